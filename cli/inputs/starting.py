@@ -9,16 +9,12 @@ from matrix.check.read import read_matrix
 from matrix.input import workloads
 from matrix.input.element import Element
 from matrix.terms.problems import InvalidMatrix
+from storages.contracts.model import StorageModel
 from storages.models import MODELS
 
 Document = dict[str, Any]
 
-# What is said of a kind beyond its required fields, so that a first run measures something worth knowing.
-STORAGES: Mapping[str, Document] = {
-    "ebs": {"volumeType": "gp3", "sizeGiB": 100},
-    "efs": {"throughputMode": "elastic"},
-    "fsx-openzfs": {"storageCapacityGiB": 512, "throughputCapacityMBps": 512},
-}
+# What is said of a workload beyond its required fields, so that a first run measures something worth knowing.
 WORKLOADS: Mapping[str, Document] = {
     "touch": {"files": 1024, "threads": [1, 4, 16]},
     "metadata": {"files": 1024, "threads": [1, 4, 16]},
@@ -59,7 +55,9 @@ def usual_workload(kinds: Iterable[str]) -> str:
 
 def usual_instance_type(kinds: Iterable[str]) -> str:
     """Return an instance type that storages of these types can be used from."""
-    return "m6id.large" if "instance-store" in kinds else "m6i.large"
+    usual = [MODELS[kind].usual_instance_type for kind in kinds if kind in MODELS]
+    # Of several storages one may need a type of its own, from which the others can be used, too.
+    return next((name for name in usual if name != StorageModel.usual_instance_type), StorageModel.usual_instance_type)
 
 
 @dataclass
@@ -97,7 +95,9 @@ def document(
     """Return a matrix of these storages and workloads; a type that does not exist is left to the checks."""
     return {
         "name": name,
-        "storage": [_element(kind, MODELS, STORAGES) for kind in kinds],
+        "storage": [
+            _element(kind, MODELS, {name: {**model.starter} for name, model in MODELS.items()}) for kind in kinds
+        ],
         "workload": [_element(kind, workloads.MODELS, WORKLOADS) for kind in work],
         "fleet": [{"instanceType": instance_type, "count": counts if len(counts) > 1 else counts[0]}],
         "repetitions": repetitions,

@@ -11,13 +11,12 @@ Two figures, for two questions:
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from matrix.answer.filling import Filling
 from matrix.input.workloads import AnyWorkload, Workload
-from matrix.input.workloads.touch import METERED_REQUEST_BYTES
 from matrix.price.book import PriceBook, file_system_cost, machine_rates, published_prices, volume_hours
 from matrix.run.receipt import CACHE, SERVER
 from matrix.terms.charges import HOUR_S, Amount, Usage
@@ -25,9 +24,7 @@ from matrix.terms.documents import summary as documents
 from matrix.terms.documents.parts import MachineRates
 from matrix.terms.names import ran_of
 from storages.contracts.model import Storage
-from storages.efs.model import EfsStorage
 from storages.models import AnyStorage, how_many
-from storages.s3.model import S3Storage
 
 Document = Mapping[str, Any]
 
@@ -168,11 +165,11 @@ class Bill:
         By what the mount has counted, else by the bytes that the workload moved, else as the plan reckons it.
         """
         storage = storage_of(cell["storage"])
-        if not _is_billed_by_use(storage):
+        if storage is None or not storage.is_billed_by_use:
             return 0.0
         count = ran_of(cell)
         requests = 0.0
-        moved = _metered_by_mount(point.get("use") or {}, count) if isinstance(storage, EfsStorage) else None
+        moved = _metered_by_mount(storage, point.get("use") or {}, count)
         if moved is None:
             try:
                 workload = _WORKLOAD.validate_python(dict(cell["workload"]))
@@ -285,24 +282,16 @@ def _populate_seconds(cell: Document) -> float:
         return 0.0
 
 
-def _metered_by_mount(use: Mapping[str, float], count: int) -> tuple[float, float] | None:
-    """Bytes read and written as EFS meters them, of all instances in one repetition, from the mounts' counters.
+def _metered_by_mount(storage: Storage, use: Mapping[str, float], count: int) -> tuple[float, float] | None:
+    """Bytes read and written as AWS bills them, of all instances in one repetition.
 
-    A request counts as 4 KiB at least, and metadata as reads. The median instance stands for all.
+    The median instance stands for all.
     """
-    if not {"seconds", "nfs_read_bytes_per_s", "nfs_write_bytes_per_s"} <= use.keys():
+    metered = storage.metered_bytes(use)
+    if metered is None or "seconds" not in use:
         return None
-
-    def metered(way: str) -> float:
-        requests = use.get(f"nfs_{way}_operations_per_s", 0.0)
-        return max(use.get(f"nfs_{way}_bytes_per_s", 0.0), requests * METERED_REQUEST_BYTES)
-
     seconds = use["seconds"] * count
-    return seconds * (metered("read") + metered("other")), seconds * metered("write")
-
-
-def _is_billed_by_use(storage: Storage | None) -> TypeGuard[EfsStorage | S3Storage]:
-    return isinstance(storage, S3Storage) or (isinstance(storage, EfsStorage) and storage.throughput_mode == "elastic")
+    return seconds * metered[0], seconds * metered[1]
 
 
 def storage_of(document: Document) -> Storage | None:
@@ -323,11 +312,9 @@ def storage_limits(document: Document, count: int) -> dict[str, tuple[float, str
     several = how_many(document)
     of_shared = f"of its {several} file systems" if several > 1 else "of the file system"
     whose = of_shared if storage.is_shared else "of the volume" if count == 1 else f"of {count} volumes"
-    if isinstance(storage, EfsStorage):
-        whose += ", of writes"
+    whose += storage.limits_count
     operations = {"IOPS": (float(storage.effective_iops * instances), f"IOPS {whose}")}
-    # By region 1 to 5 GiB/s of writes and 20 to 60 of reads (EFS guide, performance summary): no figure that binds.
-    if isinstance(storage, EfsStorage) and storage.throughput_mode == "elastic":
+    if not storage.is_throughput_published:
         return operations
     return operations | {
         "MB/s": (bytes_per_s / 1e6, f"throughput {whose}"),

@@ -7,16 +7,12 @@ from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
-from storages.instance_store.model import InstanceStoreStorage, stores
 from storages.models import how_many
-
-# What instances mount and share. S3 and the file server keep nothing on an instance, so there is nothing to go round.
-MOUNTED_BY_ALL = ("efs", "fsx-openzfs")
 
 
 def kind_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield one problem for each kind of thing that a cell asks for and cannot have."""
-    yield from _instance_store_problems(cells)
+    yield from _unfit_type_problems(cells)
     yield from _weighting_problems(cells)
     yield from _only_read_problems(cells)
     yield from _object_problems(matrix, cells)
@@ -25,19 +21,17 @@ def kind_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     yield from _several_problems(matrix, cells)
 
 
-def _instance_store_problems(cells: list[Combination]) -> Problems:
-    """Yield a problem for each instance type that a cell wants an instance store of and that has none."""
+def _unfit_type_problems(cells: list[Combination]) -> Problems:
+    """Yield a problem for each instance type from which a storage of its cell cannot be used."""
     reported: set[tuple[Path, str]] = set()
     for cell in cells:
         kind = cell.fleet.instance_type
-        if not isinstance(cell.storage, InstanceStoreStorage) or kind in stores() or (cell.path, kind) in reported:
+        unfit = cell.storage.unfit(kind)
+        if unfit is None or (cell.path, kind) in reported:
             continue
         reported.add((cell.path, kind))
-        family = f"{kind.partition('.')[0]}d."
-        sibling = kind.replace(f"{family[:-2]}.", family)
-        alike = sibling if sibling in stores() else "m6id.4xlarge"
+        rule, alike = unfit
         path = (*cell.path, "fleet") if cell.path[0] == "include" else cell.path
-        rule = "has no NVMe instance store (instance_stores.json lists the types that have one)"
         fix = f"write {alike}, or exclude it on {cell.storage.slug}"
         yield Problem(path_text((*path, "instanceType")), kind, rule, fix)
 
@@ -102,7 +96,7 @@ def _neighbour_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         path = f"{path_of_workload(matrix, cell)}.shift"
         shift, count = max(cell.workload.shift), cell.fleet.count
         rule, fix = "", ""
-        if cell.storage.type not in MOUNTED_BY_ALL:
+        if not cell.storage.is_shared or cell.storage.only_workload is not None:
             rule = f"{cell.storage.slug} is no file system that instances share and cache"
             fix = f"exclude it for storage type {cell.storage.type}"
         elif shift >= count:

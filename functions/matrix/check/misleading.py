@@ -14,7 +14,6 @@ from matrix.terms.open_loop import RATE
 from matrix.terms.problems import Problem, Problems
 from matrix.terms.sizes import format_size
 from storages.contracts.model import Storage
-from storages.fsx_openzfs.model import FsxOpenZfsStorage
 
 # fio's clock has ms, its first and last ones are start and end: below a second its rates are noise (docs/measuring.md).
 LEAST_FIO_S = 1.0
@@ -104,7 +103,6 @@ def _burst_problems(matrix: Matrix) -> Problems:
     """Yield a warning for each storage that is faster as long as its credits last than it always is."""
     storages_by_path = {f"storage[{i}]": storage for i, storage in enumerate(matrix.storage)}
     storages_by_path |= {f"include[{i}].storage": inclusion.storage for i, inclusion in enumerate(matrix.include)}
-    field = {"ebs": "volumeType", "efs": "throughputMode", "fsx-openzfs": "throughputCapacityMBps"}
     for path, storage in storages_by_path.items():
         for burst in storage.bursts[:1]:
             scale, unit = (1.0, "IOPS") if burst.counts == "IOPS" else (1e6, "MB/s")
@@ -115,16 +113,14 @@ def _burst_problems(matrix: Matrix) -> Problems:
                 f" {until}: shorter steps measure the credits"
             )
             fix = "read the sustained figure in the report, and write objective.jobHours for a job that lasts longer"
-            yield Problem(f"{path}.{field.get(storage.type, 'type')}", storage.slug, rule, fix, disputed=True)
+            yield Problem(f"{path}.{storage.bursts_by}", storage.slug, rule, fix, disputed=True)
 
 
 def _server_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a warning where FSx caches all that a fleet reads: O_DIRECT passes the instance's cache only."""
+    """Yield a warning where a server caches all that a fleet reads: O_DIRECT passes the instance's cache only."""
     warned: set[str] = set()
     for cell in cells:
-        if not isinstance(cell.storage, FsxOpenZfsStorage) or not isinstance(
-            cell.workload, (ReadWorkload, FioWorkload)
-        ):
+        if not cell.storage.cache_bytes or not isinstance(cell.workload, (ReadWorkload, FioWorkload)):
             continue
         points = [point for point in cell.workload.points() if cell.workload.reads(point)]
         path = path_of_workload(matrix, cell)

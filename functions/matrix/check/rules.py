@@ -26,10 +26,7 @@ from matrix.input.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
 from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
 from matrix.terms.sizes import format_size
 from storages.contracts.model import Storage
-from storages.efs.model import EfsStorage
-from storages.file_server import model as file_server
 from storages.models import MODELS
-from storages.s3.model import S3Storage
 
 # Step Functions starts children for MANY_CELLS cells; a plan of more has not been tried, which is a warning.
 # A plan of more than MOST_CELLS does not fit into the memory of the function that writes it, which is an error.
@@ -108,7 +105,7 @@ def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
     yield from kind_problems(matrix, cells)
     yield from _image_problems(matrix, cells)
     yield from _one_zone_problems(cells)
-    yield from _file_server_problems(matrix, cells)
+    yield from _reader_problems(matrix, cells)
     yield from _transfer_source_problems(matrix, cells)
     yield from _populate_problems(cells)
     yield from existing_problems(matrix, cells)
@@ -230,24 +227,16 @@ def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
 
 
 def _one_zone_problems(cells: list[Combination]) -> Problems:
-    """Yield a problem for instances that would wait for a name that is not known where they are.
-
-    "DNS resolution for file system DNS names requires that the Amazon EFS file system has a mount target in the same
-    Availability Zone as the client instance" (EFS user guide, Mounting on Amazon EC2 with a DNS name).
-    """
+    """Yield a problem for instances that could not mount a storage where they are."""
     for cell in cells:
-        if (
-            isinstance(cell.storage, EfsStorage)
-            and cell.storage.deployment == "oneZone"
-            and cell.fleet.placement is not None
-        ):
-            placement = cell.fleet.placement
-            is_away = placement == "spread" if isinstance(placement, str) else any(placement[1:])
-            if is_away:
-                rule = f"cannot be done on {cell.storage.slug}: EFS One Zone is found by its name in its own zone only"
-                fix = "write same-az, or deployment regional"
-                yield Problem("fleet.placement", placement, rule, fix)
-                return
+        why, placement = cell.storage.only_in_its_zone, cell.fleet.placement
+        if why is None or placement is None:
+            continue
+        is_away = placement == "spread" if isinstance(placement, str) else any(placement[1:])
+        if is_away:
+            rule = f"cannot be done on {cell.storage.slug}: {why}"
+            yield Problem("fleet.placement", placement, rule, "write same-az, or deployment regional")
+            return
 
 
 def _image_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
@@ -256,37 +245,37 @@ def _image_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     if is_built and not (matrix.image and matrix.image.dockerfile):
         rule = f"is missing: a workload runs in {BUILT}, the container image that is built of it"
         yield Problem("image.dockerfile", None, rule, "write a Dockerfile, or another container")
-    is_crt = any(isinstance(cell.storage, S3Storage) and cell.storage.client == "crt" for cell in cells)
-    if is_crt and matrix.image and matrix.image.os == "ubuntu-22.04":
-        rule = "has no package of the Common Runtime (python3-awscrt), which client crt needs"
-        yield Problem("image.os", "ubuntu-22.04", rule, "write al2023, or client boto3")
+    if matrix.image:
+        refused = (cell.storage.refused_by_image(matrix.image.os) for cell in cells)
+        for rule, fix in dict.fromkeys(filter(None, refused)):
+            yield Problem("image.os", matrix.image.os, rule, fix)
 
 
-def _file_server_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a problem for each workload that a file server would refuse: too many readers, or too much at once."""
+def _reader_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a problem for each workload that a storage's server would refuse: too many readers, or too much at once."""
     reported: set[tuple[str, str]] = set()
     for cell in cells:
-        if cell.storage.type != "file-server" or not isinstance(cell.workload, ReadWorkload):
+        if not isinstance(cell.workload, ReadWorkload):
             continue
         path = path_of_workload(matrix, cell)
-        for problem in _refused_by_server(path, cell.workload, cell.fleet.count):
+        for problem in _refused_readers(path, cell.storage, cell.workload, cell.fleet.count):
             if (problem.path, problem.rule) not in reported:
                 reported.add((problem.path, problem.rule))
                 yield problem
 
 
-def _refused_by_server(path: str, workload: ReadWorkload, count: int) -> Problems:
-    threads = max(workload.threads)
-    if threads * count > file_server.MOST_READERS:
-        rule = f"{count:,} instances of {threads:,} threads are {threads * count:,} readers of one file server"
-        rule += f"; at most {file_server.MOST_READERS:,}"
+def _refused_readers(path: str, storage: Storage, workload: ReadWorkload, count: int) -> Problems:
+    threads, of = max(workload.threads), storage.words.label.lower()
+    if storage.most_readers and threads * count > storage.most_readers:
+        rule = f"{count:,} instances of {threads:,} threads are {threads * count:,} readers of one {of}"
+        rule += f"; at most {storage.most_readers:,}"
         yield Problem(f"{path}.threads", threads, rule, "write fewer threads, or a smaller fleet")
     field = "recordsPerRequest" if workload.pages_per_request is None else "pagesPerRequest"
     at_once = [workload.pages_per_request] if workload.pages_per_request else workload.records_per_request
     for batch, page in product(at_once, workload.page_bytes):
-        if batch * page > file_server.MOST_ANSWER_BYTES:
-            rule = f"{batch:,} pages of {format_size(page)} are one answer of a file server, which a thread holds in"
-            rule += f" memory; at most {format_size(file_server.MOST_ANSWER_BYTES)}"
+        if storage.most_answer_bytes and batch * page > storage.most_answer_bytes:
+            rule = f"{batch:,} pages of {format_size(page)} are one answer of a {of}, which a thread holds in"
+            rule += f" memory; at most {format_size(storage.most_answer_bytes)}"
             yield Problem(f"{path}.{field}", batch, rule, "write fewer, or a smaller pageBytes")
             return
 

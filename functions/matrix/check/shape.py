@@ -258,8 +258,10 @@ def _suggest(value: object, choices: list[str]) -> str:
 
 def _suggest_kind(value: object, kinds: list[str]) -> str:
     """Suggest a kind only where its spelling is near: another kind of storage is another matrix."""
-    if str(value).startswith("fsx-") and value not in kinds:
-        return "of FSx only OpenZFS can be measured: write fsx-openzfs, or leave it out"
+    family = str(value).partition("-")[0]
+    siblings = [kind for kind in kinds if kind.startswith(f"{family}-")]
+    if "-" in str(value) and siblings and value not in kinds:
+        return f"of its family only {' and '.join(siblings)} can be measured: write that, or leave it out"
     close = difflib.get_close_matches(str(value)[:40], kinds, n=1)
     return f"{_MEANT}{close[0]}?" if close else "write one of them, or leave it out"
 

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from matrix.terms.documents.parts import Volume
 
+# EFS meters an NFS request as at least so many bytes (EFS guide, metering).
+METERED_REQUEST_BYTES = 4_096
 HOUR_S = 3_600
 MONTH_S = 730 * HOUR_S  # AWS's month of 730 hours
 ROOT_VOLUME_GIB = 20  # as the launch template of template.yaml says

@@ -82,6 +82,18 @@ class Storage(Element, Protocol):
     """The fields by which a matrix names one that is there already; none where it can't."""
     are_limits_published: ClassVar[bool]
     """Whether AWS says what it can do, so that a chart may show that."""
+    bursts_by: ClassVar[str]
+    """The field of a matrix that decides what its credits are."""
+    starter: ClassVar[Mapping[str, Any]]
+    """What `matrix new` writes beside the required fields, so that a first run measures something worth knowing."""
+    usual_instance_type: ClassVar[str]
+    """An instance type that it can be used from."""
+    most_readers: ClassVar[int | None]
+    """How many threads of a fleet may read it at once; None where nothing refuses them."""
+    most_answer_bytes: ClassVar[int | None]
+    """Bytes that one request may ask for; None where there is no limit of its own."""
+    limits_count: ClassVar[str]
+    """What its published limits count, as the end of a clause: `, of writes`; empty where they count everything."""
     create_and_delete_s: ClassVar[float]
     """Seconds that creating and deleting it takes."""
     create_and_delete_most_s: ClassVar[float]
@@ -127,6 +139,38 @@ class Storage(Element, Protocol):
     @property
     def bursts(self) -> list[Burst]:
         """Its limits that credits raise for a while."""
+        ...
+
+    @property
+    def cache_bytes(self) -> float:
+        """Bytes that its server answers from memory or a cache of its own; 0 where there is none."""
+        ...
+
+    @property
+    def is_throughput_published(self) -> bool:
+        """Whether AWS says a throughput that binds it everywhere."""
+        ...
+
+    @property
+    def is_billed_by_use(self) -> bool:
+        """Whether its bytes or requests cost money, beside the time that it exists."""
+        ...
+
+    def metered_bytes(self, use: Mapping[str, float]) -> tuple[float, float] | None:
+        """Return bytes read and written per second as AWS bills them; None where the mount did not count them."""
+        ...
+
+    @property
+    def only_in_its_zone(self) -> str | None:
+        """Why an instance of another zone cannot mount it, as a clause; None where it can."""
+        ...
+
+    def unfit(self, instance_type: str) -> tuple[str, str] | None:
+        """Return why it cannot be used from an instance type, and a type from which it can; None where it can."""
+        ...
+
+    def refused_by_image(self, os: str) -> tuple[str, str] | None:
+        """Return why instances with this system cannot use it, and a way out; None where they can."""
         ...
 
     def bursts_keeping(self, gib: float) -> list[Burst]:
@@ -220,6 +264,12 @@ class StorageModel(ElementModel):
     is_only_read: ClassVar[bool] = False
     existing_fields: ClassVar[tuple[str, ...]] = ()
     are_limits_published: ClassVar[bool] = True
+    bursts_by: ClassVar[str] = "type"
+    starter: ClassVar[Mapping[str, Any]] = {}
+    usual_instance_type: ClassVar[str] = "m6i.large"
+    most_readers: ClassVar[int | None] = None
+    most_answer_bytes: ClassVar[int | None] = None
+    limits_count: ClassVar[str] = ""
 
     @property
     def only_workload(self) -> str | None:
@@ -240,6 +290,41 @@ class StorageModel(ElementModel):
     def bursts(self) -> list[Burst]:
         """It is always as fast."""
         return []
+
+    @property
+    def cache_bytes(self) -> float:
+        """It has no server with a cache."""
+        return 0.0
+
+    @property
+    def is_throughput_published(self) -> bool:
+        """AWS says what it gives."""
+        return True
+
+    @property
+    def is_billed_by_use(self) -> bool:
+        """It costs by the time that it exists."""
+        return False
+
+    def metered_bytes(self, use: Mapping[str, float]) -> tuple[float, float] | None:
+        """Return None: the kernel does not count what AWS bills."""
+        del use
+        return None
+
+    @property
+    def only_in_its_zone(self) -> str | None:
+        """Any instance of the VPC can use it."""
+        return None
+
+    def unfit(self, instance_type: str) -> tuple[str, str] | None:
+        """Return None: any type will do."""
+        del instance_type
+        return None
+
+    def refused_by_image(self, os: str) -> tuple[str, str] | None:
+        """Return None: each image has what it takes, or can install it."""
+        del os
+        return None
 
     def bursts_keeping(self, gib: float) -> list[Burst]:
         """Return its bursts: they do not depend on what it keeps."""

@@ -1,7 +1,7 @@
 """Amazon EBS: a volume of its own for each instance."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
@@ -40,6 +40,8 @@ class EbsStorage(StorageModel):
 
     is_shared: ClassVar[bool] = False
     has_device: ClassVar[bool] = True
+    bursts_by: ClassVar[str] = "volumeType"
+    starter: ClassVar[Mapping[str, Any]] = {"volumeType": "gp3", "sizeGiB": 100}
     # Its volumes come and go with their instances.
     create_and_delete_s: ClassVar[float] = 0.0
     create_and_delete_most_s: ClassVar[float] = 0.0

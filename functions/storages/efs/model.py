@@ -1,15 +1,15 @@
 """Amazon EFS: one file system that all instances of a cell mount."""
 
 import math
-from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from matrix.input import limits
 from matrix.input.fields import FileSystemId, Name
 from matrix.input.part import Part, Rule
-from matrix.terms.charges import Amount, Charge, Query, Usage
+from matrix.terms.charges import METERED_REQUEST_BYTES, Amount, Charge, Query, Usage
 from matrix.terms.problems import Problems
 from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
@@ -21,6 +21,9 @@ class EfsStorage(StorageModel):
 
     is_shared: ClassVar[bool] = True
     existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
+    bursts_by: ClassVar[str] = "throughputMode"
+    starter: ClassVar[Mapping[str, Any]] = {"throughputMode": "elastic"}
+    limits_count: ClassVar[str] = ", of writes"
     # Seconds that creating and deleting it takes, and may take (EFS guide: minutes).
     create_and_delete_s: ClassVar[float] = 210.0
     create_and_delete_most_s: ClassVar[float] = 2_700.0
@@ -96,6 +99,36 @@ class EfsStorage(StorageModel):
         most = limits.EFS_BURST_MIBPS.value * max(1.0, tib) * 2**20
         credits_bytes = limits.EFS_CREDITS_TIB.value * max(1.0, tib) * 2**40
         return [Burst("EFS throughput", "bytes/s", sustained, most, credits_bytes)]
+
+    @property
+    def is_throughput_published(self) -> bool:
+        """Of elastic throughput AWS says 20 to 60 GiB/s of reads and 1 to 5 of writes, by region: none that binds."""
+        return self.throughput_mode != "elastic"
+
+    @property
+    def is_billed_by_use(self) -> bool:
+        """Elastic throughput is billed by the byte."""
+        return self.throughput_mode == "elastic"
+
+    def metered_bytes(self, use: Mapping[str, float]) -> tuple[float, float] | None:
+        """Return what the mount counted: a request counts as 4 KiB at least, and metadata as reads."""
+        if not {"nfs_read_bytes_per_s", "nfs_write_bytes_per_s"} <= use.keys():
+            return None
+
+        def metered(way: str) -> float:
+            requests = use.get(f"nfs_{way}_operations_per_s", 0.0)
+            return max(use.get(f"nfs_{way}_bytes_per_s", 0.0), requests * METERED_REQUEST_BYTES)
+
+        return metered("read") + metered("other"), metered("write")
+
+    @property
+    def only_in_its_zone(self) -> str | None:
+        """The name of a One Zone file system is known in its own zone only.
+
+        "DNS resolution for file system DNS names requires that the Amazon EFS file system has a mount target in the
+        same Availability Zone as the client instance" (EFS user guide, Mounting on Amazon EC2 with a DNS name).
+        """
+        return "EFS One Zone is found by its name in its own zone only" if self.deployment == "oneZone" else None
 
     @classmethod
     def fitting(cls, demand: Demand) -> Iterator["EfsStorage"]:

@@ -11,10 +11,6 @@ from matrix.terms.charges import Charge, Query, Usage, instance_charges, instanc
 from storages.contracts.model import AttachedVolumes, CeilingWords, Document, StorageModel, Words
 from storages.ebs.model import EbsStorage
 
-# What agent/file_server.py has connections for, and the largest answer that it gives.
-MOST_READERS = 4_000
-MOST_ANSWER_BYTES = 64 * 2**20
-
 
 def volume(size_gib: int) -> dict[str, Any]:
     """Return the server's volume, as an input would write it."""
@@ -26,6 +22,9 @@ class FileServerStorage(StorageModel):
 
     is_shared: ClassVar[bool] = True
     is_only_read: ClassVar[bool] = True
+    # What agent/file_server.py has connections for, and the largest answer that it gives.
+    most_readers: ClassVar[int | None] = 4_000
+    most_answer_bytes: ClassVar[int | None] = 64 * 2**20
     # Seconds that launching and ending the server takes, and may take.
     create_and_delete_s: ClassVar[float] = 150.0
     create_and_delete_most_s: ClassVar[float] = 1_800.0

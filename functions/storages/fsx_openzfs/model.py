@@ -1,8 +1,8 @@
 """Amazon FSx for OpenZFS: one file system that all instances of a cell mount."""
 
 import math
-from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -32,6 +32,8 @@ class FsxOpenZfsStorage(StorageModel):
 
     is_shared: ClassVar[bool] = True
     existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
+    bursts_by: ClassVar[str] = "throughputCapacityMBps"
+    starter: ClassVar[Mapping[str, Any]] = {"storageCapacityGiB": 512, "throughputCapacityMBps": 512}
     # Seconds that creating and deleting it takes, and may take (FSx guide: 10 minutes and more).
     create_and_delete_s: ClassVar[float] = 1_500.0
     create_and_delete_most_s: ClassVar[float] = 7_200.0

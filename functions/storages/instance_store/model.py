@@ -29,6 +29,7 @@ class InstanceStoreStorage(StorageModel):
     create_and_delete_most_s: ClassVar[float] = 0.0
     words: ClassVar[Words] = Words("Instance store", "Instance store", {"precondition": "written {} times"})
     ceilings: ClassVar[CeilingWords] = OTHER_CEILINGS
+    usual_instance_type: ClassVar[str] = "m6id.large"
 
     type: Literal["instance-store"]
     """Kind of storage."""
@@ -69,6 +70,15 @@ class InstanceStoreStorage(StorageModel):
     def slug(self) -> str:
         """Readable id."""
         return f"{self.type}-written-{self.precondition}x" if self.precondition else self.type
+
+    def unfit(self, instance_type: str) -> tuple[str, str] | None:
+        """Return that the type has no disks, and its sibling or another type that has some."""
+        if instance_type in stores():
+            return None
+        family = f"{instance_type.partition('.')[0]}d."
+        sibling = instance_type.replace(f"{family[:-2]}.", family)
+        rule = "has no NVMe instance store (instance_stores.json lists the types that have one)"
+        return rule, sibling if sibling in stores() else "m6id.4xlarge"
 
     def room_gib(self, instance_type: str) -> float | None:
         """Return the GiB of all disks of the instance type."""

@@ -59,6 +59,18 @@ class S3Storage(StorageModel):
         return "command" if self.client == "command" else "read"
 
     @property
+    def is_billed_by_use(self) -> bool:
+        """Requests are billed."""
+        return True
+
+    def refused_by_image(self, os: str) -> tuple[str, str] | None:
+        """Return that Ubuntu lacks a package that client crt needs."""
+        if self.client != "crt" or os != "ubuntu-22.04":
+            return None
+        rule = "has no package of the Common Runtime (python3-awscrt), which client crt needs"
+        return rule, "write al2023, or client boto3"
+
+    @property
     def bandwidth_bytes_per_s(self) -> float:
         """Bytes per second of all clients together: no fleet reaches a bound, so what 1,000 instances can."""
         return 1_000 * 625e6

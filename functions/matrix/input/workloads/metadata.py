@@ -9,7 +9,8 @@ from matrix.input.fields import Name, Sweep
 from matrix.input.part import Part, Rule
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
-from matrix.input.workloads.touch import METERED_REQUEST_BYTES, TOOL_CEILING_PER_S, files_divide_by_threads
+from matrix.input.workloads.touch import TOOL_CEILING_PER_S, files_divide_by_threads
+from matrix.terms.charges import METERED_REQUEST_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
 from storages.contracts.model import Storage

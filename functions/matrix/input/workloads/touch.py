@@ -12,12 +12,11 @@ from matrix.input.workloads.open_loop import (
     only_the_engine_keeps_a_rate,
 )
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.terms.charges import METERED_REQUEST_BYTES
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
 from storages.contracts.model import Storage
 
-# EFS meters each request as at least 4 KB (EFS guide, metering).
-METERED_REQUEST_BYTES = 4_096
 # Files per second that a tool can start at all, measured on two cores (docs/measuring.md).
 TOOL_CEILING_PER_S = {"engine": 100_000.0, "touch": 900.0, "parallel": 300.0}
 
