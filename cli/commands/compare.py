@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from cli.inputs import completing, options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.tables.quick_table import QuickTable
 from cli.target import summaries
 from cli.target.pages import write_page
 from matrix.terms.figures import ABSENT, quantity
@@ -164,8 +164,8 @@ def _change(ratio: float | None) -> str:
     return ABSENT if ratio is None else f"{100 * (ratio - 1):+.1f} %"
 
 
-def _table(compared: list[Document]) -> QuickTable:
-    table = QuickTable(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+def _table(compared: list[Document]) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     table.add_column("Storage, fleet, point", overflow="fold")
     table.add_column("Base P50", justify="right", no_wrap=True)
     table.add_column("Run P50", justify="right", no_wrap=True)

@@ -1,13 +1,13 @@
 """A run's summary as tables for the terminal: per workload, one row per point below its storage and fleet."""
 
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cli.tables.quick_table import QuickTable
 from matrix.report import highest_rates
 from matrix.terms.ceilings import PROVISIONAL, by_ceiling
 from matrix.terms.documents.result import ResultDocument
@@ -41,6 +41,8 @@ MOST_EXAMPLES = 3
 DIRECTIONS = ("read", "write", "sync")
 MS_US = 1000
 MOST_WARNINGS = 5
+# rich takes 1 ms of a processor for a row of nine columns.
+MOST_ROWS = 500
 
 
 def show(console: Console, summary: SummaryDocument) -> None:
@@ -156,8 +158,9 @@ def table(workload: str, metric: str, cells: list[ResultDocument], width: int) -
     shown = [point["metrics"][metric] for cell in cells for point in cell["points"] if metric in point["metrics"]]
     example = shown[0]
     title = f"{workload}: {measure_words(metric, example.get('unit', ''))} ({direction(example)})"
-    built = QuickTable(
-        title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2 if width >= NARROW else 1, 0, 0),
+    built = Table(
+        title=title, title_justify="left", title_style="bold", caption_justify="left", caption_style="default",
+        box=None, padding=(0, 2 if width >= NARROW else 1, 0, 0),
         header_style="bold",
         pad_edge=False,
     )  # fmt: skip
@@ -170,7 +173,9 @@ def table(workload: str, metric: str, cells: list[ResultDocument], width: int) -
     if has_intervals:
         built.add_column("P50, 95 %", justify="right", no_wrap=True)
     built.add_column("n", justify="right", no_wrap=True)
-    for cell in reading_order(cells):
+    listed = _that_fit(reading_order(cells))
+    built.caption = _rest(len(cells) - len(listed))
+    for cell in listed:
         names = [cell["file_system"], fleet_words(cell["fleet"]), launch_words(cell)]
         built.add_row(Text(between.join(filter(None, names)), "cyan"))
         labels = point_labels(cell["points"])
@@ -187,14 +192,17 @@ def directions(cells: list[ResultDocument], width: int) -> Table | None:
     fio = [cell for cell in cells if cell["workload"]["type"] == "fio"]
     if not fio:
         return None
-    built = QuickTable(
-        title="fio, reads and writes apart (medians)", title_justify="left", title_style="bold", box=None,
+    built = Table(
+        title="fio, reads and writes apart (medians)", title_justify="left", title_style="bold",
+        caption_justify="left", caption_style="default", box=None,
         padding=(0, 2 if width >= NARROW else 1, 0, 0), header_style="bold", pad_edge=False,
     )  # fmt: skip
     built.add_column("Storage, fleet, point", overflow="fold")
     for head in ("IOPS", "P50 latency", "P99 latency"):
         built.add_column(head, justify="right", no_wrap=True)
-    for cell in reading_order(fio):
+    listed = _that_fit(reading_order(fio))
+    built.caption = _rest(len(fio) - len(listed))
+    for cell in listed:
         built.add_row(Text(", ".join([cell["file_system"], fleet_words(cell["fleet"])]), "cyan"))
         labels = point_labels(cell["points"])
         for point in cell["points"]:
@@ -208,6 +216,16 @@ def directions(cells: list[ResultDocument], width: int) -> Table | None:
                         Text(f"  {label}"), _apart(medians[0]), *(_apart(us, is_us=True) for us in medians[1:])
                     )
     return built
+
+
+def _that_fit(cells: list[ResultDocument]) -> list[ResultDocument]:
+    """Return the first cells, whose rows are about as many as one reads in a terminal; one at least."""
+    rows = accumulate(1 + len(cell["points"]) for cell in cells)
+    return [cell for at, (cell, count) in enumerate(zip(cells, rows, strict=True)) if not at or count <= MOST_ROWS]
+
+
+def _rest(count: int) -> Text | None:
+    return Text(f"and {count} more cells: see the report, or add --format csv") if count else None
 
 
 def _apart(value: float | None, *, is_us: bool = False) -> str:

@@ -302,6 +302,21 @@ def test_a_pipe_gets_no_colours_and_whole_lines(keep_run, matrix):
     )
 
 
+def test_a_table_of_more_rows_than_one_reads_shows_its_first_cells_and_counts_the_rest():
+    summary = summary_document("r")
+    measured = next(cell for cell in summary["cells"] if cell["points"])
+    cells = [{**measured, "file_system": f"storage-{number:03}"} for number in range(300)]
+    console = Console(file=io.StringIO(), width=160)
+
+    result_tables.show(console, {**summary, "cells": cells})
+
+    shown = console.file.getvalue()
+    fit = result_tables.MOST_ROWS // (1 + len(measured["points"]))
+    assert f"storage-{fit - 1:03}," in shown
+    assert f"storage-{fit:03}," not in shown
+    assert f"and {300 - fit} more cells" in shown
+
+
 def test_results_come_as_csv_with_one_row_per_cell_point_and_metric(keep_run, matrix):
     keep_run("r")
 
