@@ -157,4 +157,6 @@ def test_a_state_is_entered_again_only_where_lambda_itself_failed(state, retrier
         assert sum(waits_s) <= IAM_S
         return
     assert not names & (RAISED | {"States.ALL", "States.TaskFailed", "Exception"})
-    assert all(name.startswith(("Lambda.", "Sandbox.", "Runtime.ExitError")) for name in names)
+    # A task times out later than its function: the answer of Lambda is lost (tests/template/test_definition.py).
+    of_lambda = names - {"States.Timeout"}
+    assert all(name.startswith(("Lambda.", "Sandbox.", "Runtime.ExitError")) for name in of_lambda)

@@ -117,6 +117,16 @@ def test_a_task_its_module_and_its_function_have_one_name(name):
     assert resource in TEMPLATE["Resources"]["RunStateMachine"]["Properties"]["DefinitionSubstitutions"]
 
 
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_waits_for_its_function_to_end_and_not_much_longer(name):
+    function = TASKS[name]["Arguments"]["FunctionName"].strip("${}")
+    common = TEMPLATE["Globals"]["Function"]
+    function_s = TEMPLATE["Resources"][function]["Properties"].get("Timeout", common["Timeout"])
+
+    # Earlier, it would be called again while it still runs; without a limit, the task would wait as long as the run.
+    assert function_s + 60 <= TASKS[name]["TimeoutSeconds"] <= 900 + 60
+
+
 def test_no_state_names_a_partition_of_its_own():
     # "The resource belongs to a different partition from the running execution": States.Runtime, which nothing catches.
     assert {state["Resource"].split(":")[1] for state in TASKS.values()} == {"${Partition}"}
@@ -129,7 +139,8 @@ def test_no_state_names_a_partition_of_its_own():
 def test_a_task_retries_nothing_but_what_lambda_or_the_network_did(name):
     retry, *others = TASKS[name]["Retry"]
 
-    assert all(error.startswith(("Lambda.", "Sandbox.", "Runtime.")) for error in retry["ErrorEquals"])
+    of_lambda = set(retry["ErrorEquals"]) - {"States.Timeout"}
+    assert all(error.startswith(("Lambda.", "Sandbox.", "Runtime.")) for error in of_lambda)
     # A new account has ten concurrent calls: those beyond are throttled, and tried again for about a minute.
     pauses_s = [retry["IntervalSeconds"] * retry["BackoffRate"] ** n for n in range(retry["MaxAttempts"])]
     assert "Lambda.TooManyRequestsException" in retry["ErrorEquals"]
