@@ -12,7 +12,7 @@ from matrix.input.storage_names import brief_names
 from matrix.terms.documents.summary import Decision, Question, SummaryDocument
 from matrix.terms.figures import ABSENT, quantity
 from matrix.terms.metrics import measure_words
-from matrix.terms.sentences import ENVIRONMENT_NOTES, decision_sentences
+from matrix.terms.sentences import ENVIRONMENT_NOTES, decision_sentences, taken, why_taken
 
 TAKEN = "*"
 UNLIMITED = 10_000
@@ -38,10 +38,8 @@ def _show_grids(console: Console, decision: Decision, names: Mapping[str, str]) 
         console.print(Text(_title(questions, is_for_sale), "bold"), soft_wrap=not console.is_terminal)
         for some in _that_fit(console, questions, names, is_for_sale=is_for_sale):
             console.print(grid(some, names, is_for_sale=is_for_sale))
-    if is_for_sale and any(_taken(question) for question in decision["questions"]):
-        reason = (
-            "it reaches the objective for least" if decision["objective"] else "fastest, or within 5 % of it for less"
-        )
+    if is_for_sale and any(taken(question) for question in decision["questions"]):
+        reason = why_taken(decision["objective"])
         console.print(f"{TAKEN} is the one to take: {reason}. {ABSENT} was not measured: see above.")
 
 
@@ -95,10 +93,6 @@ def _title(questions: Sequence[Question], is_for_sale: bool) -> str:
     )
 
 
-def _taken(question: Question) -> str | None:
-    return question["recommended"] or question.get("as_good")
-
-
 def _cell(question: Question, system: str, is_for_sale: bool) -> Text:
     own = (candidate for candidate in question["candidates"] if candidate["file_system"] == system)
     candidate = next((candidate for candidate in own if candidate.get("ranked")), None)
@@ -110,6 +104,6 @@ def _cell(question: Question, system: str, is_for_sale: bool) -> Text:
     figure = quantity(ranked["value"], question["unit"] if question["unit"] == "s" else "").strip()
     if not is_for_sale:
         return Text(figure)
-    is_taken = candidate["cell"] == _taken(question)
+    is_taken = candidate["cell"] == taken(question)
     price = f"  {cost['usd']:,.2f}" if cost else ""
     return Text(f"{figure}{price} {TAKEN if is_taken else ' '}", "green" if is_taken else "")

@@ -13,6 +13,7 @@ from matrix.report.neighbours import absences
 from matrix.report.view import View
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import metric_title
+from matrix.terms.sentences import why_taken
 
 Document = Mapping[str, Any]
 Cell = tuple[str, list[Markup]]  # its class and what stands in it
@@ -21,6 +22,7 @@ Cell = tuple[str, list[Markup]]  # its class and what stands in it
 LEVELS = (1.02, 1.1, 1.25, 1.5, 2.0, 3.0)
 # So many columns fit on paper.
 PAPER_COLUMNS = 7
+TAKE, FASTEST = "★ take", "○ fastest"
 NOT_TOLD_APART = ("no difference shown", "to tell apart")
 
 
@@ -53,7 +55,7 @@ def heat_map(view: View) -> Markup:
     return tag(
         "section",
         tag("h2", "The matrix"),
-        _legend(),
+        _legend(view),
         tag("div", built, class_="table", tabindex="0", role="region", aria_label="The matrix"),
         *note,
         id="matrix",
@@ -120,7 +122,7 @@ def _cells(view: View, columns: list[dict[str, Document]], storage: str, ahead: 
     for index, (question, column) in enumerate(zip(view.decision["questions"], columns, strict=True)):
         candidate = column.get(storage)
         if candidate is not None and candidate["ranked"] is not None:
-            built = _measured(question, candidate, index)
+            built = _measured(view, question, candidate, index)
         elif candidate is not None and candidate["cell"] in states:
             built = _cell(states[candidate["cell"]], states[candidate["cell"]], index=index)
         elif storage in ahead[index]:
@@ -135,7 +137,7 @@ def _expected_ahead(view: View, question: Document) -> set[str]:
     return {absent.storage for absent in absences(view, question) if absent.is_ahead}
 
 
-def _measured(question: Document, candidate: Document, index: int) -> Cell:
+def _measured(view: View, question: Document, candidate: Document, index: int) -> Cell:
     figure = quantity(candidate["ranked"]["value"], question["unit"])
     value = _value(candidate)
     if value is None:
@@ -147,11 +149,13 @@ def _measured(question: Document, candidate: Document, index: int) -> Cell:
     ratio = best / value if question["higher_is_better"] else value / best
     if ratio != ratio or best == 0 or value == 0:  # noqa: PLR0124 - 0 / 0 is no number
         return _cell("alone", "no ratio", figure, index)
-    words = "best measured" if value == best else f"×{ratio:.2f}"
+    is_taken = view.takes(question, candidate)
+    marks = [TAKE] * is_taken + [FASTEST] * (value == best)
+    words = ", ".join(marks) or f"×{ratio:.2f}"
     if any(part in candidate["verdict"] for part in NOT_TOLD_APART):
         words += ", cannot tell"
-    taken = "✔ " if candidate["cell"] == question["recommended"] else ""
-    return _cell(f"level-{level_of(ratio)}{' best' if value == best else ''}", f"{taken}{words}", figure, index)
+    kind = f"level-{level_of(ratio)}{' marked' if marks else ''}{' take' if is_taken else ''}"
+    return _cell(kind, words, figure, index)
 
 
 def _cell(kind: str, words: str, figure: str | None = None, index: int | None = None) -> Cell:
@@ -160,12 +164,16 @@ def _cell(kind: str, words: str, figure: str | None = None, index: int | None = 
     return kind, inner if index is None else [tag("a", *inner, href=f"#{question_id(index)}")]
 
 
-def _legend() -> Markup:
+def _legend(view: View) -> Markup:
     swatches = [tag("i", "", class_=f"level-{level}") for level in range(len(LEVELS) + 1)]
+    is_taken = any(view.takes(question, each) for question in view.questions for each in question["candidates"])
+    marks = f"{TAKE}: {why_taken(view.decision.get('objective'))}. " if is_taken else ""
     return tag(
         "p",
-        "best ", *swatches, f" more than {LEVELS[-1]:g} times as slow. ×: times as slow as the best of its column. "
+        f"{marks}{FASTEST}: the best of its column. Colours: best ",
+        tag("span", *swatches),
+        f" more than {LEVELS[-1]:g} times as slow. ×: times as slow as the best of its column. "
         "Cannot tell: chance may be the whole difference to the best. Expected: by its figures at a smaller "
         "and at a larger fleet. Hatched: known to be wrong, left out.",
         class_="quiet scale",
-    )  # fmt: skip
+    )

@@ -370,6 +370,7 @@
       else link.removeAttribute("aria-current");
     }
     const words = Object.entries(chosen).flatMap(([mark, names]) => [...names].map((index) => facets[mark][index]));
+    for (const words of document.querySelectorAll(".of-all")) words.textContent = chosen.s.size ? " for all storages" : "";
     shown.textContent = words.length ? `Only ${words.join("; ")} is shown.` : "";
   }
 
@@ -440,14 +441,16 @@
         chips.set(`${mark}${index}`, chip);
         return chip;
       })));
-    const folded = make("details", { class: "chips" }, make("summary", {}, "Show only some"), ...groups);
-    folded.open = innerWidth > 640;
-    if (groups.length) document.querySelector("main").prepend(folded, shown);
+    const folded = make("details", { class: "chips" }, make("summary", {}, "Filter by storage, workload or fleet"), ...groups);
+    folded.open = isFiltered();
+    const [first] = document.querySelector("main").children;
+    if (groups.length) first[first.matches("nav") ? "after" : "before"](folded, shown);
   }
 
   drawReceipt();
   document.documentElement.classList.add("scripted");
   enliven(document);
+  readAddress();
   makeChips();
   for (const frame of document.querySelectorAll("#matrix > .table")) turnable(frame);
   // A browser goes by itself to what is there, and unfolds it.

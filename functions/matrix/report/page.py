@@ -59,12 +59,12 @@ def render(
     header = tag("header", *_head(view))
     main = tag(
         "main",
-        parts.answer(view),
-        heat,
         _contents(
             shown, has_matrix=bool(heat.text), has_ceilings=hit is not None, has_layers=passed is not None,
             has_directories=shared is not None, has_grids=bool(crossed.text), has_built=bool(drawn.text),
         ),
+        parts.answer(view),
+        heat,
         parts.comparisons(view),
         *([hit] if hit else []),
         *_sections(shown, crossed),

@@ -12,6 +12,7 @@ from matrix.report import highest_rates
 from matrix.report.ceilings import ceiling_of
 from matrix.report.heat_map import question_id
 from matrix.report.html import Figure, Head, Markup, details, figure_of, table, tag
+from matrix.report.origin import origin
 from matrix.report.ranking import rankings
 from matrix.report.view import Entry, View
 from matrix.samples.provenance import lines
@@ -37,7 +38,7 @@ from matrix.terms.names import (
     steadiness_words,
     workload_words,
 )
-from matrix.terms.sentences import error_text, measuring_warnings
+from matrix.terms.sentences import error_text, measuring_warnings, worst_first
 
 Document = Mapping[str, Any]
 
@@ -48,8 +49,8 @@ MOST_QUESTIONS = 12
 # Longer tables of percentiles are folded away.
 MOST_ROWS = 500
 ONLY_IN_CSV = "This browser cannot show these figures: they are in summary.csv, beside this page."
-# Of more warnings than this one of each kind is shown. Those of one kind differ in words that have a digit.
-MOST_WARNINGS = 30
+# Kinds of warnings that are shown, the others are folded away. Those of one kind differ in words that have a digit.
+MOST_WARNINGS = 5
 FIGURED = re.compile(r"\S*\d\S*")
 # Rows of other metrics than those that workloads are judged by. Of 200 cells they were 9,600, 29 % of the page.
 MOST_OTHERS = 2_000
@@ -59,16 +60,25 @@ MOST_OTHERS = 2_000
 
 
 def answer(view: View) -> Markup:
-    """What to take: a number and a picture, then the decision's sentences."""
-    sentences = [tag("li", readable(sentence, view.only_workload)) for sentence in view.decision.get("sentences") or []]
-    kind = "answer" if view.decision.get("is_recommendation", True) else "answer unsold"
+    """What to take: a number and a picture, where they hold, then the decision's sentences.
+
+    Where nothing is recommended, this stands first and in the largest type: what follows ranks no storages of AWS.
+    """
+    is_for_sale = view.decision.get("is_recommendation", True)
+    note = None if is_for_sale else view.decision.get("note")
+    sentences = [each for each in view.decision.get("sentences") or [] if each != note]
+    listed = [tag("li", readable(sentence, view.only_workload)) for sentence in sentences]
     return tag(
         "section",
-        tag("h2", "Answer"),
+        tag("h2", "Answer", tag("span", class_="of-all")),
+        *([tag("p", note, class_="lead")] if note else []),
         rankings(view),
-        tag("ul", *sentences, class_=kind),
+        origin(view),
+        *([tag("h3", "All comparisons in words")] if listed else []),
+        tag("ul", *listed, class_="answer" if is_for_sale else "answer unsold"),
         tag("p", _how(view), class_="quiet"),
         id="answer",
+        class_=None if is_for_sale else "unsold",
     )
 
 
@@ -138,7 +148,7 @@ def _answer_rows(view: View, question: Document, column: Column) -> Iterator[tup
         low, high = ranked["low"], ranked["high"]
         between = f"{column.write(low)} – {column.write(high)}" if low is not None and high is not None else ABSENT
         row = (
-            f"{'✔ ' if candidate['cell'] == question['recommended'] else ''}{candidate['storage']}",
+            f"{'★ ' if view.takes(question, candidate) else ''}{candidate['storage']}",
             Figure(column.write(ranked["value"]), ranked["value"]),
             between,
             Figure(_cost(cost), cost["usd"]) if cost else ABSENT,
@@ -304,23 +314,24 @@ def _other_metrics(view: View) -> Markup | None:
 
 
 def warnings(view: View) -> Markup:
-    """Every warning of the run and of its cells, of many by their kinds; what is left behind stands in the receipt."""
+    """Every warning of the run and of its cells by its kind; what is left behind stands in the receipt.
+
+    The run's own come first, as they are about every figure, then those of most points; of a kind its worst.
+    """
     listed = [readable(warning, view.only_workload) for warning in measuring_warnings(view.summary)]
     names = {cell["id"] for cell in view.cells}
-    by_cell: dict[str, list[str]] = {}
-    kinds: dict[str, list[str]] = {}
+    kinds: dict[tuple[bool, str], list[str]] = {}
     for warning in listed:
         cell, _, text = warning.partition(": ")
-        by_cell.setdefault(cell if cell in names else "", []).append(text if cell in names else warning)
-        kinds.setdefault(FIGURED.sub("", text if cell in names else warning), []).append(warning)
-    if len(listed) > MOST_WARNINGS:
-        blocks = [tag("ul", *(tag("li", first, *_alike(others)) for first, *others in kinds.values()))]
-    else:
-        blocks = [_list(by_cell.pop("", []))]
-        blocks += [details(f"{cell}: {len(texts)}", _list(texts), is_open=True) for cell, texts in by_cell.items()]
-    return tag(
-        "section", tag("h2", f"Warnings ({len(listed)})"), *(blocks if listed else [tag("p", "None.")]), id="warnings"
-    )
+        is_of_cell = cell in names
+        kinds.setdefault((is_of_cell, FIGURED.sub("", text if is_of_cell else warning)), []).append(warning)
+    order = sorted(kinds.items(), key=lambda kind: (kind[0][0], -len(kind[1])))
+    rows = [tag("li", first, *_alike(others)) for _, alike in order for first, *others in [worst_first(alike)]]
+    shown, rest = rows[:MOST_WARNINGS], rows[MOST_WARNINGS:]
+    more = [details(f"{len(rest)} more kinds of warnings", tag("ul", *rest))] if rest else []
+    title = f"Warnings ({len(listed)}" + (f" of {len(rows)} kinds)" if len(rows) < len(listed) else ")")
+    body = [tag("ul", *shown), *more] if rows else [tag("p", "None.")]
+    return tag("section", tag("h2", title), *body, id="warnings")
 
 
 def _alike(warnings: Sequence[str]) -> list[Markup]:

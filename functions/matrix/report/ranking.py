@@ -207,7 +207,7 @@ def _bars(view: View, question: Document, absent: Sequence[Absent]) -> Markup:
     best = judged[0]["ranked"]["value"]
     column = Column.of(values, question["unit"])
     rows = [(each["ranked"]["value"], _measured(view, question, each, best, most, column)) for each in judged]
-    rows += [(ghost.middle, _ghost(view, ghost, most, column)) for ghost in ghosts]
+    rows += [(ghost.middle, _ghost(ghost, most, column)) for ghost in ghosts]
     rows.sort(key=lambda pair: pair[0], reverse=question["higher_is_better"])
     body = [row for _, row in rows] + [_wrong(view, each, most, column) for each in wrong]
     costs = [each["cost"] for each in judged if each["cost"]]
@@ -250,8 +250,8 @@ def _measured(view: View, question: Document, candidate: Document, best: float, 
     kind = f"level-{level_of(ratio) if ratio else 0}"
     cost = candidate["cost"]
     usd = Figure(_usd_words(cost).removeprefix("$"), cost["usd"]) if cost else ABSENT
-    name = f"{'✔ ' if candidate['cell'] == question['recommended'] else ''}{view.called(candidate)}"
-    return _row(view, view.called(candidate), name, _bar(kind, ranked["value"], most, ends),
+    name = f"{'★ ' if view.takes(question, candidate) else ''}{view.called(candidate)}"
+    return _row(name, _bar(kind, ranked["value"], most, ends),
                 Figure(column.write(ranked["value"]), ranked["value"]), usd)  # fmt: skip
 
 
@@ -259,26 +259,27 @@ def _usd_words(cost: Document) -> str:
     return f"{'at least ' if cost['missing'] else ''}{money(cost['usd'])}"
 
 
-def _ghost(view: View, ghost: Absent, most: float, column: Column) -> Markup:
+def _ghost(ghost: Absent, most: float, column: Column) -> Markup:
     (less, first), (more, last) = ghost.between or ((0, 0.0), (0, 0.0))
     words = f"not measured: {column.write(first)} at {less}, {column.write(last)} at {more}"
     low, high = sorted((first, last))
-    return _row(view, ghost.storage, ghost.storage, _bar("ghost", high, most, (low, high)), words, None)
+    return _row(ghost.storage, _bar("ghost", high, most, (low, high)), words, None)
 
 
 def _wrong(view: View, candidate: Document, most: float, column: Column) -> Markup:
     value = candidate["ranked"]["value"]
     words = f"{column.write(value)}, left out"
-    return _row(view, view.called(candidate), view.called(candidate), _bar("wrong", value, most, None), words, None)
+    return _row(view.called(candidate), _bar("wrong", value, most, None), words, None)
 
 
-def _row(view: View, storage: str, name: str, bar: Markup, figure: Figure | str, usd: Figure | str | None) -> Markup:
+def _row(name: str, bar: Markup, figure: Figure | str, usd: Figure | str | None) -> Markup:
     cells = [tag("th", name, scope="row"), tag("td", bar)]
     if usd is None:
         cells.append(tag("td", str(figure), class_="figure quiet", colspan="2"))
     else:
         cells += [_figure(figure, "figure value"), _figure(usd, "figure")]
-    return tag("tr", *cells, **view.facets.marks(storage=storage))
+    # Without marks of its storage: a filter leaves the answer that of all storages, and its heading says so.
+    return tag("tr", *cells)
 
 
 def _figure(value: Figure | str, class_: str) -> Markup:

@@ -12,6 +12,7 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import metric_title
 from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric, reading_order, workload_words
+from matrix.terms.sentences import taken
 
 Document = Mapping[str, Any]
 
@@ -133,6 +134,15 @@ class View:
                 if named is not None:
                     label, style = labels[point["id"]], order.index(curve)
                     yield Entry(cell, point, label, curve, style, *named)
+
+    @property
+    def questions(self) -> list[Document]:
+        """The comparisons of the decision."""
+        return list(self.decision.get("questions") or [])
+
+    def takes(self, question: Document, candidate: Document) -> bool:
+        """Whether a storage is the one to take in a comparison; in a run that recommends nothing none is."""
+        return bool(self.decision.get("is_recommendation", True)) and candidate["cell"] == taken(question)
 
     @cached_property
     def only_workload(self) -> str:

@@ -142,6 +142,11 @@ def instant(epoch: float | None) -> str:
     return ABSENT if epoch is None else datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def day(epoch: float) -> str:
+    """Write the day of a time in UTC."""
+    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d")
+
+
 def sample_count(metric: Mapping[str, Any]) -> str:
     """Write how many values there are of how many expected: `29/30`; an unknown number is a dash."""
     n, expected = metric.get("n"), metric.get("expected_n")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from matrix.terms.documents.parts import Part
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import instant
 from matrix.terms.metrics import readable
@@ -30,6 +31,16 @@ def decision_sentences(summary: SummaryDocument) -> list[str]:
     types = {(cell.get("workload") or {}).get("type", "") for cell in summary.get("cells", [])}
     workload = types.pop() if len(types) == 1 else ""
     return [readable(each, workload) for each in summary["decision"]["sentences"]] if summary.get("decision") else []
+
+
+def taken(question: Mapping[str, Any]) -> str | None:
+    """Return the id of the cell that a question says to take; None where the figures do not tell."""
+    return question["recommended"] or question.get("as_good")
+
+
+def why_taken(objective: Part | None) -> str:
+    """Say what a storage that is marked as the one to take is ahead in."""
+    return "it reaches the objective for least" if objective else "fastest, or within 5 % of it for less"
 
 
 def error_text(error: Mapping[str, Any] | None) -> str:
@@ -122,9 +133,17 @@ def grouped_warnings(lines: Iterable[str]) -> list[str]:
     for line in lines:
         about_point = POINT_WARNING.fullmatch(line)
         kind = ASIDE.sub("", SHARE.sub("", about_point["text"])) if about_point else line
-        sizes = [float(share) for share in SHARE.findall(line)]
-        alike.setdefault(kind, []).append((max(sizes, default=0.0), line))
+        alike.setdefault(kind, []).append((_share(line), line))
     return [readable(_of_several(lines) if len(lines) > 1 else lines[0][1]) for lines in alike.values()]
+
+
+def worst_first(lines: Iterable[str]) -> list[str]:
+    """Sort warnings of one kind by the largest share that each names."""
+    return sorted(lines, key=_share, reverse=True)
+
+
+def _share(line: str) -> float:
+    return max((float(share) for share in SHARE.findall(line)), default=0.0)
 
 
 def _of_several(lines: list[tuple[float, str]]) -> str:

@@ -185,7 +185,7 @@ def test_the_matrix_shows_how_far_each_storage_is_from_the_best_of_its_column(ru
     drawn = heat(run[2])
 
     assert [text for _, text in drawn["Storage"]] == ["1 × m6i.large", "10 × m6i.large"]
-    assert [text.split("  ")[1] for _, text in drawn["EBS gp3"]] == ["best measured", "best measured"]
+    assert [text.split("  ")[1] for _, text in drawn["EBS gp3"]] == ["○ fastest", "★ take, ○ fastest"]
     assert [kind for kind, _ in drawn["EFS bursting"]] == ["level-1", "level-3"]
     # 3,200 s beside 3,000 is 1.07, and 3,900 beside 3,100 is 1.26; what differs is drawn at random, from one seed.
     assert [text.split("  ")[1] for _, text in drawn["EFS bursting"]] == ["×1.07, cannot tell", "×1.26"]
@@ -208,6 +208,63 @@ def test_the_matrix_of_published_builds_has_no_failures_and_marks_what_is_left_o
     assert drawn["EBS gp3"][1] == ("absent", "not measured")
 
 
+def test_what_to_take_and_what_is_fastest_are_both_marked_as_the_terminal_marks_them():
+    text = render(yocto_run("published-yocto"))
+    marked = {
+        (storage, at): found.group()
+        for storage, row in heat(text).items()
+        for at, (_, words) in enumerate(row)
+        if (found := re.search("[★○].*", words))
+    }
+
+    assert marked == {
+        ("EFS elastic", 0): "○ fastest", ("EFS bursting", 0): "★ take",
+        ("EFS elastic", 1): "○ fastest", ("EFS bursting", 1): "★ take",
+        ("EFS bursting", 2): "★ take, ○ fastest",
+        ("EFS elastic", 3): "○ fastest", ("EFS bursting", 3): "★ take",
+        ("EBS gp3", 4): "★ take, ○ fastest",
+    }  # fmt: skip
+    assert "★ take: fastest, or within 5 % of it for less. ○ fastest: the best of its column." in text
+
+
+def test_a_run_that_recommends_nothing_says_so_before_it_ranks_and_marks_nothing_to_take():
+    summary, results, planned = build_run(TWO_STORAGES, environment="local")
+    text = body_of(render(summary, results=results, plan=planned))
+    note = "No storage is recommended: this run ranks folders of one disk"
+
+    assert text.index(f'<p class="lead">{note}') < text.index('class="rankings"')
+    assert text.count(note) == 1
+    assert "★" not in text
+
+
+def test_where_and_when_it_was_measured_and_priced_stands_directly_below_the_answer():
+    summary, results, planned = build_run(TWO_STORAGES)
+    planned = {**planned, "region": "eu-central-1", "created_at": 1_763_000_000.0}
+    bases = {
+        each["cost"]["basis"]
+        for question in decide(summary, results=results)["questions"]
+        for each in question["candidates"]
+    }
+
+    def below(text):
+        return re.search(r'</article></div><p class="quiet origin">(.*?)</p>', text)[1]
+
+    assert below(render(summary, results=results, plan=planned)).startswith(
+        "<span><b>Measured</b> in eu-central-1, 1970-01-01</span><span><b>Prices</b> list prices of eu-central-1, as planned, 2025-11-13"
+    )
+    [basis] = bases
+    assert f"<b>Prices</b> {basis}" in below(render(summary, results=results))
+    published = below(render(yocto_run("published-yocto")))
+    assert "by others: muellerc/yocto-poky-reference-build-aws-comparison README (eu-central-1" in published
+    assert "list prices of us-east-1, 2026-11" in published
+
+
+def test_the_contents_stand_above_the_answer(run):
+    text = body_of(run[2])
+
+    assert text.index('aria-label="Contents"') < text.index('id="answer"') < text.index('id="matrix"')
+
+
 def test_one_storage_has_no_matrix():
     summary, results, planned = build_run({"ebs": {1: 3000.0}})
 
@@ -218,7 +275,8 @@ def test_the_answer_stands_first_in_the_decisions_own_words(run, read):
     decision = decide(run[0], results=run[1])
 
     assert decision["sentences"][0] in read.text
-    assert read.text.index(decision["sentences"][0]) < read.text.index("How fast, and how evenly")
+    contents, section = (match.start() for match in re.finditer("How fast, and how evenly", read.text))
+    assert contents < read.text.index(decision["sentences"][0]) < section
 
 
 def test_of_many_cells_the_page_leaves_metrics_that_judge_nothing_to_the_csv(monkeypatch):
@@ -584,22 +642,27 @@ def test_a_value_far_from_the_others_is_marked_with_its_instance_and_left_out_of
     assert whole[1][-1][1] == "21"
 
 
-def test_many_warnings_are_told_by_their_kinds_and_few_each_by_itself():
+def test_warnings_are_told_by_their_kinds_the_runs_own_first_and_at_most_five_unfolded():
     summary, results, planned = build_run({"ebs": {1: 3000.0, 2: 3000.0}})
     cells = [cell["id"] for cell in summary["cells"]]
-    alike = [f"{cells[at % 2]}: instance i-{at} was {at} s late" for at in range(40)]
+    alike = [f"{cells[at % 2]}: p{at:02d} was at {at} % of its limit" for at in range(40)]
 
     def section_of(warnings):
         page = render({**summary, "warnings": warnings}, results=results, plan=planned)
         return page[page.index('<section id="warnings">') : page.index('<section id="built">')]
 
-    many = section_of(["the seed is 7", *alike])
-    assert "Warnings (41)" in many
+    def shown(section):
+        return re.findall(r"<li>([^<]*)", re.sub(r"<details>.*?</details>", "", section))
+
+    many = section_of([*alike, "the seed is 7"])
+    assert "Warnings (41 of 2 kinds)" in many
     assert all(warning in many for warning in alike)
-    shown = re.sub(r"<details>.*?</details>", "", many)
-    assert re.findall(r"<li>([^<]*)", shown) == ["the seed is 7", alike[0]]
+    assert shown(many) == ["the seed is 7", alike[39]]
     assert "<summary>39 more like this</summary>" in many
-    assert "more like this" not in section_of(alike[:20])
+    kinds = section_of([f"{word} is wrong" for word in ("a", "b", "c", "d", "e", "f", "g")])
+    assert "Warnings (7)" in kinds
+    assert shown(kinds) == [f"{word} is wrong" for word in ("a", "b", "c", "d", "e")]
+    assert "<summary>2 more kinds of warnings</summary>" in kinds
 
 
 def test_storages_that_the_same_fleets_reach_in_the_same_way_stand_at_one_arrow():

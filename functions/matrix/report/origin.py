@@ -1,0 +1,48 @@
+"""Where and when a run was measured, and whose prices its costs are: the line directly below the answer."""
+
+from matrix.report.html import Markup, tag
+from matrix.report.view import View
+from matrix.terms.figures import day
+
+PLANNED = "the plan's prices"
+# Of every environment but AWS itself.
+PLACES = {
+    "local": "on this machine's disk, not on AWS",
+    "local-vm": "in emulated machines, not on AWS",
+    "emulated": "on storages that this machine played, not on AWS",
+}
+
+
+def origin(view: View) -> Markup:
+    """Return the line; a reader who copies a duration or a price must see where it holds."""
+    facts = [("Measured", _measured(view)), ("Prices", _prices(view))]
+    return tag(
+        "p",
+        *(tag("span", tag("b", name), f" {words}") for name, words in facts if words),
+        class_="quiet origin",
+    )
+
+
+def _measured(view: View) -> str:
+    summary = view.summary
+    environment = str(summary.get("environment"))
+    if environment == "published":
+        return f"by others: {summary.get('source') or 'the source is not named'}"
+    region = (view.plan or {}).get("region")
+    place = PLACES.get(environment) or (f"in {region}" if region else "on AWS; the region is not known")
+    started = summary.get("started_at")
+    return f"{place}, {day(started)}" if started is not None else place
+
+
+def _prices(view: View) -> str:
+    """Name the prices of all costs: those of the plan were looked up when and where it was made."""
+    candidates = [each for question in view.decision.get("questions") or [] for each in question["candidates"]]
+    bases = dict.fromkeys(each["cost"]["basis"] for each in candidates if each["cost"])
+    return "; ".join(_planned(view) if basis == PLANNED else basis for basis in bases)
+
+
+def _planned(view: View) -> str:
+    plan = view.plan or {}
+    where = f" of {plan['region']}" if plan.get("region") else ""
+    when = f", {day(plan['created_at'])}" if plan.get("created_at") is not None else ""
+    return f"list prices{where}, as planned{when}"
