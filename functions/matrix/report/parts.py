@@ -11,7 +11,7 @@ from matrix.price.book import published_prices
 from matrix.report import highest_rates
 from matrix.report.ceilings import ceiling_of
 from matrix.report.heat_map import question_id
-from matrix.report.html import Figure, Head, Markup, details, figure_of, table, tag
+from matrix.report.html import Figure, Head, Markup, details, figure_of, join, table, tag
 from matrix.report.origin import origin
 from matrix.report.ranking import rankings
 from matrix.report.view import Entry, View
@@ -38,6 +38,7 @@ from matrix.terms.names import (
     steadiness_words,
     workload_words,
 )
+from matrix.terms.names import marks as marks_of
 from matrix.terms.sentences import error_text, measuring_warnings, worst_first
 
 Document = Mapping[str, Any]
@@ -208,9 +209,11 @@ def figures(view: View) -> tuple[list[Markup], int]:
 def _metric_table(view: View, name: str, entries: Sequence[Entry]) -> _MetricTable:
     unit = entries[0].unit
     column = Column.of([entry.metric.get(each) for entry in entries for each in PERCENTILES], unit)
+    label, kind = _constant([entry.label for entry in entries]), _constant([entry.type for entry in entries])
     rows = [
-        (entry.storage, entry.fleet, launch_words(entry.cell).removesuffix(" launches") or ABSENT,
-         _label(entry), *_percentiles(entry.metric, column),
+        (entry.storage, Figure(str(entry.instances), entry.instances) if kind else entry.fleet,
+         launch_words(entry.cell).removesuffix(" launches") or ABSENT,
+         ABSENT if label else entry.label, _marks(entry), *_percentiles(entry.metric, column),
          interval(dict(entry.metric), write=column.write), sample_count(dict(entry.metric)),
          steadiness_words(entry.point.get("steadiness")),
          figure_of(entry.metric.get("independent_n")), *_between(entry.metric),
@@ -218,30 +221,42 @@ def _metric_table(view: View, name: str, entries: Sequence[Entry]) -> _MetricTab
         for entry in entries
     ]  # fmt: skip
     heads: tuple[Head, ...] = (
-             "Storage", "Instances", "Launches", "Point",
+             "Storage", "Instances", "Launches", "Point", "Marks",
              *((each.upper(), f"{name} {each} ({unit})") for each in PERCENTILES), INTERVAL_HEAD, "n/expected",
              "Steady", "n, independent", "Between launches", "Between instances", "Between repetitions",
              "Far off")  # fmt: skip
     title = column.head(entries[0].quantity)
-    caption = f"{entries[0].workload}: {title}, {direction(dict(entries[0].metric))}"
+    # What is the same in all rows stands once, above them.
+    work = ", ".join(filter(None, [entries[0].workload, label])) + (f" on {kind}" if kind else "")
+    caption = f"{work}: {title}, {direction(dict(entries[0].metric))}"
     marks = [view.marks(entry) for entry in entries]
     kept, shown = _without_empty(heads, rows)
     built = table(kept, shown, caption=caption, class_="many", marks=marks)
     if len(rows) > MOST_ROWS:
         built = details(f"{caption}: {len(rows):,} rows", built, elsewhere=ONLY_IN_CSV)
+    reasons = [
+        tag("p", f"Left out: {each.storage}, {each.fleet}: {each.left_out}.", class_="quiet", **view.marks(each))
+        for each in entries
+        if each.left_out
+    ]
     has_bound = any(isinstance(cell, Figure) and cell.text.startswith("≥") for row in shown for cell in row)
-    return _MetricTable(built, len(kept), has_bound)
+    return _MetricTable(join([built, *reasons]), len(kept), has_bound)
+
+
+def _constant(words: Sequence[str]) -> str:
+    """Return what several rows have in common; of one row nothing."""
+    return words[0] if len(words) > 1 and len(set(words)) == 1 else ""
+
+
+def _marks(entry: Entry) -> str:
+    left_out = ["left out"] if entry.left_out else []
+    return "; ".join([*left_out, *marks_of(entry.point, entry.cell)]) or ABSENT
 
 
 def _without_empty(heads: Sequence[Head], rows: Sequence[Sequence[object]]) -> tuple[list[Head], list[list[object]]]:
     """Leave out columns without any value, such as intervals of published figures: they take room from the others."""
     kept = [i for i, _ in enumerate(heads) if any(row[i] != ABSENT for row in rows)]
     return [heads[i] for i in kept], [[row[i] for i in kept] for row in rows]
-
-
-def _label(entry: Entry) -> str:
-    label = marked_label(entry.label, entry.point, entry.cell)
-    return f"{label} [left out: {entry.left_out}]" if entry.left_out else label
 
 
 def _percentiles(metric: Document, column: Column) -> list[Figure]:

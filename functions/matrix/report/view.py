@@ -1,6 +1,6 @@
 """What the charts and tables of a report are drawn from: the summary, with single values where a result has them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from matrix.answer.decision.questions import storages_of
 from matrix.input.storage_names import brief_names
 from matrix.report.facets import Facets, Marks
+from matrix.statistics.carrying import is_carried
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import metric_title
@@ -210,9 +211,31 @@ class View:
         value = float(upper if upper is not None else objective["atLeast"])
         return value, f"{'at most' if upper is not None else 'at least'} {quantity(value, entry.unit)}"
 
+    def tail(self, entry: Entry) -> float | None:
+        """The slow end of a point where enough samples carry it; elsewhere charts have none, as tables have a dash."""
+        end = self.slow_end(entry)
+        return end["value"] if end and _is_carried(entry.metric, end["level"]) else None
+
+    def tail_name(self, entries: Iterable[Entry]) -> str:
+        """Name the slow end of those points that have one: `P90`; empty where none has."""
+        levels = dict.fromkeys(f"P{self.slow_end(each)['level']:g}" for each in entries if self.tail(each) is not None)
+        return " or ".join(levels)
+
     def slow_end(self, entry: Entry) -> Document:
         """The slow end of a point; empty if the decision was about another metric."""
         return self.slow_ends.get((entry.cell["id"], entry.point["id"], entry.name), {})
+
+
+def _is_carried(metric: Document, level: float) -> bool:
+    """Whether a percentile may be shown. P10 of a rate needs as many samples as P90 of a duration."""
+    carried = metric.get("carried")
+    if carried is None and metric.get(f"p{level:g}") is None:
+        return False
+    mirrored = f"p{max(level, 100 - level):g}"
+    if carried and mirrored in carried:
+        return bool(carried[mirrored])
+    count = metric.get("n") if metric.get("independent_n") is None else metric["independent_n"]
+    return count is None or is_carried(level, int(count))
 
 
 def _kept(measured: Mapping[str, Document], point: Document) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Charts that storage people look for: the whole fleet, the front, latencies, what happens when, two parameters."""
 
+import re
 import time
 from dataclasses import replace
 from types import SimpleNamespace
@@ -13,10 +14,14 @@ from matrix.report.charts import fleet, latency, percentiles, sections
 from matrix.report.charts.cost import costs
 from matrix.report.charts.drifts import drifts
 from matrix.report.charts.latency import latencies
+from matrix.report.charts.scaling import scaling
 from matrix.report.charts.sweeps import sweeps
 from matrix.report.charts.timeline import timelines
 from matrix.report.charts.totals import totals
+from matrix.report.drawing import svg
+from matrix.report.drawing.axes import fitting
 from matrix.report.page import view_of
+from matrix.terms.figures import ABSENT, figure
 
 FLEETS = {1: 3000.0, 4: 3600.0}
 
@@ -57,8 +62,77 @@ def test_the_front_joins_what_nothing_beats_in_cost_and_speed_and_sizes_stand_at
     on_front = [(row[0], row[1]) for row in chart.rows if row[5] == "on any fleet"]
     assert on_front == [("EFS elastic", "1 × m6i.4xlarge"), ("EFS bursting", "1 × m6i.4xlarge")]
     assert list(drawn["Pareto front"].x) == sorted(drawn["Pareto front"].x)
-    assert list(drawn["EFS bursting"].labels) == ["1", "10", "50", "100", "200"]
+    assert list(drawn["EFS bursting"].labels) == ["1", "50", "100", "200"]
+    assert list(drawn["EFS bursting"].names) == ["EFS bursting, 1", "", "", ""]
+    text = svg.drawing(chart).text
+    assert "EFS bursting, 1<" in text
+    assert "EFS elastic, 1<" in text
     assert drawn["EFS provisioned, left out"].is_hollow
+
+
+def test_charts_draw_no_percentile_that_too_few_samples_carry():
+    summary, results, planned = build_run({"ebs": {1: 3000.0, 40: 3600.0}, "efs": {1: 3100.0, 40: 3700.0}})
+    view = view_of(summary, results=results, plan=planned)
+    few, many = (
+        next(each for each in view.entries if (each.storage, each.instances) == ("EBS gp3", count)) for count in (1, 40)
+    )
+
+    [band], [curve] = percentiles.bands(view), scaling(view)
+    tails = lines(band)["EBS gp3, slow end"]
+    dashed = lines(curve)["EBS gp3, slow end"]
+
+    assert figure(few.metric, "p90") == ABSENT  # as the tables have it
+    assert view.tail(few) is None
+    assert view.tail(many) == pytest.approx(many.metric["p90"])
+    assert [row for row in tails.y if row] == ["EBS gp3 · 40 instances"] * 2
+    assert list(dashed.y) == [None, view.tail(many)]
+    assert "from the median (P50) to P90, where enough samples carry it" in band.reads
+    assert "Dashed: P90, where enough samples carry it" in curve.reads
+    assert curve.heads[-1] == "P90 (s)"
+
+
+def test_costs_stand_against_medians_where_the_slow_end_is_not_known(view):
+    [chart] = costs(view)
+
+    assert chart.y_title == "P50 of build time (s)"
+    assert chart.notes == ["P50 is drawn, as P90 needs 36 independent values, there are 3."]
+    assert sorted(row[2] for row in chart.rows) == sorted(entry.metric["p50"] for entry in view.entries)
+
+
+def test_costs_of_several_points_begin_at_zero_so_that_neighbours_can_be_compared(view):
+    cells = [{**cell, "points": [*cell["points"], *_another(cell["points"])]} for cell in view.summary["cells"]]
+    both = list(costs(view_of({**view.summary, "cells": cells, "decision": None})))
+
+    assert [chart.is_from_zero for chart in both] == [True, True]
+    assert [chart.is_from_zero for chart in costs(view)] == [False]
+
+
+def _another(points):
+    """The same points with another number of jobs."""
+    return [{**point, "id": f"{point['id']}b", "params": {**point["params"], "jobs": 8}} for point in points]
+
+
+def test_both_charts_of_fleet_sizes_have_the_same_axis():
+    view = view_of(yocto_run("p"))
+    [each], [whole] = scaling(view), totals(view)
+
+    assert svg.Plot(each).x.is_log == svg.Plot(whole).x.is_log
+    assert (each.ticks, each.is_x_log) == (whole.ticks, whole.is_x_log)
+    # 1 and 10 of 200 would touch.
+    assert [text for _, text in fitting(svg.Plot(whole).x, 420, 7)] == ["1", "50", "100", "200"]
+
+
+def test_rows_are_parted_by_fleets_and_names_have_lines_that_do_not_touch():
+    [chart] = percentiles.bands(view_of(yocto_run("p")))
+    text = svg.drawing(chart).text
+    long = "FSx OpenZFS (2 file systems, 1024 GiB, each file system's AZ) · 200 instances"
+
+    assert len(set(chart.groups)) == 5
+    assert text.count('class="edge"') == 1 + 4
+    assert svg.name_lines(long) == long.split(" · ")
+    assert len(svg.name_lines(long.replace("1024", "1024 " * 40))) == 3
+    steps = {float(step) for step in re.findall(r'<tspan x="-12" dy="(\d[^"]*)"', text)}
+    assert max(steps) == 14
 
 
 def test_latency_stands_in_ms_at_each_percentile(view):

@@ -65,7 +65,7 @@ def test_what_is_known_to_be_wrong_is_marked_wherever_it_is_drawn():
 
     assert "137:47, left out" in words(text)
     assert "EFS provisioned · 200 instances · left out" in words(text)
-    assert "[left out: identical to the published 100-instance row" in words(text)
+    assert "Left out: EFS provisioned, 200 × m6i.4xlarge: identical to the published 100-instance row" in words(text)
     assert text.count('class="s3 hollow"') >= 3  # in the bars' rows, over the size of the fleet, and against its cost
 
 

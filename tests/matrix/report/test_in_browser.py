@@ -385,6 +385,7 @@ def test_what_a_large_page_has_packed_is_there_once_it_is_wanted(chromium, tmp_p
     shown.locator("#comparison-2 table").wait_for(state="visible")
 
     # A chip chooses a panel, and what is unpacked later shows only what was chosen.
+    shown.get_by_text("Filter by storage").click()
     fleets = shown.get_by_role("group", name="Show only these: fleet").get_by_role("button")
     fleets.first.click()
     assert shown.locator(".ranking.seen .where").inner_text().endswith(fleets.first.inner_text())

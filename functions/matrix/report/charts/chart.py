@@ -41,6 +41,7 @@ class Series:
     high: Sequence[Value] | None = None
     hover: Sequence[str] | None = None  # what stands under the pointer, below the name of the series; (): its values
     labels: Sequence[str] | None = None  # beside the points
+    names: Sequence[str] | None = None  # of points that must be found; on the side where nothing is better
     is_dashed: bool = False
     is_hollow: bool = False
     is_off: bool = False  # until the legend turns it on
@@ -82,6 +83,8 @@ class Chart:
     rows_of: Sequence[Mapping[str, str]] = ()  # the same for each category
     figures: Sequence[str] = ()  # of each category, written at its right
     figures_head: str = ""
+    is_up_better: bool = False
+    groups: Sequence[object] = ()  # of each category; a line parts neighbours of different groups
 
     def tick_text(self, value: float) -> str:
         """Write a tick of the x axis."""

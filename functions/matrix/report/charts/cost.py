@@ -22,23 +22,57 @@ def costs(view: View) -> Iterator[Chart]:
     groups: dict[tuple[str, str, str], list[Any]] = {}
     for question in view.decision.get("questions") or []:
         groups.setdefault((question["workload"], question["label"], question["metric"]), []).append(question)
-    curves = {cell["id"]: view.curve(cell) for cell in view.cells}
     for questions in groups.values():
+        is_by_tail = 2 * sum(not question.get("why_median") for question in questions) > len(questions)
         priced = [
-            (question, {**candidate, "storage": curves.get(candidate["cell"], candidate["storage"])})
+            (question, {**candidate, **figure, "storage": view.called(candidate)})
             for question in questions
             for candidate in question["candidates"]
-            if candidate["cost"] and candidate["value"] is not None
+            if candidate["cost"] and (figure := _figure(view, question, candidate, is_by_tail=is_by_tail))
         ]
         if sum(not candidate["lost"] for _, candidate in priced) > 1:
-            yield _chart(view, priced)
+            # Neighbours are compared by eye, which needs one place where they begin.
+            yield _chart(view, questions, priced, is_by_tail=is_by_tail, is_from_zero=len(groups) > 1)
 
 
-def _chart(view: View, priced: Sequence[Priced]) -> Chart:
+def _figure(
+    view: View, question: Mapping[str, Any], candidate: Mapping[str, Any], *, is_by_tail: bool
+) -> dict[str, Any]:
+    """Return what a chart shows of a candidate: its slow end where the ranking stands on it, else its median."""
+    if is_by_tail:
+        if question.get("why_median") or candidate["value"] is None:
+            return {}
+        return {name: candidate[name] for name in ("value", "low", "high")}
+    entry = view.points.get((candidate["cell"], candidate["point"], question["metric"]))
+    if entry is None or entry.metric.get("p50") is None:
+        return {}
+    low, high = entry.interval()
+    return {"value": entry.metric["p50"], "low": low, "high": high}
+
+
+def _too_few(questions: Sequence[Mapping[str, Any]], *, is_by_tail: bool) -> list[str]:
+    """Say which fleets are left out, or why all are shown by their medians."""
+    few = [question for question in questions if question.get("why_median")]
+    if not few:
+        return []
+    if is_by_tail:
+        return [f"Not drawn: {question['fleet']}, as {question['why_median']}." for question in few]
+    return [f"P50 is drawn, as {few[0]['why_median']}."]
+
+
+def _chart(
+    view: View,
+    questions: Sequence[Mapping[str, Any]],
+    priced: Sequence[Priced],
+    *,
+    is_by_tail: bool,
+    is_from_zero: bool,
+) -> Chart:
     question, first = priced[0]
+    level = question["level"] if is_by_tail else 50
     workload, label, unit, per = question["workload"], question["label"], question["unit"], first["cost"]["per"]
     named = metric_title(question["metric"], workload)
-    slow = f"P{question['level']:g} of {lower(named)}"
+    slow = f"P{level:g} of {lower(named)}"
     front = _front(priced)
     by_storage: dict[str, list[Priced]] = {}
     for pair in priced:
@@ -47,7 +81,7 @@ def _chart(view: View, priced: Sequence[Priced]) -> Chart:
     series = [
         line
         for storage, pairs in by_storage.items()
-        for line in _of_storage(view, storage, pairs, styles.get(storage, 0))
+        for line in _of_storage(view, storage, pairs, styles.get(storage, 0), slow, front)
     ]
     if len(front) > 1:
         places = [candidate for _, candidate in front]
@@ -61,7 +95,7 @@ def _chart(view: View, priced: Sequence[Priced]) -> Chart:
         title=f"{point_title(workload, label)}: {slow} against US dollars per {per}",
         reads=(
             f"Left is cheaper, {better} is faster. A line joins the fleets of one storage; the figures are how many "
-            "instances. On the Pareto front nothing is both cheaper and faster, whatever the fleet."
+            "instances. Named: on the Pareto front, where nothing is both cheaper and faster, whatever the fleet."
             + (" Hollow: its cost is known in part only, so it may lie farther right" if is_partial else "")
             + (f"{'; or' if is_partial else ' Hollow:'} it is known to be wrong and left out" if is_wrong else "")
             + ("." if is_partial or is_wrong else "")
@@ -84,8 +118,11 @@ def _chart(view: View, priced: Sequence[Priced]) -> Chart:
         ],
         is_x_log=is_wide([_usd(candidate) for _, candidate in priced], WIDE_COST),
         is_y_log=is_wide([candidate["value"] for _, candidate in priced]),
+        is_from_zero=is_from_zero or bool(question["higher_is_better"]),
+        is_up_better=bool(question["higher_is_better"]),
+        notes=_too_few(questions, is_by_tail=is_by_tail),
         is_in_seconds=unit == "s",
-        metric=f"{question['metric']} P{question['level']:g} ({unit})",
+        metric=f"{question['metric']} P{level:g} ({unit})",
         of=view.facets.marks(workload=workload, label=label),
     )  # fmt: skip
 
@@ -113,7 +150,9 @@ def _place(question: Mapping[str, Any], candidate: Mapping[str, Any], front: Seq
     return "cost known in part" if candidate["cost"]["missing"] else ""
 
 
-def _of_storage(view: View, storage: str, mine: Sequence[Priced], style: int) -> Iterator[Series]:
+def _of_storage(
+    view: View, storage: str, mine: Sequence[Priced], style: int, slow: str, front: Sequence[Priced]
+) -> Iterator[Series]:
     """Yield a storage's line, and hollow what is known in part or known to be wrong."""
     kinds = {
         storage: [pair for pair in mine if not pair[1]["lost"] and not pair[1]["cost"]["missing"]],
@@ -132,8 +171,12 @@ def _of_storage(view: View, storage: str, mine: Sequence[Priced], style: int) ->
                 group="" if is_first else storage if kinds[storage] else "",
                 low=[candidate["low"] for _, candidate in pairs],
                 high=[candidate["high"] for _, candidate in pairs],
-                hover=[_words(question, candidate) for question, candidate in pairs],
+                hover=[_words(question, candidate, slow) for question, candidate in pairs],
                 labels=[str(question["instances"]) for question, _ in pairs],
+                names=[
+                    f"{storage}, {question['instances']}" if any(each is candidate for _, each in front) else ""
+                    for question, candidate in pairs
+                ],
                 is_hollow=name != storage,
                 width=1,
                 of=view.facets.marks(storage=storage),
@@ -141,11 +184,11 @@ def _of_storage(view: View, storage: str, mine: Sequence[Priced], style: int) ->
             is_first = False
 
 
-def _words(question: Mapping[str, Any], candidate: Mapping[str, Any]) -> str:
+def _words(question: Mapping[str, Any], candidate: Mapping[str, Any], slow: str) -> str:
     cost = candidate["cost"]
     lines = [
         question["fleet"],
-        f"P{question['level']:g} {quantity(candidate['value'], question['unit'])}",
+        f"{slow}: {quantity(candidate['value'], question['unit'])}",
     ]
     lines.append(f"{money(cost['usd'])} per {cost['per']} ({cost['basis']})")
     if cost["missing"]:

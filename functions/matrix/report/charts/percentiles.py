@@ -42,12 +42,15 @@ def _band(view: View, title: str, entries: Sequence[Entry], which: str = "") -> 
     column = Column.of([entry.metric.get("p50") for entry in entries], first.unit)
     direction = "right is better" if first.higher_is_better else "left is better"
     values = [entry.metric.get(name) for entry in entries for name in ("p0", "p100")]
+    tail = view.tail_name(entries)
+    where = ", where enough samples carry it" if any(view.tail(entry) is None for entry in entries) else ""
     return Chart(
         id=f"bands-{slug(title)}",
         title=f"{title}: {lower(first.quantity)}" + ("" if has_types else f" on {first.type}") + which,
         reads=(
-            f"Thin line: slowest to fastest sample. Thick line: from the median to the slow end, which 90 % of the "
-            f"samples reach. Mark: median{interval_words(entries)}. {direction.capitalize()}."
+            "Thin line: slowest to fastest sample. "
+            + (f"Thick line: from the median (P50) to {tail}{where}. " if tail else "")
+            + f"Mark: median{interval_words(entries)}. {direction.capitalize()}."
             + (" Hollow: known to be wrong, left out of every comparison." if any(e.left_out for e in entries) else "")
         ),
         x_title=first.title,
@@ -63,6 +66,7 @@ def _band(view: View, title: str, entries: Sequence[Entry], which: str = "") -> 
         rows_of=[view.marks(entry) for entry in entries],
         figures=[column.write(entry.metric.get("p50")) for entry in entries],
         figures_head=column.head("P50"),
+        groups=[(entry.label, entry.instances) for entry in entries],
     )
 
 
@@ -80,7 +84,7 @@ def _of_storage(view: View, rows: Sequence[tuple[str, Entry]], storage: str) -> 
     style, is_hollow = rows[0][1].style, bool(rows[0][1].left_out)
     of = view.facets.marks(storage=rows[0][1].storage)
     whole = [(entry.metric.get("p0"), entry.metric.get("p100"), row) for row, entry in rows]
-    slow = [(entry.metric.get("p50"), view.slow_end(entry).get("value"), row) for row, entry in rows]
+    slow = [(entry.metric.get("p50"), view.tail(entry), row) for row, entry in rows]
     hover = [percentile_words(view, entry) for _, entry in rows]
     yield Series(
         storage,

@@ -1,7 +1,6 @@
 """Each storage over the size of the fleet, with the law that was fitted."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -23,8 +22,6 @@ LAWS = {
     "knee": "a wait that grows from a size on",
     "usl": "the Universal Scalability Law",
 }
-# More labels than this would overlap.
-MOST_LABELLED = 2
 Interval = tuple[float | None, float | None]
 
 
@@ -44,11 +41,13 @@ def scaling(view: View) -> Iterator[Chart]:
             continue
         sizes = sorted({entry.instances for curve in curves.values() for entry in curve})
         first = entries[0]
+        drawn = [entry for curve in curves.values() for entry in curve]
+        tail = view.tail_name(drawn)
         series = [line for curve in curves.values() for line in _scaling_series(view, curve)]
         fitted = {storage: law for storage, curve in curves.items() if (law := _fit(curve)) is not None}
         series += [_fit_series(view, curves[storage], law) for storage, law in fitted.items()]
         crossed = [crossing for pair in combinations(fitted, 2) for crossing in _crossings(pair, fitted, curves)]
-        series += [mark if len(crossed) <= MOST_LABELLED else replace(mark, labels=None) for mark, _ in crossed]
+        series += [mark for mark, _ in crossed]
         series += [_left_out_series(view, entry) for entry in left_out if entry.storage in curves]
         notes = [f"left out: {entry.storage} at {entry.instances} instances: {entry.left_out}." for entry in left_out]
         notes += [
@@ -57,28 +56,31 @@ def scaling(view: View) -> Iterator[Chart]:
         yield Chart(
             id=f"scaling-{slug(f'{workload}-{label}')}",
             title=f"{point_title(workload, label)}: {lower(first.quantity)} of each instance over the size of a fleet",
-            reads=f"Solid: median{interval_words([each for curve in curves.values() for each in curve])}. Dashed: the "
-            "slow end, which 90 % of the samples reach."
+            reads=f"Solid: median{interval_words(drawn)}."
+            + (f" Dashed: {tail}, where enough samples carry it." if tail else "")
             + (" Hollow, without a line: known to be wrong, left out." if left_out else "")
             + (" The law that predicts best can be shown too." if fitted else "")
-            + (" Hollow, with a size: from there on another storage is ahead, by the two laws." if crossed else ""),
+            + (
+                " Hollow, below another line: from there on it is ahead, by the two laws; see the notes."
+                if crossed
+                else ""
+            ),
             notes=[*notes, *(sentence for _, sentence in crossed)],
             x_title="instances that work at the same time",
             y_title=first.title,
             series=series,
-            heads=("Storage", "Instances", *median_heads(first), f"Slow end ({first.unit})"),
+            heads=("Storage", "Instances", *median_heads(first), f"{tail} ({first.unit})"),
             rows=[
                 (
                     entry.storage,
                     entry.instances,
                     entry.metric.get("p50"),
                     *entry.interval(),
-                    view.slow_end(entry).get("value"),
+                    view.tail(entry),
                 )
                 for curve in curves.values()
                 for entry in curve
             ],
-            is_x_log=sizes[-1] / sizes[0] >= 10,  # noqa: PLR2004 - a decade
             is_y_log=is_wide([entry.metric.get("p50") for curve in curves.values() for entry in curve]),
             is_from_zero=True,
             limit=view.limit(first),
@@ -103,7 +105,7 @@ def _scaling_series(view: View, entries: Sequence[Entry]) -> Iterator[Series]:
         hover=[f"{entry.fleet}<br>{percentile_words(view, entry)}" for entry in entries],
         of=of,
     )
-    slow = [view.slow_end(entry).get("value") for entry in entries]
+    slow = [view.tail(entry) for entry in entries]
     if any(value is not None for value in slow):
         words = [f"{entry.fleet}<br>{quantity(v, entry.unit)}" for entry, v in zip(entries, slow, strict=True)]
         yield Series(
@@ -156,7 +158,7 @@ def _crossings(
     sure = f"; the 95 % intervals show it at {shown[-1]}" if shown else "; no 95 % intervals show it at a measured size"
     mark = Series(
         f"{ahead} overtakes {behind}", [n], [values[0] if is_first else values[1]], "dots", curves[ahead][0].style,
-        group="crossover", hover=[f"{sentence}{sure}"], labels=[f"from {n}"], is_hollow=True,
+        group="crossover", hover=[f"{sentence}{sure}"], is_hollow=True,
     )  # fmt: skip
     yield mark, f"{sentence}{sure}."
 

@@ -9,6 +9,8 @@ from matrix.report.charts.chart import Chart, Value
 
 # Free of marks at both ends, as a share of an axis.
 MARGIN = 0.04
+# Names of points stand beyond the outermost of them.
+NAMES_MARGIN = 0.16
 MOST_TICKS = 6
 # More ticks that a chart asks for would lie on each other.
 MOST_ASKED_TICKS = 12
@@ -66,7 +68,9 @@ def _ends(chart: Chart) -> list[float]:
 
 
 def _value_axis(chart: Chart, values: Sequence[float], *, is_log: bool) -> Axis:
-    axis = _axis(values, is_log=is_log, is_from_zero=chart.is_from_zero)
+    has_names = any(series.names for series in chart.series)
+    margin = NAMES_MARGIN if has_names else MARGIN
+    axis = _axis(values, is_log=is_log, is_from_zero=chart.is_from_zero, margin=margin)
     return _in_minutes(axis) if chart.is_in_seconds else axis
 
 
@@ -75,15 +79,17 @@ def _in_minutes(axis: Axis) -> Axis:
     return replace(axis, ticks=minutes, is_in_minutes=True) if len(minutes) > 1 else axis
 
 
-def _axis(values: Sequence[float], *, is_log: bool, is_from_zero: bool = False, asked: Ticks = ()) -> Axis:
+def _axis(
+    values: Sequence[float], *, is_log: bool, is_from_zero: bool = False, asked: Ticks = (), margin: float = MARGIN
+) -> Axis:
     known = [value for value in values if value > 0] if is_log else list(values)
     least, most = min(known, default=1.0), max(known, default=1.0)
     if is_log:
-        room = max((most / least) ** MARGIN, 1.05)
+        room = max((most / least) ** margin, 1.05)
         low, high = least / room, most * room
     else:
         low = 0.0 if is_from_zero and least > 0 else least
-        room = MARGIN * (most - low) or abs(most) / 2 or 1.0
+        room = margin * (most - low) or abs(most) / 2 or 1.0
         # An axis of values above zero has nothing below it.
         low, high = (low - room if least < 0 else max(0.0, low - room)), most + room
     decades = [value for value in _decades(low, high) if low <= value <= high] if is_log else []
@@ -127,7 +133,7 @@ def fitting(axis: Axis, width_px: float, per_letter_px: float) -> Iterator[tuple
     """Yield the ticks whose texts, centred below them, do not lie on each other on an axis of this width."""
     end = -math.inf
     for value, text in axis.ticks:
-        middle, half = (axis.share(value) or 0.0) * width_px, (len(text) + 1) * per_letter_px / 2
+        middle, half = (axis.share(value) or 0.0) * width_px, (len(text) + 2) * per_letter_px / 2
         if middle - half >= end:
             end = middle + half
             yield value, text

@@ -18,7 +18,10 @@ LOOK = (Path(__file__).parent / "look.css").read_text(encoding="utf-8")
 # Lines are drawn in a square with sides of so many units.
 SIDE = 1000.0
 HEIGHT_PX = 280
-ROW_PX, TALL_ROW_PX = 26, 36
+# A row whose name has one, two or three lines.
+ROWS_PX_BY_LINES = (26, 40, 54)
+ROWS_KINDS = ("", " tall", " tall taller")
+MOST_LINES = len(ROWS_KINDS)
 # Rows have their names at the left, and so many rows have the ticks above them, too.
 NAMES_PX = 350
 MANY_ROWS = 12
@@ -28,6 +31,9 @@ NARROW_PX = 280.0
 PAIRED_PX = 420.0
 ROWS_PX = 640.0
 NAME_LETTERS = 52
+# Of longer names, in smaller letters.
+SMALL_LETTERS = 64
+LINE_PX = 14
 # Shapes and dashes tell series apart for readers who cannot by colour.
 SHAPES = (
     "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0Z", "M0,-6L6,0L0,6L-6,0Z", "M-5,-5H5V5H-5Z", "M-6,5H6L0,-6Z",
@@ -37,6 +43,8 @@ SHAPES = (
 STRONG_PX = 2
 # Labels that are nearer to each other than this, in units of the square, would lie on each other.
 LABEL_X, LABEL_Y = 32.0, 48.0
+# Lines of names, of which two points of nearly equal height have one each.
+NAME_Y = 54.0
 SPAN_LETTER_PX = 6.0
 FILE_PX = 900
 Place = tuple[float, float] | None
@@ -50,7 +58,7 @@ class Plot:
         self.x = x_axis(chart)
         self.y = None if chart.categories else y_axis(chart)
         self.rows = {name: index for index, name in enumerate(dict.fromkeys(chart.categories))}
-        self._labelled: list[tuple[float, float]] = []
+        self._labelled: list[tuple[float, float, float]] = []
 
     def of_row(self, name: str) -> "Plot":
         """Return the plot of one row, whose place among the others the page chooses."""
@@ -58,11 +66,14 @@ class Plot:
         plot.rows = {name: 0}
         return plot
 
-    def has_room(self, place: tuple[float, float]) -> bool:
-        """Say whether a label at a place would lie on none before it, and take the place."""
-        is_free = not any(abs(place[0] - x) < LABEL_X and abs(place[1] - y) < LABEL_Y for x, y in self._labelled)
+    def has_room(self, place: tuple[float, float], text: str = "") -> bool:
+        """Say whether a label around a place would lie on none before it, and take the place."""
+        half = max(LABEL_X, SIDE * LETTER_PX * len(text) / PAIRED_PX) / 2
+        is_free = not any(
+            abs(place[0] - x) < half + other and abs(place[1] - y) < LABEL_Y for x, y, other in self._labelled
+        )
         if is_free:
-            self._labelled.append(place)
+            self._labelled.append((*place, half))
         return is_free
 
     def places(self, series: Series) -> list[Place]:
@@ -90,12 +101,12 @@ class Plot:
     @property
     def height_px(self) -> int:
         """The height of the plot on a screen."""
-        return (TALL_ROW_PX if self.is_tall else ROW_PX) * len(self.rows) if self.rows else HEIGHT_PX
+        return ROWS_PX_BY_LINES[self.lines - 1] * len(self.rows) if self.rows else HEIGHT_PX
 
     @property
-    def is_tall(self) -> bool:
-        """Whether the names of rows need two lines."""
-        return any(len(name) > NAME_LETTERS for name in self.rows)
+    def lines(self) -> int:
+        """How many lines the longest name of a row needs."""
+        return max((len(name_lines(name)) for name in self.rows), default=1)
 
 
 # --- the drawing ------------------------------------------------------------------------------------------------------
@@ -105,7 +116,7 @@ def drawing(chart: Chart) -> Markup:
     """Return a chart as it stands in the page, beside a gutter that the page's style leaves for its texts."""
     plot = Plot(chart)
     svg = _svg(plot, class_="plot", height=str(plot.height_px))
-    kind = f" rows r{len(plot.rows)}{' tall' if plot.is_tall else ''}" if plot.rows else ""
+    kind = f" rows r{len(plot.rows)}{ROWS_KINDS[plot.lines - 1]}" if plot.rows else ""
     kind += " figured" if chart.figures else ""
     return tag("div", svg, class_=f"canvas g{plot.gutter_px}{kind}")
 
@@ -176,13 +187,28 @@ def _svg(plot: Plot, **attributes: str) -> Markup:
     if plot.rows:
         marks = dict(zip(plot.chart.categories, plot.chart.rows_of, strict=False))
         parts = [(_by_row(series), groups.index(series.legend)) for series in known]
-        drawn = [_row(plot, name, parts, marks.get(name, {})) for name in plot.rows]
+        groups_of = dict(zip(plot.chart.categories, plot.chart.groups, strict=False))
+        drawn = [
+            _row(
+                plot,
+                name,
+                parts,
+                marks.get(name, {}),
+                is_parted=groups_of.get(name) != groups_of.get(above, groups_of.get(name)),
+            )
+            for above, name in zip([None, *plot.rows], plot.rows, strict=False)
+        ]
         if plot.chart.figures:
             drawn.append(
                 _text(plot.chart.figures_head, (SIDE, 0.0), dx="66", dy="-8", text_anchor="end", class_="axis")
             )
     else:
-        drawn = [_group(plot, series, groups.index(series.legend)) for series in known]
+        named = [
+            tag("g", *names, data_group=str(groups.index(series.legend)), **series.of)
+            for series in known
+            if (names := list(_names(plot, series)))
+        ]
+        drawn = [_group(plot, series, groups.index(series.legend)) for series in known] + named
     return tag("svg", *_axes(plot), *drawn, *_limit(plot), **attributes, aria_hidden="true")
 
 
@@ -202,15 +228,23 @@ def _by_row(series: Series) -> dict[str, Series]:
     }
 
 
-def _row(plot: Plot, name: str, parts: Sequence[tuple[Mapping[str, Series], int]], marks: Mapping[str, str]) -> Markup:
+def _row(
+    plot: Plot,
+    name: str,
+    parts: Sequence[tuple[Mapping[str, Series], int]],
+    marks: Mapping[str, str],
+    *,
+    is_parted: bool,
+) -> Markup:
     """Draw a row in a square of its own, so that the page can leave out rows and close the gaps."""
     own, share = plot.of_row(name), 100 / len(plot.rows)
     drawn = [_group(own, rows[name], group) for rows, group in parts if name in rows]
     place = {"y": f"{_n(share * plot.rows[name])}%", "height": f"{_n(share)}%"}
     line = _lines(f"M0 {_n(SIDE / 2)}H{_n(SIDE)}", "grid", 1)
+    edge = [_lines(f"M0 0H{_n(SIDE)}", "edge", 1)] if is_parted else []
     written = dict(zip(plot.chart.categories, plot.chart.figures, strict=False)).get(name, "")
     figure = [_text(written, (SIDE, SIDE / 2), dx="66", dy="4", text_anchor="end")] if written else []
-    return tag("svg", line, *figure, *_name(name, SIDE / 2), *drawn, class_="row", **place, **marks)
+    return tag("svg", line, *edge, *figure, *_name(name, SIDE / 2), *drawn, class_="row", **place, **marks)
 
 
 # --- series -----------------------------------------------------------------------------------------------------------
@@ -232,10 +266,28 @@ def _series(plot: Plot, series: Series) -> Iterator[Markup]:
     if _has_marks(series):
         yield from (_mark(series, f"{_n(x / 10)}%", f"{_n(y / 10)}%") for x, y in filter(None, places))
     # The ends of a line say most, so they have their labels first.
-    labels = list(zip(series.labels or (), places, strict=False))
+    names = series.names or [""] * len(places)
+    labels = [
+        ("" if name else label, place) for label, name, place in zip(series.labels or (), names, places, strict=False)
+    ]
     for text, place in [*labels[:1], *labels[:0:-1]]:
         if text and place is not None and plot.has_room(place):
             yield _text(text, place, dy="-9", text_anchor="middle")
+
+
+def _names(plot: Plot, series: Series) -> Iterator[Markup]:
+    """Write the names of points that nothing beats, where there is room: below them, or above where up is better."""
+    for name, place in zip(series.names or (), plot.places(series), strict=False):
+        if not name or place is None:
+            continue
+        is_left = place[0] < SIDE / 2
+        half = SIDE * LETTER_PX * len(name) / PAIRED_PX / 2
+        x, down = place[0] + (half if is_left else -half), -1 if plot.chart.is_up_better else 1
+        line = next((line for line in (1, 2) if plot.has_room((x, place[1] + down * line * NAME_Y), name)), None)
+        if line is not None:
+            dy = str(6 + LINE_PX * line if down > 0 else -LINE_PX * line)
+            yield _text(name, place, dy=dy, class_="label",
+                        text_anchor="start" if is_left else "end")  # fmt: skip
 
 
 def _band(plot: Plot, series: Series) -> str:
@@ -355,15 +407,26 @@ def _spans(plot: Plot) -> Iterator[Markup]:
             yield _text(name, (left, 0.0), dy="12", dx="3", class_="wide span")
 
 
-def _name(name: str, at: float) -> Iterator[Markup]:
-    """Draw a row's name in two lines at most; it stands whole in the tables and under the pointer."""
+def name_lines(name: str) -> list[str]:
+    """Break a row's name into lines: before what follows the storage, and where that is long between words."""
+    if len(name) <= NAME_LETTERS:
+        return [name]
     storage, _, rest = name.partition(" · ")
-    halves = [storage, rest] if len(name) > NAME_LETTERS else [name]
-    lines = [
-        half if len(half) <= NAME_LETTERS else shorten(half, NAME_LETTERS, placeholder=" …") for half in halves if half
-    ]
-    places = ("-2", "12") if len(lines) > 1 else ("4",)
-    spans = [tag("tspan", line, x="-12", dy=dy) for line, dy in zip(lines, places, strict=True)]
+    lines = [line for part in (storage, rest) for line in wrap(part, SMALL_LETTERS, break_on_hyphens=False)]
+    if len(lines) <= MOST_LINES:
+        return lines
+    return [*lines[: MOST_LINES - 1], shorten(" ".join(lines[MOST_LINES - 1 :]), SMALL_LETTERS, placeholder=" …")]
+
+
+def _name(name: str, at: float) -> Iterator[Markup]:
+    """Draw a row's name; it stands whole in the tables and under the pointer."""
+    lines = name_lines(name)
+    first = 4 - LINE_PX * (len(lines) - 1) / 2
+    spans = [
+        tag("tspan", line, x="-12", dy=_n(LINE_PX if number else first),
+            class_="small" if len(line) > NAME_LETTERS else None)
+        for number, line in enumerate(lines)
+    ]  # fmt: skip
     yield tag("text", *spans, y=f"{_n(at / 10)}%", text_anchor="end", class_=f"name n{len(lines)}")
 
 
