@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from cli.inputs import completing, options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
+from cli.tables.text_table import TextTable
 from cli.target import summaries
 from cli.target.pages import write_page
 from matrix.terms.figures import ABSENT, quantity
@@ -164,13 +164,13 @@ def _change(ratio: float | None) -> str:
     return ABSENT if ratio is None else f"{100 * (ratio - 1):+.1f} %"
 
 
-def _table(compared: list[Document]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
-    table.add_column("Storage, fleet, point", overflow="fold")
+def _table(compared: list[Document]) -> TextTable:
+    table = TextTable()
+    table.add_column("Storage, fleet, point")
     table.add_column("Base P50", justify="right", no_wrap=True)
     table.add_column("Run P50", justify="right", no_wrap=True)
     table.add_column("Change", justify="right", no_wrap=True)
-    table.add_column("What it means", overflow="fold")
+    table.add_column("What it means")
     for pair in compared:
         name = f"{pair['storage']}, {pair['fleet']}, {pair['workload']}: {pair['point']}"
         medians = (quantity(pair[side]["p50"], pair["unit"]) if pair[side] else ABSENT for side in ("base", "run"))

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
+from cli.tables.text_table import TextTable
 from matrix.terms.figures import ABSENT, number
 
 if TYPE_CHECKING:
@@ -79,10 +79,10 @@ def _read(file: Path) -> str:
     return text.decode(errors="replace")
 
 
-def _table(rows: "list[Row]") -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+def _table(rows: "list[Row]") -> TextTable:
+    table = TextTable()
     for head in ("File", "Job", "rw"):
-        table.add_column(head, overflow="fold")
+        table.add_column(head)
     for head in ("Block KiB", "Jobs", "Depth", "IOPS", "MiB/s", "P50 µs", "P99 µs"):
         table.add_column(head, justify="right", no_wrap=True)
     for row in rows:

@@ -4,11 +4,11 @@ import json
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
+from cli.tables.text_table import TextTable
 from cli.target import deployment, local_leftovers
 from cli.target.service import Service
 
@@ -83,9 +83,9 @@ def _show(answer: dict[str, Any], dry_run: bool) -> None:
     if not deleted and not remaining:
         console.print("nothing to delete")
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    table = TextTable()
     for head in ("Resource", "Id", "Run", ""):
-        table.add_column(head, overflow="fold")
+        table.add_column(head)
     for resource in deleted:
         table.add_row(*_names(resource), "deleted")
     for resource in remaining:

@@ -5,13 +5,13 @@ from dataclasses import asdict, dataclass
 from typing import cast
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from cli.follow.live_view import STYLES
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import UnreadableRun
+from cli.tables.text_table import TextTable
 from cli.target import deployment, known_runs, mirror
 from cli.target.documents import note, readable
 from cli.target.service import Service
@@ -107,10 +107,10 @@ def _state(status: str) -> str:
     return "published" if status.endswith("published") else STATES.get(status, status)
 
 
-def _table(listed: list[Listed]) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+def _table(listed: list[Listed]) -> TextTable:
+    table = TextTable()
     for head in ("Run", "Status", "Started", "Took", "Results"):
-        table.add_column(head, overflow="fold")
+        table.add_column(head, no_wrap=head in ("Status", "Started", "Took"))
     for run in listed:
         took = rough_duration(run.duration_s) if run.duration_s is not None else "–"
         status = Text(_state(run.status), STYLES.get(run.status, ""))

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from agent import VERSION
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import ExitCode
+from cli.tables.text_table import TextTable
 from cli.target import local_cloud
 from cli.target.service import Service
 
@@ -79,9 +79,9 @@ def _outcome(documents: Sequence[dict[str, Any]], wrong: int) -> str:
 
 def _show(documents: Sequence[dict[str, Any]], draws: int, wrong: int) -> None:
     console = terminal.stdout()
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    table = TextTable()
     for title in ("Layer", "Of", "Truth", "The report says", "Verdict"):
-        table.add_column(title, overflow="fold")
+        table.add_column(title)
     for row in documents:
         verdict = Text(row["verdict"], "green" if row["is_right"] else "bold red")
         table.add_row(row["layer"], row["subject"], row["truth"], row["reported"], verdict)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from cli.tables.text_table import TextTable
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.figures import ABSENT
 
@@ -38,11 +38,11 @@ def show(console: Console, plan: PlanDocument, account: Account) -> None:
             console.print(f"  {need.request} --region {account.region}", soft_wrap=True)
 
 
-def _table(listed: "list[AccountNeed]", instances: int) -> Table:
+def _table(listed: "list[AccountNeed]", instances: int) -> TextTable:
     from matrix.plan.account import ADDRESSES_OF_SUBNET
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
-    table.add_column("Quota", overflow="fold")
+    table = TextTable()
+    table.add_column("Quota")
     for head in ("Needed", "Default"):
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)

@@ -5,9 +5,9 @@ from itertools import groupby
 
 from rich.console import Console
 from rich.measure import Measurement
-from rich.table import Table
 from rich.text import Text
 
+from cli.tables.text_table import TextTable
 from matrix.input.storage_names import brief_names
 from matrix.terms.documents.summary import Decision, Question, SummaryDocument
 from matrix.terms.figures import ABSENT, quantity
@@ -59,15 +59,15 @@ def _that_fit(
         rest = rest[count:]
 
 
-def _width(console: Console, table: Table) -> int:
+def _width(console: Console, table: TextTable) -> int:
     # Without a limit: what it would take were there room.
     return Measurement.get(console, console.options.update(width=UNLIMITED), table).maximum
 
 
-def grid(questions: Sequence[Question], names: Mapping[str, str], *, is_for_sale: bool) -> Table:
+def grid(questions: Sequence[Question], names: Mapping[str, str], *, is_for_sale: bool) -> TextTable:
     """Build the table of one workload and point: a row for each storage, by brief `names`, a column for each fleet."""
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
-    table.add_column("Storage", overflow="fold")
+    table = TextTable()
+    table.add_column("Storage")
     for question in questions:
         table.add_column(question["fleet"], justify="right", no_wrap=True)
     measured = [each["file_system"] for question in questions for each in question["candidates"] if each.get("ranked")]

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from cli.tables.text_table import TextTable
 from matrix.answer.scaling.series import Series
 from matrix.terms.figures import ABSENT, number
 
@@ -51,10 +51,10 @@ def _percent(error: float | None) -> str:
     return ABSENT if error is None else f"{100 * error:.1f} %"
 
 
-def _table(series: Series, report: Mapping[str, Any]) -> Table:
+def _table(series: Series, report: Mapping[str, Any]) -> TextTable:
     predicted = [prediction for prediction in report["predictions"] if prediction["value"] is not None]
     longest = max([*series.value, *(prediction["value"] for prediction in predicted)])
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    table = TextTable()
     for head in ("Instances", "Measured", "Predicted"):
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("Range", no_wrap=True)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from cli.tables.text_table import TextTable
 from matrix.terms.figures import ABSENT, instant, quantity
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ def show(console: Console, tracks: "Sequence[Track]", runs: "Sequence[KeptRun]")
             console.print(f"Published: {quantity(track.published, track.unit)}{against}", soft_wrap=True)
 
 
-def _table(track: "Track", runs: "Sequence[KeptRun]", width: int) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
-    table.add_column("Run", overflow="fold")
+def _table(track: "Track", runs: "Sequence[KeptRun]", width: int) -> TextTable:
+    table = TextTable()
+    table.add_column("Run")
     for head in ("Started (UTC)", "P50", "95 %", "n", "Change", *([""] if width >= WIDE else [])):
         table.add_column(head, justify="right" if head in ("P50", "95 %", "n") else "left", no_wrap=True)
     changes = {change.run: change.verdict for change in track.changes}

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from cli.tables.text_table import TextTable
 from matrix.terms.figures import ABSENT, instant, number
 
 if TYPE_CHECKING:
@@ -54,15 +54,15 @@ def _step(value: float, highest: float, steps: int) -> int:
     return 0 if value <= 0 or highest <= 0 else max(1, round(steps * value / highest))
 
 
-def _table(*heads: str) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
-    table.add_column(heads[0], overflow="fold")
+def _table(*heads: str) -> TextTable:
+    table = TextTable()
+    table.add_column(heads[0])
     for head in heads[1:]:
         table.add_column(head, justify="right", no_wrap=True)
     return table
 
 
-def _metrics(metrics: "Sequence[ObservedMetric]") -> Table:
+def _metrics(metrics: "Sequence[ObservedMetric]") -> TextTable:
     table = _table("Metric", "P50", "P90", "P99", "Worst", "Limit", "Hours at it")
     for metric in metrics:
         figures = [number(metric[level]) for level in ("p50", "p90", "p99", "worst")]
@@ -76,7 +76,7 @@ def _metrics(metrics: "Sequence[ObservedMetric]") -> Table:
     return table
 
 
-def _carriers(carriers: "Sequence[Carrier]") -> Table:
+def _carriers(carriers: "Sequence[Carrier]") -> TextTable:
     table = _table("Storage", "IOPS", "MiB/s", "Carries", "Hours beyond", "USD a month", "Range")
     for carrier in carriers:
         style = "" if carrier["share_within"] >= RARELY else "dim"

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from cli.tables import account_tables
 from cli.tables.account_tables import Account
+from cli.tables.text_table import TextTable
 from matrix.input.storage_names import brief_names, storage_label
 from matrix.terms.documents.parts import CostRange
 from matrix.terms.documents.plan import PlanCell, PlanDocument
@@ -69,10 +70,10 @@ def _grid_title(plan: PlanDocument) -> str:
     return f"Expected cost in US dollars: each storage by itself, and with so many instances{each}{together}"
 
 
-def grid(plan: PlanDocument) -> Table:
+def grid(plan: PlanDocument) -> TextTable:
     """Build the costs: a row for each storage and kind of fleet on it, a column for each number of instances."""
-    table = _table()
-    table.add_column("Storage", overflow="fold")
+    table = TextTable()
+    table.add_column("Storage")
     sizes = sorted({cell["fleet"]["count"] for cell in plan["cells"]})
     for head in ("itself", *(f"{size} ×" for size in sizes)):
         table.add_column(head, justify="right", no_wrap=True)
@@ -164,10 +165,6 @@ def cost_sentence(plan: PlanDocument) -> str:
     """Say what a run costs on AWS: `$3.20 (expected; between $1.10 and $9.80)`."""
     cost = plan["totals"]["cost_usd"]
     return f"{money(cost['expected'])} (expected; between {money(cost['low'])} and {money(cost['high'])})"
-
-
-def _table() -> Table:
-    return Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
 
 
 def _show_list(console: Console, title: str, lines: list[str], style: str = "") -> None:

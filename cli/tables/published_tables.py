@@ -3,9 +3,9 @@
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from cli.tables.text_table import TextTable
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import quantity
 from matrix.terms.printable import csv_text
@@ -26,9 +26,10 @@ def show(console: Console, summary: SummaryDocument, rows: list[Row]) -> None:
             f"no figure of run {summary['run']} has a published counterpart; the matrices in events/ have some"
         )
         return
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    table = TextTable()
     for head in HEADS:
-        table.add_column(head, justify="left" if head in (HEADS[0], "") else "right", overflow="fold")
+        is_figure = head not in (HEADS[0], "")
+        table.add_column(head, justify="right" if is_figure else "left", no_wrap=is_figure)
     for row in rows:
         table.add_row(*_cells(row)[:-1], Text(_cells(row)[-1], "yellow"))
     console.print(table)

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cli.tables.text_table import TextTable
 from matrix.report import highest_rates
 from matrix.terms.ceilings import PROVISIONAL, by_ceiling
 from matrix.terms.documents.result import ResultDocument
@@ -158,13 +159,8 @@ def table(workload: str, metric: str, cells: list[ResultDocument], width: int) -
     shown = [point["metrics"][metric] for cell in cells for point in cell["points"] if metric in point["metrics"]]
     example = shown[0]
     title = f"{workload}: {measure_words(metric, example.get('unit', ''))} ({direction(example)})"
-    built = Table(
-        title=title, title_justify="left", title_style="bold", caption_justify="left", caption_style="default",
-        box=None, padding=(0, 2 if width >= NARROW else 1, 0, 0),
-        header_style="bold",
-        pad_edge=False,
-    )  # fmt: skip
-    built.add_column("Storage, fleet, point", overflow="fold")
+    built = TextTable(title, gap=2 if width >= NARROW else 1)
+    built.add_column("Storage, fleet, point")
     # A column of nothing but dashes tells nobody anything; the note below the tables says why there are none.
     carried = [name for name in PERCENTILES if any(figure(each, name) != ABSENT for each in shown)]
     for percentile in carried:
@@ -187,17 +183,13 @@ def table(workload: str, metric: str, cells: list[ResultDocument], width: int) -
     return built
 
 
-def directions(cells: list[ResultDocument], width: int) -> Table | None:
+def directions(cells: list[ResultDocument], width: int) -> TextTable | None:
     """Build fio's rates and latencies of reads, writes and syncs apart, medians over the samples; None without fio."""
     fio = [cell for cell in cells if cell["workload"]["type"] == "fio"]
     if not fio:
         return None
-    built = Table(
-        title="fio, reads and writes apart (medians)", title_justify="left", title_style="bold",
-        caption_justify="left", caption_style="default", box=None,
-        padding=(0, 2 if width >= NARROW else 1, 0, 0), header_style="bold", pad_edge=False,
-    )  # fmt: skip
-    built.add_column("Storage, fleet, point", overflow="fold")
+    built = TextTable("fio, reads and writes apart (medians)", gap=2 if width >= NARROW else 1)
+    built.add_column("Storage, fleet, point")
     for head in ("IOPS", "P50 latency", "P99 latency"):
         built.add_column(head, justify="right", no_wrap=True)
     listed = _that_fit(reading_order(fio))

@@ -245,7 +245,7 @@ def test_chips_choose_for_the_whole_page_and_the_address_keeps_it(opened, report
     assert before > after == (1, 1)
     # The row that is left stands at the top, without a gap, and its figures are where it stands.
     plot = page.locator("#percentiles .plot").first
-    assert plot.bounding_box()["height"] < 40
+    assert plot.bounding_box()["height"] <= 40  # of one row of two lines
     assert rows.locator("visible=true").get_attribute("y") == "0%"
     assert page.locator(".ranking.seen .where").inner_text().endswith(last)
     # The answer is that of all storages, of which the heading reminds.

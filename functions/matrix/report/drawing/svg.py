@@ -188,16 +188,12 @@ def _svg(plot: Plot, **attributes: str) -> Markup:
         marks = dict(zip(plot.chart.categories, plot.chart.rows_of, strict=False))
         parts = [(_by_row(series), groups.index(series.legend)) for series in known]
         groups_of = dict(zip(plot.chart.categories, plot.chart.groups, strict=False))
+        above = dict(zip([*plot.rows][1:], plot.rows, strict=False))
         drawn = [
-            _row(
-                plot,
-                name,
-                parts,
-                marks.get(name, {}),
-                is_parted=groups_of.get(name) != groups_of.get(above, groups_of.get(name)),
-            )
-            for above, name in zip([None, *plot.rows], plot.rows, strict=False)
-        ]
+            _row(plot, name, parts, marks.get(name, {}),
+                 is_parted=name in above and groups_of.get(name) != groups_of.get(above[name]))
+            for name in plot.rows
+        ]  # fmt: skip
         if plot.chart.figures:
             drawn.append(
                 _text(plot.chart.figures_head, (SIDE, 0.0), dx="66", dy="-8", text_anchor="end", class_="axis")
