@@ -8,7 +8,17 @@ from support.matrices import BUILD, EBS, EFS, FLEET, FSX, matrix
 from local.corrections import yaml_template
 from matrix.plan.planning import plan
 from matrix.price import book as price_book
-from matrix.price.book import file_system_cost, instances_cost, orchestration_cost, published_prices, volumes_cost
+from matrix.price.book import (
+    Price,
+    PriceBook,
+    file_system_cost,
+    instances_cost,
+    machine_rates,
+    orchestration_cost,
+    published_prices,
+    volume_hours,
+    volumes_cost,
+)
 from matrix.terms.charges import Amount, Usage
 from storages.ebs.model import EbsStorage, io2_tiers
 from storages.efs.model import EfsStorage
@@ -278,3 +288,90 @@ def test_several_file_systems_cost_and_carry_so_many_times_one_and_each_has_its_
     first, second = (matrix(storage=[FSX | several]).matrix.storage[0] for several in ({}, {"fileSystems": 2}))
     for each in ("bandwidth_bytes_per_s", "effective_iops", "cache_bytes"):
         assert getattr(second, each) == 2 * getattr(first, each)
+
+
+@pytest.mark.parametrize(
+    ("kind", "usd"),
+    [
+        # Of no known family: a large by the letter of its class, times how much larger the size is.
+        ("m99zz.4xlarge", 0.1 * 8), ("t99.nano", 0.08 / 16), ("z99.medium", 0.19 / 2), ("p99.large", 0.5),
+        # A bare machine: two large for each xlarge that its name counts, else a whole host of 48.
+        ("r99.metal-96xl", 0.13 * 192), ("c99.metal", 0.09 * 48),
+        # The price list has 0.10584 for an m8i.large: a bare machine of that family is no guess from a letter.
+        ("m8i.metal-10xl", 0.10584 * 20),
+    ],
+)  # fmt: skip
+def test_a_guess_is_in_proportion_to_the_size_and_half_or_double_may_be_true(kind, usd):
+    price = published_prices().instance_hour(kind)
+
+    assert price.usd == pytest.approx(usd, rel=1e-6)
+    hour = price.of(Amount.exactly(1.0))
+    assert (hour.low, hour.expected, hour.high) == pytest.approx((usd / 2, usd, 2 * usd))
+
+
+def test_a_size_of_a_known_family_has_its_price_in_proportion():
+    # The price list has 0.10584 for an m8i.large; six times a 4xlarge is a 24xlarge, 48 large.
+    assert published_prices().instance_hour("m8i.24xlarge").usd == pytest.approx(48 * 0.10584)
+
+
+def test_another_region_and_a_missing_confirmation_widen_a_price_each_by_its_own_share():
+    sure = published_prices()
+    unsure = PriceBook({"x": Price(2.0, "GiB", "a guess", "2026-11", confirmed=False)}, {})
+
+    def spread(book, name):
+        price = book.price(name)
+        return price.spread
+
+    assert spread(sure.for_region("us-east-1"), "ebs_gp3_gib_month") == (1.0, 1.0)
+    assert spread(sure.for_region("eu-west-1"), "ebs_gp3_gib_month") == (0.9, 1.4)
+    assert spread(unsure, "x") == (0.75, 1.5)
+    assert spread(unsure.for_region("eu-west-1"), "x") == pytest.approx((0.75 * 0.9, 1.5 * 1.4))
+
+
+def test_what_a_cell_takes_beside_its_polls_is_30_transitions_8_calls_an_analysis_and_six_objects():
+    nothing = Amount.exactly(0)
+    cost = orchestration_cost(published_prices(), poll_turns=nothing, steps=3, instances=1, each_s=nothing)
+
+    # A call of a second is billed in quarters of a GB: 8 with 1 GB, 10 with 2 GB, here without initialising functions.
+    # An instance puts 4 objects in each step and 6 once. It is alone, so it lists nobody who is ready.
+    calls_usd = (8 * 4 + 10 * 8) * (0.0000133334 / 4 + 0.0000002)
+    assert cost.low == pytest.approx(30 * 0.000025 + calls_usd + (3 * 4 + 6) * 0.000005, rel=1e-4)
+
+
+def test_an_instance_beats_each_half_minute_and_looks_at_its_gate_each_second_of_half_its_time():
+    nothing, hour = Amount.exactly(0), Amount.exactly(3600)
+    idle, busy = (orchestration_cost(published_prices(), poll_turns=nothing, steps=0, instances=10, each_s=each_s)
+                  for each_s in (nothing, hour))  # fmt: skip
+
+    # 0.005 USD for 1,000 puts, 0.0004 for 1,000 gets. It may look at the gate never, half the time or all the time.
+    beats_usd, looks_usd = 10 * 120 * 0.005 / 1000, 10 * 3600 * 0.0004 / 1000
+    assert busy.low - idle.low == pytest.approx(beats_usd)
+    assert busy.expected - idle.expected == pytest.approx(beats_usd + looks_usd / 2)
+    assert busy.high - idle.high == pytest.approx(beats_usd + looks_usd)
+
+
+def test_hours_of_machines_root_volumes_and_work_volumes_are_rates_and_prices_alike():
+    book = published_prices()
+    work = {"volumeType": "gp2", "sizeGiB": 50}
+    ebs = EbsStorage(type="ebs", volume_type="gp3", size_gib=200)
+
+    rates = machine_rates(book, "c5.2xlarge", volume_hours(book, ebs, work)).to_document()
+    cost = instances_cost(book, "c5.2xlarge", 3, Amount(3600.0, 7200.0, 36000.0), work_volume=work)
+
+    assert rates == pytest.approx(
+        {"instance_hour": 0.345, "root_volume_hour": 20 * 0.08 / 730, "data_volume_hour": 200 * 0.08 / 730,
+         "work_volume_hour": 50 * 0.1 / 730}, abs=1e-8,
+    )  # fmt: skip
+    hour_usd = 3 * (0.345 + (20 * 0.08 + 50 * 0.1) / 730)
+    assert (cost.low, cost.expected, cost.high) == pytest.approx((hour_usd, 2 * hour_usd, 10 * hour_usd))
+
+
+def test_an_instance_on_spot_pays_its_address_and_volumes_as_any_other():
+    book, each_s = published_prices(), Amount(3600.0, 7200.0, 36000.0)
+    spot = instances_cost(book, "c5.2xlarge", 3, each_s, is_spot=True)
+
+    # On-demand is 0.34. Nobody asked EC2, so a tenth, half or all of it is assumed.
+    beside = 0.005 + 20 * 0.08 / 730
+    assert (spot.low, spot.expected, spot.high) == pytest.approx(
+        (3 * (0.034 + beside), 6 * (0.17 + beside), 30 * (0.34 + beside))
+    )

@@ -102,3 +102,40 @@ def test_a_price_that_is_off_by_a_unit_is_not_believed():
 
     assert book.price("ebs_gp3_mibps_month").usd == 0.04
     assert any("too far from the book" in str(one["message"]) for one in book.warnings())
+
+
+def test_prices_between_a_quarter_of_the_books_and_four_times_it_are_believed():
+    booked = published_prices().price("ebs_gp3_gib_month").usd
+    believed = []
+    for share in (0.249, 0.25, 4.0, 4.01):
+        book = published_prices().refreshed("eu-west-1", {"ebs_gp3_gib_month": share * booked}, "2026-11-21")
+        believed.append(book.price("ebs_gp3_gib_month").usd == pytest.approx(share * booked))
+        assert ("ebs_gp3_gib_month" in book.fresh.refused) is not believed[-1]
+
+    assert believed == [False, True, True, False]
+
+
+def test_fresh_prices_of_one_region_are_not_those_of_another():
+    fresh = published_prices().refreshed("eu-west-1", {"ebs_gp3_gib_month": 0.09}, "2026-11-21")
+
+    assert fresh.price("ebs_gp3_gib_month").usd == 0.09
+    assert fresh.for_region("us-east-1").price("ebs_gp3_gib_month").usd == 0.08
+
+
+def test_how_many_prices_are_fresh_is_said():
+    fresh = published_prices().refreshed("us-east-1", {"ebs_gp3_gib_month": 0.09}, "2026-11-21")
+    for name in ("ebs_gp3_gib_month", "public_ipv4_hour", "s3_put"):
+        fresh.price(name)
+
+    assert fresh.sources().startswith(
+        "1 of 3 prices are from the Pricing API (2026-11-21), the others from the book of"
+    )
+
+
+def test_a_price_that_is_not_on_demand_or_has_no_dollars_is_none():
+    bare = json.dumps({"product": {"attributes": {"usagetype": "X-EBS:VolumeUsage.gp3"}}, "terms": {}})
+    elsewhere = json.loads(product(0.5))
+    elsewhere["terms"]["OnDemand"]["a"]["priceDimensions"]["a.b"]["pricePerUnit"] = {"CNY": "0.5"}
+    query = Query("ebs_gp3_gib_month", "AmazonEC2", (), "EBS:VolumeUsage.gp3")
+
+    assert price_in([bare, json.dumps(elsewhere), product(0.08)], query) == 0.08

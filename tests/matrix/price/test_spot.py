@@ -1,5 +1,6 @@
 """Spot prices: read from a history, believed within reason, used in plan, rates and bills."""
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -52,7 +53,7 @@ def test_the_price_of_today_is_in_the_plan_its_rates_and_its_words():
     assert "is assumed" not in said
 
 
-@pytest.mark.parametrize("share", [0.0001, 3.0])
+@pytest.mark.parametrize("share", [0.0001, 0.049, 1.11, 3.0])
 def test_a_price_that_no_spot_price_can_be_is_not_believed(share):
     usd = ON_DEMAND * share
 
@@ -77,3 +78,17 @@ def test_a_spot_price_above_on_demand_is_the_worst_case():
     hour = published_prices().with_spot({TYPE: dear}).spot_hour(TYPE)
 
     assert (hour.low, hour.expected, hour.high) == pytest.approx((ON_DEMAND * 0.3, ON_DEMAND * 0.9, ON_DEMAND * 1.4))
+
+
+@pytest.mark.parametrize("share", [0.0501, 1.0999])
+def test_a_price_from_a_twentieth_of_on_demand_to_a_tenth_above_it_is_believed(share):
+    price = SpotPrice(share * ON_DEMAND, share * ON_DEMAND, share * ON_DEMAND, 1)
+
+    assert published_prices().with_spot({TYPE: price}).spot == {TYPE: price}
+    assert published_prices().with_spot({TYPE: replace(price, lowest=0.0)}).spot == {}
+
+
+def test_where_no_spot_price_is_known_a_tenth_half_or_all_of_on_demand_is_assumed():
+    hour = published_prices().spot_hour(TYPE)
+
+    assert (hour.low, hour.expected, hour.high) == pytest.approx((ON_DEMAND / 10, ON_DEMAND / 2, ON_DEMAND))
