@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.tables.text_table import TextTable
+from matrix.input.storage_names import brief_names
 from matrix.report import highest_rates
 from matrix.terms.ceilings import PROVISIONAL, by_ceiling
 from matrix.terms.documents.result import ResultDocument
@@ -56,10 +57,11 @@ def show(console: Console, summary: SummaryDocument) -> None:
     console.print(Text.assemble(("Run ", "bold"), summary["run"], "  ", (f"{status}{counts}", style)))
     for sentence in decision_sentences(summary):
         console.print(Text(sentence, "bold"), soft_wrap=not console.is_terminal)
+    names = brief_names((cell["file_system"], cell["storage"]) for cell in summary.get("cells", []))
     for (workload, metric), cells in _by_metric(summary).items():
         console.print()
-        console.print(table(workload, metric, cells, console.width))
-        if by_direction := directions(cells, console.width):
+        console.print(table(workload, metric, cells, names, console.width))
+        if by_direction := directions(cells, names, console.width):
             console.print()
             console.print(by_direction)
     show_highest_rates(console, summary)
@@ -153,9 +155,8 @@ def _by_metric(summary: SummaryDocument) -> dict[tuple[str, str], list[ResultDoc
     return groups
 
 
-def table(workload: str, metric: str, cells: list[ResultDocument], width: int) -> Table:
-    """Build the table of one workload."""
-    between = ", " if width >= NARROW else ",\n"
+def table(workload: str, metric: str, cells: list[ResultDocument], names: Mapping[str, str], width: int) -> Table:
+    """Build the table of one workload, by brief `names` of storages, as the answer and the report have them."""
     shown = [point["metrics"][metric] for cell in cells for point in cell["points"] if metric in point["metrics"]]
     example = shown[0]
     title = f"{workload}: {measure_words(metric, example.get('unit', ''))} ({direction(example)})"
@@ -172,8 +173,8 @@ def table(workload: str, metric: str, cells: list[ResultDocument], width: int) -
     listed = _that_fit(reading_order(cells))
     built.caption = _rest(len(cells) - len(listed))
     for cell in listed:
-        names = [cell["file_system"], fleet_words(cell["fleet"]), launch_words(cell)]
-        built.add_row(Text(between.join(filter(None, names)), "cyan"))
+        words = [names[cell["file_system"]], fleet_words(cell["fleet"]), launch_words(cell)]
+        built.add_row(Text(", ".join(filter(None, words)), "cyan"))
         labels = point_labels(cell["points"])
         for point in cell["points"]:
             if metric in point["metrics"]:
@@ -183,7 +184,7 @@ def table(workload: str, metric: str, cells: list[ResultDocument], width: int) -
     return built
 
 
-def directions(cells: list[ResultDocument], width: int) -> TextTable | None:
+def directions(cells: list[ResultDocument], names: Mapping[str, str], width: int) -> TextTable | None:
     """Build fio's rates and latencies of reads, writes and syncs apart, medians over the samples; None without fio."""
     fio = [cell for cell in cells if cell["workload"]["type"] == "fio"]
     if not fio:
@@ -195,12 +196,12 @@ def directions(cells: list[ResultDocument], width: int) -> TextTable | None:
     listed = _that_fit(reading_order(fio))
     built.caption = _rest(len(fio) - len(listed))
     for cell in listed:
-        built.add_row(Text(", ".join([cell["file_system"], fleet_words(cell["fleet"])]), "cyan"))
+        built.add_row(Text(", ".join([names[cell["file_system"]], fleet_words(cell["fleet"])]), "cyan"))
         labels = point_labels(cell["points"])
         for point in cell["points"]:
             for side in DIRECTIONS:
-                names = (f"{side}_iops", f"{side}_lat_p50_us", f"{side}_lat_p99_us")
-                measured = [point["metrics"].get(name) for name in names]
+                metrics = (f"{side}_iops", f"{side}_lat_p50_us", f"{side}_lat_p99_us")
+                measured = [point["metrics"].get(name) for name in metrics]
                 medians = [metric["p50"] if metric else None for metric in measured]
                 if any(value is not None for value in medians):
                     label = ", ".join(filter(None, [labels[point["id"]], side]))

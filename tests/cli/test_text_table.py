@@ -145,6 +145,17 @@ def test_no_command_drops_breaks_or_cuts_a_name_a_price_or_a_mark(tables, width,
         assert max(len(line.rstrip()) for line in text.splitlines()) <= most
 
 
+def test_a_storage_has_one_name_in_answer_and_tables(matrix):
+    matrix("import-published")
+
+    whole, brief = (matrix("results", "published-yocto", *more).stdout for more in ((), ("--brief",)))
+
+    rows = [line.partition(",")[0] for line in whole.splitlines() if re.fullmatch(r"\S.*, \d+ × m6i\.4xlarge\s*", line)]
+    assert {"EBS gp3", "EFS bursting", LONG.partition(",")[0]} <= set(rows)
+    assert all(any(line.startswith(row) for line in brief.splitlines()) for row in rows)
+    assert "ebs-gp3-200-3000," not in whole
+
+
 def _fit(width):
     from cli.tables import fit_tables
     from matrix.answer.scaling import fitting

@@ -198,7 +198,7 @@ function dress({ states, edges, maps, reading }, selection, now, failed) {
   for (const { source, target, caught, times } of edges) {
     for (const path of parts.edges.get(`${source}\n${target}\n${caught}`) ?? []) {
       path.classList.add("taken");
-      path.firstElementChild.textContent = `${source} → ${target}: taken ${times} times${caught ? ", after an error" : ""}`;
+      path.firstElementChild.textContent = `${source} → ${target}: taken ${times === 1 ? "once" : `${times} times`}${caught ? ", after an error" : ""}`;
     }
   }
   const box = document.querySelector(".graph-cols");
