@@ -25,7 +25,7 @@ def refuse_full_disk(planned: Planned) -> str:
         for point in cell.workload.points()
         for footprint in [cell.workload.footprint(point, cell.storage, cell.fleet.count)]
         # Objects are kept in memory.
-        if cell.storage.type != "s3"
+        if not cell.storage.keeps_objects
     ]
     if not needs:
         return ""

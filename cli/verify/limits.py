@@ -9,8 +9,9 @@ from cli.verify.checks import Check, assumed, required
 from cli.verify.stack import Stack
 from matrix.plan import quotas
 from matrix.plan.account import CONCURRENCY
-from matrix.plan.quotas import Quota, request_line
+from matrix.plan.quotas import request_line
 from matrix.terms.documents.plan import PlanDocument
+from storages.contracts.quotas import Quota
 
 # maxConcurrentFileSystems is at most 40, and the sweep wants one more.
 FUNCTIONS_AT_ONCE = 41

@@ -35,12 +35,12 @@ FILE_SYSTEMS: dict[str, FileSystem] = {
     "file-server": file_server,
 }
 _DEVICES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.device}
-_OF_INSTANCES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.mount, "instance-store": instance_store.mount}
+OF_INSTANCES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.mount, "instance-store": instance_store.mount}
 
 
 def file_system(storage: Part) -> FileSystem | None:
     """Return the module of a file system; None for a storage that comes and goes with each instance."""
-    return None if storage["type"] in _OF_INSTANCES else FILE_SYSTEMS[storage["type"]]
+    return None if storage["type"] in OF_INSTANCES else FILE_SYSTEMS[storage["type"]]
 
 
 def is_lent(storage: Part) -> bool:
@@ -104,7 +104,7 @@ def _mount(storage: Part, resource_id: str | None, *, wants_device: bool) -> Mou
     if wants_device:
         return _DEVICES[storage["type"]](storage)
     if module is None:
-        return _OF_INSTANCES[storage["type"]](storage)
+        return OF_INSTANCES[storage["type"]](storage)
     if resource_id is None:
         raise ValueError(f"{storage['type']}: nothing was created that an instance could mount")
     return module.mount(resource_id, storage)

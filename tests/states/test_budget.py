@@ -305,7 +305,7 @@ def test_recovery_points_of_an_efs_are_found_and_deleted(planned, monkeypatch):
     point = {"of": "fs-1", "BackupVaultName": "aws/efs/automatic-backup-vault", "RecoveryPointArn": "arn:point",
              "CreationDate": datetime.now(UTC)}  # fmt: skip
     service = Backup([point])
-    monkeypatch.setattr(copies, "impatient_client", lambda _: service)
+    monkeypatch.setattr(efs, "impatient_client", lambda _: service)
     table.record_resource(RUN, "efs", "fs-1", file_system=EFS)
 
     assert [copy.id for copy in copies.look(RUN, table.resources(RUN)).copies] == ["arn:point"]
@@ -338,7 +338,7 @@ def test_a_service_that_cannot_be_asked_for_copies_is_named_in_the_receipt(plann
     def refuse(_):
         raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "ListRecoveryPointsByResource")
 
-    monkeypatch.setattr(copies, "impatient_client", refuse)
+    monkeypatch.setattr(efs, "impatient_client", refuse)
     table.record_resource(RUN, "efs", "fs-1", file_system=EFS)
 
     receipt = receipts.make(RUN, sweep=None)

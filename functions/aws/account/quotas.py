@@ -11,6 +11,7 @@ from aws.stack.clients import client, impatient_client
 from matrix.plan import instance_ebs, quotas
 from matrix.plan.quotas import Need
 from matrix.terms.documents.plan import PlanDocument, PlanWarning
+from storages.clouds import FILE_SYSTEMS
 
 # DescribeInstanceTypes takes a hundred names.
 TYPES_AT_ONCE = 100
@@ -80,10 +81,7 @@ def _value(need: Need) -> float:
 def _in_use(need: Need) -> float:
     """Return how much of a quota the whole account uses now, other projects included."""
     uses: dict[str, Callable[[], float]] = {
-        quotas.EFS_FILE_SYSTEMS.code: lambda: float(len(_file_systems("efs"))),
-        quotas.FSX_THROUGHPUT.code: lambda: _of_fsx("ThroughputCapacity"),
-        quotas.FSX_STORAGE.code: lambda: _of_fsx("StorageCapacity"),
-        quotas.FSX_IOPS.code: _iops_of_fsx,
+        **{code: use for module in FILE_SYSTEMS.values() for code, use in module.in_use().items()},
         **{quota.code: partial(_of_volumes, kind, "Size", 1_024) for kind, quota in quotas.EBS_STORAGE.items()},
         **{quota.code: partial(_of_volumes, kind, "Iops") for kind, quota in quotas.EBS_IOPS.items()},
     }
@@ -93,22 +91,6 @@ def _in_use(need: Need) -> float:
 def _of_volumes(kind: str, name: str, unit: float = 1) -> float:
     of_kind = [{"Name": "volume-type", "Values": [kind]}]
     return sum(volume.get(name) or 0 for volume in instances.volumes(of_kind)) / unit
-
-
-def _file_systems(service: str) -> list[dict[str, Any]]:
-    pages = client(service).get_paginator("describe_file_systems").paginate()
-    return [file_system for page in pages for file_system in page["FileSystems"]]
-
-
-def _of_fsx(name: str) -> float:
-    systems = [system for system in _file_systems("fsx") if system["FileSystemType"] == "OPENZFS"]
-    return float(sum(system.get(name) or system.get("OpenZFSConfiguration", {}).get(name) or 0 for system in systems))
-
-
-def _iops_of_fsx() -> float:
-    systems = [system for system in _file_systems("fsx") if system["FileSystemType"] == "OPENZFS"]
-    provisioned = [system["OpenZFSConfiguration"].get("DiskIopsConfiguration", {}) for system in systems]
-    return float(sum(iops.get("Iops") or 0 for iops in provisioned))
 
 
 def _reason(error: ClientError | BotoCoreError) -> str:

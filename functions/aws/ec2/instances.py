@@ -14,12 +14,13 @@ from aws.stack import network, tags
 from aws.stack.clients import WANT_OF_CAPACITY, client, pages_of
 from aws.stack.environment import environment
 from matrix.plan import placing, quotas
-from matrix.plan.quotas import Quota
 from matrix.run.polling import ENDED_STATES
 from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Fleet, Part, Volume
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
+from storages.contracts.quotas import Quota
+from storages.metrics import metrics_of
 
 # EC2 advises batches of about 100; each is one idempotent call with a token of its own.
 BATCH = 100
@@ -99,7 +100,7 @@ def _request(
 ) -> dict[str, Any]:  # fmt: skip
     """What all calls of a launch have in common."""
     mappings = [{"DeviceName": boot.root_device, "Ebs": _ROOT_VOLUME | {"VolumeSize": ROOT_VOLUME_GIB}}]
-    if storage["type"] == "ebs":
+    if metrics_of(storage["type"]).has_volumes:
         mappings += volume_mappings.mappings_of(storage, fleet["instanceType"])
     if work_volume:
         mappings.append(volume_mappings.work_mapping(work_volume))

@@ -20,6 +20,7 @@ from matrix.terms.documents.job import FleetRecord, FleetVolumes, JobCell, Meeti
 from matrix.terms.documents.parts import Fleet
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.keys import Board
+from storages.metrics import metrics_of
 
 # The watchdog waits this long beyond the job's deadline: for the boot, the last upload and one more poll.
 WATCHDOG_GRACE_S = BOOT_ALLOWANCE_S + 300
@@ -91,7 +92,7 @@ def _record_volumes(run: str, purpose: str, cell: JobCell, instances: int) -> di
 
     Return the ids of the data volumes by instance.
     """
-    of_storage = len(devices_of(cell["storage"])) if cell["storage"]["type"] == "ebs" else 0
+    of_storage = len(devices_of(cell["storage"])) if metrics_of(cell["storage"]["type"]).has_volumes else 0
     of_instance = 1 + of_storage + ("work_volume" in cell)
     expected = instances * of_instance
     volumes: list[resources.Resource] = []

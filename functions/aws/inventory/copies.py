@@ -5,33 +5,24 @@ tags on their copies, and our roles may delete only what carries them. A snapsho
 volume is reported and kept.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.records import table
 from aws.stack import tags
-from aws.stack.clients import DENIED, client, impatient_client, pages_of
+from aws.stack.clients import DENIED, client, pages_of
+from storages.clouds import FILE_SYSTEMS
+from storages.contracts.cloud import Copy
 
-FSX_BACKUP, SNAPSHOT, RECOVERY_POINT = "fsx-backup", "ebs-snapshot", "efs-recovery-point"
+SNAPSHOT = "ebs-snapshot"
 WHO_SAYS_SO = {
-    FSX_BACKUP: "FSx DescribeBackups: not there",
     SNAPSHOT: "EC2 DescribeSnapshots: not there",
-    RECOVERY_POINT: "AWS Backup ListRecoveryPointsByResource: not there",
+    **{module.COPIES: module.COPIES_SEEN_GONE for module in FILE_SYSTEMS.values() if module.COPIES},
 }
-
-
-@dataclass(frozen=True)
-class Copy:
-    """A backup, snapshot or recovery point; `of` is what it is a copy of."""
-
-    kind: str
-    id: str
-    of: str
-    created_at: float
-    delete: Callable[[], object]
 
 
 @dataclass(frozen=True)
@@ -50,16 +41,15 @@ def look(run: str, rows: Iterable[Mapping[str, Any]]) -> Look:
     ids: dict[str, list[str]] = {}
     for row in rows:
         ids.setdefault(row["kind"], []).append(row["id"])
-    asked = {
-        FSX_BACKUP: _fsx_backups(ids.get("fsx-openzfs", [])),
-        SNAPSHOT: _snapshots(run, ids.get("volume", [])),
-        RECOVERY_POINT: _recovery_points(ids.get("efs", [])),
-    }
+    asked: dict[str, list[Iterable[Copy]]] = {SNAPSHOT: [_snapshots(run, ids.get("volume", []))]}
+    for kind, module in FILE_SYSTEMS.items():
+        if module.COPIES:
+            asked.setdefault(module.COPIES, []).append(module.copies(ids.get(kind, [])))
     copies: list[Copy] = []
     unasked: dict[str, str] = {}
-    for kind, answer in asked.items():
+    for kind, answers in asked.items():
         try:
-            copies += answer
+            copies += chain.from_iterable(answers)
         except (ClientError, BotoCoreError) as error:
             unasked[kind] = _briefly(error)
     return Look(copies, unasked)
@@ -100,18 +90,6 @@ def note(run: str, seen: Look, rows: Iterable[Mapping[str, Any]]) -> None:
     table.resources_gone(run, ((row, WHO_SAYS_SO[row["kind"]]) for row in open_rows if row["id"] not in there))
 
 
-def _fsx_backups(file_systems: list[str]) -> Iterator[Copy]:
-    for file_system in file_systems:
-        of_it = [{"Name": "file-system-id", "Values": [file_system]}]
-        for page in client("fsx").get_paginator("describe_backups").paginate(Filters=of_it):
-            for backup in page["Backups"]:
-                name = backup["BackupId"]
-                yield Copy(
-                    FSX_BACKUP, name, file_system, _epoch(backup["CreationTime"]),
-                    lambda name=name: client("fsx").delete_backup(BackupId=name),
-                )  # fmt: skip
-
-
 def _snapshots(run: str, volumes: list[str]) -> Iterator[Copy]:
     """Yield snapshots that carry our tags (a snapshot may inherit them) and snapshots of our volumes."""
     asked = [tags.of_runs(run)]
@@ -128,30 +106,6 @@ def _snapshots(run: str, volumes: list[str]) -> Iterator[Copy]:
                         SNAPSHOT, name, snapshot.get("VolumeId", ""), _epoch(snapshot["StartTime"]),
                         lambda name=name: client("ec2").delete_snapshot(SnapshotId=name),
                     )  # fmt: skip
-
-
-def _recovery_points(file_systems: list[str]) -> Iterator[Copy]:
-    """Ask AWS Backup once and briefly for each file system: an account may not use or allow the service."""
-    if not file_systems:
-        return
-    backup = impatient_client("backup")
-    for file_system in file_systems:
-        pages = backup.get_paginator("list_recovery_points_by_resource").paginate(ResourceArn=_efs_arn(file_system))
-        for point in (point for page in pages for point in page["RecoveryPoints"]):
-            where = {"BackupVaultName": point["BackupVaultName"], "RecoveryPointArn": point["RecoveryPointArn"]}
-            yield Copy(
-                RECOVERY_POINT, point["RecoveryPointArn"], file_system, _epoch(point["CreationDate"]),
-                lambda where=where: backup.delete_recovery_point(**where),
-            )  # fmt: skip
-
-
-def _efs_arn(file_system: str) -> str:
-    account = client("sts").get_caller_identity()
-    partition = account["Arn"].split(":")[1]
-    return (
-        f"arn:{partition}:elasticfilesystem:{client('efs').meta.region_name}:{account['Account']}"
-        f":file-system/{file_system}"
-    )
 
 
 def _epoch(at: Any) -> float:

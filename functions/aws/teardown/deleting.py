@@ -14,6 +14,7 @@ from aws.run.failures import advised
 from aws.stack import tags
 from aws.teardown import inventory
 from storages import clouds
+from storages.contracts.cloud import Copy
 from storages.models import existing_id
 
 
@@ -75,7 +76,7 @@ def fleets_left(run: str, file_system: str) -> bool:
     return bool(instances or volumes)
 
 
-def copies_of(run: str, file_system: str) -> list[backups.Copy]:
+def copies_of(run: str, file_system: str) -> list[Copy]:
     """Return the copies of the file system and its volumes, and give each a row."""
     rows = table.resources(run, file_system)
     seen = backups.look(run, rows)

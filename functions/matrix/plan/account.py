@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from matrix.plan.quotas import (
     EBS_IOPS,
     EBS_STORAGE,
-    EFS_FILE_SYSTEMS,
-    FSX_IOPS,
-    FSX_STORAGE,
-    FSX_THROUGHPUT,
     STANDARD,
     STANDARD_SPOT,
-    Quota,
     needs,
     request_line,
 )
 from matrix.terms.documents.plan import PlanDocument
+from storages.contracts.quotas import Quota
+from storages.models import MODELS
 
 # Each file system that is measured at the same time runs one function at a time, and so does the sweep.
 CONCURRENCY = Quota("lambda", "L-B99A9384", "Concurrent executions", "functions")
@@ -27,9 +24,10 @@ ADDRESSES_OF_SUBNET = 2**12 - 5
 # AWS's defaults in most regions, as lists of `aws service-quotas list-aws-default-service-quotas` that people have
 # published say (read November 2026). Of other classes of instances most accounts may start none before they ask.
 DEFAULTS: Mapping[Quota, float] = {
-    STANDARD: 5, STANDARD_SPOT: 5, CONCURRENCY: 1_000, EFS_FILE_SYSTEMS: 1_000, FSX_THROUGHPUT: 10_240,
-    FSX_STORAGE: 262_144, FSX_IOPS: 400_000, EBS_STORAGE["io2"]: 20, EBS_IOPS["io1"]: 300_000, EBS_IOPS["io2"]: 100_000,
+    STANDARD: 5, STANDARD_SPOT: 5, CONCURRENCY: 1_000,
+    EBS_STORAGE["io2"]: 20, EBS_IOPS["io1"]: 300_000, EBS_IOPS["io2"]: 100_000,
     **{EBS_STORAGE[kind]: 50 for kind in ("gp2", "gp3", "io1", "sc1", "st1")},
+    **{quota: quota.default for model in MODELS.values() for quota in model.quotas if quota.default is not None},
 }  # fmt: skip
 # vCPUs of an instance by its size: two of a `large`, four for each x of an `xlarge`.
 _SMALL = {"nano": 2, "micro": 2, "small": 2, "medium": 2, "large": 2, "xlarge": 4}

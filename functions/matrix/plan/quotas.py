@@ -10,24 +10,11 @@ from itertools import chain
 from operator import attrgetter, itemgetter, or_
 from typing import Any
 
-from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem
 from matrix.terms.errors import QuotaExceeded
-from storages.file_server.model import volume
-from storages.fsx_openzfs import model as fsx_openzfs
-from storages.models import how_many
-
-
-@dataclass(frozen=True)
-class Quota:
-    """A quota as Service Quotas names it."""
-
-    service: str
-    code: str
-    name: str
-    unit: str
-
+from storages.contracts.quotas import Quota, QuotaUse
+from storages.models import MODELS, existing_id
 
 # Codes as the Service Quotas console and several public quota checkers have them, read November 2026.
 STANDARD = Quota("ec2", "L-1216C47A", "Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances", "vCPUs")
@@ -74,10 +61,6 @@ EBS_IOPS = {
     "io1": Quota("ebs", "L-B3A130E6", "IOPS for Provisioned IOPS SSD (io1) volumes", "IOPS"),
     "io2": Quota("ebs", "L-8D977E7E", "IOPS for Provisioned IOPS SSD (io2) volumes", "IOPS"),
 }
-EFS_FILE_SYSTEMS = Quota("elasticfilesystem", "L-848C634D", "File systems per account", "file systems")
-FSX_THROUGHPUT = Quota("fsx", "L-4EDE4065", "OpenZFS throughput capacity", "MB/s")
-FSX_STORAGE = Quota("fsx", "L-88479C21", "OpenZFS SSD storage capacity", "GiB")
-FSX_IOPS = Quota("fsx", "L-E24B4DE4", "OpenZFS disk IOPS", "IOPS")
 
 
 @dataclass(frozen=True)
@@ -120,8 +103,8 @@ def _needs(
     """Return what the file systems of one launch take."""
     fleets = [[cells[cell]["fleet"] for cell in system["cells"]] for system in systems]
     servers = [
-        {"instanceType": system["storage"]["instanceType"], "count": 1}
-        if system["storage"]["type"] == "file-server"
+        {"instanceType": of_server, "count": 1}
+        if (of_server := MODELS[system["storage"]["type"]].server_type(system["storage"]))
         else None
         for system in systems
     ]
@@ -137,17 +120,13 @@ def _needs(
         ]
         needed.append(Need(quota, _largest(peaks, at_once), "lower the fleets' count or maxConcurrentFileSystems"))
     needed += _volume_needs([[cells[cell] for cell in system["cells"]] for system in systems], at_once)
-    systems = [system for system in systems if "fileSystemId" not in system["storage"]]  # others are there already
-    efs = [1.0 for system in systems if system["storage"]["type"] == "efs"]
-    fsx = [system["storage"] for system in systems if system["storage"]["type"] == "fsx-openzfs"]
-    fewer = "lower maxConcurrentFileSystems"
-    needed.append(Need(EFS_FILE_SYSTEMS, _largest(efs, at_once), fewer))
-    throughputs = [how_many(storage) * storage["throughputCapacityMBps"] for storage in fsx]
-    needed.append(Need(FSX_THROUGHPUT, _largest(throughputs, at_once), f"lower throughputCapacityMBps, or {fewer}"))
-    capacities = [how_many(storage) * storage["storageCapacityGiB"] for storage in fsx]
-    needed.append(Need(FSX_STORAGE, _largest(capacities, at_once), f"lower storageCapacityGiB, or {fewer}"))
-    iops = [how_many(storage) * fsx_openzfs.iops_of(storage) for storage in fsx]
-    needed.append(Need(FSX_IOPS, _largest(iops, at_once), f"lower iops or storageCapacityGiB, or {fewer}"))
+    uses: dict[Quota, list[QuotaUse]] = {}
+    for storage in (system["storage"] for system in systems if existing_id(system["storage"]) is None):
+        for use in MODELS[storage["type"]].quota_uses(storage):
+            uses.setdefault(use.quota, []).append(use)
+    for quota, of_quota in uses.items():
+        ways = filter(None, (of_quota[0].lower, "lower maxConcurrentFileSystems"))
+        needed.append(Need(quota, _largest((use.amount for use in of_quota), at_once), ", or ".join(ways)))
     return [need for need in needed if need.amount]
 
 
@@ -170,10 +149,7 @@ def _volumes_of(cell: PlanCell) -> Counter[Quota]:
     volumes = [(count, root)]
     if "work_volume" in cell:
         volumes.append((count, {**cell["work_volume"]}))
-    if storage["type"] == "ebs":
-        volumes.append((count * (storage.get("raid0") or 1), storage))
-    if storage["type"] == "file-server":
-        volumes += [(1, {"volumeType": "gp3", "sizeGiB": ROOT_VOLUME_GIB}), (1, volume(storage["sizeGiB"]))]
+    volumes += [(number, dict(volume)) for number, volume in MODELS[storage["type"]].volumes_of(storage, count)]
     taken: Counter[Quota] = Counter()
     for number, made in volumes:
         kind = made["volumeType"]

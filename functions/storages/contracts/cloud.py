@@ -1,6 +1,6 @@
 """What the module of a file system offers to the functions."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,6 +28,17 @@ class Refusal:
     is_doubt: bool = False  # only a warning
 
 
+@dataclass(frozen=True)
+class Copy:
+    """A backup, snapshot or recovery point; `of` is what it is a copy of."""
+
+    kind: str
+    id: str
+    of: str
+    created_at: float  # epoch seconds
+    delete: Callable[[], object]
+
+
 class FileSystem(Protocol):
     """What the module of a file system offers. `storage` is the matrix's, `resource_id` what `create` returned."""
 
@@ -36,6 +47,19 @@ class FileSystem(Protocol):
     """Which answer of which service says that it is gone, in the words of the receipt."""
     PURPOSE: str
     """What its row is kept with: "" for a resource of its own, or what the instance that it is was launched for."""
+
+    COPIES: str
+    """Kind of the copies that AWS makes of it by itself, in rows and receipts; "" where it makes none."""
+    COPIES_SEEN_GONE: str
+    """Which answer of which service says that a copy is gone, in the words of the receipt."""
+
+    def copies(self, resource_ids: Sequence[str], /) -> Iterable[Copy]:
+        """Return the copies of these file systems. They outlive them and cost money."""
+        ...
+
+    def in_use(self) -> Mapping[str, Callable[[], float]]:
+        """Return how much the whole account uses of each quota that counts it now, by the quota's code."""
+        ...
 
     def create(self, token: str, storage: Part, tags: list[dict[str, str]], run: str, name: str, zone: int, /) -> str:
         """Create the file system `name` of a run, or find the one that this token made before; return its id.

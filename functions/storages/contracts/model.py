@@ -8,6 +8,7 @@ from matrix.input.element import Element, ElementModel
 from matrix.terms.charges import Amount, Charge, Query, Usage
 from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
+from storages.contracts.quotas import Quota, QuotaUse
 
 # A storage as plan and results have it; an old or a published one may lack fields.
 Document = Mapping[str, Any]
@@ -78,6 +79,8 @@ class Storage(Element, Protocol):
     """Whether it is a disk of an instance, made for the run and empty, that can be written without a file system."""
     is_only_read: ClassVar[bool]
     """Whether it is no file system, so that no other workload can be done on it than `only_workload`."""
+    keeps_objects: ClassVar[bool]
+    """Whether it keeps objects, and no files."""
     existing_fields: ClassVar[tuple[str, ...]]
     """The fields by which a matrix names one that is there already; none where it can't."""
     are_limits_published: ClassVar[bool]
@@ -241,6 +244,24 @@ class Storage(Element, Protocol):
         """Return the GiB that one instance sees of it; None where there is no end to it."""
         ...
 
+    quotas: ClassVar[tuple[Quota, ...]]
+    """The quotas that count it, beside those of its instances and volumes."""
+
+    @classmethod
+    def quota_uses(cls, document: Document) -> Iterable[QuotaUse]:
+        """Return how much of `quotas` one that a run makes takes."""
+        ...
+
+    @classmethod
+    def volumes_of(cls, document: Document, count: int) -> Iterable[tuple[int, Document]]:
+        """Return the volumes of a fleet of `count`, its server's too: how many, each as a matrix describes one."""
+        ...
+
+    @classmethod
+    def server_type(cls, document: Document) -> str | None:
+        """Return the type of the instance that serves it; None where it is no instance of the account."""
+        ...
+
     @classmethod
     def is_in_one_zone(cls, document: Document) -> bool:
         """Return whether such a storage lives in one Availability Zone, from which others are reached at a price."""
@@ -262,6 +283,7 @@ class StorageModel(ElementModel):
 
     has_device: ClassVar[bool] = False
     is_only_read: ClassVar[bool] = False
+    keeps_objects: ClassVar[bool] = False
     existing_fields: ClassVar[tuple[str, ...]] = ()
     are_limits_published: ClassVar[bool] = True
     bursts_by: ClassVar[str] = "type"
@@ -270,6 +292,7 @@ class StorageModel(ElementModel):
     most_readers: ClassVar[int | None] = None
     most_answer_bytes: ClassVar[int | None] = None
     limits_count: ClassVar[str] = ""
+    quotas: ClassVar[tuple[Quota, ...]] = ()
 
     @property
     def only_workload(self) -> str | None:
@@ -395,6 +418,24 @@ class StorageModel(ElementModel):
     def room_gib(self, instance_type: str) -> float | None:
         """Return None: there is no end to it."""
         del instance_type
+        return None
+
+    @classmethod
+    def quota_uses(cls, document: Document) -> Iterable[QuotaUse]:
+        """Return none: no quota counts it."""
+        del document
+        return ()
+
+    @classmethod
+    def volumes_of(cls, document: Document, count: int) -> Iterable[tuple[int, Document]]:
+        """Return none: it has no volumes of the account."""
+        del document, count
+        return ()
+
+    @classmethod
+    def server_type(cls, document: Document) -> str | None:
+        """Return None: AWS serves it."""
+        del document
         return None
 
     @classmethod

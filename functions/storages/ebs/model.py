@@ -215,6 +215,11 @@ class EbsStorage(StorageModel):
         """By volume type, as the guide describes them."""
         return BLOCK_TIMES.get(self.volume_type, SSD_BLOCK_TIMES)
 
+    @classmethod
+    def volumes_of(cls, document: Document, count: int) -> Iterator[tuple[int, Document]]:
+        """Yield one for each instance, or those of its RAID-0."""
+        yield count * (document.get("raid0") or 1), document
+
     @property
     def slug(self) -> str:
         """Readable id."""

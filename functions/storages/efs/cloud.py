@@ -2,19 +2,21 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from aws_lambda_powertools import Logger
 
 from aws.stack import network, tags
-from aws.stack.clients import client
+from aws.stack.clients import client, impatient_client
 from aws.stack.environment import environment
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
 from storages import reach
-from storages.contracts.cloud import Existing, Refusal
+from storages.contracts.cloud import Copy, Existing, Refusal
+from storages.efs.model import FILE_SYSTEMS
 
 # The options AWS recommends for EFS over NFS 4.1; noresvport lets a client reconnect after a network fault.
 # https://docs.aws.amazon.com/efs/latest/ug/mounting-fs-nfs-mount-settings.html
@@ -264,3 +266,33 @@ def _delete_mount_target(mount_target_id: str) -> None:
 
 def _mount_targets(resource_id: str) -> list[dict[str, Any]]:
     return client("efs").describe_mount_targets(FileSystemId=resource_id)["MountTargets"]
+
+
+COPIES = "efs-recovery-point"
+COPIES_SEEN_GONE = "AWS Backup ListRecoveryPointsByResource: not there"
+
+
+def copies(resource_ids: Sequence[str]) -> Iterator[Copy]:
+    """Ask AWS Backup once and briefly for each file system: an account may not use or allow the service."""
+    if not resource_ids:
+        return
+    backup = impatient_client("backup")
+    for resource_id in resource_ids:
+        pages = backup.get_paginator("list_recovery_points_by_resource").paginate(ResourceArn=_arn(resource_id))
+        for point in (point for page in pages for point in page["RecoveryPoints"]):
+            name, created_at = point["RecoveryPointArn"], float(point["CreationDate"].timestamp())
+            where = {"BackupVaultName": point["BackupVaultName"], "RecoveryPointArn": name}
+            yield Copy(COPIES, name, resource_id, created_at, partial(backup.delete_recovery_point, **where))
+
+
+def _arn(resource_id: str) -> str:
+    account = client("sts").get_caller_identity()
+    partition = account["Arn"].split(":")[1]
+    region = client("efs").meta.region_name
+    return f"arn:{partition}:elasticfilesystem:{region}:{account['Account']}:file-system/{resource_id}"
+
+
+def in_use() -> dict[str, Callable[[], float]]:
+    """Return how many file systems the account has."""
+    pages = client("efs").get_paginator("describe_file_systems").paginate
+    return {FILE_SYSTEMS.code: lambda: float(sum(len(page["FileSystems"]) for page in pages()))}

@@ -14,6 +14,11 @@ from matrix.terms.problems import Problems
 from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
 from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
+from storages.contracts.quotas import Quota, QuotaUse
+
+# Code and default as lists of `aws service-quotas list-aws-default-service-quotas` that people have published, read in
+# November 2026.
+FILE_SYSTEMS = Quota("elasticfilesystem", "L-848C634D", "File systems per account", "file systems", 1_000)
 
 
 class EfsStorage(StorageModel):
@@ -24,6 +29,7 @@ class EfsStorage(StorageModel):
     bursts_by: ClassVar[str] = "throughputMode"
     starter: ClassVar[Mapping[str, Any]] = {"throughputMode": "elastic"}
     limits_count: ClassVar[str] = ", of writes"
+    quotas: ClassVar[tuple[Quota, ...]] = (FILE_SYSTEMS,)
     # Seconds that creating and deleting it takes, and may take (EFS guide: minutes).
     create_and_delete_s: ClassVar[float] = 210.0
     create_and_delete_most_s: ClassVar[float] = 2_700.0
@@ -199,6 +205,12 @@ class EfsStorage(StorageModel):
         The Korean and Chinese editions, read on 23 November 2026; older English ones say "as low as 250 µs" of reads.
         """
         return BlockTimes(0.001, 0.002_7, unit_bytes=2**20)
+
+    @classmethod
+    def quota_uses(cls, document: Document) -> Iterator[QuotaUse]:
+        """Yield one file system."""
+        del document
+        yield QuotaUse(FILE_SYSTEMS, 1.0)
 
     @property
     def slug(self) -> str:

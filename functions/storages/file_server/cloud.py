@@ -4,7 +4,7 @@ It carries the file system's tags, so what ends the instances of a file system e
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from aws.ec2 import instances
@@ -27,7 +27,7 @@ from matrix.terms.documents.job import FileServerAddress, JobCell, Mount
 from matrix.terms.documents.parts import Fleet, Part
 from matrix.terms.errors import FileSystemFailed, InvalidDocument
 from matrix.terms.keys import Board
-from storages.contracts.cloud import Existing, Refusal
+from storages.contracts.cloud import Copy, Existing, Refusal
 from storages.ebs import cloud as ebs
 from storages.file_server.model import volume
 
@@ -158,3 +158,16 @@ def _document(instance: str, name: str) -> bytes | None:
         if own.fullmatch(key):
             return bucket.get_bytes(key, at_most=MOST_BYTES)
     return None
+
+
+COPIES = COPIES_SEEN_GONE = ""
+
+
+def copies(_resource_ids: Sequence[str]) -> Iterable[Copy]:
+    """Return none: snapshots of its volumes are found with those of all instances."""
+    return ()
+
+
+def in_use() -> Mapping[str, Callable[[], float]]:
+    """Return nothing: no quota of its own counts it."""
+    return {}

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from matrix.input.fields import Name
 from matrix.input.fleet import InstanceType
-from matrix.terms.charges import Charge, Query, Usage, instance_charges, instance_query
+from matrix.terms.charges import ROOT_VOLUME_GIB, Charge, Query, Usage, instance_charges, instance_query
 from storages.contracts.model import AttachedVolumes, CeilingWords, Document, StorageModel, Words
 from storages.ebs.model import EbsStorage
 
@@ -94,6 +94,18 @@ class FileServerStorage(StorageModel):
         if usage.seconds.high:
             yield from instance_charges(self.instance_type, 1, usage.seconds)
             yield from self.volume.volume_charges(1, usage.seconds)
+
+    @classmethod
+    def volumes_of(cls, document: Document, count: int) -> Iterator[tuple[int, Document]]:
+        """Yield those of the server: its root volume and the one that it serves."""
+        del count
+        yield 1, {"volumeType": "gp3", "sizeGiB": ROOT_VOLUME_GIB}
+        yield 1, volume(document["sizeGiB"])
+
+    @classmethod
+    def server_type(cls, document: Document) -> str:
+        """Return the type of the server."""
+        return str(document["instanceType"])
 
     @property
     def slug(self) -> str:

@@ -1,6 +1,7 @@
 """Amazon FSx for OpenZFS."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from aws.stack import network
@@ -11,7 +12,8 @@ from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
 from storages import reach
-from storages.contracts.cloud import Existing, Refusal
+from storages.contracts.cloud import Copy, Existing, Refusal
+from storages.fsx_openzfs.model import CAPACITY, DISK_IOPS, THROUGHPUT
 
 MOUNT_OPTIONS = "rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2"
 # FSx says "up to 15 minutes" for a Single-AZ file system and takes up to 30 for Multi-AZ.
@@ -194,3 +196,37 @@ def _start_deletion(resource_id: str, lifecycle: str) -> None:
 def _describe(resource_id: str) -> dict[str, Any]:
     [file_system] = client("fsx").describe_file_systems(FileSystemIds=[resource_id])["FileSystems"]
     return file_system
+
+
+COPIES = "fsx-backup"
+COPIES_SEEN_GONE = "FSx DescribeBackups: not there"
+
+
+def copies(resource_ids: Sequence[str]) -> Iterator[Copy]:
+    """Yield the backups of these file systems: each is found by the id, not by our tags."""
+    for resource_id in resource_ids:
+        of_it = [{"Name": "file-system-id", "Values": [resource_id]}]
+        for page in client("fsx").get_paginator("describe_backups").paginate(Filters=of_it):
+            for backup in page["Backups"]:
+                name, created_at = backup["BackupId"], float(backup["CreationTime"].timestamp())
+                delete_backup = partial(client("fsx").delete_backup, BackupId=name)
+                yield Copy(COPIES, name, resource_id, created_at, delete_backup)
+
+
+def in_use() -> dict[str, Callable[[], float]]:
+    """Return what the account's OpenZFS file systems have of each quota."""
+    return {
+        THROUGHPUT.code: lambda: sum(float(each["OpenZFSConfiguration"]["ThroughputCapacity"]) for each in _all()),
+        CAPACITY.code: lambda: sum(float(each["StorageCapacity"]) for each in _all()),
+        DISK_IOPS.code: lambda: sum(map(_iops, _all())),
+    }
+
+
+def _all() -> list[dict[str, Any]]:
+    pages = client("fsx").get_paginator("describe_file_systems").paginate()
+    systems = (file_system for page in pages for file_system in page["FileSystems"])
+    return [file_system for file_system in systems if file_system["FileSystemType"] == "OPENZFS"]
+
+
+def _iops(file_system: dict[str, Any]) -> float:
+    return float(file_system["OpenZFSConfiguration"].get("DiskIopsConfiguration", {}).get("Iops") or 0)

@@ -14,6 +14,7 @@ from matrix.terms.problems import Problems
 from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
 from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
+from storages.contracts.quotas import Quota, QuotaUse
 
 # Of the deployment types whose option in the price list somebody could confirm (infracost's filters, Apache-2.0,
 # November 2026): their names in the book and in the list. HA has an option of its own: the book's price.
@@ -26,6 +27,12 @@ _HA = ("single_az_ha", "")
 # The burst that what is written uses, and what the server's cache answers does not.
 DISK_THROUGHPUT = "FSx disk throughput"
 
+# Codes and defaults as lists of `aws service-quotas list-aws-default-service-quotas` that people have published, read
+# in November 2026.
+THROUGHPUT = Quota("fsx", "L-4EDE4065", "OpenZFS throughput capacity", "MB/s", 10_240)
+CAPACITY = Quota("fsx", "L-88479C21", "OpenZFS SSD storage capacity", "GiB", 262_144)
+DISK_IOPS = Quota("fsx", "L-E24B4DE4", "OpenZFS disk IOPS", "IOPS", 400_000)
+
 
 class FsxOpenZfsStorage(StorageModel):
     """An Amazon FSx for OpenZFS file system on SSD, shared by the instances of a cell."""
@@ -33,6 +40,7 @@ class FsxOpenZfsStorage(StorageModel):
     is_shared: ClassVar[bool] = True
     existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
     bursts_by: ClassVar[str] = "throughputCapacityMBps"
+    quotas: ClassVar[tuple[Quota, ...]] = (THROUGHPUT, CAPACITY, DISK_IOPS)
     starter: ClassVar[Mapping[str, Any]] = {"storageCapacityGiB": 512, "throughputCapacityMBps": 512}
     # Seconds that creating and deleting it takes, and may take (FSx guide: 10 minutes and more).
     create_and_delete_s: ClassVar[float] = 1_500.0
@@ -196,6 +204,14 @@ class FsxOpenZfsStorage(StorageModel):
     def is_free_between_zones(self) -> bool:
         """The price of Multi-AZ includes that traffic (FSx for OpenZFS pricing)."""
         return self.deployment_type == "MULTI_AZ_1"
+
+    @classmethod
+    def quota_uses(cls, document: Document) -> Iterator[QuotaUse]:
+        """Yield throughput, capacity and IOPS of all of its file systems."""
+        several = int(document.get("fileSystems") or 1)
+        yield QuotaUse(THROUGHPUT, several * document["throughputCapacityMBps"], "lower throughputCapacityMBps")
+        yield QuotaUse(CAPACITY, several * document["storageCapacityGiB"], "lower storageCapacityGiB")
+        yield QuotaUse(DISK_IOPS, several * iops_of(document), "lower iops or storageCapacityGiB")
 
     @property
     def slug(self) -> str:

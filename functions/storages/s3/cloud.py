@@ -8,7 +8,7 @@ without it is nobody's.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from botocore.exceptions import ClientError
 
@@ -18,7 +18,7 @@ from aws.stack.environment import environment
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
-from storages.contracts.cloud import Existing, Refusal
+from storages.contracts.cloud import Copy, Existing, Refusal
 
 CREATION_LIMIT_S = 0
 SEEN_GONE = "S3 ListObjectsV2: no object"
@@ -115,3 +115,16 @@ def delete(resource_id: str) -> bool:
         if refused:
             raise FileSystemFailed(f"S3 keeps {len(refused)} objects of {resource_id}, such as {refused[0]}")
     return True
+
+
+COPIES = COPIES_SEEN_GONE = ""
+
+
+def copies(_resource_ids: Sequence[str]) -> Iterable[Copy]:
+    """Return none: its prefix is emptied with all that is below it."""
+    return ()
+
+
+def in_use() -> Mapping[str, Callable[[], float]]:
+    """Return nothing: no quota of its own counts it."""
+    return {}

@@ -21,6 +21,7 @@ class S3Storage(StorageModel):
 
     is_shared: ClassVar[bool] = True
     is_only_read: ClassVar[bool] = True
+    keeps_objects: ClassVar[bool] = True
     existing_fields: ClassVar[tuple[str, ...]] = ("bucket", "prefix")
     # Seconds that writing down whose the prefix is and deleting its objects takes, and may take.
     create_and_delete_s: ClassVar[float] = 10.0

@@ -6,8 +6,9 @@ import pytest
 from support.matrices import EBS, EFS, TOUCH, matrix, problems_of
 
 from matrix.plan.planning import plan
-from matrix.plan.quotas import EFS_FILE_SYSTEMS, needs
+from matrix.plan.quotas import needs
 from matrix.plan.resume import earlier_cells, taken_over
+from storages.efs.model import FILE_SYSTEMS
 
 STORAGES = [EBS | {"name": "ebs"}, EFS | {"name": "efs"}, EFS | {"name": "busy", "throughputMode": "bursting"}]
 FLEETS = [{"instanceType": "m6i.large", "count": [1, 4]}]
@@ -61,7 +62,7 @@ def test_a_launch_waits_for_the_one_before_so_quotas_count_one():
     )
 
     assert thrice == alone
-    assert thrice[EFS_FILE_SYSTEMS] == 2
+    assert thrice[FILE_SYSTEMS] == 2
 
 
 def measured_but(document, missing):

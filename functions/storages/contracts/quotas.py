@@ -1,0 +1,27 @@
+"""Quotas of an account, and how much of them a storage takes."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Quota:
+    """A quota as Service Quotas names it.
+
+    `default` is AWS's in most regions; None where it is not known, or where most accounts may have nothing before they
+    ask.
+    """
+
+    service: str
+    code: str
+    name: str
+    unit: str
+    default: float | None = None
+
+
+@dataclass(frozen=True)
+class QuotaUse:
+    """How much of a quota one storage takes while it exists, in the quota's unit, and what would lower that."""
+
+    quota: Quota
+    amount: float
+    lower: str = ""  # the fields to lower, as an imperative; empty where only fewer file systems help
