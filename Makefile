@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundl
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema predictions published instances privilege calls proof graph selftest agent lock sbom bench bench-fleet peers vm bare clean
+.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema predictions published instances privilege calls proof graph mutants selftest agent lock sbom bench bench-fleet peers vm bare clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -137,6 +137,12 @@ limits: $(VENV)/.dev  ## Write docs/limits.md: each limit of AWS that matrices a
 selftest: install  ## Put known truths through the whole system, and write what the report says of them into docs/selftest.md (5 minutes)
 	@$(BIN)/matrix selftest --markdown > .selftest.md; status=$$?; \
 	  if [ -s .selftest.md ]; then mv .selftest.md docs/selftest.md; else rm -f .selftest.md; fi; exit $$status
+
+# It goes on where it was ended, as long as code and tests are the same. PARTS_OF_CODE=price for one part.
+SAMPLE ?= 50
+SEED ?= 1
+mutants: $(VENV)/.dev  ## Change code about money and verdicts in small ways, see which tests notice, and write docs/mutants.md (SAMPLE=50 SEED=1)
+	@$(BIN)/python -u tools/mutants.py --sample $(SAMPLE) --seed $(SEED) --write $(PARTS_OF_CODE)
 
 privilege: $(VENV)/.dev  ## Write the tables of docs/privilege.md: who may do what, from the template and AWS's reference
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.privilege_table
