@@ -62,7 +62,7 @@ def test_a_failing_cell_is_red_in_matrix_graph_and_state(chromium, address):
         expect(state).to_have_attribute("aria-label", "Launch fleet: caught")
         assert state.locator("rect").evaluate("box => getComputedStyle(box).stroke") == red
         expect(page.locator(".edge.caught.taken title")).to_have_text(
-            "Launch fleet → Stop fleet: taken 1 times, after an error"
+            "Launch fleet → Stop fleet: taken once, after an error"
         )
         picture(page, "failed-graph")
         state.click()
