@@ -103,7 +103,7 @@ def _refuse_forgotten(run: str) -> None:
 def _newest(*, local: bool, stack: str | None, region: str | None) -> str:
     """Return the name of the newest run: of a deployment, or of those kept here where no local cloud has one."""
     is_open = stack is None and region is None
-    kept = known_runs.kept_runs() if is_open else []
+    kept = [name for name in known_runs.kept_runs() if not mirror.is_loaded(name)] if is_open else []
     if kept and not deployment.is_local_cloud_running():
         return kept[0]
     service = Service(deployment.find_any(local=local, stack=stack, region=region))

@@ -45,11 +45,16 @@ def restore(service: Service, run: str) -> list[str]:
 
 def refuse_loaded(run: str) -> None:
     """Refuse what only a run can do that was started, of published figures, which are kept as a run."""
-    summary = readable(partial(document, run), "summary.json")
-    if summary is not None and summary.get("environment") == "published":
+    if is_loaded(run):
         raise CommandError(
             f"{run} was never started here: its figures were published", f"look at them: `matrix results {run}`"
         )
+
+
+def is_loaded(run: str) -> bool:
+    """Whether a kept run was never started: its figures were published, and loaded."""
+    summary = readable(partial(document, run), "summary.json")
+    return summary is not None and summary.get("environment") == "published"
 
 
 def measured_cells(run: str) -> list[str]:

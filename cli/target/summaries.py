@@ -88,7 +88,7 @@ def find(run: str, *, local: bool, stack: str | None, region: str | None, need: 
     deployment.refuse_two_places(local=local, stack=stack)
     on_aws = not local and (stack is not None or region is not None)
     if not on_aws:
-        names = known_runs.kept_runs() if run == LATEST else [run]
+        names = (name for name in known_runs.kept_runs() if not mirror.is_loaded(name)) if run == LATEST else [run]
         kept = next((kept for kept in map(_kept, names) if kept.has(need)), None)
         if kept is not None:
             return kept

@@ -405,6 +405,17 @@ def test_the_latest_kept_run_is_the_one_that_ended_last(keep_run, matrix):
     assert json.loads(matrix("results", "--format", "json").stdout)["run"] == "new"
 
 
+def test_latest_is_never_a_run_whose_figures_were_imported(keep_run, matrix):
+    own = keep_run("own")
+    os.utime(own / "summary.json", (1, 1))
+    ended = {"run": "own", "status": "SUCCEEDED", "started_at": 1.0, "ended_at": 2.0, "error": "", "cause": ""}
+    own.joinpath("execution.json").write_text(json.dumps(ended))
+    keep_run("published-yocto", environment="published")
+
+    for command in ("results", "watch"):
+        assert json.loads(matrix(command, "latest", "--json").stdout)["run"] == "own"
+
+
 def test_results_of_an_unknown_kept_run_name_those_that_exist(keep_run, matrix):
     keep_run("this-one")
 
