@@ -34,6 +34,11 @@ def show(console: Console, series: Series, report: Mapping[str, Any]) -> None:
     for prediction in report["predictions"]:
         if prediction["refused"]:
             console.print(Text.assemble((f"No prediction of {prediction['n']:,}: ", "yellow"), prediction["refused"]))
+        if between := prediction["bounds"]:
+            console.print(
+                f"Bounds at {prediction['n']:,}: {number(between['low'])} to {number(between['high'])}, if the whole "
+                f"fleet does no less there than with {report['largest_n']:,}"
+            )
     for warning in report["warnings"]:
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
     if any(prediction["value"] is not None for prediction in report["predictions"]):

@@ -200,7 +200,14 @@ def test_an_unknown_run_is_named(keep_run, matrix):
 
 # --- fit --------------------------------------------------------------------------------------------------------------
 
-SERIES = {"n": [1, 10, 50, 100], "value": [5921, 5929, 6210, 7026], "higherIsBetter": False, "predict": [200, 1000]}
+SERIES = {
+    "n": [1, 10, 50, 100],
+    "value": [5921, 5929, 6210, 7026],
+    "low": [5800, 5800, 6090, 6890],
+    "high": [6040, 6060, 6330, 7160],
+    "higherIsBetter": False,
+    "predict": [200, 1000],
+}
 
 
 def test_a_series_is_fitted_from_a_file_and_from_a_pipe(matrix, tmp_path):

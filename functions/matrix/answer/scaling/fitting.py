@@ -3,19 +3,24 @@
 A model is chosen by what it gets wrong on points that it has not seen, not by how well it fits those it has: each size
 but the smallest is left out in turn, the largest among them, which is an extrapolation like the one asked for (Stone
 1974, J. R. Stat. Soc. B 36, 111-147). The knee and the parameters are those of the chosen model. A prediction is the
-mean of all models that this cannot tell apart, and its range spans them all; it is no confidence interval, and is not
-called one. How good predictions are: docs/predictions.md.
+mean of all models that this cannot tell apart. Its range spans every law that passes through the values within their
+noise (`reach`), and it is refused where that is too wide. A bottleneck beyond the largest measured size cannot be seen
+by any law. How good predictions are: docs/predictions.md.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from matrix.answer.scaling import laws
 from matrix.answer.scaling.laws import MODELS, Curve
+from matrix.answer.scaling.noise import ASSUMED, ASSUMED_NOISE, NORMAL_95, Noise, noise_of
+from matrix.answer.scaling.reach import Reach
 from matrix.answer.scaling.series import Series
 from matrix.statistics.fleet_values import Floats
 
@@ -25,17 +30,23 @@ LEAST_SIZES = 4
 FARTHEST = 2.0
 # Models whose held-out errors differ by less than this cannot be told apart by a handful of points.
 AS_GOOD = 0.10
-# If plausible models differ by more than this factor, no prediction is printed.
+# If possible laws differ by more than this factor, no prediction is printed.
 WIDEST_RANGE = 2.0
-# A model that missed known points by more than this is not used to predict unknown ones.
-LARGEST_HELD_OUT_ERROR = 0.30
-# Bounds that keep every figure a finite number, whatever a hostile series holds.
+# A factor above this only says that a law may rise as steeply as it likes.
+MOST_NAMED_FACTOR = 10
+# Keeps every figure a finite number, whatever a hostile series holds.
 LEAST_TIME = 1e-300
-MOST_SLACK = 50.0
-# Below this growth of T the data do not show where it begins to grow.
-GROWN = 0.05
 # The knee is the largest size at which an instance is slowed down by less than this share.
 KNEE = 0.10
+
+# Why there is no prediction.
+FEW_SIZES, TOO_FAR, NOT_SLOWED, NO_LAW, TOO_WIDE = "few-sizes", "too-far", "not-slowed", "no-law", "too-wide"
+# Whether an instance is slowed down by the others: by 10 % within the measured sizes, by less, or nobody can say.
+SLOWED, KEEPS_SPEED, HIDDEN = "slowed", "keeps-speed", "hidden-by-noise"
+RANGE = (
+    "all that the laws say that pass through the values within their noise; it holds the truth in 95 % of series if "
+    "one of these laws goes on to hold, so if nothing new becomes the bottleneck"
+)
 
 
 @dataclass(frozen=True)
@@ -54,6 +65,12 @@ class Scaling:
     series: Series
     reads: str
     candidates: tuple[Candidate, ...]
+    noise: Noise
+
+    @cached_property
+    def reach(self) -> Reach:
+        """Every law that the noise of the values cannot exclude."""
+        return Reach.of(self.noise)
 
     @property
     def chosen(self) -> Candidate:
@@ -106,7 +123,8 @@ def analyse(series: Series) -> Scaling:
         id(candidate): round(error if error is not None else candidate.fit_error, 3)
         for candidate, error in zip(candidates, judged, strict=True)
     }
-    return Scaling(series, reads, tuple(sorted(candidates, key=lambda candidate: rank[id(candidate)])))
+    ordered = sorted(candidates, key=lambda candidate: rank[id(candidate)])
+    return Scaling(series, reads, tuple(ordered), noise_of(series, n, time))
 
 
 @np.errstate(over="ignore")  # what is beyond all numbers is said to be none
@@ -124,8 +142,9 @@ def report(series: Series) -> dict[str, Any]:
         **_candidate(chosen),
         "knee": knee(scaling),
         "peak_n": peak(scaling),
+        "noise": {"source": scaling.noise.source, "largest": scaling.noise.largest},
         "predictions": predictions,
-        "interval": "range of all models whose held-out error is within 10 points of the best; no confidence interval",
+        "interval": RANGE,
         "rivals": [_candidate(candidate) for candidate in scaling.candidates[1:]],
         "refusals": [
             f"n = {prediction['n']}: {prediction['refused']}" for prediction in predictions if prediction["refused"]
@@ -146,44 +165,91 @@ def _finite(content: Any) -> Any:
 
 
 def predict(scaling: Scaling, n: int) -> dict[str, Any]:
-    """Return the predicted value at n with the range of the plausible models, or the reasons why there is none."""
+    """Return the predicted value at n with its range, or the reasons why there is none."""
     value, low, high = prediction_range(scaling, n)
     by_model = {candidate.curve.model: scaling.value(candidate.curve, n) for candidate in scaling.plausible}
-    refused = "; ".join(_refusals(scaling, n, low, high))
-    known = {"n": n, "is_extrapolation": n > max(scaling.series.n), "refused": refused or None, "by_model": by_model}
-    if refused:
+    reasons = list(_refusals(scaling, n, low, high))
+    known = {
+        "n": n,
+        "is_extrapolation": n > max(scaling.series.n),
+        "refused": "; ".join(map(refusal_words, reasons)) or None,
+        "reasons": reasons,
+        "by_model": by_model,
+        "bounds": bounds(scaling, n),
+    }
+    if reasons:
         return {**known, "value": None, "low": None, "high": None}
     return {**known, "value": value, "low": low, "high": high}
 
 
 def prediction_range(scaling: Scaling, n: int) -> tuple[float, float, float]:
-    """Return value, low and high at n, whatever they are worth.
+    """Return value, low and high at n, whatever they are worth; of a measured size what was measured.
 
     The value is the geometric mean over the plausible models. A mean of forecasts errs less than the forecast of the
     model that happened to win (Bates & Granger 1969, Oper. Res. Q. 20, 451-468; Clemen 1989, Int. J. Forecasting 5).
     """
+    if n in scaling.series.n:
+        return _measured(scaling, n)
+    low, high = _range(scaling, n, scaling.reach.times(n))
     others = [scaling.value(candidate.curve, n) for candidate in scaling.plausible]
-    value = float(np.exp(np.mean(np.log(others))))
-    error = scaling.chosen.held_out_error if scaling.chosen.held_out_error is not None else scaling.chosen.fit_error
-    # Expect the error seen at known sizes, and more of it the farther the size lies beyond them.
-    slack = math.exp(min(error * max(1.0, n / max(scaling.series.n)), MOST_SLACK))
-    chosen = scaling.value(scaling.chosen.curve, n)
-    return value, min([*others, chosen / slack]), max([*others, chosen * slack])
+    return min(max(float(np.exp(np.mean(np.log(others)))), low), high), low, high
+
+
+def bounds(scaling: Scaling, n: int) -> dict[str, float] | None:
+    """Return what limits the value beyond the measured sizes, whatever the law; None at other sizes.
+
+    With more instances none gets faster than it is at the largest size, and the whole fleet does no less than there.
+    The second is a condition: storages that fall off a cliff break it, and nothing measured can exclude that.
+    """
+    largest = max(scaling.series.n)
+    if n <= largest:
+        return None
+    time, factor = float(scaling.noise.means[-1]), _factor(scaling, -1)
+    low, high = _range(scaling, n, (math.exp(time) / factor, math.exp(time) * factor * n / largest))
+    return {"low": low, "high": high}
+
+
+def _measured(scaling: Scaling, n: int) -> tuple[float, float, float]:
+    row = int(np.flatnonzero(scaling.noise.sizes == n)[0])
+    time, factor = math.exp(float(scaling.noise.means[row])), _factor(scaling, row)
+    low, high = _range(scaling, n, (time / factor, time * factor))
+    return _range(scaling, n, (time, time))[0], low, high
+
+
+def _factor(scaling: Scaling, row: int) -> float:
+    """By how much a measured value may be off, upwards and downwards."""
+    return math.exp(NORMAL_95 * float(scaling.noise.errors[row]))
+
+
+def _range(scaling: Scaling, n: float, times: tuple[float, float]) -> tuple[float, float]:
+    """Times as values of the series, the lower one first."""
+    with np.errstate(over="ignore", divide="ignore"):
+        ends = _values(np.maximum(np.array(times), LEAST_TIME), np.array([float(n)]), scaling.reads)
+    return float(ends.min()), float(ends.max())
 
 
 def knee(scaling: Scaling) -> dict[str, Any]:
-    """Return the size up to which an instance loses less than 10 % to the others; None if it is not within the data."""
+    """Return the size up to which an instance loses less than 10 % to the others; None if it is not within the data.
+
+    Also None where the noise hides whether there is one; `status` tells these apart.
+    """
     curve = scaling.chosen.curve
     largest = max(scaling.series.n)
     sizes = np.arange(1, largest + 1, dtype=float) if largest <= 100_000 else np.geomspace(1, largest, 100_000)  # noqa: PLR2004
     beyond = np.flatnonzero(curve.time(sizes) > (1 + KNEE) * curve.time(np.array([1.0])))
     size = None if len(beyond) == 0 else int(sizes[max(0, beyond[0] - 1)])
-    meaning = (
-        f"none up to {largest}: each instance still has 90 % of the speed that it has alone"
-        if size is None
-        else f"up to {size} instances each has at least {100 / (1 + KNEE):.0f} % of the speed that it has alone"
-    )
-    return {"n": size, "meaning": meaning}
+    if not scaling.reach.shows_growth:
+        # Possible laws may still bend by a tenth between the smallest and the largest size.
+        may_be_slow = scaling.reach.times(largest)[1] > (1 + KNEE) * scaling.reach.times(min(scaling.series.n))[0]
+        size, status = None, HIDDEN if may_be_slow else KEEPS_SPEED
+    else:
+        status = KEEPS_SPEED if size is None else SLOWED
+    meanings = {
+        SLOWED: f"up to {size} instances each has at least {100 / (1 + KNEE):.0f} % of the speed that it has alone",
+        KEEPS_SPEED: f"none up to {largest}: each instance still has 90 % of the speed that it has alone",
+        HIDDEN: f"not enough to tell: {_noise_words(scaling.noise)}, so a slowdown by a tenth may or may not be there",
+    }
+    return {"n": size, "status": status, "meaning": meanings[status]}
 
 
 def peak(scaling: Scaling) -> int | None:
@@ -264,32 +330,64 @@ def _root_mean_square(errors: Floats) -> float:
     return float(np.sqrt(np.mean(errors**2)))
 
 
-def _refusals(scaling: Scaling, n: int, low: float, high: float) -> list[str]:
-    """Say why the data cannot carry a prediction at n."""
+def _refusals(scaling: Scaling, n: int, low: float, high: float) -> Iterator[dict[str, Any]]:
+    """Yield why the data cannot carry a prediction at n: codes, with the numbers that `refusal_words` needs."""
     sizes = sorted(set(scaling.series.n))
     largest = sizes[-1]
-    if len(sizes) < LEAST_SIZES and n not in sizes:
-        return [f"{len(sizes)} sizes were measured; fewer than {LEAST_SIZES} fit every model"]
     if n in sizes:
-        return []
-    reasons = []
+        return
+    if len(sizes) < LEAST_SIZES:
+        yield {"code": FEW_SIZES, "sizes": len(sizes)}
+        return
     if n > FARTHEST * largest:
-        reasons.append(f"more than {FARTHEST:g} times the largest measured size ({largest}); measure {n // 2} or more")
-    if n > largest and not _has_grown(scaling):
-        reasons.append(f"up to {largest} nothing has slowed down yet, so where it will cannot be known")
-    error = scaling.chosen.held_out_error
-    if error is not None and error > LARGEST_HELD_OUT_ERROR:
-        reasons.append(f"the best model missed known sizes by {100 * error:.0f} %")
-    if n <= FARTHEST * largest and high > WIDEST_RANGE * low:
-        names = ", ".join(candidate.curve.model for candidate in scaling.plausible)
-        reasons.append(f"equally good models ({names}) lie between {low:.4g} and {high:.4g}")
-    return reasons
+        yield {"code": TOO_FAR, "largest": largest, "measure": n // 2}
+    if scaling.reach.is_empty:
+        yield {"code": NO_LAW, "noise": scaling.noise.largest, "source": scaling.noise.source}
+    elif n > largest and not scaling.reach.shows_growth:
+        yield {
+            "code": NOT_SLOWED, "largest": largest, "noise": scaling.noise.largest, "source": scaling.noise.source,
+        }  # fmt: skip
+    elif n <= FARTHEST * largest and high > WIDEST_RANGE * low:
+        between = (sizes[-2], largest) if n > largest else next(pair for pair in pairwise(sizes) if n < pair[1])
+        yield {
+            "code": TOO_WIDE, "low": low, "high": high, "between": list(between), "noise": scaling.noise.largest,
+            "source": scaling.noise.source,
+        }  # fmt: skip
 
 
-def _has_grown(scaling: Scaling) -> bool:
-    n = np.array(scaling.series.n, dtype=float)
-    time = _times(np.array(scaling.series.value), n, scaling.reads)
-    return float(time[n == n.max()].mean()) > (1 + GROWN) * float(time[n == n.min()].mean())
+def refusal_words(reason: Mapping[str, Any]) -> str:
+    """Say why there is no prediction."""
+    match reason["code"]:
+        case "few-sizes":
+            return f"{reason['sizes']} sizes were measured; fewer than {LEAST_SIZES} fit every model"
+        case "too-far":
+            return (
+                f"more than {FARTHEST:g} times the largest measured size ({reason['largest']}); measure "
+                f"{reason['measure']} or more"
+            )
+        case "no-law":
+            return f"no law passes through the values: {_noise_words(reason)}, and the best law misses them by more"
+        case "not-slowed":
+            return (
+                f"not enough to tell: up to {reason['largest']} nothing has slowed down by more than noise explains "
+                f"({_noise_words(reason)}), so where it will is unknown"
+            )
+    first, second = reason["between"]
+    factor = reason["high"] / reason["low"]
+    apart = f"more than a factor of {MOST_NAMED_FACTOR}" if factor > MOST_NAMED_FACTOR else f"a factor of {factor:.1f}"
+    return (
+        f"not enough to tell: laws that pass through the values ({_noise_words(reason)}) differ by {apart}; "
+        f"measure a size between {first} and {second}, or more repetitions"
+    )
+
+
+def _noise_words(noise: Noise | Mapping[str, Any]) -> str:
+    if isinstance(noise, Noise):
+        noise = {"noise": noise.largest, "source": noise.source}
+    off = f"by up to {100 * math.expm1(min(NORMAL_95 * noise['noise'], 50.0)):.0f} %"
+    if noise["source"] == ASSUMED:
+        return f"their noise is not known and was taken for {off}"
+    return f"they may be off {off}"
 
 
 def _candidate(candidate: Candidate) -> dict[str, Any]:
@@ -305,6 +403,11 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
 def _warnings(scaling: Scaling) -> list[str]:
     sizes = sorted(set(scaling.series.n))
     warnings = []
+    if scaling.noise.source == ASSUMED:
+        warnings.append(
+            f"nothing is known of the noise of the values, so {100 * ASSUMED_NOISE:.0f} % is assumed; give `low` and "
+            "`high`, or several values of a size"
+        )
     if len(sizes) < LEAST_SIZES:
         warnings.append(f"{len(sizes)} sizes: models are ordered by their fit, for none could be held out")
     elif len(scaling.plausible) > 1:
@@ -324,5 +427,6 @@ def compare_with_truth(scaling: Scaling, truths: Sequence[tuple[int, float]]) ->
         rows.append({
             "n": n, "truth": truth, "value": value, "low": low, "high": high, "error": value / truth - 1,
             "is_within": low <= truth <= high, "refused": prediction["refused"], "model": scaling.chosen.curve.model,
+            "bounds": prediction["bounds"],
         })  # fmt: skip
     return rows

@@ -10,7 +10,7 @@ from matrix.terms.problems import InvalidMatrix, Problem, shorten
 LARGEST_N = 1_000_000
 LARGEST_VALUE = 1e300
 MOST_POINTS = 10_000
-FIELDS = ("n", "value", "higherIsBetter", "predict", "perInstance")
+FIELDS = ("n", "value", "low", "high", "higherIsBetter", "predict", "perInstance")
 EXAMPLE = '{"n": [1, 10, 50, 100], "value": [63, 612, 2400, 3900], "higherIsBetter": true, "predict": [200]}'
 
 
@@ -18,6 +18,7 @@ EXAMPLE = '{"n": [1, 10, 50, 100], "value": [63, 612, 2400, 3900], "higherIsBett
 class Series:
     """Values at fleet sizes n, and the sizes to predict.
 
+    `low` and `high` are the ends of each value's 95 % interval, None where it has none; empty where none has.
     `per_instance`: a rate is that of each instance, not of the whole fleet. Durations always are each instance's.
     """
 
@@ -26,6 +27,8 @@ class Series:
     higher_is_better: bool
     predict: tuple[int, ...] = ()
     per_instance: bool | None = None
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
 
 
 def read_series(text: str | bytes) -> Series:
@@ -40,7 +43,13 @@ def read_series(text: str | bytes) -> Series:
         higher_is_better=document["higherIsBetter"],
         predict=tuple(int(entry) for entry in document.get("predict", [])),
         per_instance=document.get("perInstance"),
+        low=_ends(document, "low"),
+        high=_ends(document, "high"),
     )
+
+
+def _ends(document: dict[str, Any], name: str) -> tuple[float | None, ...]:
+    return tuple(None if entry is None else float(entry) for entry in document.get(name, []))
 
 
 def _problems(document: Any) -> Iterator[Problem]:
@@ -61,6 +70,27 @@ def _problems(document: Any) -> Iterator[Problem]:
     n, value = document.get("n"), document.get("value")
     if isinstance(n, list) and isinstance(value, list) and len(n) != len(value):
         yield Problem("value", len(value), f"has {len(value)} entries, n has {len(n)}", "give one value for each n")
+    yield from _interval_problems(document)
+
+
+def _interval_problems(document: dict[str, Any]) -> Iterator[Problem]:
+    """Yield what is wrong with the ends of the values' intervals."""
+    ends = {name: document[name] for name in ("low", "high") if name in document}
+    values = document.get("value")
+    if not ends or not isinstance(values, list):
+        return
+    for name in ("low", "high"):
+        entries = ends.get(name)
+        if not isinstance(entries, list) or len(entries) != len(values):
+            fix = "give low and high, each with an entry for each value; null where a value has no interval"
+            yield Problem(name, shorten(entries), "must be a list as long as value", fix)
+            return
+    for index, (low, value, high) in enumerate(zip(ends["low"], values, ends["high"], strict=True)):
+        if low is None and high is None:
+            continue
+        if not (_is_positive(low) and _is_positive(high) and _is_positive(value) and low <= value <= high):
+            rule = "must be a finite number above 0 and at most the value, and high at least the value"
+            yield Problem(f"low[{index}]", shorten(low), rule, "write the 95 % interval of the value, or null for both")
 
 
 def _list_problems(document: dict[str, Any], name: str, *, is_size: bool, required: bool) -> Iterator[Problem]:

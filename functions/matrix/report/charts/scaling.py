@@ -116,12 +116,18 @@ def _scaling_series(view: View, entries: Sequence[Entry]) -> Iterator[Series]:
 
 def _fit(entries: Sequence[Entry]) -> Scaling | None:
     """The law that predicts the medians of a storage best; None below four sizes."""
-    known = [(entry.instances, float(entry.metric["p50"])) for entry in entries if entry.metric.get("p50")]
-    known = [(n, value) for n, value in known if value > 0]
-    if len({n for n, _ in known}) < LEAST_SIZES:
+    known = [entry for entry in entries if (entry.metric.get("p50") or 0) > 0]
+    if len({entry.instances for entry in known}) < LEAST_SIZES:
         return None
-    sizes, values = zip(*known, strict=True)
-    return analyse(Measured(sizes, values, entries[0].higher_is_better, per_instance=True))
+    low, high = zip(*map(_noise, known), strict=True)
+    sizes, values = zip(*((entry.instances, float(entry.metric["p50"])) for entry in known), strict=True)
+    return analyse(Measured(sizes, values, entries[0].higher_is_better, (), per_instance=True, low=low, high=high))
+
+
+def _noise(entry: Entry) -> Interval:
+    """The interval of a median, which follows from its samples; none where an end says nothing."""
+    low, high = entry.interval()
+    return (low, high) if low is not None and high is not None and low > 0 else (None, None)
 
 
 def _left_out_series(view: View, entry: Entry) -> Series:
