@@ -83,6 +83,7 @@ class Session:
                 raise JobInvalid("the job has a barrier, but its user data names no meeting")
             meeting = self._blackboard.meeting(self._nonce, job.barrier.request_s)
             self._barrier = Barrier(meeting, self.userid, job.barrier)
+            self._s3_clock = meeting.s3_clock
         heartbeat = Heartbeat(self._blackboard, job.heartbeat_s)
         try:
             self._prepared = self._provide(job)
@@ -189,7 +190,8 @@ class Session:
         finally:
             trial.armed.kill()
         if conditions.scheduled_at is not None:
-            outcome.warnings.extend(host.clock_warnings(host.clock(), is_shared=job.environment == "local"))
+            is_shared, ahead_s = job.environment == "local", self._s3_clock.ahead_s()
+            outcome.warnings.extend(host.clock_warnings(host.clock(), ahead_s, is_shared=is_shared))
         outcome.warnings.extend(stale)
         stem = keys.stem(step.point, step.repetition)
         raw = {f"{stem}.{suffix}": body for suffix, body in outcome.raw.items()}

@@ -11,6 +11,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
+from agent.board.s3_clock import S3Clock
 from agent.errors import BlackboardUnavailable
 from contract import mending
 from contract.gates import MOST_BYTES
@@ -46,6 +47,7 @@ class Meeting:
     def __init__(self, client: Any, bucket: str, place: MeetingPlace) -> None:
         """`client` makes one attempt a request."""
         self._client, self._bucket, self._place = client, bucket, place
+        self.s3_clock = S3Clock()
 
     def say_ready(self, step: int, userid: str) -> None:
         """Write this instance's mark; a mark that is there came from a request whose answer was lost."""
@@ -98,9 +100,14 @@ class Meeting:
         """
         from botocore.exceptions import ClientError
 
+        sent_at = time.time()
         try:
-            return call(Bucket=self._bucket, **request)
+            answer = call(Bucket=self._bucket, **request)
+            self.s3_clock.heard(answer, sent_at, time.time())
+            return answer
         except Exception as err:
+            if isinstance(err, ClientError):
+                self.s3_clock.heard(err.response, sent_at, time.time())
             if isinstance(err, ClientError) and err.response["ResponseMetadata"]["HTTPStatusCode"] in none_is:
                 return None
             raise self._translated(err, getattr(call, "__name__", "a request")) from err

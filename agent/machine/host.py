@@ -13,6 +13,9 @@ from agent.programs import tools
 KIB_PER_MIB = 1024
 # A fleet starts at one moment, which each of its instances takes from its own clock.
 FAR_OFF_S = 0.05
+# What S3's answers must show at least. How exact their Date is AWS does not say: a server may write a second that has
+# just ended, so a smaller difference proves nothing.
+FAR_OFF_S3_S = 0.5
 
 
 def describe() -> dict[str, Any]:
@@ -70,11 +73,28 @@ def clock() -> dict[str, Any] | None:
     return parse_tracking(tracking.stdout) if tracking.returncode == 0 else None
 
 
-def clock_warnings(tracking: dict[str, Any] | None, *, is_shared: bool) -> list[str]:
-    """The warning of a sample whose instance may have started with its fleet by its own clock only.
+def clock_warnings(
+    tracking: dict[str, Any] | None, ahead_s: tuple[float, float] | None, *, is_shared: bool
+) -> list[str]:
+    """The warnings of a sample whose instance may have started with its fleet by its own clock only.
 
-    Instances that are processes of one machine share its clock (`is_shared`), and need no chrony.
+    `ahead_s` are the bounds between which this clock is ahead of S3's. Instances that are processes of one machine
+    share its clock (`is_shared`), and need no chrony.
     """
+    return [*_chrony_warnings(tracking, is_shared=is_shared), *_s3_warnings(ahead_s)]
+
+
+def _s3_warnings(ahead_s: tuple[float, float] | None) -> list[str]:
+    if ahead_s is None or (ahead_s[0] <= FAR_OFF_S3_S and ahead_s[1] >= -FAR_OFF_S3_S):
+        return []
+    least_s, side = (ahead_s[0], "ahead of") if ahead_s[0] > 0 else (-ahead_s[1], "behind")
+    return [
+        f"this instance's clock is at least {least_s:.1f} s {side} that of S3, whatever chrony says, so it did not"
+        " start with its fleet; check its source of time (chronyc sources)"
+    ]
+
+
+def _chrony_warnings(tracking: dict[str, Any] | None, *, is_shared: bool) -> list[str]:
     if tracking is None:
         if is_shared:
             return []

@@ -588,14 +588,14 @@ def test_the_clock_offset_is_what_chrony_says():
 def test_a_clock_without_a_source_is_not_the_best_of_clocks():
     line = "7F7F0101,,0,0.000000000,0.000000000,0.000000000,0.000000000,0.000,0.000,0.000,1.0,1.0,0.0,Not synchronised"
 
-    [warning] = host.clock_warnings(host.parse_tracking(line), is_shared=False)
+    [warning] = host.clock_warnings(host.parse_tracking(line), None, is_shared=False)
 
     assert warning.startswith("chrony has no time source")
 
 
 @pytest.mark.parametrize(("is_shared", "count"), [(False, 1), (True, 0)])
 def test_a_fleet_without_chrony_says_that_nobody_knows_its_clocks_unless_it_has_one_in_common(is_shared, count):
-    assert len(host.clock_warnings(None, is_shared=is_shared)) == count
+    assert len(host.clock_warnings(None, None, is_shared=is_shared)) == count
 
 
 def test_the_distribution_is_named_as_it_names_itself(tmp_path):
