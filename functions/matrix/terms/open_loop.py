@@ -1,6 +1,6 @@
 """What an open loop is asked for: operations that are due at a rate, whether or not the earlier ones have ended."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 # The parameter of a point of our own engines.
@@ -16,15 +16,30 @@ KEPT_UP = 0.95
 def offered_per_s(params: Mapping[str, Any]) -> float | None:
     """Return how many operations per second are due on one instance; None of a closed loop.
 
-    fio's requests are due at moments of their own in its offload mode, `rate_iops` of each of its jobs.
+    fio's requests are due at moments of their own in its offload mode: `rate_iops` of each of its jobs. A job that
+    reads and writes has as many of each direction (seen with fio 3.33), or `100,50` for the two apart.
     """
     if RATE in params:
         return float(params[RATE])
     options = params.get("options") or {}
-    rate, jobs = options.get("rate_iops"), options.get("numjobs", 1)
-    if options.get("io_submit_mode") != "offload" or not isinstance(rate, (int, float)):
+    jobs = options.get("numjobs", 1)
+    if options.get("io_submit_mode") != "offload":
         return None
-    return float(rate) * float(jobs if isinstance(jobs, (int, float)) else 1)
+    rates = list(_rates_of_directions(options))
+    # A direction without a rate of its own is a closed loop.
+    if None in rates:
+        return None
+    return sum(rate for rate in rates if rate) * float(jobs if isinstance(jobs, (int, float)) else 1)
+
+
+def _rates_of_directions(options: Mapping[str, Any]) -> Iterator[float | None]:
+    """Yield `rate_iops` of each direction in which a job of fio works; None where it has none."""
+    pattern = str(options.get("rw", options.get("readwrite", "read"))).partition(":")[0]
+    rates = str(options.get("rate_iops", "")).split(",")
+    directions = (0, 1) if "rw" in pattern or pattern == "readwrite" else (int("write" in pattern),)
+    for direction in directions:
+        rate = rates[direction] if direction < len(rates) else (rates[0] if len(rates) == 1 else "")
+        yield float(rate) if rate.isdecimal() else None
 
 
 def done_per_s(metrics: Mapping[str, Mapping[str, Any]]) -> float | None:

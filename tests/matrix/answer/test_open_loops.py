@@ -16,6 +16,7 @@ from matrix.report.markdown import to_markdown
 from matrix.report.page import render
 from matrix.report.view import View
 from matrix.samples.file import SampleFile
+from matrix.terms.open_loop import offered_per_s
 
 RATES, FILES, INSTANCES = (100, 200, 400), 1000, 6
 
@@ -188,6 +189,25 @@ def test_the_curve_of_latency_over_rate_and_the_highest_rates_are_in_every_outpu
     assert "Latency over rate" in page
     assert "200/s, not 400" in page
     assert json.dumps(summary).count('"samples": null') == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "per_s"),
+    [
+        ({"rw": "randread", "rate_iops": 100}, 200),
+        # As fio does it: 99.7 reads and 99.7 writes a second were done of 100 asked for.
+        ({"rw": "randrw", "rate_iops": 100}, 400),
+        ({"rw": "readwrite", "rate_iops": "100,50"}, 300),
+        ({"rw": "randwrite", "rate_iops": "100,50"}, 100),
+        # Reads have no rate, so they are a closed loop.
+        ({"rw": "rw", "rate_iops": ",50"}, None),
+        ({"rw": "randread"}, None),
+    ],
+)
+def test_fios_rate_is_of_each_direction_and_of_each_job(options, per_s):
+    point = {"options": options | {"io_submit_mode": "offload", "numjobs": 2}}
+
+    assert offered_per_s(point) == per_s
 
 
 def test_fio_offloading_has_a_curve_of_its_own():
