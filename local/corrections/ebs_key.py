@@ -65,6 +65,10 @@ class KeyHolder:
         """End an instance."""
         self._player.end(instance)
 
+    def console(self, instance: Any) -> bytes:
+        """Return the last that an instance has printed."""
+        return self._player.console(instance)
+
 
 def _refuse(instance: Any) -> None:
     instance.finish_termination()

@@ -2,18 +2,23 @@
 
 Corrected: ClientToken is honoured; IOPS and throughput of volumes are kept; the instance profile, shutdown behaviour
 and network interface tags reach every instance, from the launch template too; terminating twice is harmless;
-DescribeSnapshots does not look through those of public images (40 ms, four times a run).
+DescribeSnapshots does not look through those of public images (40 ms, four times a run); the console output is what the
+instance has printed here, where moto has a text of its own.
 Image and instance type validation is moto's own, switched on by environment variables (see local/server.py).
 """
 
+import base64
 import threading
 from typing import Any, Protocol
 
+from moto.core.responses import ActionResult
+from moto.core.utils import utcnow
 from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.models import instances
 from moto.ec2.models.elastic_block_store import EBSBackend
 from moto.ec2.models.iam_instance_profile import IamInstanceProfileAssociationBackend
 from moto.ec2.models.instance_types import INSTANCE_TYPES, InstanceTypeOfferingBackend
+from moto.ec2.responses.general import General
 from moto.ec2.responses.instances import InstanceResponse
 from moto.ec2.utils import generic_filter
 
@@ -32,6 +37,9 @@ class Player(Protocol):
     def end(self, instance: Any) -> None:
         """End an instance's processes; it becomes terminated afterwards."""
 
+    def console(self, instance: Any) -> bytes:
+        """Return the last that an instance has printed."""
+
 
 def install(player: Player, vcpu_quota: int | None = None, without_types: str | None = None) -> None:
     """Apply all corrections.
@@ -49,6 +57,7 @@ def install(player: Player, vcpu_quota: int | None = None, without_types: str | 
     note_described()
     _launch_idempotently(player)
     _terminate_through(player)
+    _show_console(player)
 
 
 def set_state(instance: Any, name: str, code: int) -> None:
@@ -205,6 +214,17 @@ def _launch_idempotently(player: Player) -> None:
         return reservation
 
     instances.InstanceBackend.run_instances = run_once
+
+
+def _show_console(player: Player) -> None:
+    """Answer GetConsoleOutput by what an instance has printed here."""
+
+    def get_console_output(self: Any) -> ActionResult:
+        instance = self.ec2_backend.get_instance(self._get_param("InstanceId"))
+        printed = base64.b64encode(player.console(instance)).decode()
+        return ActionResult({"InstanceId": instance.id, "Timestamp": utcnow(), "Output": printed})
+
+    General.get_console_output = get_console_output
 
 
 def _template(backend: Any, request: dict[str, Any]) -> dict[str, Any]:

@@ -44,6 +44,8 @@ END_GRACE_S = 0.5
 # fleet looks for volumes each 4 s, and these go with an instance that has little to do: here that may be 2 s after its
 # boot, and sooner than a busy machine's Launch fleet looks.
 BEFORE_ITS_END_S = 10.0
+# As much as EC2 keeps of a console.
+CONSOLE_BYTES = 65_536
 SETTING = re.compile(r"^\s*(?:export\s+)?(AGENT_URI|JOB_URI|MEETING|WATCHDOG_MINUTES)=[\"']?([^\"'\s]+)", re.MULTILINE)
 
 
@@ -104,6 +106,15 @@ class InstancePlayer:
             process = running.process
         if process is not None:
             threading.Thread(target=process.end, args=(END_GRACE_S,), daemon=True).start()
+
+    def console(self, instance: Any) -> bytes:
+        """Return the end of an instance's log: what its agent and its machine have printed."""
+        try:
+            with self._log(instance).open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - CONSOLE_BYTES))
+                return log.read(CONSOLE_BYTES)
+        except FileNotFoundError:
+            return b""
 
     def close(self) -> None:
         """End all instances and remove their disks."""

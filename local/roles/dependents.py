@@ -81,6 +81,9 @@ def _of_ec2(operation: str, request: Any, place: _Place) -> Iterator[Needed]:
         case "TerminateInstances":
             for instance in request._get_param("InstanceIds") or []:
                 yield f"ec2:{operation}", place.arn("ec2", f"instance/{instance}"), place.tags_of_ec2(instance)
+        case "GetConsoleOutput":
+            instance = request._get_param("InstanceId")
+            yield f"ec2:{operation}", place.arn("ec2", f"instance/{instance}"), place.tags_of_ec2(instance)
         case "DeleteVolume" | "DeleteSnapshot" | "DeregisterImage":
             kind = singular[operation]
             name = request._get_param(f"{kind}Id")

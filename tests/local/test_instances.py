@@ -264,7 +264,9 @@ def test_an_instance_that_cannot_get_its_agent_says_why_and_terminates(cloud, la
 
     wait_until(lambda: state(cloud, instance_id) == "terminated", "terminated")
 
-    assert (words or "not started") in _log(cloud, instance_id)
+    printed = cloud.client("ec2").get_console_output(InstanceId=instance_id)["Output"]
+    assert printed == _log(cloud, instance_id)
+    assert (words or "not started") in printed
 
 
 def test_an_instance_without_a_job_runs_until_terminated(cloud, launch):

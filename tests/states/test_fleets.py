@@ -1,17 +1,18 @@
 """Launching and ending instances."""
 
+import time
 from collections import Counter
 from functools import partial
 
 import boto3
 import pytest
 from botocore.awsrequest import AWSResponse
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, EndpointConnectionError
 from support.function_events import RUN, load_event
 
 import launch_fleet as launch_fleet_function
 import plan_matrix
-from aws.ec2 import images
+from aws.ec2 import console, images
 from aws.ec2 import instances as fleets
 from aws.ec2.volume_mappings import work_mapping
 from aws.fleet import launching, watching
@@ -23,6 +24,7 @@ from aws.stack.clients import client
 from matrix.run.job import measuring_job
 from matrix.terms.documents.job import FleetVolumes
 from matrix.terms.errors import (
+    BarrierTimeout,
     CapacityUnavailable,
     InstanceDied,
     LaunchRefused,
@@ -392,15 +394,8 @@ def test_an_interrupted_spot_instance_is_told_from_one_that_ended_otherwise(stac
     ],
 )
 def test_a_cell_says_whether_ec2_took_its_instance_back_or_why_it_ended(stack, monkeypatch, code, error, words):
-    board = Board.of_cell("r", "c1")
-    cell = {
-        **{"id": "c1", "storage": {"type": "ebs"}, "workload": {"type": "touch"}, "fleet": {"count": 2}},
-        **{"points": [], "steps": [], "deadline_s": 1e9, "ready_within_s": 900.0},
-    }
-    setting = {"run": "r", "mount": {"kind": "root"}, "bucket": "b", "environment": "aws", "now": 1e9}
-    bucket.put(board.job, measuring_job(cell=cell, gate_margin_s=1.0, **setting))
-    bucket.put(board.fleet, {"instances": ["i-1", "i-2"], "expected": 2, "launched_at": 1.0})
-    bucket.put(board.meeting, {"nonce": "0" * 32})
+    board = two_launched_long_ago()
+    bucket.put(f"{board.instances}AROA:i-1/heartbeat", {"state": "measuring"})
     monkeypatch.setattr(fleets, "states", lambda _ids: {"i-1": "terminated", "i-2": "running"})
     ended = {"State": {"Name": "terminated"}, "StateReason": {"Code": code, "Message": f"{code}: in words"}}
     seen = [{"InstanceId": "i-1", **ended}, {"InstanceId": "i-2", "State": {"Name": "running"}}]
@@ -408,6 +403,85 @@ def test_a_cell_says_whether_ec2_took_its_instance_back_or_why_it_ended(stack, m
 
     with pytest.raises(error, match=words):
         watching.watch(board)
+
+
+DENIED = ClientError({"Error": {"Code": "UnauthorizedOperation", "Message": "no"}}, "GetConsoleOutput")
+ONLY_NITRO = ClientError({"Error": {"Code": "UnsupportedOperation", "Message": "only Nitro"}}, "GetConsoleOutput")
+
+
+class Consoles:
+    """EC2 as it answers GetConsoleOutput: by the latest output, and by what it posted at a boot or an end."""
+
+    def __init__(self, latest, posted):
+        self.answers, self.asked = {True: latest, False: posted}, []
+
+    def get_console_output(self, InstanceId, Latest=False):  # noqa: N803 - boto3's own names
+        self.asked.append((InstanceId, Latest))
+        answer = self.answers[Latest]
+        if isinstance(answer, Exception):
+            raise answer
+        return {"InstanceId": InstanceId, **({} if answer is None else {"Output": answer})}
+
+
+FETCH_FAILED = "[   14.2] cloud-init[812]: s3://b/agents/a.pyz was not fetched: URLError(timed out)\n"
+
+
+@pytest.mark.parametrize(
+    ("latest", "posted", "words"),
+    [
+        (FETCH_FAILED, None, "was not fetched: URLError(timed out)"),
+        (ONLY_NITRO, FETCH_FAILED, "was not fetched: URLError(timed out)"),
+        (None, FETCH_FAILED, "was not fetched: URLError(timed out)"),
+        (None, None, "EC2 has no console output yet; later: aws ec2 get-console-output --instance-id i-1"),
+        (ONLY_NITRO, "", "EC2 has no console output yet"),
+        (DENIED, DENIED, "the console output of i-1 was not read: An error occurred (UnauthorizedOperation)"),
+        (EndpointConnectionError(endpoint_url="x"), None, "was not read: Could not connect to the endpoint URL"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("ends", "error"), [(["i-1"], InstanceDied), ([], BarrierTimeout)], ids=["one ended", "one is late"]
+)
+def test_an_instance_that_wrote_nothing_ends_its_cell_with_what_its_console_says(
+    stack, monkeypatch, latest, posted, words, ends, error
+):
+    board = two_launched_long_ago()
+    place = board.meet("0" * 32)
+    bucket.put(place.ready(0) + "i-2", {})
+    bucket.put(f"{board.instances}AROA:i-2/heartbeat", {"state": "waiting"})
+    states = {name: "terminated" if name in ends else "running" for name in ("i-1", "i-2")}
+    monkeypatch.setattr(fleets, "states", lambda _ids: states)
+    monkeypatch.setattr(fleets, "_describe", lambda _filters: [])
+    consoles = Consoles(latest, posted)
+    monkeypatch.setattr(console, "impatient_client", lambda _service: consoles)
+
+    with pytest.raises(error) as raised:
+        watching.watch(board)
+
+    assert words in str(raised.value)
+    assert {instance for instance, _ in consoles.asked} == {"i-1"}, "i-2 has an agent, which can say what is wrong"
+
+
+def test_a_fleet_that_ends_as_a_whole_asks_for_a_few_consoles_and_says_each_reason_once(monkeypatch):
+    consoles = Consoles(FETCH_FAILED, None)
+    monkeypatch.setattr(console, "impatient_client", lambda _service: consoles)
+
+    [words] = console.last_words([f"i-{number}" for number in range(200)])
+
+    assert words.startswith("the console of i-0 ends: cloud-init[812]: s3://b/agents/a.pyz was not fetched")
+    assert len(consoles.asked) == 3
+
+
+def two_launched_long_ago():
+    board = Board.of_cell("r", "c1")
+    cell = {
+        **{"id": "c1", "storage": {"type": "ebs"}, "workload": {"type": "touch"}, "fleet": {"count": 2}},
+        **{"points": [], "steps": [], "deadline_s": 1e9, "ready_within_s": 900.0},
+    }
+    setting = {"run": "r", "mount": {"kind": "root"}, "bucket": "b", "environment": "aws", "now": 1e9}
+    bucket.put(board.job, measuring_job(cell=cell, gate_margin_s=1.0, **setting))
+    bucket.put(board.fleet, {"instances": ["i-1", "i-2"], "expected": 2, "launched_at": time.time() - 901})
+    bucket.put(board.meeting, {"nonce": "0" * 32})
+    return board
 
 
 @pytest.mark.parametrize("looks_in_vain", [0, 3, 100])

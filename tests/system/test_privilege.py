@@ -103,6 +103,10 @@ def failing_ones(cloud: Cloud) -> None:
     states = {cell["workload"]["name"]: cell["state"] for cell in cloud.run("fleet", fleet).summary()["cells"]}
     assert states == {"cached": "measured", "broken": "failed"}
     cloud.run("resumed", fleet | {"resume": "fleet"})
+    with without_instance_role(cloud):
+        mute = cloud.run("mute", matrix()).cell()["error"]
+    assert mute["name"] == "InstanceDied"
+    assert "it has no instance profile" in mute["message"].partition("the console of i-")[2]
     cloud.run("no-cache", matrix(storage=[EFS], workload=[CACHED | {"populate": "exit 7"}]))
     needs = cloud.run("needs", matrix(storage=[FSX], dryRun=True)).document("plan.json")["file_systems"][0]
     skipped = cloud.run("skipped", matrix(storage=[FSX], budgetUsd=needs["reserve_usd"] - 0.0001))
@@ -110,6 +114,17 @@ def failing_ones(cloud: Cloud) -> None:
     cells = cloud.run("cells", matrix(dryRun=True, fleet=[ONE, TWO])).document("plan.json")["cells"]
     run = cloud.run("second-skipped", matrix(fleet=[ONE, TWO], budgetUsd=cells[1]["reserve_usd"] + 0.0001))
     assert [cell["state"] for cell in run.summary()["cells"]] == ["measured", "skipped"]
+
+
+@contextmanager
+def without_instance_role(cloud: Cloud) -> Iterator[None]:
+    """Take the role from the instance profile, so that no instance can fetch its agent."""
+    iam = cloud.client("iam")
+    [profile] = [each for each in iam.list_instance_profiles()["InstanceProfiles"] if each["Roles"]]
+    pair = {"InstanceProfileName": profile["InstanceProfileName"], "RoleName": profile["Roles"][0]["RoleName"]}
+    iam.remove_role_from_instance_profile(**pair)
+    yield
+    iam.add_role_to_instance_profile(**pair)
 
 
 def with_images(cloud: Cloud) -> None:

@@ -4,11 +4,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from aws.ec2 import instances
+from aws.ec2 import console, instances
 from aws.records import bucket
 from aws.stack.clock import now
 from contract.gates import MOST_BYTES
 from contract.keys import FAILED, HEARTBEAT, RAW_LETTER, MeetingPlace, instance_of
+from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run import gates, polling
 from matrix.run.gates import OpenGate
 from matrix.run.polling import Fleet, Met, Progress, Seen
@@ -81,13 +82,18 @@ def watch(board: Board) -> Watched:
         # An instance that cannot say that it is ready, or done, says why in its heartbeat.
         late = [name for name in fleet.instances if not seen.get(name, Seen()).is_done and not _is_ready(met, name)]
         words = _stands(board, late or fleet.instances)
-        raise type(error)(f"{error}{'; their heartbeats say: ' if words else ''}{words}") from error
+        beats = [f"their heartbeats say: {words}"] if words else []
+        # Before that they may still be booting.
+        overdue = _mute(late, seen) if now() > fleet.launched_at + BOOT_ALLOWANCE_S else []
+        raise type(error)("; ".join([str(error), *beats, *console.last_words(overdue)])) from error
     except InstanceDied as error:
         taken = instances.interrupted(fleet.instances)
         if not taken:
             # EC2 checks EBS quotas and encryption keys only after RunInstances has answered, so the reason is here.
             reasons = instances.reasons_of_end(fleet.instances)[: sentences.NAMED_AT_MOST]
-            words = "; ".join([*reasons, *([KEY_REFUSED] if any(map(_is_of_key, reasons)) else [])])
+            ended = [name for name in fleet.instances if states.get(name) in polling.ENDED_STATES]
+            printed = console.last_words(_mute(ended, seen))
+            words = "; ".join([*reasons, *([KEY_REFUSED] if any(map(_is_of_key, reasons)) else []), *printed])
             raise InstanceDied(f"{error}{': ' if words else ''}{words}") from error
         fix = "measure again, choose another type, or leave out spot"
         raise SpotInterrupted(
@@ -117,6 +123,11 @@ def _ready_at(place: MeetingPlace, step: int) -> dict[str, float]:
     """Return when each instance has said that it is ready for a step."""
     prefix = place.ready(step)
     return gates.instances_of(gates.read_names(prefix, bucket.listing(prefix)))
+
+
+def _mute(instances: Sequence[str], seen: Mapping[str, Seen]) -> list[str]:
+    """Return the instances whose agents have put nothing on the blackboard: there they cannot say what is wrong."""
+    return [name for name in instances if seen.get(name, Seen()).last_sign_at is None]
 
 
 def _is_ready(met: Met | None, instance: str) -> bool:

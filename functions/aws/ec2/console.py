@@ -1,0 +1,49 @@
+"""EC2's console output of instances that wrote nothing to the bucket: nothing else says why they ended."""
+
+from collections.abc import Sequence
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from aws.stack.clients import impatient_client
+from contract.mending import reason_of
+from matrix.run.console_output import last_lines
+from matrix.run.polling import alike
+
+# Instances of one fleet mostly end for one reason, and each takes up to two calls of 5 s.
+ASKED_AT_MOST = 3
+
+
+def last_words(instances: Sequence[str]) -> list[str]:
+    """Return what the consoles of the first of these instances end with, each once, or why nobody can say."""
+    words: dict[str, str] = {}
+    for instance in instances[:ASKED_AT_MOST]:
+        try:
+            lines = last_lines(_output(instance))
+        except (ClientError, BotoCoreError) as error:
+            # The cell has failed already: its error stays the one that is told.
+            words.setdefault("refused", f"the console output of {instance} was not read: {reason_of(error)}")
+            continue
+        if lines:
+            words.setdefault(alike(lines), f"the console of {instance} ends: {lines}")
+        else:
+            words.setdefault("empty", f"EC2 has no console output yet; later: {_by_hand(instance)}")
+    return list(words.values())
+
+
+def _output(instance: str) -> str:
+    """Return what an instance has printed until now.
+
+    EC2 posts it minutes after a boot and after an end. Only types on Nitro have it at any time (`Latest`): others
+    refuse that call, and so may EC2 for an instance that has ended.
+    https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_GetConsoleOutput.html
+    """
+    ec2 = impatient_client("ec2")
+    try:
+        latest = ec2.get_console_output(InstanceId=instance, Latest=True).get("Output")
+    except ClientError:
+        latest = None
+    return latest or ec2.get_console_output(InstanceId=instance).get("Output") or ""
+
+
+def _by_hand(instance: str) -> str:
+    return f"aws ec2 get-console-output --instance-id {instance}"

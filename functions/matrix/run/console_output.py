@@ -1,0 +1,36 @@
+"""What an instance has printed on its console, shortened to the lines that may say why it ended."""
+
+import re
+
+# EC2 keeps 64 KB. An instance wrote them: they may be anything.
+MOST_LETTERS = 65_536
+LINES, LINE_MOST_LETTERS = 3, 200
+ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
+KERNEL_TIME = re.compile(r"^\[ *[0-9]+\.[0-9]+\] ")
+# What each boot and shutdown prints and no failure: systemd's jobs that went well, cloud-init's tables and host keys,
+# the login prompt, the way down.
+NOISE = re.compile(
+    r"^\[ +OK +\]|^(?:Start|Stopp|Mount|Unmount|Reach)ing |\blogin:$|\bci-info: |^ci-info:|SSH HOST KEY|SHA256:"
+    r"|^(?:ssh|ecdsa)-\S+ AAAA|\bCloud-init v\. |^reboot: |systemd-shutdown\[|\bsystemd\[1\]: "
+    r"|^(?:Amazon Linux|Ubuntu) [0-9]|^Kernel \S+ on an "
+)
+# The user data's own words: cloud-init runs it and hands on what it prints.
+USER_DATA = re.compile(r"\bcloud-init\[[0-9]+\]: ")
+
+
+def last_lines(output: str) -> str:
+    """Return the last lines that may say why an instance ended; '' where there are none.
+
+    These are the last of the user data and the last of all: a kernel that panics prints after the user data, and a
+    shutdown prints more than the noise that is known here.
+    """
+    lines = [line for line in map(_plain, output[-MOST_LETTERS:].splitlines()) if line and not NOISE.search(line)]
+    of_user_data = [number for number, line in enumerate(lines) if USER_DATA.search(line)]
+    shown = sorted({*of_user_data[-LINES:], *range(max(0, len(lines) - LINES), len(lines))})
+    return " | ".join(lines[number][:LINE_MOST_LETTERS] for number in shown)
+
+
+def _plain(line: str) -> str:
+    """Return a line without what could do something to a terminal, without the kernel's time and wide gaps."""
+    text = "".join(letter if letter.isprintable() else " " for letter in ESCAPES.sub("", line))
+    return " ".join(KERNEL_TIME.sub("", text.strip()).split())
