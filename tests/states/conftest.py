@@ -10,10 +10,23 @@ from moto import mock_aws
 from moto.servicequotas.models import ServiceQuotasBackend
 
 from agent_client import carry
+from aws.account import standing
 from aws.ec2 import images
 from aws.records import plans, table
 from aws.results import observing
 from aws.stack import clients, network
+
+
+class PaidAccount:
+    """What the two services answer about an account that may do everything; moto has neither call."""
+
+    def get_account_plan_state(self):
+        """Answer as freetier does."""
+        return {"accountPlanType": "PAID"}
+
+    def describe_vpc_block_public_access_options(self):
+        """Answer as EC2 does in a region where nobody has blocked anything."""
+        return {"VpcBlockPublicAccessOptions": {"InternetGatewayBlockMode": "off"}}
 
 
 class Context:
@@ -41,6 +54,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
             cached.cache_clear()
         # moto has the quotas of VPC only.
         monkeypatch.setattr(ServiceQuotasBackend, "get_service_quota", lambda *_, **__: {"Value": 1e7})
+        monkeypatch.setattr(standing, "impatient_client", lambda *_: PaidAccount())
         made = _make_stack()
         for name, value in made.items():
             monkeypatch.setenv(name, value)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, EndpointConnectionError
 from support.function_events import RUN, load_event
 
 import admit_cell
@@ -16,7 +16,7 @@ import delete_file_system
 import plan_matrix
 import record_failed_file_system
 import stop_fleet
-from aws.account import prices, spot
+from aws.account import prices, spot, standing
 from aws.account import quotas as account
 from aws.ec2 import instances as fleets
 from aws.inventory import copies
@@ -445,6 +445,96 @@ def test_a_quota_that_cannot_be_asked_for_is_a_warning(planned, monkeypatch):
     [warning] = [one for one in account.check(planned, 4) if one["path"] == "quotas"]
 
     assert "NoSuchResourceException" in warning["message"]
+
+
+DENIED = ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "GetAccountPlanState")
+UNREACHED = EndpointConnectionError(endpoint_url="https://freetier.us-east-1.api.aws")
+
+
+class Account:
+    """The two services that know what a whole account may not do."""
+
+    def __init__(self, kind="PAID", mode="off"):
+        self.kind, self.mode = kind, mode
+
+    def get_account_plan_state(self):
+        return self._answer(self.kind, {"accountPlanType": self.kind})
+
+    def describe_vpc_block_public_access_options(self):
+        return self._answer(self.mode, {"VpcBlockPublicAccessOptions": {"InternetGatewayBlockMode": self.mode}})
+
+    @staticmethod
+    def _answer(what, answer):
+        if isinstance(what, Exception):
+            raise what
+        return answer
+
+
+def account_is(monkeypatch, **settings):
+    asked = []
+    monkeypatch.setattr(standing, "impatient_client", lambda *names: asked.append(names) or Account(**settings))
+    return asked
+
+
+def of_account(warnings):
+    return [one["message"] for one in warnings if one["path"] == "account"]
+
+
+def test_on_the_free_plan_types_that_ec2_does_not_start_there_are_refused_before_anything_exists(
+    stack, context, monkeypatch
+):
+    account_is(monkeypatch, kind="FREE")
+
+    with pytest.raises(QuotaExceeded, match=r"Free plan, where EC2 does not start m6i\.large\. Upgrade .* created$"):
+        plan_matrix.handler(load_event("plan_matrix"), context)
+
+    assert boto3.client("s3").list_objects_v2(Bucket="results", Prefix="runs/").get("Contents", []) == []
+
+
+def test_on_the_free_plan_types_that_are_eligible_are_planned_and_nobody_is_asked(planned, monkeypatch):
+    asked = account_is(monkeypatch, kind="FREE")
+    for cell in planned["cells"]:
+        cell["fleet"]["instanceType"] = "t3.micro"
+
+    assert of_account(account.check(planned, 4)) == []
+    assert ("freetier", "us-east-1") not in asked
+
+
+@pytest.mark.parametrize("error", [DENIED, UNREACHED])
+def test_an_account_that_cannot_be_asked_is_planned_with_one_warning(planned, monkeypatch, error):
+    account_is(monkeypatch, kind=error, mode=error)
+
+    [message] = of_account(account.check(planned, 4))
+
+    reason = "AccessDeniedException" if error is DENIED else "EndpointConnectionError"
+    assert f"the account's plan ({reason}); VPC Block Public Access ({reason})" in message
+
+
+@pytest.mark.parametrize("mode", ["block-bidirectional", "block-ingress"])
+def test_a_region_that_blocks_public_access_is_a_warning(planned, monkeypatch, mode):
+    account_is(monkeypatch, mode=mode)
+
+    [message] = of_account(account.check(planned, 4))
+
+    assert f"is {mode}: instances in the stack's own VPC cannot reach AWS's APIs" in message
+
+
+@pytest.mark.parametrize("region", ["us-gov-west-1", "cn-north-1"])
+def test_other_partitions_have_no_free_plan_to_ask_for(planned, monkeypatch, region):
+    asked = account_is(monkeypatch, kind="FREE")
+    monkeypatch.setenv("AWS_REGION", region)
+
+    standing.check({"m6i.large": {"FreeTierEligible": False}})
+
+    assert asked == [("ec2",)]
+
+
+def test_the_local_cloud_has_no_account_to_ask_for(planned, monkeypatch):
+    asked = account_is(monkeypatch, kind="FREE")
+    monkeypatch.setenv("ENVIRONMENT", "local")
+
+    assert standing.check({"m6i.large": {"FreeTierEligible": False}}) == (None, [])
+    assert asked == []
 
 
 def test_prices_are_asked_for_until_the_first_call_that_is_not_answered(monkeypatch, stack, caplog):

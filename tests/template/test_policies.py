@@ -145,13 +145,13 @@ def test_instances_may_take_back_an_upload_to_s3_that_they_may_begin():
     assert {"s3:PutObject", "s3:AbortMultipartUpload"} <= may
 
 
-def test_nothing_is_granted_to_any_region_but_prices():
+def test_nothing_is_granted_to_any_region_but_prices_and_the_plan_of_the_account():
     anywhere = {
         grant.action
         for grant in GRANTS
         if grant.resource == "*" and "aws:RequestedRegion" not in json.loads(grant.condition).get("StringEquals", {})
     }
-    assert anywhere == {"pricing:GetProducts"}
+    assert anywhere == {"pricing:GetProducts", "freetier:GetAccountPlanState"}
 
 
 def test_the_tables_for_security_engineers_are_those_of_the_template():

@@ -6,6 +6,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from aws.account import standing
 from aws.ec2 import instances
 from aws.stack.clients import client, impatient_client
 from matrix.plan import instance_ebs, quotas
@@ -20,12 +21,16 @@ TYPES_AT_ONCE = 100
 def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
     """Return warnings on a plan; raises QuotaExceeded with all quotas of which the account has too little for it.
 
+    So it does for an account on AWS's Free plan, which no quota changes.
+
     Quotas that could not be read become one warning: EC2, EFS and FSx check them again when a resource is created.
     """
     cells = [cell for cell in plan["cells"] if "taken_from" not in cell]
     # A fleet has an instance type, and so has a storage that is a file server.
     parts = [part for cell in cells for part in (cell["fleet"], cell["storage"])]
-    types, unknown = _instance_types(sorted({part["instanceType"] for part in parts if "instanceType" in part}))
+    builders = {image["builder"] for image in plan.get("images", []) if image["bake"]}
+    named = builders | {part["instanceType"] for part in parts if "instanceType" in part}
+    types, unknown = _instance_types(sorted(named))
     vcpus = {name: description["VCpuInfo"]["DefaultVCpus"] for name, description in types.items()}
     unasked = [unknown] if unknown else []
     refusals: list[str | None] = []
@@ -37,6 +42,8 @@ def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
             unasked.append(f"{need.quota.name} ({_reason(error)})")
             continue
         refusals.append(quotas.refusal(need, value, in_use))
+    of_account, warnings = standing.check(types)
+    refusals.append(of_account)
     quotas.refuse([refusal for refusal in refusals if refusal])
     # The plan has warned of those that its own table knows.
     described = {
@@ -44,7 +51,7 @@ def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
         for name, description in types.items()
         if name not in instance_ebs.known_limits()
     }
-    warnings = instance_ebs.warnings(
+    warnings += instance_ebs.warnings(
         instance_ebs.volumes_of(cells), {name: limits for name, limits in described.items() if limits}
     )
     if unasked:
