@@ -1,4 +1,4 @@
-"""Requests and responses of a verification, with ids and addresses replaced: what tests/contract replays."""
+"""Requests and responses of a verification, with ids and addresses replaced: what tests/recorded replays."""
 
 import json
 import re

@@ -11,6 +11,7 @@ import pytest
 from support.agent_cloud import BARRIER, NONCE
 
 from agent import job, job_check, session
+from agent.board.s3_clock import S3Clock
 from agent.errors import AgentError, JobInvalid, ProvisionFailed
 from agent.machine import caches
 from agent.machine.metadata import Identity
@@ -143,6 +144,7 @@ class Board:
 
     def __init__(self):
         self.put_at, self.documents = {}, {}
+        self.s3_clock = S3Clock()  # which has heard no answer
 
     def put(self, name, document):
         self.put_at.setdefault(name, time.time())

@@ -126,5 +126,5 @@ def test_what_was_not_steady_says_so_in_every_output_and_is_a_risk_of_the_decisi
     assert "[not steady]" in to_markdown(summary)
     assert "not steady" in to_csv(summary)
     page = render(summary, results=results, plan=planned)
-    assert "[not steady]" in page
+    assert "<td>not steady</td>" in page
     assert "from 1s, 3 of 50" in page

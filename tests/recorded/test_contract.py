@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contract.replay import compared, differences, shape
+from recorded.replay import compared, differences, shape
 from support.deployed_policies import policies_of, put, without
 from support.runs import Cloud
 
