@@ -31,6 +31,7 @@ BODIES = 5
 # botocore reads it when it is imported.
 NO_CRT = "BOTO_DISABLE_CRT"
 BROKEN_OFF = "an answer of S3 broke off"
+REPEATED = "repeated by boto3 after:"
 SESSION_SETTINGS = {
     # By default botocore asks the metadata service for the role's keys once, for 1 s: too short for a busy machine.
     "metadata_service_num_attempts": 5,
@@ -44,7 +45,7 @@ class Bucket:
     def __init__(self, name: str, session: Any) -> None:
         """Take a session of `new_session`."""
         self._session = session
-        self._client = heard(new_client(session, "s3"))
+        self._client = new_client(session, "s3")
         self.name = name
 
     def meeting(self, place: MeetingPlace, request_s: float) -> Meeting:
@@ -161,7 +162,8 @@ def sdk_version() -> str:
 def new_client(session: Any, service: str, connections: int = 10, request_s: float | None = None) -> Any:
     """Return a client of one service with ATTEMPTS per call, for as many threads at once as `connections`.
 
-    With `request_s` it makes one attempt a call, which may take so many seconds.
+    With `request_s` it makes one attempt a call, which may take so many seconds. Otherwise the log has the
+    first failure of each call that is repeated.
     """
     from botocore.config import Config
 
@@ -171,34 +173,21 @@ def new_client(session: Any, service: str, connections: int = 10, request_s: flo
         max_pool_connections=connections,
         retries={"mode": "standard", "total_max_attempts": 1 if request_s else ATTEMPTS},
     )
-    return session.create_client(service, config=config)
+    return mending.hear_repeats(session.create_client(service, config=config), _repeated, _answered)
 
 
-def heard(client: Any) -> Any:
-    """Let the log have the first failure of each call that boto3 repeats by itself, which it does in silence."""
-    client.meta.events.register("needs-retry", _hear)
-    return client
+def _repeated(call: str, reason: str) -> None:
+    LOG.warning("%s: %s %s", call, REPEATED, reason)
 
 
-def _hear(
-    operation: Any, attempts: int, response: Any = None, caught_exception: Exception | None = None, **_: Any
-) -> None:
-    from botocore.exceptions import ClientError
-
-    error = caught_exception
-    if response is not None and "Error" in response[1]:
-        error = ClientError(response[1], operation.name)
-    if error is None:
-        if attempts > 1:
-            LOG.info("%s: answered at attempt %d", operation.name, attempts)
-    elif attempts == 1 and (verdict := mending.verdict(error)).is_mendable:
-        LOG.warning("%s: repeated by boto3 after: %s", operation.name, verdict.reason)
+def _answered(call: str, attempts: int) -> None:
+    LOG.info("%s: answered at attempt %d", call, attempts)
 
 
 def caller_userid(session: Any) -> str:
     """Return the instance's `aws:userid` (role id:instance id), set by EC2; the role's policy refers to it."""
     with translated("sts GetCallerIdentity"):
-        return str(heard(new_client(session, "sts")).get_caller_identity()["UserId"])
+        return str(new_client(session, "sts").get_caller_identity()["UserId"])
 
 
 def get_range(client: Any, place: Mapping[str, str], first: int, last: int) -> bytes:

@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 
 MOUNT_POINT = Path("/mnt/storage-matrix")
 COMMAND_TIMEOUT_S = 120
-# mount (util-linux) and mount.nfs (nfs-utils 2.6) on what was asked for. "access denied by server" is none of it:
+# mount (util-linux) and mount.nfs (nfs-utils 2.6) on what was asked for, and mount.efs where it finds no keys, after it
+# has asked the metadata service (https://github.com/aws/efs-utils/issues/80). "access denied by server" is none of it:
 # policies and exports of a new file system take minutes to take effect.
 NEVER_MOUNTED = re.compile(
     r"incorrect mount option was specified|[Uu]nsupported nfs4? mount option|unknown filesystem type|must be superuser"
+    r"|Access Key ID and Secret Access Key are not found"
 )
 
 

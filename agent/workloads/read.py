@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import agent
-from agent.board.blackboard import BROKEN_OFF, sdk_version
+from agent.board.blackboard import BROKEN_OFF, REPEATED, sdk_version
 from agent.engine import reads
 from agent.engine.records import Records
 from agent.errors import WorkIncomplete
@@ -82,7 +82,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         del armed
         outcome = read_engine(ended[0].stdout, plan)
-        outcome.warnings.extend(broken_off(ended[0].stderr))
+        outcome.warnings.extend(repeated(ended[0].stderr))
         if kind == "s3" and job.environment == "local":
             outcome.warnings.append(PLAYED_S3)
         return outcome
@@ -185,12 +185,21 @@ def arm_engine(plan: dict[str, Any], scratch: Path) -> Armed:
     return engines.arm("reads", plan, scratch, needs_packages=plan["reader"] in ("boto3", "crt"))
 
 
-def broken_off(errors: Path) -> list[str]:
-    """The warning of a sample in which answers of S3 broke off; what else botocore repeats, it does silently."""
-    count = sum(line.startswith(BROKEN_OFF) for line in errors.read_text(errors="replace").splitlines())
-    return [f"{count} answers of S3 broke off and were asked for again, within the time of their requests"] * (
-        count > 0
-    )
+def repeated(errors: Path) -> list[str]:
+    """Return the warnings of a sample in which requests to S3 were repeated, by us or by botocore."""
+    lines = errors.read_text(errors="replace").splitlines()
+    broken_off = [line for line in lines if line.startswith(BROKEN_OFF)]
+    refused = [line.partition(REPEATED)[2].strip() for line in lines if REPEATED in line]
+    warnings = []
+    if broken_off:
+        warnings.append(
+            f"{len(broken_off)} answers of S3 broke off and were asked for again, within the time of their requests"
+        )
+    if refused:
+        warnings.append(
+            f"{len(refused)} requests to S3 were repeated, within their time, the first after: {refused[0]}"
+        )
+    return warnings
 
 
 def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:

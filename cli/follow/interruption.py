@@ -131,7 +131,7 @@ def _reap_once(service: Service, run: str, say: Say, done: CleanUp) -> bool:
     try:
         answer = service.reap(run)
     except Exception as error:
-        problem = explain(error).message.partition("\n")[0]
+        problem = mending.reason_of(explain(error))
         done.is_refused = not mending.verdict(error).is_mendable
         if problem != done.problem and not done.is_refused and not service.deployment.has_ended:
             say(f"clean-up will be tried again: {problem}")

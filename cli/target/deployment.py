@@ -5,11 +5,13 @@ Only this module builds boto3 clients; for the local cloud they differ by their 
 
 import json
 import os
+import sys
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from cli.messages.errors import CommandError, ExitCode, NoDeployment, NoLocalCloud
 from cli.target.workdir import cloud_file, run_folder
+from contract import mending
 from local.keeping.runs import EXECUTION
 from local.programs.liveness import is_alive
 
@@ -81,7 +83,17 @@ class Deployment:
             region_name=self.region,
             botocore_session=core,
         )
-        return session.client(service, endpoint_url=self.endpoint, config=config)
+        client = session.client(service, endpoint_url=self.endpoint, config=config)
+        # The local cloud is there or has ended, and the command says so at once.
+        return mending.hear_repeats(client, _asked_again, _answered) if self.environment == "aws" else client
+
+
+def _asked_again(call: str, reason: str) -> None:
+    print(f"{call} is asked again: {reason}", file=sys.stderr)
+
+
+def _answered(call: str, attempts: int) -> None:
+    print(f"{call} is answered at attempt {attempts}", file=sys.stderr)
 
 
 def prepare_clients() -> None:

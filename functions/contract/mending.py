@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Callable
 
 # What is not named here no attempt mends: parameters that botocore refuses, missing keys, unknown services.
 MENDABLE = frozenset(
@@ -40,6 +40,8 @@ MENDABLE_CODES = frozenset(
 )
 # 501 is none of them: what a service does not implement it will not implement the next time.
 MENDABLE_STATUSES = frozenset({429, 500, 502, 503, 504})
+# botocore's event after each attempt of a call.
+ATTEMPT_ENDED = "needs-retry"
 # A refusal of parameters names all that there are.
 REASON_MOST_LETTERS = 300
 
@@ -80,3 +82,35 @@ def _is_mendable(error: BaseException) -> bool:
     below = within if isinstance(within, BaseException) else error.__cause__
     is_known = bool(kinds & MENDABLE) or (isinstance(error, OSError) and error.errno in UNREACHABLE)
     return is_known or (below is not None and _is_mendable(below))
+
+
+class _Refusal(Exception):
+    """What a service has answered, as botocore's ClientError has it, which is not imported here."""
+
+    def __init__(self, call: str, error: dict[str, Any], status: int) -> None:
+        super().__init__(f"An error occurred ({error.get('Code')}) when calling {call}: {error.get('Message', '')}")
+        self.response = {"Error": error, "ResponseMetadata": {"HTTPStatusCode": status}}
+
+
+def hear_repeats(client: Any, first: Callable[[str, str], None], answered: Callable[[str, int], None]) -> Any:
+    """Return a client of botocore that reports the calls which it repeats by itself: botocore does so in silence.
+
+    `first` gets the call's name and the reason of its first failure, if another attempt can mend it; `answered` the
+    name and the number of attempts of a call that took several.
+    """
+
+    def hear(
+        operation: Any, attempts: int, response: Any = None, caught_exception: BaseException | None = None, **_: Any
+    ) -> None:
+        error = caught_exception
+        if response is not None and "Error" in response[1]:
+            # The status is that of the response: functions/aws/stack/clients.py changes it for a want of capacity.
+            error = _Refusal(operation.name, response[1]["Error"], response[0].status_code)
+        if error is None:
+            if attempts > 1:
+                answered(operation.name, attempts)
+        elif attempts == 1 and (judged := verdict(error)).is_mendable:
+            first(operation.name, judged.reason)
+
+    client.meta.events.register(ATTEMPT_ENDED, hear)
+    return client

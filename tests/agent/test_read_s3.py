@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import subprocess
+import sys
 
 import pytest
 from botocore.exceptions import ResponseStreamingError
-from support.agent_cloud import BUCKET, REGION
+from support.agent_cloud import BUCKET, REGION, ROOT
 from support.agent_reads import KIB, MIB, engine, read_params
 from support.partitions import domains
 
@@ -141,8 +144,30 @@ def test_an_answer_that_breaks_off_is_asked_for_again_and_told(tmp_path, capsys)
     assert s3.asked == [{"Bucket": "b", "Key": "k", "Range": "bytes=4-7"}] * 3
     errors = tmp_path / "err"
     errors.write_text(f"a warning of Python\n{capsys.readouterr().err}")
-    [warning] = read.broken_off(errors)
+    [warning] = read.repeated(errors)
     assert warning.startswith("2 answers of S3 broke off")
+
+
+def test_requests_that_botocore_repeats_while_it_reads_are_told(tmp_path):
+    errors = tmp_path / "err"
+    errors.write_text(f"GetObject: {blackboard.REPEATED} SlowDown\n" * 3 + "GetObject: odd\n")
+
+    [warning] = read.repeated(errors)
+
+    assert warning == "3 requests to S3 were repeated, within their time, the first after: SlowDown"
+
+
+def test_the_engine_says_what_botocore_repeats():
+    """A worker has no log: what it says goes to its standard error."""
+    script = (
+        "from agent.board import blackboard;"
+        "blackboard._repeated('GetObject', 'SlowDown'); blackboard._answered('GetObject', 2)"
+    )
+    environment = {**os.environ, "PYTHONPATH": "functions"}
+    command = [sys.executable, "-c", script]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, check=True)
+
+    assert ended.stderr == f"GetObject: {blackboard.REPEATED} SlowDown\n"
 
 
 def test_answers_that_always_break_off_fail_the_sample():

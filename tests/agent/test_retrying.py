@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from botocore.exceptions import ClientError, ParamValidationError, ReadTimeoutError
+from support.failing import Failing, MeetingS3
 
 from agent import mounts, retrying
 from agent.board import barrier
@@ -41,20 +42,6 @@ def _clean(caplog):
     retrying._open.clear()  # what a test before has left that failed
     yield
     assert troubles() == []
-
-
-class Failing:
-    """A call that fails a number of times, None for ever, and then answers."""
-
-    def __init__(self, error, times, answer=None):
-        self.error, self.left, self.answer, self.calls = error, times, answer, 0
-
-    def __call__(self, *_, **__):
-        self.calls += 1
-        if self.left is None or self.left > 0:
-            self.left = None if self.left is None else self.left - 1
-            raise self.error
-        return self.answer
 
 
 def lines(caplog, word):
@@ -104,44 +91,6 @@ def test_what_lasts_is_a_trouble_until_it_ends():
 # --- the loops -------------------------------------------------------------------------------------------------------
 
 
-class S3:
-    """The client of a meeting whose calls fail as they are told to; a gate is there as soon as it was put."""
-
-    def __init__(self, call="", error=None, times=0):
-        self.kept, self.failing, self.call = {}, Failing(error, times), call
-
-    def _fails(self, call, key=""):
-        if self.call and f"{call} {key}".startswith(self.call):
-            self.failing()
-
-    def put_object(self, **request):
-        key = request["Key"]
-        self._fails("put", key)
-        self.kept.setdefault(key, (bytes(request["Body"]), time.time()))
-
-    def get_object(self, **request):
-        key = request["Key"]
-        self._fails("get", key)
-        if key == "p/roster.json":
-            return self._object(b'{"instances": ["i-1"]}', time.time())
-        if key not in self.kept:
-            raise ClientError({"Error": {}, "ResponseMetadata": {"HTTPStatusCode": 404}}, "GetObject")
-        return self._object(*self.kept[key])
-
-    def list_objects_v2(self, **request):
-        prefix = request["Prefix"]
-        self._fails("list", prefix)
-        kept = [(key, at) for key, (_, at) in self.kept.items() if key.startswith(prefix)]
-        return {"Contents": [{"Key": key, "LastModified": self._time(at)} for key, at in kept], "IsTruncated": False}
-
-    def _object(self, body, at):
-        return {"Body": SimpleNamespace(read=lambda *_: body), "LastModified": self._time(at)}
-
-    @staticmethod
-    def _time(at):
-        return SimpleNamespace(timestamp=lambda: at)
-
-
 def waited(s3, rule=RULE):
     return Barrier(Meeting(s3, "b", MeetingPlace("p/")), ME, rule).wait(0)
 
@@ -158,7 +107,7 @@ def waited(s3, rule=RULE):
 )
 def test_a_fleet_meets_though_s3_is_busy_and_the_log_says_so_once(caplog, monkeypatch, call, what):
     monkeypatch.setattr(barrier._DICE, "uniform", lambda low, _high: low / 100)
-    s3 = S3(call, BUSY, 4)
+    s3 = MeetingS3(call, BUSY, 4)
 
     waited(s3)
 
@@ -179,7 +128,7 @@ def test_a_fleet_gives_up_at_once_what_no_attempt_mends(call, error, words):
     began = time.monotonic()
 
     with pytest.raises(BlackboardUnavailable, match=rf"below p/ is refused: .*{words}"):
-        waited(S3(call, error, None))
+        waited(MeetingS3(call, error, None))
 
     assert time.monotonic() - began < RULE.timeout_s / 2
 
@@ -192,12 +141,12 @@ def test_what_only_the_second_thread_is_refused_ends_the_wait_too(monkeypatch):
     monkeypatch.setattr(Meeting, "gate", only_there)
 
     with pytest.raises(BlackboardUnavailable, match="refused"):
-        waited(S3("put p/gates", BUSY, None))
+        waited(MeetingS3("put p/gates", BUSY, None))
 
 
 def test_a_barrier_that_s3_never_answers_says_why():
     with pytest.raises(BarrierTimeout, match=r"could not say that it is ready: the mark of step 0: .*SlowDown"):
-        waited(S3("put p/ready", BUSY, None), BarrierRule(0.005, 0.01, 1.0, timeout_s=0.0))
+        waited(MeetingS3("put p/ready", BUSY, None), BarrierRule(0.005, 0.01, 1.0, timeout_s=0.0))
 
 
 def test_a_heartbeat_says_what_the_instance_attempts_in_vain():

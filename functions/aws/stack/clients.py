@@ -84,8 +84,7 @@ def as_not_granted() -> Iterator[None]:
 @cache
 def client(service: str) -> Any:
     """Return the sandbox's client of an AWS service."""
-    boto_client = session().client(service, config=_CONFIG)
-    say_retries(boto_client)
+    boto_client = say_retries(session().client(service, config=_CONFIG))
     if service == "ec2":
         boto_client.meta.events.register("needs-retry.ec2.RunInstances", _do_not_retry_want_of_capacity)
     return boto_client

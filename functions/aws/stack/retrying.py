@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from aws_lambda_powertools import Logger
-from botocore.exceptions import ClientError
 
 from contract import mending
 
@@ -49,27 +48,13 @@ def _since(began: float) -> float:
     return round(time.monotonic() - began, 1)
 
 
-def say_retries(client: Any) -> None:
-    """Let a client of boto3 log the first failure of a call that it repeats by itself, which it does in silence."""
-    client.meta.events.register("needs-retry", _say)
+def say_retries(client: Any) -> Any:
+    """Return a client of boto3 that logs the first failure of a call that it repeats by itself."""
 
+    def first(call: str, reason: str) -> None:
+        Logger().warning("asked again by botocore", call=call, reason=reason)
 
-def _say(
-    operation: Any,
-    attempts: int,
-    response: tuple[Any, dict[str, Any]] | None = None,
-    caught_exception: Exception | None = None,
-    **_: Any,
-) -> None:
-    error = caught_exception
-    if response is not None and "Error" in response[1]:
-        # clients.py turns the status of a refusal for want of capacity, which botocore would repeat.
-        answer: Any = {"Error": response[1]["Error"], "ResponseMetadata": {"HTTPStatusCode": response[0].status_code}}
-        error = ClientError(answer, operation.name)
-    if error is None:
-        if attempts > 1:
-            Logger().info("answered at last", call=operation.name, attempts=attempts)
-        return
-    verdict = mending.verdict(error)
-    if attempts == 1 and verdict.is_mendable:
-        Logger().warning("asked again by botocore", call=operation.name, reason=verdict.reason)
+    def answered(call: str, attempts: int) -> None:
+        Logger().info("answered at last", call=call, attempts=attempts)
+
+    return mending.hear_repeats(client, first, answered)

@@ -1,0 +1,93 @@
+"""Calls that fail as often as a test says, and the kinds of errors that a loop may meet."""
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+from botocore.exceptions import (
+    ClientError,
+    ConnectionClosedError,
+    NoCredentialsError,
+    ParamValidationError,
+    ReadTimeoutError,
+)
+
+
+class Failing:
+    """A call that fails a number of times, None for ever, and then answers."""
+
+    def __init__(self, error: BaseException | None, times: int | None, answer: Any = None) -> None:
+        self.error, self.left, self.answer, self.calls = error, times, answer, 0
+
+    def __call__(self, *_: object, **__: object) -> Any:
+        """Fail or answer."""
+        self.calls += 1
+        if self.left is None or self.left > 0:
+            self.left = None if self.left is None else self.left - 1
+            assert self.error is not None
+            raise self.error
+        return self.answer
+
+
+def refusal(code: str, status: int = 400, operation: str = "PutObject") -> ClientError:
+    """Return AWS's refusal of a request."""
+    return ClientError({"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}, operation)
+
+
+# The kinds of errors, by what another attempt can do about them. Each begins with what stands in its message.
+MENDABLE: dict[str, Exception] = {
+    "throttled": refusal("SlowDown", 503),
+    "status 500": refusal("InternalError", 500),
+    "connection reset": ConnectionClosedError(endpoint_url="https://s3"),
+    "timeout": ReadTimeoutError(endpoint_url="https://s3"),
+    "conflict": refusal("ConditionalRequestConflict", 409),
+}
+UNMENDABLE: dict[str, Exception] = {
+    "denied": refusal("AccessDenied", 403),
+    "parameters": ParamValidationError(report='Unknown parameter in input: "IfNoneMatch"'),
+    "no credentials": NoCredentialsError(),
+}
+KINDS = (*MENDABLE, *UNMENDABLE)
+
+
+class MeetingS3:
+    """The client of a meeting whose calls fail as they are told to; a gate is there as soon as it was put."""
+
+    def __init__(self, call: str = "", error: BaseException | None = None, times: int | None = 0) -> None:
+        """Let the calls fail that begin with `call`, such as `put p/ready`."""
+        self.kept: dict[str, tuple[bytes, float]] = {}
+        self.failing, self.call = Failing(error, times), call
+
+    def _fails(self, call: str, key: str) -> None:
+        if self.call and f"{call} {key}".startswith(self.call):
+            self.failing()
+
+    def put_object(self, **request: Any) -> None:
+        """Keep an object unless it is there."""
+        key = request["Key"]
+        self._fails("put", key)
+        self.kept.setdefault(key, (bytes(request["Body"]), time.time()))
+
+    def get_object(self, **request: Any) -> dict[str, Any]:
+        """Return an object, or 404."""
+        key = request["Key"]
+        self._fails("get", key)
+        if key == "p/roster.json":
+            return self._object(b'{"instances": ["i-1"]}', time.time())
+        if key not in self.kept:
+            raise ClientError({"Error": {}, "ResponseMetadata": {"HTTPStatusCode": 404}}, "GetObject")
+        return self._object(*self.kept[key])
+
+    def list_objects_v2(self, **request: Any) -> dict[str, Any]:
+        """List what is kept below a prefix."""
+        prefix = request["Prefix"]
+        self._fails("list", prefix)
+        kept = [(key, at) for key, (_, at) in self.kept.items() if key.startswith(prefix)]
+        return {"Contents": [{"Key": key, "LastModified": self._time(at)} for key, at in kept], "IsTruncated": False}
+
+    def _object(self, body: bytes, at: float) -> dict[str, Any]:
+        return {"Body": SimpleNamespace(read=lambda *_: body), "LastModified": self._time(at)}
+
+    @staticmethod
+    def _time(at: float) -> SimpleNamespace:
+        return SimpleNamespace(timestamp=lambda: at)
