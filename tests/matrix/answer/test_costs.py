@@ -1,10 +1,12 @@
 """What a result costs: worked out by hand from hourly rates, seconds and work."""
 
+from types import SimpleNamespace
+
 import pytest
 from support.matrices import FSX
 from support.runs_for_reports import build_run, cell_of
 
-from matrix.answer.costs import Bill, storage_limits
+from matrix.answer.costs import Bill, prices_read, storage_limits
 from matrix.answer.results import cell_result
 from matrix.samples.file import SampleFile
 
@@ -234,3 +236,56 @@ def test_volumes_add_up_and_a_file_system_does_not():
     assert storage_limits({"type": "efs"}, 4).keys() == {"IOPS"}
     assert storage_limits({"type": "efs", "deployment": "oneZone"}, 4)["IOPS"][0] == 7_000
     assert storage_limits({"type": "tape"}, 4) == {}
+
+
+def test_reads_alone_are_billed_as_reads():
+    fleet = [{"repetition": 1, "span_s": 60.0, "read_bytes_per_s": 100 * 2**30 / 60}]
+    options = {"rw": "read", "bs": "1m", "size": "1g", "time_based": 1, "runtime": 60}
+    point = {"id": "p01", "params": {"options": options}, "fleet": fleet, "metrics": {}}
+    cell = {
+        "id": "c", "file_system": "efs", "storage": {"type": "efs", "throughputMode": "elastic"},
+        "workload": {"type": "fio", **options}, "fleet": {"instanceType": "m6i.large", "count": 2}, "points": [point],
+    }  # fmt: skip
+
+    cost = Bill.of(None, None).point_cost(cell, point)
+
+    # 0.03 USD per GiB read, and not a byte written.
+    instances = 2 * (0.096 + 0.005 + 20 * 0.08 / 730) / 60
+    assert cost.usd * 100 * 2**30 / 1e12 == pytest.approx(instances + 100 * 0.03, rel=1e-9)
+
+
+def test_a_line_without_a_price_costs_nothing_and_other_cells_are_not_billed():
+    summary, _, planned = build_run({"efs": {1: 3600.0, 10: 3600.0}}, spread=0.0, repetitions=1)
+    cell, other = (cell_of(summary, "efs", count) for count in (10, 1))
+    system = cell["file_system"]
+    lines = [
+        {"file_system": system, "cell": cell["id"], "cost_usd": 0.5},
+        {"file_system": system, "cell": cell["id"], "cost_usd": None},
+        {"file_system": system, "cell": "cache", "cost_usd": None},
+        {"file_system": system, "cell": "file-server", "cost_usd": 2.0},
+        {"file_system": "another", "cell": None, "cost_usd": 64.0},
+    ]
+    metered = cell_of(planned, "efs", 10)["metered_usd"]["expected"]
+    bill = Bill.of(planned, {"resources": lines})
+
+    usd, basis = bill.cell_usd(cell)
+
+    assert (usd, basis) == (pytest.approx(0.5 + 2.0 / 2 + metered), "the receipt")
+    assert bill.cell_usd(other) is None
+
+
+def test_without_a_receipt_a_cell_is_billed_as_planned():
+    summary, _, planned = build_run(TEN, spread=0.0)
+    cell, of_plan = (cell_of(document, "ebs", 10) for document in (summary, planned))
+
+    usd, basis = Bill.of(planned, None).cell_usd(cell)
+
+    assert basis == "the plan"
+    assert usd == of_plan["cost_usd"]["expected"] + of_plan.get("metered_usd", {}).get("expected", 0.0)
+
+
+def test_prices_are_of_the_month_in_which_the_newest_was_read():
+    months = {"old": "2025-12", "new": "2026-11", "between": "2026-02"}
+    book = SimpleNamespace(prices={name: SimpleNamespace(read=month) for name, month in months.items()})
+
+    assert prices_read(book) == "2026-11"

@@ -5,7 +5,7 @@ from support.matrices import EBS, EFS, FLEET, FSX, TRANSFER, matrix
 
 from matrix.plan.planning import plan
 from matrix.report import markdown
-from matrix.run.receipt import receipt
+from matrix.run.receipt import BUILDERS, SERVER, cost_usd, hours_of, not_ours, rate_usd, receipt
 
 START = 1_000_000.0
 
@@ -117,3 +117,105 @@ def test_each_of_several_file_systems_has_its_part_of_their_price():
     costs = [one["cost_usd"] for one in made(document, rows)["resources"]]
 
     assert costs == [pytest.approx((1024 * 0.09 + 4096 * 0.26 + 16928 * 0.006) / 730, rel=1e-4)] * 2
+
+
+def test_what_is_kept_on_purpose_is_complete_and_costs_nothing_of_the_run():
+    images = [
+        {
+            "id": name,
+            "rates_usd": {"instance_hour": 0.1},
+            "kept_usd_month": {"low": n, "expected": 2 * n, "high": 4 * n},
+        }
+        for name, n in (("one", 1.0), ("two", 10.0), ("three", 100.0))
+    ]
+    document = planned() | {"images": images}
+    rows = [
+        *(row("image", f"ami-{name}", file_system=BUILDERS, cell=name, kept=True) for name in ("one", "two")),
+        row("snapshot", "snap-3", file_system=BUILDERS, cell="three", kept=True),
+        # Kept at first, then deleted by somebody: it is gone.
+        row("image", "ami-4", file_system=BUILDERS, cell="three", kept=True, gone_at=START + 60),
+    ]
+    swept = {"at": START + 99, "remaining": 0}
+
+    made_ = made(document, rows, sweep=swept)
+
+    assert made_["is_complete"]
+    assert (made_["totals"]["gone"], made_["totals"]["kept"]) == (1, 3)
+    assert made_["totals"]["kept_usd_month"] == {"low": 11.0, "expected": 22.0, "high": 44.0}
+    assert [line["cost_usd"] for line in made_["resources"] if line["kept"]] == [0.0] * 3
+    assert not made(document, rows, sweep=swept, unfinished=["the instances of c"])["is_complete"]
+    assert made(planned(), [], sweep=swept)["totals"]["kept_usd_month"] is None
+
+
+def test_money_is_rounded_to_a_millionth_and_the_sum_to_a_hundredth_of_a_cent():
+    document = planned(storage=[FSX | {"name": "f"}])
+    rows = [row("fsx-openzfs", "fs-1", file_system="f", gone_at=START + 1_000)]
+
+    totals = made(document, rows, metered_usd=0.123_456_789)["totals"]
+
+    exact = (1024 * 0.09 + 4096 * 0.26 + 16928 * 0.006) / 730 * 1_000 / 3600
+    assert totals["metered_usd"] == 0.123457
+    assert totals["resources_usd"] == round(exact, 6)
+    assert totals["cost_usd"] == round(round(exact, 6) + 0.123_456_789, 4)
+
+
+EXISTING = {"type": "efs", "fileSystemId": "fs-0123456789abcdef0"}
+
+
+def test_a_storage_that_was_there_before_may_have_a_folder_of_instances_that_did_not_end():
+    plan_ = {
+        "file_systems": [
+            {"id": "theirs", "storage": EXISTING},
+            {"id": "ours", "storage": {"type": "efs"}},
+            {"id": "read", "storage": {"type": "s3", "bucket": "theirs", "prefix": "data/"}},
+        ]
+    }
+    rows = [
+        row("instance", "i-1", file_system="theirs"),
+        row("instance", "i-2", file_system="theirs"),
+        row("instance", "i-3", file_system="ours"),
+        row("volume", "vol-1", file_system="theirs"),
+    ]
+
+    def folders(ended):
+        return {entry["file_system"]: entry["folder"] for entry in not_ours(plan_, "r", rows, ended)}
+
+    open_, shut = folders({"i-1"}), folders({"i-1", "i-2"})
+    assert "r" in open_["theirs"]
+    assert shut["theirs"] is None
+    assert "ours" not in open_
+    [entry, *_] = not_ours(plan_, "r", rows, ())
+    assert (entry["kind"], entry["id"]) == ("efs", EXISTING["fileSystemId"])
+
+
+def test_volumes_of_a_file_server_are_in_its_own_price_and_a_leak_has_none():
+    document = planned()
+    name = document["file_systems"][0]["id"]
+    other = {"kind": "volume", "id": "vol-9", "created_at": START}
+
+    assert rate_usd({**other, "file_system": name, "cell": SERVER}, document) == 0.0
+    assert rate_usd({**other, "file_system": "unknown", "cell": SERVER}, document) is None
+    assert rate_usd({**other, "file_system": name, "cell": "unknown"}, document) is None
+
+
+def test_each_cell_has_the_rates_of_its_own_instances():
+    fleet = [{"instanceType": kind, "count": 1} for kind in ("m6i.large", "c5.2xlarge")]
+    document = planned(fleet=fleet)
+    name = document["file_systems"][0]["id"]
+
+    rates = [
+        rate_usd(row("instance", "i-1", file_system=name, cell=cell["id"]), document) for cell in document["cells"]
+    ]
+
+    assert rates == [pytest.approx(0.096 + 0.005), pytest.approx(0.34 + 0.005)]
+
+
+def test_what_a_run_has_cost_so_far_is_hours_times_rates():
+    document = planned()
+    name, cell = document["file_systems"][0]["id"], document["cells"][0]["id"]
+    of_cell = {"file_system": name, "cell": cell}
+    rows = [row("instance", "i-1", **of_cell), row("instance", "i-2", **of_cell, gone_at=START + 900), row("odd", "x")]
+    hour = document["cells"][0]["rates_usd"]["instance_hour"]
+
+    assert cost_usd(rows, document, START + 7200) == pytest.approx(2.25 * hour)
+    assert hours_of(row("instance", "i-1"), START) == 1 / 60
