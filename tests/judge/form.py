@@ -16,6 +16,8 @@ POLICIES = {
 }
 # "Rule functions, supported functions": conditions have others.
 NAMES = "And Contains EachMemberEquals EachMemberIn Equals Not Or RefAll ValueOf ValueOfAll"
+# The page does not say it. AWS's samples do it: https://github.com/aws-samples/amazon-cloudfront-secure-static-site/pull/50
+PSEUDO_OF_RULES = {"AWS::Region"}
 FUNCTIONS_OF_RULES = {"Ref", *(f"Fn::{name}" for name in NAMES.split())}
 
 
@@ -98,7 +100,7 @@ def _of_rules(template: dict[str, Any]) -> Iterator[str]:
             for name, child in node.items():
                 if (name == "Ref" or name.startswith("Fn::")) and name not in FUNCTIONS_OF_RULES:
                     yield f"{path}: {name} is no function of rules {source}"
-                if name == "Ref" and child not in template.get("Parameters", {}):
+                if name == "Ref" and child not in {*template.get("Parameters", {}), *PSEUDO_OF_RULES}:
                     yield f"{path}: refers to {child!r}, which is no parameter {source}"
                 yield from judged(child, f"{path}.{name}")
         elif isinstance(node, list):

@@ -8,6 +8,16 @@ import botocore
 _DATA = Path(botocore.__file__).parent / "data" / "partitions.json"
 
 
+def regions() -> dict[str, str]:
+    """The partition of each region that botocore knows."""
+    return {
+        region: partition["id"]
+        for partition in json.loads(_DATA.read_text())["partitions"]
+        for region in partition["regions"]
+        if not region.startswith("aws-")  # aws-cn-global is none
+    }
+
+
 def domains() -> dict[str, str]:
     """The domain of AWS's names by region."""
     partitions = json.loads(_DATA.read_text())["partitions"]

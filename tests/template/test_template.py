@@ -1,13 +1,17 @@
 """What the template gives functions and instances: processors, time, ports and zones."""
 
+from typing import Any
+
 import pytest
 import yaml
 from support.grants import TEMPLATE
+from support.partitions import regions
 
 from local.corrections.yaml_template import load
 
-RESOURCES = load(TEMPLATE.read_text())["Resources"]
-FUNCTION = load(TEMPLATE.read_text())["Globals"]["Function"]
+DOCUMENT = load(TEMPLATE.read_text())
+RESOURCES = DOCUMENT["Resources"]
+FUNCTION = DOCUMENT["Globals"]["Function"]
 VCPU_MB = 1769  # "At 1,769 MB, a function has the equivalent of one vCPU" (Lambda guide, memory)
 
 
@@ -51,6 +55,50 @@ def test_the_subnets_of_the_stacks_own_vpc_are_in_the_zones_that_the_user_names_
     subnets = [RESOURCES[f"Subnet{letter}"]["Properties"]["AvailabilityZone"] for letter in "ABC"]
 
     assert subnets == [{"Fn::Select": [number, zones]} for number in range(3)]
+
+
+def holds(node: Any, values: dict[str, Any]) -> Any:
+    """Return what CloudFormation makes of an assertion of a rule, for these parameters."""
+    if not isinstance(node, dict):
+        return [holds(each, values) for each in node] if isinstance(node, list) else node
+    [(function, arguments)] = node.items()
+    if function == "Ref":
+        return values[arguments]
+    given = holds(arguments, values)
+    functions = {
+        "Fn::Not": lambda: not given[0],
+        "Fn::And": lambda: all(given),
+        "Fn::Or": lambda: any(given),
+        "Fn::Equals": lambda: given[0] == given[1],
+        "Fn::Contains": lambda: given[1] in given[0],
+    }
+    return functions[function]()
+
+
+def refused(**values: Any) -> list[str]:
+    """Return why a deployment with these parameters is refused."""
+    given = {"VpcId": "", "SubnetIds": [""], "AWS::Region": "eu-central-1"} | values
+    return [
+        assertion["AssertDescription"]
+        for rule in DOCUMENT["Rules"].values()
+        for assertion in rule["Assertions"]
+        if not holds(assertion["Assert"], given)
+    ]
+
+
+def test_a_region_of_another_partition_is_refused_at_deployment():
+    for region, partition in regions().items():
+        reasons = refused(**{"AWS::Region": region})
+        assert bool(reasons) is (partition != "aws"), region
+        assert all("regions of the partition aws only" in reason for reason in reasons)
+
+
+def test_a_network_that_is_given_in_part_is_refused_at_deployment():
+    whole = {"VpcId": "vpc-1", "SubnetIds": ["subnet-1", "subnet-2"]}
+
+    assert refused() == refused(**whole) == []
+    for part in ({"VpcId": "vpc-1"}, {"SubnetIds": ["subnet-1"]}):
+        assert refused(**part) == ["Give both VpcId and SubnetIds, or neither"]
 
 
 def test_the_template_is_yaml_that_cloudformation_reads_by_itself():
