@@ -131,10 +131,6 @@ class Plan:
     assumptions: list[str] = field(default_factory=list)
     warnings: list[PlanWarning] = field(default_factory=list)
 
-    def is_within(self, budget_usd: float | None) -> bool:
-        """Return whether the expected cost is at most the budget."""
-        return budget_usd is None or self.cost.expected <= budget_usd
-
     def to_document(self) -> PlanDocument:
         """Return the plan as JSON, as far as it is known before a run: Plan matrix adds the facts of the run."""
         document: PlanDocument = {

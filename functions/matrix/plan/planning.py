@@ -61,9 +61,9 @@ class _Cell:
     footprint: Footprint  # what one instance takes for all points once; of what it stores, the most of a point
     work: Work
     os: str
-    launch: int = 1
-    joined: str | None = None  # the cell in which its launches are joined, if there are several
-    emulate: bool | Mapping[str, Quirks] = False
+    launch: int
+    joined: str | None  # the cell in which its launches are joined, if there are several
+    emulate: bool | Mapping[str, Quirks]
     earlier: Earlier = field(default_factory=lambda: Earlier(None))
 
     @property

@@ -81,7 +81,7 @@ def test_a_matrix_in_events_is_good_within_its_budget_and_documented(path):
     planned = plan(checked)
 
     assert matrix.name == path.stem
-    assert planned.is_within(matrix.budget_usd)
+    assert matrix.budget_usd is None or planned.cost.expected <= matrix.budget_usd
     assert f"`{path.name}`" in FORMAT
     assert (path.parent / json.loads(text)["$schema"]).resolve() == ROOT / "docs" / "matrix.schema.json"
     jsonschema.validate(json.loads(text), json.loads(schema_text()))

@@ -223,16 +223,13 @@ def test_unconfirmed_prices_and_other_regions_widen_the_range_and_are_said():
     assert there.expected == here.expected
 
 
-def test_the_total_is_the_sum_of_its_parts_and_the_budget_looks_at_what_is_expected():
+def test_the_total_is_the_sum_of_its_parts():
     planned = plan(matrix(storage=[EBS, EFS, FSX], fleet=[FLEET | {"count": [1, 10]}]))
 
     parts = [*planned.cells, *planned.file_systems]
     for name in ("low", "expected", "high"):
         assert getattr(planned.cost, name) == pytest.approx(sum(getattr(part.cost, name) for part in parts))
     assert planned.cost.low <= planned.cost.expected <= planned.cost.high
-    assert planned.is_within(planned.cost.expected)
-    assert not planned.is_within(planned.cost.expected - 0.01)
-    assert planned.is_within(None)
 
 
 def test_every_price_says_where_and_when_it_was_read():

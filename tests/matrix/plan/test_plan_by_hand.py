@@ -1,0 +1,123 @@
+"""What a plan takes and costs, worked out by hand from the matrix and the price book."""
+
+from types import SimpleNamespace
+
+import pytest
+from support.matrices import BUILD, EBS, EFS, FILE_SERVER, FLEET, FSX, READ, TOUCH, matrix
+
+from matrix.input.pace import EARLY_LOOKS, PREPARE_S, WORK_FACTOR
+from matrix.plan import planning
+from matrix.plan.placing import share_away, shares
+from matrix.plan.planning import SHUTDOWN_S, plan
+from matrix.price.book import Cost, instances_cost, orchestration_cost, published_prices
+from matrix.terms.charges import Amount
+
+BOOK = published_prices()
+
+
+def test_instance_hours_are_those_of_all_instances_of_all_cells():
+    made = plan(matrix(fleet=[FLEET | {"count": [1, 4]}]))
+
+    seconds = sum(cell.fleet["count"] * cell.expected_s for cell in made.cells)
+    assert made.instance_hours == pytest.approx(seconds / 3600)
+    assert made.to_document()["totals"]["instance_hours"] == round(seconds / 3600, 2)
+    assert made.instances == 5
+
+
+@pytest.mark.parametrize(("count", "repetitions"), [(1, 3), (4, 3), (4, 1)])
+def test_polls_are_paid_for_the_time_of_an_instance_and_early_looks_where_a_fleet_meets_again(count, repetitions):
+    touch = TOUCH | {"threads": 1}
+    checked = matrix(workload=[touch], fleet=[FLEET | {"count": count}], repetitions=repetitions)
+    [cell] = plan(checked).cells
+
+    work = planning._named_cells(checked)[0].work
+    each_s = Amount(work.least_s + SHUTDOWN_S, cell.expected_s + SHUTDOWN_S, cell.deadline_s + SHUTDOWN_S)
+    turns = [seconds / cell.poll_s for seconds in each_s]
+    if count > 1 and repetitions > 1:
+        turns = [turns[0], turns[1] + 1, turns[2] + EARLY_LOOKS]
+    orchestration = orchestration_cost(
+        BOOK, poll_turns=Amount(*turns), steps=repetitions, instances=count, each_s=each_s
+    )
+    for end in ("low", "expected", "high"):
+        assert getattr(cell.metered_cost, end) == pytest.approx(getattr(orchestration, end), rel=1e-9)
+
+
+def test_filling_a_cache_takes_half_of_boot_and_work_at_least():
+    work = BUILD | {"populate": "fetch", "expectedSeconds": 600}
+    checked = matrix(storage=[EFS], workload=[work])
+    group = planning._named_cells(checked)
+
+    populate, seconds, cost = planning._populate(group, BOOK)
+
+    each_s = Amount((PREPARE_S + 600) / 2, PREPARE_S + 600, 900 + WORK_FACTOR * 600)
+    expected = instances_cost(BOOK, FLEET["instanceType"], 1, each_s, work_volume=group[0].work_volume)
+    assert (populate["cell"], seconds) == (group[0].id, PREPARE_S + 600)
+    assert (cost.low, cost.expected, cost.high) == pytest.approx((expected.low, expected.expected, expected.high))
+    assert planning._populate(planning._named_cells(matrix(workload=[work])), BOOK) == (None, 0.0, Cost())
+
+
+def test_only_bytes_that_pass_between_zones_cost_anything():
+    read = READ | {"records": 1024, "recordBytes": "1MiB", "pageBytes": "1MiB"}
+
+    def crossing(storage, placement):
+        fleet = FLEET | {"count": 3, "placement": placement}
+        [cell] = planning._named_cells(matrix(storage=[storage], workload=[read], fleet=[fleet], repetitions=2))
+        return cell, planning._crossing_cost(cell, BOOK)
+
+    one_zone = FILE_SERVER
+    assert crossing(one_zone, "same-az")[1] == Cost()
+    assert crossing(EBS, "same-az")[1] == Cost()
+    cell, cost = crossing(one_zone, [1, 1])
+    gib = 3 * 2 * (cell.footprint.read_bytes + cell.footprint.written_bytes) / 2**30
+    usd = BOOK.price("between_zones_gib").usd
+    assert cost.expected == pytest.approx(gib / 2 * usd)
+    assert (cost.low, cost.high) == pytest.approx((cost.expected / 2, cost.expected * 2), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("placement", "share"),
+    [
+        ("same-az", (0, 0, 0)),
+        ("spread", (1 / 2, 2 / 3, 5 / 6)),
+        ([1, 3], (3 / 4, 3 / 4, 3 / 4)),
+        (None, (0, 0, 0)),
+    ],
+)
+def test_the_share_of_a_fleet_away_from_its_storage_follows_from_the_zones(placement, share):
+    storage = SimpleNamespace(document={"type": "efs", "deployment": "oneZone"}, is_free_between_zones=False)
+
+    assert share_away(placement, storage) == pytest.approx(share)
+    free = SimpleNamespace(document=storage.document, is_free_between_zones=True)
+    assert share_away(placement, free) == (0, 0, 0)
+    regional = SimpleNamespace(document={"type": "efs"}, is_free_between_zones=False)
+    assert share_away(placement, regional) == (0, 0, 0)
+
+
+def test_equal_shares_leave_the_remainder_to_the_first_zones():
+    assert shares("spread", 8, 3) == [3, 3, 2]
+    assert shares([2, 1], 3, 3) == [2, 1]
+    assert shares([1, 1, 1], 3, 3) == [1, 1, 1]
+    assert shares("same-az", 7, 3) == [7]
+
+
+def test_a_run_ends_after_all_deadlines_creation_and_what_is_around_them():
+    checked = matrix(storage=[FSX], fleet=[FLEET | {"count": [1, 2]}])
+    made = plan(checked)
+    storage = checked.matrix.storage[0]
+
+    cells_s = sum(cell.deadline_s for cell in made.cells)
+    assert made.deadline_s == pytest.approx(
+        storage.create_and_delete_most_s + 900 + cells_s + planning.AROUND_THE_RUN_S, abs=1
+    )
+    around_s = storage.create_and_delete_s
+    assert made.file_systems[0].expected_s == pytest.approx(around_s + sum(cell.expected_s for cell in made.cells))
+
+
+def test_file_systems_at_once_take_as_long_as_the_longest_and_one_after_another_all_of_them():
+    def expected_s(at_once):
+        return plan(matrix(storage=[EBS, EFS], maxConcurrentFileSystems=at_once))
+
+    alone, together = expected_s(1), expected_s(2)
+    each = [file_system.expected_s for file_system in alone.file_systems]
+    assert alone.expected_s == pytest.approx(sum(each) + planning.AROUND_THE_RUN_S / 30)
+    assert together.expected_s == pytest.approx(max(each) + planning.AROUND_THE_RUN_S / 30)
