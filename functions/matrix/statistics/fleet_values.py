@@ -150,6 +150,14 @@ class FleetValues:
         """The median over the instances of each repetition."""
         return self.repetition_percentiles(50)
 
+    def in_time(self) -> Floats:
+        """The medians of repetitions, or of several launches, as they followed each other.
+
+        As logarithms where `has_logarithms`.
+        """
+        medians = self.unit_percentiles() if self.is_relaunched else self.repetition_medians()
+        return np.log(medians) if self.has_logarithms else medians
+
     def repetition_percentiles(self, level: float) -> Floats:
         """A percentile over the instances of each repetition."""
         return _row_percentiles(self.table.T, level)

@@ -10,13 +10,15 @@ which of one kind of cluster alone is Kish's (1965, Survey Sampling, 8.2) n / (1
 from the components of `spread`: s_i^2 + s_r^2 + s_e^2 over s_i^2 / I + s_r^2 / R + s_e^2 / (I R). So n never exceeds
 I R, and where repetitions make all the difference it is R, however many instances there are. Of several launches the
 variance between launches is one more component, and the variance of the mean that of the launches' means over their
-number.
+number. Eight and more repetitions, or launches, that resemble the ones before them are worth fewer: s_r^2 / R is as
+many times as large as `autocorrelation` says.
 """
 
 import math
 
 import numpy as np
 
+from matrix.statistics.autocorrelation import assumed
 from matrix.statistics.carrying import is_carried
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import LEAST_UNITS
@@ -33,8 +35,11 @@ def independent_n(values: FleetValues) -> int:
     if values.is_relaunched:
         return _of_launches(values)
     count, repetitions = len(values.instances), len(values.repetitions)
-    if 1 in (count, repetitions):
+    if repetitions == 1:
         return len(values.pooled)
+    alike = assumed(values.in_time())
+    if count == 1:
+        return max(1, math.floor(len(values.pooled) / alike.factor))
     table = complete_rows(values)
     if len(table) < 2:  # noqa: PLR2004 - no variance between fewer than two
         return min(count, repetitions)
@@ -44,7 +49,7 @@ def independent_n(values: FleetValues) -> int:
     # All values are equal: nothing tells instances from repetitions.
     if whole <= np.finfo(float).eps * float(np.abs(table).max()) ** 2:
         return min(count, len(table))
-    of_mean = by_instances / len(table) + by_repetitions / repetitions + residual / table.size
+    of_mean = by_instances / len(table) + by_repetitions * alike.factor / repetitions + residual / table.size
     worth = math.floor(whole / of_mean + 1e-9)
     return min(worth, count) if count < LEAST_UNITS else worth
 
@@ -68,7 +73,7 @@ def shows_interval(values: FleetValues, level: float) -> bool:
 def _of_launches(values: FleetValues) -> int:
     each = sum(independent_n(launch) for launch in values.launches)
     whole = sum(float(component or 0.0) ** 2 for component in deviations(values).values())
-    of_mean = variance_of_mean(values)
+    of_mean = variance_of_mean(values) * assumed(values.in_time()).factor
     if whole <= np.finfo(float).eps * float(np.abs(values.pooled).max()) ** 2 or of_mean == 0:
         return each
     return max(1, min(each, math.floor(whole / of_mean + 1e-9)))

@@ -13,6 +13,9 @@ around the truth. `uncertainty` adds them up.
 Of several launches nothing is drawn. Instances and repetitions are within a launch, so all that any of them adds is in
 the variance between the launches' figures: that variance over their number is the variance of their mean, with one
 degree of freedom less than there are launches (nested design: Searle, Casella & McCulloch 1992, 3.6).
+
+Repetitions follow each other, and so do launches: from eight of them on, how much each resembles the one before is
+measured, and the variance is as much larger (`autocorrelation`).
 """
 
 import math
@@ -23,8 +26,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from matrix.statistics.autocorrelation import assumed
 from matrix.statistics.fleet_values import FleetValues, Floats
-from matrix.statistics.uncertainty import INSTANCES, LAUNCHES, REPETITIONS, Uncertainty, of_crossed, of_independent
+from matrix.statistics.uncertainty import (
+    INSTANCES,
+    LAUNCHES,
+    REPETITIONS,
+    Uncertainty,
+    of_crossed,
+    of_independent,
+    of_successive,
+)
 
 DRAWS = 999
 # The same samples must give the same interval, in the Lambda function and on a laptop.
@@ -61,13 +73,14 @@ def uncertainties(values: FleetValues, levels: Sequence[float]) -> dict[float | 
         return {name: of_independent(variance, count, INSTANCES) for name, variance in by_instances.items()}
     by_repetitions = _variances(values, levels, instances=False, repetitions=True)
     by_both = _variances(values, levels, instances=True, repetitions=True)
+    alike = assumed(values.in_time())
     return {
         name: of_crossed(
             variance,
             by_repetitions[name],
             max(0.0, by_both[name] - _as_drawn(variance, count) - _as_drawn(by_repetitions[name], repetitions)),
             instances=count,
-            repetitions=repetitions,
+            alike=alike,
         )
         for name, variance in by_instances.items()
     }
@@ -142,8 +155,9 @@ def _between_launches(values: FleetValues, levels: Sequence[float]) -> dict[floa
     count = len(figures)
     variances = figures.var(axis=0, ddof=1) / count
     names: list[float | str] = [*levels, MEAN]
+    alike = assumed(values.in_time())
     return {
-        name: of_independent(float(variance), count, LAUNCHES) for name, variance in zip(names, variances, strict=True)
+        name: of_successive(float(variance), alike, LAUNCHES) for name, variance in zip(names, variances, strict=True)
     }
 
 

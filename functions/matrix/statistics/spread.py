@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from matrix.statistics.autocorrelation import measured
 from matrix.statistics.fleet_values import FleetValues, Floats
 
 
@@ -42,6 +43,8 @@ def spread(values: FleetValues) -> dict[str, Any]:
             {"launch": number, "n": len(launch.pooled), "median": float(middle)}
             for number, launch, middle in zip(sorted(set(values.launch_of)), values.launches, medians, strict=True)
         ]
+    alike = measured(values.in_time())
+    document["lag1"] = alike.lag1 if alike else None
     return document | {f"{name}_cv": _relative(deviation, median) for name, deviation in deviations(values).items()}
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from matrix.statistics.autocorrelation import is_beyond_chance, measured
 from matrix.statistics.dip import is_bimodal
 from matrix.statistics.fleet_values import FleetValues, Floats
 from matrix.statistics.intervals import Interval
@@ -23,6 +24,8 @@ LEAST_FOR_DRIFT = 5
 LEAST_FOR_FIRST_RUN = 3
 # Fewer than a tenth of all values are outliers, not a group.
 LEAST_GROUP = 0.10
+# An interval that is a fifth wider.
+WORTH_WIDENING = 1.44
 GROUPS_OF_INSTANCES = "two groups of instances"
 
 
@@ -55,7 +58,8 @@ def findings(values: FleetValues, *, higher_is_better: bool, median_interval: In
     explanations = {REPETITIONS: over_time or jumps, LAUNCHES: between}
     is_explained = median_interval is not None and explanations.get(median_interval.limited_by)
     wide = None if is_explained else wide_interval(values, median_interval)
-    candidates = [over_time, groups, between, jumps, wide]
+    in_a_row = None if over_time or groups else in_a_row_alike(values)
+    candidates = [over_time, groups, between, jumps, in_a_row, wide]
     return [finding for finding in candidates if finding]
 
 
@@ -142,6 +146,25 @@ def unsteady(values: FleetValues) -> Finding | None:
         "unsteady",
         f"medians of the {len(medians)} repetitions differ by {_percent(relative)}: let each run for longer, repeat "
         "more often, and look for other load on the storage",
+    )
+
+
+def in_a_row_alike(values: FleetValues) -> Finding | None:
+    """Find repetitions, or launches, that resemble the ones before them: beyond chance, by more than a fifth of width.
+
+    As all findings only where the medians differ by what matters.
+    """
+    medians = values.in_time()
+    alike = measured(medians)
+    spread = float(np.ptp(medians)) if values.has_logarithms else 0.0
+    if alike is None or spread <= WORTH_SAYING or alike.factor < WORTH_WIDENING or not is_beyond_chance(medians):
+        return None
+    unit = LAUNCHES if values.is_relaunched else REPETITIONS
+    return Finding(
+        "autocorrelated",
+        f"each of the {len(medians)} {unit} resembles the one before it (lag-1 autocorrelation {alike.lag1:.2f}): they "
+        f"count as {max(1, round(len(medians) / alike.factor))}, and intervals are as much wider; measure with more "
+        "time between them (`launches`, or another run on another day)",
     )
 
 

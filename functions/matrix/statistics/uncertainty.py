@@ -9,12 +9,13 @@ of the mean of I x R values is therefore
 because each of the first two mean squares holds the residual once, and it must count once (Searle, Casella & McCulloch
 1992, Variance Components, 4.2). Its degrees of freedom are those of the sum of mean squares by Satterthwaite (1946,
 Biometrics Bulletin 2, 110-114): df = v^2 / sum(v_k^2 / df_k); for differences of mean squares see Hudson & Krutchkoff
-(1968, Biometrika 55, 431-433).
+(1968, Biometrika 55, 431-433). Repetitions that resemble the ones before them count for less (`autocorrelation`).
 """
 
 import math
 from dataclasses import dataclass
 
+from matrix.statistics.autocorrelation import Autocorrelation, assumed
 from matrix.statistics.carrying import CONFIDENCE
 from matrix.statistics.fleet_values import Floats
 
@@ -50,24 +51,30 @@ def of_independent(variance: float, count: int, name: str) -> Uncertainty:
     return Uncertainty(variance, count - 1, name)
 
 
+def of_successive(variance: float, alike: Autocorrelation, name: str) -> Uncertainty:
+    """Return the uncertainty of an estimate over units that follow each other; `variance` takes them as independent."""
+    return Uncertainty(variance * alike.factor, max(1.0, alike.degrees_of_freedom), name)
+
+
 def of_crossed(
-    by_instances: float, by_repetitions: float, residual: float, *, instances: int, repetitions: int
+    by_instances: float, by_repetitions: float, residual: float, *, instances: int, alike: Autocorrelation
 ) -> Uncertainty:
-    """Return the uncertainty of an estimate over instances x repetitions.
+    """Return the uncertainty of an estimate over instances x repetitions, which are so `alike` from one to the next.
 
     Each argument is a mean square divided by I R: the variance of the estimate if only instances were drawn anew, if
     only repetitions were, and what both count. Never below either of the first two: by chance the difference of mean
     squares can be, even below 0.
     """
     residual = min(residual, by_instances, by_repetitions)
+    by_repetitions *= alike.factor
     variance = by_instances + by_repetitions - residual
     limited_by = REPETITIONS if by_repetitions > by_instances else INSTANCES
     if variance == 0:
         return Uncertainty(0.0, 1.0, limited_by)
     spread = (
         by_instances**2 / (instances - 1)
-        + by_repetitions**2 / (repetitions - 1)
-        + residual**2 / ((instances - 1) * (repetitions - 1))
+        + by_repetitions**2 / alike.degrees_of_freedom
+        + residual**2 / ((instances - 1) * alike.degrees_of_freedom)
     )
     return Uncertainty(variance, max(1.0, variance**2 / spread), limited_by)
 
@@ -85,7 +92,7 @@ def of_mean(table: Floats) -> Uncertainty | None:
         float(of_columns.var(ddof=1)) / repetitions,
         residual / table.size,
         instances=instances,
-        repetitions=repetitions,
+        alike=assumed(of_columns),
     )
 
 

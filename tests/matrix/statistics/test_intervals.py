@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from support.fleet_values import fleet
 
 from matrix.statistics import resampling
+from matrix.statistics.autocorrelation import Autocorrelation
 from matrix.statistics.intervals import intervals, percentile_interval
 from matrix.statistics.resampling import MEAN, why_none
 from matrix.statistics.uncertainty import REPETITIONS, of_crossed, of_independent, of_mean
@@ -73,8 +74,8 @@ def test_the_uncertainty_of_a_crossed_mean_is_that_of_its_mean_squares():
 
 
 def test_what_both_mean_squares_hold_counts_once_and_the_variance_never_falls_below_either():
-    assert of_crossed(3.0, 2.0, 1.0, instances=10, repetitions=3).variance == 4.0
-    assert of_crossed(3.0, 0.5, 1.0, instances=10, repetitions=3).variance == 3.0
+    assert of_crossed(3.0, 2.0, 1.0, instances=10, alike=Autocorrelation.none(3)).variance == 4.0
+    assert of_crossed(3.0, 0.5, 1.0, instances=10, alike=Autocorrelation.none(3)).variance == 3.0
 
 
 def test_repetitions_that_differ_widen_an_interval_that_instances_alone_would_narrow():

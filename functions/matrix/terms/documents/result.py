@@ -59,6 +59,8 @@ class Spread(TypedDict):
     between_instances_cv: float | None
     between_repetitions_cv: float | None
     residual_cv: float | None
+    lag1: NotRequired[float | None]
+    """How much a repetition, or a launch, resembles the one before it: 0 to 0.95; None of fewer than 8 of them."""
 
 
 class MedianUncertainty(TypedDict):
