@@ -14,7 +14,7 @@ from matrix.report import highest_rates
 from matrix.terms.ceilings import PROVISIONAL, by_ceiling
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, PERCENTILES, figure, interval, number, sample_count
+from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, PERCENTILES, figure, interval, latency, number, sample_count
 from matrix.terms.layers import far_layers, layer_sentence
 from matrix.terms.metrics import measure_words
 from matrix.terms.names import (
@@ -227,7 +227,7 @@ def _apart(value: float | None, *, is_us: bool = False) -> str:
         return ABSENT
     if not is_us:
         return number(value)
-    return f"{number(value / 1000)} ms" if value >= MS_US else f"{number(value)} µs"
+    return f"{latency(value / 1000)} ms" if value >= MS_US else f"{latency(value)} µs"
 
 
 def _figures(metric: Mapping[str, Any], carried: list[str], has_intervals: bool) -> list[str | Text]:

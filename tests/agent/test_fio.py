@@ -345,6 +345,36 @@ def test_writes_that_end_in_the_page_cache_and_an_unsteady_job_are_warned_about(
     assert fio.warnings({"jobs": [job | {"steadystate": {"attained": 1}}]}, {"direct": 1}) == []
 
 
+@pytest.mark.parametrize(
+    ("options", "is_queued"),
+    [
+        ({"ioengine": "libaio", "iodepth": 16}, True),
+        ({"ioengine": "libaio", "iodepth": 16, "buffered": 1}, True),
+        ({"ioengine": "libaio", "iodepth": 16, "direct": 1}, False),
+        ({"ioengine": "libaio", "iodepth": 16, "buffered": 0}, False),
+        ({"ioengine": "libaio", "iodepth": 1}, False),
+        ({"ioengine": "psync", "iodepth": 16}, False),
+        ({"ioengine": "io_uring", "iodepth": 16}, False),
+    ],
+)
+def test_latencies_of_a_buffered_queue_are_not_available_and_the_sample_says_why(options, is_queued):
+    """Little's law: 16 in flight at 4,176 operations/s are 3.8 ms each, though one of them takes 0.24 ms."""
+    document = {"jobs": [job_document(2000, 600, ELEVEN_US, SYNCS)]}
+
+    metrics = fio.metrics(document, queued=fio.is_queued(options))
+    [histograms] = [
+        json.loads(content)["histograms"]
+        for name, content in fio.raw(document, "{}", queued=fio.is_queued(options)).items()
+        if name != "fio.json"
+    ]
+
+    assert metrics["iops"] > 0
+    assert any(name.startswith(("read_lat", "write_lat")) for name in metrics) is not is_queued
+    assert "sync_lat_p50_us" in metrics
+    assert ("read_lat" in histograms or "write_lat" in histograms) is not is_queued
+    assert any("not available" in warning for warning in fio.warnings(document, options)) is is_queued
+
+
 def test_a_run_below_a_second_is_no_measurement():
     with pytest.raises(MeasurementTooShort, match=r"fio ran for 0.9 s"):
         fio.metrics({"jobs": [job_document(900, 90, {"1000": 90})]})

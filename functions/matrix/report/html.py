@@ -71,6 +71,8 @@ def figure_of(value: object) -> Figure | str:
     """Return a number as a figure and anything else as text; None becomes a dash."""
     if value is None:
         return ABSENT
+    if isinstance(value, Figure):
+        return value
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
     return Figure(

@@ -48,6 +48,11 @@ def number(value: float) -> str:
 CUT_OFF_US = 17_112_760.32
 
 
+def latency(value: float) -> str:
+    """Write a latency with three digits, also of thousands (`4,430`): its bin is known to ± 0.78 %, and no further."""
+    return number(float(f"{value:.3g}"))
+
+
 def quantity(value: float | None, unit: str) -> str:
     """Write a figure with its unit; a missing figure is a dash, never a zero.
 
@@ -57,6 +62,8 @@ def quantity(value: float | None, unit: str) -> str:
         return ABSENT
     if unit == "µs" and math.isclose(value, CUT_OFF_US, rel_tol=1e-9):
         return "≥ 17,000,000 µs"
+    if unit == "µs":
+        return f"{latency(value)} µs"
     return duration(value) if unit == "s" else f"{number(value)} {unit}"
 
 
@@ -127,7 +134,9 @@ def interval(metric: Mapping[str, Any], name: str = "p50", write: Callable[[floa
     elif metric.get("unit") == "s":
         words = f"{duration(ends['low'])} – {duration(ends['high'])}"
     else:
-        words = f"{number(ends['low'])} – {quantity(ends['high'], metric.get('unit', ''))}"
+        unit = metric.get("unit", "")
+        low = latency(ends["low"]) if unit == "µs" else number(ends["low"])
+        words = f"{low} – {quantity(ends['high'], unit)}"
     return f"{words}, {scope}" if scope else words
 
 

@@ -411,3 +411,15 @@ def test_a_latency_beyond_the_bins_of_fio_is_a_lower_bound_and_no_figure():
     assert figures.Column.of([17_112_760.32], "µs").write(17_112_760.32) == "≥ 17,000,000"
     assert figures.quantity(30_000_000.0, "µs") == "30,000,000 µs"
     assert figures.quantity(17_112_760.32, "files/s") != "≥ 17,000,000 files/s"
+
+
+def test_a_latency_has_no_more_digits_than_its_bin_knows():
+    metric = {"unit": "µs", "p50": 1_692.4, "intervals": {"p50": {"low": 12_345.6, "high": 17_098.0}}}
+
+    assert figures.quantity(17_098_765.4, "µs") == "17,100,000 µs"
+    assert figures.quantity(0.123456, "µs") == "0.123 µs"
+    assert figures.figure(metric, "p50") == "1,690 µs"
+    assert figures.interval(metric) == "12,300 – 17,100 µs"
+    assert figures.Column.of([1_692.4], "µs").write(1_692.4) == "1,690"
+    # Counts are exact: files over seconds are not kept in bins.
+    assert figures.quantity(4_425.2, "files/s") == "4,425 files/s"

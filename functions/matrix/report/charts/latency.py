@@ -7,7 +7,9 @@ import numpy as np
 
 from matrix.report.charts.chart import MOST_SERIES, Chart, Series, few_lines
 from matrix.report.charts.labels import point_title, slug
+from matrix.report.html import Figure
 from matrix.report.view import Entry, View
+from matrix.terms.figures import latency as written
 
 LATENCY_NAMES = {
     "create_lat": "Creates",
@@ -51,7 +53,7 @@ def _latency_chart(
     series = []
     for entry, latency in latencies:
         ms, slower = _tail(latency["bins_ns"])
-        words = [f"{100 * share:.3g} % take longer than {at:,.4g} ms" for at, share in zip(ms, slower, strict=True)]
+        words = [f"{100 * share:.3g} % take longer than {written(at)} ms" for at, share in zip(ms, slower, strict=True)]
         rank = sizes.index(entry.instances)
         series.append(
             Series(f"{entry.storage}, {entry.fleet}", [float(f"{1 / share:.5g}") for share in slower], ms, "segments",
@@ -93,8 +95,8 @@ def _latency_chart(
     )
 
 
-def _ms(micros: float | None) -> float | None:
-    return None if micros is None else micros / 1000
+def _ms(micros: float | None) -> Figure | None:
+    return None if micros is None else Figure(written(micros / 1000), micros / 1000)
 
 
 def _tail(bins: dict[str, int]) -> tuple[list[float], list[float]]:
