@@ -4,6 +4,7 @@ import ast
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -25,9 +26,16 @@ FLOORS = {
 }
 
 
+@cache
+def _statements(file: Path) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """The imports of a module, which is parsed once for all that ask."""
+    nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+    return tuple(node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
+
+
 def _imports(file: Path, top: str) -> Iterator[tuple[str, ...]]:
     """What a module imports of a house, as paths of names below the house's top package."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in _statements(file):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == top:
             yield from ((*node.module.split(".")[1:], alias.name) for alias in node.names)
 
@@ -120,7 +128,7 @@ def test_agents_and_functions_import_nothing_of_each_other_but_contract(house, f
 def _packages(file: Path) -> set[str]:
     """The packages that a module imports from."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in _statements(file):
         if isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module.partition(".")[0])
         elif isinstance(node, ast.Import):
