@@ -18,11 +18,11 @@ from matrix.answer.decision import decide
 from matrix.answer.results import run_summary
 from matrix.answer.values import values_of
 from matrix.report import csv_rows, markdown, page
-from matrix.terms import sentences
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.keys import Board, run_key
+from matrix.text.decisions import decision_sentences
 
 logger = Logger()
 
@@ -68,7 +68,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         "totals": summary["totals"],
         "left_behind": len(left_behind),
         "cost_usd": summary["cost_usd"],
-        "decision": sentences.decision_sentences(summary),
+        "decision": decision_sentences(summary),
         "summary": f"s3://{environment().bucket}/{run_key(run, 'summary.json')}",
         "report": None if undrawn else f"s3://{environment().bucket}/{run_key(run, 'report.html')}",
         "warnings": warnings + undrawn,

@@ -26,9 +26,9 @@ from cli.selftest.fleets import (
     verdict_of,
 )
 from cli.selftest.judging import Row, Tally
-from matrix.answer.decision.answers import NOT_SHOWN
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import Decision
+from matrix.terms.verdicts import difference_of
 
 LAYER = "drawn"
 METRIC = "duration_s"
@@ -173,9 +173,9 @@ def _upper(name: str) -> str:
 
 def _decided(decision: Decision) -> tuple[bool, bool]:
     """Whether the decision calls the equal two different, and whether it misses that the third is slower."""
-    verdicts = [candidate["verdict"] for candidate in decision["questions"][0]["candidates"]]
-    is_tied = [NOT_SHOWN in verdict for verdict in verdicts]
-    is_slower_last = "slower" in verdicts[2]
+    candidates = decision["questions"][0]["candidates"]
+    is_tied = [(difference_of(each) or {"code": "shown"})["code"] == "not-significant" for each in candidates]
+    is_slower_last = candidates[2]["verdict"]["code"] == "slower"
     return is_slower_last and not any(is_tied[:2]), is_tied[2] or not is_slower_last
 
 

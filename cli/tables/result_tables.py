@@ -30,11 +30,11 @@ from matrix.terms.names import (
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
     all_warnings,
-    decision_sentences,
     error_text,
     grouped_warnings,
     left_behind_lines,
 )
+from matrix.text.decisions import decision_sentences
 
 NARROW = 100
 LONGEST_REASON = 240

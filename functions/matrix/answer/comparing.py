@@ -15,6 +15,7 @@ from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocumen
 from matrix.terms.names import fleet_words, workload_words
 from matrix.terms.sameness import same_fleet, same_storage
 from matrix.terms.sentences import EMULATED
+from matrix.text.replication import shortage_words
 
 Document = dict[str, Any]
 
@@ -219,10 +220,11 @@ def _judged(cell: Compared, threshold: float, *, is_list: bool) -> Compared:
 def _missing(cell: Compared) -> str:
     """Name what each side lacks for a verdict; once where it is the same."""
     lacking = [lacks_replication(values) for side in (cell.base, cell.run) if (values := side["values"]) is not None]
-    if len(set(lacking)) == 1:
-        return f"{lacking[0]}, in both runs"
+    if len(set(lacking)) == 1 and lacking[0]:
+        return f"{shortage_words(lacking[0])}, in both runs"
     named = zip(("base", "run"), lacking, strict=False)
-    return "; ".join(f"{name}: {why}" for name, why in named if why) or "fewer than two instances have all repetitions"
+    few = "; ".join(f"{name}: {shortage_words(shortages)}" for name, shortages in named if shortages)
+    return few or "fewer than two instances have all repetitions"
 
 
 def _slowdown(ratio: float, higher_is_better: bool) -> float:

@@ -23,6 +23,7 @@ from matrix.terms.sentences import (
     grouped_warnings,
     receipt_sentence,
 )
+from matrix.text.decisions import question_words
 
 # GitHub refuses a summary of more than 1 MiB. A row has some 200 bytes, so these are a tenth of it.
 # https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#adding-a-job-summary
@@ -64,7 +65,7 @@ def _objective(summary: SummaryDocument) -> Iterator[str]:
             [
                 inline(", ".join(filter(None, [question["workload"], question["label"], question["fleet"]]))),
                 ":x:" if question["margin"] is None else ":white_check_mark:",
-                _cut(question["words"]),
+                _cut(question_words(question, decision)),
             ]
         )
         for question in decision["questions"][:MOST_ROWS]

@@ -3,19 +3,19 @@
 It is a table, so that it is readable without colours and scripts, and every cell leads to its comparison.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
 
 from matrix.report.charts.labels import lower
 from matrix.report.html import Markup, tag
 from matrix.report.neighbours import absences
 from matrix.report.view import View
+from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import metric_title
 from matrix.terms.sentences import why_taken
+from matrix.terms.verdicts import is_open, ranked_of
 
-Document = Mapping[str, Any]
 Cell = tuple[str, list[Markup]]  # its class and what stands in it
 
 # A figure that is at most this many times worse than the best of its column has the colour of that place.
@@ -23,7 +23,6 @@ LEVELS = (1.02, 1.1, 1.25, 1.5, 2.0, 3.0)
 # So many columns fit on paper.
 PAPER_COLUMNS = 7
 TAKE, FASTEST = "★ take", "○ fastest"
-NOT_TOLD_APART = ("no difference shown", "to tell apart")
 
 
 def heat_map(view: View) -> Markup:
@@ -73,12 +72,12 @@ def question_id(index: int) -> str:
     return f"comparison-{index + 1}"
 
 
-def _value(candidate: Document) -> float | None:
+def _value(candidate: Candidate) -> float | None:
     ranked = candidate.get("ranked")
     return float(ranked["value"]) if ranked and candidate["lost"] is None else None
 
 
-def _ranked_by(questions: list[Document]) -> str:
+def _ranked_by(questions: Sequence[Question]) -> str:
     """Name the percentiles that columns are ranked by: `P90`, or `P90 (P50 where that is not carried)`."""
     slow = list(dict.fromkeys(f"P{question['level']:g}" for question in questions if not question.get("why_median")))
     if not slow:
@@ -87,11 +86,11 @@ def _ranked_by(questions: list[Document]) -> str:
     return " and ".join(slow) + (" (P50 where too few values carry it)" if has_medians else "")
 
 
-def _marks(view: View, question: Document) -> dict[str, str]:
+def _marks(view: View, question: Question) -> dict[str, str]:
     return view.facets.marks(workload=question["workload"], label=question["label"], fleet=question["fleet"])
 
 
-def _head(view: View, questions: list[Document]) -> Markup:
+def _head(view: View, questions: Sequence[Question]) -> Markup:
     groups = [(names, list(group)) for names, group in groupby(questions, key=_group)]
     above = [
         tag("th", tag("span", " ".join(filter(None, names))), scope="colgroup", colspan=str(len(group)))
@@ -104,17 +103,17 @@ def _head(view: View, questions: list[Document]) -> Markup:
     return tag("thead", *upper, tag("tr", tag("th", "Storage", scope="col"), *fleets))
 
 
-def _group(question: Document) -> tuple[str, str]:
+def _group(question: Question) -> tuple[str, str]:
     return question["workload"], question["label"]
 
 
-def _by_storage(curves: Mapping[str, str], question: Document) -> dict[str, Document]:
+def _by_storage(curves: Mapping[str, str], question: Question) -> dict[str, Candidate]:
     """Return the candidates of a comparison by the brief names of their storages, which `curves` has by cell."""
     # A comparison names what it lacks even where the matrix has no such cell.
     return {curves[candidate["cell"]]: candidate for candidate in question["candidates"] if candidate["cell"] in curves}
 
 
-def _cells(view: View, columns: list[dict[str, Document]], storage: str, ahead: list[set[str]]) -> Iterator[Markup]:
+def _cells(view: View, columns: list[dict[str, Candidate]], storage: str, ahead: list[set[str]]) -> Iterator[Markup]:
     # Nothing has failed in a run that others published: its cells without figures are those that they leave empty.
     kinds = ("skipped",) if view.summary.get("environment") == "published" else ("failed", "skipped")
     states = {cell["id"]: str(cell.get("state")) for cell in view.cells if cell.get("state") in kinds}
@@ -133,12 +132,12 @@ def _cells(view: View, columns: list[dict[str, Document]], storage: str, ahead: 
         yield tag("td", *inner, class_=kind, **_marks(view, question))
 
 
-def _expected_ahead(view: View, question: Document) -> set[str]:
+def _expected_ahead(view: View, question: Question) -> set[str]:
     return {absent.storage for absent in absences(view, question) if absent.is_ahead}
 
 
-def _measured(view: View, question: Document, candidate: Document, index: int) -> Cell:
-    figure = quantity(candidate["ranked"]["value"], question["unit"])
+def _measured(view: View, question: Question, candidate: Candidate, index: int) -> Cell:
+    figure = quantity(ranked_of(candidate)["value"], question["unit"])
     value = _value(candidate)
     if value is None:
         return _cell("left-out", "left out", figure, index)
@@ -152,7 +151,7 @@ def _measured(view: View, question: Document, candidate: Document, index: int) -
     is_taken = view.takes(question, candidate)
     marks = [TAKE] * is_taken + [FASTEST] * (value == best)
     words = ", ".join(marks) or f"×{ratio:.2f}"
-    if any(part in candidate["verdict"] for part in NOT_TOLD_APART):
+    if is_open(candidate):
         words += ", cannot tell"
     kind = f"level-{level_of(ratio)}{' marked' if marks else ''}{' take' if is_taken else ''}"
     return _cell(kind, words, figure, index)

@@ -16,6 +16,7 @@ from matrix.terms.names import fleet_words, launch_words, point_labels, primary_
 from matrix.terms.objectives import limit_words, misses_objective
 from matrix.terms.printable import printable
 from matrix.terms.sentences import error_text
+from matrix.text.decisions import question_words
 
 OBJECTIVE = "objective"
 
@@ -76,7 +77,7 @@ def _objective_cases(summary: SummaryDocument) -> list[ET.Element]:
     for question in decision["questions"]:
         case = _case(OBJECTIVE, ", ".join(filter(None, [question["workload"], question["label"], question["fleet"]])))
         if question["margin"] is None:
-            _fail(case, limit, question["words"])
+            _fail(case, limit, question_words(question, decision))
         cases.append(case)
     if not cases and misses_objective(summary):
         cases = [_case(OBJECTIVE, limit)]

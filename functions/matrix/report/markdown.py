@@ -34,11 +34,11 @@ from matrix.terms.names import (
 )
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
-    decision_sentences,
     error_text,
     grouped_warnings,
     measuring_warnings,
 )
+from matrix.text.decisions import decision_sentences
 
 # A sweep of 30 points through a cache has 30 such sentences.
 MOST_LAYERS = 10

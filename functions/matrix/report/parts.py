@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from matrix.answer.costs import prices_read
-from matrix.answer.decision.words import money
 from matrix.input.storage_names import storage_label
 from matrix.price.book import published_prices
 from matrix.report import highest_rates
@@ -16,6 +15,7 @@ from matrix.report.origin import origin
 from matrix.report.ranking import rankings
 from matrix.report.view import Entry, View
 from matrix.samples.provenance import lines
+from matrix.terms.documents.summary import PointCost, Question
 from matrix.terms.figures import (
     ABSENT,
     INTERVAL_HEAD,
@@ -25,6 +25,7 @@ from matrix.terms.figures import (
     figure,
     interval,
     interval_words,
+    money,
     quantity,
     sample_count,
 )
@@ -40,6 +41,9 @@ from matrix.terms.names import (
 )
 from matrix.terms.names import marks as marks_of
 from matrix.terms.sentences import error_text, measuring_warnings, worst_first
+from matrix.text.decisions import answer_sentences, question_words, sale_note
+from matrix.text.risks import risks_words
+from matrix.text.verdicts import verdict_words
 
 Document = Mapping[str, Any]
 
@@ -66,9 +70,8 @@ def answer(view: View) -> Markup:
     Where nothing is recommended, this stands first and in the largest type: what follows ranks no storages of AWS.
     """
     is_for_sale = view.decision.get("is_recommendation", True)
-    note = None if is_for_sale else view.decision.get("note")
-    sentences = [each for each in view.decision.get("sentences") or [] if each != note]
-    listed = [tag("li", readable(sentence, view.only_workload)) for sentence in sentences]
+    note = sale_note(view.summary)
+    listed = [tag("li", sentence) for sentence in answer_sentences(view.decision)]
     return tag(
         "section",
         tag("h2", "Answer", tag("span", class_="of-all")),
@@ -97,9 +100,9 @@ def comparisons(view: View) -> Markup:
     )
 
 
-def _question(view: View, question: Document, index: int, *, is_open: bool) -> Markup:
-    ranked = [each["ranked"]["value"] for each in question["candidates"] if each["ranked"]]
-    column = Column.of(ranked, question["unit"])
+def _question(view: View, question: Question, index: int, *, is_open: bool) -> Markup:
+    figures = [ranked["value"] for each in question["candidates"] if (ranked := each.get("ranked"))]
+    column = Column.of(figures, question["unit"])
     level = question.get("ranked_level", question["level"])
     kinds = dict.fromkeys(each["cost"]["per"] for each in question["candidates"] if each["cost"])
     exact = f"{question['metric']} P{level:g} ({question['unit']})"
@@ -116,9 +119,9 @@ def _question(view: View, question: Document, index: int, *, is_open: bool) -> M
     absent: dict[str, list[str]] = {}
     for candidate in question["candidates"]:
         if candidate["value"] is None:
-            absent.setdefault(candidate["verdict"], []).append(candidate["storage"])
+            absent.setdefault(verdict_words(candidate), []).append(candidate["storage"])
     unmeasured = [tag("p", f"{', '.join(names)}: {why}.", class_="quiet") for why, names in absent.items()]
-    head = tag("summary", tag("strong", title), readable(question["words"], question["workload"]))
+    head = tag("summary", tag("strong", title), question_words(question, view.decision))
     of = view.facets.marks(workload=question["workload"], label=question["label"], fleet=question["fleet"])
     return tag("details", head, built, *unmeasured, class_="question", open="" if is_open else None, **of)
 
@@ -142,11 +145,11 @@ def _how(view: View) -> str:
     return f"{slow} Objective: {title} {limit} {value:g}; of those that reach it, the cheapest."
 
 
-def _answer_rows(view: View, question: Document, column: Column) -> Iterator[tuple[str, Sequence[object]]]:
-    measured = [candidate for candidate in question["candidates"] if candidate["ranked"]]
-    for candidate in sorted(measured, key=lambda each: each["ranked"]["value"], reverse=question["higher_is_better"]):
-        ranked, cost = candidate["ranked"], candidate["cost"]
-        low, high = ranked["low"], ranked["high"]
+def _answer_rows(view: View, question: Question, column: Column) -> Iterator[tuple[str, Sequence[object]]]:
+    measured = [(candidate, ranked) for candidate in question["candidates"] if (ranked := candidate.get("ranked"))]
+    is_alone = sum(not candidate["lost"] for candidate, _ in measured) == 1
+    for candidate, ranked in sorted(measured, key=lambda pair: pair[1]["value"], reverse=question["higher_is_better"]):
+        cost, low, high = candidate["cost"], ranked["low"], ranked["high"]
         between = f"{column.write(low)} – {column.write(high)}" if low is not None and high is not None else ABSENT
         row = (
             f"{'★ ' if view.takes(question, candidate) else ''}{candidate['storage']}",
@@ -154,23 +157,23 @@ def _answer_rows(view: View, question: Document, column: Column) -> Iterator[tup
             between,
             Figure(_cost(cost), cost["usd"]) if cost else ABSENT,
             *(_filled(cost, times) for times in (1, SPREAD)),
-            (candidate["verdict"] or ABSENT) + (", on the Pareto front" if candidate["on_front"] else ""),
+            verdict_words(candidate, is_alone=is_alone) + (", on the Pareto front" if candidate["on_front"] else ""),
             ceiling_of(view, candidate["cell"]),
-            "; ".join(candidate["risks"]) or ABSENT,
+            risks_words(candidate["risks"], question["unit"]) or ABSENT,
         )
         yield view.called(candidate), row
 
 
-def _filled(cost: Document | None, times: int) -> Figure | str:
+def _filled(cost: PointCost | None, times: int) -> Figure | str:
     """Write what a build costs with its share of filling the cache, where each instance builds so many times."""
-    filling = (cost or {}).get("filling")
+    filling = cost.get("filling") if cost else None
     if cost is None or not filling:
         return ABSENT
     usd = cost["usd"] + filling["usd"] / (filling["builds"] * times)
     return Figure(_cost({**cost, "usd": usd}), usd)
 
 
-def _cost(cost: Document) -> str:
+def _cost(cost: PointCost) -> str:
     return f"{'at least ' if cost['missing'] else ''}{money(cost['usd']).removeprefix('$')}"
 
 

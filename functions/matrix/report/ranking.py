@@ -1,18 +1,18 @@
 """The first picture: for each comparison its answer in a line, a number, and all storages ranked with their costs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
-from matrix.answer.decision.candidates import AS_GOOD
-from matrix.answer.decision.words import money
-from matrix.report.heat_map import NOT_TOLD_APART, level_of
+from matrix.report.heat_map import level_of
 from matrix.report.html import Figure, Markup, join, packed, tag, zipped
 from matrix.report.neighbours import Absent, absences
 from matrix.report.view import View
-from matrix.terms.figures import ABSENT, Column, interval_words, number, quantity
+from matrix.terms.documents.summary import Candidate, PointCost, Question
+from matrix.terms.figures import ABSENT, Column, interval_words, money, number, quantity
 from matrix.terms.metrics import metric_title
+from matrix.terms.objectives import BEST_VALUE_WITHIN
+from matrix.terms.verdicts import is_open, judged, ranked_of
+from matrix.text.risks import risks_words
 
-Document = Mapping[str, Any]
 SIDE = 1000.0
 # More comparisons than this are chosen by the chips of the page, and not one by one.
 MOST_LINKS = 24
@@ -22,12 +22,10 @@ MOST_PACKED = 100
 
 def rankings(view: View) -> Markup:
     """Return a panel for each comparison, of which one is seen; links choose another, with or without a script."""
-    questions = [question for question in view.decision.get("questions") or [] if _judged(question)]
+    questions = [question for question in view.decision.get("questions") or [] if judged(question)]
     if not questions:
         return Markup("")
-    first = max(
-        range(len(questions)), key=lambda index: (len(_judged(questions[index])), questions[index]["instances"])
-    )
+    first = max(range(len(questions)), key=lambda index: (len(judged(questions[index])), questions[index]["instances"]))
     links = [
         tag("a", _asked(question, questions), href=f"#ranking-{index + 1}", class_="first" if index == first else None,
             **_marks(view, question))
@@ -42,20 +40,16 @@ def rankings(view: View) -> Markup:
     return tag("div", *asked, *panels, class_="rankings")
 
 
-def _marks(view: View, question: Document) -> dict[str, str]:
+def _marks(view: View, question: Question) -> dict[str, str]:
     return view.facets.marks(workload=question["workload"], label=question["label"], fleet=question["fleet"])
 
 
-def _asked(question: Document, questions: Sequence[Document]) -> str:
+def _asked(question: Question, questions: Sequence[Question]) -> str:
     """Name a comparison by what tells it from the others."""
-    names = [name for name in ("workload", "label", "fleet") if len({str(each[name]) for each in questions}) > 1]
-    return ", ".join(str(question[name]) for name in names if question[name]) or str(question["fleet"])
-
-
-def _judged(question: Document) -> list[Document]:
-    """Return who is ranked, the best first."""
-    known = [each for each in question["candidates"] if each.get("ranked") and not each["lost"]]
-    return sorted(known, key=lambda each: each["ranked"]["value"], reverse=question["higher_is_better"])
+    named = [(each["workload"], each["label"], each["fleet"]) for each in questions]
+    differ = [len(set(values)) > 1 for values in zip(*named, strict=True)]
+    mine = (question["workload"], question["label"], question["fleet"])
+    return ", ".join(name for name, is_telling in zip(mine, differ, strict=True) if is_telling and name) or mine[-1]
 
 
 def _open(inner: Markup) -> Markup:
@@ -66,7 +60,7 @@ def _zipped(inner: Markup) -> Markup:
     return zipped(inner, "This browser cannot show it here: the same stands further down, below Each comparison.")
 
 
-def _panel(view: View, question: Document, index: int, *, is_first: bool, fold: Callable[[Markup], Markup]) -> Markup:
+def _panel(view: View, question: Question, index: int, *, is_first: bool, fold: Callable[[Markup], Markup]) -> Markup:
     absent = absences(view, question)
     words = tag("div", *_words(view, question, absent), class_="said")
     inner = join([words, _bars(view, question, absent)])
@@ -79,110 +73,93 @@ def _panel(view: View, question: Document, index: int, *, is_first: bool, fold: 
 # --- in words ---------------------------------------------------------------------------------------------------------
 
 
-def _words(view: View, question: Document, absent: Sequence[Absent]) -> Iterator[Markup]:
-    judged = _judged(question)
-    chosen = _chosen(question, judged)
+def _words(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
+    ranked = judged(question)
+    chosen = _chosen(question, ranked)
     where = ", ".join(filter(None, (question["workload"], question["label"], question["fleet"])))
     yield tag("p", where, class_="where")
-    yield tag("p", _headline(view, question, chosen, judged, absent), class_="headline")
+    yield tag("p", _headline(view, question, chosen, ranked, absent), class_="headline")
     if chosen is not None:
-        ranked, cost = chosen["ranked"], chosen["cost"]
-        named = _named(question, ranked["level"])
+        figure, cost = ranked_of(chosen), chosen["cost"]
+        named = _named(question, figure["level"])
         usd = f", {_usd_words(cost)} per {cost['per']}" if cost else ""
-        yield tag("p", tag("b", quantity(ranked["value"], question["unit"])), f" {named}{usd}", class_="number")
-        yield from _beside(view, question, chosen, judged)
+        yield tag("p", tag("b", quantity(figure["value"], question["unit"])), f" {named}{usd}", class_="number")
+        yield from _beside(view, question, chosen, ranked)
         if chosen["risks"]:
-            yield tag("p", f"Risk: {'; '.join(chosen['risks'])}.", class_="quiet")
+            yield tag("p", f"Risk: {risks_words(chosen['risks'], question['unit'])}.", class_="quiet")
     yield from _expected(view, question, absent)
 
 
-def _named(question: Document, level: float) -> str:
+def _named(question: Question, level: float) -> str:
     title = metric_title(question["metric"], question["workload"])
     return f"P{level:g} {title[0].lower()}{title[1:]}"
 
 
-def _chosen(question: Document, judged: Sequence[Document]) -> Document | None:
+def _chosen(question: Question, ranked: Sequence[Candidate]) -> Candidate | None:
     """Return what is recommended, else what reaches the objective for least, else what is nearly fastest for least."""
-    for candidate in judged:
+    for candidate in ranked:
         if candidate["cell"] == question["recommended"]:
             return candidate
-    if any(candidate["verdict"].startswith("misses the limit") for candidate in judged):
-        meeting = [
-            each for each in judged if each["verdict"].startswith(("cheapest that meets", "meets the objective, "))
-        ]
-        return meeting[0] if meeting else None
-    return _bargain(judged)
-
-
-def _bargain(judged: Sequence[Document]) -> Document:
-    """Return the cheapest within 5 % of the fastest; the fastest where its cost is not known."""
-    fastest = judged[0]
-    best = fastest["ranked"]["value"]
-    if fastest["cost"] is None or fastest["cost"]["missing"]:
-        return fastest
-    is_near = [
-        each for each in judged
-        if each["cost"] and not each["cost"]["missing"]
-        and abs(each["ranked"]["value"] - best) <= AS_GOOD * abs(best)
-    ]  # fmt: skip
-    return min(is_near, key=lambda each: each["cost"]["usd"])
+    if any(candidate["verdict"]["code"] in ("cheapest-that-meets", "misses") for candidate in ranked):
+        return next((each for each in ranked if each["verdict"]["code"] == "cheapest-that-meets"), None)
+    return next((each for each in ranked if each["cell"] == question.get("best_value")), ranked[0])
 
 
 def _headline(
-    view: View, question: Document, chosen: Document | None, judged: Sequence[Document], absent: Sequence[Absent]
+    view: View, question: Question, chosen: Candidate | None, ranked: Sequence[Candidate], absent: Sequence[Absent]
 ) -> str:
     if chosen is None:
         return "No storage reaches the objective."
     name = view.called(chosen)
     if chosen["cell"] == question["recommended"]:
         return f"Take {name}."
-    if len(judged) == 1:
+    if len(ranked) == 1:
         return f"Only {name} was measured."
     measured = " of those measured" if any(each.is_ahead for each in absent) else ""
     if not view.decision.get("is_recommendation", True):
         measured = f" here{measured}"
-    return f"{name} {_claim(view, chosen, judged, measured)}."
+    return f"{name} {_claim(view, chosen, ranked, measured)}."
 
 
-def _claim(view: View, chosen: Document, judged: Sequence[Document], measured: str) -> str:
+def _claim(view: View, chosen: Candidate, ranked: Sequence[Candidate], measured: str) -> str:
     """Say what a storage is among those that were measured."""
-    if any(part in each["verdict"] for each in judged for part in NOT_TOLD_APART) and chosen is judged[0]:
-        return f"is ahead{measured}, but chance may explain it"
+    if any(is_open(each) for each in ranked) and chosen is ranked[0]:
+        return f"is ahead{measured}, but the difference is not significant"
     if view.decision.get("objective"):
         return f"is first{measured}"
-    if chosen is not judged[0]:
-        return f"is within {100 * AS_GOOD:.0f} % of the fastest{measured}, for less"
-    is_cheapest = "cheapest" in chosen["verdict"]
+    if chosen is not ranked[0]:
+        return f"is within {100 * BEST_VALUE_WITHIN:.0f} % of the fastest{measured}, for less"
+    is_cheapest = chosen["verdict"].get("is_cheapest")
     return f"is fastest{' and cheapest' if is_cheapest else ''}{measured}"
 
 
-def _beside(view: View, question: Document, chosen: Document, judged: Sequence[Document]) -> Iterator[Markup]:
+def _beside(view: View, question: Question, chosen: Candidate, ranked: Sequence[Candidate]) -> Iterator[Markup]:
     """Say how far the next one is behind, or what is faster."""
-    others = [each for each in judged if each is not chosen]
+    others = [each for each in ranked if each is not chosen]
     if not others:
         return
     other = others[0]
-    ratio = _ratio(question, other["ranked"]["value"], chosen["ranked"]["value"])
+    ratio = _ratio(question, ranked_of(other)["value"], ranked_of(chosen)["value"])
     if ratio is None:
         return
-    is_open = any(part in f"{other['verdict']} {chosen['verdict']}" for part in NOT_TOLD_APART)
+    is_unclear = is_open(other) or is_open(chosen)
     how = (
         f"takes {ratio:.2f} times as long"
         if not question["higher_is_better"]
         else f"does {1 / ratio:.2f} times as much"
     )
-    doubt = "; chance may explain it" if is_open else ""
-    words = "The fastest" if other is judged[0] else "The next"
+    doubt = "; the difference is not significant" if is_unclear else ""
+    words = "The fastest" if other is ranked[0] else "The next"
     yield tag("p", f"{words}, {view.called(other)}, {how}{doubt}.")
 
 
-def _ratio(question: Document, value: float, best: float) -> float | None:
+def _ratio(question: Question, value: float, best: float) -> float | None:
     """How many times as slow a value is as another."""
     top, bottom = (best, value) if question["higher_is_better"] else (value, best)
     return top / bottom if bottom > 0 and top > 0 else None
 
 
-def _expected(view: View, question: Document, absent: Sequence[Absent]) -> Iterator[Markup]:
+def _expected(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
     ahead = [each for each in absent if each.is_ahead]
     rest = [each.storage for each in absent if not each.is_ahead]
     expected = "to reach the objective" if view.decision.get("objective") else "to be first"
@@ -197,50 +174,50 @@ def _expected(view: View, question: Document, absent: Sequence[Absent]) -> Itera
 # --- as bars ----------------------------------------------------------------------------------------------------------
 
 
-def _bars(view: View, question: Document, absent: Sequence[Absent]) -> Markup:
-    judged = _judged(question)
+def _bars(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
+    ranked = judged(question)
     wrong = [each for each in question["candidates"] if each.get("ranked") and each["lost"]]
     ghosts = [each for each in absent if each.between]
-    values = [each["ranked"]["value"] for each in (*judged, *wrong)]
-    ends = [each["ranked"]["high"] for each in judged] + [_tail(view, question, each) for each in judged]
+    values = [ranked_of(each)["value"] for each in (*ranked, *wrong)]
+    ends = [ranked_of(each)["high"] for each in ranked] + [_tail(view, question, each) for each in ranked]
     most = max([*values, *(each.middle for each in ghosts), *(end for end in ends if end is not None)]) or 1.0
-    best = judged[0]["ranked"]["value"]
+    best = ranked_of(ranked[0])["value"]
     column = Column.of(values, question["unit"])
-    rows = [(each["ranked"]["value"], _measured(view, question, each, best, most, column)) for each in judged]
+    rows = [(ranked_of(each)["value"], _measured(view, question, each, best, most, column)) for each in ranked]
     rows += [(ghost.middle, _ghost(ghost, most, column)) for ghost in ghosts]
     rows.sort(key=lambda pair: pair[0], reverse=question["higher_is_better"])
     body = [row for _, row in rows] + [_wrong(view, each, most, column) for each in wrong]
-    costs = [each["cost"] for each in judged if each["cost"]]
+    costs = [each["cost"] for each in ranked if each["cost"]]
     level = question.get("ranked_level", question["level"])
     head = tag(
         "tr", tag("th", "Storage", scope="col"), tag("td"),
         tag("th", column.head(f"P{level:g}"), scope="col", class_="figure"),
         tag("th", f"USD per {costs[0]['per']}" if costs else "USD", scope="col", class_="figure"),
     )  # fmt: skip
-    caption = tag("caption", f"{_named(question, level)} {_line_words(view, question, judged)}")
+    caption = tag("caption", f"{_named(question, level)} {_line_words(view, question, ranked)}")
     return tag("table", caption, tag("thead", head), tag("tbody", *body), class_="bars")
 
 
-def _line_words(view: View, question: Document, judged: Sequence[Document]) -> str:
+def _line_words(view: View, question: Question, ranked: Sequence[Candidate]) -> str:
     better = "longer is better" if question["higher_is_better"] else "shorter is better"
-    if any(each["ranked"]["low"] is not None for each in judged):
-        return f"({better}); line: {interval_words(judged)}, where there is one"
-    if any(_tail(view, question, each) is not None for each in judged):
+    if any(ranked_of(each)["low"] is not None for each in ranked):
+        return f"({better}); line: {interval_words(ranked)}, where there is one"
+    if any(_tail(view, question, each) is not None for each in ranked):
         return f"({better}); line: from the median to it, since no interval is known"
     return f"({better})"
 
 
-def _tail(view: View, question: Document, candidate: Document) -> float | None:
+def _tail(view: View, question: Question, candidate: Candidate) -> float | None:
     """The median, where what is ranked is the slow end and no interval is known."""
     entry = view.points.get((candidate["cell"], candidate["point"], question["metric"]))
-    if entry is None or question.get("why_median") or candidate["ranked"]["low"] is not None:
+    if entry is None or question.get("why_median") or ranked_of(candidate)["low"] is not None:
         return None
     middle = entry.metric.get("p50")
     return None if middle is None else float(middle)
 
 
-def _measured(view: View, question: Document, candidate: Document, best: float, most: float, column: Column) -> Markup:
-    ranked = candidate["ranked"]
+def _measured(view: View, question: Question, candidate: Candidate, best: float, most: float, column: Column) -> Markup:
+    ranked = ranked_of(candidate)
     ratio = _ratio(question, ranked["value"], best)
     middle = _tail(view, question, candidate)
     if ranked["low"] is not None and ranked["high"] is not None:
@@ -255,7 +232,7 @@ def _measured(view: View, question: Document, candidate: Document, best: float, 
                 Figure(column.write(ranked["value"]), ranked["value"]), usd)  # fmt: skip
 
 
-def _usd_words(cost: Document) -> str:
+def _usd_words(cost: PointCost) -> str:
     return f"{'at least ' if cost['missing'] else ''}{money(cost['usd'])}"
 
 
@@ -266,8 +243,8 @@ def _ghost(ghost: Absent, most: float, column: Column) -> Markup:
     return _row(ghost.storage, _bar("ghost", high, most, (low, high)), words, None)
 
 
-def _wrong(view: View, candidate: Document, most: float, column: Column) -> Markup:
-    value = candidate["ranked"]["value"]
+def _wrong(view: View, candidate: Candidate, most: float, column: Column) -> Markup:
+    value = ranked_of(candidate)["value"]
     words = f"{column.write(value)}, left out"
     return _row(view.called(candidate), _bar("wrong", value, most, None), words, None)
 

@@ -9,7 +9,7 @@ from matrix.answer.decision.questions import storages_of
 from matrix.input.storage_names import brief_names
 from matrix.report.facets import Facets, Marks
 from matrix.statistics.carrying import is_carried
-from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.documents.summary import Decision, SummaryDocument
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import metric_title
 from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric, reading_order, workload_words
@@ -94,7 +94,7 @@ class View:
     summary: SummaryDocument
     results: Mapping[str, Document]
     plan: Document | None
-    decision: Document
+    decision: Decision
 
     @cached_property
     def cells(self) -> list[Document]:
@@ -181,6 +181,10 @@ class View:
         """What charts call the storage of a candidate."""
         by_cell, by_name = self._brief
         return by_cell.get(candidate["cell"]) or by_name.get(candidate["storage"]) or str(candidate["storage"])
+
+    def called_by_name(self, storage: str) -> str:
+        """What charts call a storage that a decision names."""
+        return self._brief[1].get(storage, storage)
 
     def curve(self, cell: Document) -> str:
         """The curve that a cell belongs to: its storage, and its placement if the matrix names one."""

@@ -20,8 +20,9 @@ measured, and the variance is as much larger (`autocorrelation`).
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,29 +103,31 @@ def why_none(values: FleetValues) -> str | None:
     return None
 
 
-def lacks_replication(values: FleetValues) -> str | None:
-    """Say why a fleet's figures cannot be compared with those of another fleet or hour, and what would help.
+@dataclass(frozen=True)
+class Shortage:
+    """Of what a fleet has too few to be compared."""
 
-    None where they can: three launches, or three instances in three repetitions. One or two instances do not show how
-    much instances differ: equal storages that were measured on one instance each, with 3 % between instances, were
-    called different in 26 to 45 % of simulated pairs. One or two repetitions do not show how much hours differ, on
-    volumes of one's own either: 52 to 87 % with 5 % between hours.
+    unit: Literal["instance", "repetition", "launch"]
+    count: int
+    least: int
+
+
+def lacks_replication(values: FleetValues) -> tuple[Shortage, ...]:
+    """Return what a fleet has too few of to be compared with another fleet or hour; empty where nothing is missing.
+
+    It takes three launches, or three instances in three repetitions. One or two instances do not show how much
+    instances differ: equal storages that were measured on one instance each, with 3 % between instances, were called
+    different in 26 to 45 % of simulated pairs. One or two repetitions do not show how much hours differ, on volumes of
+    one's own either: 52 to 87 % with 5 % between hours.
     """
     if values.is_relaunched:
-        count = len(values.launches)
-        if count >= LEAST_LAUNCHES:
-            return None
-        return f"{_counted(count, 'launch')}; it takes {LEAST_LAUNCHES} (`launches`)"
-    count, repetitions = len(values.instances), len(values.repetitions)
-    few = [
-        f"{_counted(got, unit)}; it takes {least} (`{field}`)"
-        for got, unit, least, field in (
-            (count, "instance", LEAST_INSTANCES, "count"),
-            (repetitions, "repetition", LEAST_REPETITIONS, "repetitions"),
-        )
-        if got < least
-    ]
-    return f"{', and '.join(few)}, or {LEAST_LAUNCHES} `launches`" if few else None
+        found = [Shortage("launch", len(values.launches), LEAST_LAUNCHES)]
+    else:
+        found = [
+            Shortage("instance", len(values.instances), LEAST_INSTANCES),
+            Shortage("repetition", len(values.repetitions), LEAST_REPETITIONS),
+        ]
+    return tuple(each for each in found if each.count < each.least)
 
 
 def is_two_way(values: FleetValues) -> bool:

@@ -160,3 +160,13 @@ def sample_count(metric: Mapping[str, Any]) -> str:
     """Write how many values there are of how many expected: `29/30`; an unknown number is a dash."""
     n, expected = metric.get("n"), metric.get("expected_n")
     return f"{ABSENT if n is None else n}/{ABSENT if expected is None else expected}"
+
+
+def money(usd: float | None) -> str:
+    """Write US dollars: `$1.58`, `$0.0124`, `$4,425`; what is not known is a dash."""
+    return ABSENT if usd is None else f"${usd:,.2f}" if usd >= 1 else f"${number(usd)}"
+
+
+def times(ratio: float) -> str:
+    """Write a ratio: `2.5 times`."""
+    return f"{ratio:.1f} times" if ratio < 10 else f"{ratio:.0f} times"  # noqa: PLR2004

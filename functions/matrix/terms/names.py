@@ -113,7 +113,7 @@ def steadiness_words(steadiness: Mapping[str, Any] | None) -> str:
     )
 
 
-def shortest(paid: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def shortest(paid: Sequence[T]) -> T:
     """Return what of a point's credits leaves the least of its rate."""
     return min(paid, key=lambda burst: burst["sustained"] / burst["rate"])
 

@@ -3,6 +3,9 @@
 from matrix.terms.documents.summary import Question, SummaryDocument
 from matrix.terms.figures import quantity
 
+# A difference below 5 % is not worth paying for: the same matrix measured on another day hardly repeats it.
+BEST_VALUE_WITHIN = 0.05
+
 
 def missed_questions(summary: SummaryDocument) -> list[Question]:
     """Return each workload, point and fleet for which no storage reaches the objective."""

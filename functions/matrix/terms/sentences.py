@@ -26,13 +26,6 @@ EMULATED = "emulated"
 ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE, EMULATED: EMULATED_NOTE}
 
 
-def decision_sentences(summary: SummaryDocument) -> list[str]:
-    """Return the answer of a run in words; empty for a summary of an older version, which has none."""
-    types = {(cell.get("workload") or {}).get("type", "") for cell in summary.get("cells", [])}
-    workload = types.pop() if len(types) == 1 else ""
-    return [readable(each, workload) for each in summary["decision"]["sentences"]] if summary.get("decision") else []
-
-
 def taken(question: Mapping[str, Any]) -> str | None:
     """Return the id of the cell that a question says to take; None where the figures do not tell."""
     return question["recommended"] or question.get("as_good")

@@ -8,7 +8,8 @@ from matrix.answer.decision.answers import answer
 from matrix.answer.decision.candidates import Absence, Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.answer.decision.sustaining import judge_by_sustained
-from matrix.answer.decision.tails import tail_words
+from matrix.answer.decision.tails import slow_tail
+from matrix.text.decisions import question_words
 
 
 def candidate(name, value, usd=1.0, *, low=None, high=None, missing=None, **facts):
@@ -35,13 +36,24 @@ def answered(asked, **wanted):
     return {each.storage: each for each in asked.candidates}
 
 
+def in_words(asked, **wanted):
+    """The answer to a question in words."""
+    objective = {"metric": "duration_s", "atMost": wanted["limit"]} if "limit" in wanted else None
+    decision = {"objective": objective, "is_recommendation": True}
+    return question_words(asked.to_document(Objective(**wanted)), decision)
+
+
 def on_front(*candidates, **facts):
     return {each.storage for each in answered(question(*candidates, **facts)).values() if each.on_front}
 
 
 def test_candidates_are_ranked_by_speed_and_priced_by_cost_and_of_equal_costs_by_speed():
     slow_end = [candidate("a", 30.0, 1.0), candidate("b", 10.0, 2.0), candidate("c", 20.0, 1.0)]
-    left_out = [candidate("d", None), candidate("e", 1.0, lost="left out"), candidate("f", 40.0, None)]
+    left_out = [
+        candidate("d", None),
+        candidate("e", 1.0, lost={"code": "left-out", "reason": "wrong"}),
+        candidate("f", 40.0, None),
+    ]
     asked = question(*slow_end, *left_out)
 
     assert names(asked.judged) == ["a", "b", "c", "f"]
@@ -101,12 +113,12 @@ def test_the_cheapest_that_meets_the_limit_is_taken_with_its_margin_and_unpriced
     assert names(asked.meeting(Objective(limit=100.0))) == ["taken", "dear", "dearer", "unknown"]
     assert asked.recommended is seen["taken"]
     assert asked.margin == pytest.approx(0.1)
-    assert seen["taken"].verdict.startswith("cheapest that meets")
-    assert "misses the limit by 10 %" in seen["slow"].verdict
-    assert "50 % more" in seen["dear"].verdict
-    assert "3.0 times" in seen["dearer"].verdict
-    assert "not known in full" in seen["unknown"].verdict
-    assert "unknown may cost less" in asked.words
+    assert seen["taken"].verdict == {"code": "cheapest-that-meets", "margin": pytest.approx(0.1)}
+    assert seen["slow"].verdict == {"code": "misses", "margin": pytest.approx(0.1), "interval_meets": False}
+    assert seen["dear"].verdict == {"code": "meets", "margin": pytest.approx(0.5), "times_as_dear": 1.5}
+    assert seen["dearer"].verdict["times_as_dear"] == 3.0
+    assert seen["unknown"].verdict["times_as_dear"] is None
+    assert "unknown may cost less, $0.500 per run and bytes" in in_words(asked, limit=100.0)
 
 
 def test_a_limit_is_met_from_above_or_below_and_never_without_one():
@@ -139,9 +151,11 @@ def test_who_has_an_interval_across_the_limit_is_at_risk_and_the_next_without_it
     answered(asked, limit=100.0)
 
     assert asked.recommended is risky
-    assert len(risky.risks) == 1
+    crossing = {"code": "interval-crosses-limit", "low": 90.0, "high": 101.0, "confidence": 0.95}
+    assert risky.risks == [crossing]
+    assert also.risks == [crossing | {"low": 91.0, "high": 102.0}]
     assert sure.risks == []
-    assert "without that risk is sure" in asked.words
+    assert "Cheapest without a risk: sure" in in_words(asked, limit=100.0)
 
 
 def test_verdicts_without_an_objective_say_how_much_slower():
@@ -152,18 +166,17 @@ def test_verdicts_without_an_objective_say_how_much_slower():
         )
     )  # fmt: skip
 
-    assert seen["first"].verdict == "fastest"
-    assert seen["same"].verdict.startswith("as fast")
-    assert "50 % slower" in seen["some"].verdict
-    assert "3.0 times slower" in seen["many"].verdict
-    assert [name for name, each in seen.items() if "cheapest" in each.verdict] == ["many"]
+    assert seen["first"].verdict == {"code": "fastest", "is_cheapest": False}
+    slower = {name: each.verdict["times_as_slow"] for name, each in seen.items() if name != "first"}
+    assert slower == {"same": pytest.approx(1.005), "some": 1.5, "many": 3.0}
+    assert [name for name, each in seen.items() if each.verdict["is_cheapest"]] == ["many"]
 
 
 def test_the_fastest_may_be_the_cheapest_too():
     seen = answered(question(candidate("first", 100.0, 1.0), candidate("second", 200.0, 2.0)))
 
-    assert "cheapest" in seen["first"].verdict
-    assert "cheapest" not in seen["second"].verdict
+    assert seen["first"].verdict["is_cheapest"]
+    assert not seen["second"].verdict["is_cheapest"]
 
 
 def absence(*neighbours, is_between=True):
@@ -185,8 +198,8 @@ def test_who_was_not_measured_is_expected_to_be_ahead_only_between_sizes_where_i
 
     answered(asked, **wanted)
 
-    assert "not measured: gone" in asked.words
-    assert ("expected" in asked.words) is is_ahead
+    [found] = asked.to_document(Objective(**wanted))["absences"]
+    assert (found["storage"], found["is_expected_ahead"]) == ("gone", is_ahead)
 
 
 BURST = {"of": "volume IOPS", "counts": "IOPS", "rate": 3000.0, "sustained": 300.0, "lasts_s": 2000.0}
@@ -215,34 +228,33 @@ def test_a_job_that_outlasts_its_credits_is_judged_by_what_is_sustained(metric, 
 
 
 @pytest.mark.parametrize(
-    ("values", "higher_is_better", "words"),
+    ("values", "higher_is_better", "expected"),
     [
-        ([1.0, 1.0, 1.0, 2.0], False, ("1 of 4 values is", "2.0 times")),
-        ([1.0, 1.0, 1.0, 2.5, 4.0], False, ("2 of 5 values are", "4.0 times")),
-        ([4.0, 4.0, 4.0, 1.0], True, ("1 of 4 values is", "4.0 times")),
+        ([1.0, 1.0, 1.0, 2.0], False, (1, 4, 2.0)),
+        ([1.0, 1.0, 1.0, 2.5, 4.0], False, (2, 5, 4.0)),
+        ([4.0, 4.0, 4.0, 1.0], True, (1, 4, 4.0)),
         ([1.0, 1.0, 1.0, 1.9], False, None),
         ([0.0, 1.0, 1.0, 9.0], False, None),
     ],
 )
-def test_a_slow_tail_is_named_from_twice_the_median_on(values, higher_is_better, words):
-    tail = tail_words(fleet([[value] for value in values]), higher_is_better=higher_is_better)
+def test_a_slow_tail_is_named_from_twice_the_median_on(values, higher_is_better, expected):
+    tail = slow_tail(fleet([[value] for value in values]), higher_is_better=higher_is_better)
 
-    assert (tail is not None) is (words is not None)
-    assert all(part in tail for part in words or ())
-    assert tail_words(None, higher_is_better=False) is None
+    assert (tail and (tail["slow"], tail["values"], tail["slowest"])) == expected
+    assert slow_tail(None, higher_is_better=False) is None
 
 
 def test_a_document_has_the_figures_of_the_slow_end_and_as_good_only_where_the_figures_tell():
     slow, fast = candidate("slow", 120.0, 1.0, low=110.0, high=130.0), candidate("fast", 100.0, 2.0)
     asked = question(slow, fast, candidate("none", None))
 
-    first, _, none = asked.to_document()["candidates"]
+    first, _, none = asked.to_document(Objective())["candidates"]
     assert (first["value"], first["low"], first["high"]) == (120.0, 110.0, 130.0)
     assert (none["value"], none["low"], none["high"], none["ranked"]) == (None, None, None, None)
     assert first["ranked"] | {"confidence": 0} == {"level": 90, "value": 120.0, "low": 110.0, "high": 130.0} | {
         "confidence": 0
     }
-    assert (asked.to_document()["as_good"], asked.to_document()["recommended"]) == ("fast", None)
+    assert (asked.to_document(Objective())["as_good"], asked.to_document(Objective())["recommended"]) == ("fast", None)
     asked.is_open = True
-    assert asked.to_document()["as_good"] is None
-    assert question(fast).to_document()["as_good"] is None
+    assert asked.to_document(Objective())["as_good"] is None
+    assert question(fast).to_document(Objective())["as_good"] is None

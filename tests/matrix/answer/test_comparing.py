@@ -122,7 +122,7 @@ def test_one_or_two_instances_cannot_tell_however_far_apart_and_three_can():
     [alone] = found[1]["compared"]
     assert (alone["p_value"], alone["interval"], alone["is_regression"]) == (None, None, False)
     assert alone["ratio"] == pytest.approx(0.5, rel=0.05)
-    assert alone["words"].endswith("1 instance; it takes 3 (`count`), or 3 `launches`, in both runs")
+    assert alone["words"].endswith('only 1 instance: set "count": 3, or "launches": 3, in both runs')
     assert found[1]["power"] is None
 
 
@@ -135,13 +135,13 @@ def test_one_or_two_repetitions_cannot_tell_however_many_instances_agree(storage
 
     assert verdicts(found) == ["cannot tell"]
     assert found["compared"][0]["ratio"] == pytest.approx(0.5, rel=0.05)
-    assert "it takes 3 (`repetitions`), or 3 `launches`, in both runs" in found["compared"][0]["words"]
+    assert 'set "repetitions": 3, or "launches": 3, in both runs' in found["compared"][0]["words"]
 
 
 def test_what_only_one_run_lacks_is_said_of_that_run():
     [found] = compare(run("old", [1]), run("new", [1], shared=(0.0,)), threshold=0.05)["compared"]
 
-    assert ": run: 1 repetition; it takes 3 (`repetitions`)" in found["words"]
+    assert ': run: only 1 repetition: set "repetitions": 3' in found["words"]
 
 
 def test_what_could_have_been_found_is_said_and_shrinks_with_the_number_of_points():

@@ -131,7 +131,8 @@ def test_the_decision_takes_launches_for_units():
     decision = decide(summary_of(document, results), results=join(document, results))
 
     [question] = decision["questions"]
-    assert "no difference shown" in question["words"]
+    [other] = [each for each in question["candidates"] if each["verdict"]["code"] == "slower"]
+    assert other["verdict"]["difference"] == {"code": "not-significant"}
     assert {candidate["cell"] for candidate in question["candidates"]} == {JOINED, JOINED.replace("efs", "other")}
 
 
@@ -157,7 +158,7 @@ def test_runs_are_compared_by_what_their_launches_differ_by():
     assert (alike["verdict"], alike["units"]) == ("no difference shown", [3, 3])
     assert (slower["verdict"], slower["test"]) == ("slower", "launches, Student's t")
     assert two["verdict"] == "cannot tell"
-    assert two["words"].endswith("2 launches; it takes 3 (`launches`), in both runs")
+    assert two["words"].endswith('only 2 launches: set "launches": 3, in both runs')
 
 
 def test_a_run_of_one_launch_beside_one_of_several_is_warned_about():

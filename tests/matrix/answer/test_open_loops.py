@@ -145,7 +145,8 @@ def test_storages_with_a_limit_are_decided_by_the_highest_rate_that_they_keep():
     [question] = ranked["questions"]
     assert question["metric"] == "highest_rate_per_s"
     assert [candidate["ranked"]["value"] for candidate in question["candidates"]] == [100, 200]
-    assert question["words"].startswith("fast is fastest and cheapest (P50 200 operations/s, ")
+    fast = question["candidates"][1]
+    assert fast["verdict"] == {"code": "fastest", "is_cheapest": True}
     [question] = met["questions"]
     assert question["recommended"] == plan_document["cells"][1]["id"]
     # What a million files cost at the rate that was kept: half the time, half the price.

@@ -94,7 +94,7 @@ def test_of_what_was_done_on_credits_it_is_not_reckoned_down_as_nobody_knows_whe
     assert question["recommended"] == ebs["id"]
     [candidate] = [each for each in question["candidates"] if each["cell"] == ebs["id"]]
     assert candidate["value"] > 100
-    assert "on credits for 33m 20s, then 300 IOPS (volume)" in candidate["risks"]
+    assert {"code": "burst", "burst": paid} in candidate["risks"]
 
 
 def test_it_is_compared_by_its_direction():

@@ -121,8 +121,8 @@ def test_what_was_not_steady_says_so_in_every_output_and_is_a_risk_of_the_decisi
 
     [question] = summary["decision"]["questions"]
     risks = {candidate["storage"].split()[0]: candidate["risks"] for candidate in question["candidates"]}
-    assert any(risk.startswith("not steady: ") for risk in risks["EBS"])
-    assert not any("steady" in risk for risk in risks["EFS"])
+    assert {"code": "not-steady", "period_s": None} in risks["EBS"]
+    assert risks["EFS"] == []
     assert "[not steady]" in to_markdown(summary)
     assert "not steady" in to_csv(summary)
     page = render(summary, results=results, plan=planned)

@@ -21,6 +21,7 @@ from matrix.report.page import render
 from matrix.run.receipt_text import settled_page
 from matrix.samples import cloudwatch
 from matrix.terms.figures import NOT_CARRIED_NOTE
+from matrix.text.decisions import answer_sentences
 from storages.contracts.metrics import Metric
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
@@ -275,11 +276,11 @@ def test_one_storage_has_no_matrix():
 
 
 def test_the_answer_stands_first_in_the_decisions_own_words(run, read):
-    decision = decide(run[0], results=run[1])
+    [sentence, *_] = answer_sentences(decide(run[0], results=run[1]))
 
-    assert decision["sentences"][0] in read.text
+    assert sentence in read.text
     contents, section = (match.start() for match in re.finditer("How fast, and how evenly", read.text))
-    assert contents < read.text.index(decision["sentences"][0]) < section
+    assert contents < read.text.index(sentence) < section
 
 
 def test_of_many_cells_the_page_leaves_metrics_that_judge_nothing_to_the_csv(monkeypatch):
@@ -339,7 +340,7 @@ def test_what_may_not_be_believed_is_in_no_curve_and_no_law():
     assert [note for note in curves.notes if note.startswith("left out: EFS provisioned at 200 instances: identical")]
     # Three of its four fleets: at 10 instances P90 has too few values, of which the chart says so.
     assert [len(one.x) for one in cost.series if one.name == "EFS provisioned"] == [3]
-    assert cost.notes == ["Not drawn: 10 × m6i.4xlarge, as P90 needs 36 independent values, there are 10."]
+    assert cost.notes == ["Not drawn: 10 × m6i.4xlarge, as P90 needs 36 independent samples, there are 10."]
 
 
 def test_costs_of_the_tables_are_the_decisions(run, read):

@@ -10,7 +10,7 @@ from scipy import stats
 from support.fleet_values import fleet
 
 from matrix.statistics.differing import benjamini_hochberg, difference, holm
-from matrix.statistics.resampling import lacks_replication
+from matrix.statistics.resampling import Shortage, lacks_replication
 
 
 def column(*values):
@@ -104,13 +104,11 @@ def test_what_was_not_replicated_has_neither_interval_nor_verdict():
         assert found.ratio == pytest.approx(math.e, rel=0.1)
 
 
-def test_what_replication_lacks_is_named_with_the_field_that_helps():
-    assert lacks_replication(fleet(np.ones((1, 10)))) == "1 instance; it takes 3 (`count`), or 3 `launches`"
-    assert lacks_replication(fleet(np.ones((50, 2)))) == "2 repetitions; it takes 3 (`repetitions`), or 3 `launches`"
-    assert lacks_replication(fleet(np.ones((2, 1)))) == (
-        "2 instances; it takes 3 (`count`), and 1 repetition; it takes 3 (`repetitions`), or 3 `launches`"
-    )
-    assert lacks_replication(fleet(np.ones((3, 3)))) is None
+def test_what_replication_lacks_is_counted():
+    assert lacks_replication(fleet(np.ones((1, 10)))) == (Shortage("instance", 1, 3),)
+    assert lacks_replication(fleet(np.ones((50, 2)))) == (Shortage("repetition", 2, 3),)
+    assert lacks_replication(fleet(np.ones((2, 1)))) == (Shortage("instance", 2, 3), Shortage("repetition", 1, 3))
+    assert lacks_replication(fleet(np.ones((3, 3)))) == ()
 
 
 def test_the_detectable_ratio_is_found_in_four_of_five():

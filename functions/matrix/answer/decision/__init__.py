@@ -1,4 +1,4 @@
-"""Which storage to take: the cheapest that is fast enough, what it is ahead by, how sure that is, why the others lost.
+"""Which storage to take: the cheapest that is fast enough, by what margin, at what risk, and how the others came out.
 
 "Fast enough" looks at the slow end. `percentile` 90 means that 90 % of the samples are at least this good: of durations
 that is P90, of rates P10, since of rates P0 is the slowest. Where single values are not known, as in published tables,
@@ -14,18 +14,14 @@ from matrix.answer.costs import Bill
 from matrix.answer.decision.answers import answer
 from matrix.answer.decision.objective import Objective
 from matrix.answer.decision.questions import questions_of
-from matrix.answer.decision.sentences import sentences
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import Decision, SummaryDocument
 
-SCHEMA = 1
 # Environments whose figures recommend no purchase, because what was measured there is not what AWS sells.
-NOT_FOR_SALE = {
-    "local": "No storage is recommended: this run ranks folders of one disk (local cloud), not AWS storages.",
-    "local-vm": "No storage is recommended: this run proves mounts and machines in emulation, it ranks no storages.",
-    "emulated": "No storage is recommended: this run ranks emulated storages, not those of AWS.",
-}
+NOT_FOR_SALE = frozenset({"local", "local-vm", "emulated"})
+# 1: verdicts, risks and answers were sentences.
+SCHEMA = 2
 
 
 def decide(
@@ -38,20 +34,17 @@ def decide(
     """Return the decision of a run, from its summary and, where they are known, its cells' single values.
 
     `results` are the cells' result.json by id, `objective` that of the matrix. Local and emulated runs are ranked all
-    the same, so that one can try it, but recommend nothing.
+    the same, so that one can try it, but recommend nothing. `matrix.text.decisions` writes it as words.
     """
     wanted = Objective.of(objective)
-    not_for_sale = NOT_FOR_SALE.get(str(summary.get("environment")))
+    is_for_sale = summary.get("environment") not in NOT_FOR_SALE
     questions = list(questions_of(summary, results or {}, wanted, bill or Bill.of(None, None)))
     for question in questions:
-        answer(question, wanted, for_sale=not_for_sale is None)
+        answer(question, wanted, for_sale=is_for_sale)
     return {
         "schema": SCHEMA,
         "objective": dict(objective) if objective else None,
         "percentile": wanted.percent,
-        "reads": f"percentile {wanted.percent:g}: {wanted.percent:g} % of the samples are at least this good",
-        "is_recommendation": not_for_sale is None,
-        "note": not_for_sale,
-        "sentences": sentences(questions, wanted, not_for_sale),
-        "questions": [question.to_document() for question in questions],
+        "is_recommendation": is_for_sale,
+        "questions": [question.to_document(wanted) for question in questions],
     }

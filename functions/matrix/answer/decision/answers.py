@@ -1,44 +1,42 @@
-"""A question's answer: which candidate it is, by what margin and at what risk, and why the others lost."""
+"""A question's answer: which candidate it is, by what margin and at what risk, and how the others came out.
+
+It is made of codes and numbers; `matrix.text.decisions` writes the words.
+"""
 
 from collections.abc import Sequence
 
-from matrix.answer.decision.absences import absences_words
-from matrix.answer.decision.candidates import AS_GOOD, MEDIAN, Candidate, Question
+from matrix.answer.decision.candidates import MEDIAN, Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
-from matrix.answer.decision.tails import tail_words
-from matrix.answer.decision.words import at_cost, times
+from matrix.answer.decision.tails import slow_tail
 from matrix.statistics.differing import Difference, difference, holm
-from matrix.statistics.resampling import NOT_REPLICATED
-from matrix.terms.figures import quantity
-
-# Costs that differ by less count as equal: no plan is that exact.
-SAME_COST = 0.01
-NOT_SHOWN = "no difference shown"
-TOO_FEW = "too few to tell apart"
+from matrix.statistics.resampling import Shortage
+from matrix.terms.documents import summary as documents
 
 
 def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
     """Judge every candidate of a question, and choose where an objective is given and what was measured is for sale."""
     for candidate in question.candidates:
         candidate.on_front = _is_on_front(candidate, question)
-        candidate.verdict = candidate.lost or ("" if candidate.slow_end else "no figure of this metric")
-        if candidate.slow_end and candidate.slow_end.doubt:
-            candidate.risks.append(candidate.slow_end.doubt)
-        if candidate.lacks:
-            candidate.risks.append(f"{NOT_REPLICATED}: {candidate.lacks}")
-        if question.ranked_level == MEDIAN:
-            candidate.tail = tail_words(candidate.values, higher_is_better=question.higher_is_better)
-            candidate.risks += [candidate.tail] if candidate.tail else []
-        if candidate.cost and candidate.cost.missing:
-            candidate.risks.append(f"its cost is without {candidate.cost.missing}")
+        candidate.verdict = {"code": "lost" if candidate.lost else "no-figure"}
+        candidate.risks += _risks(candidate, question)
     if wanted.limit is None:
-        _describe(question)
+        _rank(question)
     else:
         _choose(question, wanted, for_sale=for_sale)
-    short = [each for each in question.candidates if each.is_short]
-    question.words += "".join(f"; {each.name} is {each.lost}" for each in short)
-    if absent := absences_words([question], wanted):
-        question.words += f"; {absent}"
+
+
+def _risks(candidate: Candidate, question: Question) -> list[documents.Risk]:
+    risks: list[documents.Risk] = []
+    if candidate.slow_end and candidate.slow_end.doubt:
+        risks.append(candidate.slow_end.doubt)
+    if candidate.lacks:
+        risks.append({"code": "not-replicated", "shortages": _documents(candidate.lacks)})
+    if question.ranked_level == MEDIAN:
+        tail = slow_tail(candidate.values, higher_is_better=question.higher_is_better)
+        risks += [tail] if tail else []
+    if candidate.cost and candidate.cost.missing:
+        risks.append({"code": "cost-incomplete", "missing": candidate.cost.missing})
+    return risks
 
 
 def _is_on_front(candidate: Candidate, question: Question) -> bool:
@@ -54,41 +52,13 @@ def _is_on_front(candidate: Candidate, question: Question) -> bool:
 def _choose(question: Question, wanted: Objective, *, for_sale: bool) -> None:
     """The cheapest that meets the objective; without costs, the fastest that does."""
     meeting = question.meeting(wanted)
-    limit = wanted.words(question.unit)
-    if not meeting:
-        nearest = question.ranked[0] if question.ranked else None
-        near = f"; nearest is {nearest.name} with {question.figure(nearest)}" if nearest else ""
-        question.words = f"no storage reaches {limit}{near}"
-    else:
-        chosen = meeting[0]
-        question.margin = _margin(chosen, wanted)
-        chosen.risks += _risks(chosen, wanted, question.unit)
-        if for_sale:
-            question.recommended = chosen
-        verb = "take" if for_sale else "first here is"
-        alone = "" if question.is_comparison else ", the only one measured"
-        question.words = (
-            f"{verb} {chosen.name}{alone}: {question.figure(chosen)}, {100 * question.margin:.0f} % within the limit"
-            f"{at_cost(chosen)}"
-        )
-        if chosen.risks:
-            question.words += f"; at risk: {', and '.join(chosen.risks)}"
-        sure = [
-            candidate
-            for candidate in meeting[1:]
-            if not candidate.risks and not _risks(candidate, wanted, question.unit)
-        ]
-        if chosen.risks and sure:
-            question.words += f"; the cheapest without that risk is {sure[0].name}{at_cost(sure[0])}"
-        cheaper = [
-            candidate
-            for candidate in meeting[1:]
-            if candidate.cost and candidate.usd is None and candidate.cost.usd < (chosen.usd or 0.0)
-        ]
-        if cheaper:
-            question.words += f"; {cheaper[0].name} may cost less{at_cost(cheaper[0])}"
+    for candidate in meeting:
+        candidate.risks += _crossing(candidate, wanted)
+    if meeting:
+        question.margin = _margin(meeting[0], wanted)
+        question.recommended = meeting[0] if for_sale else None
     for candidate in question.judged:
-        candidate.verdict = _verdict(candidate, meeting, wanted, is_alone=not question.is_comparison)
+        candidate.verdict = _against_objective(candidate, meeting, wanted)
 
 
 def _margin(candidate: Candidate, wanted: Objective) -> float:
@@ -97,127 +67,90 @@ def _margin(candidate: Candidate, wanted: Objective) -> float:
     return abs(limit - candidate.value) / abs(limit) if limit else 0.0
 
 
-def _risks(candidate: Candidate, wanted: Objective, unit: str) -> list[str]:
+def _crossing(candidate: Candidate, wanted: Objective) -> list[documents.Risk]:
     end = candidate.slow_end
     if end is None or end.low is None or end.high is None:
         return []
     if wanted.is_met(end.low) and wanted.is_met(end.high):
         return []
-    low, high = quantity(end.low, unit), quantity(end.high, unit)
-    return [f"its {100 * end.confidence:.0f} % interval, {low} to {high}, crosses the limit"]
+    return [{"code": "interval-crosses-limit", "low": end.low, "high": end.high, "confidence": end.confidence}]
 
 
-def _verdict(candidate: Candidate, meeting: list[Candidate], wanted: Objective, *, is_alone: bool) -> str:
+def _against_objective(candidate: Candidate, meeting: list[Candidate], wanted: Objective) -> documents.Verdict:
+    margin = _margin(candidate, wanted)
     if candidate not in meeting:
         end = candidate.slow_end
         near = end and any(edge is not None and wanted.is_met(edge) for edge in (end.low, end.high))
-        return f"misses the limit by {100 * _margin(candidate, wanted):.0f} %" + (
-            " (its interval reaches it)" if near else ""
-        )
-    if candidate is not meeting[0]:
-        return f"meets the objective, but {_why_not_taken(candidate, meeting[0])}"
-    if is_alone:
-        return "meets the objective, the only one measured"
-    return "cheapest that meets the objective" if candidate.usd is not None else "meets the objective, cost not known"
+        return {"code": "misses", "margin": margin, "interval_meets": bool(near)}
+    if candidate is meeting[0]:
+        return {"code": "cheapest-that-meets", "margin": margin}
+    cheapest = meeting[0].usd
+    dear = candidate.usd / cheapest if candidate.usd is not None and cheapest else None
+    return {"code": "meets", "margin": margin, "times_as_dear": dear}
 
 
-def _why_not_taken(candidate: Candidate, taken: Candidate) -> str:
-    if candidate.usd is None:
-        return "what it costs is not known" + (" in full" if candidate.cost else "")
-    if not taken.usd:
-        return "is slower"
-    more = candidate.usd / taken.usd
-    if more < 1 + SAME_COST:
-        return "is slower at the same cost"
-    return f"costs {100 * (more - 1):.0f} % more" if more < 2 else f"costs {times(more)} as much"  # noqa: PLR2004
-
-
-def _describe(question: Question) -> None:
+def _rank(question: Question) -> None:
     """Without an objective: what is fastest, what is cheapest, and whether the figures tell them apart."""
     ranked = question.ranked
-    is_partial = any(candidate.is_short for candidate in question.candidates)
-    if not ranked:
-        question.words = "nothing can be ranked" if is_partial else "nothing was measured"
-        return
     if not question.is_comparison:
-        [alone] = ranked
-        alone.verdict = "the only one measured"
-        verb = "can be ranked" if is_partial else "was measured"
-        question.words = f"only {alone.name} {verb} ({question.figure(alone)}{at_cost(alone)})"
+        for alone in ranked:
+            alone.verdict = {"code": "only-one"}
         return
-    fastest, cheapest, bargain = ranked[0], next(iter(question.priced), None), question.as_good
-    tied = _ties(fastest, ranked[1:], question.ranked_level)
-    for candidate in ranked[1:]:
-        doubt = f"; {tied[candidate.cell]}" if candidate.cell in tied else ""
-        candidate.verdict = f"{_slower(candidate, fastest, question)}{doubt}"
-    fastest.verdict = "fastest" + (" and cheapest" if cheapest is fastest else "")
-    if cheapest and cheapest is not fastest:
-        cheapest.verdict = f"cheapest; {cheapest.verdict}"
-    question.is_open = bool(tied)
-    figures = f"({question.figure(fastest)}{at_cost(fastest)})"
-    parts = [
-        f"{fastest.name} is fastest and cheapest {figures}"
-        if cheapest is fastest
-        else f"fastest is {fastest.name} {figures}"
-    ]
-    if bargain and bargain is not fastest:
-        praise = "and cheapest" if bargain is cheapest else "for less"
-        figures = f"({question.figure(bargain)}{at_cost(bargain)})"
-        parts.append(f"within {100 * AS_GOOD:.0f} % of it, {praise}, is {bargain.name} {figures}")
-    if cheapest and cheapest not in (fastest, bargain):
-        parts.append(f"cheapest is {cheapest.name} ({question.figure(cheapest)}{at_cost(cheapest)})")
-    for doubt in dict.fromkeys(tied.values()):
-        names = [candidate.name for candidate in ranked[1:] if tied.get(candidate.cell) == doubt]
-        parts.append(f"{doubt}: {fastest.name} and {' and '.join(names)}")
-    parts += [
-        f"{candidate.name}: {risk}"
-        for candidate in ranked
-        for risk in candidate.risks
-        if "on credits" in risk or (risk == candidate.tail and candidate in (fastest, bargain, cheapest))
-    ]
-    if question.why_median:
-        parts.append(f"ranked by the median, since {question.why_median}")
-    question.words = "; ".join(parts)
+    fastest, cheapest = ranked[0], next(iter(question.priced), None)
+    fastest.verdict = {"code": "fastest", "is_cheapest": cheapest is fastest}
+    differences = _differences(fastest, ranked[1:], question.ranked_level)
+    for candidate, between in zip(ranked[1:], differences, strict=True):
+        candidate.verdict = {
+            "code": "slower",
+            "is_cheapest": cheapest is candidate,
+            "times_as_slow": _times_as_slow(candidate, fastest, question),
+            "difference": between,
+        }
+    question.is_open = any(between["code"] in ("not-significant", "too-few") for between in differences)
 
 
-def _ties(fastest: Candidate, others: Sequence[Candidate], level: float) -> dict[str, str]:
-    """Return the cells that the samples do not tell from the fastest one, with why.
+def _differences(fastest: Candidate, others: Sequence[Candidate], level: float) -> list[documents.Difference]:
+    """Return of each candidate whether the samples tell it from the fastest one.
 
     Tested is the percentile that ranks them, corrected for the number of tests, as `matrix compare` does.
     """
-    tied: dict[str, str] = {}
-    tested: list[tuple[Candidate, Difference, float]] = []
-    for candidate in others:
-        between = difference(fastest.values, candidate.values, level) if fastest.values and candidate.values else None
-        if between is None:
-            if _overlap(fastest.ranked, candidate.ranked):
-                tied[candidate.cell] = NOT_SHOWN
-        elif between.p_value is None:
-            tied[candidate.cell] = f"{TOO_FEW} ({fastest.lacks or candidate.lacks or 'samples are missing'})"
-        else:
-            tested.append((candidate, between, between.p_value))
-    corrected = holm([p_value for _, _, p_value in tested])
-    tied |= {
-        candidate.cell: NOT_SHOWN
-        for (candidate, between, _), p_value in zip(tested, corrected, strict=True)
-        if not between.is_shown(p_value)
-    }
-    return tied
+    tested = [
+        difference(fastest.values, other.values, level) if fastest.values and other.values else None for other in others
+    ]
+    p_values = [between.p_value for between in tested if between and between.p_value is not None]
+    corrected = iter(holm(p_values))
+    return [
+        _difference(fastest, other, between, next(corrected) if between and between.p_value is not None else None)
+        for other, between in zip(others, tested, strict=True)
+    ]
 
 
-def _overlap(first: Percentile | None, second: Percentile | None) -> bool:
+def _difference(
+    fastest: Candidate, other: Candidate, between: Difference | None, p_value: float | None
+) -> documents.Difference:
+    if between is None:
+        overlap = _overlap(fastest.ranked, other.ranked)
+        return {"code": "not-tested" if overlap is None else "not-significant" if overlap else "shown"}
+    if p_value is None:
+        return {"code": "too-few", "shortages": _documents(fastest.lacks or other.lacks)}
+    return {"code": "shown" if between.is_shown(p_value) else "not-significant"}
+
+
+def _overlap(first: Percentile | None, second: Percentile | None) -> bool | None:
+    """Whether two intervals overlap; None where one of them is not known."""
     edges = [edge for percentile in (first, second) if percentile for edge in (percentile.low, percentile.high)]
     if len(edges) != 4 or None in edges:  # noqa: PLR2004 - two edges of each
-        return False
+        return None
     low, high, other_low, other_high = (float(edge or 0.0) for edge in edges)
     return low <= other_high and other_low <= high
 
 
-def _slower(candidate: Candidate, fastest: Candidate, question: Question) -> str:
+def _times_as_slow(candidate: Candidate, fastest: Candidate, question: Question) -> float | None:
     best, mine = fastest.value, candidate.value
     if not best or not mine:
-        return "slower"
-    ratio = best / mine if question.higher_is_better else mine / best
-    if ratio < 1 + SAME_COST:
-        return "as fast"
-    return f"{100 * (ratio - 1):.0f} % slower" if ratio < 2 else f"{times(ratio)} slower"  # noqa: PLR2004
+        return None
+    return best / mine if question.higher_is_better else mine / best
+
+
+def _documents(shortages: Sequence[Shortage]) -> list[documents.Shortage]:
+    return [{"unit": each.unit, "count": each.count, "least": each.least} for each in shortages]

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field
 from matrix.answer.costs import PointCost
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.statistics.fleet_values import FleetValues
+from matrix.statistics.resampling import Shortage
 from matrix.terms.documents import summary as documents
-from matrix.terms.figures import quantity
+from matrix.terms.objectives import BEST_VALUE_WITHIN
 
-# A difference below 5 % is not worth paying for: the same matrix measured on another day hardly repeats it.
-AS_GOOD = 0.05
 MEDIAN = 50.0
 
 
@@ -25,15 +24,13 @@ class Candidate:
     median: Percentile | None
     cost: PointCost | None
     values: FleetValues | None
-    lost: str | None = None  # why it was not measured, or may not be believed
-    is_short: bool = False  # fewer instances ran than were asked for, so it is not ranked
-    tail: str | None = None  # its slow tail, where it is ranked by its median
-    lacks: str | None = None  # what it takes to compare it with what other instances measured at other times
-    is_volatile: bool = False  # what it counts as created was in the instances' memory only
+    lost: documents.Lost | None = None  # why it was not measured, or is not ranked
+    lacks: tuple[Shortage, ...] = ()  # what it takes to compare it with what other instances measured at other times
+    counts_in_memory: bool = False  # a create counts as done before it is stored
     ranked: Percentile | None = None  # slow end or median: what all candidates of a question are compared by
     on_front: bool = False
-    verdict: str = ""
-    risks: list[str] = field(default_factory=list)
+    verdict: documents.Verdict = field(default_factory=lambda: documents.Verdict(code="no-figure"))
+    risks: list[documents.Risk] = field(default_factory=list)
 
     @property
     def value(self) -> float:
@@ -45,11 +42,6 @@ class Candidate:
     def usd(self) -> float | None:
         """What a result costs; None where that is not known in full."""
         return self.cost.usd if self.cost and not self.cost.missing else None
-
-    @property
-    def name(self) -> str:
-        """As it stands in a sentence."""
-        return self.storage
 
     def to_document(self) -> documents.Candidate:
         """As it is in summary.json."""
@@ -66,6 +58,7 @@ class Candidate:
             "cost": self.cost.to_document() if self.cost else None,
             "lost": self.lost,
             "on_front": self.on_front,
+            "counts_in_memory": self.counts_in_memory,
             "verdict": self.verdict,
             "risks": self.risks,
         }
@@ -78,6 +71,14 @@ class Absence:
     storage: str
     neighbours: tuple[tuple[int, float], ...]  # instances and value, smaller first
     is_between: bool  # measured on both sides, so nothing need be extrapolated
+
+    def to_document(self, question: "Question", wanted: Objective) -> documents.Absence:
+        """As it is in summary.json."""
+        return {
+            "storage": self.storage,
+            "neighbours": [{"instances": instances, "value": value} for instances, value in self.neighbours],
+            "is_expected_ahead": question.is_expected_ahead(self, wanted),
+        }
 
 
 @dataclass
@@ -93,12 +94,11 @@ class Question:
     higher_is_better: bool
     level: float
     candidates: list[Candidate]
-    why_median: str | None = None  # why candidates are ranked by their medians instead of their slow ends
+    why_median: documents.Risk | None = None  # why candidates are ranked by their medians instead of their slow ends
     absences: list[Absence] = field(default_factory=list)
     recommended: Candidate | None = None
     margin: float | None = None
     is_open: bool = False  # the figures do not tell the first from another
-    words: str = ""
 
     @property
     def judged(self) -> list[Candidate]:
@@ -128,11 +128,11 @@ class Question:
 
     @property
     def as_good(self) -> Candidate | None:
-        """The cheapest of those within AS_GOOD of the fastest; the fastest where its cost is not known."""
+        """The cheapest of those within BEST_VALUE_WITHIN of the fastest; the fastest where its cost is not known."""
         if not self.ranked or self.ranked[0].usd is None:
             return self.ranked[0] if self.ranked else None
         best = self.ranked[0].value
-        edge = best * (1 - AS_GOOD) if self.higher_is_better else best * (1 + AS_GOOD)
+        edge = best * (1 - BEST_VALUE_WITHIN) if self.higher_is_better else best * (1 + BEST_VALUE_WITHIN)
         return next(
             candidate
             for candidate in self.priced
@@ -148,11 +148,16 @@ class Question:
         """Whether a value is better than another."""
         return value > other if self.higher_is_better else value < other
 
-    def figure(self, candidate: Candidate) -> str:
-        """Write what a candidate is ranked by: `P90 101m 17s`."""
-        return f"P{self.ranked_level:g} {quantity(candidate.value, self.unit)}"
+    def is_expected_ahead(self, absence: Absence, wanted: Objective) -> bool:
+        """Whether both neighbours are better than the best that was measured here, or meet the objective."""
+        if not absence.is_between:
+            return False
+        values = [value for _, value in absence.neighbours]
+        if wanted.limit is not None:
+            return all(wanted.is_met(value) for value in values)
+        return bool(self.ranked) and all(self.is_faster(value, self.ranked[0].value) for value in values)
 
-    def to_document(self) -> documents.Question:
+    def to_document(self, wanted: Objective) -> documents.Question:
         """As it is in summary.json."""
         return {
             "workload": self.workload,
@@ -166,8 +171,9 @@ class Question:
             "ranked_level": self.ranked_level,
             "why_median": self.why_median,
             "candidates": [candidate.to_document() for candidate in self.candidates],
+            "absences": [absence.to_document(self, wanted) for absence in self.absences],
             "recommended": self.recommended.cell if self.recommended else None,
             "as_good": self.as_good.cell if self.as_good and self.is_comparison and not self.is_open else None,
+            "best_value": self.as_good.cell if self.as_good else None,
             "margin": self.margin,
-            "words": self.words,
         }

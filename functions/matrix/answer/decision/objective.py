@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from matrix.statistics.carrying import CONFIDENCE
-from matrix.terms.documents.summary import RankedBy
-from matrix.terms.figures import quantity
+from matrix.terms.documents.summary import RankedBy, Risk
 
 USUAL_PERCENT = 90.0
 HOUR_S = 3600.0
@@ -42,10 +41,6 @@ class Objective:
         """Whether a value reaches it."""
         return self.limit is not None and (value <= self.limit if self.is_upper else value >= self.limit)
 
-    def words(self, unit: str) -> str:
-        """Write it as a sentence's part."""
-        return f"{'at most' if self.is_upper else 'at least'} {quantity(self.limit, unit)}"
-
 
 @dataclass(frozen=True)
 class Percentile:
@@ -55,7 +50,7 @@ class Percentile:
     value: float
     low: float | None
     high: float | None
-    doubt: str | None  # why this percentile is not sure, in words
+    doubt: Risk | None  # why this percentile is not sure
     is_carried: bool  # False only where too few values are known to stand behind it
     confidence: float = CONFIDENCE  # how often such an interval holds the truth
 

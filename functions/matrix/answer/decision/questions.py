@@ -17,6 +17,7 @@ from matrix.statistics.fleet_values import FleetValues, from_columns
 from matrix.statistics.independence import carries, independent_n, shows_interval
 from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.resampling import lacks_replication
+from matrix.terms.documents.summary import Lost, Risk
 from matrix.terms.names import (
     fleet_label,
     is_unsteady,
@@ -29,9 +30,6 @@ from matrix.terms.names import (
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.sentences import error_text
 from storages.models import is_shared
-
-UNSTEADY = "not steady: its rate changed over the last 56 % of its steps"
-NOT_IN_RUN = "not measured: the run has no such cell"
 
 
 def questions_of(
@@ -152,28 +150,31 @@ def _candidate(
         median=median,
         cost=bill.point_cost(cell, point),
         values=values,
-        lost=f"left out: {cell['suspect']}" if cell.get("suspect") else _short(cell),
-        is_short=_short(cell) is not None,
-        lacks=lacks_replication(values) if values is not None else None,
-        is_volatile=_is_volatile(cell, point),
+        lost=_lost(cell),
+        lacks=lacks_replication(values) if values is not None else (),
+        counts_in_memory=_counts_in_memory(cell, point),
         risks=_unsteady(point.get("steadiness")),
     )
 
 
-def _short(cell: Mapping[str, Any]) -> str | None:
-    """Say that a fleet met only its quorum: half the instances are half the load, which is another experiment."""
+def _lost(cell: Mapping[str, Any]) -> Lost | None:
+    """Return why a measured cell is not ranked.
+
+    A fleet that met only its quorum is not: half the instances are half the load, which is another experiment.
+    """
+    if cell.get("suspect"):
+        return {"code": "left-out", "reason": str(cell["suspect"])}
     ran, count = ran_of(cell), int(cell["fleet"].get("count") or 1)
-    return None if ran == count else f"not ranked: {ran} of {count} instances ran, which is another experiment"
+    return None if ran == count else {"code": "quorum", "ran": ran, "count": count}
 
 
-def _unsteady(steadiness: Mapping[str, Any] | None) -> list[str]:
+def _unsteady(steadiness: Mapping[str, Any] | None) -> list[Risk]:
     if not steadiness or not is_unsteady(steadiness):
         return []
-    period_s = steadiness.get("period_s")
-    return [f"not steady: its rate swings every {period_s:g} s" if period_s else UNSTEADY]
+    return [{"code": "not-steady", "period_s": steadiness.get("period_s")}]
 
 
-def _is_volatile(cell: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
+def _counts_in_memory(cell: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
     """Whether changes counted before they were stored: XFS gathers them in memory, a file server stores each one."""
     params = point.get("params") or {}
     is_change = cell["workload"]["type"] == "touch" or params.get("phase") in CHANGES
@@ -184,7 +185,7 @@ def _absent(cell: Mapping[str, Any], storage: str) -> Candidate:
     why = error_text(cell.get("error")).replace(f"{cell['id']}: ", "") or str(cell.get("state"))
     return Candidate(
         cell=str(cell["id"]), point="", storage=storage, file_system=_system(cell), slow_end=None, median=None,
-        cost=None, values=None, lost=f"not measured: {why}",
+        cost=None, values=None, lost={"code": "failed", "reason": why},
     )  # fmt: skip
 
 
@@ -221,7 +222,7 @@ def _name_absences(question: Question, family: Sequence[Question]) -> None:
         larger = [neighbour for neighbour in measured if neighbour[0] > question.instances][:1]
         question.absences.append(Absence(storage, tuple(smaller + larger), bool(smaller and larger)))
         if storage not in {candidate.storage for candidate in question.candidates}:
-            question.candidates.append(Candidate("", "", storage, "", None, None, None, None, NOT_IN_RUN))
+            question.candidates.append(Candidate("", "", storage, "", None, None, None, None, {"code": "no-cell"}))
 
 
 def _same_level(candidate: Candidate, question: Question) -> float:
@@ -245,8 +246,7 @@ def _percentile(metric: Mapping[str, Any], values: FleetValues | None, level: fl
     worst = metric.get("p0") if metric.get("higher_is_better") else metric.get("p100")
     if worst is None:
         return None
-    doubt = f"P{level:g} is not known, this is the worst value"
-    return Percentile(level, float(worst), None, None, doubt, is_carried=False)
+    return Percentile(level, float(worst), None, None, {"code": "only-worst-known", "level": level}, is_carried=False)
 
 
 def _percentile_of_values(values: FleetValues, level: float) -> Percentile:
@@ -256,23 +256,23 @@ def _percentile_of_values(values: FleetValues, level: float) -> Percentile:
     # Each launch carries a percentile by itself or not at all, so what the poorest of them has is what is too few.
     doubt = None if is_sure else _too_few(level, min(independent_n(launch) for launch in values.launches))
     if doubt and values.is_relaunched:
-        doubt += " in a launch"
+        doubt["by_launch"] = True
     low, high = (interval.low, interval.high) if interval else (None, None)
     confidence = interval.confidence if interval else CONFIDENCE
     return Percentile(level, values.percentile(level), low, high, doubt, is_sure, confidence)
 
 
-def _doubt(metric: Mapping[str, Any], level: float) -> tuple[str | None, bool]:
+def _doubt(metric: Mapping[str, Any], level: float) -> tuple[Risk | None, bool]:
     """Why a percentile is not sure, and whether it may be ranked by all the same."""
     if (metric.get("carried") or {}).get(f"p{level:g}"):
         return None, True
     count = metric.get("independent_n") if metric.get("independent_n") is not None else metric.get("n")
     if count is None:
-        return "over how many values this percentile was taken is not known", True
+        return {"code": "sample-size-unknown", "level": level}, True
     if is_carried(level, int(count)):
-        return (None if "carried" in metric else "no single values are known, so there is no interval"), True
+        return (None if "carried" in metric else {"code": "no-single-values"}), True
     return _too_few(level, int(count)), False
 
 
-def _too_few(level: float, count: int) -> str:
-    return f"P{level:g} needs {needed(level)} independent values, there {'is' if count == 1 else 'are'} {count}"
+def _too_few(level: float, count: int) -> Risk:
+    return {"code": "too-few-samples", "level": level, "needed": needed(level), "count": count}

@@ -6,9 +6,10 @@ from typing import Any
 
 from matrix.answer.decision.candidates import Candidate
 from matrix.answer.decision.objective import Objective, Percentile
-from matrix.terms.figures import rough_duration
+from matrix.terms.documents.result import OnCredits
+from matrix.terms.documents.summary import Risk
 from matrix.terms.metrics import METRICS
-from matrix.terms.names import credits_words, shortest
+from matrix.terms.names import shortest
 
 
 def judge_by_sustained(
@@ -20,23 +21,18 @@ def judge_by_sustained(
     of what was measured, durations and costs divided by it: the limit that was exceeded stays the one that binds. Of
     latencies, counts and a command's own metrics it is not known, so they stay, with the risk.
     """
-    paid: Sequence[Mapping[str, Any]] = ((cell.get("bottleneck") or {}).get("on_credits") or {}).get(
-        candidate.point, []
-    )
+    paid: Sequence[OnCredits] = ((cell.get("bottleneck") or {}).get("on_credits") or {}).get(candidate.point, [])
     if not paid:
         return candidate
     ended = [burst for burst in paid if wanted.outlasts(burst["lasts_s"])]
     # A command's own metric that is better when higher may be a rate or a share; only a rate falls with its credits.
     is_scaled = metric == "duration_s" or (higher_is_better and metric in METRICS)
     if not ended or not is_scaled:
-        return replace(candidate, risks=[*candidate.risks, credits_words(shortest(paid))])
+        return replace(candidate, risks=[*candidate.risks, {"code": "burst", "burst": shortest(paid)}])
     worst = shortest(ended)
     share = worst["sustained"] / worst["rate"]
     factor = share if higher_is_better else 1 / share
-    risk = (
-        f"judged by what it sustains, {100 * share:.2g} % of its rate: {credits_words(worst)}, and the job lasts"
-        f" {rough_duration(wanted.job_s or 0.0)}"
-    )
+    risk: Risk = {"code": "judged-by-sustained", "burst": worst, "share": share, "job_s": wanted.job_s or 0.0}
     return replace(
         candidate,
         slow_end=_times(candidate.slow_end, factor),

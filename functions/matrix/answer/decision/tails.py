@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from matrix.answer.decision.words import times
 from matrix.statistics.fleet_values import FleetValues
+from matrix.terms.documents.summary import Risk
 
 # How many times as slow as the median a value is, to be named: chance and hosts that differ by a third stay below.
 SLOW = 2.0
 
 
-def tail_words(values: FleetValues | None, *, higher_is_better: bool) -> str | None:
-    """Name the slow tail: how many values are at least twice as slow as the median, and the slowest; None without."""
+def slow_tail(values: FleetValues | None, *, higher_is_better: bool) -> Risk | None:
+    """Return how many values are at least twice as slow as the median, and the slowest; None if there are none."""
     if values is None or values.pooled.min() <= 0:
         return None
     median = float(np.median(values.pooled))
@@ -18,8 +18,4 @@ def tail_words(values: FleetValues | None, *, higher_is_better: bool) -> str | N
     slow = int(np.count_nonzero(slowness >= SLOW))
     if not slow:
         return None
-    verb = "is" if slow == 1 else "are"
-    return (
-        f"slow tail: {slow} of {slowness.size} values {verb} at least twice as slow as the median, "
-        f"the slowest {times(float(slowness.max()))} as slow"
-    )
+    return {"code": "slow-tail", "slow": slow, "values": int(slowness.size), "slowest": float(slowness.max())}

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from matrix.answer.decision.words import money
 from matrix.report.charts.chart import Chart, Series
 from matrix.report.charts.labels import lower, point_title, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import View
-from matrix.terms.figures import quantity
+from matrix.terms.figures import money, quantity
 from matrix.terms.metrics import metric_title
+from matrix.text.risks import risk_words
+from matrix.text.verdicts import lost_words
 
 WIDE_COST = 5.0
 # The front is nobody's colour.
@@ -56,8 +57,8 @@ def _too_few(questions: Sequence[Mapping[str, Any]], *, is_by_tail: bool) -> lis
     if not few:
         return []
     if is_by_tail:
-        return [f"Not drawn: {question['fleet']}, as {question['why_median']}." for question in few]
-    return [f"P50 is drawn, as {few[0]['why_median']}."]
+        return [f"Not drawn: {question['fleet']}, as {risk_words(question['why_median'], '')}." for question in few]
+    return [f"P50 is drawn, as {risk_words(few[0]['why_median'], '')}."]
 
 
 def _chart(
@@ -196,4 +197,4 @@ def _words(question: Mapping[str, Any], candidate: Mapping[str, Any], slow: str)
     if cost["usd_billed"] is not None:
         lines.append(f"{money(cost['usd_billed'])} as this run was billed ({cost['billed_basis']})")
     return "<br>".join([*lines, *(["nothing here is both cheaper and faster"] if candidate["on_front"] else []),
-                        *([str(candidate["lost"])] if candidate["lost"] else [])])  # fmt: skip
+                        *([lost_words(candidate["lost"])] if candidate["lost"] else [])])  # fmt: skip

@@ -5,7 +5,6 @@ from itertools import combinations
 
 import numpy as np
 
-from matrix.answer.decision.candidates import AS_GOOD
 from matrix.answer.scaling.fitting import LEAST_SIZES, Scaling, analyse, crossover, knee
 from matrix.answer.scaling.series import Series as Measured
 from matrix.report.charts.chart import Chart, Series
@@ -13,6 +12,7 @@ from matrix.report.charts.labels import interval_words, lower, median_heads, per
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
 from matrix.terms.figures import quantity
+from matrix.terms.objectives import BEST_VALUE_WITHIN
 
 # What the fitted laws say, by the names that `matrix.answer.scaling.laws` gives them.
 LAWS = {
@@ -175,8 +175,8 @@ def _is_worth_telling(ahead: Sequence[Entry], behind: Sequence[Entry], n: int) -
     pairs = [(entry.metric.get("p50"), medians.get(entry.instances)) for entry in ahead if entry.instances >= n]
     ratios = [float(mine) / float(theirs) for mine, theirs in pairs if mine and theirs]
     if ahead[0].higher_is_better:
-        return any(ratio > 1 + AS_GOOD for ratio in ratios)
-    return any(ratio < 1 - AS_GOOD for ratio in ratios)
+        return any(ratio > 1 + BEST_VALUE_WITHIN for ratio in ratios)
+    return any(ratio < 1 - BEST_VALUE_WITHIN for ratio in ratios)
 
 
 def _proven_sizes(ahead: Sequence[Entry], behind: Sequence[Entry]) -> list[int]:

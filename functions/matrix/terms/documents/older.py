@@ -1,4 +1,8 @@
-"""What plans of earlier versions left out, because nothing else was possible then: their runs can still be resumed."""
+"""Documents of earlier versions, as this version has them.
+
+Plans left out what had only one value then; completed, their runs can still be resumed. Decisions had sentences in
+place of codes; these are kept as they were written.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,6 +11,10 @@ from typing import Any
 # own. Before budgets were reserved, nothing said what a cell may cost at the most but its cost.
 READY_WITHIN_S = 900.0
 ROOT_VOLUME_GIB = 20
+# Schemas of a decision.
+SENTENCES, CODES = 1, 2
+# What was written for people and is made anew.
+WORDS = frozenset({"words", "sentences", "reads", "note"})
 
 
 def completed_plan(plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,3 +35,39 @@ def _completed(entry: Any, defaults: Mapping[str, Any]) -> Any:
     cost_usd = entry.get("cost_usd")
     most = {"reserve_usd": cost_usd["high"]} if isinstance(cost_usd, Mapping) and "high" in cost_usd else {}
     return {**defaults, **most, **entry}
+
+
+def completed_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a summary whose decision has verdicts and risks as codes; what is not as a summary has it stays."""
+    decision = summary.get("decision")
+    if not isinstance(decision, Mapping) or decision.get("schema") != SENTENCES:
+        return dict(summary)
+    questions = decision.get("questions")
+    asked = [_question(each) for each in questions] if isinstance(questions, list) else questions
+    kept = {name: value for name, value in decision.items() if name not in WORDS}
+    return {**summary, "decision": {**kept, "schema": CODES, "questions": asked}}
+
+
+def _question(question: Any) -> Any:
+    if not isinstance(question, Mapping):
+        return question
+    candidates = question.get("candidates")
+    kept = [_candidate(each) for each in candidates] if isinstance(candidates, list) else candidates
+    other = {name: value for name, value in question.items() if name not in WORDS}
+    return {**other, "candidates": kept, "why_median": _risk(question.get("why_median"))}
+
+
+def _candidate(candidate: Any) -> Any:
+    if not isinstance(candidate, Mapping):
+        return candidate
+    lost, risks = candidate.get("lost"), candidate.get("risks")
+    return {
+        **candidate,
+        "lost": {"code": "as-written", "reason": lost} if isinstance(lost, str) else lost,
+        "verdict": {"code": "as-written", "text": candidate.get("verdict")},
+        "risks": [_risk(risk) for risk in risks] if isinstance(risks, list) else risks,
+    }
+
+
+def _risk(text: Any) -> Any:
+    return {"code": "as-written", "text": text} if isinstance(text, str) else text

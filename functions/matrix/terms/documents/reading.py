@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from matrix.terms.documents.image import BakeRecord, BootedImage
 from matrix.terms.documents.job import FleetRecord, FleetVolumes, Gate, JobDocument, MeetingRecord, Roster
-from matrix.terms.documents.older import completed_plan
+from matrix.terms.documents.older import completed_plan, completed_summary
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
@@ -20,7 +20,7 @@ from matrix.terms.errors import InvalidDocument
 from matrix.terms.problems import display, path_text
 
 T = TypeVar("T")
-# By the names of their schemas in docs/schemas.
+# By the names of their schemas in dist/schemas.
 DOCUMENTS: dict[str, type] = {
     "plan": PlanDocument,
     "job": JobDocument,
@@ -72,11 +72,13 @@ def _parsed_by_json(text: bytes, name: str) -> Any:
 def read(kind: type[T], document: object, name: str) -> T:
     """Return a document once it is seen to be one of `kind`. `name` says which, such as its key.
 
-    A key that is not known is no problem: a newer version may have written it. The plan of an older version gets what
-    it left out. Raises InvalidDocument.
+    A key that is not known is no problem: a newer version may have written it. A plan or a
+    summary of an older version is completed. Raises InvalidDocument.
     """
     if kind is PlanDocument and isinstance(document, dict):
         document = completed_plan(document)
+    if kind is SummaryDocument and isinstance(document, dict):
+        document = completed_summary(document)
     try:
         adapter(cast("type", kind)).validate_python(document, extra="ignore")
     except ValidationError as error:

@@ -1,12 +1,12 @@
 """summary.json: all cells of a run, what they cost, and which storage to take; every output is made from it."""
 
-from typing import NotRequired
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from matrix.terms.documents.parts import CostRange, Part
 from matrix.terms.documents.receipt import ReceiptDocument
-from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.result import OnCredits, ResultDocument
 
 
 class Filling(TypedDict):
@@ -51,6 +51,108 @@ class RankedBy(TypedDict):
     """How often such an interval holds the truth: 0.95, or 0.8 for tails over instances and repetitions."""
 
 
+class Shortage(TypedDict):
+    """Of what there are too few."""
+
+    unit: Literal["instance", "repetition", "launch"]
+    count: int
+    least: int
+    """How many it takes."""
+
+
+class Risk(TypedDict):
+    """Why the figure of a candidate may promise too much. Which numbers there are depends on the code."""
+
+    code: Literal[
+        "interval-crosses-limit",
+        "slow-tail",
+        "burst",
+        "judged-by-sustained",
+        "not-replicated",
+        "not-steady",
+        "too-few-samples",
+        "only-worst-known",
+        "sample-size-unknown",
+        "no-single-values",
+        "cost-incomplete",
+        "as-written",
+    ]
+    """`as-written`: of an earlier version, which kept its words only."""
+    level: NotRequired[float]
+    """The percentile that is meant."""
+    low: NotRequired[float]
+    high: NotRequired[float]
+    confidence: NotRequired[float]
+    """Of the interval that crosses the limit."""
+    slow: NotRequired[int]
+    """How many values are at least twice as slow as the median."""
+    values: NotRequired[int]
+    """Of how many."""
+    slowest: NotRequired[float]
+    """How many times as slow as the median the slowest value is."""
+    burst: NotRequired[OnCredits]
+    share: NotRequired[float]
+    """What is sustained, as a share of what was measured."""
+    job_s: NotRequired[float]
+    """How long the objective's job lasts."""
+    shortages: NotRequired[list[Shortage]]
+    period_s: NotRequired[float | None]
+    """After how many seconds a rate that is not steady repeats; None where it does not."""
+    needed: NotRequired[int]
+    count: NotRequired[int]
+    """Effective sample sizes: what the percentile needs, and what there is."""
+    by_launch: NotRequired[bool]
+    """Whether both are of each launch."""
+    missing: NotRequired[str]
+    """What the cost leaves out."""
+    text: NotRequired[str]
+    """Of an earlier version."""
+
+
+class Lost(TypedDict):
+    """Why a candidate was not measured, or is not ranked."""
+
+    code: Literal["left-out", "quorum", "failed", "no-cell", "as-written"]
+    """`left-out`: its source says that it is wrong; `quorum`: fewer instances ran than the cell asks for."""
+    reason: NotRequired[str]
+    """The error or the source's words."""
+    ran: NotRequired[int]
+    count: NotRequired[int]
+    """Instances that ran, and that the cell asks for."""
+
+
+class Difference(TypedDict):
+    """Whether the samples tell a candidate from the fastest one, at the percentile that ranks them."""
+
+    code: Literal["shown", "not-significant", "too-few", "not-tested"]
+    """`too-few`: it was not replicated; `not-tested`: there are neither single values nor intervals."""
+    shortages: NotRequired[list[Shortage]]
+    """What the two lack for a test."""
+
+
+class Verdict(TypedDict):
+    """How a candidate came out of its question."""
+
+    code: Literal[
+        "fastest", "slower", "only-one", "cheapest-that-meets", "meets", "misses", "lost", "no-figure", "as-written"
+    ]
+    """With an objective a candidate meets it or misses it; without, it is the fastest, slower or the only one."""
+    is_cheapest: NotRequired[bool]
+    """Without an objective."""
+    times_as_slow: NotRequired[float | None]
+    """As the fastest; None where one of both is 0."""
+    difference: NotRequired[Difference]
+    """Between it and the fastest, without an objective."""
+    margin: NotRequired[float]
+    """How far it is from the objective's limit, as a share of it."""
+    interval_meets: NotRequired[bool]
+    """Of what misses: whether an end of its interval reaches the limit."""
+    times_as_dear: NotRequired[float | None]
+    """As the cheapest that meets the objective; None where a cost is not known in full."""
+    text: NotRequired[str]
+    """Of an earlier version."""
+
+
 class Candidate(TypedDict):
     """One storage in one question."""
 
@@ -60,17 +162,35 @@ class Candidate(TypedDict):
     """As it is called in sentences."""
     file_system: str
     value: float | None
-    """Of the slow end."""
+    """At the question's level."""
     low: float | None
     high: float | None
     ranked: NotRequired[RankedBy | None]
     cost: PointCost | None
-    lost: str | None
-    """Why it was not measured, or may not be believed."""
+    lost: Lost | None
     on_front: bool
     """Whether nothing is both cheaper and faster."""
-    verdict: str
-    risks: list[str]
+    counts_in_memory: NotRequired[bool]
+    """Whether a create or change counts as done before it is stored."""
+    verdict: Verdict
+    risks: list[Risk]
+
+
+class Neighbour(TypedDict):
+    """What a storage did with another number of instances."""
+
+    instances: int
+    value: float
+
+
+class Absence(TypedDict):
+    """A storage that was not measured here, but with other numbers of instances."""
+
+    storage: str
+    neighbours: list[Neighbour]
+    """The nearest smaller and larger one, where there is one."""
+    is_expected_ahead: bool
+    """Whether both are better than the best that was measured here, or meet the objective."""
 
 
 class Question(TypedDict):
@@ -84,19 +204,21 @@ class Question(TypedDict):
     unit: str
     higher_is_better: bool
     level: float
-    """The percentile that is read: the slow end."""
+    """The percentile that is read: 90 of durations, 10 of rates, where the objective names no other."""
     ranked_level: NotRequired[float]
     """The percentile that candidates are compared by."""
-    why_median: NotRequired[str | None]
-    """Why that is the median instead of the slow end."""
+    why_median: NotRequired[Risk | None]
+    """Why that is the median instead of `level`."""
     candidates: list[Candidate]
+    absences: NotRequired[list[Absence]]
     recommended: str | None
     """Id of a cell that reaches the objective."""
     as_good: NotRequired[str | None]
     """Id of the cell that is fastest, or near it for less; null where nothing was compared, or figures do not tell."""
+    best_value: NotRequired[str | None]
+    """Id of the cheapest cell within 5 % of the fastest, whether or not the figures tell them apart."""
     margin: float | None
     """How far within the limit, as a share of it."""
-    words: str
 
 
 class Decision(TypedDict):
@@ -105,11 +227,8 @@ class Decision(TypedDict):
     schema: int
     objective: Part | None
     percentile: float
-    reads: str
     is_recommendation: bool
     """False for local and emulated runs."""
-    note: str | None
-    sentences: list[str]
     questions: list[Question]
 
 

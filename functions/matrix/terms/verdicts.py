@@ -1,0 +1,30 @@
+"""Reading a decision's verdicts: what their codes let a program conclude."""
+
+from matrix.terms.documents.summary import Candidate, Difference, Question, RankedBy
+
+OPEN = ("not-significant", "too-few")
+
+
+def difference_of(candidate: Candidate) -> Difference | None:
+    """Return whether the samples tell a candidate from the fastest one; None where it was not compared with it."""
+    return candidate["verdict"].get("difference")
+
+
+def is_open(candidate: Candidate) -> bool:
+    """Whether the samples do not tell a candidate from the fastest one."""
+    difference = difference_of(candidate)
+    return difference is not None and difference["code"] in OPEN
+
+
+def ranked_of(candidate: Candidate) -> RankedBy:
+    """Return the figure by which a candidate is ranked. Raises LookupError for one that has none."""
+    ranked = candidate.get("ranked")
+    if ranked is None:
+        raise LookupError(f"{candidate['storage']} has no figure")
+    return ranked
+
+
+def judged(question: Question) -> list[Candidate]:
+    """Return the candidates that are ranked, the best first."""
+    known = [each for each in question["candidates"] if each.get("ranked") and not each["lost"]]
+    return sorted(known, key=lambda each: ranked_of(each)["value"], reverse=question["higher_is_better"])

@@ -1,0 +1,53 @@
+"""Why a figure may promise too much, in words."""
+
+from collections.abc import Sequence
+
+from matrix.terms.documents.summary import Risk
+from matrix.terms.figures import quantity, rough_duration, times
+from matrix.terms.names import credits_words
+from matrix.text.replication import shortage_words
+
+
+def risk_words(risk: Risk, unit: str) -> str:  # noqa: C901, PLR0911 - a case for each code
+    """Write a risk as a clause; `unit` is that of the figure."""
+    match risk["code"]:
+        case "interval-crosses-limit":
+            ends = f"{quantity(risk['low'], unit)} to {quantity(risk['high'], unit)}"
+            return f"its {100 * risk['confidence']:.0f} % interval, {ends}, crosses the limit"
+        case "slow-tail":
+            verb = "is" if risk["slow"] == 1 else "are"
+            return (
+                f"slow tail: {risk['slow']} of {risk['values']} values {verb} at least twice as slow as the median, "
+                f"the slowest {times(risk['slowest'])} as slow"
+            )
+        case "burst":
+            return credits_words(risk["burst"])
+        case "judged-by-sustained":
+            return (
+                f"judged by its sustained rate, {100 * risk['share']:.2g} % of what was measured: "
+                f"{credits_words(risk['burst'])}, and the job lasts {rough_duration(risk['job_s'])}"
+            )
+        case "not-replicated":
+            return f"not replicated: {shortage_words(risk['shortages'])}"
+        case "not-steady":
+            period_s = risk.get("period_s")
+            return f"not steady: its rate repeats every {period_s:g} s" if period_s else "not steady: its rate changed"
+        case "too-few-samples":
+            verb = "is" if risk["count"] == 1 else "are"
+            of = " in a launch" if risk.get("by_launch") else ""
+            return f"P{risk['level']:g} needs {risk['needed']} independent samples, there {verb} {risk['count']}{of}"
+        case "only-worst-known":
+            return f"P{risk['level']:g} is not known, this is the worst value"
+        case "sample-size-unknown":
+            return f"the number of samples behind P{risk['level']:g} is not known"
+        case "no-single-values":
+            return "no single values are known, so there is no interval"
+        case "cost-incomplete":
+            return f"its cost is without {risk['missing']}"
+        case "as-written":
+            return risk["text"]
+
+
+def risks_words(risks: Sequence[Risk], unit: str) -> str:
+    """Write all risks of a candidate; empty where there are none."""
+    return "; ".join(risk_words(risk, unit) for risk in risks)

@@ -1,0 +1,80 @@
+"""How a candidate came out of its question, in words."""
+
+from matrix.terms.documents.summary import Candidate, Difference, Lost, Verdict
+from matrix.terms.figures import times
+from matrix.text.replication import shortage_words
+
+# Costs and figures that differ by less count as equal: no plan is that exact.
+SAME = 0.01
+
+
+def verdict_words(candidate: Candidate, *, is_alone: bool = False) -> str:  # noqa: C901, PLR0911 - a case for each code
+    """Write the verdict of a candidate; `is_alone` where nothing else was measured."""
+    verdict = candidate["verdict"]
+    match verdict["code"]:
+        case "lost":
+            return lost_words(candidate["lost"]) if candidate["lost"] else ""
+        case "fastest":
+            return "fastest and cheapest" if verdict.get("is_cheapest") else "fastest"
+        case "slower":
+            return "; ".join(filter(None, ["cheapest" if verdict.get("is_cheapest") else "", _slower(verdict)]))
+        case "only-one":
+            return "the only one measured"
+        case "cheapest-that-meets":
+            if is_alone:
+                return "meets the objective, the only one measured"
+            is_priced = candidate["cost"] is not None and not candidate["cost"]["missing"]
+            return "cheapest that meets the objective" if is_priced else "meets the objective, cost not known"
+        case "meets":
+            return f"meets the objective, {_dearer(verdict, candidate)}"
+        case "misses":
+            near = " (its interval reaches it)" if verdict.get("interval_meets") else ""
+            return f"misses the limit by {100 * verdict['margin']:.0f} %{near}"
+        case "no-figure":
+            return "no figure of this metric"
+        case "as-written":
+            return verdict["text"]
+
+
+def lost_words(lost: Lost) -> str:
+    """Write why a candidate was not measured, or is not ranked."""
+    match lost["code"]:
+        case "left-out":
+            return f"left out: {lost['reason']}"
+        case "quorum":
+            return f"not ranked: {lost['ran']} of {lost['count']} instances ran, which is another load"
+        case "failed":
+            return f"not measured: {lost['reason']}"
+        case "no-cell":
+            return "not measured: the run has no such cell"
+        case "as-written":
+            return lost["reason"]
+
+
+def difference_words(difference: Difference | None) -> str:
+    """Write why a candidate cannot be told from the fastest one; empty where it can."""
+    if difference and difference["code"] == "not-significant":
+        return "difference not significant"
+    if difference and difference["code"] == "too-few":
+        return f"not replicated ({shortage_words(difference.get('shortages') or [])})"
+    return ""
+
+
+def _slower(verdict: Verdict) -> str:
+    ratio = verdict.get("times_as_slow")
+    if ratio is None:
+        words = "slower"
+    elif ratio < 1 + SAME:
+        words = "as fast"
+    else:
+        words = f"{100 * (ratio - 1):.0f} % slower" if ratio < 2 else f"{times(ratio)} as slow"  # noqa: PLR2004
+    return "; ".join(filter(None, [words, difference_words(verdict.get("difference"))]))
+
+
+def _dearer(verdict: Verdict, candidate: Candidate) -> str:
+    ratio = verdict.get("times_as_dear")
+    if ratio is None:
+        return "slower" if candidate["cost"] and not candidate["cost"]["missing"] else "cost not known in full"
+    if ratio < 1 + SAME:
+        return "slower at the same cost"
+    return f"costs {100 * (ratio - 1):.0f} % more" if ratio < 2 else f"costs {times(ratio)} as much"  # noqa: PLR2004
