@@ -8,6 +8,7 @@ from scipy import stats
 from support.fleet_values import fleet, launched
 
 from matrix.statistics import resampling, steadiness
+from matrix.statistics.autocorrelation import Autocorrelation
 from matrix.statistics.differing import ALL_EQUAL, CROSSED_MEANS, NOT_TESTED, Difference, difference
 from matrix.statistics.independence import independent_n
 from matrix.statistics.intervals import CROSSED_TAIL_CONFIDENCE, intervals, method_of
@@ -65,8 +66,8 @@ def test_a_mean_of_one_instance_or_one_repetition_has_no_crossed_variance():
 
 def test_degrees_of_freedom_are_weighed_by_what_each_part_adds():
     # All from instances: one less than there are. v = 4 + 1 - 0.5: 4.5^2 / (16 / 9 + 1 / 2 + 0.25 / 18).
-    alone = of_crossed(4.0, 0.0, 0.0, instances=10, repetitions=3)
-    both = of_crossed(4.0, 1.0, 0.5, instances=10, repetitions=3)
+    alone = of_crossed(4.0, 0.0, 0.0, instances=10, alike=Autocorrelation.none(3))
+    both = of_crossed(4.0, 1.0, 0.5, instances=10, alike=Autocorrelation.none(3))
 
     assert (alone.variance, alone.degrees_of_freedom, alone.limited_by) == (4.0, 9.0, INSTANCES)
     assert both.variance == 4.5
@@ -75,14 +76,14 @@ def test_degrees_of_freedom_are_weighed_by_what_each_part_adds():
 
 def test_the_residual_counts_for_no_more_than_either_part_and_degrees_are_never_below_one():
     # The residual is cut to 1, so that v = 4; 16 / (16 / 1 + 1 / 1 + 1 / 1) is below 1.
-    known = of_crossed(4.0, 1.0, 3.0, instances=2, repetitions=2)
+    known = of_crossed(4.0, 1.0, 3.0, instances=2, alike=Autocorrelation.none(2))
 
     assert (known.variance, known.degrees_of_freedom) == (4.0, 1.0)
 
 
 def test_equal_parts_are_limited_by_instances_and_nothing_has_no_variance():
-    assert of_crossed(1.0, 1.0, 0.0, instances=5, repetitions=5).limited_by == INSTANCES
-    assert of_crossed(0.0, 0.0, 0.0, instances=5, repetitions=5) == Uncertainty(0.0, 1.0, INSTANCES)
+    assert of_crossed(1.0, 1.0, 0.0, instances=5, alike=Autocorrelation.none(5)).limited_by == INSTANCES
+    assert of_crossed(0.0, 0.0, 0.0, instances=5, alike=Autocorrelation.none(5)) == Uncertainty(0.0, 1.0, INSTANCES)
 
 
 def test_the_interval_and_the_p_value_are_students():
