@@ -1,6 +1,8 @@
 """What a killed cloud of a folder has left there; only for the folder's owner (local/programs/claims.py)."""
 
 import shutil
+import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,9 +14,10 @@ ITS_OWN = ("storage", "code")
 # Where the cloud is, and its key.
 DESCRIPTION = "cloud.json"
 
-
-# A cloud removes older ones when it starts.
+# What a cloud leaves of its logs and its agents when it starts: the newest, of each so many bytes.
 MOST_LOGS, MOST_AGENTS = 1_000, 8
+MOST_BYTES = 256 << 20
+MOST_AGE_S = 30 * 86_400.0
 
 
 class Left(NamedTuple):
@@ -50,10 +53,23 @@ def sweep(workdir: Path) -> list[str]:
 
 
 def remove_old_logs(workdir: Path) -> None:
-    """Leave the logs of the latest instances, and the latest agents, each of which is a version of the code."""
-    for pattern, most in (("logs/i-*.log", MOST_LOGS), ("agents/*/*", MOST_AGENTS)):
-        oldest_first = sorted(workdir.glob(pattern), key=lambda path: path.stat().st_mtime)
-        for path in oldest_first[:-most]:
+    """Leave the newest logs and agents: no more than MOST_BYTES of each, and none older than MOST_AGE_S.
+
+    An agent is a version of the code; each instance has a log of its own, each function one for all its calls.
+    """
+    _leave_newest(workdir.glob("logs/i-*.log"), MOST_LOGS)
+    _leave_newest(workdir.glob("logs/*"), None)
+    _leave_newest(workdir.glob("agents/*/*"), MOST_AGENTS)
+
+
+def _leave_newest(paths: Iterable[Path], most: int | None) -> None:
+    oldest = time.time() - MOST_AGE_S
+    kept_bytes = 0
+    newest_first = sorted(((path.lstat().st_mtime, path) for path in paths), reverse=True)
+    for number, (changed_at, path) in enumerate(newest_first):
+        files = [path, *path.rglob("*")] if path.is_dir() else [path]
+        kept_bytes += sum(file.lstat().st_size for file in files)
+        if kept_bytes > MOST_BYTES or changed_at < oldest or (most is not None and number >= most):
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 

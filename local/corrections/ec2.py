@@ -8,6 +8,7 @@ Image and instance type validation is moto's own, switched on by environment var
 """
 
 import base64
+import hashlib
 import threading
 from typing import Any, Protocol
 
@@ -190,7 +191,9 @@ def _launch_idempotently(player: Player) -> None:
     ) -> Any:
         token = request.get("client_token") or NO_TOKEN
         key = (self.account_id, self.region_name, token)
-        parameters = (image_id, count, str(user_data), request.get("instance_type"), request.get("subnet_id"))
+        # By its hash: user data has up to 16 KiB, and a launch is remembered as long as the cloud is up.
+        script = hashlib.sha256(str(user_data).encode()).digest()
+        parameters = (image_id, count, script, request.get("instance_type"), request.get("subnet_id"))
         with lock:  # a retry must find the launch of the first attempt even while that is still going on
             if token != NO_TOKEN and key in launches:
                 reservation, first = launches[key]
@@ -265,6 +268,8 @@ def _terminate_through(player: Player) -> None:
     def finish(self: Any) -> None:
         if self._state.code != TERMINATED:
             terminate(self)
+            # Nobody runs it again; instances stay in moto's lists, with up to 16 KiB of it each.
+            self.user_data = None
 
     instances.Instance.terminate = terminate_once
     instances.Instance.finish_termination = finish

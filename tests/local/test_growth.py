@@ -3,6 +3,7 @@
 import itertools
 import json
 import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -84,22 +85,47 @@ def test_what_is_read_and_what_is_overwritten_takes_no_memory(cloud):
     assert (memory_kib(cloud.process.pid) - before) / LOOKS < MOST_KIB_EACH_LOOK
 
 
+def leave(path: Path, number: int, size: int = 0) -> None:
+    """Make a file that is so many seconds younger than a day old."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"x" * size)
+    changed_at = time.time() - 86_400 + number
+    os.utime(path, (changed_at, changed_at))
+
+
+def left_in(*folders: Path) -> list[str]:
+    """The names in some folders."""
+    return sorted(path.name for folder in folders for path in folder.iterdir())
+
+
 def test_old_logs_and_agents_are_removed_and_the_latest_stay(tmp_path, monkeypatch):
     monkeypatch.setattr(sweeping, "MOST_LOGS", 3)
     monkeypatch.setattr(sweeping, "MOST_AGENTS", 2)
     for number in range(5):
-        for name in (f"logs/i-{number}.log", f"agents/bucket/{number}.pyz"):
-            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name).touch()
-            os.utime(tmp_path / name, (number, number))
+        leave(tmp_path / f"logs/i-{number}.log", number)
+        leave(tmp_path / f"agents/bucket/{number}.pyz", number)
     (tmp_path / "agents/bucket/4.pyz.unpacked").mkdir()
-    (tmp_path / "logs/cloud.log").touch()
-    os.utime(tmp_path / "logs/cloud.log", (0, 0))
+    leave(tmp_path / "logs/cloud.log", 0)
 
     sweeping.remove_old_logs(tmp_path)
 
-    left = sorted(path.name for folder in ("logs", "agents/bucket") for path in (tmp_path / folder).iterdir())
-    assert left == ["4.pyz", "4.pyz.unpacked", "cloud.log", "i-2.log", "i-3.log", "i-4.log"]
+    assert left_in(tmp_path / "logs", tmp_path / "agents/bucket") == [
+        "4.pyz", "4.pyz.unpacked", "cloud.log", "i-2.log", "i-3.log", "i-4.log",
+    ]  # fmt: skip
+
+
+def test_logs_and_agents_have_a_limit_of_age_and_of_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(sweeping, "MOST_BYTES", 250)
+    leave(tmp_path / "logs/i-1.log", 0, size=100)
+    leave(tmp_path / "logs/i-2.log", 1, size=100)
+    leave(tmp_path / "logs/Analyse.log", 2, size=100)
+    leave(tmp_path / "agents/bucket/a.pyz", -32 * 86_400, size=10)
+    leave(tmp_path / "agents/bucket/b.pyz", 0, size=10)
+
+    sweeping.remove_old_logs(tmp_path)
+
+    assert left_in(tmp_path / "logs") == ["Analyse.log", "i-2.log"]
+    assert left_in(tmp_path / "agents/bucket") == ["b.pyz"]
 
 
 def test_the_logs_of_the_latest_calls_stay():
@@ -109,3 +135,27 @@ def test_the_logs_of_the_latest_calls_stay():
 
     assert next(iter(streams)) == "2"
     assert len(streams) == runtime.MOST_STREAMS
+
+
+INSTANCES, SCRIPT = 100, "x" * 15_000
+MOST_KIB_EACH_INSTANCE = 10
+
+
+def test_an_instance_that_has_ended_takes_little_memory(cloud):
+    ec2 = cloud.client("ec2")
+    [image] = ec2.describe_images(Filters=[{"Name": "architecture", "Values": ["x86_64"]}], MaxResults=5)["Images"][:1]
+
+    def live(number: int) -> None:
+        [launched] = ec2.run_instances(
+            ImageId=image["ImageId"], InstanceType="t3.micro", MinCount=1, MaxCount=1, UserData=f"{SCRIPT}{number}",
+            ClientToken=f"growth-{number}", InstanceInitiatedShutdownBehavior="terminate",
+        )["Instances"]  # fmt: skip
+        ec2.terminate_instances(InstanceIds=[launched["InstanceId"]])
+
+    for number in range(20):
+        live(number)
+    before = memory_kib(cloud.process.pid)
+    for number in range(20, 20 + INSTANCES):
+        live(number)
+
+    assert (memory_kib(cloud.process.pid) - before) / INSTANCES < MOST_KIB_EACH_INSTANCE
