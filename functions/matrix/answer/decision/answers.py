@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from matrix.answer.decision.candidates import MEDIAN, Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.answer.decision.tails import slow_tail
-from matrix.statistics.differing import Difference, difference, holm
+from matrix.statistics.differing import Difference, difference, with_the_best
 from matrix.statistics.resampling import Shortage
 from matrix.terms.documents import summary as documents
 
@@ -112,13 +112,13 @@ def _rank(question: Question) -> None:
 def _differences(fastest: Candidate, others: Sequence[Candidate], level: float) -> list[documents.Difference]:
     """Return of each candidate whether the samples tell it from the fastest one.
 
-    Tested is the percentile that ranks them, corrected for the number of tests, as `matrix compare` does.
+    Tested is the percentile that ranks them, corrected for the number of tests and for having picked the fastest.
     """
     tested = [
         difference(fastest.values, other.values, level) if fastest.values and other.values else None for other in others
     ]
     p_values = [between.p_value for between in tested if between and between.p_value is not None]
-    corrected = iter(holm(p_values))
+    corrected = iter(with_the_best(p_values))
     return [
         _difference(fastest, other, between, next(corrected) if between and between.p_value is not None else None)
         for other, between in zip(others, tested, strict=True)
