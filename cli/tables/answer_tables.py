@@ -106,5 +106,5 @@ def _cell(question: Question, system: str, is_for_sale: bool) -> Text:
     if not is_for_sale:
         return Text(figure)
     is_taken = candidate["cell"] == taken(question)
-    price = f"  {cost['usd']:,.2f}" if cost else ""
+    price = f"  {'≈' if cost.get('is_assumed') else ''}{cost['usd']:,.2f}" if cost else ""
     return Text(f"{figure}{price} {TAKEN if is_taken else ' '}", "green" if is_taken else "")

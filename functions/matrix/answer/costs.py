@@ -40,6 +40,8 @@ SOLD_BY = {
 # Work counted in bytes. `bytes`, without a direction, were written.
 BYTES = ("bytes", "read_bytes", "write_bytes")
 NOTHING = Amount.exactly(0.0)
+# A cost of which less rests on an assumption is as sure as its prices.
+LEAST_ASSUMED = 0.05
 _STORAGE: TypeAdapter[Storage] = TypeAdapter(AnyStorage)
 _WORKLOAD: TypeAdapter[Workload] = TypeAdapter(AnyWorkload)
 
@@ -52,6 +54,7 @@ class PointCost:
     usd: float
     basis: str
     missing: str | None = None  # what it leaves out, so that it is a lower bound
+    is_assumed: bool = False  # whether a twentieth of it and more is for bytes that nobody has counted
     usd_billed: float | None = None
     billed_basis: str | None = None
     filling: Filling | None = None  # of the cache, which is not in `usd`
@@ -66,6 +69,8 @@ class PointCost:
             "usd_billed": self.usd_billed,
             "billed_basis": self.billed_basis,
         }
+        if self.is_assumed:
+            document["is_assumed"] = True
         if self.filling:
             document["filling"] = self.filling.to_document()
         return document
@@ -93,14 +98,16 @@ class Bill:
             return None
         per, amount = sold
         usd_hour, basis = rate
-        by_use = self._by_use(cell, point, {name: total / times for name, total in work.items()})
+        by_use, is_counted = self._by_use(cell, point, {name: total / times for name, total in work.items()})
         usd = usd_hour * span_s / HOUR_S + (by_use or 0.0) * times
+        is_assumed = not is_counted and (by_use or 0.0) * times > LEAST_ASSUMED * usd
         billed = self._billed(cell, point)
         return PointCost(
             per=per,
             usd=usd / amount,
             basis=basis,
             missing="what is billed by the byte or request" if by_use is None else None,
+            is_assumed=is_assumed,
             usd_billed=billed[0] / amount if billed else None,
             billed_basis=billed[1] if billed else None,
             filling=self._filling(cell, point),
@@ -159,32 +166,34 @@ class Bill:
         basis = f"list prices of {self.book.region}, {prices_read(self.book)}"
         return _instance_usd(rates.to_document(), storage), shared, basis
 
-    def _by_use(self, cell: Document, point: Document, work: Mapping[str, float]) -> float | None:
+    def _by_use(self, cell: Document, point: Document, work: Mapping[str, float]) -> tuple[float | None, bool]:
         """What the storage bills by the byte for one repetition of a point that did so much work; None: not known.
 
-        By what the mount has counted, else by the bytes that the workload moved, else as the plan reckons it.
+        By what the mount has counted, else by the bytes that the workload moved, else as the plan reckons it: then
+        nothing was counted, which the second value says.
         """
         storage = storage_of(cell["storage"])
         if storage is None or not storage.is_billed_by_use:
-            return 0.0
+            return 0.0, True
         count = ran_of(cell)
-        requests = 0.0
+        requests, is_counted = 0.0, True
         moved = _metered_by_mount(storage, point.get("use") or {}, count)
         if moved is None:
             try:
                 workload = _WORKLOAD.validate_python(dict(cell["workload"]))
                 footprint = workload.footprint(dict(point.get("params") or {}), storage, count)
             except (ValidationError, KeyError, TypeError, ValueError):
-                return None
+                return None, True
             moved, requests = (
                 (count * footprint.read_bytes, count * footprint.written_bytes),
                 count * footprint.read_requests,
             )
-            if any(name in work for name in BYTES):
+            is_counted = any(name in work for name in BYTES)
+            if is_counted:
                 moved = work.get("read_bytes", 0.0), work.get("write_bytes", 0.0) + work.get("bytes", 0.0)
         read, written = map(Amount.exactly, moved)
         usage = Usage(NOTHING, read, written, NOTHING, Amount.exactly(requests))
-        return file_system_cost(self.book, storage, usage).expected
+        return file_system_cost(self.book, storage, usage).expected, is_counted
 
     def _billed(self, cell: Document, point: Document) -> tuple[float, str] | None:
         """A point's share of what its cell was billed: by its share of the time in which the cell's fleet worked."""

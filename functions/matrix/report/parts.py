@@ -22,10 +22,10 @@ from matrix.terms.figures import (
     NOT_CARRIED_NOTE,
     PERCENTILES,
     Column,
+    cost_words,
     figure,
     interval,
     interval_words,
-    money,
     quantity,
     sample_count,
 )
@@ -174,7 +174,7 @@ def _filled(cost: PointCost | None, times: int) -> Figure | str:
 
 
 def _cost(cost: PointCost) -> str:
-    return f"{'at least ' if cost['missing'] else ''}{money(cost['usd']).removeprefix('$')}"
+    return f"{'at least ' if cost['missing'] else ''}{cost_words(cost).replace('$', '')}"
 
 
 # --- all figures ------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from matrix.report.html import Figure, Markup, join, packed, tag, zipped
 from matrix.report.neighbours import Absent, absences
 from matrix.report.view import View
 from matrix.terms.documents.summary import Candidate, PointCost, Question
-from matrix.terms.figures import ABSENT, Column, interval_words, money, number, quantity
+from matrix.terms.figures import ABSENT, Column, cost_words, interval_words, number, quantity
 from matrix.terms.metrics import metric_title
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.verdicts import is_open, judged, ranked_of
@@ -226,14 +226,14 @@ def _measured(view: View, question: Question, candidate: Candidate, best: float,
         ends = (middle, ranked["value"]) if middle is not None else None
     kind = f"level-{level_of(ratio) if ratio else 0}"
     cost = candidate["cost"]
-    usd = Figure(_usd_words(cost).removeprefix("$"), cost["usd"]) if cost else ABSENT
+    usd = Figure(_usd_words(cost).replace("$", ""), cost["usd"]) if cost else ABSENT
     name = f"{'★ ' if view.takes(question, candidate) else ''}{view.called(candidate)}"
     return _row(name, _bar(kind, ranked["value"], most, ends),
                 Figure(column.write(ranked["value"]), ranked["value"]), usd)  # fmt: skip
 
 
 def _usd_words(cost: PointCost) -> str:
-    return f"{'at least ' if cost['missing'] else ''}{money(cost['usd'])}"
+    return f"{'at least ' if cost['missing'] else ''}{cost_words(cost)}"
 
 
 def _ghost(ghost: Absent, most: float, column: Column) -> Markup:

@@ -167,6 +167,15 @@ def money(usd: float | None) -> str:
     return ABSENT if usd is None else f"${usd:,.2f}" if usd >= 1 else f"${number(usd)}"
 
 
+ASSUMED_BYTES = "the bytes moved are assumed, not counted"
+
+
+def cost_words(cost: Mapping[str, Any]) -> str:
+    """Write a cost as its document has it: `$1.58`; `about $0.008` where it rests on an assumption."""
+    usd = cost["usd"]
+    return f"about ${float(f'{usd:.1g}'):,.15g}" if cost.get("is_assumed") else money(usd)
+
+
 def times(ratio: float) -> str:
     """Write a ratio: `2.5 times`."""
     return f"{ratio:.1f} times" if ratio < 10 else f"{ratio:.0f} times"  # noqa: PLR2004

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Difference, Question, SummaryDocument
-from matrix.terms.figures import money, quantity, rough_duration
+from matrix.terms.figures import ASSUMED_BYTES, cost_words, money, quantity, rough_duration
 from matrix.terms.metrics import metric_title
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.verdicts import difference_of, is_open, judged, ranked_of
@@ -356,8 +356,8 @@ def _at_cost(candidate: Candidate) -> str:
     cost = candidate["cost"]
     if cost is None:
         return ""
-    beside = f" and {cost['missing']}" if cost["missing"] else ""
-    return f", {money(cost['usd'])} per {cost['per']}{beside}"
+    beside = f" and {cost['missing']}" if cost["missing"] else f" ({ASSUMED_BYTES})" if cost.get("is_assumed") else ""
+    return f", {cost_words(cost)} per {cost['per']}{beside}"
 
 
 def _is_partial(candidate: Candidate) -> bool:

@@ -9,6 +9,7 @@ from support.runs_for_reports import build_run, cell_of
 from matrix.answer.costs import Bill, prices_read, storage_limits
 from matrix.answer.results import cell_result
 from matrix.samples.file import SampleFile
+from matrix.terms.figures import cost_words
 
 TEN = {"ebs": {10: 3600.0}, "efs": {10: 7200.0}}
 
@@ -215,6 +216,28 @@ def test_elastic_bytes_that_are_not_known_make_the_cost_a_lower_bound():
     }  # fmt: skip
 
     assert Bill.of(None, None).point_cost(cell, point).missing == "what is billed by the byte or request"
+
+
+@pytest.mark.parametrize(
+    ("use", "is_assumed"),
+    [({}, True), ({"seconds": 60.0, "nfs_read_bytes_per_s": 1e6, "nfs_write_bytes_per_s": 1e6}, False)],
+)
+def test_a_cost_that_rests_on_assumed_bytes_says_so_and_has_one_digit(use, is_assumed):
+    """Of a build that moved next to nothing the plan assumes 10 MB/s: $0.00839 had three digits of that."""
+    fleet = [{"repetition": 1, "span_s": 60.0, "builds_per_s": 1 / 60}]
+    point = {"id": "p01", "params": {}, "fleet": fleet, "metrics": {}, "use": use}
+    cell = {
+        "id": "c", "file_system": "efs", "storage": {"type": "efs", "throughputMode": "elastic"},
+        "workload": {"type": "build", "build": "make", "expectedSeconds": 60},
+        "fleet": {"instanceType": "m6i.large", "count": 1}, "points": [point],
+    }  # fmt: skip
+
+    cost = Bill.of(None, None).point_cost(cell, point)
+
+    document = cost.to_document()
+    assert document.get("is_assumed", False) is is_assumed
+    assert not is_assumed or cost_words({**document, "usd": 1_234.5}) == "about $1,000"
+    assert cost_words({**document, "usd": 0.00839}) == ("about $0.008" if is_assumed else "$0.00839")
 
 
 def test_work_of_no_price_or_of_no_known_storage_costs_nothing_that_could_be_said():

@@ -7,7 +7,7 @@ from matrix.report.charts.chart import Chart, Series
 from matrix.report.charts.labels import lower, point_title, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import View
-from matrix.terms.figures import money, quantity
+from matrix.terms.figures import ASSUMED_BYTES, cost_words, money, quantity
 from matrix.terms.metrics import metric_title
 from matrix.text.risks import risk_words
 from matrix.text.verdicts import lost_words
@@ -191,7 +191,9 @@ def _words(question: Mapping[str, Any], candidate: Mapping[str, Any], slow: str)
         question["fleet"],
         f"{slow}: {quantity(candidate['value'], question['unit'])}",
     ]
-    lines.append(f"{money(cost['usd'])} per {cost['per']} ({cost['basis']})")
+    lines.append(f"{cost_words(cost)} per {cost['per']} ({cost['basis']})")
+    if cost.get("is_assumed"):
+        lines.append(ASSUMED_BYTES)
     if cost["missing"]:
         lines.append(f"without {cost['missing']}")
     if cost["usd_billed"] is not None:

@@ -33,6 +33,8 @@ class PointCost(TypedDict):
     basis: str
     missing: str | None
     """What is left out, so that it is a lower bound."""
+    is_assumed: NotRequired[bool]
+    """Whether a twentieth of `usd` and more is for bytes that nobody has counted: only its first digit is known."""
     usd_billed: float | None
     """As the run paid it, with boot, barriers and waiting."""
     billed_basis: str | None
