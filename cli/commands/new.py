@@ -95,14 +95,14 @@ def new(
     totals = planned.plan["totals"]
     console = terminal.stderr()
     takes = f"{totals['cells']} cells, about {rough_duration(totals['expected_s'])}"
-    console.print(f"{takes}, {plan_tables.cost_sentence(planned.plan)} on AWS", soft_wrap=True)
+    terminal.print_wrapped(console, f"{takes}, {plan_tables.cost_sentence(planned.plan)} on AWS")
     if as_json:
         measured = {name: totals[name] for name in ("cells", "expected_s", "cost_usd")}
         terminal.print_json({"matrix": str(path), "schema": str(path.with_name(SCHEMA)), **measured})
     if path != planning.STDIN:
         beside = f" and {SCHEMA}, by which editors complete it"
-        console.print(f"Written: {path}{beside}. Next: matrix plan {path}", soft_wrap=True)
-        console.print(f"         try it on this machine: matrix run {path} --local", soft_wrap=True)
+        terminal.print_wrapped(console, f"Written: {path}{beside}. Next: matrix plan {path}")
+        terminal.print_wrapped(console, f"         try it on this machine: matrix run {path} --local")
 
 
 def _answer(option: str | None, question: str, usual: str, problems: Callable[[str], Sequence[str]]) -> str:
@@ -118,7 +118,7 @@ def _answer(option: str | None, question: str, usual: str, problems: Callable[[s
         if not wrong:
             return answer
         for line in wrong:
-            terminal.stderr().print(f"  {line}", soft_wrap=True)
+            terminal.print_wrapped(terminal.stderr(), f"  {line}")
 
 
 def _no_numbers(answer: str) -> list[str]:
@@ -138,7 +138,7 @@ def _explain(title: str, kinds: dict[str, str], option: str | None) -> None:
         console = terminal.stderr()
         console.print(f"{title}:")
         for kind, words in kinds.items():
-            console.print(f"  {kind:<20} {words}", soft_wrap=True)
+            terminal.print_wrapped(console, f"  {kind:<20} {words}")
 
 
 def _listed(answer: str) -> list[str]:

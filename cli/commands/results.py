@@ -61,7 +61,7 @@ def results(
     summary = _with_late_metrics(stored)
     if format_ in (Format.CSV, Format.JSONL) and summary["status"] == STATUS:
         # The other formats show warnings themselves.
-        terminal.stderr().print(f"Warning: {summary['warnings'][0]}", soft_wrap=True)
+        terminal.print_wrapped(terminal.stderr(), f"Warning: {summary['warnings'][0]}")
     if format_ is Format.JSONL:
         _write_json_lines(stored, summary)
     elif brief and format_ is Format.TABLE:

@@ -160,13 +160,13 @@ def _run_here(planned: Planned, wish: Wish, instances: str, child: subprocess.Po
     console = terminal.stderr()
     # Emulated machines bring their own tools.
     for line in tools.missing(planned.plan) if instances == "process" else []:
-        console.print(f"Note: {line}", soft_wrap=not console.is_terminal)
+        terminal.print_wrapped(console, f"Note: {line}")
     expected = rough_duration(planned.plan["totals"]["expected_s"])
     console.print(f"On this machine: it {_does_here(planned, instances)}, and it costs nothing.")
     if not planned.plan.get("emulated"):
         console.print(f"On AWS it would take about {expected} and cost {plan_tables.cost_sentence(planned.plan)}.")
     if instances == "process" and (note := room.refuse_full_disk(planned)):
-        console.print(f"Note: {note}", soft_wrap=not console.is_terminal)
+        terminal.print_wrapped(console, f"Note: {note}")
     if wish.detach and not deployment.is_local_cloud_running():
         raise CommandError(
             "--detach with --local needs a local cloud that stays", "start one in another terminal: `matrix local up`"
@@ -207,7 +207,7 @@ def _agree(planned: Planned, *, asked_from_pipe: bool, yes: bool) -> None:
     console.print(f"{planned.plan['name']}: {count} cell{'' if count == 1 else 's'}, cost {sentence}")
     for warning in planned.plan["warnings"]:
         if warning["path"] == "prices":
-            console.print(f"Note: {warning['message']}", soft_wrap=not console.is_terminal)
+            terminal.print_wrapped(console, f"Note: {warning['message']}")
     if "resume" in planned.matrix:
         console.print(_taken_over(planned))
     if yes or planned.plan["totals"]["cost_usd"]["expected"] <= 0:

@@ -84,7 +84,7 @@ def _verified(target: Deployment, *, with_fsx: bool, record: Path | None, yes: b
     outcomes = list(
         steps.take(
             planned,
-            lambda step: console.print(f"{step.name}: {step.proves} …", soft_wrap=True),
+            lambda step: terminal.print_wrapped(console, f"{step.name}: {step.proves} …"),
             lambda outcome: _show(console, outcome),
         )
     )
@@ -100,7 +100,7 @@ def _agree(console: Console, planned: Sequence["Step"], *, yes: bool) -> None:
     """Show what each step costs; go on only when the user agrees to it."""
     for step in planned:
         cost = f"{step.usd:.3f} USD" if step.usd else "free"
-        console.print(f"  {step.name:<12} {cost:>10}  {step.proves}", soft_wrap=True)
+        terminal.print_wrapped(console, f"  {step.name:<12} {cost:>10}  {step.proves}")
     console.print(f"  together     {sum(step.usd for step in planned):>6.3f} USD")
     if yes:
         return
@@ -114,7 +114,7 @@ def _show(console: Console, outcome: "Outcome") -> None:
     from cli.verify import pages
     from cli.verify.checks import Verdict
 
-    console.print(f"{outcome.step.name}: {outcome.verdict}, {outcome.seconds or 0:.0f} s", soft_wrap=True)
+    terminal.print_wrapped(console, f"{outcome.step.name}: {outcome.verdict}, {outcome.seconds or 0:.0f} s")
     for check in outcome.checks:
         if check.verdict is not Verdict.AS_ASSUMED:
-            console.print(pages.line_of(check), soft_wrap=True)
+            terminal.print_wrapped(console, pages.line_of(check))

@@ -136,7 +136,7 @@ def opened(
         server.console = Console(source, run, as_ctrl_c or stop, admission, plan)
         threading.Thread(target=server.serve_forever, name="console", daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/#token={admission.token}"
-        terminal.stderr().print(f"See it in the browser: {address}", soft_wrap=True)
+        terminal.print_wrapped(terminal.stderr(), f"See it in the browser: {address}")
         page = workdir() / CONSOLE_PAGE if service.deployment.environment == "local" else None
         with _leading_there(page, address) if page else nullcontext():
             try:

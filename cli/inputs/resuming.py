@@ -20,7 +20,7 @@ def plan_rest(service: Service, run: str, file: Path | None, region: str | None)
     if service.deployment.environment == "local":
         # The bucket of a local cloud ends with it; the folder of the run has its files.
         for path in mirror.restore(service, run):
-            terminal.stderr().print(f"Note: {path} cannot be read, so what it says is not taken over", soft_wrap=True)
+            terminal.print_wrapped(terminal.stderr(), f"Note: {path} cannot be read, so what it says is not taken over")
     _refuse_running(service, run)
     plan = service.plan(run)
     if plan is None:

@@ -4,10 +4,12 @@ import codecs
 import io
 import json
 import os
+import re
 import sys
 from dataclasses import dataclass
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
 from rich.text import Text
 
@@ -18,6 +20,8 @@ from matrix.terms.printable import printable
 # A pipe has no width, so tables keep their lines whole for grep and awk; COLUMNS overrules that.
 PIPE_WIDTH = 160
 ESCAPED = "matrix-escaped"
+# What a line begins with, below which its later lines do not go: spaces, and a dash or a label such as `Note:`.
+HEAD = re.compile(r" *(?:-|[A-Z][a-z]+:(?= ))? *")
 
 
 class _Harmless(RenderHook):
@@ -75,6 +79,36 @@ def stderr() -> Console:
     return Pipe(stderr=True, width=_width(sys.stderr.isatty()), markup=False, highlight=False)
 
 
+def print_wrapped(console: Console, text: str | Text) -> None:
+    """Print a text in lines that break between words; a later line hangs below the text behind `Note: ` or `- `.
+
+    A word that is wider than the terminal stays whole, so that an address can be opened and a path copied. A pipe has
+    no width: there a line stays a line. A command that is to be copied is printed without this.
+    """
+    whole = text if isinstance(text, Text) else Text(text)
+    for line in whole.split("\n", allow_blank=True):
+        if not console.is_terminal:
+            console.print(line, soft_wrap=True)
+            continue
+        head = HEAD.match(line.plain)
+        hang = min(head.end() if head else 0, console.width // 2)
+        for index, part in enumerate(line.divide(_breaks(line.plain, console.width, hang))):
+            part.rstrip()
+            console.print(Text.assemble(" " * hang, part) if index else part, soft_wrap=True)
+
+
+def _breaks(line: str, width: int, hang: int) -> list[int]:
+    """Where a line is broken: before each word that would go beyond `width` columns."""
+    breaks: list[int] = []
+    column = len(line) - len(line.lstrip())
+    for word in re.finditer(r"\S+\s*", line):
+        if column > hang and column + cell_len(word[0].rstrip()) > width:
+            breaks.append(word.start())
+            column = hang
+        column += cell_len(word[0])
+    return breaks
+
+
 def print_json(document: object) -> None:
     """Print the one document that `--json` asks for; dates, paths and the like as their words."""
     sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, default=str) + "\n")
@@ -88,6 +122,6 @@ def _width(is_terminal: bool) -> int | None:
 def say_error(error: CommandError) -> None:
     """Print what went wrong and what to try next."""
     console = stderr()
-    console.print(Text.assemble(("Error: ", "bold red"), error.message), soft_wrap=not console.is_terminal)
+    print_wrapped(console, Text.assemble(("Error: ", "bold red"), error.message))
     if error.advice:
-        console.print(Text.assemble(("Try:   ", "bold"), error.advice), soft_wrap=not console.is_terminal)
+        print_wrapped(console, Text.assemble(("Try:   ", "bold"), error.advice))

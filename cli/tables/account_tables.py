@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from cli.messages import terminal
 from cli.tables.text_table import TextTable
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.figures import ABSENT
@@ -31,8 +32,8 @@ def show(console: Console, plan: PlanDocument, account: Account) -> None:
     console.print(Text("What the account must have at once, beside AWS's defaults (nobody was asked)", "bold"))
     console.print(_table(listed, addresses(plan, account.at_once)))
     if asked := [need for need in listed if need.is_beyond]:
-        console.print(
-            f"Where the account has less, ask for it all at once ({account.region}); AWS may take days:", soft_wrap=True
+        terminal.print_wrapped(
+            console, f"Where the account has less, ask for it all at once ({account.region}); AWS may take days:"
         )
         for need in asked:
             console.print(f"  {need.request} --region {account.region}", soft_wrap=True)

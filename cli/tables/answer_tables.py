@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.text import Text
 
+from cli.messages import terminal
 from cli.tables.text_table import TextTable
 from matrix.input.storage_names import brief_names
 from matrix.terms.documents.summary import Decision, Question, SummaryDocument
@@ -22,9 +23,9 @@ UNLIMITED = 10_000
 def show(console: Console, summary: SummaryDocument) -> None:
     """Print the decision in words, and a small table for each kind of work."""
     if source := summary.get("source"):
-        console.print(f"Published, not measured here: {source}.", soft_wrap=True)
+        terminal.print_wrapped(console, f"Published, not measured here: {source}.")
     for sentence in decision_sentences(summary):
-        console.print(Text(sentence, "bold"), soft_wrap=not console.is_terminal)
+        terminal.print_wrapped(console, Text(sentence, "bold"))
     if decision := summary.get("decision"):
         _show_grids(console, decision, brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"]))
     if note := ENVIRONMENT_NOTES.get(summary["environment"]):
@@ -36,7 +37,7 @@ def _show_grids(console: Console, decision: Decision, names: Mapping[str, str]) 
     for _, alike in groupby(decision["questions"], key=lambda question: (question["workload"], question["label"])):
         questions = list(alike)
         console.print()
-        console.print(Text(_title(questions, is_for_sale), "bold"), soft_wrap=not console.is_terminal)
+        terminal.print_wrapped(console, Text(_title(questions, is_for_sale), "bold"))
         for some in _that_fit(console, questions, names, is_for_sale=is_for_sale):
             console.print(grid(some, names, is_for_sale=is_for_sale))
     if is_for_sale and any(taken(question) for question in decision["questions"]):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from cli.messages import terminal
 from cli.tables.text_table import TextTable
 from matrix.terms.figures import ABSENT, instant, quantity
 
@@ -28,18 +29,18 @@ def show(console: Console, tracks: "Sequence[Track]", runs: "Sequence[KeptRun]")
         better = "higher" if track.higher_is_better else "lower"
         what = f"{track.workload} ({track.point})" if track.point else track.workload
         head = f"{track.storage}, {track.fleet}, {what}: {track.metric}, {better} is better"
-        console.print(Text.assemble((head, "bold"), (f"  {track.environment}", "dim")), soft_wrap=True)
+        terminal.print_wrapped(console, Text.assemble((head, "bold"), (f"  {track.environment}", "dim")))
         console.print(_table(track, runs, console.width))
         for change in track.changes:
             words = Text.assemble(
                 (f"{runs[change.run].name}: ", "bold"), (change.words, STYLES.get(change.verdict, ""))
             )
-            console.print(words, soft_wrap=True)
+            terminal.print_wrapped(console, words)
             for fact in change.changed:
-                console.print(f"  {fact.fact}: {', '.join(fact.before)} → {', '.join(fact.after)}", soft_wrap=True)
+                terminal.print_wrapped(console, f"  {fact.fact}: {', '.join(fact.before)} → {', '.join(fact.after)}")
         if track.published is not None and track.environment != "published":
             against = f" (not comparable: {'; '.join(track.objections)})" if track.objections else ""
-            console.print(f"Published: {quantity(track.published, track.unit)}{against}", soft_wrap=True)
+            terminal.print_wrapped(console, f"Published: {quantity(track.published, track.unit)}{against}")
 
 
 def _table(track: "Track", runs: "Sequence[KeptRun]", width: int) -> TextTable:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
+from cli.messages import terminal
 from cli.tables.text_table import TextTable
 from matrix.terms.figures import ABSENT, instant, number
 
@@ -23,21 +24,21 @@ def show(console: Console, observed: "ObservedDocument") -> None:
     """Print a picture of the window, a row for each metric, and a row for each storage that comes into question."""
     head = f"{observed['id']}: {observed['name']}"
     span = f"  {observed['region']}, {instant(observed['begun'])} to {instant(observed['ended'])}"
-    console.print(Text.assemble((head, "bold"), (span, "dim")), soft_wrap=True)
+    terminal.print_wrapped(console, Text.assemble((head, "bold"), (span, "dim")))
     for metric in observed["metrics"]:
         if metric["name"] in PICTURED:
-            console.print(f"{metric['name']:<11}{_picture(metric)}", soft_wrap=True)
+            terminal.print_wrapped(console, f"{metric['name']:<11}{_picture(metric)}")
     console.print()
     console.print(_metrics(observed["metrics"]))
     console.print()
     moved = f"{number(observed['read_gib_month'])} GiB read and {number(observed['written_gib_month'])} GiB written"
     cost = f"; as it is {_usd(observed['usd_month']['expected'])} a month" if observed["usd_month"] else ""
-    console.print(f"A month: {moved}{cost}. What would carry it:", soft_wrap=True)
+    terminal.print_wrapped(console, f"A month: {moved}{cost}. What would carry it:")
     console.print(_carriers(observed["carriers"][:MOST_CARRIERS]))
     for sentence in _answer(observed["carriers"]):
-        console.print(sentence, soft_wrap=True)
+        terminal.print_wrapped(console, sentence)
     for warning in observed["warnings"]:
-        console.print(Text.assemble(("Note: ", "yellow"), warning), soft_wrap=True)
+        terminal.print_wrapped(console, Text.assemble(("Note: ", "yellow"), warning))
 
 
 def _picture(metric: "ObservedMetric") -> str:

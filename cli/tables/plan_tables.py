@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from cli.messages import terminal
 from cli.tables import account_tables
 from cli.tables.account_tables import Account
 from cli.tables.text_table import TextTable
@@ -42,15 +42,15 @@ def show(console: Console, plan: PlanDocument, account: Account, *, is_whole: bo
     """
     console.print(Text(plan["name"], "bold"))
     for line in totals(plan):
-        console.print(line, soft_wrap=not console.is_terminal)
+        terminal.print_wrapped(console, line)
     console.print()
-    console.print(Text(_grid_title(plan), "bold"), soft_wrap=not console.is_terminal)
+    terminal.print_wrapped(console, Text(_grid_title(plan), "bold"))
     console.print(grid(plan))
     if is_whole:
         console.print()
         console.print(Text("Cells, in the order of the run: their steps, time, and cost (low–high)", "bold"))
         for row in cells(plan, console.width):
-            console.print(row, soft_wrap=True)
+            terminal.print_wrapped(console, row)
     # What is emulated takes nothing of an account.
     if not plan.get("emulated"):
         console.print()
@@ -59,7 +59,7 @@ def show(console: Console, plan: PlanDocument, account: Account, *, is_whole: bo
     _show_list(console, "Assumptions", plan.get("assumptions") or [])
     if not is_whole:
         console.print()
-        console.print("Each cell with its steps, time and cost: add --all", soft_wrap=not console.is_terminal)
+        terminal.print_wrapped(console, "Each cell with its steps, time and cost: add --all")
 
 
 def _grid_title(plan: PlanDocument) -> str:
@@ -172,14 +172,5 @@ def _show_list(console: Console, title: str, lines: list[str], style: str = "") 
         return
     console.print()
     console.print(Text(title, f"bold {style}".strip()))
-    if not console.is_terminal:
-        # A table pads each line to its width, and a pipe has none.
-        for line in lines:
-            console.print(f"- {line}", soft_wrap=True)
-        return
-    grid = Table.grid(padding=(0, 1))
-    grid.add_column()
-    grid.add_column(overflow="fold")
     for line in lines:
-        grid.add_row("-", line)
-    console.print(grid)
+        terminal.print_wrapped(console, f"- {line}")

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cli.messages import terminal
 from cli.tables.text_table import TextTable
 from matrix.input.storage_names import brief_names
 from matrix.report import highest_rates
@@ -56,7 +57,7 @@ def show(console: Console, summary: SummaryDocument) -> None:
     counts = f", {totals['measured']} of {totals['cells']} cells measured" if is_partial else ""
     console.print(Text.assemble(("Run ", "bold"), summary["run"], "  ", (f"{status}{counts}", style)))
     for sentence in decision_sentences(summary):
-        console.print(Text(sentence, "bold"), soft_wrap=not console.is_terminal)
+        terminal.print_wrapped(console, Text(sentence, "bold"))
     names = brief_names((cell["file_system"], cell["storage"]) for cell in summary.get("cells", []))
     for (workload, metric), cells in _by_metric(summary).items():
         console.print()
@@ -82,14 +83,10 @@ def show_warnings(console: Console, summary: SummaryDocument) -> None:
     warnings = grouped_warnings(all_warnings(summary))
     shown = warnings[: max(MOST_WARNINGS, len(left_behind_lines(summary)))]
     for warning in shown:
-        line = Table.grid(padding=(0, 1))
-        line.add_column(no_wrap=True)
-        line.add_column()
-        line.add_row(Text("Warning:", "yellow"), Text(warning))
-        console.print(line if console.is_terminal else Text.assemble(("Warning: ", "yellow"), warning))
+        terminal.print_wrapped(console, Text.assemble(("Warning: ", "yellow"), warning))
     if len(warnings) > len(shown):
         rest = f"and {len(warnings) - len(shown)} more kinds of warnings, in summary.md"
-        console.print(rest, soft_wrap=not console.is_terminal)
+        terminal.print_wrapped(console, rest)
 
 
 def show_highest_rates(console: Console, summary: SummaryDocument) -> None:
@@ -102,7 +99,7 @@ def show_highest_rates(console: Console, summary: SummaryDocument) -> None:
     for storage, fleet, label, limit, _, highest, *_ in rows:
         where = f": {label}, P99 at most {limit}: " if label else f": P99 at most {limit}: "
         line = Text.assemble("  ", (f"{storage}, {fleet}", "cyan"), where, (highest, "bold"))
-        console.print(line, soft_wrap=not console.is_terminal)
+        terminal.print_wrapped(console, line)
 
 
 def show_ceilings(console: Console, summary: SummaryDocument) -> None:
@@ -112,13 +109,12 @@ def show_ceilings(console: Console, summary: SummaryDocument) -> None:
         return
     console.print()
     console.print(Text("Which ceiling was hit", "bold"))
-    wraps = not console.is_terminal
     for name, cells in groups.items():
         some = f" ({len(cells)} cell{'s' if len(cells) > 1 else ''}). Next: {cells[0][1]['next']}"
-        console.print(Text.assemble("  ", (name, "bold"), some), soft_wrap=wraps)
+        terminal.print_wrapped(console, Text.assemble("  ", (name, "bold"), some))
         for cell, bottleneck in cells[:MOST_EXAMPLES]:
             line = Text.assemble("    ", (cell["id"], "cyan"), f": {bottleneck['evidence']}")
-            console.print(line, soft_wrap=wraps)
+            terminal.print_wrapped(console, line)
         if len(cells) > MOST_EXAMPLES:
             console.print(Text(f"    and {len(cells) - MOST_EXAMPLES} more, in summary.md"))
     if any(bottleneck["is_provisional"] for cells in groups.values() for _, bottleneck in cells):
@@ -134,7 +130,7 @@ def show_layers(console: Console, summary: SummaryDocument) -> None:
     console.print(Text("What each layer saw of the work", "bold"))
     for cell, label, layer in far[:MOST_EXAMPLES]:
         line = Text.assemble("    ", (cell, "cyan"), f", {label}: {layer_sentence(layer)}")
-        console.print(line, soft_wrap=not console.is_terminal)
+        terminal.print_wrapped(console, line)
     if len(far) > MOST_EXAMPLES:
         console.print(Text(f"    and {len(far) - MOST_EXAMPLES} more, in the report"))
 
@@ -246,7 +242,7 @@ def show_failed(console: Console, summary: SummaryDocument) -> None:
     console.print()
     console.print(Text(f"{len(failed)} of {len(summary['cells'])} cells were not measured", "bold red"))
     for cell in failed:
-        console.print(Text.assemble("  ", (cell["id"], "bold"), ": ", why(cell)), soft_wrap=not console.is_terminal)
+        terminal.print_wrapped(console, Text.assemble("  ", (cell["id"], "bold"), ": ", why(cell)))
 
 
 def why(cell: ResultDocument) -> str:

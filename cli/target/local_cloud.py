@@ -115,20 +115,20 @@ def refuse_machines_of_others(instances: str) -> None:
 def _say_if_killed(child: subprocess.Popen[bytes]) -> None:
     """Say that the local cloud was killed, and why that may be: it could not say anything itself."""
     if child.poll() == -signal.SIGKILL:
-        terminal.stderr().print(
+        terminal.print_wrapped(
+            terminal.stderr(),
             f"The local cloud was killed. Linux does so where memory runs out: it takes some {NEEDED_MIB:,} MiB, "
             f"and may have {memory.available_mib():,} MiB here (`dmesg` tells). Give it more, or use fewer instances.",
-            soft_wrap=True,
         )
 
 
 def _warn_of_little_memory() -> None:
     available_mib = memory.available_mib()
     if available_mib < NEEDED_MIB:
-        terminal.stderr().print(
+        terminal.print_wrapped(
+            terminal.stderr(),
             f"Warning: {available_mib:,} MiB of memory are free for the local cloud, and a run of one instance takes "
             f"some {NEEDED_MIB:,}: Linux may kill it. What was measured until then is kept.",
-            soft_wrap=True,
         )
 
 
@@ -191,7 +191,7 @@ def wait_until_ready(child: subprocess.Popen[bytes]) -> dict[str, Any]:
 def say_what_was_left(cloud: dict[str, Any]) -> None:
     """Print what the cloud found of one that was killed."""
     for sentence in cloud["left_by_others"]:
-        terminal.stderr().print(f"Found: {sentence}", soft_wrap=True)
+        terminal.print_wrapped(terminal.stderr(), f"Found: {sentence}")
 
 
 def leave(child: subprocess.Popen[bytes]) -> None:

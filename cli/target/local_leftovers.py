@@ -26,7 +26,7 @@ def take_away(*, dry_run: bool) -> dict[str, Any]:
         before = sweeping.left(folder)
         if not dry_run:
             for sentence in sweeping.sweep(folder):
-                terminal.stderr().print(f"Found: {sentence}", soft_wrap=True)
+                terminal.print_wrapped(terminal.stderr(), f"Found: {sentence}")
         remaining = sweeping.left(folder)
     gone = [left for left in before if left not in remaining]
     return {"deleted": list(map(_resource, gone)), "remaining": list(map(_resource, remaining))}

@@ -32,7 +32,7 @@ def runs_of(deployment: Deployment, cell: str, newest: Iterable[str]) -> list[st
         if error.response["Error"]["Code"] not in UNASKABLE:
             raise
         note = f"only the newest runs are looked at: the table's index {INDEX} cannot be asked ({error})"
-        terminal.stderr().print(note, soft_wrap=True)
+        terminal.print_wrapped(terminal.stderr(), note)
         return []
     return [run for _, run in sorted(measured)]
 

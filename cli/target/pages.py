@@ -19,6 +19,6 @@ def show_page(path: Path, *, is_opened: bool, is_silent: bool = False) -> None:
     """Print where a page is, unless the command's JSON has stdout, and open it if asked to."""
     typer.echo(str(path), err=is_silent)
     if is_opened and not webbrowser.open(path.resolve().as_uri()):
-        terminal.stderr().print(
-            f"Note: no browser could be started; open it yourself: {path.resolve().as_uri()}", soft_wrap=True
+        terminal.print_wrapped(
+            terminal.stderr(), f"Note: no browser could be started; open it yourself: {path.resolve().as_uri()}"
         )

@@ -40,4 +40,4 @@ def _read(names: list[str], *, local: bool, stack: str | None, region: str | Non
         try:
             yield summaries.find(name, local=local, stack=stack, region=region)
         except CommandError as error:
-            terminal.stderr().print(f"left out: {error}", soft_wrap=True)
+            terminal.print_wrapped(terminal.stderr(), f"left out: {error}")
