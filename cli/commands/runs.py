@@ -85,7 +85,9 @@ def _of_mirror(run: str) -> Listed:
     started = execution.started_at if execution else summary and summary.get("started_at")
     ended = execution.ended_at if execution else summary and summary.get("finished_at")
     status = summary["status"] if summary else execution.status if execution else "unknown"
-    took = ended - started if started and ended else None
+    begun, finished = (summary.get("started_at"), summary.get("finished_at")) if summary else (None, None)
+    # By its summary, as the report and the console say it; the execution goes on for some seconds to end itself.
+    took = finished - begun if begun and finished else ended - started if started and ended else None
     return Listed(run, status, started, took, f"{run_folder(run)}/")
 
 

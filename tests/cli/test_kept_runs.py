@@ -4,6 +4,7 @@ import json
 import os
 import random
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -275,3 +276,13 @@ def test_results_are_on_the_disk_before_their_name_is_and_heartbeats_are_not_wai
     assert done[1][1].endswith(".partial")
     assert done[2] == ("renamed", "result.json")
     assert [name for _, name in done[3:]] == ["c", "cells", "r", "runs"]
+
+
+def test_a_run_took_as_long_as_its_summary_says_in_the_list_too(workdir, keep_run, matrix):
+    keep_run("r", started_at=1_000.0, finished_at=1_277.0)
+    KeptRuns(workdir / "runs").keep_execution(replace(execution("r", "SUCCEEDED"), ended_at=1_287.0))
+
+    [listed] = json.loads(matrix("runs", "--json").stdout)
+
+    assert listed["duration_s"] == 277.0
+    assert "4m 37s" in matrix("runs").stdout

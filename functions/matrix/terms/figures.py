@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 PERCENTILES = ("p0", "p50", "p75", "p90", "p98", "p100")
@@ -69,29 +70,22 @@ def quantity(value: float | None, unit: str) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """How the figures of a column are written whose unit stands in its head."""
+    """How the figures of a column are written; their unit stands in its head, or at each where that is empty."""
 
     unit: str
     write: Callable[[float | None], str]
 
     @classmethod
     def of(cls, values: Iterable[float | None], unit: str) -> "Column":
-        """Choose the unit: `min:s` for durations of which most take minutes, else the metric's own."""
+        """Choose the unit: each its own for durations of which most take minutes (`97m 42s`), else the metric's."""
         known = sorted(value for value in values if value is not None and math.isfinite(value))
         if unit == "s" and known and known[len(known) // 2] >= 60:  # noqa: PLR2004 - a minute
-            return cls("min:s", _clock)
+            return cls("", partial(quantity, unit="s"))
         return cls(unit, _latency if unit == "µs" else _bare)
 
     def head(self, words: str) -> str:
-        """Write the head of the column: `P50 (min:s)`."""
+        """Write the head of the column: `P50 (MB/s)`."""
         return f"{words} ({self.unit})" if self.unit else words
-
-
-def _clock(seconds: float | None) -> str:
-    if seconds is None or not math.isfinite(seconds):
-        return ABSENT
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02d}"
 
 
 def _latency(microseconds: float | None) -> str:

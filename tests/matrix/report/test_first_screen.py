@@ -31,7 +31,7 @@ def test_a_panel_has_the_answer_the_number_the_costs_and_all_storages_the_best_f
 
     assert "EBS gp3 is fastest and cheapest. 102m 50s P90 build time, $1.32 per build" in last
     bars = last.partition("USD per build")[2]
-    assert bars.index("EBS gp3 102:50 1.32") < bars.index("151:54 1.69") < bars.index("EFS bursting 190:42 2.10")
+    assert bars.index("EBS gp3 102m 50s 1.32") < bars.index("151m 54s 1.69") < bars.index("EFS bursting 190m 42s 2.10")
 
 
 def test_a_storage_that_is_expected_first_by_its_neighbours_is_named_where_it_was_not_measured(published):
@@ -41,10 +41,10 @@ def test_a_storage_that_is_expected_first_by_its_neighbours_is_named_where_it_wa
         assert "of those measured" in panel
         expected = "EBS gp3. By its 101m 17s at 1 and 102m 50s at 200 instances it is expected to be first."
         assert f"Not measured here: {expected}" in panel
-        assert "EBS gp3 not measured: 101:17 at 1, 102:50 at 200" in panel
+        assert "EBS gp3 not measured: 101m 17s at 1, 102m 50s at 200" in panel
     # At 10 the medians rank, and by them it is behind.
     assert "expected" not in ten
-    assert "EBS gp3 not measured: 99:35 at 1, 99:33 at 200" in ten
+    assert "EBS gp3 not measured: 99m 35s at 1, 99m 33s at 200" in ten
 
 
 def test_the_panels_name_who_was_not_there_and_where_it_would_be_first(published):
@@ -61,7 +61,7 @@ def test_the_panels_name_who_was_not_there_and_where_it_would_be_first(published
 def test_what_is_known_to_be_wrong_is_marked_wherever_it_is_drawn():
     text = render(yocto_run("published-yocto"))
 
-    assert "137:47, left out" in words(text)
+    assert "137m 47s, left out" in words(text)
     assert "EFS provisioned · 200 instances · left out" in words(text)
     assert "Left out: EFS provisioned, 200 × m6i.4xlarge: identical to the published 100-instance row" in words(text)
     assert text.count('class="s3 hollow"') >= 3  # in the bars' rows, over the size of the fleet, and against its cost

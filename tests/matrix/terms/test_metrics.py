@@ -30,7 +30,7 @@ def test_a_sentence_says_what_people_call_a_metric_and_keeps_longer_words_whole(
 @pytest.mark.parametrize(
     ("values", "unit", "head", "written"),
     [
-        ([6077.0, 5980.4, None], "s", "P50 (min:s)", ["101:17", "99:40", "–"]),
+        ([6077.0, 5980.4, None], "s", "P50", ["101m 17s", "99m 40s", "–"]),
         ([0.5, 12.34, 70.0], "s", "P50 (s)", ["0.500", "12.3", "70.0"]),
         ([1234.0, -2.0], "MB/s", "P50 (MB/s)", ["1,234", "−2.00"]),
         ([1.0], "", "P50", ["1.00"]),
