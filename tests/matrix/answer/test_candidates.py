@@ -202,6 +202,21 @@ def test_who_was_not_measured_is_expected_to_be_ahead_only_between_sizes_where_i
     assert (found["storage"], found["is_expected_ahead"]) == ("gone", is_ahead)
 
 
+def test_of_those_that_were_not_measured_who_is_expected_to_be_ahead_is_named_and_the_others_are_counted():
+    absent = [
+        Absence("behind", ((1, 190.0), (100, 195.0)), is_between=True),
+        Absence("ahead", ((1, 90.0), (100, 95.0)), is_between=True),
+    ]
+    asked = question(candidate("here", 100.0), candidate("too", 110.0), absences=absent)
+
+    answered(asked)
+
+    words = in_words(asked)
+    assert "ahead" in words
+    assert "behind" not in words
+    assert "1 other storage" in words
+
+
 BURST = {"of": "volume IOPS", "counts": "IOPS", "rate": 3000.0, "sustained": 300.0, "lasts_s": 2000.0}
 
 
