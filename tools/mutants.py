@@ -30,6 +30,7 @@ import random
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
@@ -67,9 +68,9 @@ A mutant is the code with one small change: `<=` for `<`, `-` for `+`, a number 
 true. If no test fails, a mistake of this kind would go unnoticed. A mutant is equivalent if no input tells it from the
 code.
 
-`make mutants` wrote this page on {today} with seed {seed}. It tries a random sample of the mutants of each part. It
-runs the tests that lie beside the module below `tests/matrix` and reach the changed line, at most {seconds:g} seconds
-of them. It changes no text, no types and no messages of errors.
+`make mutants` wrote this page on {today} from commit {commit} with seed {seed}. It tries a random sample of the
+mutants of each part. It runs the tests that lie beside the module below `tests/matrix` and reach the changed line, at
+most {seconds:g} seconds of them. It changes no text, no types and no messages of errors.
 """
 # Seconds of a test on the code as it is, and the lines that it runs: "price/book.py:157".
 Reached = tuple[float, list[str]]
@@ -348,7 +349,10 @@ def page_of(results: Mapping[str, tuple[int, list[tuple[Mutant, str]]]], seed: i
     today = datetime.datetime.now(datetime.UTC).date()
     columns = ["part", "possible", "tried", "killed by a test", "cannot be imported", "far too slow", "equivalent"]
     columns += ["survived", "killed, without equivalent"]
-    lines = [INTRODUCTION.format(today=today, seed=seed, seconds=SECONDS)]
+    head = ["git", "rev-parse", "--short", "HEAD"]
+    asked = subprocess.run(head, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
+    commit = asked.stdout.strip() or "unknown"
+    lines = [INTRODUCTION.format(today=today, commit=commit, seed=seed, seconds=SECONDS)]
     lines += [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
     total: Counter[str] = Counter()
     for part, (possible, became) in results.items():
