@@ -53,6 +53,7 @@ class Conditions:
     counters: dict[str, float]
     between: Between | None = None
     curve: dict[str, Any] | None = None  # what was counted over time, for the bundle
+    ahead_s: tuple[float, float] | None = None  # between which this clock is ahead of S3's
 
     @property
     def start_skew_s(self) -> float | None:
@@ -98,6 +99,7 @@ def sample(step: Step, outcome: Outcome, conditions: Conditions, raw: list[str])
         "work_ended_at": conditions.worked[1],
         "scheduled_at": conditions.scheduled_at,
         "start_skew_s": conditions.start_skew_s,
+        **({"clock_ahead_of_s3_s": list(conditions.ahead_s)} if conditions.ahead_s else {}),
         "work": outcome.work,
         "workers": conditions.workers,
         "caches": conditions.caches,

@@ -13,6 +13,7 @@ from agent.board.barrier import Barrier, sleep_until
 from agent.board.blackboard import stored_name
 from agent.board.bundle import Bundle
 from agent.board.heartbeat import Heartbeat
+from agent.board.s3_clock import S3Clock
 from agent.errors import AgentError, DeviceRefused, JobInvalid
 from agent.file_server import FileServer
 from agent.machine import caches, counters, host, nvme, over_time
@@ -61,6 +62,7 @@ class Session:
         self._uploads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="upload")
         self._upload: Future[None] | None = None
         self._barrier: Barrier | None = None
+        self._s3_clock = S3Clock()  # until `run` knows whose answers tell more
         self._prepared: dict[str, Any] = {}
         self._step: Step | None = None  # what is being done, for failed.json
         self._lately = Lately()
@@ -84,6 +86,8 @@ class Session:
             meeting = self._blackboard.meeting(self._nonce, job.barrier.request_s)
             self._barrier = Barrier(meeting, self.userid, job.barrier)
             self._s3_clock = meeting.s3_clock
+        else:
+            self._s3_clock = self._blackboard.s3_clock
         heartbeat = Heartbeat(self._blackboard, job.heartbeat_s)
         try:
             self._prepared = self._provide(job)
@@ -189,9 +193,12 @@ class Session:
             outcome, conditions = self._measure(step, trial, dropped, heartbeat, workspace.mount, watched)
         finally:
             trial.armed.kill()
+        conditions = replace(conditions, ahead_s=self._s3_clock.ahead_s())
         if conditions.scheduled_at is not None:
-            is_shared, ahead_s = job.environment == "local", self._s3_clock.ahead_s()
-            outcome.warnings.extend(host.clock_warnings(host.clock(), ahead_s, is_shared=is_shared))
+            is_shared = job.environment == "local"
+            outcome.warnings.extend(host.clock_warnings(host.clock(), conditions.ahead_s, is_shared=is_shared))
+        else:
+            outcome.warnings.extend(host.lone_clock_warnings(conditions.ahead_s))
         outcome.warnings.extend(stale)
         stem = keys.stem(step.point, step.repetition)
         raw = {f"{stem}.{suffix}": body for suffix, body in outcome.raw.items()}

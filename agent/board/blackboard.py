@@ -12,10 +12,12 @@ import json
 import os
 import re
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agent.board.meeting import ABSENT, Meeting, at_once
+from agent.board.s3_clock import S3Clock
 from agent.errors import BlackboardUnavailable, JobInvalid, MetadataUnavailable, ToolMissing
 from agent.retrying import LOG
 from contract import keys, mending
@@ -46,6 +48,7 @@ class Bucket:
         """Take a session of `new_session`."""
         self._session = session
         self._client = new_client(session, "s3")
+        self.s3_clock = S3Clock()
         self.name = name
 
     def meeting(self, place: MeetingPlace, request_s: float) -> Meeting:
@@ -68,7 +71,10 @@ class Bucket:
     def put(self, key: str, body: bytes, content_type: str = "application/json") -> None:
         """Store the object; botocore repeats the request while S3 asks to slow down."""
         with translated(f"PUT s3://{self.name}/{key}"):
-            self._client.put_object(Bucket=self.name, Key=key, Body=at_once(body), ContentType=content_type)
+            sent_at = time.time()
+            answer = self._client.put_object(Bucket=self.name, Key=key, Body=at_once(body), ContentType=content_type)
+            # An answer to a repeated request was sent for later than this: wider bounds, but never wrong ones.
+            self.s3_clock.heard(answer, sent_at, time.time())
 
 
 class Blackboard:
@@ -83,6 +89,11 @@ class Blackboard:
     def meeting(self, nonce: str, request_s: float) -> Meeting:
         """Return where the instances of this launch meet; `nonce` is its secret name."""
         return self._bucket.meeting(MeetingPlace.below(f"{self.prefix}/", nonce), request_s)
+
+    @property
+    def s3_clock(self) -> S3Clock:
+        """What the answers of S3 to this instance's own objects say of its clock."""
+        return self._bucket.s3_clock
 
     def volumes(self, instance_id: str) -> list[str] | None:
         """Return the ids of the data volumes that were launched with an instance; None as long as nobody has said."""

@@ -81,16 +81,21 @@ def clock_warnings(
     `ahead_s` are the bounds between which this clock is ahead of S3's. Instances that are processes of one machine
     share its clock (`is_shared`), and need no chrony.
     """
-    return [*_chrony_warnings(tracking, is_shared=is_shared), *_s3_warnings(ahead_s)]
+    return [*_chrony_warnings(tracking, is_shared=is_shared), *_s3_warnings(ahead_s, "it did not start with its fleet")]
 
 
-def _s3_warnings(ahead_s: tuple[float, float] | None) -> list[str]:
+def lone_clock_warnings(ahead_s: tuple[float, float] | None) -> list[str]:
+    """The warnings of a sample whose instance starts with no other: `ahead_s` as of `clock_warnings`."""
+    return _s3_warnings(ahead_s, "CloudWatch's minutes are others than the sample's")
+
+
+def _s3_warnings(ahead_s: tuple[float, float] | None, so: str) -> list[str]:
     if ahead_s is None or (ahead_s[0] <= FAR_OFF_S3_S and ahead_s[1] >= -FAR_OFF_S3_S):
         return []
     least_s, side = (ahead_s[0], "ahead of") if ahead_s[0] > 0 else (-ahead_s[1], "behind")
     return [
-        f"this instance's clock is at least {least_s:.1f} s {side} that of S3, whatever chrony says, so it did not"
-        " start with its fleet; check its source of time (chronyc sources)"
+        f"this instance's clock is at least {least_s:.1f} s {side} that of S3, whatever chrony says, so {so}; check its"
+        " source of time (chronyc sources)"
     ]
 
 

@@ -77,6 +77,14 @@ def test_a_clock_that_may_be_right_is_not_warned_about(bounds):
     assert host.clock_warnings(CONTENT, bounds, is_shared=False) == []
 
 
+def test_an_instance_alone_is_warned_about_its_clock_too():
+    [warning] = host.lone_clock_warnings((-2.1, -1.9))
+
+    assert "at least 1.9 s behind that of S3" in warning
+    assert "fleet" not in warning
+    assert host.lone_clock_warnings((-0.4, 1.4)) == host.lone_clock_warnings(None) == []
+
+
 def test_a_meeting_hears_the_dates_of_answers_and_of_refusals(cloud, monkeypatch):
     meeting = Meeting(cloud.s3, BUCKET, MeetingPlace("runs/r/cells/c/meet/1/"))
 

@@ -20,6 +20,7 @@ from agent import calibration, session, workloads
 from agent.board import barrier
 from agent.board.bundle import FULL_BYTES, Bundle
 from agent.board.heartbeat import Heartbeat
+from agent.board.s3_clock import S3Clock
 from agent.errors import BlackboardUnavailable, JobInvalid, ToolMissing
 from agent.job import Step
 from agent.job_check import parse
@@ -60,6 +61,9 @@ def test_samples_say_where_and_how_they_were_measured(cloud, instance, make_job,
     assert sample["between"]["since"] <= sample["started_at"]
     assert sample["scheduled_at"] is None
     assert sample["start_skew_s"] is None
+    # It meets no other instance, so S3's answers to its own objects tell how far its clock is off.
+    low, high = sample["clock_ahead_of_s3_s"]
+    assert low <= 0 <= high
 
 
 def test_the_verdict_is_the_last_object_and_the_log_is_complete_before_it(cloud, instance, make_job):
@@ -152,7 +156,7 @@ def test_a_sample_that_cannot_be_uploaded_fails_the_cell_and_one_that_is_taken_i
 
 def take(job, put):
     """Run a session whose documents go to `put`."""
-    board = SimpleNamespace(put=put, put_raw=lambda *_: None, put_zipped=lambda *_: None)
+    board = SimpleNamespace(put=put, put_raw=lambda *_: None, put_zipped=lambda *_: None, s3_clock=S3Clock())
     session.Session(IDENTITY, "AROA:i-1", board, logging.getLogger("test")).run(job)
 
 

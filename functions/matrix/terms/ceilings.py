@@ -7,6 +7,7 @@ from matrix.terms.documents.result import Bottleneck, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.names import reading_order
 
+LARGER_EBS = "take an instance type with more EBS bandwidth and IOPS"
 PROVISIONAL = "CloudWatch's metrics may still arrive: `matrix report` looks again"
 
 

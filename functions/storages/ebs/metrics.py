@@ -4,6 +4,7 @@ Sources: the user guides of EBS and EC2, and CloudWatch's table of supported met
 table VolumeIOPSExceededCheck and its like take VolumeId and InstanceId together.
 """
 
+from matrix.terms.ceilings import LARGER_EBS
 from matrix.terms.use import Use, disk_bytes, disk_operations
 from storages.contracts.metrics import (
     FIVE_MINUTES_S,
@@ -25,7 +26,6 @@ BURSTING_TYPES = frozenset({"gp2", "st1", "sc1"})
 THROUGHPUT = Metric(
     "AWS/EBS", "Throughput", "Sum", "MiB/s", dimensions=("VolumeId",), expression="(({0}+{1})/1048576)/PERIOD({0})"
 )
-LARGER_EBS = "take an instance type with more EBS bandwidth and IOPS"
 
 _ALWAYS = metrics_table(
     "AWS/EBS",

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from matrix.answer.bottleneck.evidence import BEYOND, REACHED, Ceiling, Evidence
 from matrix.answer.tool_bound import BOUND_SHARE
+from matrix.terms.ceilings import LARGER_EBS
 from matrix.terms.figures import number
 from matrix.terms.use import disk_bytes, disk_operations
 
@@ -23,7 +24,6 @@ ALLOWANCES = {
 }
 LARGER_PROCESSORS = "take an instance type with more or faster processors, or a tool that computes less"
 LARGER_NETWORK = "take an instance type with more network, or spread the work over more instances"
-LARGER_EBS = "take an instance type with more EBS bandwidth and IOPS"
 
 
 def ceilings(evidence: Evidence) -> Iterator[Ceiling]:

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matrix.answer.bottleneck import bursting, clients, provisioned, watched
-from matrix.answer.bottleneck.clients import LARGER_EBS
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence
 from matrix.answer.costs import storage_of
 from matrix.plan.instance_ebs import smallest_that_carries
+from matrix.terms.ceilings import LARGER_EBS
 from matrix.terms.documents.result import Bottleneck
 from matrix.terms.figures import number
 

@@ -123,6 +123,8 @@ class SamplesEntry(TypedDict):
     """When the fleet was to start; None for an instance alone."""
     start_skew_s: float | None
     """How late this instance started."""
+    clock_ahead_of_s3_s: NotRequired[list[float]]
+    """Between which two numbers of seconds this instance's clock is ahead of S3's, by the Date of S3's answers."""
     work: dict[str, float]
     """What was done: files, bytes, read_bytes, write_bytes, builds, runs."""
     workers: int
