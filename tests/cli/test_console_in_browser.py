@@ -340,7 +340,7 @@ def test_a_stopped_run_is_stopped_everywhere_and_says_how_to_go_on(chromium):
         expect(page.locator(".heat tbody th small")).to_have_text("■ stopped")
         expect(page.locator("#end")).to_contain_text("deleted: instance i-1, volume vol-2")
         expect(page.locator("#end code")).to_have_text(f"matrix run --resume {RUN} --local")
-        expect(page.get_by_role("button", name="Copy")).to_be_visible()
+        expect(page.get_by_role("button", name="Copy command")).to_be_visible()
         assert page.locator(".going").count() == 0
         assert "running" not in page.locator("body").inner_text().replace("▶ running", "")
         assert "so far" not in page.locator(".heat tbody").inner_text()
@@ -371,3 +371,28 @@ def test_the_bar_of_a_page_that_knows_nothing_yet_is_empty(chromium, address):
             "bar => { bar.style.removeProperty('--share'); return bar.getBoundingClientRect().width; }"
         )
         assert width < console.page.locator(".progress").evaluate("bar => bar.getBoundingClientRect().width") / 2
+
+
+def test_the_page_can_be_dark_or_light_and_stays_so(chromium, address):
+    with opened(chromium, address, color_scheme="light") as console:
+        page = console.page
+        ground = "getComputedStyle(document.body).backgroundColor"
+        light = page.evaluate(ground)
+        page.get_by_role("button", name="Dark").click()
+        dark = page.evaluate(ground)
+        assert dark != light
+        page.reload()
+        expect(page.locator(".heat")).to_be_visible()
+        assert page.evaluate(ground) == dark
+        page.get_by_role("button", name="Light").click()
+        assert page.evaluate(ground) == light
+        page.emulate_media(color_scheme="dark")
+        assert page.evaluate(ground) == dark
+
+
+def test_the_link_of_what_is_shown_is_copied_without_the_token(chromium, address):
+    with opened(chromium, f"{address}&view=graph", permissions=["clipboard-read", "clipboard-write"]) as console:
+        console.page.get_by_role("button", name="Copy link").click()
+        expect(console.page.get_by_role("button", name="Copied")).to_be_visible()
+        copied = console.page.evaluate("navigator.clipboard.readText()")
+        assert copied.endswith(f"/#run={RUN}&view=graph")

@@ -55,11 +55,16 @@ export function telling(labels) {
 
 // A command with a button that copies it.
 export function command(words) {
-  const copy = async ({ target }) => {
-    await navigator.clipboard.writeText(words);
-    target.textContent = "Copied";
-  };
-  return make("span", { class: "command" }, make("code", {}, words), " ", make("button", { type: "button", "data-key": "copy", onclick: copy }, "Copy"));
+  return make("span", { class: "command" }, make("code", {}, words), " ", make("button", { type: "button", "data-key": "copy", onclick: ({ target }) => copy(target, words) }, "Copy command"));
+}
+
+// Puts words on the clipboard, and says so on the button for two seconds.
+export async function copy(button, words) {
+  await navigator.clipboard.writeText(words);
+  const before = button.textContent;
+  button.textContent = "Copied";
+  button.disabled = true;
+  setTimeout(() => Object.assign(button, { textContent: before, disabled: false }), 2000);
 }
 
 export const clock = (epoch_s) => new Date(epoch_s * 1000).toLocaleTimeString([], { hour12: false });

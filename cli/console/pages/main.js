@@ -1,7 +1,8 @@
 // Asks the console's server for what is shown, as often as it looks itself, and hands it to the views.
 
+import { appearance } from "./appearance.js";
 import { ask } from "./asking.js";
-import { clock, command, make, replace, seconds } from "./dom.js";
+import { clock, command, copy, make, replace, seconds } from "./dom.js";
 import { showFleet } from "./fleet.js";
 import { showGraph } from "./graph.js";
 import { showMatrix } from "./matrix.js";
@@ -134,6 +135,8 @@ function fact(name, words, title) {
   return words ? make("div", { class: words.length > 100 ? "long" : undefined }, make("dt", {}, name), make("dd", { title }, words)) : null;
 }
 
+appearance(at("appearance"));
+at("link").addEventListener("click", ({ target }) => copy(target, new URL(address({ run: current(), view: selected().view }), location.href).href));
 at("stop").addEventListener("click", () => at("sure").showModal());
 at("sure").addEventListener("click", async ({ target }) => {
   if (target.localName !== "button") return;
