@@ -418,3 +418,11 @@ def test_a_fleet_that_met_only_its_quorum_is_not_ranked_and_the_answer_says_so()
 
     assert question["recommended"] == cell_of(summary, "ebs", 20)["id"]
     assert by_storage(question)["EFS"]["lost"] == {"code": "quorum", "ran": 10, "count": 20}
+
+
+def test_points_whose_parameters_stand_in_another_order_are_one_question():
+    summary, results, _ = build_run({"ebs": {50: 3000.0}, "efs": {50: 3500.0}})
+    for kind, params in (("ebs", {"jobs": 4, "phase": "x"}), ("efs", {"phase": "x", "jobs": 4})):
+        cell_of(summary, kind, 50)["points"][0]["params"] = params
+
+    assert len(decide(summary, results=results)["questions"]) == 1
