@@ -1,6 +1,9 @@
 """Emulated runs at the command line: refused where storages are real, marked where shown, never mixed with others."""
 
+import json
+
 import pytest
+from support.runs import ROOT
 
 TOUCH = {"type": "touch", "files": 64}
 
@@ -45,3 +48,12 @@ def test_the_table_of_an_emulated_run_says_so(matrix, keep_run):
     seen = matrix("results", "played")
 
     assert "Emulated: this machine played the storages" in " ".join(seen.output.split())
+
+
+def test_the_demo_plays_at_least_two_storages_with_the_repetitions_that_differences_need(matrix):
+    seen = matrix("plan", str(ROOT / "events" / "demo.json"), "--json")
+
+    planned = json.loads(seen.stdout)
+    assert planned["emulated"]
+    assert len({cell["file_system"] for cell in planned["cells"]}) >= 2
+    assert {max(step["repetition"] for step in cell["steps"]) for cell in planned["cells"]} == {3}

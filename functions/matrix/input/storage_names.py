@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
     from storages.contracts.model import Document, FieldWords, Words
 
+# Behind the name of an emulated storage, so that no line can be quoted as a measured one.
+NOT_AWS = "(emulated, not AWS)"
+
 
 def _words_of(storage: Document) -> Words | None:
     # The models need pydantic: a quarter of a second that `matrix --help` does not wait for.
@@ -91,4 +94,5 @@ def _names(storages: Mapping[str, Document], *, brief: bool) -> dict[str, str]:
         )
     # Storages of equal names differ in a field that has no words, so their ids tell them apart.
     texts = list(names.values())
-    return {key: text if texts.count(text) == 1 else f"{text} [{key}]" for key, text in names.items()}
+    names = {key: text if texts.count(text) == 1 else f"{text} [{key}]" for key, text in names.items()}
+    return {key: f"{text} {NOT_AWS}" if storages[key].get("emulated") else text for key, text in names.items()}

@@ -406,6 +406,16 @@ def test_an_fsx_file_system_is_named_by_what_is_not_usual():
     }  # fmt: skip
 
 
+def test_names_of_emulated_storages_say_that_they_are_not_of_aws_also_where_their_user_named_them():
+    played = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 20, "emulated": True}
+    own = {"type": "efs", "name": "mine", "emulated": {"times": 2}}
+
+    assert brief_names([("a", played), ("b", own)]) == {
+        "a": "EBS gp3 (emulated, not AWS)",
+        "b": "mine (emulated, not AWS)",
+    }
+
+
 def test_a_latency_beyond_the_bins_of_fio_is_a_lower_bound_and_no_figure():
     assert figures.quantity(17_112_760.32, "µs") == "≥ 17,000,000 µs"
     assert figures.Column.of([17_112_760.32], "µs").write(17_112_760.32) == "≥ 17,000,000"
