@@ -134,7 +134,7 @@ instances: $(VENV)/.dev  ## Write what EC2 says of each instance type, limits to
 limits: $(VENV)/.dev  ## Write docs/limits.md: each limit of AWS that matrices are held against, its source and date
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.limits_table
 
-selftest: install  ## Put known truths through the whole system, and write what the report says of them into docs/selftest.md (5 minutes)
+selftest: install  ## Put known truths through the whole system, and write what the report says of them into docs/selftest.md (7 minutes on two quiet cores)
 	@$(BIN)/matrix selftest --markdown > .selftest.md; status=$$?; \
 	  if [ -s .selftest.md ]; then mv .selftest.md docs/selftest.md; else rm -f .selftest.md; fi; exit $$status
 

@@ -57,6 +57,8 @@ class FleetTruth:
     of_repetitions: float = 0.0
     residual: float = 0.02
     by_repetition: tuple[float, ...] = ()  # empty: all alike
+    of_hosts: float = 0.0  # five instances share a host
+    autocorrelation: float = 0.0  # between a repetition and the one before it
     slow_instances: int = 0
     slow_times: float = 2.0
 
@@ -65,13 +67,24 @@ class FleetTruth:
         shape = self.instances, self.repetitions
         logarithms = (
             self.of_instances * rng.normal(size=(self.instances, 1))
-            + self.of_repetitions * rng.normal(size=(1, self.repetitions))
+            + self.of_repetitions * self._in_a_row(rng)[None, :]
             + self.residual * rng.normal(size=shape)
         )
+        if self.of_hosts:
+            hosts = self.of_hosts * rng.normal(size=-(-self.instances // 5))
+            logarithms += np.repeat(hosts, 5)[: self.instances, None]
         times = np.where(np.arange(self.instances) < self.slow_instances, self.slow_times, 1.0)[:, None]
         known = np.array(self.by_repetition or [1.0] * self.repetitions)[None, :]
         seconds: Floats = self.seconds * np.exp(logarithms) * times * known
         return seconds
+
+    def _in_a_row(self, rng: Generator) -> Floats:
+        """Draw what repetitions have of their deviation: independent, or each like the one before (AR 1)."""
+        drawn: Floats = rng.normal(size=self.repetitions)
+        for number in range(1, self.repetitions if self.autocorrelation else 0):
+            own = np.sqrt(1 - self.autocorrelation**2) * drawn[number]
+            drawn[number] = self.autocorrelation * drawn[number - 1] + own
+        return drawn
 
     def percentile(self, level: float) -> float:
         """Return the true percentile of the seconds that such a fleet may show."""
@@ -177,16 +190,29 @@ def summary_of(plan_document: PlanDocument, results: Sequence[ResultDocument]) -
 
 def verdict_of(base: ResultDocument, run: ResultDocument) -> Document:
     """Return what `matrix compare` says of two results, as if they were of one storage in two runs."""
+    return verdicts_of([base], [run])[0]
+
+
+def verdicts_of(base: Sequence[ResultDocument], run: Sequence[ResultDocument]) -> list[Document]:
+    """Return what `matrix compare` says of each cell of two runs; results at the same place are of one cell."""
     runs = cast(
         "Iterator[SummaryDocument]",
         (
             {
                 "run": name,
                 "environment": "emulated",
-                "cells": [{**result, "id": base["id"], "storage": base["storage"]}],
+                "cells": [
+                    {
+                        **result,
+                        "id": f"c{number:03d}",
+                        "storage": {**base[number]["storage"], "name": f"s{number:03d}"},
+                        "file_system": f"s{number:03d}",
+                    }
+                    for number, result in enumerate(results)
+                ],
             }
-            for name, result in (("base", base), ("run", run))
+            for name, results in (("base", base), ("run", run))
         ),
     )
-    [compared] = compare(*map(values_of, runs), threshold=0.05)["compared"]
-    return dict(compared)
+    compared = compare(*map(values_of, runs), threshold=0.05)["compared"]
+    return [dict(each) for each in compared]

@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from agent.machine import settling
 from agent.machine.levels import find_levels
+from cli.selftest import hard
 from cli.selftest.fleets import (
     FILES,
     SHARED,
@@ -106,6 +107,7 @@ def rows(trials: int) -> Iterator[Row]:
     questions = (_slow_instance, _over_time, _too_few, _levels, _latencies, _ceilings, _settling)
     for number, question in enumerate(questions):
         yield from question(np.random.default_rng([2027, number]), trials)
+    yield from hard.rows(trials)
 
 
 def _three_storages(scenario: Scenario, rng: Generator, trials: int, together: Outcomes) -> Iterator[Row]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agent.machine import settling
-from cli.selftest import live, trials
+from cli.selftest import hard, live, trials
 from cli.selftest.judging import Tally
 from matrix.samples import histograms
 from matrix.statistics import describing
@@ -67,6 +67,36 @@ def test_a_test_that_sees_differences_everywhere_or_nowhere_is_caught(monkeypatc
 
     monkeypatch.setattr(Difference, "is_shown", lambda self, p_value: False)
     assert wrong(rows_of(QUIET)) == ["one storage is 20 % slower"]
+
+
+def verdicts(question, trials=5):
+    """The verdicts of a question of the hard truths, by their subject."""
+    return {row.subject: row.verdict for row in question(np.random.default_rng(1), trials)}
+
+
+def test_a_half_fleet_that_is_ranked_is_caught(monkeypatch):
+    assert verdicts(hard._half_a_fleet) == {"half a fleet": "holds"}
+    monkeypatch.setattr("matrix.answer.decision.questions.ran_of", lambda cell: int(cell["fleet"]["count"]))
+    assert verdicts(hard._half_a_fleet) == {"half a fleet": "WRONG"}
+
+
+def test_builds_in_two_directories_that_are_compared_are_caught(monkeypatch):
+    assert verdicts(hard._two_directories) == {"two build directories": "holds"}
+    monkeypatch.setattr("matrix.answer.decision.questions.same_point", lambda *_: ["build"])
+    assert verdicts(hard._two_directories) == {"two build directories": "WRONG"}
+
+
+def test_stalls_that_end_with_the_bins_of_fio_are_caught(monkeypatch):
+    assert verdicts(hard._stalls) == {"stalls of 30 s": "holds"}
+    percentile = histograms.percentile
+    monkeypatch.setattr(histograms, "percentile", lambda bins, percent: min(17_112_760_320, percentile(bins, percent)))
+    assert verdicts(hard._stalls) == {"stalls of 30 s": "WRONG"}
+
+
+def test_a_saw_tooth_that_is_called_noise_is_caught(monkeypatch):
+    assert verdicts(hard._saw_tooth, 3) == {"saw-tooth": "holds"}
+    monkeypatch.setattr(settling, "LEAST_PEAK", 2.0)
+    assert verdicts(hard._saw_tooth, 3) == {"saw-tooth": "WRONG"}
 
 
 def test_a_percentile_of_latencies_that_is_off_by_a_twentieth_is_caught(monkeypatch):

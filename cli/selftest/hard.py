@@ -1,0 +1,170 @@
+"""Without I/O: truths at which an attack on the numbers found wrong figures or verdicts that said more than the data.
+
+What holds only in part is shown as a limit, with how often.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+from numpy.random import Generator
+
+from agent.machine import settling
+from cli.selftest.fleets import Document, FleetTruth, plan_of, result_of, summary_of, verdicts_of
+from cli.selftest.judging import Row, Tally
+from matrix.statistics.intervals import CROSSED_TAIL_CONFIDENCE
+from matrix.terms.documents.result import ResultDocument
+
+LAYER = "drawn"
+METRIC = "duration_s"
+POINTS = 200
+MOST_WRONG = 0.05
+# fio's bins, in which latencies are kept, are at most this much off.
+BIN_ERROR = 1 / 128
+
+
+def rows(trials: int) -> Iterator[Row]:
+    """Yield a row for each truth; `trials` fleets are drawn of each, fewer of large ones."""
+    questions = (_stalls, _half_a_fleet, _two_directories, _tails, _one_after_another, _hosts, _saw_tooth, _many_points)
+    for number, question in enumerate(questions):
+        yield from question(np.random.default_rng([2028, number]), trials)
+
+
+def _metric(result: ResultDocument) -> Document:
+    return cast("Document", result["points"][0]["metrics"][METRIC])
+
+
+def _stalls(rng: Generator, trials: int) -> Iterator[Row]:
+    """One operation in twenty waits for 30 s, far above the last of fio's bins."""
+    operations, stall_ns, each_ns = 400, 30e9, 5e6
+    fleet = FleetTruth(instances=3, repetitions=2)
+    [cell] = plan_of(fleet)["cells"]
+    is_told = []
+    for _ in range(max(5, trials // 10)):
+        usual = each_ns * np.exp(0.1 * rng.normal(size=operations))
+        latencies = np.where(rng.permutation(operations) < operations / 20, stall_ns, usual).astype(int)
+        [point] = result_of(cell, fleet.draw(rng), latencies.tolist())["points"]
+        told = cast("Document", point["latency"]["create_lat"])
+        is_near = abs(told["p99"] * 1000 / stall_ns - 1) < BIN_ERROR
+        is_told.append(told["p100"] * 1000 == stall_ns and is_near)
+    words = f"P100 exactly and P99 to a bin's width in {Tally.of(is_told).words()}"
+    yield Row(LAYER, "stalls of 30 s", "5 % of operations take 30 s", words, all(is_told))
+
+
+def _half_a_fleet(rng: Generator, trials: int) -> Iterator[Row]:
+    """Half of the fleet met its quorum and was twice as fast, under half of the load: it is not ranked."""
+    whole = FleetTruth()
+    half = replace(whole, seconds=whole.seconds / 2, instances=whole.instances // 2)
+    planned = plan_of(whole, whole)
+    is_ranked = []
+    for _ in range(min(trials, 20)):
+        first, second = planned["cells"]
+        short = result_of(second, half.draw(rng))
+        counts = {"expected": whole.instances, "launched": half.instances}
+        short = cast("ResultDocument", {**short, "instances": {**short.get("instances", {}), **counts}})
+        results = [result_of(first, whole.draw(rng)), short]
+        [question] = summary_of(planned, results)["decision"]["questions"]
+        is_ranked.append(any(each["cell"] == second["id"] and not each["lost"] for each in question["candidates"]))
+    words = f"the half was ranked in {sum(is_ranked)} of {len(is_ranked)}"
+    yield Row(LAYER, "half a fleet", "5 of 10 instances ran, twice as fast", words, not any(is_ranked))
+
+
+def _two_directories(rng: Generator, trials: int) -> Iterator[Row]:
+    """A build on the storage and one on the local disk are two questions, whatever their workloads are called."""
+    fleet = FleetTruth()
+    planned = plan_of(fleet, fleet)
+    is_mixed = []
+    for _ in range(min(trials, 20)):
+        results = [
+            cast("ResultDocument", {
+                **result_of(cell, fleet.draw(rng)),
+                "workload": {"type": "build", "build": "make", "buildDirectory": directory},
+            })
+            for cell, directory in zip(planned["cells"], ("storage", "local"), strict=True)
+        ]  # fmt: skip
+        is_mixed.append(len(summary_of(planned, results)["decision"]["questions"]) == 1)
+    words = f"compared with each other in {sum(is_mixed)} of {len(is_mixed)}"
+    yield Row(LAYER, "two build directories", "one builds on the storage, one beside it", words, not any(is_mixed))
+
+
+def _tails(rng: Generator, trials: int) -> Iterator[Row]:
+    """P90 of 50 instances whose three repetitions differ by 5 and 10 %: its interval says 80 %."""
+    for share in (0.05, 0.10):
+        fleet = FleetTruth(instances=50, of_repetitions=share)
+        [cell] = plan_of(fleet)["cells"]
+        truth = fleet.percentile(90)
+        ends = [_metric(result_of(cell, fleet.draw(rng)))["intervals"]["p90"] for _ in range(max(10, trials // 3))]
+        held = Tally.of([end["low"] <= truth <= end["high"] for end in ends])
+        says = {end["confidence"] for end in ends}
+        is_right = says == {CROSSED_TAIL_CONFIDENCE} and held.may_be_at_least(CROSSED_TAIL_CONFIDENCE)
+        words = f"the interval of P90, which says {100 * max(says):.0f} %, holds it in {held.words()}"
+        yield Row(LAYER, "P90", f"50 instances, shared noise of {100 * share:.0f} %", words, is_right)
+
+
+def _one_after_another(rng: Generator, trials: int) -> Iterator[Row]:
+    """Repetitions of which each resembles the one before it: ten show it, three cannot."""
+    for repetitions, autocorrelation in ((10, 0.5), (3, 0.5)):
+        fleet = FleetTruth(of_repetitions=0.05, repetitions=repetitions, autocorrelation=autocorrelation)
+        held, different, known = _pairs(fleet, rng, trials)
+        words = (
+            f"measured in {100 * known:.0f} %; the interval of P50 holds the truth in {held.words()};"
+            f" two equal storages are called different in {different.words()}"
+        )
+        subject = f"{repetitions} repetitions in a row"
+        yield Row(LAYER, subject, f"an autocorrelation of {autocorrelation:g}", words, True, is_promised=False)
+
+
+def _hosts(rng: Generator, trials: int) -> Iterator[Row]:
+    """Five instances each share a host, which nobody can see from inside."""
+    held, different, _ = _pairs(FleetTruth(of_repetitions=0.02, of_hosts=0.10), rng, trials)
+    words = (
+        f"the interval of P50 holds the truth in {held.words()}; equal ones are called different in {different.words()}"
+    )
+    yield Row(LAYER, "hosts of five", "hosts differ by 10 %", words, True, is_promised=False)
+
+
+def _pairs(fleet: FleetTruth, rng: Generator, trials: int) -> tuple[Tally, Tally, float]:
+    """How often the interval of P50 holds the truth, equal storages look different, autocorrelation is known."""
+    planned, truth = plan_of(fleet, fleet), fleet.seconds
+    held, different, known = [], [], []
+    for _ in range(trials):
+        base, run = (result_of(cell, fleet.draw(rng)) for cell in planned["cells"])
+        metric = _metric(base)
+        held.append(metric["intervals"]["p50"]["low"] <= truth <= metric["intervals"]["p50"]["high"])
+        known.append(metric["spread"]["lag1"] is not None)
+        different.append(verdicts_of([base], [run])[0]["verdict"] in ("slower", "faster"))
+    return Tally.of(held), Tally.of(different), sum(known) / trials
+
+
+def _saw_tooth(rng: Generator, trials: int) -> Iterator[Row]:
+    """Half an hour of the whole rate and 40 % of it by turns: not steady, with its period."""
+    turn_s, length_s = 200, 1800
+    level = np.where(np.arange(length_s) // turn_s % 2 == 0, 100.0, 40.0)
+    is_told = []
+    for _ in range(trials):
+        found = settling.find((level * np.exp(0.02 * rng.normal(size=length_s))).tolist())
+        period_s = found.period_s if found else None
+        is_not_steady = found is not None and found.state == settling.NOT_STEADY
+        is_told.append(is_not_steady and period_s is not None and abs(period_s / turn_s / 2 - 1) <= MOST_WRONG)
+    told = Tally.of(is_told)
+    words = f"not steady, with its period within 5 %, in {told.words()}"
+    yield Row(
+        LAYER, "saw-tooth", f"100 % and 40 % of the rate, {turn_s} s each", words, told.may_be_at_least(1 - MOST_WRONG)
+    )
+
+
+def _many_points(rng: Generator, trials: int) -> Iterator[Row]:
+    """Two runs of 200 points; of one the second took twice as long."""
+    equal, slower = FleetTruth(of_repetitions=0.02), FleetTruth(of_repetitions=0.02, seconds=4.0)
+    [cell] = plan_of(equal)["cells"]
+    count, false, found = max(1, trials // 50), 0, 0
+    for _ in range(count):
+        base, run = ([result_of(cell, equal.draw(rng)) for _ in range(POINTS)] for _ in range(2))
+        run[0] = result_of(cell, slower.draw(rng))
+        verdicts = [each["verdict"] for each in verdicts_of(base, run)]
+        found += verdicts[0] == "slower"
+        false += any(verdict in ("slower", "faster") for verdict in verdicts[1:])
+    words = f"found in {found} of {count} comparisons; another one called different in {false} of {count}"
+    is_right = found == count and Tally(false, count).may_be_at_most(MOST_WRONG)
+    yield Row(LAYER, f"{POINTS} points", "one of them takes twice as long", words, is_right)
