@@ -69,7 +69,7 @@ def _yocto_cell(document: Document, cell: Document, file_system: str) -> ResultD
     percentiles = cell["percentiles_s"] if "p50" in (cell["percentiles_s"] or {}) else None
     fleet: Fleet = {"instanceType": document["instanceType"], "count": count}
     name = cell_id(file_system, "yocto", f"{document['instanceType']}-x{count}")
-    missing: Failure = {"name": "NotPublished", "message": cell.get("note") or "the source leaves this cell empty"}
+    missing: Failure = {"name": "not published", "message": cell.get("note") or "the source leaves this cell empty"}
     return {
         "id": name,
         "file_system": file_system,

@@ -369,7 +369,7 @@ def failed(view: View) -> Markup:
             why = error_text(dict(cell.get("error") or {})).replace(f"{cell['id']}: ", "") or ABSENT
             state = "not published" if is_published else str(cell.get("state"))
             workload = workload_words(cell.get("workload") or {})
-            alike.setdefault((view.curve(cell), workload, state, why.removeprefix("NotPublished: ")), []).append(cell)
+            alike.setdefault((view.curve(cell), workload, state, why.removeprefix("not published: ")), []).append(cell)
     if not alike:
         return Markup("")
     rows = [

@@ -20,7 +20,7 @@ def test_the_published_builds_become_a_run_that_renders():
     assert run["environment"] == "published"
     assert "97m 42s" in markdown.to_markdown(run)
     assert "EFS does not allow maxIO" in markdown.to_markdown(run)
-    assert csv_rows.to_csv(run).count("NotPublished") == run["totals"]["failed"]
+    assert csv_rows.to_csv(run).count("not published") == run["totals"]["failed"]
 
 
 def test_an_n_that_the_source_does_not_tell_is_none():
