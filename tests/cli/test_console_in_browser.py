@@ -396,3 +396,17 @@ def test_the_link_of_what_is_shown_is_copied_without_the_token(chromium, address
         expect(console.page.get_by_role("button", name="Copied")).to_be_visible()
         copied = console.page.evaluate("navigator.clipboard.readText()")
         assert copied.endswith(f"/#run={RUN}&view=graph")
+
+
+def test_the_reason_of_a_failed_cell_is_seen_whole_and_without_names_of_instances(chromium):
+    reason = "3 (i-0e781, i-0e782, i-0e783) of 5 instances gave up: disk full: needs 128 MiB, 2.9 MiB free there"
+    record = recorded("failed_and_retried")
+    for row in record["rows"]:
+        if row.get("cell", {}).get("S") == BAD and "error" in row:
+            row["error"] = {"M": {"name": {"S": "InstanceFailed"}, "message": {"S": f"{BAD}: {reason}"}}}
+    with served(PlayedRun(record).source, RUN) as at, opened(chromium, at) as console:
+        shown = console.page.locator("td.failed .reason")
+        expect(shown).to_have_text(
+            "InstanceFailed: 3 of 5 instances gave up: disk full: needs 128 MiB, 2.9 MiB free there"
+        )
+        assert shown.evaluate("e => e.scrollHeight <= e.clientHeight && e.scrollWidth <= e.clientWidth")

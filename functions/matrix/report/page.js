@@ -280,16 +280,21 @@
   function turnable(place) {
     const first = place.querySelector(".heat");
     const other = turned(first);
-    const turn = () => {
-      const [from, to] = first.isConnected ? [first, other] : [other, first];
+    const isNarrow = innerWidth <= 640 && other.tBodies[0].rows.length > first.tBodies[0].rows.length;
+    const turn = (isAcross) => {
+      const [from, to] = isAcross ? [first, other] : [other, first];
       from.replaceWith(to);
-      made.setAttribute("aria-pressed", to === other);
+      made.setAttribute("aria-pressed", isAcross);
       choose();
     };
     const made = make("button", { type: "button", "aria-pressed": false }, "Storages across");
-    made.addEventListener("click", turn);
+    made.addEventListener("click", () => {
+      across = first.isConnected ? "yes" : "no";
+      history.replaceState(null, "", address());
+      turn(across === "yes");
+    });
     place.previousElementSibling.prepend(made);
-    if (innerWidth <= 640 && other.tBodies[0].rows.length > first.tBodies[0].rows.length) turn();
+    if (across ? across === "yes" : isNarrow) turn(true);
   }
 
   function sortable(table) {
@@ -321,12 +326,14 @@
   const chosen = { s: new Set(), w: new Set(), f: new Set() };
   const chips = new Map();
   const shown = make("p", { class: "shown", role: "status" });
-  let place = "";
+  // Whether the matrix has its storages across: "yes", "no", or "" where nobody has chosen.
+  let place = "", across = "";
   const drawn = [];
 
   function address() {
     const params = new URLSearchParams();
     for (const [mark, names] of Object.entries(chosen)) for (const index of names) params.append(KINDS[mark], facets[mark][index]);
+    if (across) params.set("across", across);
     return `#${place}${params.size ? `?${params}` : ""}`;
   }
 
@@ -334,6 +341,7 @@
     const [before, ...rest] = location.hash.slice(1).split("?");
     place = before;
     const params = new URLSearchParams(rest.join("?"));
+    across = params.get("across") ?? "";
     for (const [mark, names] of Object.entries(chosen)) {
       names.clear();
       for (const name of params.getAll(KINDS[mark])) {
