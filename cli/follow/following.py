@@ -13,6 +13,7 @@ from rich.live import Live
 from cli.follow import live_view, progress
 from cli.follow.interruption import ClosingDown, Interrupted
 from cli.follow.progress import Measured, RunProgress
+from cli.messages import terminal
 from cli.messages.errors import CommandError
 from cli.messages.explain import explain
 from cli.target.service import Service
@@ -59,7 +60,7 @@ class PlainLines:
 
     def say(self, line: str) -> None:
         """Print a line with the time."""
-        self._console.print(f"{datetime.now().astimezone():%H:%M:%S} {line}", soft_wrap=True)
+        terminal.print_wrapped(self._console, f"{datetime.now().astimezone():%H:%M:%S} {line}")
 
 
 class LiveScreen:

@@ -132,7 +132,7 @@ def stop_on_request(service: Service, run: str, plan: PlanDocument | None, *, as
         terminal.print_json(interruption.stopped_document(last, clean, where=where(service, run)))
     if not clean.is_complete:
         raise CommandError("\n".join([f"run {run} was stopped", *lines]), f"in a minute: {_reap_line(service, run)}")
-    console.print("\n".join([f"run {run} was stopped", *lines]), soft_wrap=True)
+    terminal.print_wrapped(console, "\n".join([f"run {run} was stopped", *lines]))
     console.print(f"  {resume_line(run, flag)}", soft_wrap=True)
 
 

@@ -20,8 +20,8 @@ from matrix.terms.printable import printable
 # A pipe has no width, so tables keep their lines whole for grep and awk; COLUMNS overrules that.
 PIPE_WIDTH = 160
 ESCAPED = "matrix-escaped"
-# What a line begins with, below which its later lines do not go: spaces, and a dash or a label such as `Note:`.
-HEAD = re.compile(r" *(?:-|[A-Z][a-z]+:(?= ))? *")
+# What a line begins with, below which its later lines do not go: spaces, and a dash, a time or a label such as `Note:`.
+HEAD = re.compile(r" *(?:-|[0-9]{2}:[0-9]{2}:[0-9]{2}(?= )|[A-Z][a-z]+:(?= ))? *")
 
 
 class _Harmless(RenderHook):

@@ -33,6 +33,7 @@ def test_later_lines_hang_below_the_text_behind_a_label_a_dash_or_spaces():
         "    six seven",
         "next line",
     ]
+    assert printed("12:30:59 cell a.b: running, 1 step; 5s") == ["12:30:59 cell a.b: running, 1", "         step; 5s"]
 
 
 def test_a_word_wider_than_the_terminal_stays_whole():
