@@ -121,3 +121,14 @@ def test_file_systems_at_once_take_as_long_as_the_longest_and_one_after_another_
     each = [file_system.expected_s for file_system in alone.file_systems]
     assert alone.expected_s == pytest.approx(sum(each) + planning.AROUND_THE_RUN_S / 30)
     assert together.expected_s == pytest.approx(max(each) + planning.AROUND_THE_RUN_S / 30)
+
+
+def test_a_file_server_has_no_part_in_how_its_clients_weigh_their_bandwidth():
+    fleet = FLEET | {"instanceType": "m8g.large", "bandwidthWeighting": "ebs-1"}
+
+    def weightings(storage):
+        [cell] = planning._named_cells(matrix(storage=[storage], workload=[READ], fleet=[fleet]))
+        return [volumes.weighting for volumes in cell.attached]
+
+    assert weightings(EBS) == ["ebs-1"]
+    assert weightings(FILE_SERVER) == [None]
