@@ -10,7 +10,7 @@ from cli.messages import terminal
 from cli.tables import account_tables
 from cli.tables.account_tables import Account
 from cli.tables.text_table import TextTable
-from matrix.input.storage_names import brief_names, storage_label
+from matrix.input.storage_names import brief_names
 from matrix.terms.documents.parts import CostRange
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.figures import number, rough_duration
@@ -117,6 +117,7 @@ def _costs(planned: list[PlanCell], plan: PlanDocument) -> list[tuple[str, dict[
 def cells(plan: PlanDocument, width: int) -> Iterator[Text]:
     """Yield a line for each file system and each of its cells, two where the line would break: ids are kept whole."""
     own = {system["id"]: system for system in plan["file_systems"]}
+    names = _storage_names(plan)
     parts = [_parts(cell) for cell in plan["cells"]]
     widths = [max(map(len, column)) for column in zip(*(figures for _, figures in parts), strict=True)]
     longest = max(len(name) for name, _ in parts)
@@ -127,13 +128,20 @@ def cells(plan: PlanDocument, width: int) -> Iterator[Text]:
         if system["id"] != before:
             before = system["id"]
             populated = ", with a cache to fill" if system.get("populate") else ""
-            yield Text.assemble((system["id"], "bold"), f"  {storage_label(system['storage'])}{populated}")
+            yield Text.assemble((system["id"], "bold"), f"  {names[system['id']]}{populated}")
         if is_narrow:
             yield Text(name)
             yield Text(f"    {', '.join(figures)}")
         else:
             aligned = [figure.rjust(most) for figure, most in zip(figures, widths, strict=True)]
             yield Text((" " * GAP).join([name.ljust(longest), *aligned]))
+
+
+def _storage_names(plan: PlanDocument) -> dict[str, str]:
+    """Name the storage of each file system; launches of one storage have file systems of their own and one name."""
+    storages = {system["id"]: json.dumps(system["storage"], sort_keys=True) for system in plan["file_systems"]}
+    names = brief_names((text, json.loads(text)) for text in storages.values())
+    return {system: names[text] for system, text in storages.items()}
 
 
 def _parts(cell: PlanCell) -> tuple[str, list[str]]:

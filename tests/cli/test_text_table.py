@@ -1,5 +1,6 @@
 """Tables of the terminal: every name, price and mark is whole, however narrow the terminal is."""
 
+import csv
 import io
 import json
 import re
@@ -154,6 +155,21 @@ def test_a_storage_has_one_name_in_answer_and_tables(matrix):
     assert {"EBS gp3", "EFS bursting", LONG.partition(",")[0]} <= set(rows)
     assert all(any(line.startswith(row) for line in brief.splitlines()) for row in rows)
     assert "ebs-gp3-200-3000," not in whole
+
+
+def test_a_storage_has_that_name_in_markdown_csv_comparisons_and_plans(matrix):
+    matrix("import-published")
+    plan = matrix("plan", str(ROOT / "events" / "local-demo.json"), "--all").stdout
+
+    markdown = matrix("results", "published-yocto", "--format", "markdown").stdout
+    rows = [*csv.DictReader(io.StringIO(matrix("results", "published-yocto", "--format", "csv").stdout))]
+    pairs = json.loads(matrix("compare", "published-yocto", "published-yocto-2023-08", "--json").stdout)["compared"]
+
+    assert {"EBS gp3", "EFS bursting", LONG} <= {row["storage"] for row in rows}
+    assert {"EBS gp3", "EFS bursting", LONG} <= {line.split(" | ")[0].lstrip("| ") for line in markdown.splitlines()}
+    assert {pair["storage"] for pair in pairs} <= {row["storage"] for row in rows}
+    heads = [line for line in plan.splitlines() if re.fullmatch(r"[a-z]\S*  \S.*", line)]
+    assert {head.partition("  ")[2] for head in heads} == {"EBS gp3", "EFS elastic"}
 
 
 def _fit(width):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from matrix.input.storage_names import brief_names
 from matrix.input.workloads import same_point
 from matrix.statistics.differing import POWER, Difference, benjamini_hochberg, difference, holm
 from matrix.statistics.fleet_values import FleetValues
@@ -142,12 +143,14 @@ def _by_key(*runs: list[tuple[str, Document]]) -> Iterator[dict[str, Document]]:
 
 def measured_points(values: ValuesDocument) -> Iterator[tuple[str, Document]]:
     """Each measured point with a key of what was measured: storage, workload, fleet and parameters, names left out."""
+    keys = {cell["id"]: json.dumps(cell["storage"], sort_keys=True) for cell in values["cells"]}
+    names = brief_names((keys[cell["id"]], cell["storage"]) for cell in values["cells"])
     for cell in values["cells"]:
         storage, fleet = same_storage(cell["storage"]), same_fleet(cell["fleet"])
         same = json.dumps([storage, fleet], sort_keys=True)
         of_cell = {
             "cell": cell["id"],
-            "storage": cell["storage_label"],
+            "storage": names[keys[cell["id"]]],
             "is_relaunched": cell["is_relaunched"],
             "workload": workload_words(cell["workload"]),
             "fleet": fleet_words(fleet),

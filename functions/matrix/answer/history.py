@@ -9,7 +9,7 @@ from typing import Any
 from matrix.answer.changes import Changed, Facts, what_changed
 from matrix.answer.comparing import NotComparable, compare, measured_points
 from matrix.answer.values import values_of
-from matrix.input.storage_names import brief_names
+from matrix.input.storage_names import cell_names
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import ValuesDocument
@@ -123,9 +123,7 @@ def history(runs: Sequence[KeptRun]) -> list[Track]:
 
 def _points(run: KeptRun) -> Iterator[tuple[str, Track, Mapping[str, Any]]]:
     """Yield each measured point of a run: its key, an empty track for it, and the point."""
-    cells = run.summary.get("cells", [])
-    names = brief_names((str(cell.get("file_system") or cell["id"]), cell["storage"]) for cell in cells)
-    brief = {cell["id"]: names[str(cell.get("file_system") or cell["id"])] for cell in cells}
+    brief = cell_names(run.summary.get("cells", []))
     references = {(row["cell"], row["point"], row["metric"]): row for row in run.references
                   if row["percentile"] == "p50"}  # fmt: skip
     seen: set[str] = set()

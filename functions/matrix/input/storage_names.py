@@ -1,9 +1,9 @@
-"""How storages are written: labels in tables (`EBS (gp3; 200 GiB)`), names in sentences and charts (`EBS gp3`)."""
+"""How storages are written: names (`EBS gp3`) in whatever is read; labels (`EBS (gp3; 200 GiB)`) where one is alone."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -79,6 +79,14 @@ def whole_names(storages: Iterable[tuple[str, Document]]) -> dict[str, str]:
 def brief_names(storages: Iterable[tuple[str, Document]]) -> dict[str, str]:
     """Return the name of each storage, by its id, with the figures in which it differs from others of its kind."""
     return _names(dict(storages), brief=True)
+
+
+def cell_names(cells: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the name of each cell's storage, by the cell's id, as all tables and documents of a run write it."""
+    named = {str(cell["id"]): cell for cell in cells}
+    systems = {id_: str(cell.get("file_system") or id_) for id_, cell in named.items()}
+    names = brief_names((systems[id_], cell.get("storage") or {}) for id_, cell in named.items())
+    return {cell: names[system] for cell, system in systems.items()}
 
 
 def _names(storages: Mapping[str, Document], *, brief: bool) -> dict[str, str]:

@@ -5,7 +5,6 @@ from typing import Any
 
 from matrix.answer.changes import change_words, what_changed
 from matrix.answer.history import KeptRun
-from matrix.input.storage_names import brief_names
 from matrix.report import shell
 from matrix.report.charts.chart import Chart, Series
 from matrix.report.facets import Facets, Marks
@@ -23,8 +22,7 @@ MOST_ROWS = 60
 def render_comparison(document: Document, base: KeptRun, run: KeptRun) -> str:
     """Return the page of what `matrix.answer.comparing.compare` says of two runs."""
     pairs = document["compared"]
-    names = _brief(run)
-    storages = [names.get(pair["run"]["cell"], pair["storage"]) for pair in pairs]
+    storages = [pair["storage"] for pair in pairs]
     facets = Facets.of(
         storages, [(pair["workload"], pair["point"]) for pair in pairs], [pair["fleet"] for pair in pairs]
     )
@@ -34,7 +32,7 @@ def render_comparison(document: Document, base: KeptRun, run: KeptRun) -> str:
               for number_, at in enumerate(range(0, len(rows), MOST_ROWS), start=1)]  # fmt: skip
     main = tag(
         "main",
-        tag("section", tag("h2", "Answer"), *_answer(document, names), id="answer"),
+        tag("section", tag("h2", "Answer"), *_answer(document), id="answer"),
         shell.contents([("ratios", "Each cell"), ("changed", "What was different"), ("tables", "All figures")]),
         tag("section", tag("h2", "Each cell"), *map(shell.figure, charts), id="ratios"),
         _changed(base, run),
@@ -42,12 +40,6 @@ def render_comparison(document: Document, base: KeptRun, run: KeptRun) -> str:
     )  # fmt: skip
     title = f"{run.name} beside {base.name}"
     return shell.whole(title, [_head(title, document, base, run), main], charts=charts, facets=facets)
-
-
-def _brief(run: KeptRun) -> dict[str, str]:
-    cells = run.summary.get("cells", [])
-    names = brief_names((str(cell.get("file_system") or cell["id"]), cell["storage"]) for cell in cells)
-    return {cell["id"]: names[str(cell.get("file_system") or cell["id"])] for cell in cells}
 
 
 def _marks(facets: Facets, pair: Document, storage: str) -> Marks:
@@ -66,7 +58,7 @@ def _head(title: str, document: Document, base: KeptRun, run: KeptRun) -> Markup
                *warnings)  # fmt: skip
 
 
-def _answer(document: Document, names: Mapping[str, str]) -> list[Markup]:
+def _answer(document: Document) -> list[Markup]:
     pairs, slower = document["compared"], document["regressions"]
     counts = {verdict: sum(pair["verdict"] == verdict for pair in pairs) for verdict in LOOKS}
     threshold = f"{100 * document['threshold']:g} %"
@@ -82,7 +74,7 @@ def _answer(document: Document, names: Mapping[str, str]) -> list[Markup]:
         headline = f"Nothing is shown to be slower by more than {threshold}{rest}."
     tally = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     worst = [pair for pair in pairs if pair["is_regression"]][:5]
-    lines = [tag("li", f"{_name(pair, names.get(pair['run']['cell'], pair['storage']))}: {pair['words']}.")
+    lines = [tag("li", f"{_name(pair, pair['storage'])}: {pair['words']}.")
              for pair in worst]  # fmt: skip
     return [
         tag("div", tag("p", headline, class_="headline"), tag("p", f"{tally}." if tally else ""), class_="rankings"),

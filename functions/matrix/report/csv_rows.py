@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from matrix.input.storage_names import storage_label
+from matrix.input.storage_names import cell_names
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import PERCENTILES
 from matrix.terms.layers import is_far, layer_sentence, layers_of
@@ -29,9 +29,10 @@ def to_csv(summary: SummaryDocument) -> str:
 
 
 def _rows(summary: SummaryDocument) -> Iterator[dict[str, Any]]:
+    names = cell_names(summary.get("cells", []))
     for cell in summary.get("cells", []):
         rows = [*_csv_metrics(cell), *_csv_highest_rates(cell)] or [{}]
-        yield from ({**_csv_cell(summary, cell), **row} for row in rows)
+        yield from ({**_csv_cell(summary, cell), "storage": names[cell["id"]], **row} for row in rows)
 
 
 def _csv_cell(summary: SummaryDocument, cell: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,7 +43,6 @@ def _csv_cell(summary: SummaryDocument, cell: Mapping[str, Any]) -> dict[str, An
         "cell": cell.get("id"),
         "state": cell.get("state"),
         "file_system": cell.get("file_system"),
-        "storage": storage_label(cell.get("storage") or {}),
         "instance_type": fleet.get("instanceType"),
         "instances": fleet.get("count"),
         "launches": sum(launch["state"] == "measured" for launch in cell.get("launches") or []) or None,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from matrix.input.storage_names import storage_label
+from matrix.input.storage_names import cell_names
 from matrix.terms.figures import sample_count
 from matrix.terms.names import fleet_words, point_labels, reading_order
 from matrix.terms.open_loop import offered_per_s
@@ -14,6 +14,7 @@ HEADS = ("Storage", "Instances", "Point", "P99 at most", "P0", "P50", "P100", "R
 
 def rows(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
     """Yield a row for each sweep of rates with a limit; in operations per second of one instance."""
+    names = cell_names(cells)
     for cell in reading_order(cells):
         sweeps = cell.get("highest_rates") or []
         named = [{"id": str(index), "params": sweep["params"]} for index, sweep in enumerate(sweeps)]
@@ -21,7 +22,7 @@ def rows(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
         for index, sweep in enumerate(sweeps):
             metric = sweep["metric"]
             yield (
-                storage_label(dict(cell["storage"])),
+                names[cell["id"]],
                 fleet_words(dict(cell["fleet"])),
                 labels[str(index)],
                 f"{sweep['p99_at_most_ms']:g} ms",

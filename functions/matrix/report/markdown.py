@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from matrix.input.storage_names import storage_label
+from matrix.input.storage_names import cell_names
 from matrix.report import highest_rates
 from matrix.run import receipt_text
 from matrix.terms.ceilings import PROVISIONAL, bottlenecks, why_not
@@ -80,6 +80,7 @@ def _markdown_head(summary: SummaryDocument) -> str:
 def _groups(summary: SummaryDocument) -> dict[str, list[list[str]]]:
     """Collect one row per cell and point below the title of its workload and metric."""
     groups: dict[str, list[list[str]]] = {}
+    names = cell_names(summary.get("cells", []))
     for cell in reading_order(summary.get("cells", [])):
         labels = point_labels(cell.get("points") or [])
         for point in cell.get("points") or []:
@@ -90,14 +91,14 @@ def _groups(summary: SummaryDocument) -> dict[str, list[list[str]]]:
             workload = workload_words(cell.get("workload") or {})
             title = f"{workload}: {metric_title(name, workload)} ({direction(metric)})"
             groups.setdefault(title, []).append(
-                _markdown_row(cell, marked_label(labels[point["id"]], point, cell), metric)
+                _markdown_row(cell, names[cell["id"]], marked_label(labels[point["id"]], point, cell), metric)
             )
     return groups
 
 
-def _markdown_row(cell: Mapping[str, Any], label: str, metric: Mapping[str, Any]) -> list[str]:
+def _markdown_row(cell: Mapping[str, Any], storage: str, label: str, metric: Mapping[str, Any]) -> list[str]:
     return [
-        storage_label(cell.get("storage") or {}),
+        storage,
         ", ".join(filter(None, [fleet_words(cell.get("fleet") or {}), launch_words(cell)])),
         label,
         *(figure(metric, percentile) for percentile in PERCENTILES),
