@@ -148,7 +148,7 @@ wheel='
   matrix plan ~/storage-matrix/events/efs-zero-byte.json
   matrix import-published
   matrix report published-yocto
-  matrix results published-yocto --brief
+  matrix results published-yocto
   if matrix run ~/storage-matrix/events/local-demo.json --local; then exit 1; fi
   ~/storage-matrix/.venv/bin/uv pip install --quiet --system-certs --python ~/empty/bin/python "$(echo ~/wheels/*.whl)[local]"
   matrix run ~/storage-matrix/events/local-demo.json --local'

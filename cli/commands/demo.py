@@ -11,7 +11,7 @@ from cli.commands.import_published import PREFIX, load
 from cli.commands.run import run
 from cli.console import opening
 from cli.messages import terminal
-from cli.tables import answer_tables
+from cli.tables import verdict_table
 from cli.target.summaries import find
 
 EVENTS = Path(__file__).parents[2] / "events"
@@ -38,8 +38,9 @@ def _say_more() -> None:
         "\nA run on AWS ends with an answer. Such as this one, of figures that others measured and published:"
     )
     load(PREFIX)
-    answer_tables.show(console, find(PUBLISHED, local=False, stack=None, region=None).summary)
-    console.print("\nNext, to call matrix by its name, and to see this answer's report with its charts:")
+    summary = find(PUBLISHED, local=False, stack=None, region=None).summary
+    verdict_table.show(console, summary, flag="")
+    console.print("\nTo call matrix by its name, and to see this answer's report with its charts:")
     activate = Path(sys.prefix, "bin", "activate")
     console.print(f"  source {activate}", soft_wrap=True)
     console.print(f"  matrix report {PUBLISHED} --open", soft_wrap=True)

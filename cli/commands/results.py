@@ -8,7 +8,7 @@ import typer
 
 from cli.inputs import options
 from cli.messages import terminal
-from cli.tables import answer_tables, result_tables
+from cli.tables import result_tables, verdict_table
 from cli.target import metrics
 from cli.target.documents import readable
 from cli.target.summaries import LATEST, FoundRun, find
@@ -35,18 +35,19 @@ def results(
     published: Annotated[
         bool, typer.Option("--published", help="Put the published figures beside, where there are any.")
     ] = False,
-    brief: Annotated[
-        bool, typer.Option("--brief", help="Only the answer, and the matrix of storages and fleets on one screen.")
+    all_: Annotated[
+        bool, typer.Option("--all", help="All percentiles, bottlenecks, layers and failed cells, not only the verdict.")
     ] = False,
+    warnings: Annotated[bool, typer.Option("--warnings", help="All warnings, one line for each kind.")] = False,
     local: options.Local = False,
     stack: options.Stack = None,
     region: options.Region = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show what came out of a run.
+    """Show what came out of a run: its verdict, or with --all every table.
 
-    Percentiles of each point over all instances and repetitions, with n and the expected n. Results of local runs
-    are kept in .local/runs/ and need no running cloud; those on AWS come from the bucket.
+    The tables have the percentiles of each point over all instances and repetitions, with n and the expected n.
+    Results of local runs are kept in .local/runs/ and need no running cloud; those on AWS come from the bucket.
     Without --local or --stack: the local run of this name if there is one, else AWS.
 
     `jsonl` has one line for each metric of each point, with the columns of docs/results.md.
@@ -64,14 +65,22 @@ def results(
         terminal.print_wrapped(terminal.stderr(), f"Warning: {summary['warnings'][0]}")
     if format_ is Format.JSONL:
         _write_json_lines(stored, summary)
-    elif brief and format_ is Format.TABLE:
-        answer_tables.show(terminal.stdout(), summary)
     elif published:
         _show_beside(summary, format_)
     elif format_ is Format.TABLE:
-        result_tables.show(terminal.stdout(), summary)
+        _show_tables(stored, summary, all_=all_, warnings=warnings)
     else:
         typer.echo(_text(summary, format_), nl=False)
+
+
+def _show_tables(stored: FoundRun, summary: SummaryDocument, *, all_: bool, warnings: bool) -> None:
+    console = terminal.stdout()
+    if all_:
+        result_tables.show(console, summary)
+    elif warnings:
+        result_tables.show_warnings(console, summary, are_all=True)
+    else:
+        verdict_table.show(console, summary, flag=stored.service.deployment.flag if stored.service else "")
 
 
 def _with_late_metrics(run: FoundRun) -> SummaryDocument:

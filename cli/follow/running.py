@@ -7,10 +7,8 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import typer
-from rich.console import Console
 
 from cli.follow import following, interruption, progress
 from cli.follow.following import View
@@ -19,7 +17,7 @@ from cli.follow.progress import RunProgress
 from cli.inputs.planning import Planned
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.tables import result_tables
+from cli.tables import verdict_table
 from cli.target import mirror, summaries
 from cli.target.documents import readable
 from cli.target.service import Execution, Service
@@ -32,7 +30,6 @@ from local.programs import claims
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.objectives import limit_words, missed_questions, misses_objective
-from matrix.terms.sentences import receipt_sentence
 
 # Deleting an FSx file system takes up to ten minutes, one pass of Reap at most fifteen.
 AWS_PATIENCE = Patience(pause_s=10.0, at_most_s=1800.0)
@@ -191,13 +188,9 @@ def show_outcome(outcome: Outcome, summary: SummaryDocument | None, *, as_json: 
     else:
         console = terminal.stdout()
         console.print()
-        result_tables.show(console, summary)
+        verdict_table.show(console, summary, flag=outcome.flag, where=where)
         for line in _file_system_errors(ended):
             console.print(line, soft_wrap=not console.is_terminal)
-        if summary.get("receipt"):
-            receipt = f"Receipt: {receipt_sentence(summary['receipt'])}"
-            console.print(receipt, soft_wrap=not console.is_terminal)
-        _say_where(console, outcome)
         if not all_measured and summary["status"] != STATUS_INTERRUPTED:  # of which a warning says it
             console.print(f"Rest:    matrix run --resume {ended.execution.run} {outcome.flag}", soft_wrap=True)
     is_good = all_measured and ended.execution.status == "SUCCEEDED"
@@ -241,16 +234,6 @@ def _results(service: Service, run: str) -> Source:
     """Return where the results of a run are read: a local run's in its folder, which takes no client of S3."""
     is_kept = service.deployment.environment == "local" and (run_folder(run) / "summary.json").is_file()
     return summaries.kept_here(run) if is_kept else summaries.in_bucket(service, run)
-
-
-def _say_where(console: Console, outcome: Outcome) -> None:
-    run, where, flag = outcome.ended.execution.run, outcome.where, outcome.flag
-    console.print(f"Results: {where}", soft_wrap=True)
-    console.print("         summary.md, .csv, .json; samples, raw output and log of each instance")
-    # A local report may be missing, since a run stands without it; on AWS that is not checked.
-    if flag != "--local" or Path(where, "report.html").exists():
-        console.print(f"Report:  {where}report.html", soft_wrap=True)
-    console.print(f"Again:   matrix results {run} {flag} --format markdown", soft_wrap=True)
 
 
 def _finish_without_summary(outcome: Outcome, as_json: bool) -> None:

@@ -21,6 +21,13 @@ UNLIMITED = 10_000
 
 
 def show(console: Console, summary: SummaryDocument) -> None:
+    """Print the decision in words, a small table for each kind of work, and where it was measured."""
+    show_answer(console, summary)
+    if note := ENVIRONMENT_NOTES.get(summary["environment"]):
+        console.print(Text(note, "yellow"))
+
+
+def show_answer(console: Console, summary: SummaryDocument) -> None:
     """Print the decision in words, and a small table for each kind of work."""
     if source := summary.get("source"):
         terminal.print_wrapped(console, f"Published, not measured here: {source}.")
@@ -28,8 +35,6 @@ def show(console: Console, summary: SummaryDocument) -> None:
         terminal.print_wrapped(console, Text(sentence, "bold"))
     if decision := summary.get("decision"):
         _show_grids(console, decision, brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"]))
-    if note := ENVIRONMENT_NOTES.get(summary["environment"]):
-        console.print(Text(note, "yellow"))
 
 
 def _show_grids(console: Console, decision: Decision, names: Mapping[str, str]) -> None:
@@ -107,5 +112,5 @@ def _cell(question: Question, system: str, is_for_sale: bool) -> Text:
     if not is_for_sale:
         return Text(figure)
     is_taken = candidate["cell"] == taken(question)
-    price = f"  {'≈' if cost.get('is_assumed') else ''}{cost['usd']:,.2f}" if cost else ""
+    price = f"  {'~' if cost.get('is_assumed') else ''}{cost['usd']:,.2f}" if cost else ""
     return Text(f"{figure}{price} {TAKEN if is_taken else ' '}", "green" if is_taken else "")

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.messages import terminal
+from cli.tables import answer_tables
 from cli.tables.text_table import TextTable
 from matrix.input.storage_names import brief_names
 from matrix.report import highest_rates
@@ -35,7 +36,6 @@ from matrix.terms.sentences import (
     grouped_warnings,
     left_behind_lines,
 )
-from matrix.text.decisions import decision_sentences
 
 NARROW = 100
 LONGEST_REASON = 240
@@ -56,8 +56,7 @@ def show(console: Console, summary: SummaryDocument) -> None:
     is_partial = totals["measured"] < totals["cells"]
     counts = f", {totals['measured']} of {totals['cells']} cells measured" if is_partial else ""
     console.print(Text.assemble(("Run ", "bold"), summary["run"], "  ", (f"{status}{counts}", style)))
-    for sentence in decision_sentences(summary):
-        terminal.print_wrapped(console, Text(sentence, "bold"))
+    answer_tables.show_answer(console, summary)
     names = brief_names((cell["file_system"], cell["storage"]) for cell in summary.get("cells", []))
     for (workload, metric), cells in _by_metric(summary).items():
         console.print()
@@ -78,14 +77,14 @@ def show(console: Console, summary: SummaryDocument) -> None:
         console.print(Text(note, "yellow"))
 
 
-def show_warnings(console: Console, summary: SummaryDocument) -> None:
+def show_warnings(console: Console, summary: SummaryDocument, *, are_all: bool = False) -> None:
     """Print what may still cost money, then as many kinds of warnings as one reads, and where the others stand."""
     warnings = grouped_warnings(all_warnings(summary))
-    shown = warnings[: max(MOST_WARNINGS, len(left_behind_lines(summary)))]
+    shown = warnings if are_all else warnings[: max(MOST_WARNINGS, len(left_behind_lines(summary)))]
     for warning in shown:
         terminal.print_wrapped(console, Text.assemble(("Warning: ", "yellow"), warning))
     if len(warnings) > len(shown):
-        rest = f"and {len(warnings) - len(shown)} more kinds of warnings, in summary.md"
+        rest = f"and {len(warnings) - len(shown)} more kinds: matrix results {summary['run']} --warnings"
         terminal.print_wrapped(console, rest)
 
 

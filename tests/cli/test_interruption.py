@@ -350,7 +350,7 @@ def test_results_are_shown_though_the_cloud_was_killed_just_after_them(keep_run,
         running.finish(Killed(deployment), progress.read([], plan_document(), execution), as_json=False)
 
     assert ended.value.exit_code == ExitCode.MEASURED
-    assert f"Results: {workdir}/runs/r/" in capsys.readouterr().out
+    assert f"files: {workdir}/runs/r/" in capsys.readouterr().out
 
 
 class Swept(Service):

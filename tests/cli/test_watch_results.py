@@ -337,22 +337,23 @@ def test_published_figures_come_as_json_lines_too(matrix):
     assert len({row["cell"] for row in rows}) > 20
 
 
-def test_a_brief_answer_names_its_source_and_the_storage_to_take_at_each_size_of_the_fleet(matrix):
+def test_the_answer_names_its_source_and_the_storage_to_take_at_each_size_of_the_fleet(matrix):
     matrix("import-published")
 
-    shown = matrix("results", "published-yocto", "--brief").stdout
+    shown = matrix("results", "published-yocto", "--all").stdout
 
-    assert shown.startswith("Published, not measured here: muellerc/yocto-poky-reference-build-aws-comparison")
-    row = {line[:12]: line for line in shown.splitlines()}
+    assert "Published, not measured here: muellerc/yocto-poky-reference-build-aws-comparison" in shown
+    row = {line[:12]: line for line in reversed(shown.splitlines())}
     # Of 99m 12s for 1.28 and 98m 52s for 1.69 the cheaper one, which is within 5 %; at 200 only EBS stays fast.
+    # ~: what a build moves is assumed.
     assert re.search(r"99m 12s +1.28 \*.*190m 42s +2.10 *$", row["EFS bursting"])
-    assert "98m 52s  1.69  " in row["EFS elastic "]
+    assert re.search(r"98m 52s +~1.69  ", row["EFS elastic "])
     assert row["EBS gp3     "].rstrip().endswith("102m 50s  1.32 *")
     assert "* is the one to take" in shown
 
 
 @pytest.mark.parametrize("width", [60, 80, 110, 200])
-def test_a_brief_answer_names_each_row_and_cuts_no_figure_at_any_width(width):
+def test_an_answer_names_each_row_and_cuts_no_figure_at_any_width(width):
     summary = published_runs("p")["p-yocto"]
     summary["decision"] = decide(summary)
     out = io.StringIO()
@@ -367,11 +368,11 @@ def test_a_brief_answer_names_each_row_and_cuts_no_figure_at_any_width(width):
     assert "…" not in "".join(lines)
 
 
-def test_a_brief_answer_of_this_machine_recommends_nothing_and_prices_nothing(keep_run, matrix):
+def test_an_answer_of_this_machine_recommends_nothing_and_prices_nothing(keep_run, matrix):
     summary, *_ = build_run({"ebs": {4: 3000.0}, "efs": {4: 2000.0}}, environment="local")
     keep_run("r", **{name: value for name, value in summary.items() if name != "run"})
 
-    shown = matrix("results", "r", "--brief").stdout
+    shown = matrix("results", "r", "--all").stdout
 
     assert "say nothing about AWS" in shown
     assert "dollars" not in shown
@@ -385,7 +386,7 @@ def test_results_come_as_markdown_and_json(keep_run, matrix):
         matrix("results", "latest", "--format", "markdown").stdout
     )
     assert json.loads(matrix("results", "--format", "json").stdout) == summary_document("r")
-    assert json.loads(matrix("results", "--json", "--brief").stdout) == summary_document("r")
+    assert json.loads(matrix("results", "--json", "--all").stdout) == summary_document("r")
 
 
 def test_json_and_another_format_exclude_each_other(keep_run, matrix):
@@ -563,4 +564,4 @@ def test_five_kinds_of_warnings_are_shown_and_the_others_counted():
     text = shown_at(80, summary)
 
     assert text.count("Warning: ") == 5
-    assert "and 3 more kinds of warnings, in summary.md" in text
+    assert "and 3 more kinds: matrix results r --warnings" in text

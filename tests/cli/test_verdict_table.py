@@ -1,0 +1,122 @@
+"""A run ends with its verdict in twelve lines, at any width."""
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+from support.runs_for_reports import build_run, cell_of
+
+from cli.tables import verdict_table
+from matrix.answer.costs import Bill
+from matrix.answer.decision import decide
+from matrix.published.runs import published_runs
+
+CODES = re.compile("\x1b\\[[0-9;]*m")
+AT_MOST = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
+FIVE_SIZES = {
+    "ebs": {1: 3000.0, 200: 3050.0},
+    "efs": {1: 2990.0, 10: 3000.0, 50: 3300.0, 100: 4000.0, 200: 5000.0},
+}
+
+
+def run_of(seconds, objective=None, **how):
+    """A summary with its decision."""
+    summary, results, planned = build_run(seconds, **how)
+    summary["decision"] = decide(summary, results=results, objective=objective, bill=Bill.of(planned, None))
+    return summary
+
+
+def shown(summary, width=80, flag="", where=None, *, is_terminal=False):
+    """What is printed of a summary, by lines."""
+    console = Console(file=io.StringIO(), width=width, force_terminal=is_terminal, no_color=True)
+    verdict_table.show(console, summary, flag=flag, where=where)
+    return console.file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_a_verdict_has_at_most_twelve_lines_and_begins_with_the_answer(width):
+    published = published_runs("p")["p-yocto"]
+    published["decision"] = decide(published)
+
+    # A terminal wraps at words.
+    for summary in (run_of({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, AT_MOST), run_of(FIVE_SIZES), published):
+        lines = shown(summary, width, is_terminal=True)
+
+        assert max(len(CODES.sub("", line).rstrip()) for line in lines) <= width
+        assert len(lines) <= 12
+        assert CODES.sub("", lines[0]).startswith(("✓", "✗", "29 of 55 cells were published"))
+
+
+def test_the_only_comparison_is_ranked_with_intervals_costs_and_bottlenecks():
+    lines = shown(run_of({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, AT_MOST))
+
+    assert lines[0] == "✓ 2 of 2 cells measured"
+    assert lines[1] == ("build, jobs 4, 50 × m6i.large: take EBS gp3: it is the cheapest with P90 at most 66m 40s.")
+    assert lines[2].split() == [
+        *("Storage", "P90", "80", "%", "interval", "USD", "per", "build", "Bottleneck"),
+    ]
+    assert lines[3].startswith("★ EBS gp3")
+    assert lines[3].endswith("client CPU")
+    assert lines[4].startswith("EFS bursting")
+    assert lines[-2:] == ["Next: matrix report r1 --open", "All:  matrix results r1 --all"]
+
+
+def test_of_many_comparisons_each_has_its_best_value_and_how_far_the_next_is_behind():
+    lines = shown(run_of(FIVE_SIZES), 120)
+
+    assert lines[1] == "Best value in 5 comparisons: EFS bursting (4), EBS gp3 (1)."
+    # What all have in common stands once, in the head.
+    assert lines[2].startswith("build, jobs 4 ")
+    [largest] = [line for line in lines if line.startswith("200 × m6i.large")]
+    assert "★ EBS gp3" in largest
+    assert largest.rstrip().endswith("EFS bursting ×1.63")
+    [ten] = [line for line in lines if line.startswith("10 × m6i.large")]
+    assert ten.rstrip().endswith("nothing to compare")
+
+
+def test_what_is_too_close_to_call_is_marked_and_says_what_to_change():
+    lines = shown(run_of({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, repetitions=1), 200)
+
+    assert "≈" in next(line for line in lines if line.startswith("EFS bursting"))
+    assert '≈ This is too close to call: only 1 repetition: set "repetitions": 3, or "launches": 3.' in lines
+
+
+def test_a_run_of_this_machine_recommends_nothing_and_has_no_prices():
+    lines = shown(run_of({"ebs": {4: 3000.0}, "efs": {4: 2000.0}}, environment="local"), flag="--local", where="here/")
+
+    text = "\n".join(lines)
+    assert lines[0] == "✓ 2 of 2 cells measured · local disk, not AWS: no storage is recommended"
+    assert not any(mark in text for mark in ("★", "USD", "$", "cheapest"))
+    assert lines[-1] == "All:  matrix results r1 --local --all; files: here/"
+
+
+def test_the_first_failed_cell_is_named_with_its_reason():
+    lines = shown(run_of({"ebs": {1: 3000.0, 50: 3000.0}, "efs": {1: 3500.0}}), 200)
+
+    assert lines[0] == "✗ 3 of 4 cells measured · partly failed"
+    [failed] = [line for line in lines if line.startswith("Failed: efs-")]
+    assert failed.endswith(".build.m6i.large-x50: FleetFailed: nobody came")
+
+
+def test_what_may_still_cost_money_is_named():
+    summary = run_of({"ebs": {50: 3000.0}})
+    summary["left_behind"] = [{"kind": "instance", "id": "i-1"}]
+
+    assert "still there: instance i-1" in shown(summary)
+
+
+def test_of_more_comparisons_than_fit_the_largest_fleets_are_shown():
+    sizes = dict.fromkeys((1, 2, 5, 10, 20, 50, 100), 3000.0)
+    lines = shown(run_of({"ebs": sizes, "efs": dict.fromkeys(sizes, 3500.0)}), 120)
+
+    assert sum(line.startswith(("5 ×", "10 ×", "20 ×", "50 ×", "100 ×")) for line in lines) == 5
+    assert "build, jobs 4 (5 of 7)" in lines[2]
+
+
+def test_a_summary_without_a_decision_is_shown_by_its_tables():
+    summary = run_of({"ebs": {50: 3000.0}})
+    del summary["decision"]
+
+    assert any("P50" in line and "P90" in line for line in shown(summary, 160))
+    assert cell_of(summary, "ebs", 50)["state"] == "measured"
