@@ -55,6 +55,7 @@ def run(
         bool, typer.Option("--detach", help="Start the run and return; look with `matrix watch`.")
     ] = False,
     web: options.Web = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Measure a matrix, on this machine or on AWS.
 
@@ -84,7 +85,7 @@ def run(
     # Until a run has started, SIGTERM is treated as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        wish = Wish(name or "", as_json, detach, web=web)
+        wish = Wish(name or "", as_json, detach, web=web, verbose=verbose)
         if resume is not None:
             _resume(resume, file, region, wish, place=(local, stack), instances=instances, yes=yes)
             return

@@ -43,16 +43,17 @@ class View(Protocol):
 
 
 class PlainLines:
-    """A line for each change, with its time: for logs and pipes."""
+    """A line for each cell that has ended, with its time, or for each change: for logs and pipes."""
 
-    def __init__(self, console: Console) -> None:
-        """Write to this console."""
+    def __init__(self, console: Console, *, verbose: bool = False) -> None:
+        """Write to this console; `verbose`: each change of a cell's or file system's state too."""
         self._console = console
+        self._lines = progress.changes if verbose else progress.endings
         self._last: RunProgress | None = None
 
     def show(self, now: RunProgress) -> None:
         """Print what changed."""
-        for line in progress.changes(self._last, now):
+        for line in self._lines(self._last, now):
             self.say(f"{line}; {progress.time_words(now, time.time())}")
         if self._last is None or self._last.execution.status != now.execution.status:
             self.say(_status_line(now))
@@ -88,10 +89,13 @@ class LiveScreen:
 
 
 @contextmanager
-def view(console: Console, environment: str, *, plain: bool = False) -> Iterator[View]:
-    """Open the view that suits the console: live on a terminal, plain lines elsewhere or where asked for."""
-    if plain or not console.is_terminal:
-        yield PlainLines(console)
+def view(console: Console, environment: str, *, plain: bool = False, verbose: bool = False) -> Iterator[View]:
+    """Open the view that suits the console: live on a terminal, plain lines elsewhere or where asked for.
+
+    `verbose`: plain lines, one for each change.
+    """
+    if plain or verbose or not console.is_terminal:
+        yield PlainLines(console, verbose=verbose)
         return
     screen = LiveScreen(console, environment)
     with screen.live:

@@ -253,6 +253,17 @@ def changes(before: RunProgress | None, after: RunProgress) -> list[str]:
     return lines
 
 
+def endings(before: RunProgress | None, after: RunProgress) -> list[str]:
+    """Return a line for each cell that has ended since, and for each file system that has failed."""
+    old = {cell.id for cell in before.cells if cell.has_ended} if before else set()
+    failed = {system.id for system in before.file_systems if system.error} if before else set()
+    return [
+        _join(f"file system {system.id}: {system.state}", system.error)
+        for system in after.file_systems
+        if system.error and system.id not in failed
+    ] + [_cell_line(cell) for cell in after.cells if cell.has_ended and cell.id not in old]
+
+
 def _signature(part: CellProgress | FileSystemProgress | None) -> tuple[object, ...]:
     """Return what a new line is worth writing for; each of 200 instances that becomes ready is not."""
     if isinstance(part, CellProgress):

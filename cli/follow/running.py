@@ -50,6 +50,7 @@ class Wish:
     detach: bool = False
     ends_cloud: bool = False  # the local cloud was started for this run, and ends with it
     web: bool = False
+    verbose: bool = False  # a line for each change of state
 
 
 def made_up_name(matrix: str) -> str:
@@ -72,7 +73,8 @@ def follow_to_end(service: Service, planned: Planned, wish: Wish) -> RunProgress
     with ClosingDown() as closing:
         service.start(wish.run, planned.matrix)
         console = terminal.stderr() if wish.as_json else terminal.stdout()
-        with following.view(console, service.deployment.environment, plain=wish.as_json) as shown:
+        environment = service.deployment.environment
+        with following.view(console, environment, plain=wish.as_json, verbose=wish.verbose) as shown:
             shown.say(f"run {wish.run} started; from elsewhere: matrix watch {wish.run} {service.deployment.flag}")
             try:
                 return following.follow(service, wish.run, planned.plan, shown, closing)

@@ -55,6 +55,9 @@ Region = Annotated[
 Web = Annotated[
     bool, typer.Option("--web", help="Also show it in the browser: the matrix, the graph and each fleet, live.")
 ]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", help="Print a line for each change of state instead of the live view.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, for scripts; progress goes to stderr.")]
 
 

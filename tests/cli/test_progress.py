@@ -162,6 +162,37 @@ def test_only_changes_become_lines():
     assert progress.changes(after, after) == []
 
 
+def test_a_log_has_a_line_for_each_ended_cell_and_failed_file_system_and_each_change_only_when_verbose(monkeypatch):
+    monkeypatch.setattr(following.time, "time", lambda: 1065.0)
+    moments = [
+        progress.read(progress_rows(second=state), plan_document(), RUNNING)
+        for state in ("waiting", "running", "measured")
+    ]
+    logs = {}
+    for verbose in (False, True):
+        console = Console(file=io.StringIO(), width=200, markup=False, highlight=False)
+        shown = following.PlainLines(console, verbose=verbose)
+        for moment in moments:
+            shown.show(moment)
+        logs[verbose] = [line.split(" ", 1)[1].partition(";")[0] for line in console.file.getvalue().splitlines()]
+
+    cells = {verbose: [line.split(", ")[0] for line in log if line.startswith("cell")] for verbose, log in logs.items()}
+    assert cells[False] == [f"cell {CELLS[0]}: measured", f"cell {CELLS[1]}: measured"]
+    assert cells[True] == [
+        f"cell {CELLS[0]}: measured",
+        *(f"cell {CELLS[1]}: {state}" for state in ("waiting", "running", "measured")),
+    ]
+    assert not [line for line in logs[False] if line.startswith("file system")]
+
+
+def test_a_file_system_that_fails_has_a_line_once():
+    row = {"SK": "FS#efs", "file_system": "efs", "state": "failed", "error": {"name": "Denied", "message": "no"}}
+    before, after = (progress.read(rows, None, RUNNING) for rows in ([], [row]))
+
+    assert progress.endings(before, after) == ["file system efs: failed; Denied: no"]
+    assert progress.endings(after, after) == []
+
+
 def test_a_failed_cell_says_why():
     error = {"name": "InstanceDied", "message": "i-1 ended"}
     after = progress.read([cell_row("c", "failed", error=error)], None, RUNNING)
