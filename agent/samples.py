@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import agent
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from agent.job import Job, Step
     from agent.machine.metadata import Identity
     from agent.mounts import Mounted
@@ -119,3 +121,16 @@ def describe_agent() -> dict[str, str]:
     if archive.suffix == ".pyz" and archive.is_file():
         about["sha256"] = hashlib.sha256(archive.read_bytes()).hexdigest()
     return about
+
+
+def in_words(values: Mapping[str, Any]) -> str:
+    """Write names and values for a log that people read: `files_per_s 812, threads 4`."""
+    return ", ".join(f"{name} {_word(value)}" for name, value in values.items())
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"({in_words(value)})"
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(_word, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -208,7 +208,7 @@ class Session:
         # Meanwhile this step's files are removed and the next one is prepared.
         self._upload = self._uploads.submit(self._put, samples.document(setting, [*self._samples]), raw)
         workspaces.done(workspace)
-        self._log.info("step %d, %s: %s", step.number, step.point, outcome.metrics)
+        self._log.info("step %d, %s: %s", step.number, step.point, samples.in_words(outcome.metrics))
 
     def _put(self, document: dict[str, Any], raw: dict[str, bytes]) -> None:
         """Upload the raw files of a step, then the samples, which name them."""

@@ -285,7 +285,7 @@ def _warnings(files: Sequence[SampleFile]) -> list[str]:
     counts: dict[str, int] = {}
     for warning in (warning for file in files for sample in file.samples for warning in sample.warnings):
         counts[warning] = counts.get(warning, 0) + 1
-    return [f"{warning} ({n} samples)" for warning, n in counts.items()]
+    return [f"{warning} ({n} sample{'' if n == 1 else 's'})" for warning, n in counts.items()]
 
 
 def _findings(points: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -134,6 +134,8 @@ def test_each_warning_is_shown_once_with_its_count():
     result = cell_result(CELL, [samples("i-1", [1, 1], warnings=["start was late"])], error=None, actual_s=1.0)
 
     assert result["warnings"] == ["start was late (2 samples)"]
+    result = cell_result(CELL, [samples("i-1", [1], warnings=["start was late"])], error=None, actual_s=1.0)
+    assert "start was late (1 sample)" in result["warnings"]
 
 
 def summary(results):
