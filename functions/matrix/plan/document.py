@@ -127,9 +127,9 @@ class Plan:
     expected_s: float
     deadline_s: int
     cost: Cost
-    is_emulated: bool = False
-    assumptions: list[str] = field(default_factory=list)
-    warnings: list[PlanWarning] = field(default_factory=list)
+    is_emulated: bool
+    assumptions: list[str]
+    warnings: list[PlanWarning]
 
     def to_document(self) -> PlanDocument:
         """Return the plan as JSON, as far as it is known before a run: Plan matrix adds the facts of the run."""

@@ -1,5 +1,6 @@
 """What a plan takes and costs, worked out by hand from the matrix and the price book."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -132,3 +133,11 @@ def test_a_file_server_has_no_part_in_how_its_clients_weigh_their_bandwidth():
 
     assert weightings(EBS) == ["ebs-1"]
     assert weightings(FILE_SERVER) == [None]
+
+
+def test_hours_of_a_deadline_are_rounded_up_to_a_second_and_seconds_to_a_tenth():
+    made = plan(matrix(deadlineHours=1.23456))
+
+    assert made.deadline_s == 4445  # 4,444.416
+    made.file_systems[0] = replace(made.file_systems[0], expected_s=123.456)
+    assert made.to_document()["file_systems"][0]["expected_s"] == 123.5
