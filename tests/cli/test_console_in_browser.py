@@ -410,3 +410,19 @@ def test_the_reason_of_a_failed_cell_is_seen_whole_and_without_names_of_instance
             "InstanceFailed: 3 of 5 instances gave up: disk full: needs 128 MiB, 2.9 MiB free there"
         )
         assert shown.evaluate("e => e.scrollHeight <= e.clientHeight && e.scrollWidth <= e.clientWidth")
+
+
+def test_nothing_is_seen_between_the_lines_of_the_matrix_heads(chromium):
+    run = LargeRun(recorded("failed_and_retried")["definition"])
+    with served(run.source, LARGE) as at, opened(chromium, at, viewport={"width": 1440, "height": 500}) as console:
+        page = console.page
+        table, body = page.locator(".matrix"), page.locator(".heat tbody")
+        for scrolled in (45, 60, 75, 90):
+            table.evaluate("(table, at) => { table.scrollTop = at; }", scrolled)
+            assert table.evaluate("table => table.scrollTop") == scrolled
+            head = page.locator(".heat thead").bounding_box()
+            clip = {"x": head["x"] + 300, "y": head["y"], "width": 500, "height": head["height"] - 2}
+            seen = page.screenshot(clip=clip)
+            body.evaluate("body => { body.style.visibility = 'hidden'; }")
+            assert page.screenshot(clip=clip) == seen
+            body.evaluate("body => { body.style.visibility = ''; }")
