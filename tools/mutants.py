@@ -47,7 +47,7 @@ FUNCTIONS = ROOT / "functions"
 KEPT = ROOT / ".local" / "mutants"
 RUNNING = KEPT / f"running-{os.getpid()}"  # what the tests of this process write; deleted at its end
 PAGE = ROOT / "docs" / "mutants.md"
-EQUIVALENT = ROOT / "tools" / "equivalent_mutants.json"
+SURVIVING = ROOT / "tools" / "surviving_mutants.json"
 PARTS = {
     "price": ["price/*.py"],
     "costs": ["answer/costs.py", "answer/filling.py", "terms/charges.py", "run/receipt.py"],
@@ -345,7 +345,9 @@ def _rests_on(test: str, tests: list[str]) -> str:
 
 def page_of(results: Mapping[str, tuple[int, list[tuple[Mutant, str]]]], seed: int) -> str:
     """Return the page: what became of how many, and each survivor with its reason."""
-    why = {entry["mutant"]: entry["why"] for entry in json.loads(EQUIVALENT.read_text(encoding="utf-8"))}
+    entries = json.loads(SURVIVING.read_text(encoding="utf-8"))
+    why = {entry["mutant"]: entry["why"] for entry in entries}
+    equivalent = {entry["mutant"] for entry in entries if entry.get("is_equivalent", True)}
     today = datetime.datetime.now(datetime.UTC).date()
     columns = ["part", "possible", "tried", "killed by a test", "cannot be imported", "far too slow", "equivalent"]
     columns += ["survived", "killed, without equivalent"]
@@ -356,7 +358,7 @@ def page_of(results: Mapping[str, tuple[int, list[tuple[Mutant, str]]]], seed: i
     lines += [f"| {' | '.join(columns)} |", f"|{'---|' * len(columns)}"]
     total: Counter[str] = Counter()
     for part, (possible, became) in results.items():
-        count = Counter("equivalent" if it == "survived" and str(mutant) in why else it for mutant, it in became)
+        count = Counter("equivalent" if it == "survived" and str(mutant) in equivalent else it for mutant, it in became)
         lines.append(_row(part, possible, count))
         total += count
     lines += [_row("all", sum(possible for possible, _ in results.values()), total), ""]
@@ -364,7 +366,7 @@ def page_of(results: Mapping[str, tuple[int, list[tuple[Mutant, str]]]], seed: i
     survivors = [mutant for _, became in results.values() for mutant, it in became if it == "survived"]
     for title, is_equivalent in (("Survivors", False), ("Equivalent mutants", True)):
         lines += ["", f"## {title}", ""]
-        chosen = [mutant for mutant in survivors if (str(mutant) in why) == is_equivalent]
+        chosen = [mutant for mutant in survivors if (str(mutant) in equivalent) == is_equivalent]
         for mutant in chosen:
             change = f"`{mutant.before}` → `{mutant.after}`"
             lines.append(f"- `{mutant.module}`, `{mutant.function}`: {change}. {why.get(str(mutant), '')}".strip())

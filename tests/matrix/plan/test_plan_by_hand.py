@@ -141,3 +141,8 @@ def test_hours_of_a_deadline_are_rounded_up_to_a_second_and_seconds_to_a_tenth()
     assert made.deadline_s == 4445  # 4,444.416
     made.file_systems[0] = replace(made.file_systems[0], expected_s=123.456)
     assert made.to_document()["file_systems"][0]["expected_s"] == 123.5
+
+
+def test_only_a_plan_of_emulated_storages_says_that_they_are():
+    assert plan(matrix(emulate=True)).to_document()["emulated"] is True
+    assert "emulated" not in plan(matrix()).to_document()
