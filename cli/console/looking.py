@@ -14,12 +14,13 @@ from cli.console.definition import Machine, machine, places
 from cli.console.documents import Fleet, Header, Link, Matrix, Selection, StopView, ViewDocument
 from cli.console.fleet_view import fleet
 from cli.console.graph_view import graph, state_view
-from cli.console.header_view import left_s, left_words, money, place_words, spent, spent_words
+from cli.console.header_view import left_s, left_words, place_words
 from cli.console.histories import Histories, Reader
 from cli.console.matrix_view import Layout
 from cli.console.sources import Source
 from cli.follow import progress
 from cli.follow.progress import RunProgress
+from cli.follow.spending import money, spent, spent_words
 from cli.messages.errors import UnknownRun, UnreadableRun
 from cli.messages.explain import explain
 from cli.target.service import Execution

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cli.console.documents import Column, Figure, Fleet, Matrix, MatrixCell, MatrixRow
-from cli.console.header_view import money
 from cli.follow.progress import ENDED_RUNS, NOT_MEASURED, CellProgress, RunProgress
+from cli.follow.spending import money
 from matrix.input.storage_names import brief_names
 from matrix.report.heat_map import LEVELS
 from matrix.terms.documents.plan import PlanCell, PlanDocument

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Protocol
@@ -10,7 +11,7 @@ from typing import Any, Protocol
 from rich.console import Console
 from rich.live import Live
 
-from cli.follow import live_view, progress
+from cli.follow import live_view, progress, spending
 from cli.follow.interruption import ClosingDown, Interrupted
 from cli.follow.progress import Measured, RunProgress
 from cli.messages import terminal
@@ -20,6 +21,7 @@ from cli.target.service import Service
 from cli.target.workdir import cloud_log, run_folder
 from contract import mending
 from local.keeping.runs import EXECUTION, how_far
+from matrix.input.storage_names import brief_names
 from matrix.terms.documents.plan import PlanDocument
 
 # On AWS each look is paid for, and what it shows changes by the poll. Here a look takes processor time from what is
@@ -126,7 +128,12 @@ def look(
         new = [row["cell"] for row in rows if row.get("state") == "measured" and row.get("cell") not in measured]
         for cell in new[:MOST_NEW_CELLS]:
             measured[cell] = Measured.of(service.point_rows(run, cell))
-    return progress.read(rows, plan, execution, measured)
+    now = progress.read(rows, plan, execution, measured)
+    if plan is None:
+        return now
+    cost = spending.spent_words(spending.spent(rows, now, plan, time.time()))
+    names = brief_names((system["id"], system["storage"]) for system in plan["file_systems"])
+    return replace(now, cost=cost, names=names)
 
 
 def follow(

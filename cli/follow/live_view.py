@@ -1,4 +1,4 @@
-"""The live view of a run: an overall bar and a table of file systems and their cells that fits the terminal."""
+"""The live view of a run: an overall bar with time and cost, and a line for each storage."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from cli.follow.progress import ENDED_CELLS, NOT_MEASURED, CellProgress, RunProgress
+from cli.follow.progress import NOT_MEASURED, CellProgress, RunProgress, time_words
 from matrix.terms.figures import rough_duration
 
 STYLES = {
@@ -16,11 +16,9 @@ STYLES = {
     **dict.fromkeys(("running", "measuring", "RUNNING"), "cyan"),
     **dict.fromkeys(("planned", NOT_MEASURED, "skipped"), "dim"),
 }
-# Characters of the table's other columns, with their gaps; the cell's name gets the rest.
-STATE_WIDTH, TIME_WIDTH, INSTANCES_WIDTH, STEP_WIDTH, GAPS = 12, 16, 14, 8, 10
-LOCAL_TIME_WIDTH = 7
-NARROWEST_CELL = 16
-# Lines of the terminal that are not cells: head, bar, table head, "more", lines above the view and the prompt.
+COUNT_WIDTH = 8
+NARROWEST_NAME = 16
+# Lines of the terminal that are not storages: head, bar, time, "more", lines above the view and the prompt.
 SHOWN_ERRORS = 2
 OTHER_LINES = 8 + SHOWN_ERRORS
 
@@ -28,9 +26,13 @@ OTHER_LINES = 8 + SHOWN_ERRORS
 def render(progress: RunProgress, console: Console, now: float, environment: str) -> RenderableType:
     """Draw one moment of a run."""
     is_local = environment == "local"
-    parts: list[RenderableType] = [_head(progress, environment), _bar(progress, now, is_local)]
+    parts: list[RenderableType] = [
+        _head(progress, environment),
+        _bar(progress, now),
+        _time_and_cost(progress, now, is_local=is_local),
+    ]
     if progress.cells:
-        parts.append(_cells(progress, console, now, is_local))
+        parts.append(_storages(progress, console))
     return Group(*parts, *_errors(progress))
 
 
@@ -52,49 +54,78 @@ def _head(progress: RunProgress, environment: str) -> Text:
     return words
 
 
-def _bar(progress: RunProgress, now: float, is_local: bool) -> RenderableType:
+def _bar(progress: RunProgress, now: float) -> RenderableType:
     counts = f"{progress.count('measured')} of {len(progress.cells)} cells measured"
     if progress.count("failed"):
         counts += f", {progress.count('failed')} failed"
     if progress.count("skipped"):
         counts += f", {progress.count('skipped')} skipped"
-    times = rough_duration(progress.elapsed_s(now))
-    if progress.expected_s and not is_local:
-        times += f" of about {rough_duration(progress.expected_s)}"
     fraction = progress.fraction(now)
     grid = Table.grid(padding=(0, 1), expand=True)
     grid.add_column(ratio=1)
     grid.add_column(justify="right", no_wrap=True)
-    grid.add_row(ProgressBar(total=1, completed=fraction), f"{fraction:4.0%}  {counts}  {times}")
+    grid.add_row(ProgressBar(total=1, completed=fraction), f"{fraction:4.0%}  {counts}")
     return grid
 
 
-def _cells(progress: RunProgress, console: Console, now: float, is_local: bool) -> RenderableType:
-    """Draw the cells below their file systems."""
-    names = {cell.id: short_name(cell) for cell in progress.cells}
-    # Plans are made for AWS: what a cell would take there says nothing of how long it takes here.
-    time_width = LOCAL_TIME_WIDTH if is_local else TIME_WIDTH
-    figures_width = max([INSTANCES_WIDTH, *(len(cell.measured.p50) for cell in progress.cells if cell.measured)])
-    fixed = STATE_WIDTH + time_width + figures_width + STEP_WIDTH + GAPS
-    longest = max(map(len, [*names.values(), *(cell.file_system for cell in progress.cells)]))
-    name_width = max(NARROWEST_CELL, min(longest, console.width - fixed))
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
-    table.add_column("File system, cell", width=name_width, no_wrap=True)
-    table.add_column("State", width=STATE_WIDTH, no_wrap=True)
-    table.add_column("Time" if is_local else "Time/expected", width=time_width, no_wrap=True)
-    table.add_column("Instances/P50", min_width=figures_width, no_wrap=True)
-    table.add_column("Step/n", width=STEP_WIDTH, no_wrap=True)
+def _time_and_cost(progress: RunProgress, now: float, *, is_local: bool) -> Text:
+    """Write time taken, time left and cost so far; a local run costs nothing, so its cost is what AWS would take."""
+    words = [time_words(progress, now)]
+    # Plans are made for AWS: they say nothing of how long a run takes here.
+    if progress.expected_s and progress.left_s(now) is None and not is_local:
+        words[0] += f" of about {rough_duration(progress.expected_s)}"
+    if progress.cost:
+        words.append(f"$0 here (on AWS {progress.cost})" if is_local else progress.cost)
+    return Text("  ".join(words), "dim", no_wrap=True, overflow="ellipsis")
+
+
+def _storages(progress: RunProgress, console: Console) -> RenderableType:
+    """Draw a line for each storage: how many of its cells have ended, and its running cell or its latest figure."""
+    cells = by_file_system(progress.cells)
     states = {system.id: system.state for system in progress.file_systems}
-    shown, hidden = choose(progress.cells, max(3, console.height - OTHER_LINES))
-    for system, cells in by_file_system(shown).items():
-        table.add_row(Text(shorten(system, name_width), "bold"), _state(states.get(system, "planned")))
-        for cell in cells:
-            name = shorten(names[cell.id], name_width)
-            last = (cell.instance_words(), cell.step_words())
-            if cell.measured:
-                last = (cell.measured.p50, cell.measured.n)
-            table.add_row(name, _state(cell.state), _time(cell, now, is_local=is_local), *last)
-    return Group(table, Text(hidden_words(hidden), "dim")) if hidden else table
+    names = [progress.names.get(system, system) for system in cells]
+    width = max(NARROWEST_NAME, min(max(map(len, names)), 2 * console.width // 5))
+    drawn: list[Text] = []
+    lines = list(zip(cells.items(), names, strict=True))
+    # Those under way first, then those that come, where not all have room; they stand in the plan's order.
+    room = max(3, console.height - OTHER_LINES)
+    shown = sorted(sorted(range(len(lines)), key=lambda at: _rank(lines[at][0][1]))[:room])
+    for at in shown:
+        (system, own), name = lines[at]
+        ended = sum(cell.has_ended for cell in own)
+        line = Text(no_wrap=True, overflow="ellipsis")
+        line.append(f"{shorten(name, width):<{width}}  ", "bold")
+        line.append(f"{f'{ended} of {len(own)}':<{COUNT_WIDTH}}")
+        drawn.append(line.append_text(_news(own, states.get(system, "planned"))))
+    hidden = len(lines) - len(shown)
+    return Group(*drawn, *([Text(f"and {hidden} more storages", "dim")] if hidden else []))
+
+
+def _rank(cells: list[CellProgress]) -> int:
+    """Return 0 for a storage that is measured now, 1 for one that comes, 2 for one that is done."""
+    if any(_is_under_way(cell) for cell in cells):
+        return 0
+    return 2 if all(cell.has_ended for cell in cells) else 1
+
+
+def _is_under_way(cell: CellProgress) -> bool:
+    return not cell.has_ended and cell.state not in ("planned", NOT_MEASURED)
+
+
+def _news(cells: list[CellProgress], state: str) -> Text:
+    """Write the running cell, the latest figure, and how many cells failed; else the state of the storage."""
+    words = Text()
+    for cell in filter(_is_under_way, cells):
+        step = cell.step_words()
+        words.append(f"{short_name(cell)}, {f'step {step}' if '/' in step else cell.state}  ", "cyan")
+    measured = [cell for cell in cells if cell.measured]
+    if measured:
+        last = max(measured, key=lambda cell: cell.finished_at or 0.0)
+        latest = "" if last.measured is None else f"P50 {last.measured.p50}, n {last.measured.n}"
+        words.append(f"{latest} ({short_name(last)})  ", "green")
+    if failed := sum(cell.state == "failed" for cell in cells):
+        words.append(f"{failed} failed", "red")
+    return words if words.plain else _state(state)
 
 
 def _state(state: str) -> Text:
@@ -102,8 +133,8 @@ def _state(state: str) -> Text:
 
 
 def short_name(cell: CellProgress) -> str:
-    """Shorten a cell's id by its file system's, which stands above it in the table."""
-    return f"  {cell.id.removeprefix(f'{cell.file_system}.')}"
+    """Shorten a cell's id by its file system's, which its line names."""
+    return cell.id.removeprefix(f"{cell.file_system}.")
 
 
 def by_file_system(cells: Iterable[CellProgress]) -> dict[str, list[CellProgress]]:
@@ -112,43 +143,6 @@ def by_file_system(cells: Iterable[CellProgress]) -> dict[str, list[CellProgress
     for cell in cells:
         groups.setdefault(cell.file_system, []).append(cell)
     return groups
-
-
-def _time(cell: CellProgress, now: float, *, is_local: bool) -> str:
-    elapsed = cell.elapsed_s(now)
-    if is_local:
-        return "–" if elapsed is None else rough_duration(elapsed)
-    expected = rough_duration(cell.expected_s)
-    return f"{rough_duration(elapsed)} / {expected}" if elapsed is not None else f"– / {expected}"
-
-
-def choose(cells: tuple[CellProgress, ...], lines: int) -> tuple[list[CellProgress], list[CellProgress]]:
-    """Choose the cells that fit the lines: those under way, then failed, the latest ended, the next planned."""
-    chosen: list[CellProgress] = []
-    for cell in sorted(cells, key=_rank):
-        # Each file system takes a line too.
-        if len(chosen) + 1 + len(by_file_system([*chosen, cell])) > lines:
-            break
-        chosen.append(cell)
-    names = {cell.id for cell in chosen}
-    return [cell for cell in cells if cell.id in names], [cell for cell in cells if cell.id not in names]
-
-
-def _rank(cell: CellProgress) -> tuple[int, float]:
-    if cell.state not in (*ENDED_CELLS, "planned", NOT_MEASURED):
-        return 0, 0.0
-    if cell.state == "failed":
-        return 1, 0.0
-    return (3, 0.0) if cell.state in ("planned", NOT_MEASURED) else (2, -(cell.finished_at or 0.0))
-
-
-def hidden_words(hidden: list[CellProgress]) -> str:
-    """Say what the table leaves out: `and 12 more: 4 measured, 8 planned`."""
-    states: dict[str, int] = {}
-    for cell in hidden:
-        states[cell.state] = states.get(cell.state, 0) + 1
-    counts = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
-    return f"and {len(hidden)} more: {counts}"
 
 
 def shorten(name: str, width: int) -> str:

@@ -113,6 +113,8 @@ class RunProgress:
     file_systems: tuple[FileSystemProgress, ...] = ()
     expected_s: float = 0.0
     took_s: float | None = None  # from its plan to its summary, as its report says it
+    cost: str = ""  # so far, in words; empty where nobody knows it
+    names: Mapping[str, str] = field(default_factory=dict)  # of storages, by their file systems' ids
 
     def count(self, state: str) -> int:
         """How many cells are in a state."""

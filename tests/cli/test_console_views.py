@@ -12,13 +12,14 @@ from cli.console.beats import Beats
 from cli.console.boards import Boards
 from cli.console.definition import machine, places
 from cli.console.fleet_view import Board, fleet, objects_of
-from cli.console.header_view import left_s, money, place_words, spent, spent_words
+from cli.console.header_view import left_s, place_words
 from cli.console.histories import Reader
 from cli.console.history import KEPT_VISITS, History
 from cli.console.logs import instance_lines
 from cli.console.looking import SLOWEST_LOOK_S, RunLook
 from cli.console.matrix_view import Layout
 from cli.follow.progress import CellProgress, RunProgress, read
+from cli.follow.spending import money, spent, spent_words
 from cli.target.service import Execution
 from cli.target.traces import console_address
 from matrix.check.read import read_matrix

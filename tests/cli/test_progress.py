@@ -1,6 +1,7 @@
 """How far a run is: read from rows, drawn to fit a terminal, told in lines where there is none."""
 
 import io
+from dataclasses import replace
 from types import SimpleNamespace
 
 from rich.console import Console
@@ -64,20 +65,42 @@ def test_the_view_fits_80_columns_with_all_it_has_to_say():
 
     assert max(map(len, lines)) <= 80
     text = "\n".join(lines)
-    for word in ("1 of 2 cells measured", "touch.m6i.large-x4", "measuring", "2/4 p02", " 10s ", "not AWS"):
+    for word in ("1 of 2 cells measured", "touch.m6i.large-x4", "step 2/4 p02", "1m 10s, about", " left", "not AWS"):
         assert word in text
 
 
-def test_the_view_of_a_local_run_says_nothing_of_how_long_aws_would_take():
-    moment = progress.read(progress_rows(), plan_document(), RUNNING)
+def test_the_view_says_how_long_aws_takes_only_of_a_run_there():
+    moment = progress.read([], plan_document(), RUNNING)
 
     local, aws = ("\n".join(draw(moment, 120, environment=place)) for place in ("local", "aws"))
 
-    # The plan's times are AWS's: 120 s for the run, 60 s for the cell.
-    assert "10s / 1m 00s" in aws
+    # The plan's time is AWS's: 120 s for the run.
     assert "1m 10s of about 2m 00s" in aws
-    assert "1m 00s" not in local
     assert "2m 00s" not in local
+
+
+def test_the_view_names_the_cost_so_far_and_says_of_a_local_run_that_it_would_be_on_aws():
+    moment = replace(progress.read(progress_rows(), plan_document(), RUNNING), cost="$0.500 so far")
+
+    assert draw(moment, 80, environment="aws")[2].endswith("  $0.500 so far")
+    assert draw(moment, 80)[2].endswith("  $0 here (on AWS $0.500 so far)")
+
+
+def test_the_view_keeps_the_mark_of_an_emulated_storage_whole_at_80_columns():
+    name = "FSx OpenZFS (emulated, not AWS)"
+    moment = replace(progress.read(progress_rows(), plan_document(), RUNNING), names={"ebs-gp3": name})
+
+    assert any(line.startswith(f"{name}  1 of 2") for line in draw(moment, 80))
+
+
+def test_a_look_brings_the_cost_so_far_and_the_names_of_storages():
+    plan = plan_document()
+    service = SimpleNamespace(execution=lambda _: RUNNING, progress_rows=lambda _: [])
+
+    moment = following.look(service, "r", plan)
+
+    assert moment.cost == "$0.00 so far"
+    assert list(moment.names) == [system["id"] for system in plan["file_systems"]]
 
 
 def point(**metrics):
@@ -102,8 +125,9 @@ def test_a_measured_cell_shows_its_figures_while_the_run_goes_on():
     before = progress.read(progress_rows(), plan_document(), RUNNING)
     moment = progress.read(progress_rows(), plan_document(), RUNNING, known)
 
-    [line] = [line for line in draw(moment, 80) if "x1 " in line]
-    assert line.split() == ["touch.m6i.large-x1", "measured", "42s", "850", "–", "3,000", "IOPS", "3/4"]
+    [line] = [line for line in draw(moment, 120) if line.startswith("ebs-gp3")]
+    assert "touch.m6i.large-x4, step 2/4 p02" in line
+    assert "P50 850 – 3,000 IOPS, n 3/4" in line
     assert progress.changes(None, moment)[1] == (
         f"cell {CELLS[0]}: measured, P50 850 – 3,000 IOPS, n 3/4 of each point"
     )
@@ -125,13 +149,14 @@ def test_the_figures_of_a_measured_cell_are_asked_for_once():
     assert [moment.cells[0].measured for moment in moments] == [Measured("7.00 IOPS", "1/1")] * 2
 
 
-def test_a_long_list_of_cells_shows_those_under_way_and_counts_the_others():
-    many = [cell_row(f"c{number:02d}", "planned") for number in range(30)] + [cell_row("busy", "running")]
-    lines = draw(progress.read(many, None, RUNNING), 100, height=20)
+def test_many_storages_have_a_line_each_those_under_way_first_and_the_others_are_counted():
+    many = [cell_row(f"c{number:02d}", "planned") | {"file_system": f"f{number}"} for number in range(30)]
+    busy = cell_row("busy", "running") | {"file_system": "late"}
+    lines = draw(progress.read([*many, busy], None, RUNNING), 100, height=20)
 
     assert len(lines) <= 20
-    assert any("busy" in line for line in lines)
-    assert any("and 22 more: 22 planned" in line for line in lines)
+    assert any(line.startswith("late") and "busy" in line for line in lines)
+    assert any("and 21 more storages" in line for line in lines)
 
 
 def test_the_view_says_in_a_line_why_a_cell_failed():

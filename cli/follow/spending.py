@@ -1,0 +1,68 @@
+"""What a run has cost so far. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from cli.follow.progress import RunProgress
+from matrix.terms.documents.parts import CostRange
+from matrix.terms.documents.plan import PlanDocument
+
+SECONDS_PER_HOUR = 3600
+CENT = 0.01
+NOTHING: CostRange = {"low": 0.0, "expected": 0.0, "high": 0.0}
+
+
+class Spent(TypedDict):
+    """Cost so far."""
+
+    least: float
+    """What is certain: by the hour, by the plan's prices, and of what is billed by use the least."""
+    most: float
+    """The same with the most that can be billed by use. It never falls."""
+
+
+def spent(rows: Sequence[Mapping[str, Any]], progress: RunProgress, plan: PlanDocument, now: float) -> Spent:
+    """Return the least and the most that a run has cost: what is settled, and what runs now by its time and the plan.
+
+    The budget's row has what was settled together with what is set aside for the worst case; the latter is no cost. AWS
+    says late what is billed by use, so that a cell's is settled at its most, and counts so from its beginning.
+    """
+    row = next((row for row in rows if row.get("SK") == "PLAN"), {})
+    settled = float(row.get("committed_usd") or 0) - sum(map(float, (row.get("reserved") or {}).values()))
+    going = row.get("reserved") or {}
+    began: dict[str, float] = {}
+    running = unsure = to_come = 0.0
+    planned = {cell["id"]: cell for cell in plan["cells"]}
+    for at in progress.cells:
+        if at.started_at is None or at.id not in planned:
+            continue
+        began[at.file_system] = min(at.started_at, began.get(at.file_system, at.started_at))
+        cell = planned[at.id]
+        metered = cell.get("metered_usd") or NOTHING
+        if f"cell {at.id}" in going:
+            to_come += metered["high"]
+            rates: Mapping[str, Any] = cell.get("rates_usd") or {}
+            running += cell["fleet"]["count"] * sum(map(float, rates.values())) * (at.elapsed_s(now) or 0.0)
+        elif "taken_from" not in cell:
+            unsure += metered["high"] - metered["low"]
+    for system in plan["file_systems"]:
+        if system["id"] in began and f"file system {system['id']}" in going:
+            running += system.get("rates_usd", {"hour": 0.0})["hour"] * max(0.0, now - began[system["id"]])
+    running /= SECONDS_PER_HOUR
+    settled = max(0.0, settled)
+    return {"least": max(0.0, settled - unsure) + running, "most": settled + running + to_come}
+
+
+def spent_words(cost: Spent) -> str:
+    """Write what a run has cost so far: one figure only where that is certain."""
+    least, most = money(cost["least"]), money(cost["most"])
+    if least == most:
+        return f"{most} so far"
+    return f"{least if cost['least'] >= CENT else '$0'} to at most {most} so far"
+
+
+def money(usd: float) -> str:
+    """Write US dollars: to the cent, below one to the tenth of a cent."""
+    return f"${usd:,.2f}" if usd >= 1 or usd == 0 else f"${usd:.3f}" if usd >= CENT else "less than $0.01"
