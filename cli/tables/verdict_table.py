@@ -8,6 +8,7 @@ from rich.text import Text
 from cli.messages import terminal
 from cli.tables import result_tables
 from cli.tables.text_table import TextTable
+from cli.target.unfinished import STATUS as INTERRUPTED
 from matrix.input.storage_names import brief_names
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import ABSENT, Column, cost_words, interval_words, money, quantity
@@ -60,7 +61,9 @@ def _show_answer(console: Console, summary: SummaryDocument, decision: Decision)
 
 
 def _failed(summary: SummaryDocument) -> str:
-    """Write how many cells failed, and why the first one did; empty where none did."""
+    """Write how many cells failed, and why the first one did, or that the run was interrupted; else nothing."""
+    if summary["status"] == INTERRUPTED:
+        return summary["warnings"][0]  # how many were measured, and how to go on
     failed = [cell for cell in summary["cells"] if cell["state"] == "failed"]
     # What others published has gaps, not failures.
     if not failed or summary["environment"] == "published":

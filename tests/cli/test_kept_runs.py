@@ -110,9 +110,8 @@ def test_a_killed_run_shows_what_it_measured_and_how_to_go_on(killed, matrix, wo
     as_csv, as_json = matrix("results", "latest", "--format", "csv"), matrix("results", "r", "--format", "json")
 
     assert table.exit_code == report.exit_code == 0
-    assert "interrupted, 1 of 2 cells measured" in table.stdout
+    assert "1 of 2 cells measured · interrupted" in table.stdout
     assert "`matrix run --resume r --local`" in table.stdout
-    assert "the run ended before this cell was measured" in table.stdout
     assert "7.0" in as_csv.stdout
     assert "1 of 2 cells were measured before the run ended (ABORTED: LocalCloudEnded)" in as_csv.stderr
     assert json.loads(as_json.stdout)["totals"] == {"cells": 2, "measured": 1, "failed": 0, "skipped": 1}
