@@ -20,15 +20,15 @@ measured, and the variance is as much larger (`autocorrelation`).
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from matrix.statistics.autocorrelation import assumed
 from matrix.statistics.fleet_values import FleetValues, Floats
+from matrix.statistics.shortage import LEAST_LAUNCHES, Shortage
 from matrix.statistics.uncertainty import (
     INSTANCES,
     LAUNCHES,
@@ -50,7 +50,6 @@ LEAST_UNITS = 6
 LEAST_INSTANCES = 3
 # Two repetitions show that they differ, but hardly how much: t with 1 degree of freedom is 12.7, with 2 it is 4.3.
 LEAST_REPETITIONS = 3
-LEAST_LAUNCHES = 3
 MEAN = "mean"
 NOT_REPLICATED = "not replicated"
 
@@ -101,15 +100,6 @@ def why_none(values: FleetValues) -> str | None:
             f"how much it differs from one to the next; an interval needs at least {LEAST_REPETITIONS}"
         )
     return None
-
-
-@dataclass(frozen=True)
-class Shortage:
-    """Of what a fleet has too few to be compared."""
-
-    unit: Literal["instance", "repetition", "launch"]
-    count: int
-    least: int
 
 
 def lacks_replication(values: FleetValues) -> tuple[Shortage, ...]:

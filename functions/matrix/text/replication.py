@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from matrix.statistics.resampling import LEAST_LAUNCHES, Shortage
+from matrix.statistics.shortage import LEAST_LAUNCHES, Shortage
 from matrix.terms.documents import summary as documents
 
 FIELDS = {"instance": "count", "repetition": "repetitions", "launch": "launches"}

@@ -10,7 +10,8 @@ from scipy import stats
 from support.fleet_values import fleet
 
 from matrix.statistics.differing import SIGNIFICANT, benjamini_hochberg, difference, holm, with_the_best
-from matrix.statistics.resampling import Shortage, lacks_replication
+from matrix.statistics.resampling import lacks_replication
+from matrix.statistics.shortage import Shortage
 
 
 def column(*values):

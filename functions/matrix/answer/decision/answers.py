@@ -9,7 +9,7 @@ from matrix.answer.decision.candidates import MEDIAN, Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.answer.decision.tails import slow_tail
 from matrix.statistics.differing import Difference, difference, with_the_best
-from matrix.statistics.resampling import Shortage
+from matrix.statistics.shortage import Shortage
 from matrix.terms.documents import summary as documents
 
 

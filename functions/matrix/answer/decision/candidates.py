@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from matrix.answer.costs import PointCost
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.statistics.fleet_values import FleetValues
-from matrix.statistics.resampling import Shortage
+from matrix.statistics.shortage import Shortage
 from matrix.terms.documents import summary as documents
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 

@@ -1,0 +1,15 @@
+"""What a fleet has too few of; apart from the statistics, so that words for it need no numpy."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+LEAST_LAUNCHES = 3
+
+
+@dataclass(frozen=True)
+class Shortage:
+    """Of what a fleet has too few to be compared."""
+
+    unit: Literal["instance", "repetition", "launch"]
+    count: int
+    least: int
