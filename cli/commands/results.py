@@ -44,7 +44,7 @@ def results(
     region: options.Region = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show what came out of a run: its verdict, or with --all every table.
+    """Show what came out of a run: the verdict, or all of it.
 
     The tables have the percentiles of each point over all instances and repetitions, with n and the expected n.
     Results of local runs are kept in .local/runs/ and need no running cloud; those on AWS come from the bucket.

@@ -99,8 +99,8 @@ def test_a_command_does_not_care_about_files_that_it_does_not_read(kept, matrix,
 FIRST = "ebs-gp3-200gib-3000iops.build.m6i.large-x1"
 # The same of a run that ended before its analysis. Of the cell whose result is damaged there is no more than its name.
 INTERRUPTED = {
-    ("results", "r"): (["plan.json", "execution.json", "matrix.json", CELLS], "m6i.large"),
-    ("results", "latest"): (["plan.json", "execution.json", "matrix.json", CELLS], "m6i.large"),
+    ("results", "r"): (["plan.json", "execution.json", "matrix.json", CELLS], "interrupted"),
+    ("results", "latest", "--all"): (["plan.json", "execution.json", "matrix.json", CELLS], "m6i.large"),
     ("results", "r", "--format", "json"): (["plan.json", "execution.json", "matrix.json", CELLS], FIRST),
     ("report", "r"): (["plan.json", "execution.json", "matrix.json", CELLS], "report.html"),
     ("compare", "r", "r"): (["plan.json", "execution.json", "matrix.json", CELLS], "Base r"),

@@ -114,9 +114,9 @@ def test_a_run_that_was_aborted_on_aws_shows_what_it_measured_and_how_to_go_on(s
 
     assert "it is RUNNING" in under_way.stderr
     assert aborted.exit_code == report.exit_code == 0
-    assert "interrupted, 1 of 2 cells measured" in aborted.stdout
+    assert "1 of 2 cells measured · interrupted" in aborted.stdout
     assert "`matrix run --resume r --stack mine --region eu-central-1`" in aborted.stdout
-    assert "4,425" in aborted.stdout
+    assert "EBS gp3" in aborted.stdout
     assert latest.stdout == aborted.stdout
     assert "--resume r --stack mine" in Path("page.html").read_text()
 
