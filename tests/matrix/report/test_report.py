@@ -618,7 +618,7 @@ def test_a_column_in_which_nothing_is_known_takes_no_room():
     published = Page(render(yocto_run("published-yocto")))
     verdicts = next(rows for rows in published.tables if rows[0][-1][1] == "What is uncertain")
     assert [one[1] for one in verdicts[0]] == [
-        "Storage", "P90 (min:s)", "USD per build", "With the filling", "Over 10 builds", "Verdict",
+        "Storage", "P90", "USD per build", "With the filling", "Over 10 builds", "Verdict",
         "What is uncertain",
     ]  # fmt: skip
 
