@@ -31,11 +31,10 @@ from matrix.terms.names import (
 )
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
-    all_warnings,
     error_text,
-    grouped_warnings,
     left_behind_lines,
 )
+from matrix.text.warnings import warning_lines
 
 NARROW = 100
 LONGEST_REASON = 240
@@ -79,7 +78,7 @@ def show(console: Console, summary: SummaryDocument) -> None:
 
 def show_warnings(console: Console, summary: SummaryDocument, *, are_all: bool = False) -> None:
     """Print what may still cost money, then as many kinds of warnings as one reads, and where the others stand."""
-    warnings = grouped_warnings(all_warnings(summary))
+    warnings = [*left_behind_lines(summary), *warning_lines(summary)]
     shown = warnings if are_all else warnings[: max(MOST_WARNINGS, len(left_behind_lines(summary)))]
     for warning in shown:
         terminal.print_wrapped(console, Text.assemble(("Warning: ", "yellow"), warning))

@@ -24,7 +24,7 @@ from matrix.samples.over_time import Sums
 from matrix.terms.documents.job import FleetRecord
 from matrix.terms.documents.parts import Failure
 from matrix.terms.documents.plan import PlanCell
-from matrix.terms.documents.result import OverTime, Rate, ResultDocument
+from matrix.terms.documents.result import CellWarning, OverTime, Rate, ResultDocument
 from matrix.terms.errors import InvalidSamples
 from matrix.terms.keys import Board
 from matrix.terms.metrics import own_metrics
@@ -118,7 +118,7 @@ class Together:
 
     histograms: dict[str, dict[str, list[Histogram]]]  # by point, and by name
     over_time: dict[str, list[OverTime]]
-    warnings: list[str]
+    warnings: list[CellWarning]
 
 
 def together_of(uploads: Uploads, files: Sequence[SampleFile]) -> Together:
@@ -153,16 +153,18 @@ def together_of(uploads: Uploads, files: Sequence[SampleFile]) -> Together:
             add(step, histograms.read_histograms(text))
         except InvalidSamples as error:
             refused.append(f"{step.instance}, {step.name}: {error}")
-    warnings = [f"{len(refused)} latency histograms are left out; the first: {refused[0]}"] if refused else []
-    if damaged:
-        warnings.append(
-            f"{len(damaged)} files of many steps are damaged; latencies were read step by step, what these instances"
-            f" moved over time is lost: {damaged[0]}"
-        )
+    warnings = [
+        *_unreadable(refused, "latency histograms are left out"),
+        *_unreadable(
+            damaged,
+            "files of many steps are damaged; latencies were read step by step, what these instances moved over time is"
+            " lost",
+        ),
+    ]
     return Together(by_point, sums.of_points(), warnings)
 
 
-def curves_of(uploads: Uploads, files: Sequence[SampleFile]) -> tuple[dict[str, list[Rate]], list[str]]:
+def curves_of(uploads: Uploads, files: Sequence[SampleFile]) -> tuple[dict[str, list[Rate]], list[CellWarning]]:
     """Return the rates over time of these samples, by point, and a sentence if some are bad.
 
     At most rates.MOST_CURVES of a point, those of the first instances and repetitions: a chart can show no more.
@@ -177,7 +179,12 @@ def curves_of(uploads: Uploads, files: Sequence[SampleFile]) -> tuple[dict[str, 
             refused.append(f"{step.instance}, {step.name}: {error}")
             continue
         by_point.setdefault(step.point, []).append({"instance": step.instance, "repetition": step.repetition, **curve})
-    return by_point, [f"{len(refused)} rates over time are left out; the first: {refused[0]}"] if refused else []
+    return by_point, _unreadable(refused, "rates over time are left out")
+
+
+def _unreadable(found: Sequence[str], what: str) -> list[CellWarning]:
+    """Return a warning on files that cannot be read, with the reason of the first; none where there is none."""
+    return [{"code": "unreadable", "text": f"{len(found)} {what}; the first: {found[0]}"}] if found else []
 
 
 def _from_instances(uploads: Iterable[Upload], instances: Collection[str]) -> list[Upload]:
@@ -264,7 +271,8 @@ def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], resu
         result["server_layers"] = layers.of_server(result)
     except Exception as problem:  # of any kind: it must not cost what was measured
         Logger().exception("no bottleneck of %s", cell["id"])
-        result["warnings"].append(f"no bottleneck was looked for: {type(problem).__name__}: {problem}")
+        text = f"no bottleneck was looked for: {type(problem).__name__}: {problem}"
+        result["warnings"].append({"code": "no-bottleneck", "text": text})
 
 
 def write_skipped(run: str, cell: PlanCell, skip: Failure) -> None:

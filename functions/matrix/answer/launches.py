@@ -20,6 +20,7 @@ from matrix.statistics.fleet_values import from_columns
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import (
     Bottleneck,
+    CellWarning,
     FleetRate,
     Latency,
     LaunchOutcome,
@@ -267,23 +268,33 @@ def _outcome(launch: int, result: ResultDocument) -> LaunchOutcome:
     return outcome
 
 
-def _not_measured(launches: Sequence[Launch]) -> list[str]:
+def _not_measured(launches: Sequence[Launch]) -> list[CellWarning]:
     return [
-        f"launch {launch} of {len(launches)} was not measured: {error_text(result['error']) or result['state']}"
+        {
+            "code": "launch-missing",
+            "launches": [launch],
+            "text": (
+                f"launch {launch} of {len(launches)} was not measured: {error_text(result['error']) or result['state']}"
+            ),
+        }
         for launch, result in launches
         if result["state"] != "measured"
     ]
 
 
-def _warnings(launches: Sequence[Launch]) -> list[str]:
+def _warnings(launches: Sequence[Launch]) -> list[CellWarning]:
     """What launches warn of beside their points, each once, with the launches unless all of them do."""
-    warned: dict[str, list[int]] = {}
+    warned: list[tuple[CellWarning, list[int]]] = []
     for launch, result in launches:
-        of_points = set(point_warnings(result["points"]))
+        of_points = point_warnings(result["points"])
         for warning in result.get("warnings") or []:
-            if warning not in of_points:
-                warned.setdefault(warning, []).append(launch)
+            if warning in of_points:
+                continue
+            known = next((numbers for each, numbers in warned if each == warning), None)
+            if known is None:
+                warned.append((warning, [launch]))
+            else:
+                known.append(launch)
     return [
-        warning if len(numbers) == len(launches) else f"launch {', '.join(map(str, numbers))}: {warning}"
-        for warning, numbers in warned.items()
+        warning if len(numbers) == len(launches) else {**warning, "launches": numbers} for warning, numbers in warned
     ]

@@ -7,7 +7,7 @@ from typing import Any, cast
 from matrix.statistics.describing import describe, figures
 from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.documents.plan import PlanCell
-from matrix.terms.documents.result import HighestRate, MetricResult, PointResult, SampleColumns
+from matrix.terms.documents.result import CellWarning, HighestRate, MetricResult, PointResult, SampleColumns
 from matrix.terms.figures import number
 from matrix.terms.metrics import METRICS
 from matrix.terms.names import primary_metric
@@ -17,18 +17,21 @@ from storages.models import is_shared
 Key = tuple[str, int]
 
 
-def behind_warnings(points: Sequence[PointResult]) -> list[str]:
-    """Return a sentence for each open loop of which fewer operations were done than were due."""
-    sentences = []
+def behind_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
+    """Return a warning for each open loop of which fewer operations were done than were due."""
+    warnings: list[CellWarning] = []
     for point in points:
         offered, done = offered_per_s(point["params"]), done_per_s(point["metrics"])
         if offered is not None and done is not None and not has_kept_up(done, offered):
             name, _ = primary_metric(point) or ("", {})
-            sentences.append(
-                f"{point['id']}, {name}: {100 * done / offered:.0f} % of what was due was done ({number(done)} of"
-                f" {number(offered)}/s): operations piled up, and how long they took depends on how long the step was"
+            text = (
+                f"{100 * done / offered:.0f} % of what was due was done ({number(done)} of {number(offered)}/s): "
+                "operations piled up, and how long they took depends on how long the step was"
             )
-    return sentences
+            warnings.append(
+                {"code": "behind", "points": [point["id"]], "metric": name, "share": 1 - done / offered, "text": text}
+            )
+    return warnings
 
 
 def highest_rates(cell: PlanCell, points: Sequence[PointResult]) -> list[HighestRate]:

@@ -20,6 +20,7 @@ from matrix.statistics.percentiles import percentiles
 from matrix.terms.documents.parts import Failure, Point
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import (
+    CellWarning,
     FleetRate,
     MetricResult,
     OverTime,
@@ -73,7 +74,10 @@ def cell_result(
             point["rates"] = list(rates)
         if over_time and (of_fleet := over_time.get(point["id"])):
             point["over_time"] = list(of_fleet)
-    short = [f"only {ran} of {count} instances were launched: {shortfall}"] if 0 < ran < count else []
+    short: list[CellWarning] = []
+    if 0 < ran < count:
+        text = f"only {ran} of {count} instances were launched: {shortfall}"
+        short = [{"code": "fewer-instances", "share": 1 - ran / count, "text": text}]
     result: ResultDocument = {
         "id": cell["id"],
         "file_system": cell["file_system"],
@@ -98,8 +102,8 @@ def cell_result(
     return result
 
 
-def point_warnings(points: Sequence[PointResult]) -> list[str]:
-    """Return what a reader must know of the figures of a cell's points, in sentences."""
+def point_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
+    """Return what a reader must know of the figures of a cell's points."""
     return [
         *_overhead_warnings(points),
         *tool_warnings(points),
@@ -267,31 +271,38 @@ def _share_until(moment: float, span: tuple[float, float]) -> float:
     return min(1.0, max(0.0, (moment - start) / (end - start))) if end > start else 1.0
 
 
-def _overhead_warnings(points: Sequence[Mapping[str, Any]]) -> list[str]:
-    """One sentence on the points whose samples were for more than MOST_OVERHEAD something else than the work."""
+def _overhead_warnings(points: Sequence[Mapping[str, Any]]) -> list[CellWarning]:
+    """Return a warning on the points whose samples were for more than MOST_OVERHEAD something else than the work."""
     shares = {point["id"]: point["overhead_share"] for point in points if point["overhead_share"] > MOST_OVERHEAD}
     if not shares:
         return []
     worst = max(shares.values())
-    return [
-        f"{named(list(shares))} points spent up to {worst:.0%} of their time beside the work itself (start of programs,"
-        " a ramp, their end): rates and costs are over the work alone, the shares of processors, network and disk over "
-        "all of it; longer steps make it less"
-    ]
+    text = (
+        f"up to {100 * worst:.0f} % of the time was not the work itself (programs starting, a ramp, their end): rates "
+        "and costs exclude it, shares of processor, network and disk include it; use longer steps"
+    )
+    return [{"code": "overhead", "points": list(shares), "share": worst, "text": text}]
 
 
-def _warnings(files: Sequence[SampleFile]) -> list[str]:
+def _warnings(files: Sequence[SampleFile]) -> list[CellWarning]:
     """Each distinct warning once, with the number of samples that carry it."""
     counts: dict[str, int] = {}
     for warning in (warning for file in files for sample in file.samples for warning in sample.warnings):
         counts[warning] = counts.get(warning, 0) + 1
-    return [f"{warning} ({n} sample{'' if n == 1 else 's'})" for warning, n in counts.items()]
+    return [{"code": "of-samples", "samples": n, "text": warning} for warning, n in counts.items()]
 
 
-def _findings(points: Sequence[Mapping[str, Any]]) -> list[str]:
+def _findings(points: Sequence[Mapping[str, Any]]) -> list[CellWarning]:
     """What the statistics found odd about the metric that the workload is judged by; of others it is in the metric."""
     return [
-        f"{point['id']}, {name}: {finding['message']}"
+        {
+            "code": "finding",
+            "kind": finding["kind"],
+            "points": [point["id"]],
+            "metric": name,
+            "share": finding["share"],
+            "text": finding["message"],
+        }
         for point in points
         for name, metric in point["metrics"].items()
         if metric["primary"]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from matrix.samples.file import Sample
-from matrix.terms.documents.result import PointResult, PointSteadiness
+from matrix.terms.documents.result import CellWarning, PointResult, PointSteadiness
 from matrix.terms.names import is_mostly_before, is_unsteady, primary_metric
 
 
@@ -50,32 +50,49 @@ def joined_steadiness(of_launches: Sequence[PointSteadiness]) -> PointSteadiness
     return of_point
 
 
-def steadiness_warnings(points: Sequence[PointResult]) -> list[str]:
-    """Return a sentence for each point that was not steady, or was so only late and at another rate."""
-    sentences = []
+def steadiness_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
+    """Return a warning for each point that was not steady, or was so only late and at another rate."""
+    warnings: list[CellWarning] = []
     for point in points:
         steadiness, named = point.get("steadiness"), primary_metric(point)
         if steadiness is None or named is None:
             continue
-        where = f"{point['id']}, {named[0]}"
         if is_unsteady(steadiness):
             unsteady = steadiness["judged"] - steadiness["steady"]
-            samples = f"{unsteady} of {steadiness['judged']} samples"
-            if "period_s" in steadiness:
-                sentences.append(
-                    f"{where}: not steady: the rate swings every {steadiness['period_s']:g} s in {samples}, so the "
-                    "figure depends on how many swings a step holds; let steps last ten of them"
-                )
-            else:
-                sentences.append(
-                    f"{where}: not steady (SNIA PTS): over the last 56 % of {samples} the rate rose or fell by more "
-                    "than a tenth, or varied by more than a fifth; let steps last longer, or write the storage full "
-                    "before (precondition)"
-                )
-        elif is_mostly_before(steadiness):
-            share = 100 * (steadiness["ratio"] or 0)
-            sentences.append(
-                f"{where}: steady from second {steadiness['from_s']:g} on, at {share:.0f} % of the rate of the whole "
-                "step: the figure holds what was before, a burst or a cold start; longer steps make it less"
+            warnings.append(
+                {
+                    "code": "not-steady",
+                    "points": [point["id"]],
+                    "metric": named[0],
+                    "share": unsteady / steadiness["judged"],
+                    "text": _unsteady_text(steadiness, f"{unsteady} of {steadiness['judged']} samples"),
+                }
             )
-    return sentences
+        elif is_mostly_before(steadiness):
+            ratio = steadiness["ratio"] or 0.0
+            text = (
+                f"steady from second {steadiness['from_s']:g} on, at {100 * ratio:.0f} % of the whole step's rate: "
+                "the figure holds what was before, a burst or a cold start; use longer steps"
+            )
+            warnings.append(
+                {
+                    "code": "steady-late",
+                    "points": [point["id"]],
+                    "metric": named[0],
+                    "share": abs(1 - ratio),
+                    "text": text,
+                }
+            )
+    return warnings
+
+
+def _unsteady_text(steadiness: PointSteadiness, samples: str) -> str:
+    if "period_s" in steadiness:
+        return (
+            f"not steady: the rate swings every {steadiness['period_s']:g} s in {samples}, so the figure depends on "
+            "how many swings a step holds; let steps last ten of them"
+        )
+    return (
+        f"not steady (SNIA PTS): over the last 56 % of {samples} the rate rose or fell by more than a tenth, or varied "
+        "by more than a fifth; let steps last longer, or write the storage full before (precondition)"
+    )

@@ -5,7 +5,7 @@ from statistics import median
 from typing import Any
 
 from matrix.samples.file import Taken
-from matrix.terms.documents.result import ToolCeiling
+from matrix.terms.documents.result import CellWarning, ToolCeiling
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import METRICS
 
@@ -42,12 +42,20 @@ def tool_ceiling(point: str, taken: Sequence[Taken]) -> ToolCeiling | None:
     }
 
 
-def tool_warnings(points: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence for each point that measured its tool."""
+def tool_warnings(points: Sequence[Mapping[str, Any]]) -> list[CellWarning]:
+    """Return a warning for each point that measured its tool."""
     return [
-        f"{point['id']}, {ceiling['metric']}: tool-bound: at {100 * ceiling['share']:.0f} % of what"
-        f" {ceiling['tool']} reaches on these instances without a storage"
-        f" ({quantity(ceiling['value'], METRICS[ceiling['metric']].unit)}); what limits is the tool: {_advice(ceiling)}"
+        {
+            "code": "tool-bound",
+            "points": [point["id"]],
+            "metric": ceiling["metric"],
+            "share": ceiling["share"],
+            "text": (
+                f"limited by the load generator: {100 * ceiling['share']:.0f} % of what {ceiling['tool']} reaches on "
+                f"these instances without a storage ({quantity(ceiling['value'], METRICS[ceiling['metric']].unit)}); "
+                f"{_advice(ceiling)}"
+            ),
+        }
         for point in points
         if (ceiling := point.get("tool_ceiling")) and ceiling["is_bound"]
     ]

@@ -80,7 +80,7 @@ def _cell(group: list[Figure], file_system: str) -> ResultDocument:
         "actual_s": None,
         "points": [_point(f"p{i:02d}", row) for i, row in enumerate(by_row.values(), start=1)],
         "suspect": wrong,
-        "warnings": [wrong] if wrong else [],
+        "warnings": [{"code": "of-source", "text": wrong}] if wrong else [],
     }
 
 

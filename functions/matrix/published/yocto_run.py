@@ -82,7 +82,7 @@ def _yocto_cell(document: Document, cell: Document, file_system: str) -> ResultD
         "actual_s": None,
         "points": [_yocto_point(document, percentiles, count)] if percentiles else [],
         "suspect": cell.get("note") if percentiles else None,
-        "warnings": [cell["note"]] if percentiles and cell.get("note") else [],
+        "warnings": [{"code": "of-source", "text": cell["note"]}] if percentiles and cell.get("note") else [],
     }
 
 

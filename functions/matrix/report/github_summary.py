@@ -18,12 +18,12 @@ from matrix.terms.names import (
 from matrix.terms.objectives import limit_words, missed_questions, misses_objective
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
-    all_warnings,
     error_text,
-    grouped_warnings,
+    left_behind_lines,
     receipt_sentence,
 )
 from matrix.text.decisions import question_words
+from matrix.text.warnings import warning_lines
 
 # GitHub refuses a summary of more than 1 MiB. A row has some 200 bytes, so these are a tenth of it.
 # https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#adding-a-job-summary
@@ -107,7 +107,7 @@ def _rows(cell: ResultDocument) -> Iterator[list[str]]:
 
 
 def _warnings(summary: SummaryDocument) -> Iterator[str]:
-    warnings = grouped_warnings(all_warnings(summary))
+    warnings = [*left_behind_lines(summary), *warning_lines(summary)]
     if not warnings:
         return
     more = len(warnings) - MOST_WARNINGS

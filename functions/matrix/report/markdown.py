@@ -35,10 +35,9 @@ from matrix.terms.names import (
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
     error_text,
-    grouped_warnings,
-    measuring_warnings,
 )
 from matrix.text.decisions import decision_sentences
+from matrix.text.warnings import warning_lines
 
 # A sweep of 30 points through a cache has 30 such sentences.
 MOST_LAYERS = 10
@@ -172,7 +171,7 @@ def _markdown_failed(summary: SummaryDocument) -> str:
 
 
 def _markdown_warnings(summary: SummaryDocument) -> str:
-    warnings = [f"- {inline(warning)}" for warning in grouped_warnings(measuring_warnings(summary))]
+    warnings = [f"- {inline(warning)}" for warning in warning_lines(summary)]
     return "\n".join(["## Warnings", "", *warnings]) if warnings else ""
 
 

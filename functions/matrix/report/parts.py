@@ -1,6 +1,5 @@
 """The parts of the page that are words and tables: the answer, all figures, warnings, provenance."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -29,7 +28,7 @@ from matrix.terms.figures import (
     quantity,
     sample_count,
 )
-from matrix.terms.metrics import metric_title, readable
+from matrix.terms.metrics import metric_title
 from matrix.terms.names import (
     direction,
     fleet_label,
@@ -40,10 +39,11 @@ from matrix.terms.names import (
     workload_words,
 )
 from matrix.terms.names import marks as marks_of
-from matrix.terms.sentences import error_text, measuring_warnings, worst_first
+from matrix.terms.sentences import error_text
 from matrix.text.decisions import answer_sentences, question_words, sale_note
 from matrix.text.risks import risks_words
 from matrix.text.verdicts import verdict_words
+from matrix.text.warnings import kinds_of, of_run
 
 Document = Mapping[str, Any]
 
@@ -54,9 +54,8 @@ MOST_QUESTIONS = 12
 # Longer tables of percentiles are folded away.
 MOST_ROWS = 500
 ONLY_IN_CSV = "This browser cannot show these figures: they are in summary.csv, beside this page."
-# Kinds of warnings that are shown, the others are folded away. Those of one kind differ in words that have a digit.
+# Kinds of warnings that are shown, the others are folded away.
 MOST_WARNINGS = 5
-FIGURED = re.compile(r"\S*\d\S*")
 # Rows of other metrics than those that workloads are judged by. Of 200 cells they were 9,600, 29 % of the page.
 MOST_OTHERS = 2_000
 
@@ -334,20 +333,16 @@ def _other_metrics(view: View) -> Markup | None:
 def warnings(view: View) -> Markup:
     """Every warning of the run and of its cells by its kind; what is left behind stands in the receipt.
 
-    The run's own come first, as they are about every figure, then those of most points; of a kind its worst.
+    The run's own come first, as they are about every figure, then the most severe kinds; of a kind its worst.
     """
-    listed = [readable(warning, view.only_workload) for warning in measuring_warnings(view.summary)]
-    names = {cell["id"] for cell in view.cells}
-    kinds: dict[tuple[bool, str], list[str]] = {}
-    for warning in listed:
-        cell, _, text = warning.partition(": ")
-        is_of_cell = cell in names
-        kinds.setdefault((is_of_cell, FIGURED.sub("", text if is_of_cell else warning)), []).append(warning)
-    order = sorted(kinds.items(), key=lambda kind: (kind[0][0], -len(kind[1])))
-    rows = [tag("li", first, *_alike(others)) for _, alike in order for first, *others in [worst_first(alike)]]
+    about_run = of_run(view.summary)
+    kinds = kinds_of(view.summary)
+    count = len(about_run) + sum(len(kind.warnings) for kind in kinds)
+    rows = [tag("li", warning) for warning in about_run]
+    rows += [tag("li", first, *_alike(others)) for kind in kinds for first, *others in [kind.lines]]
     shown, rest = rows[:MOST_WARNINGS], rows[MOST_WARNINGS:]
     more = [details(f"{len(rest)} more kinds of warnings", tag("ul", *rest))] if rest else []
-    title = f"Warnings ({len(listed)}" + (f" of {len(rows)} kinds)" if len(rows) < len(listed) else ")")
+    title = f"Warnings ({count}" + (f" of {len(rows)} kinds)" if len(rows) < count else ")")
     body = [tag("ul", *shown), *more] if rows else [tag("p", "None.")]
     return tag("section", tag("h2", title), *body, id="warnings")
 

@@ -34,11 +34,12 @@ class Finding:
     """One oddity: a name for programs, a sentence for people."""
 
     kind: str
+    share: float  # how large it is, as a share of the median: the larger, the worse
     message: str
 
-    def to_document(self) -> dict[str, str]:
+    def to_document(self) -> dict[str, str | float]:
         """As it is in result.json."""
-        return {"kind": self.kind, "message": self.message}
+        return {"kind": self.kind, "share": self.share, "message": self.message}
 
 
 def findings(values: FleetValues, *, higher_is_better: bool, median_interval: Interval | None) -> list[Finding]:
@@ -77,6 +78,7 @@ def slow_first_run(values: FleetValues, *, higher_is_better: bool) -> Finding | 
         return None
     return Finding(
         "slow first run",
+        float(excess),
         f"repetition {values.repetitions[0]} was {_percent(excess)} slower than the median of the later ones: "
         "caches, burst credits or first-touch blocks differ then; warm up before, or report it on its own",
     )
@@ -102,6 +104,7 @@ def drift(values: FleetValues, *, higher_is_better: bool) -> Finding | None:
     way = "slower" if (change < 0) == higher_is_better else "faster"
     return Finding(
         "drift",
+        abs(change),
         f"became {way} by {_percent(abs(change))} from the first to the last of {len(medians)} repetitions: credits "
         "run out, a cache fills or the file system grows; measure longer until it levels off, and report that level",
     )
@@ -125,6 +128,7 @@ def two_groups(values: FleetValues) -> Finding | None:
     kind, advice = _who_makes_them(values, float(high[0]))
     return Finding(
         kind,
+        abs(middles[1] - middles[0]) / abs(float(np.median(pooled))),
         f"the values form two groups, {len(low)} around {middles[0]:.3g} and {len(high)} around {middles[1]:.3g}, and "
         f"the median lies in neither's middle; {advice}",
     )
@@ -144,6 +148,7 @@ def unsteady(values: FleetValues) -> Finding | None:
         return None
     return Finding(
         "unsteady",
+        relative,
         f"medians of the {len(medians)} repetitions differ by {_percent(relative)}: let each run for longer, repeat "
         "more often, and look for other load on the storage",
     )
@@ -162,6 +167,7 @@ def in_a_row_alike(values: FleetValues) -> Finding | None:
     unit = LAUNCHES if values.is_relaunched else REPETITIONS
     return Finding(
         "autocorrelated",
+        alike.lag1,
         f"each of the {len(medians)} {unit} resembles the one before it (lag-1 autocorrelation {alike.lag1:.2f}): they "
         f"count as {max(1, round(len(medians) / alike.factor))}, and intervals are as much wider; measure with more "
         "time between them (`launches`, or another run on another day)",
@@ -187,6 +193,7 @@ def launches_differ(values: FleetValues) -> Finding | None:
             return None
     return Finding(
         "launches differ",
+        relative,
         f"medians of the {len(medians)} launches differ by {_percent(relative)}: a run with a single launch would have "
         "shown any of them; expect the same of what you buy, and launch more often to know its middle better",
     )
@@ -213,6 +220,7 @@ def wide_interval(values: FleetValues, interval: Interval | None) -> Finding | N
     more = 4 * len(units)
     return Finding(
         "wide interval",
+        half,
         f"the median is known to ± {_percent(half)} only; four times as many {interval.limited_by} ({more}) would "
         "halve that",
     )

@@ -1,18 +1,12 @@
 """A run's decision, errors, warnings and receipt, written as sentences."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import instant
-from matrix.terms.metrics import readable
 
-# A warning about one point of a cell; the share in it says how severe it is.
-POINT_WARNING = re.compile(r"[^:]+: p[0-9]+, \w+: (?P<text>.*)")
-SHARE = re.compile(r"([0-9]+) %")
-ASIDE = re.compile(r" \([^()]*\)")
 LOCAL_NOTE = "Measured on this machine's disk by the local cloud: these figures say nothing about AWS."
 VM_NOTE = (
     "Measured in emulated machines by the local cloud: it proves the way, these figures say nothing about any storage."
@@ -102,47 +96,6 @@ def left_behind_lines(summary: SummaryDocument) -> list[str]:
         f"still there: {left.get('kind', 'resource')} {left.get('id', left)}"
         for left in summary.get("left_behind") or []
     ]
-
-
-def all_warnings(summary: SummaryDocument) -> list[str]:
-    """List what may still exist and cost money, then the warnings of the run and of each cell."""
-    return left_behind_lines(summary) + measuring_warnings(summary)
-
-
-def measuring_warnings(summary: SummaryDocument) -> list[str]:
-    """List the warnings of the run and of each cell."""
-    lines = [warning_text(warning) for warning in summary.get("warnings") or []]
-    for cell in summary.get("cells", []):
-        lines += [f"{cell['id']}: {warning_text(warning)}" for warning in cell.get("warnings") or []]
-    return lines
-
-
-def grouped_warnings(lines: Iterable[str]) -> list[str]:
-    """List warnings, with equal ones of several points as one line: how many there are, and the worst.
-
-    Otherwise 200 equal warnings of a run of 200 points bury the one that matters; the report lists each.
-    """
-    alike: dict[str, list[tuple[float, str]]] = {}
-    for line in lines:
-        about_point = POINT_WARNING.fullmatch(line)
-        kind = ASIDE.sub("", SHARE.sub("", about_point["text"])) if about_point else line
-        alike.setdefault(kind, []).append((_share(line), line))
-    return [readable(_of_several(lines) if len(lines) > 1 else lines[0][1]) for lines in alike.values()]
-
-
-def worst_first(lines: Iterable[str]) -> list[str]:
-    """Sort warnings of one kind by the largest share that each names."""
-    return sorted(lines, key=_share, reverse=True)
-
-
-def _share(line: str) -> float:
-    return max((float(share) for share in SHARE.findall(line)), default=0.0)
-
-
-def _of_several(lines: list[tuple[float, str]]) -> str:
-    cells = len({line.partition(": ")[0] for _, line in lines})
-    where = f"{cells} cells" if cells > 1 else "one cell"
-    return f"{len(lines)} points of {where}, the worst is {max(lines)[1]}"
 
 
 def warning_text(warning: str | Mapping[str, Any]) -> str:

@@ -65,7 +65,8 @@ def test_a_launch_that_failed_leaves_the_others_measured_and_the_run_red():
     [cell] = summary["cells"]
     metric = cell["points"][0]["metrics"]["duration_s"]
     assert (cell["state"], cell["error"], metric["n"], metric["expected_n"]) == ("measured", None, 8, 12)
-    assert cell["warnings"][0] == "launch 2 of 3 was not measured: InstanceDied: i-2 ended"
+    text = "launch 2 of 3 was not measured: InstanceDied: i-2 ended"
+    assert cell["warnings"][0] == {"code": "launch-missing", "launches": [2], "text": text}
     assert summary["status"] == "partly failed"
     assert summary["totals"] == {"cells": 3, "measured": 2, "failed": 1, "skipped": 0}
     assert metric["intervals"] == {}
@@ -92,16 +93,19 @@ def test_launches_that_an_interrupted_run_has_not_begun_are_skipped():
     assert [launch["state"] for launch in summary["cells"][0]["launches"]] == ["measured", "skipped", "skipped"]
 
 
+ALL, SOME = ({"code": "of-samples", "samples": 1, "text": text} for text in ("all of them", "two of them"))
+
+
 def test_what_a_few_launches_warn_of_is_said_with_their_numbers_and_of_their_points_only_once():
     document = planned()
     results = results_of(document)
     for cell in document["cells"]:
-        results[cell["id"]]["warnings"] += ["all of them"] + ["two of them"] * (cell["launch"] > 1)
+        results[cell["id"]]["warnings"] += [ALL, *([SOME] if cell["launch"] > 1 else [])]
 
     warnings = join(document, results)[JOINED]["warnings"]
 
-    assert warnings[:2] == ["all of them", "launch 2, 3: two of them"]
-    assert sum("launches differ by" in warning for warning in warnings) == 1
+    assert warnings[:2] == [ALL, {**SOME, "launches": [2, 3]}]
+    assert sum(warning.get("kind") == "launches differ" for warning in warnings) == 1
 
 
 def test_a_result_costs_what_it_does_in_one_launch_and_the_bill_is_that_of_all():
@@ -196,7 +200,7 @@ def test_a_skipped_launch_says_so():
 
     joined = join(document, results)[JOINED]
 
-    assert joined["warnings"][0] == "launch 3 of 3 was not measured: skipped: budget: too dear"
+    assert joined["warnings"][0]["text"] == "launch 3 of 3 was not measured: skipped: budget: too dear"
 
 
 def test_what_layers_saw_adds_up_over_launches_and_a_highest_rate_knows_their_instances():

@@ -93,7 +93,8 @@ def test_a_ramp_and_the_start_of_programs_are_not_in_the_fleets_rate():
     [rate] = result["points"][0]["fleet"]
     assert (rate["span_s"], rate["files_per_s"]) == pytest.approx((2.0, 20 / 2.0))
     assert result["points"][0]["overhead_share"] == pytest.approx(3.2 / 5.2)
-    assert result["warnings"][0].startswith("1 (p01) points spent up to 62% of their time beside the work itself")
+    [overhead] = [warning for warning in result["warnings"] if warning["code"] == "overhead"]
+    assert (overhead["points"], overhead["share"]) == (["p01"], pytest.approx(3.2 / 5.2))
 
 
 def test_work_that_fills_its_samples_time_is_not_warned_about():
@@ -133,9 +134,9 @@ def test_missing_instances_and_missing_steps_are_named():
 def test_each_warning_is_shown_once_with_its_count():
     result = cell_result(CELL, [samples("i-1", [1, 1], warnings=["start was late"])], error=None, actual_s=1.0)
 
-    assert result["warnings"] == ["start was late (2 samples)"]
+    assert result["warnings"] == [{"code": "of-samples", "samples": 2, "text": "start was late"}]
     result = cell_result(CELL, [samples("i-1", [1], warnings=["start was late"])], error=None, actual_s=1.0)
-    assert "start was late (1 sample)" in result["warnings"]
+    assert {"code": "of-samples", "samples": 1, "text": "start was late"} in result["warnings"]
 
 
 def summary(results):
@@ -210,8 +211,10 @@ def test_too_few_instances_are_said_to_be_too_few():
 def test_what_is_odd_about_the_judged_metric_is_a_warning_of_its_cell():
     result = fleet_of(10, slow_first=2.0)
 
-    assert [warning.split(":")[0] for warning in result["warnings"]] == ["p01, files_per_s"]
-    assert "repetition 1 was" in result["warnings"][0]
+    [warning] = result["warnings"]
+    assert (warning["code"], warning["kind"]) == ("finding", "slow first run")
+    assert (warning["points"], warning["metric"]) == (["p01"], "files_per_s")
+    assert warning["share"] == pytest.approx(1.0, abs=0.1)
 
 
 def test_latencies_are_those_of_all_instances_together():
@@ -247,7 +250,9 @@ def test_a_fleet_that_reached_its_quorum_says_first_how_many_are_missing():
 
     assert missing_samples(CELL, files, launched=1) == []
     assert result["instances"] == {"expected": 2, "launched": 1}
-    assert result["warnings"][0] == "only 1 of 2 instances were launched: NoRoom: none"
+    assert result["warnings"][0] == {
+        "code": "fewer-instances", "share": 0.5, "text": "only 1 of 2 instances were launched: NoRoom: none",
+    }  # fmt: skip
     [metric] = [one for one in result["points"][0]["metrics"].values() if one["primary"]]
     assert (metric["n"], metric["expected_n"]) == (2, 4)
     assert result["points"][0]["fleet"]

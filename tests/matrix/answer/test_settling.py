@@ -45,7 +45,7 @@ def point_of(*told):
     ]  # fmt: skip
     result = cell_result(CELL, files, error=None, actual_s=1.0)
     [point] = result["points"]
-    return point, [warning for warning in result["warnings"] if "steady" in warning]
+    return point, [warning for warning in result["warnings"] if "stead" in warning["code"]]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,8 @@ def test_a_point_says_how_many_of_its_samples_were_steady_and_from_when_on(told,
     found = point.get("steadiness")
     assert (found and (found["judged"], found["steady"], found["from_s"], found["ratio"])) == counted
     assert list(marks(point, CELL)) == mark
-    assert [warning.startswith(f"p01, mb_per_s: {warned}") for warning in warnings] == ([True] if warned else [])
+    assert [warning["text"].startswith(str(warned)) for warning in warnings] == ([True] if warned else [])
+    assert all((warning["points"], warning["metric"]) == (["p01"], "mb_per_s") for warning in warnings)
     assert point["metrics"]["mb_per_s"]["n"] == 4
 
 

@@ -46,9 +46,15 @@ def test_a_point_above_half_of_its_tools_ceiling_is_tool_bound_and_one_below_is_
     # 270 / 300 and 240 / 300: their median is 0.85.
     assert (tool["share"], tool["is_bound"], tool["value"]) == (pytest.approx(0.85), True, 300)
     assert (engine["share"], engine["is_bound"]) == (pytest.approx(0.0033), False)
-    assert [warning for warning in found["warnings"] if "tool-bound" in warning] == [
-        "p01, files_per_s: tool-bound: at 85 % of what parallel reaches on these instances without a storage "
-        "(300 files/s); what limits is the tool: use tool engine, where there is one, or more instances"
+    assert [warning for warning in found["warnings"] if warning["code"] == "tool-bound"] == [
+        {
+            "code": "tool-bound",
+            "points": ["p01"],
+            "metric": "files_per_s",
+            "share": pytest.approx(0.85),
+            "text": "limited by the load generator: 85 % of what parallel reaches on these instances without a storage "
+            "(300 files/s); use tool engine, where there is one, or more instances",
+        }
     ]
 
 
@@ -56,9 +62,9 @@ def test_whoever_measured_the_engines_reads_or_writes_is_told_which_tool_asks_fo
     fast = document("i-1", [270, 330], [{**ceiling("p02", 400, "mb_per_s"), "tool": {"name": "engine"}}])
     fast["samples"][1]["metrics"] = {"mb_per_s": 390}
 
-    [warning] = [warning for warning in result(fast)["warnings"] if "tool-bound" in warning]
+    [warning] = [warning for warning in result(fast)["warnings"] if warning["code"] == "tool-bound"]
 
-    assert "ioengine io_uring" in warning
+    assert "ioengine io_uring" in warning["text"]
 
 
 def test_each_instance_is_held_against_its_own_ceiling():
@@ -74,7 +80,7 @@ def test_a_point_without_a_calibration_has_no_ceiling_and_no_warning():
     found = result(document("i-1", [90, 1], []), document("i-2", [90, 1], [ceiling("p01", 100, "mb_per_s")]))
 
     assert all("tool_ceiling" not in point for point in found["points"])
-    assert not any("tool-bound" in warning for warning in found["warnings"])
+    assert not any(warning["code"] == "tool-bound" for warning in found["warnings"])
 
 
 def test_tables_tell_tool_bound_points_from_those_that_measured_a_storage():

@@ -37,7 +37,7 @@ def test_the_figure_that_the_source_got_wrong_carries_a_warning():
     wrong = [cell for cell in yocto_run("r")["cells"] if cell["suspect"]]
 
     assert [(cell["storage"]["throughputMode"], cell["fleet"]["count"]) for cell in wrong] == [("provisioned", 200)]
-    assert "copying slip" in wrong[0]["warnings"][0]
+    assert "copying slip" in wrong[0]["warnings"][0]["text"]
 
 
 def run_of(cell, metrics, params, *, environment="aws"):

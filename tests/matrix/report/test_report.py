@@ -650,16 +650,22 @@ def test_a_value_far_from_the_others_is_marked_with_its_instance_and_left_out_of
 def test_warnings_are_told_by_their_kinds_the_runs_own_first_and_at_most_five_unfolded():
     summary, results, planned = build_run({"ebs": {1: 3000.0, 2: 3000.0}})
     cells = [cell["id"] for cell in summary["cells"]]
-    alike = [f"{cells[at % 2]}: p{at:02d} was at {at} % of its limit" for at in range(40)]
+    of_cells = {cell: [] for cell in cells}
+    for at in range(40):
+        of_cells[cells[at % 2]].append(
+            {"code": "tool-bound", "points": [f"p{at:02d}"], "share": at / 100, "text": f"at {at} % of its limit"}
+        )
+    alike = [f"{cells[at % 2]}: p{at:02d}: at {at} % of its limit" for at in range(40)]
 
-    def section_of(warnings):
-        page = render({**summary, "warnings": warnings}, results=results, plan=planned)
+    def section_of(warnings, of_cells=None):
+        warned = [{**cell, "warnings": (of_cells or {}).get(cell["id"], [])} for cell in summary["cells"]]
+        page = render({**summary, "cells": warned, "warnings": warnings}, results=results, plan=planned)
         return page[page.index('<section id="warnings">') : page.index('<section id="built">')]
 
     def shown(section):
         return re.findall(r"<li>([^<]*)", re.sub(r"<details>.*?</details>", "", section))
 
-    many = section_of([*alike, "the seed is 7"])
+    many = section_of(["the seed is 7"], of_cells)
     assert "Warnings (41 of 2 kinds)" in many
     assert all(warning in many for warning in alike)
     assert shown(many) == ["the seed is 7", alike[39]]

@@ -221,7 +221,7 @@ def test_a_phase_says_whether_names_were_asked_of_the_storage_or_of_the_clients_
 
 
 def test_what_is_left_behind_and_the_warnings_of_cells_are_listed():
-    cells = [{"id": "c1", "warnings": ["steal (3 samples)"]}]
+    cells = [{"id": "c1", "warnings": [{"code": "of-samples", "samples": 3, "text": "steal"}]}]
     text = markdown.to_markdown({"run": "r", "cells": cells, "left_behind": [{"kind": "volume", "id": "vol-1"}]})
 
     assert "- c1: steal (3 samples)" in text
@@ -279,38 +279,6 @@ def test_csv_says_which_percentiles_are_not_carried():
 
     assert (row["independent_n"], row["not_carried"]) == ("12", "p75 p90 p98")
     assert (row["p50_low"], row["p50_high"]) == ("90.0", "111.0")
-
-
-def test_what_is_odd_alike_at_many_points_is_one_line_with_the_worst():
-    def cell(name, *warnings):
-        return {"id": name, "warnings": list(warnings), "points": []}
-
-    odd = "medians of the 2 repetitions differ by {} %: repeat more often"
-    run = summary(
-        warnings=["t3.medium is slower than the volume"],
-        cells=[
-            cell("a", f"p01, iops: {odd.format(12)}", f"p02, iops: {odd.format(135)}", "p03, iops: slower by 9 %"),
-            cell("b", f"p01, mb_per_s: {odd.format(20)}"),
-        ],
-    )
-
-    assert sentences.grouped_warnings(sentences.all_warnings(run)) == [
-        "t3.medium is slower than the volume",
-        f"3 points of 2 cells, the worst is a: p02, iops: {odd.format(135)}",
-        "a: p03, iops: slower by 9 %",
-    ]
-    assert len(sentences.all_warnings(run)) == 5
-
-
-def test_points_that_measured_their_tool_are_one_line_whatever_each_figure_is():
-    bound = (
-        "p0{}, files_per_s: tool-bound: at {} % of what touch reaches on these instances without a storage ({} files/s)"
-    )
-    run = summary(cells=[{"id": "a", "warnings": [bound.format(1, 71, 153), bound.format(2, 109, 91.5)]}], warnings=[])
-
-    assert sentences.grouped_warnings(sentences.all_warnings(run)) == [
-        f"2 points of one cell, the worst is a: {bound.format(2, 109, 91.5).replace('files_per_s', 'file rate')}"
-    ]
 
 
 def hit(name, evidence, **more):

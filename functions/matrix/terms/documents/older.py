@@ -1,7 +1,7 @@
 """Documents of earlier versions, as this version has them.
 
-Plans left out what had only one value then; completed, their runs can still be resumed. Decisions had sentences in
-place of codes; these are kept as they were written.
+Plans left out what had only one value then; completed, their runs can still be resumed. Decisions and warnings
+were sentences; these are kept as they were written.
 """
 
 from collections.abc import Mapping
@@ -37,8 +37,19 @@ def _completed(entry: Any, defaults: Mapping[str, Any]) -> Any:
     return {**defaults, **most, **entry}
 
 
+def completed_result(result: Any) -> Any:
+    """Return a cell's result whose warnings have codes; what is not as a result has it stays."""
+    warnings = result.get("warnings") if isinstance(result, Mapping) else None
+    if not isinstance(warnings, list):
+        return result
+    coded = [{"code": "as-written", "text": each} if isinstance(each, str) else each for each in warnings]
+    return {**result, "warnings": coded}
+
+
 def completed_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return a summary whose decision has verdicts and risks as codes; what is not as a summary has it stays."""
+    cells = summary.get("cells")
+    summary = {**summary, "cells": [completed_result(cell) for cell in cells]} if isinstance(cells, list) else summary
     decision = summary.get("decision")
     if not isinstance(decision, Mapping) or decision.get("schema") != SENTENCES:
         return dict(summary)

@@ -9,7 +9,7 @@ from pydantic_core import from_json
 
 from matrix.terms.documents.image import BakeRecord, BootedImage
 from matrix.terms.documents.job import FleetRecord, FleetVolumes, Gate, JobDocument, MeetingRecord, Roster
-from matrix.terms.documents.older import completed_plan, completed_summary
+from matrix.terms.documents.older import completed_plan, completed_result, completed_summary
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
@@ -79,6 +79,8 @@ def read(kind: type[T], document: object, name: str) -> T:
         document = completed_plan(document)
     if kind is SummaryDocument and isinstance(document, dict):
         document = completed_summary(document)
+    if kind is ResultDocument:
+        document = completed_result(document)
     try:
         adapter(cast("type", kind)).validate_python(document, extra="ignore")
     except ValidationError as error:
