@@ -13,7 +13,8 @@ from matrix.input.storage_names import brief_names
 from matrix.terms.documents.summary import Decision, Question, SummaryDocument
 from matrix.terms.figures import ABSENT, quantity
 from matrix.terms.metrics import measure_words
-from matrix.terms.sentences import ENVIRONMENT_NOTES, taken, why_taken
+from matrix.terms.sentences import ENVIRONMENT_NOTES, why_taken
+from matrix.terms.verdicts import taken
 from matrix.text.decisions import decision_sentences
 
 TAKEN = "*"

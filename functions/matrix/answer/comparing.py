@@ -222,8 +222,12 @@ def _judged(cell: Compared, threshold: float, *, is_list: bool) -> Compared:
 
 def _missing(cell: Compared) -> str:
     """Name what each side lacks for a verdict; once where it is the same."""
-    lacking = [lacks_replication(values) for side in (cell.base, cell.run) if (values := side["values"]) is not None]
-    if len(set(lacking)) == 1 and lacking[0]:
+    lacking = [
+        [each.to_document() for each in lacks_replication(values)]
+        for side in (cell.base, cell.run)
+        if (values := side["values"]) is not None
+    ]
+    if lacking and lacking[0] and all(each == lacking[0] for each in lacking):
         return f"{shortage_words(lacking[0])}, in both runs"
     named = zip(("base", "run"), lacking, strict=False)
     few = "; ".join(f"{name}: {shortage_words(shortages)}" for name, shortages in named if shortages)

@@ -10,7 +10,7 @@ from matrix.terms.documents.summary import Candidate, PointCost, Question
 from matrix.terms.figures import ABSENT, Column, cost_words, interval_words, number, quantity
 from matrix.terms.metrics import metric_title
 from matrix.terms.objectives import BEST_VALUE_WITHIN
-from matrix.terms.verdicts import is_open, judged, ranked_of
+from matrix.terms.verdicts import best_of, is_open, judged, ranked_of
 from matrix.text.risks import risks_words
 
 SIDE = 1000.0
@@ -75,7 +75,7 @@ def _panel(view: View, question: Question, index: int, *, is_first: bool, fold: 
 
 def _words(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
     ranked = judged(question)
-    chosen = _chosen(question, ranked)
+    chosen = best_of(question)
     where = ", ".join(filter(None, (question["workload"], question["label"], question["fleet"])))
     yield tag("p", where, class_="where")
     yield tag("p", _headline(view, question, chosen, ranked, absent), class_="headline")
@@ -93,16 +93,6 @@ def _words(view: View, question: Question, absent: Sequence[Absent]) -> Iterator
 def _named(question: Question, level: float) -> str:
     title = metric_title(question["metric"], question["workload"])
     return f"P{level:g} {title[0].lower()}{title[1:]}"
-
-
-def _chosen(question: Question, ranked: Sequence[Candidate]) -> Candidate | None:
-    """Return what is recommended, else what reaches the objective for least, else what is nearly fastest for least."""
-    for candidate in ranked:
-        if candidate["cell"] == question["recommended"]:
-            return candidate
-    if any(candidate["verdict"]["code"] in ("cheapest-that-meets", "misses") for candidate in ranked):
-        return next((each for each in ranked if each["verdict"]["code"] == "cheapest-that-meets"), None)
-    return next((each for each in ranked if each["cell"] == question.get("best_value")), ranked[0])
 
 
 def _headline(

@@ -9,11 +9,11 @@ from matrix.answer.decision.questions import storages_of
 from matrix.input.storage_names import brief_names
 from matrix.report.facets import Facets, Marks
 from matrix.statistics.carrying import is_carried
-from matrix.terms.documents.summary import Decision, SummaryDocument
+from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import metric_title
 from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric, reading_order, workload_words
-from matrix.terms.sentences import taken
+from matrix.terms.verdicts import taken
 
 Document = Mapping[str, Any]
 
@@ -137,11 +137,11 @@ class View:
                     yield Entry(cell, point, label, curve, style, *named)
 
     @property
-    def questions(self) -> list[Document]:
+    def questions(self) -> list[Question]:
         """The comparisons of the decision."""
         return list(self.decision.get("questions") or [])
 
-    def takes(self, question: Document, candidate: Document) -> bool:
+    def takes(self, question: Question, candidate: Candidate) -> bool:
         """Whether a storage is the one to take in a comparison; in a run that recommends nothing none is."""
         return bool(self.decision.get("is_recommendation", True)) and candidate["cell"] == taken(question)
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from matrix.terms.documents import summary as documents
+
 LEAST_LAUNCHES = 3
 
 
@@ -13,3 +15,7 @@ class Shortage:
     unit: Literal["instance", "repetition", "launch"]
     count: int
     least: int
+
+    def to_document(self) -> documents.Shortage:
+        """As it is in summary.json."""
+        return {"unit": self.unit, "count": self.count, "least": self.least}

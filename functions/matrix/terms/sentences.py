@@ -20,11 +20,6 @@ EMULATED = "emulated"
 ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE, EMULATED: EMULATED_NOTE}
 
 
-def taken(question: Mapping[str, Any]) -> str | None:
-    """Return the id of the cell that a question says to take; None where the figures do not tell."""
-    return question["recommended"] or question.get("as_good")
-
-
 def why_taken(objective: Part | None) -> str:
     """Say what a storage that is marked as the one to take is ahead in."""
     return "it reaches the objective for least" if objective else "fastest, or within 5 % of it for less"

@@ -28,3 +28,22 @@ def judged(question: Question) -> list[Candidate]:
     """Return the candidates that are ranked, the best first."""
     known = [each for each in question["candidates"] if each.get("ranked") and not each["lost"]]
     return sorted(known, key=lambda each: ranked_of(each)["value"], reverse=question["higher_is_better"])
+
+
+def taken(question: Question) -> str | None:
+    """Return the id of the cell that a question says to take; None where the figures do not tell."""
+    return question["recommended"] or question.get("as_good")
+
+
+def best_of(question: Question) -> Candidate | None:
+    """Return what is recommended, else the cheapest that meets the objective, else the best value.
+
+    None where nothing meets the objective, or nothing is ranked.
+    """
+    ranked = judged(question)
+    chosen = [each for each in ranked if each["cell"] == question["recommended"]]
+    chosen += [each for each in ranked if each["verdict"]["code"] == "cheapest-that-meets"]
+    if not chosen and any(each["verdict"]["code"] == "misses" for each in ranked):
+        return None
+    chosen += [each for each in ranked if each["cell"] == question.get("best_value")]
+    return next(iter([*chosen, *ranked]), None)

@@ -8,7 +8,7 @@ from matrix.terms.documents.summary import Absence, Candidate, Decision, Differe
 from matrix.terms.figures import ASSUMED_BYTES, cost_words, money, quantity, rough_duration
 from matrix.terms.metrics import metric_title
 from matrix.terms.objectives import BEST_VALUE_WITHIN
-from matrix.terms.verdicts import difference_of, is_open, judged, ranked_of
+from matrix.terms.verdicts import best_of, difference_of, is_open, judged, ranked_of
 from matrix.text.replication import shortage_words
 from matrix.text.risks import risk_words, risks_words
 from matrix.text.verdicts import lost_words
@@ -110,7 +110,7 @@ def limit_words(objective: Part, unit: str) -> str:
 def _of_objective(question: Question, decision: Decision) -> list[str]:
     objective, ranked = decision["objective"] or {}, judged(question)
     meeting = [each for each in ranked if each["verdict"]["code"] in ("cheapest-that-meets", "meets")]
-    chosen = next((each for each in meeting if each["verdict"]["code"] == "cheapest-that-meets"), None)
+    chosen = best_of(question)
     if chosen is None:
         nearest = [f"Nearest is {ranked[0]['storage']} with {_figure(question, ranked[0])}"] if ranked else []
         return [f"No storage reaches {limit_words(objective, question['unit'])}", *nearest]
@@ -135,8 +135,7 @@ def _of_ranking(question: Question) -> list[str]:
     if len(ranked) == 1:
         verb = "can be ranked" if is_partial else "was measured"
         return [f"Only {ranked[0]['storage']} {verb}: {_figure(question, ranked[0])}{_at_cost(ranked[0])}"]
-    fastest = ranked[0]
-    bargain = next((each for each in ranked if each["cell"] == question.get("best_value")), fastest)
+    fastest, bargain = ranked[0], best_of(question) or ranked[0]
     cheapest = next((each for each in ranked if each["verdict"].get("is_cheapest")), None)
     parts = [_described(question, fastest, "fastest and cheapest" if cheapest is fastest else "fastest")]
     if bargain is not fastest:
@@ -209,7 +208,7 @@ def _winners(workload: str, questions: Sequence[Question], decision: Decision) -
         return f"{workload}: nothing was compared"
     wins: dict[str, list[Question]] = {}
     for question in compared:
-        wins.setdefault(_winner(question, decision), []).append(question)
+        wins.setdefault(best["storage"] if (best := best_of(question)) else "", []).append(question)
     # Who asks which storage to buy asks for many instances, so who wins with the most of them is named first.
     order = sorted(wins.items(), key=lambda win: (not win[0], -max(each["instances"] for each in win[1]), -len(win[1])))
     words = "; ".join(f"{name or 'no storage'} {at_sizes(won, questions)}" for name, won in order)
@@ -222,15 +221,6 @@ def _winners(workload: str, questions: Sequence[Question], decision: Decision) -
     if any(question.get("best_value") != judged(question)[0]["cell"] for question in compared):
         return f"Best value for {workload} (cheapest within {NEAR} of the fastest {' or '.join(levels)}): {words}"
     return f"Fastest for {workload} ({' or '.join(levels)}): {words}"
-
-
-def _winner(question: Question, decision: Decision) -> str:
-    ranked = judged(question)
-    if decision["objective"]:
-        winners = [each for each in ranked if each["verdict"]["code"] == "cheapest-that-meets"]
-    else:
-        winners = [each for each in ranked if each["cell"] == question.get("best_value")]
-    return winners[0]["storage"] if winners else ""
 
 
 def _by_median(questions: Sequence[Question]) -> list[str]:

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
-from matrix.terms.verdicts import difference_of, is_open, judged
-from matrix.text.decisions import limit_words, listed, not_comparable
+from matrix.terms.documents.summary import Decision, Question, SummaryDocument
+from matrix.terms.verdicts import best_of, difference_of, is_open, judged
+from matrix.text.decisions import NEAR, limit_words, listed, not_comparable
 from matrix.text.replication import shortage_words
 from matrix.text.risks import risk_words
 
@@ -13,20 +13,12 @@ from matrix.text.risks import risk_words
 MOST_NAMED = 3
 
 
-def best_of(question: Question, decision: Decision) -> Candidate | None:
-    """Return the candidate to take: the cheapest that meets the objective, or the best value; None where none does."""
-    ranked = judged(question)
-    if decision["objective"]:
-        return next((each for each in ranked if each["verdict"]["code"] == "cheapest-that-meets"), None)
-    return next((each for each in ranked if each["cell"] == question.get("best_value")), next(iter(ranked), None))
-
-
 def headline(decision: Decision, names: Mapping[str, str]) -> str:
     """Return the answer in one line; `names` has what storages are called, by file system."""
     questions = decision["questions"]
     if not any(judged(question) for question in questions):
         return "Nothing was measured, so there is nothing to choose from."
-    won = Counter(names[best["file_system"]] if (best := best_of(each, decision)) else "" for each in questions)
+    won = Counter(names[best["file_system"]] if (best := best_of(each)) else "" for each in questions)
     if len(questions) == 1:
         [only] = questions
         where = ", ".join(filter(None, [only["workload"], only["label"], only["fleet"]]))
@@ -46,11 +38,11 @@ def _of_one(question: Question, decision: Decision, name: str) -> str:
         return f"{verb}: it is the cheapest with {level} {limit}."
     if len(judged(question)) == 1:
         return f"only {name} was measured, so nothing is compared."
-    best = best_of(question, decision)
+    best = best_of(question)
     if best is not None and best["verdict"]["code"] == "fastest":
         is_cheapest = best["verdict"].get("is_cheapest") and decision["is_recommendation"]
         return f"{name} is {'fastest and cheapest' if is_cheapest else 'fastest'}."
-    return f"{name} is the best value: cheapest of those within 5 % of the fastest."
+    return f"{name} is the best value: cheapest of those within {NEAR} of the fastest."
 
 
 def caveats(summary: SummaryDocument) -> list[str]:
@@ -65,12 +57,12 @@ def _caveats(decision: Decision) -> Iterator[str]:
         yield unlike
     unclear = [question for question in questions if any(map(is_open, judged(question)))]
     if unclear:
-        which = f"{len(unclear)} of {len(questions)} comparisons are" if len(questions) > 1 else "This is"
-        yield f"≈ {which} too close to call: {_why_open(unclear)}."
+        which = f" ({len(unclear)} of {len(questions)} comparisons)" if len(questions) > 1 else ""
+        yield f"≈ Too close to call{which}: {_why_open(unclear)}."
     risks = Counter(
         risk_words(risk, question["unit"])
         for question in questions
-        if (best := best_of(question, decision))
+        if (best := best_of(question))
         for risk in best["risks"]
         if risk["code"] != "not-replicated" or not unclear
     )

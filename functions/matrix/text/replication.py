@@ -1,26 +1,23 @@
 """What a fleet lacks to be compared, in words."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-from matrix.statistics.shortage import LEAST_LAUNCHES, Shortage
-from matrix.terms.documents import summary as documents
+from matrix.statistics.shortage import LEAST_LAUNCHES
+from matrix.terms.documents.summary import Shortage
 
 FIELDS = {"instance": "count", "repetition": "repetitions", "launch": "launches"}
 
 
-def shortage_words(shortages: Iterable[documents.Shortage | Shortage]) -> str:
+def shortage_words(shortages: Sequence[Shortage]) -> str:
     """Write what is missing and the fields to set: `only 2 repetitions: set "repetitions": 3, or "launches": 3`."""
-    known = [_parts(each) for each in shortages]
-    if not known:
+    if not shortages:
         return "samples are missing"
-    few = " and ".join(f"{count} {unit}{'' if count == 1 else 'es' if unit.endswith('ch') else 's'}"
-                       for unit, count, _ in known)  # fmt: skip
-    fields = " and ".join(f'"{FIELDS[unit]}": {least}' for unit, _, least in known)
-    is_launched = any(unit == "launch" for unit, _, _ in known)
+    few = " and ".join(_counted(each) for each in shortages)
+    fields = " and ".join(f'"{FIELDS[each["unit"]]}": {each["least"]}' for each in shortages)
+    is_launched = any(each["unit"] == "launch" for each in shortages)
     return f"only {few}: set {fields}" + ("" if is_launched else f', or "launches": {LEAST_LAUNCHES}')
 
 
-def _parts(shortage: documents.Shortage | Shortage) -> tuple[str, int, int]:
-    if isinstance(shortage, Shortage):
-        return shortage.unit, shortage.count, shortage.least
-    return shortage["unit"], shortage["count"], shortage["least"]
+def _counted(shortage: Shortage) -> str:
+    unit, count = shortage["unit"], shortage["count"]
+    return f"{count} {unit}{'' if count == 1 else 'es' if unit == 'launch' else 's'}"

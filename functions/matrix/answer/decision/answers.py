@@ -9,7 +9,6 @@ from matrix.answer.decision.candidates import MEDIAN, Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.answer.decision.tails import slow_tail
 from matrix.statistics.differing import Difference, difference, with_the_best
-from matrix.statistics.shortage import Shortage
 from matrix.terms.documents import summary as documents
 
 
@@ -30,7 +29,7 @@ def _risks(candidate: Candidate, question: Question) -> list[documents.Risk]:
     if candidate.slow_end and candidate.slow_end.doubt:
         risks.append(candidate.slow_end.doubt)
     if candidate.lacks:
-        risks.append({"code": "not-replicated", "shortages": _documents(candidate.lacks)})
+        risks.append({"code": "not-replicated", "shortages": [each.to_document() for each in candidate.lacks]})
     if question.ranked_level == MEDIAN:
         tail = slow_tail(candidate.values, higher_is_better=question.higher_is_better)
         risks += [tail] if tail else []
@@ -132,7 +131,7 @@ def _difference(
         overlap = _overlap(fastest.ranked, other.ranked)
         return {"code": "not-tested" if overlap is None else "not-significant" if overlap else "shown"}
     if p_value is None:
-        return {"code": "too-few", "shortages": _documents(fastest.lacks or other.lacks)}
+        return {"code": "too-few", "shortages": [each.to_document() for each in fastest.lacks or other.lacks]}
     return {"code": "shown" if between.is_shown(p_value) else "not-significant"}
 
 
@@ -150,7 +149,3 @@ def _times_as_slow(candidate: Candidate, fastest: Candidate, question: Question)
     if not best or not mine:
         return None
     return best / mine if question.higher_is_better else mine / best
-
-
-def _documents(shortages: Sequence[Shortage]) -> list[documents.Shortage]:
-    return [{"unit": each.unit, "count": each.count, "least": each.least} for each in shortages]
