@@ -1,5 +1,6 @@
 """The end of a run in twelve lines: how it ended, what to take, what may be wrong with that, what to do next."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
@@ -13,8 +14,8 @@ from matrix.input.storage_names import brief_names
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import ABSENT, Column, cost_words, interval_words, money, quantity
 from matrix.terms.sentences import error_text, left_behind_lines
-from matrix.terms.verdicts import is_open, judged, ranked_of
-from matrix.text.headlines import best_of, caveats, headline
+from matrix.terms.verdicts import best_of, is_open, judged, ranked_of, taken
+from matrix.text.headlines import caveats, headline
 
 # With the state, the answer, the heads of the table and what to do next these are twelve lines.
 MOST_ROWS, MOST_CAVEATS = 5, 2
@@ -36,7 +37,8 @@ def show(console: Console, summary: SummaryDocument, *, flag: str, where: str | 
 
     `flag` is the option that chooses its deployment in the commands to type next, `where` has the files of its results.
     """
-    if decision := summary.get("decision"):
+    decision = summary.get("decision")
+    if decision and "as_written" not in decision:
         _show_answer(console, summary, decision)
     else:  # of an older version, or too damaged to be judged
         result_tables.show(console, summary)
@@ -118,10 +120,9 @@ def _of_one(summary: SummaryDocument, decision: Decision, question: Question, na
     if has_costs:
         table.add_column(f"USD per {per}", justify="right", no_wrap=True)
     table.add_column("Bottleneck")
-    best = best_of(question, decision)
     for each in ranked[:MOST_ROWS]:
         table.add_row(
-            Text(f"{_mark(each, best, decision)}{names[each['file_system']]}"),
+            Text(f"{_mark(each, question, decision)}{names[each['file_system']]}"),
             f"{column.write(ranked_of(each)['value'])}{_unclear(each)}",
             _interval(each, column),
             *([cost_words(each["cost"]).replace("$", "") if each["cost"] else ABSENT] if has_costs else []),
@@ -147,7 +148,7 @@ def _of_many(
         table.add_column("Bottleneck")
     table.add_column("Next (× as slow)")
     for question in questions:
-        best = best_of(question, decision)
+        best = best_of(question)
         column = Column.of([ranked_of(each)["value"] for each in judged(question)], question["unit"])
         where = _joined(part for part in _parts(question) if part not in shared)
         if best is None:
@@ -156,7 +157,7 @@ def _of_many(
         figure = f"{_level(question)} {quantity(ranked_of(best)['value'], question['unit'])}"
         table.add_row(
             Text(where),
-            Text(f"{_mark(best, best, decision)}{names[best['file_system']]}"),
+            Text(f"{_mark(best, question, decision)}{names[best['file_system']]}"),
             figure,
             *([_interval(best, column)] if is_wide else []),
             *([cost_words(best["cost"]) if best["cost"] else ABSENT] if has_costs else []),
@@ -168,10 +169,14 @@ def _of_many(
 
 def _largest(questions: Sequence[Question], most: int) -> list[Question]:
     """Return as many comparisons as have room: of each kind of work first the one with the most instances."""
-    by_size = sorted(questions, key=lambda each: -each["instances"])
-    firsts = {(each["workload"], each["label"]): each for each in reversed(by_size)}
-    chosen = [*firsts.values(), *(each for each in by_size if each not in firsts.values())][:most]
-    return [question for question in questions if question in chosen]
+    kinds: Counter[tuple[str, str]] = Counter()
+    turns: dict[int, int] = {}  # by place: how many of its kind come before it
+    for place in sorted(range(len(questions)), key=lambda place: -questions[place]["instances"]):
+        kind = questions[place]["workload"], questions[place]["label"]
+        turns[place] = kinds[kind]
+        kinds[kind] += 1
+    chosen = sorted(turns, key=lambda place: turns[place])[:most]
+    return [questions[place] for place in sorted(chosen)]
 
 
 def _next(question: Question, best: Candidate, names: Mapping[str, str]) -> str:
@@ -203,8 +208,9 @@ def _unclear(candidate: Candidate) -> str:
     return f" {OPEN}" if is_open(candidate) else ""
 
 
-def _mark(candidate: Candidate, best: Candidate | None, decision: Decision) -> str:
-    is_taken = decision["is_recommendation"] and best is not None and candidate["cell"] == best["cell"]
+def _mark(candidate: Candidate, question: Question, decision: Decision) -> str:
+    """Mark what to take; nothing where the figures do not tell, or the run recommends nothing."""
+    is_taken = decision["is_recommendation"] and candidate["cell"] == taken(question)
     return f"{TAKE} " if is_taken else ""
 
 

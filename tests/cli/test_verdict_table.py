@@ -79,7 +79,7 @@ def test_what_is_too_close_to_call_is_marked_and_says_what_to_change():
     lines = shown(run_of({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, repetitions=1), 200)
 
     assert "≈" in next(line for line in lines if line.startswith("EFS bursting"))
-    assert '≈ This is too close to call: only 1 repetition: set "repetitions": 3, or "launches": 3.' in lines
+    assert '≈ Too close to call: only 1 repetition: set "repetitions": 3, or "launches": 3.' in lines
 
 
 def test_a_run_of_this_machine_recommends_nothing_and_has_no_prices():
@@ -114,9 +114,21 @@ def test_of_more_comparisons_than_fit_the_largest_fleets_are_shown():
     assert "build, jobs 4 (5 of 7)" in lines[2]
 
 
-def test_a_summary_without_a_decision_is_shown_by_its_tables():
+def test_where_the_figures_do_not_tell_nothing_is_marked_to_be_taken():
+    close, told = run_of({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, repetitions=1), run_of(FIVE_SIZES)
+
+    assert "★" not in "\n".join(shown(close, 120))
+    assert [line for line in shown(told, 120) if "★" in line and "≈" in line] == []
+
+
+@pytest.mark.parametrize("of_old", [True, False])
+def test_a_summary_without_codes_is_shown_by_its_tables(of_old):
     summary = run_of({"ebs": {50: 3000.0}})
-    del summary["decision"]
+    if of_old:
+        summary["decision"] = {**summary["decision"], "as_written": ["EBS gp3 is ahead here."]}
+        assert "EBS gp3 is ahead here." in shown(summary, 160)
+    else:
+        del summary["decision"]
 
     assert any("P50" in line and "P90" in line for line in shown(summary, 160))
     assert cell_of(summary, "ebs", 50)["state"] == "measured"

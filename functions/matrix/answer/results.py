@@ -300,7 +300,7 @@ def _findings(points: Sequence[Mapping[str, Any]]) -> list[CellWarning]:
             "kind": finding["kind"],
             "points": [point["id"]],
             "metric": name,
-            "share": finding["share"],
+            "share": finding.get("share", 0.0),  # an older result has none
             "text": finding["message"],
         }
         for point in points

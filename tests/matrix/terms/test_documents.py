@@ -27,6 +27,7 @@ from matrix.terms.documents.reading import DOCUMENTS, adapter, parse, read
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.schema import schema_text
 from matrix.terms.errors import InvalidDocument
+from matrix.text.decisions import decision_sentences, question_words
 from matrix.text.risks import risks_words
 from matrix.text.verdicts import verdict_words
 
@@ -98,7 +99,10 @@ def test_a_document_of_an_earlier_run_is_still_read(path):
         assert_fits(known, path.stem)
         changed = ("decision", "cells")
         assert {**known, **dict.fromkeys(changed)} == {**document, **dict.fromkeys(changed)}
+        sentences = document["decision"]["sentences"]
+        assert decision_sentences(known) == sentences
         for older, question in zip(document["decision"]["questions"], known["decision"]["questions"], strict=True):
+            assert question_words(question, known["decision"]) == older["words"]
             for before, after in zip(older["candidates"], question["candidates"], strict=True):
                 assert verdict_words(after) == before["verdict"]
                 assert risks_words(after["risks"], question["unit"]) == "; ".join(before["risks"])

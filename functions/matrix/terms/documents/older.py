@@ -13,7 +13,7 @@ READY_WITHIN_S = 900.0
 ROOT_VOLUME_GIB = 20
 # Schemas of a decision.
 SENTENCES, CODES = 1, 2
-# What was written for people and is made anew.
+# What was written for people; answers are kept under another name.
 WORDS = frozenset({"words", "sentences", "reads", "note"})
 
 
@@ -56,7 +56,9 @@ def completed_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
     questions = decision.get("questions")
     asked = [_question(each) for each in questions] if isinstance(questions, list) else questions
     kept = {name: value for name, value in decision.items() if name not in WORDS}
-    return {**summary, "decision": {**kept, "schema": CODES, "questions": asked}}
+    # The note stands before the answer of each version.
+    words = [each for each in decision.get("sentences") or [] if each != decision.get("note")]
+    return {**summary, "decision": {**kept, "schema": CODES, "questions": asked, "as_written": words}}
 
 
 def _question(question: Any) -> Any:
@@ -65,7 +67,8 @@ def _question(question: Any) -> Any:
     candidates = question.get("candidates")
     kept = [_candidate(each) for each in candidates] if isinstance(candidates, list) else candidates
     other = {name: value for name, value in question.items() if name not in WORDS}
-    return {**other, "candidates": kept, "why_median": _risk(question.get("why_median"))}
+    words = str(question.get("words", ""))
+    return {**other, "candidates": kept, "why_median": _risk(question.get("why_median")), "as_written": words}
 
 
 def _candidate(candidate: Any) -> Any:

@@ -221,6 +221,8 @@ class Question(TypedDict):
     """Id of the cheapest cell within 5 % of the fastest, whether or not the figures tell them apart."""
     margin: float | None
     """How far within the limit, as a share of it."""
+    as_written: NotRequired[str]
+    """The answer in words, of an earlier version only."""
 
 
 class Decision(TypedDict):
@@ -232,6 +234,8 @@ class Decision(TypedDict):
     is_recommendation: bool
     """False for local and emulated runs."""
     questions: list[Question]
+    as_written: NotRequired[list[str]]
+    """The answer in words, of an earlier version only."""
 
 
 class LeftBehind(TypedDict):
