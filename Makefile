@@ -77,7 +77,7 @@ peers: $(VENV)/.dev  ## Hold our engines against the tools of others that are on
 vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run: each storage, each release of Debian (root on Debian, about half an idle hour)
 	@STORAGE_MATRIX_VM_TESTS=all $(PYTEST) tests/system/test_vm_fleet.py && rm -rf .pytest-$@
 
-faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way, and write docs/faults.md (about two hours on two cores; goes on where it was)
+faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way, and write docs/records/faults.md (about two hours on two cores; goes on where it was)
 	@PYTHONPATH=functions:tests $(BIN)/python -u -m faults.harness
 
 SBOM := $(BIN)/cyclonedx-py requirements --spec-version 1.6 --output-format JSON --output-reproducible
@@ -122,11 +122,11 @@ schema: install  ## Write docs/matrix.schema.json, and the schemas of all docume
 	@$(BIN)/python -m matrix.check.schema > docs/matrix.schema.json
 	@$(BIN)/python -m matrix.terms.documents.schema dist/schemas
 
-predictions: install  ## Write docs/predictions.md from the published figures
-	@$(BIN)/python -m matrix.published.predictions > docs/predictions.md
+predictions: install  ## Write docs/records/predictions.md from the published figures
+	@$(BIN)/python -m matrix.published.predictions > docs/records/predictions.md
 
-published: install  ## Write docs/published.md: which matrix measures each published row again
-	@$(BIN)/python -m matrix.published.rows events > docs/published.md
+published: install  ## Write docs/records/published.md: which matrix measures each published row again
+	@$(BIN)/python -m matrix.published.rows events > docs/records/published.md
 
 instances: $(VENV)/.dev  ## Write what EC2 says of each instance type, limits to EBS and disks, from moto's copy (PRICES=FILE for prices)
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.instance_tables $(PRICES)
@@ -134,14 +134,14 @@ instances: $(VENV)/.dev  ## Write what EC2 says of each instance type, limits to
 limits: $(VENV)/.dev  ## Write docs/limits.md: each limit of AWS that matrices are held against, its source and date
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.limits_table
 
-selftest: install  ## Put known truths through the whole system, and write what the report says of them into docs/selftest.md (7 minutes on two quiet cores)
+selftest: install  ## Put known truths through the whole system, and write what the report says of them into docs/records/selftest.md (7 minutes on two quiet cores)
 	@$(BIN)/matrix selftest --markdown > .selftest.md; status=$$?; \
-	  if [ -s .selftest.md ]; then mv .selftest.md docs/selftest.md; else rm -f .selftest.md; fi; exit $$status
+	  if [ -s .selftest.md ]; then mv .selftest.md docs/records/selftest.md; else rm -f .selftest.md; fi; exit $$status
 
 # It goes on where it was ended, as long as code and tests are the same. PARTS_OF_CODE=price for one part.
 SAMPLE ?= 50
 SEED ?= 1
-mutants: $(VENV)/.dev  ## Change code about money and verdicts in small ways, see which tests notice, and write docs/mutants.md (SAMPLE=50 SEED=1)
+mutants: $(VENV)/.dev  ## Change code about money and verdicts in small ways, see which tests notice, and write docs/records/mutants.md (SAMPLE=50 SEED=1)
 	@$(BIN)/python -u tools/mutants.py --sample $(SAMPLE) --seed $(SEED) --write $(PARTS_OF_CODE)
 
 privilege: $(VENV)/.dev  ## Write the tables of docs/privilege.md: who may do what, from the template and AWS's reference
@@ -150,7 +150,7 @@ privilege: $(VENV)/.dev  ## Write the tables of docs/privilege.md: who may do wh
 calls: $(VENV)/.dev  ## Write the calls that `matrix verify` asks AWS about, from runs on the local cloud (2 minutes)
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.role_calls
 
-proof: $(VENV)/.dev  ## Write docs/proof.md: each claim about AWS and how it is proved
+proof: $(VENV)/.dev  ## Write docs/records/proof.md: each claim about AWS and how it is proved
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.proof_table
 
 built: $(VENV)/.dev  ## Draw what is built on AWS for EBS, EFS and FSx as docs/built-*.svg, from the template and our own functions

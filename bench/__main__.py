@@ -1,4 +1,4 @@
-"""`make bench`, `make bench-fleet`, `python -m bench [PART ...]`: the figures of docs/performance.md, made here.
+"""`make bench`, `make bench-fleet`, `python -m bench [PART ...]`: make the figures of docs/records/performance.md.
 
 Each part is a command of its own and can be called alone, then with its options (`python -m bench.engines --help`).
 They run one after the other, since figures are worth little while something else runs. `make peers` comes besides: it

@@ -46,7 +46,7 @@ ROOT = Path(__file__).parents[1]
 FUNCTIONS = ROOT / "functions"
 KEPT = ROOT / ".local" / "mutants"
 RUNNING = KEPT / f"running-{os.getpid()}"  # what the tests of this process write; deleted at its end
-PAGE = ROOT / "docs" / "mutants.md"
+PAGE = ROOT / "docs" / "records" / "mutants.md"
 SURVIVING = ROOT / "tools" / "surviving_mutants.json"
 PARTS = {
     "price": ["price/*.py"],
@@ -387,7 +387,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sample", type=int, default=50, help="mutants of each part")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", action="store_true", help="write docs/mutants.md")
+    parser.add_argument("--write", action="store_true", help="write docs/records/mutants.md")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     driver = Driver(parser.parse_args())
     RUNNING.mkdir(parents=True)

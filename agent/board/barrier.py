@@ -3,7 +3,8 @@
 The last instance to say ready sees all marks in its listing and opens the gate: S3 shows every write whose answer came
 before a listing began. A few others list again now and then, in case the last one ends between its mark and its
 listing; Poll fleet does, in case all of them do. A conditional write lets one gate be, so that the number of openers
-does not matter. Everybody acts only on the gate that it reads, also who opened it. docs/performance.md has the figures.
+does not matter. Everybody acts only on the gate that it reads, also who opened it. The figures are in
+docs/records/performance.md.
 """
 
 from __future__ import annotations

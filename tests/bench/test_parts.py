@@ -9,7 +9,7 @@ import pytest
 import bench.__main__ as parts
 
 MAKEFILE = Path(__file__).parents[2] / "Makefile"
-PERFORMANCE = Path(__file__).parents[2] / "docs" / "performance.md"
+PERFORMANCE = Path(__file__).parents[2] / "docs" / "records" / "performance.md"
 
 
 def test_each_part_is_a_command_that_the_page_of_its_figures_names():

@@ -1,6 +1,6 @@
 """Proof by faults: record every AWS call of good runs, run them again once for each call with that call failing.
 
-    PYTHONPATH=functions:tests python -m faults.harness            all cases, then docs/faults.md
+    PYTHONPATH=functions:tests python -m faults.harness            all cases, then docs/records/faults.md
     PYTHONPATH=functions:tests python -m faults.harness --list     only the cases
     PYTHONPATH=functions:tests python -m faults.harness --only EXPRESSION
     PYTHONPATH=functions:tests python -m faults.harness --late     only what AWS shows late, and that part of the page
@@ -163,7 +163,7 @@ def main() -> int:
             for problem in verdict.problems:
                 print(f"      PROBLEM: {problem[:1000]}", flush=True)
     known = [verdicts[case.id] for case in cases if case.id in verdicts]
-    page = ROOT / "docs" / "faults.md"
+    page = ROOT / "docs" / "records" / "faults.md"
     if arguments.late:
         text = with_late(page.read_text(), known)
     else:

@@ -1,4 +1,4 @@
-"""docs/faults.md: what was injected, and what became of the runs."""
+"""docs/records/faults.md: what was injected, and what became of the runs."""
 
 import re
 from collections import Counter
@@ -69,7 +69,7 @@ More figures, and the tests: [kills.md](kills.md), [damage.md](damage.md), [disk
 
 
 def with_late(page: str, verdicts: list[Verdict]) -> str:
-    """docs/faults.md with another part on what AWS shows late."""
+    """docs/records/faults.md with another part on what AWS shows late."""
     before, _, others = page.partition(f"{LATE_HEADING}\n")
     if not others:
         before, _, others = page.partition(f"{NEXT_HEADING}\n")
@@ -79,7 +79,7 @@ def with_late(page: str, verdicts: list[Verdict]) -> str:
 
 
 def late(verdicts: list[Verdict]) -> list[str]:
-    """The part of docs/faults.md on what AWS shows late."""
+    """The part of docs/records/faults.md on what AWS shows late."""
     of_late = [verdict for verdict in verdicts if verdict.case["fault"] == LATE]
     lines = [
         LATE_HEADING,
@@ -124,7 +124,7 @@ def _outcomes(verdicts: list[Verdict]) -> list[str]:
 
 
 def summary(verdicts: list[Verdict], *, cases: int, at_once: int) -> str:
-    """docs/faults.md."""
+    """docs/records/faults.md."""
     late_part = late(verdicts)
     cases -= sum(verdict.case["fault"] == LATE for verdict in verdicts)
     verdicts = [verdict for verdict in verdicts if verdict.case["fault"] != LATE]

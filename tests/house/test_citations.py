@@ -28,7 +28,7 @@ def tracked():
 def missing(text, folder):
     """The pages that a text of this folder cites and nobody has."""
     cited = set(PAGE.findall(ADDRESS.sub("", text))) - WRITTEN - OF_OTHERS
-    places = (ROOT, folder, ROOT / "docs")
+    places = (ROOT, folder, ROOT / "docs", ROOT / "docs/records")
     return sorted(page for page in cited if not any((place / page).exists() for place in places))
 
 

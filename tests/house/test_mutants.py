@@ -81,7 +81,7 @@ def test_a_function_is_also_changed_to_return_nothing(tmp_path):
 def project(tmp_path):
     """A tiny project of the same shape, with the tool and one module."""
     shutil.copytree(TOOLS, tmp_path / "tools", ignore=shutil.ignore_patterns("__pycache__"))
-    for folder in ("docs", "functions/matrix/price", "tests/matrix/price", "tests/support"):
+    for folder in ("docs/records", "functions/matrix/price", "tests/matrix/price", "tests/support"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "functions/matrix/__init__.py").touch()
     (tmp_path / "functions/matrix/price/__init__.py").touch()
@@ -102,7 +102,7 @@ def test_the_change_that_no_test_notices_is_named_and_no_file_is_changed(project
     ended = run(project)
 
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    page = (project / "docs" / "mutants.md").read_text()
+    page = (project / "docs" / "records" / "mutants.md").read_text()
     survivors = page.split("## Survivors\n\n")[1].split("\n\n## Equivalent")[0].splitlines()
     # The tests try 9 and 20 GiB, so neither 10 itself nor a free part of 11 GiB is noticed.
     assert survivors == [
@@ -121,7 +121,7 @@ def test_nothing_counts_unless_the_tests_are_green_without_a_mutant(project):
 
     assert ended.returncode != 0
     assert "not green without a mutant" in ended.stdout + ended.stderr
-    assert not (project / "docs" / "mutants.md").exists()
+    assert not (project / "docs" / "records" / "mutants.md").exists()
 
 
 def test_only_a_failed_test_an_import_and_a_time_limit_kill():

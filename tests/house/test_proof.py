@@ -1,4 +1,4 @@
-"""docs/proof.md is that of claims.yaml and programs.yaml, and every test and every step that it names exists."""
+"""docs/records/proof.md is that of claims.yaml and programs.yaml; every test and step that it names exists."""
 
 import re
 

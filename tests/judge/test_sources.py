@@ -1,4 +1,4 @@
-"""Pages of AWS's API references that the judge and docs/proof.md stand on are of calls and types that there are."""
+"""The pages of AWS's API references that the judge and docs/records/proof.md cite are of calls and types that exist."""
 
 import re
 from collections.abc import Iterator

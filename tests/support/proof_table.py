@@ -1,4 +1,4 @@
-"""Write docs/proof.md from claims.yaml: each claim about AWS, how it is proved, and what would settle it."""
+"""Write docs/records/proof.md from claims.yaml: each claim about AWS, how it is proved, and what would settle it."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from judge import prose
 ROOT = Path(__file__).parents[2]
 CLAIMS = Path(__file__).with_name("claims.yaml")
 PROGRAMS = Path(__file__).with_name("programs.yaml")
-PAGE = ROOT / "docs/proof.md"
+PAGE = ROOT / "docs/records/proof.md"
 PROOFS = {
     "model": "AWS's model",
     "documentation": "AWS's documentation",
@@ -31,7 +31,7 @@ rests on:
 - ***not proved***: we believe it. Tests hold what our code does with it.
 
 The test fails once our code no longer does what the claim asks for. The step is that of
-[`matrix verify`](aws.md#first-day-on-aws) which settles the claim on an account.
+[`matrix verify`](../aws.md#first-day-on-aws) which settles the claim on an account.
 
 The page is written by `make proof` from `tests/support/claims.yaml` and `programs.yaml`.
 """
@@ -65,7 +65,7 @@ def tables() -> Iterator[str]:
             proof = PROOFS[claim.get("by")]
             proof = f"[{proof}]({claim['source']})" if "source" in claim else proof
             file, _, name = claim.get("test", "").partition("::")
-            test = f"[{name.removeprefix('test_').replace('_', ' ')}](../{file})" if name else "–"
+            test = f"[{name.removeprefix('test_').replace('_', ' ')}](../../{file})" if name else "–"
             yield f"| {claim['claim']} | {proof} | {test} | {claim.get('verify', '–')} |"
         yield ""
 

@@ -15,7 +15,8 @@ from matrix.terms.problems import Problem, Problems
 from matrix.terms.sizes import format_size
 from storages.contracts.model import Storage
 
-# fio's clock has ms, its first and last ones are start and end: below a second its rates are noise (docs/measuring.md).
+# fio's clock counts ms, the first and last are start and end. Below a second its rates are noise
+# (docs/records/measuring.md).
 LEAST_FIO_S = 1.0
 # With so many times the cache's bytes, at most half of what is read at random can have been answered by it.
 CACHES_TO_READ = 2

@@ -35,7 +35,7 @@ WORK_FACTOR = 3  # how many times longer than expected the work of a cell may ta
 def gate_margin_s(instances: int, least_s: float = GATE_MARGIN_S) -> float:
     """Return the seconds from the opening of a gate to the start: `least_s`, and half as much more for 1,000.
 
-    The more instances, the longer until the last has seen the gate (docs/performance.md).
+    The more instances, the longer until the last has seen the gate (docs/records/performance.md).
     """
     return least_s * (1 + min(1.0, instances / 1000) / 2)
 

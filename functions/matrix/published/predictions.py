@@ -1,4 +1,4 @@
-"""How good predictions are: docs/predictions.md, made from the published builds.
+"""How good predictions are: docs/records/predictions.md, made from the published builds.
 
 Each law is fitted on at most 100 instances and compared with the published cells of 200. `make predictions` prints the
 page by `python -m matrix.published.predictions`; a test fails when it is out of date.
@@ -140,7 +140,7 @@ def judged_threads() -> Judged:
 
 
 def page() -> str:
-    """Return docs/predictions.md."""
+    """Return docs/records/predictions.md."""
     builds = judged_builds()
     blocks = [
         HEAD.format(

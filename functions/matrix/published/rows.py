@@ -1,4 +1,4 @@
-"""Which matrix measures each published row again: docs/published.md, made from the sources' files and the events.
+"""Which matrix measures each published row again: docs/records/published.md, from the sources' files and the events.
 
 `python -m matrix.published.rows events` prints the page (`make published`). A test fails when it is out of date, or
 when a row has neither a matrix nor a reason.
@@ -137,7 +137,7 @@ def _label(row: Document) -> str:
 
 
 def page(plans: Mapping[str, PlanDocument]) -> str:
-    """Return docs/published.md."""
+    """Return docs/records/published.md."""
     all_rows = list(rows(plans))
     lines = [HEAD, "| Source | Rows | Measured again | Empty there, measured here | Empty | Left out |"]
     lines.append(f"|---|---:{'|---:' * len(STATES)}|")

@@ -322,7 +322,7 @@ def test_numbers_beyond_measure_are_refused_not_crashed_on():
 
 
 def test_the_page_on_predictions_is_up_to_date():
-    assert (REPOSITORY / "docs" / "predictions.md").read_text() == page(), "run `make predictions`"
+    assert (REPOSITORY / "docs" / "records" / "predictions.md").read_text() == page(), "run `make predictions`"
 
 
 def test_a_size_far_beyond_all_numbers_is_refused_in_words():

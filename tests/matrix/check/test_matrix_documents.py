@@ -19,24 +19,29 @@ from matrix.plan.planning import plan
 from storages.models import MODELS
 
 ROOT = Path(__file__).parents[3]
-FORMAT = (ROOT / "docs" / "matrix-format.md").read_text(encoding="utf-8")
+DOCS = ROOT / "docs"
+FORMAT = (DOCS / "matrix-format.md").read_text(encoding="utf-8")
 EVENTS = sorted((ROOT / "events").glob("*.json"))
 SECTIONS = {
-    "## The matrix": Matrix,
-    "### `objective`": Objective,
-    "### `image`": Image,
-    "### `exclude`": Selector,
-    "### `include`": Inclusion,
-    "## Fleets": FleetAxis,
-    "## Emulated storages": Quirks,
-    "### `metrics` of a command": OwnMetric,
-    **{f"### `{name}`": model for models in (MODELS, workloads.MODELS) for name, model in models.items()},
+    ("matrix-format.md", "## The matrix"): Matrix,
+    ("matrix-format.md", "### `objective`"): Objective,
+    ("matrix-format.md", "### `image`"): Image,
+    ("matrix-format.md", "### `exclude`"): Selector,
+    ("matrix-format.md", "### `include`"): Inclusion,
+    ("matrix-format.md", "## Fleets"): FleetAxis,
+    ("emulated.md", "# "): Quirks,
+    ("workloads/command.md", "## `metrics` of a command"): OwnMetric,
+    **{(f"storages/{name}.md", f"# `{name}`"): model for name, model in MODELS.items()},
+    **{(f"workloads/{name}.md", f"# `{name}`"): model for name, model in workloads.MODELS.items()},
 }
 
 
-def section(title):
-    """The text below a heading, up to the next one."""
-    return re.split(r"^#", FORMAT.partition(f"\n{title}")[2], maxsplit=1, flags=re.MULTILINE)[0]
+def section(page, title):
+    """The text of a page below a heading, up to the next one of its rank or above; of its first heading, all."""
+    text = "\n" + (DOCS / page).read_text(encoding="utf-8")
+    rank = title.partition(" ")[0]
+    assert f"\n{title}" in text, f"{page} has no {title}"
+    return re.split(rf"^#{{1,{len(rank)}}} ", text.partition(f"\n{title}")[2], maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def test_the_schema_in_docs_is_that_of_the_models():
@@ -45,11 +50,12 @@ def test_the_schema_in_docs_is_that_of_the_models():
     assert kept == schema_text(), "run: PYTHONPATH=functions python -m matrix.check.schema > docs/matrix.schema.json"
 
 
-@pytest.mark.parametrize("title", SECTIONS)
-def test_every_field_is_documented_with_its_default(title):
-    rows = {row.split("|")[1].strip(): row for row in section(title).splitlines() if row.startswith("| `")}
+@pytest.mark.parametrize(("page", "title"), SECTIONS)
+def test_every_field_is_documented_with_its_default(page, title):
+    below = section(page, title).partition("| field |")[2].partition("\n\n")[0]
+    rows = {row.split("|")[1].strip(): row for row in below.splitlines() if row.startswith("| `")}
 
-    fields = SECTIONS[title].model_fields
+    fields = SECTIONS[page, title].model_fields
     assert set(rows) == {f"`{field.alias or name}`" for name, field in fields.items()}
     for name, field in fields.items():
         default = rows[f"`{field.alias or name}`"].split("|")[2].strip()
@@ -82,7 +88,7 @@ def test_a_matrix_in_events_is_good_within_its_budget_and_documented(path):
 
     assert matrix.name == path.stem
     assert matrix.budget_usd is None or planned.cost.expected <= matrix.budget_usd
-    assert f"`{path.name}`" in FORMAT
+    assert f"`{path.name}`" in (DOCS / "matrices.md").read_text(encoding="utf-8")
     assert (path.parent / json.loads(text)["$schema"]).resolve() == ROOT / "docs" / "matrix.schema.json"
     jsonschema.validate(json.loads(text), json.loads(schema_text()))
 
@@ -103,7 +109,7 @@ def planned_points(name):
     return [(cell["storage"].get("name"), point["params"]) for cell in document["cells"] for point in cell["points"]]
 
 
-# The published rows, as docs/published.md lists them.
+# The published rows, as docs/records/published.md lists them.
 
 
 def test_the_dd_matrix_has_every_published_row_of_the_tutorial():

@@ -64,7 +64,9 @@ def test_each_row_that_is_measured_says_what_sets_it_apart(all_rows):
 
 
 def test_the_page_is_up_to_date(plans):
-    assert (REPOSITORY / "docs" / "published.md").read_text(encoding="utf-8") == page(plans), "run `make published`"
+    assert (REPOSITORY / "docs" / "records" / "published.md").read_text(encoding="utf-8") == page(plans), (
+        "run `make published`"
+    )
 
 
 def run_of(plan, environment="aws", instance_type=None):

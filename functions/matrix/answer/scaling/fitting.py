@@ -5,7 +5,7 @@ but the smallest is left out in turn, the largest among them, which is an extrap
 1974, J. R. Stat. Soc. B 36, 111-147). The knee and the parameters are those of the chosen model. A prediction is the
 mean of all models that this cannot tell apart. Its range spans every law that passes through the values within their
 noise (`reach`), and it is refused where that is too wide. A bottleneck beyond the largest measured size cannot be seen
-by any law. How good predictions are: docs/predictions.md.
+by any law. How good predictions are: docs/records/predictions.md.
 """
 
 import math
@@ -419,7 +419,7 @@ def _warnings(scaling: Scaling) -> list[str]:
 
 
 def compare_with_truth(scaling: Scaling, truths: Sequence[tuple[int, float]]) -> list[dict[str, Any]]:
-    """Return the prediction beside each value that is known after all: what docs/predictions.md is made of."""
+    """Return the prediction beside each value that is known after all: what docs/records/predictions.md is made of."""
     rows = []
     for n, truth in truths:
         value, low, high = prediction_range(scaling, n)

@@ -17,7 +17,7 @@ from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
 from storages.contracts.model import Storage
 
-# Files per second that a tool can start at all, measured on two cores (docs/measuring.md).
+# Files per second that a tool can start at all, measured on two cores (docs/records/measuring.md).
 TOOL_CEILING_PER_S = {"engine": 100_000.0, "touch": 900.0, "parallel": 300.0}
 
 
