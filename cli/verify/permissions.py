@@ -85,7 +85,7 @@ def answers(stack: Stack, role: str, calls: Iterable[dict[str, Any]]) -> Iterato
     for call in calls:
         together[call["resource"], json.dumps(call.get("context", {}))].append(call["action"])
     client = stack.client("iam")
-    arn = f"arn:{stack.partition}:iam::{stack.account}:role/{stack.resources[role]}"
+    arn = f"arn:{stack.partition}:iam::{stack.account}:role{stack.role_path}{stack.resources[role]}"
     for (resource, context), actions in together.items():
         named = filled(resource, stack)
         for start in range(0, len(actions), ACTIONS_AT_ONCE):
@@ -107,8 +107,9 @@ def _entries(context: dict[str, str], stack: Stack) -> Iterator[dict[str, Any]]:
 
 
 def filled(text: str, stack: Stack) -> str:
-    """Return a text of calls.json with the names of this stack."""
+    """Return a text of calls.json with the names of this stack, its roles below their path."""
     deployment = stack.deployment
+    text = text.replace(":role/{", f":role{stack.role_path}{{")
     general = {
         "stack": deployment.stack, "region": deployment.region or "", "account": stack.account,
         "partition": stack.partition, "userid": USERID,

@@ -39,6 +39,17 @@ class Stack:
             for listed in page["StackResourceSummaries"]
         }
 
+    @cached_property
+    def parameters(self) -> dict[str, str]:
+        """What the stack was deployed with, defaults included."""
+        [described] = self.client("cloudformation").describe_stacks(StackName=self.deployment.stack)["Stacks"]
+        return {each["ParameterKey"]: each.get("ParameterValue", "") for each in described.get("Parameters", [])}
+
+    @property
+    def role_path(self) -> str:
+        """The path of the stack's roles, which is a part of their ARNs and not of their names."""
+        return self.parameters.get("RolePath") or "/"
+
     @property
     def names(self) -> dict[str, str]:
         """What a record must not hold, by what it has in place of it; nothing where there is no stack."""

@@ -288,7 +288,9 @@ class InstancePlayer:
         if identity.role is None:
             raise InstanceNotStartedError("it has no instance profile, so it may read nothing; see the launch template")
         session = identity.session()
-        caller = Caller(identity.role, session.arn, session.user_id, instance.owner_id, instance.region_name, "s3")
+        caller = Caller(
+            identity.role, session.role_arn, session.arn, session.user_id, instance.owner_id, instance.region_name, "s3"
+        )
         permission = Permission("s3:GetObject", f"arn:{PARTITION}:s3:::{bucket}/{key}")
         if not self._enforcement.allows(caller, permission):
             raise InstanceNotStartedError(f"its role {identity.role} does not allow {permission}")

@@ -1,9 +1,9 @@
 """Roles enforced: a call made with a deployed role's credentials needs a grant of that role, as on AWS.
 
 moto's own enforcement denies every ARN-scoped grant but S3's, so it stays off. `permissions` reads what a request asks
-for, `policies` judges it by the identity policies (inline and managed) of the role that signed the request, and a call
-of S3 by the policy of its bucket too. This module stands between the request and its answer, and logs every decision in
-iam-decisions.jsonl.
+for. `policies` judges it by the identity policies (inline and managed) of the role that signed the request, a call of
+S3 by the policy of its bucket too, and all of that by the role's permissions boundary. This module stands between the
+request and its answer, and logs every decision in iam-decisions.jsonl.
 
 A call may need more than its own action (local/roles/dependents.py): a launch needs all that it creates, tags and
 starts from, and iam:PassRole; EFS and FSx call EC2 as the caller.
@@ -12,7 +12,7 @@ More lenient than AWS: where no ARN can be read from the request (descriptions, 
 a matching statement counts. Conditions on keys that are unknown here (aws:TagKeys, tags of recovery points, …) hold in
 an Allow and do not hold in a Deny. Whether an absent object is a 404 or a 403 is decided as for a listing with its key
 as the prefix; AWS may evaluate a condition on s3:prefix otherwise. Not evaluated: resource policies other than those of
-buckets, key policies, permission boundaries, session policies, and calls whose key is no role's (the operator's).
+buckets and keys, policies of an organization, session policies, and calls whose key is no role's (the operator's).
 """
 
 import json
@@ -43,6 +43,7 @@ from local.roles.policies import Permission, about, decide
 
 # A run of 100 cells makes some 3,000; what is denied is logged beyond it.
 MOST_DECISIONS = 20_000
+IDENTITY, BOUNDARY = "identity-based policy", "permissions boundary"
 ALWAYS_ALLOWED = {"sts:GetCallerIdentity"}
 PLAIN_ACCESS_DENIED = {"s3", "sns", "sts", "cloudwatch", "cloudformation", "iam", "elasticfilesystem"}
 
@@ -91,12 +92,13 @@ class RoleEnforcement:
 
     def allows(self, caller: Caller, permission: Permission, context: dict[str, str] | None = None) -> bool:
         """Return whether the caller's role, or the bucket, grants this and neither denies it; log the decision."""
-        decision = self._decision(caller, permission, context or {})
+        decision, _ = self._decision(caller, permission, context or {})
         self._keep(caller, permission, decision, context or {})
         return decision == "allow"
 
-    def _decision(self, caller: Caller, permission: Permission, context: dict[str, str]) -> str:
-        role_arn = f"arn:{PARTITION}:iam::{caller.account}:role/{caller.role}"
+    def _decision(self, caller: Caller, permission: Permission, context: dict[str, str]) -> tuple[str, str]:
+        """Return the decision, and the kind of policy that made it."""
+        role_arn = caller.role_arn
         documents = documents_of(caller.account, caller.role)
         if permission.action.startswith("s3:"):
             documents += [about(policy, role_arn, caller.arn) for policy in _policies_of_bucket(caller, permission)]
@@ -111,7 +113,11 @@ class RoleEnforcement:
             "aws:principalaccount": caller.account,
             **context,
         }
-        return decide(documents, permission, known)
+        decision = decide(documents, permission, known)
+        if decision == "allow" and (boundary := boundary_of(caller.account, caller.role)) is not None:
+            # A grant of a resource's policy to the role is limited by it too (IAM guide, permissions boundaries).
+            return decide([boundary], permission, known), BOUNDARY
+        return decision, IDENTITY
 
     def judge(self, response: Any) -> ServiceException | None:
         """Return the denial of a call, None where it is allowed."""
@@ -120,7 +126,7 @@ class RoleEnforcement:
             return None
         for permission, context in asked(response, caller):
             if permission.action not in ALWAYS_ALLOWED and not self.allows(caller, permission, context):
-                return _denial(caller, permission)
+                return self._denial(caller, permission, context)
         return None
 
     def judge_s3(self, response: Any, bucket: str | None, key: str | None) -> ServiceException | None:
@@ -142,20 +148,38 @@ class RoleEnforcement:
         if action == "s3:ListBucket":
             context.setdefault("s3:prefix", "")
         if not self.allows(caller, permission, context):
-            return _denial(caller, permission)
+            return self._denial(caller, permission, context)
         source = unquote(response.headers.get("x-amz-copy-source", "")).lstrip("/").partition("?")[0]
         if source:
             reading = Permission("s3:GetObject", f"arn:{PARTITION}:s3:::{source}")
             if not self.allows(caller, reading):
-                return _denial(caller, reading)
+                return self._denial(caller, reading, {})
         if action == "s3:GetObject" and bucket and key and not _key_exists(caller.account, bucket, key):
             listing = Permission("s3:ListBucket", f"arn:{PARTITION}:s3:::{bucket}")
             prefix = {"s3:prefix": key}
-            if self._decision(caller, listing, prefix) != "allow":
+            if self._decision(caller, listing, prefix)[0] != "allow":
                 # Not logged: nobody asked to list, and a 403 in place of a 404 is nothing that a role lacks.
-                return _denial(caller, listing)
+                return self._denial(caller, listing, prefix)
             self.allows(caller, listing, prefix)
         return None
+
+    def _denial(self, caller: Caller, permission: Permission, context: dict[str, str]) -> ServiceException:
+        """Return the denial in AWS's words.
+
+        https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html
+        """
+        if caller.service == "ec2":
+            code = "UnauthorizedOperation"
+        else:
+            code = "AccessDenied" if caller.service in PLAIN_ACCESS_DENIED else "AccessDeniedException"
+        decision, policy = self._decision(caller, permission, context)
+        article = "an" if policy == IDENTITY else "a"
+        if decision == "explicit deny":
+            reason = f"with an explicit deny in {article} {policy}"
+        else:
+            reason = f"because no {policy} allows the {permission.action} action"
+        asked = f"{permission.action} on resource: {permission.resource}"
+        return ServiceException(code, f"User: {caller.arn} is not authorized to perform: {asked} {reason}")
 
     def _play_faults(self, response: Any, proceed: Callable[[Any], Any]) -> Any:
         caller = self._caller(response)
@@ -197,6 +221,7 @@ class RoleEnforcement:
             return None
         return Caller(
             role=session.role_arn.rsplit("/", 1)[-1],
+            role_arn=session.role_arn,
             arn=session.arn,
             userid=session.user_id,
             account=session.account_id,
@@ -268,8 +293,29 @@ def documents_of(account: str, role_name: str) -> list[dict]:
         role = iam_backends[account][PARTITION].get_role(role_name)
     except NotFoundException:  # deleted with its stack while its function or instance still runs
         return []
-    texts = [*role.policies.values(), *(policy.document for policy in role.managed_policies.values())]
+    texts = [*role.policies.values(), *map(_document_of, role.managed_policies.values())]
     return [_parsed(text) if isinstance(text, str) else text for text in texts]
+
+
+def boundary_of(account: str, role_name: str) -> dict | None:
+    """Return the policy that is the permissions boundary of a role, None where it has none.
+
+    One that does not exist allows nothing: IAM would not have taken it.
+    """
+    backend = iam_backends[account][PARTITION]
+    try:
+        arn = backend.get_role(role_name).permissions_boundary_arn
+    except NotFoundException:
+        return None
+    if not arn:
+        return None
+    policy = backend.managed_policies.get(arn)
+    return _parsed(_document_of(policy)) if policy else {"Statement": []}
+
+
+def _document_of(policy: Any) -> str:
+    """Return the default version of a managed policy."""
+    return next(version.document for version in policy.versions if version.version_id == policy.default_version_id)
 
 
 def _policies_of_bucket(caller: Caller, permission: Permission) -> list[dict]:
@@ -286,18 +332,6 @@ def _parsed(text: str) -> dict:
 def _key_exists(account: str, bucket: str, key: str) -> bool:
     backend = s3_backends[account][PARTITION]
     return bucket in backend.buckets and backend.get_object(bucket, unquote(key)) is not None
-
-
-def _denial(caller: Caller, permission: Permission) -> ServiceException:
-    if caller.service == "ec2":
-        code = "UnauthorizedOperation"
-    else:
-        code = "AccessDenied" if caller.service in PLAIN_ACCESS_DENIED else "AccessDeniedException"
-    return ServiceException(
-        code,
-        f"User: {caller.arn} is not authorized to perform: {permission.action} on resource: {permission.resource} "
-        f"because no identity-based policy allows the {permission.action} action",
-    )
 
 
 def _denied_answer(response: Any, denial: ServiceException) -> Any:

@@ -38,6 +38,7 @@ class Caller:
     """The role session that signed a request."""
 
     role: str
+    role_arn: str
     arn: str
     userid: str
     account: str

@@ -7,10 +7,11 @@ is among MissingContextValues. Of the parameters only those are read that `matri
 from typing import Any
 
 from moto.core.responses import ActionResult
+from moto.iam.models import iam_backends
 from moto.iam.responses import IamResponse
 
 from local.corrections.clients import ACCOUNT
-from local.roles.enforcement import documents_of
+from local.roles.enforcement import PARTITION, boundary_of, documents_of
 from local.roles.policies import Permission, decide, unknown_keys
 
 ANSWERS = {"allow": "allowed", "implicit deny": "implicitDeny", "explicit deny": "explicitDeny"}
@@ -22,9 +23,12 @@ def install() -> None:
 
 
 def simulate_principal_policy(response: Any) -> ActionResult:
-    """Return what the policies of a role decide about each action on each resource."""
+    """Return what the policies of a role decide about each action on each resource.
+
+    IAM knows a role by its whole ARN, its path included; another one is NoSuchEntity.
+    """
     request = response._get_params()
-    role = request["PolicySourceArn"].rpartition("/")[2]
+    role = iam_backends[ACCOUNT][PARTITION].get_role_by_arn(request["PolicySourceArn"]).name
     context = {
         entry["ContextKeyName"].lower(): entry["ContextKeyValues"][0] for entry in request.get("ContextEntries", [])
     }
@@ -37,9 +41,16 @@ def _result(role: str, action: str, resource: str, context: dict[str, str]) -> d
     documents, permission = documents_of(ACCOUNT, role), Permission(action, resource)
     decision = decide(documents, permission, context)
     missing = unknown_keys(documents, permission, context) if decision == "allow" else set()
+    boundary = boundary_of(ACCOUNT, role)
+    detail = {}
+    if boundary is not None:
+        by_boundary = decide([boundary], permission, context)
+        detail = {"PermissionsBoundaryDecisionDetail": {"AllowedByPermissionsBoundary": by_boundary == "allow"}}
+        decision = by_boundary if decision == "allow" else decision
     return {
         "EvalActionName": action,
         "EvalResourceName": resource,
         "EvalDecision": "implicitDeny" if missing else ANSWERS[decision],
+        **detail,
         "MissingContextValues": sorted(missing),
     }

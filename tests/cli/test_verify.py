@@ -40,7 +40,10 @@ def stack(outputs=OUTPUTS, sources=SOURCES, **answers):
     listed = [{"LogicalResourceId": name, "PhysicalResourceId": f"mine-{name}-1"} for name in
               ("LaunchFleetFunction", "LaunchFleetRole", "ResultsBucket", "PlanLogGroup")]  # fmt: skip
     services = {
-        "cloudformation": {"get_paginator": lambda _: pages_of({"StackResourceSummaries": listed})},
+        "cloudformation": {
+            "get_paginator": lambda _: pages_of({"StackResourceSummaries": listed}),
+            "describe_stacks": lambda **_: {"Stacks": [{}]},
+        },
         "lambda": {"get_function_configuration": lambda **_: {
             "Environment": {"Variables": {"SUBNET_IDS": "subnet-a,subnet-b", "LAUNCH_TEMPLATE_ID": "lt-1"}}}},
     }  # fmt: skip
@@ -290,7 +293,7 @@ def test_plans_and_modes_are_those_of_the_models():
 # --- permissions ------------------------------------------------------------------------------------------------------
 
 
-def simulated(monkeypatch, tmp_path, decide):
+def simulated(monkeypatch, tmp_path, decide, **answers):
     """The checks of two calls of one role, and the requests to IAM."""
     calls = [
         {"role": "LaunchFleetRole", "action": "s3:PutObject",
@@ -307,7 +310,24 @@ def simulated(monkeypatch, tmp_path, decide):
         results = [{"EvalActionName": action, **decide(action)} for action in request["ActionNames"]]
         return {"EvaluationResults": results}
 
-    return list(permissions.checks(stack(iam={"simulate_principal_policy": simulate}))), asked
+    return list(permissions.checks(stack(iam={"simulate_principal_policy": simulate}, **answers))), asked
+
+
+def test_roles_below_a_path_are_asked_about_and_passed_by_their_whole_arn(monkeypatch, tmp_path):
+    described = {"Stacks": [{"Parameters": [{"ParameterKey": "RolePath", "ParameterValue": "/benchmarks/"}]}]}
+    answers = {"cloudformation": {"describe_stacks": lambda **_: described}}
+
+    _, asked = simulated(monkeypatch, tmp_path, lambda _: {"EvalDecision": "allowed"}, **answers)
+
+    assert {request["PolicySourceArn"] for request in asked} == {
+        "arn:aws:iam::111122223333:role/benchmarks/mine-LaunchFleetRole-1"
+    }
+    text = "arn:{partition}:iam::{account}:role/{LaunchFleetRole}"
+    assert permissions.filled(text, stack(**answers)) == (
+        "arn:aws:iam::111122223333:role/benchmarks/mine-LaunchFleetRole-1"
+    )
+    of_efs = "arn:{partition}:iam::{account}:role/aws-service-role/elasticfilesystem.amazonaws.com/AWSServiceRole"
+    assert "benchmarks" not in permissions.filled(of_efs, stack(**answers))
 
 
 def test_each_call_is_asked_with_the_names_and_tags_of_this_stack(monkeypatch, tmp_path):

@@ -34,6 +34,7 @@ NETWORKS = {
     "yours": {"VpcId": "vpc-0123456789abcdef0", "SubnetIds": "subnet-0aaaaaaaaaaaaaaa0,subnet-0bbbbbbbbbbbbbbb0",
               "MultiAzCidr": "172.31.0.0/16", "SessionManager": "true",
               "ExistingBucket": "their-bucket", "ExistingPrefix": "their/prefix",
+              "PermissionsBoundaryArn": f"arn:aws:iam::{ACCOUNT}:policy/company/boundary", "RolePath": "/benchmarks/",
               "NotifyEmail": "me@example.org", "NotifyTopicArn": f"arn:aws:sns:{REGION}:{ACCOUNT}:mine"},
 }  # fmt: skip
 PSEUDO_PARAMETERS = {
@@ -52,8 +53,8 @@ IDS = {
 }  # fmt: skip
 ARNS = {
     "AWS::IAM::ManagedPolicy": "arn:aws:iam::{account}:policy/{name}",
-    "AWS::IAM::Role": "arn:aws:iam::{account}:role/{name}",
-    "AWS::IAM::InstanceProfile": "arn:aws:iam::{account}:instance-profile/{name}",
+    "AWS::IAM::Role": "arn:aws:iam::{account}:role{path}{name}",
+    "AWS::IAM::InstanceProfile": "arn:aws:iam::{account}:instance-profile{path}{name}",
     "AWS::S3::Bucket": "arn:aws:s3:::{name}",
     "AWS::DynamoDB::Table": "arn:aws:dynamodb:{region}:{account}:table/{name}",
     "AWS::Lambda::Function": "arn:aws:lambda:{region}:{account}:function:{name}",
@@ -228,8 +229,11 @@ class Resolver:
         return made_up_name(resource["Type"], logical_id)
 
     def _arn(self, logical_id: str) -> str:
-        form = ARNS[self._template["Resources"][logical_id]["Type"]]
-        return form.format(account=ACCOUNT, region=REGION, name=self._name(logical_id))
+        resource = self._template["Resources"][logical_id]
+        path = self.value(resource.get("Properties", {}).get("Path", NOTHING))
+        return ARNS[resource["Type"]].format(
+            account=ACCOUNT, region=REGION, path="/" if path == NOTHING else path, name=self._name(logical_id)
+        )
 
     def _getatt(self, argument: Any) -> str:
         name, attribute = argument if isinstance(argument, list) else argument.split(".", 1)

@@ -294,6 +294,71 @@ def test_a_function_may_do_what_its_role_grants_and_gets_aws_error_otherwise(
     assert answer.get("code") == code, answer
 
 
+def policy(cloud, name: str, *statements: dict) -> str:
+    """A policy of the account; its ARN."""
+    document = json.dumps({"Version": "2012-10-17", "Statement": list(statements)})
+    return cloud.client("iam").create_policy(PolicyName=name, PolicyDocument=document)["Policy"]["Arn"]
+
+
+@pytest.fixture(scope="module")
+def bounded(cloud) -> str:
+    """A function whose role, below a path, has all rights of S3, and a boundary that leaves two."""
+    boundary = policy(
+        cloud, "boundary",
+        {"Effect": "Allow", "Action": ["s3:PutObject", "s3:GetObject"], "Resource": "*"},
+        {"Effect": "Deny", "Action": "s3:PutObject", "Resource": "arn:aws:s3:::*/denied/*"},
+    )  # fmt: skip
+    made = role({"Effect": "Allow", "Action": "s3:*", "Resource": "*"})
+    made["Properties"] |= {"PermissionsBoundary": boundary, "Path": "/company/"}
+    resources = {
+        "Bucket": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "bounded"}},
+        "Role": made,
+        "Bounded": function(CODE, Timeout=20),
+    }
+    outputs = {"Name": {"Value": {"Ref": "Bounded"}}, "Role": {"Value": {"Fn::GetAtt": ["Role", "Arn"]}}}
+    given = cloud.deploy("bounded", {"Resources": resources, "Outputs": outputs})
+    assert ":role/company/" in given["Role"]
+    return given["Name"]
+
+
+@pytest.mark.parametrize(
+    ("operation", "key", "denial"),
+    [
+        ("put_object", "a", None),
+        ("delete_object", "a", "because no permissions boundary allows the s3:DeleteObject action"),
+        ("put_object", "x/denied/a", "with an explicit deny in a permissions boundary"),
+    ],
+)
+def test_a_role_may_do_no_more_than_its_permissions_boundary_allows(cloud, bounded, operation, key, denial):
+    request = {"Bucket": "bounded", "Key": key}
+    event = {"service": "s3", "call": operation, "with": request}
+    answer = json.loads(
+        cloud.client("lambda").invoke(FunctionName=bounded, Payload=json.dumps(event))["Payload"].read()
+    )
+
+    assert answer.get("code") == ("AccessDenied" if denial else None)
+    lines = [json.loads(line) for line in (cloud.workdir / "iam-decisions.jsonl").read_text().splitlines()]
+    decided = {line["decision"] for line in lines if line["resource"] == f"arn:aws:s3:::bounded/{key}"}
+    assert (denial is None) == (decided == {"allow"})
+
+
+def test_the_simulator_knows_a_role_by_its_path_and_its_boundary(cloud, bounded):
+    iam = cloud.client("iam")
+    [arn] = [each["Arn"] for each in iam.list_roles(PathPrefix="/company/")["Roles"]]
+
+    def simulated(source: str, action: str) -> dict:
+        asked = {"PolicySourceArn": source, "ActionNames": [action], "ResourceArns": ["arn:aws:s3:::bounded/a"]}
+        return iam.simulate_principal_policy(**asked)["EvaluationResults"][0]
+
+    denied = simulated(arn, "s3:DeleteObject")
+    assert (denied["EvalDecision"], denied["PermissionsBoundaryDecisionDetail"]) == (
+        "implicitDeny", {"AllowedByPermissionsBoundary": False},
+    )  # fmt: skip
+    assert simulated(arn, "s3:PutObject")["EvalDecision"] == "allowed"
+    with pytest.raises(iam.exceptions.NoSuchEntityException):
+        simulated(arn.replace("role/company/", "role/"), "s3:PutObject")
+
+
 LAUNCH = {"ImageId": "ami-12c6146b", "InstanceType": "m6i.large", "MinCount": 1, "MaxCount": 1}
 RUN_TAG = [{"Key": "storage:run", "Value": "r"}]
 FSX = {"FileSystemType": "OPENZFS", "SubnetIds": ["subnet-1234567890abcdef0"], "StorageCapacity": 64}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,11 +17,13 @@ from support.runs import EFS, ROOT, Cloud, Run, matrix, start_cloud, until
 from cli.commands import local_up
 from cli.target.deployment import from_cloud_document
 from cli.verify import deployed as verified
+from cli.verify import permissions
 from cli.verify.checks import Verdict
 from cli.verify.stack import Stack
 from local.corrections import yaml_template
 
 STACK = "storage-matrix-by-sam"
+COMPANY = ROOT / "docs/company.md"
 # Reads what there is, and is refused what it may not: to read beside the prefix or what was, to write, to delete.
 READER = """python3 -c '
 import boto3, os
@@ -77,6 +80,13 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return sources
 
 
+def company_boundary(cloud: Cloud) -> str:
+    """The boundary that docs/company.md gives as an example, made in the account; its ARN."""
+    [document] = re.findall(r"<!-- boundary -->\n+```json\n(.*?)```", COMPANY.read_text(), re.DOTALL)
+    made = cloud.client("iam").create_policy(PolicyName="benchmarks-boundary", PolicyDocument=document)
+    return str(made["Policy"]["Arn"])
+
+
 @pytest.fixture(scope="module")
 def deployed(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     """The stack, built and deployed by the SAM CLI."""
@@ -90,6 +100,8 @@ def deployed(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             "GateMarginSeconds=0.3",
             f"ExistingBucket={THEIR_BUCKET}",
             f"ExistingPrefix={THEIR_PREFIX}",
+            f"PermissionsBoundaryArn={company_boundary(empty)}",
+            "RolePath=/benchmarks/",
         ]
         sam(empty, sources, "build", "--parameter-overrides", *parameters)
         sam(empty, sources, "deploy", "--stack-name", STACK, "--no-confirm-changeset",
@@ -146,6 +158,28 @@ def test_what_sam_has_built_and_deployed_is_found_to_be_this_tree(deployed: Clou
     checks = list(verified.checks(stack))
 
     assert {check.what for check in checks} >= {"template.yaml", "functions", "agent", "statemachine/run.asl.json"}
+    assert [check for check in checks if check.verdict is not Verdict.AS_ASSUMED] == []
+
+
+def test_every_role_is_below_the_path_and_has_the_boundary_of_the_parameters(deployed: Cloud):
+    iam = deployed.client("iam")
+    names = [each["RoleName"] for each in iam.list_roles()["Roles"] if each["RoleName"].startswith(STACK)]
+    roles = [iam.get_role(RoleName=name)["Role"] for name in names]
+
+    assert len(roles) > 15
+    assert {role["Path"] for role in roles} == {"/benchmarks/"}
+    boundaries = {role["PermissionsBoundary"]["PermissionsBoundaryArn"].rpartition("/")[2] for role in roles}
+    assert boundaries == {"benchmarks-boundary"}
+    [profile] = iam.list_instance_profiles(PathPrefix="/benchmarks/")["InstanceProfiles"]
+    assert [role["Path"] for role in profile["Roles"]] == ["/benchmarks/"]
+
+
+def test_matrix_verify_finds_every_call_allowed_below_the_path_and_under_the_boundary(deployed: Cloud):
+    stack = Stack(from_cloud_document(deployed.description))
+
+    checks = list(permissions.checks(stack))
+
+    assert len(checks) > 15
     assert [check for check in checks if check.verdict is not Verdict.AS_ASSUMED] == []
 
 

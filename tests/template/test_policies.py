@@ -5,6 +5,7 @@ since setuptools has no pkg_resources; AWS's own validation needs an account.
 """
 
 import json
+import re
 
 import pytest
 from support.grants import (
@@ -21,6 +22,7 @@ from support.grants import (
 )
 from support.privilege_table import PAGE, tables
 
+COMPANY = PAGE.with_name("company.md")
 GRANTS = granted()
 # Conditions that hold for any action.
 GLOBAL_KEYS = {"aws:calledvia", "aws:requestedregion"}
@@ -156,3 +158,12 @@ def test_nothing_is_granted_to_any_region_but_prices_and_the_plan_of_the_account
 
 def test_the_tables_for_security_engineers_are_those_of_the_template():
     assert tables() in PAGE.read_text(), "run `make privilege`"
+
+
+def test_the_boundary_of_the_company_page_allows_all_that_roles_do_and_fits_a_managed_policy():
+    [text] = re.findall(r"<!-- boundary -->\n+```json\n(.*?)```", COMPANY.read_text(), re.DOTALL)
+    [statement] = json.loads(text)["Statement"]
+
+    assert set(statement["Action"]) == {grant.action for grant in GRANTS}, "write the actions into docs/company.md"
+    # IAM and AWS STS quotas: a managed policy has 6,144 characters, without white space.
+    assert len(re.sub(r"\s", "", text)) <= 6_144

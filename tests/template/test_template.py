@@ -1,9 +1,11 @@
 """What the template gives functions and instances: processors, time, ports and zones."""
 
+import re
 from typing import Any
 
 import pytest
 import yaml
+from judge.template import NETWORKS, our_resources
 from support.grants import TEMPLATE
 from support.partitions import regions
 
@@ -107,3 +109,51 @@ def test_the_template_is_yaml_that_cloudformation_reads_by_itself():
 
     assert [event.start_mark.line + 1 for event in events if isinstance(event, yaml.AliasEvent)] == []
     assert [event.start_mark.line + 1 for event in events if getattr(event, "value", "") == "<<"] == []
+
+
+ROLES = ("AWS::IAM::Role", "AWS::IAM::InstanceProfile")
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_every_role_has_the_boundary_and_the_path_of_the_parameters_and_without_them_neither(network: str):
+    """Also those that the SAM transform would make by itself, and in what passes or names a role by its ARN."""
+    given = NETWORKS[network]
+    made = our_resources(network)
+    roles = {name: resource["Properties"] for name, resource in made.items() if resource["Type"] in ROLES}
+    bounded = {name: each for name, each in roles.items() if made[name]["Type"] == "AWS::IAM::Role"}
+
+    assert len(bounded) > 15
+    assert {each.get("Path") for each in roles.values()} == {given.get("RolePath")}
+    assert {each.get("PermissionsBoundary") for each in bounded.values()} == {given.get("PermissionsBoundaryArn")}
+    path = given.get("RolePath", "/")
+    assert made["CheckFileSystemFunction"]["Properties"]["Environment"]["Variables"]["INSTANCE_ROLE_ARN"].startswith(
+        f"arn:aws:iam::123456789012:role{path}storage-matrix-InstanceRole"
+    )
+
+
+def test_no_right_names_a_role_of_the_stack_by_an_arn_that_lacks_the_path():
+    """`Fn::GetAtt` has it; a text such as `role/${InstanceRole}` would match only without a path."""
+    named = [line.strip() for line in TEMPLATE.read_text().splitlines() if ":role/" in line]
+
+    assert [line for line in named if "role/aws-service-role/" not in line] == []
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "is_taken"),
+    [
+        ("RolePath", "", True),
+        ("RolePath", "/", True),
+        ("RolePath", "/a/b/", True),
+        ("RolePath", "a/", False),
+        ("RolePath", "/a", False),
+        ("PermissionsBoundaryArn", "", True),
+        ("PermissionsBoundaryArn", "arn:aws:iam::123456789012:policy/a/b", True),
+        ("PermissionsBoundaryArn", "arn:aws:iam::aws:policy/PowerUserAccess", True),
+        ("PermissionsBoundaryArn", "arn:aws:iam::123456789012:role/a", False),
+        ("PermissionsBoundaryArn", "boundary", False),
+    ],
+)
+def test_a_boundary_and_a_path_that_iam_does_not_take_are_refused_at_deployment(parameter, value, is_taken):
+    pattern = DOCUMENT["Parameters"][parameter]["AllowedPattern"]
+
+    assert bool(re.search(pattern, value)) is is_taken
