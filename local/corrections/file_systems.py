@@ -1,5 +1,7 @@
 """Corrections to moto's EFS and FSx: file systems take a moment to appear and to disappear, and own a folder.
 
+S3 Files, which moto lacks, shares the folders.
+
 EFS: creating → available → deleting → gone, mount targets likewise. FSx: CREATING → AVAILABLE → DELETING → gone,
 ClientRequestToken is idempotent, unknown ids are FileSystemNotFound, OpenZFS has its RootVolumeId, backups take the
 tags where that was asked for, answers have the members that FSx's model has.
@@ -7,7 +9,6 @@ The folder of a file system exists from the moment it is available until it is d
 """
 
 import json
-import shutil
 import threading
 import time
 import uuid
@@ -20,8 +21,10 @@ from moto.efs import models as efs
 from moto.fsx import models as fsx
 from moto.fsx.responses import FSxResponse
 
+from local.corrections import s3_files
+from local.corrections.folders import Folders, LateS, later
+
 DELAY_S = 0.3
-LateS = Callable[[str, float], float]
 
 
 class FileSystemNotFound(ServiceException):
@@ -32,33 +35,10 @@ class IncompatibleParameterError(ServiceException):
     """A token is used again with other parameters."""
 
 
-class Folders:
-    """The folders that stand for shared file systems."""
-
-    def __init__(self, root: Path, late_s: LateS) -> None:
-        self._root = root
-        self._late_s = late_s
-        self._since: dict[str, float] = {}
-        self._gone: set[str] = set()
-
-    def create(self, file_system_id: str) -> None:
-        """Make the folder unless it is there, or its name is not known yet."""
-        is_first = file_system_id not in self._since
-        left_s = self._late_s(file_system_id, self._since.setdefault(file_system_id, time.time()))
-        if left_s and is_first:
-            _later(left_s, self.create, file_system_id)
-        elif not left_s and file_system_id not in self._gone:
-            (self._root / file_system_id).mkdir(parents=True, exist_ok=True)
-
-    def delete(self, file_system_id: str) -> None:
-        """Remove the folder with all it holds."""
-        self._gone.add(file_system_id)
-        shutil.rmtree(self._root / file_system_id, ignore_errors=True)
-
-
 def install(root: Path, delay_s: float = DELAY_S, late_s: LateS | None = None) -> None:
     """Apply all corrections; folders are made below `root`, as late as `late_s` says of an id and when it came."""
     folders = Folders(root, late_s or (lambda _id, _since: 0.0))
+    s3_files.install(folders, delay_s)
     _age_efs(folders, delay_s)
     _delete_efs_slowly(folders, delay_s)
     _age_fsx(folders, delay_s)
@@ -66,12 +46,6 @@ def install(root: Path, delay_s: float = DELAY_S, late_s: LateS | None = None) -
     _delete_fsx_slowly(folders, delay_s)
     _copy_tags_to_backups()
     _answer_as_fsx()
-
-
-def _later(delay_s: float, action: Any, *arguments: Any) -> None:
-    timer = threading.Timer(delay_s, action, arguments)
-    timer.daemon = True
-    timer.start()
 
 
 def _as_aws_describes(efs_resource: dict[str, Any]) -> dict[str, Any]:
@@ -89,7 +63,7 @@ def _age_efs(folders: Folders, delay_s: float) -> None:
 
     def create_aging(self: Any, *arguments: Any, **named: Any) -> Any:
         file_system = create(self, *arguments, **named)
-        _later(delay_s, folders.create, file_system.file_system_id)
+        later(delay_s, folders.create, file_system.file_system_id)
         return file_system
 
     def state(self: Any) -> str:
@@ -125,7 +99,7 @@ def _delete_efs_slowly(folders: Folders, delay_s: float) -> None:
             delete(self, file_system_id)  # raises FileSystemNotFound or FileSystemInUse
         elif not hasattr(file_system, "_deleting"):
             file_system._deleting = True
-            _later(delay_s, finish, self, file_system_id)
+            later(delay_s, finish, self, file_system_id)
 
     efs.EFSBackend.delete_file_system = delete_slowly
 
@@ -168,7 +142,7 @@ def _create_fsx_once(folders: Folders, delay_s: float) -> None:
             file_system = create(self, client_request_token=token, **parameters)
             file_system.local_born = time.time()
             created[token] = (file_system, parameters)
-        _later(delay_s, folders.create, file_system.file_system_id)
+        later(delay_s, folders.create, file_system.file_system_id)
         return file_system
 
     def describe_known(self: Any, file_system_ids: list[str] | None = None, **page: Any) -> Any:
@@ -196,7 +170,7 @@ def _delete_fsx_slowly(folders: Folders, delay_s: float) -> None:
         self.file_systems[file_system_id] = file_system
         if not hasattr(file_system, "local_deleting"):
             file_system.local_deleting = True
-            _later(delay_s, finish, self, file_system_id)
+            later(delay_s, finish, self, file_system_id)
         return answer
 
     fsx.FSxBackend.delete_file_system = delete_slowly

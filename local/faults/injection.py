@@ -45,6 +45,7 @@ THROTTLING = {
     "ec2": ("RequestLimitExceeded", 503),
     "lambda": ("TooManyRequestsException", 429),
     "sts": ("Throttling", 400),
+    "s3files": ("ThrottlingException", 429),
 }
 INTERNAL = {
     "s3": "InternalError",
@@ -53,6 +54,7 @@ INTERNAL = {
     "dynamodb": "InternalServerError",
     "elasticfilesystem": "InternalServerError",
     "fsx": "InternalServerError",
+    "s3files": "InternalServerException",
 }
 LATE = "late"
 DENIAL = {"ec2": "UnauthorizedOperation", "s3": "AccessDenied", "elasticfilesystem": "AccessDenied"}
@@ -165,7 +167,7 @@ class Faults:
     @contextmanager
     def describing(self, call: Call) -> Iterator[None]:
         """Answer a call of a deployed role in the block."""
-        self._answering.is_role = call.action.partition(":")[2].startswith("Describe")
+        self._answering.is_role = call.action.partition(":")[2].startswith(("Describe", "Get"))
         try:
             yield
         finally:

@@ -30,6 +30,7 @@ from moto.fsx import models as fsx
 from moto.stepfunctions import responses
 from moto.stepfunctions.exceptions import ExecutionDoesNotExist
 
+from local.corrections import s3_files
 from local.faults.injection import Faults
 
 RUN_TAG = "storage-matrix:run"
@@ -53,12 +54,15 @@ def install(injected: Faults) -> None:
     _of_ec2(injected)
     _of_efs(injected)
     _of_fsx(injected)
+    _of_s3_files(injected)
 
 
 def name_late_s(injected: Faults, account: str, region: str) -> Callable[[str, float], float]:
     """Return what says for how many seconds more the name of a file system that came at a time does not resolve."""
 
     def late_s(file_system_id: str, since: float) -> float:
+        if known := s3_files.s3files_backends[account][region].tags_of(file_system_id):
+            return injected.late_s("names", known.get(RUN_TAG), since)
         system = fsx.fsx_backends[account][region].file_systems.get(file_system_id)
         tags = (
             system.backend.list_tags_for_resource(system.resource_arn)
@@ -151,6 +155,26 @@ def _of_fsx(injected: Faults) -> None:
 
     fsx.FileSystem.to_dict = described
     fsx.FSxBackend.delete_file_system = delete_late
+
+
+def _of_s3_files(injected: Faults) -> None:
+    describe, create_target = s3_files.FileSystem.shown, s3_files.S3FilesBackend.create_target
+    refused: set[str] = set()
+
+    def shown(self: Any) -> dict[str, Any]:
+        run = {tag["key"]: tag["value"] for tag in self.tags}.get(RUN_TAG)
+        is_late = injected.is_asked_by_role and injected.late_s("tags", run, self.born) > 0
+        return describe(self) | ({"tags": []} if is_late else {})
+
+    def create_late(self: Any, request: dict[str, Any]) -> Any:
+        name = request["fileSystemId"]
+        if name not in refused and injected.is_late("mount targets", self.tags_of(name).get(RUN_TAG)):
+            refused.add(name)
+            raise s3_files.S3FilesError("ConflictException", f"{name} is not yet ready for mount targets.")
+        return create_target(self, request)
+
+    s3_files.FileSystem.shown = shown
+    s3_files.S3FilesBackend.create_target = create_late
 
 
 def _with_late_tags(answer: dict[str, Any], created_at: float, injected: Faults) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from moto.efs.models import efs_backends
 from moto.fsx.models import fsx_backends
 from moto.iam.models import iam_backends
 
+from local.corrections.s3_files import S3FilesBackend, s3files_backends
+
 # A context with these keys holds all tags of the request, or of the resource.
 REQUEST_TAGS_KNOWN, RESOURCE_TAGS_KNOWN = "aws:requesttag/", "aws:resourcetag/"
 PARTITION = "aws"
@@ -36,6 +38,9 @@ def needed(action: str, request: Any, body: dict[str, Any], account: str, region
         case "elasticfilesystem":
             path = unquote(getattr(request, "path", "") or request.uri)
             yield from _of_efs(operation, path, body, _Place(account, region))
+        case "s3files":
+            path = unquote(getattr(request, "path", "") or request.uri)
+            yield from _of_s3_files(operation, path, body, _Place(account, region))
         case "fsx":
             yield from _of_fsx(operation, body, _Place(account, region))
 
@@ -47,6 +52,7 @@ class _Place:
         self.account, self.region = account, region
         self.ec2, self.efs = ec2_backends[account][region], efs_backends[account][region]
         self.fsx = fsx_backends[account][region]
+        self.s3_files: S3FilesBackend = s3files_backends[account][region]
 
     def arn(self, service: str, name: str) -> str:
         # Images and snapshots may belong to others, so their ARNs name no account.
@@ -58,6 +64,9 @@ class _Place:
 
     def tags_of_efs(self, file_system: str) -> dict[str, str]:
         return _context(RESOURCE_TAGS_KNOWN, self.efs.tagging_service.get_tag_dict_for_resource(file_system))
+
+    def tags_of_s3_files(self, file_system: str) -> dict[str, str]:
+        return _context(RESOURCE_TAGS_KNOWN, self.s3_files.tags_of(file_system))
 
     def tags_of_fsx(self, name: str) -> dict[str, str]:
         return _context(RESOURCE_TAGS_KNOWN, self.fsx.tagger.get_tag_dict_for_resource(self.arn("fsx", name)))
@@ -136,13 +145,7 @@ def _of_efs(operation: str, path: str, body: dict[str, Any], place: _Place) -> I
             yield "elasticfilesystem:TagResource", place.arn("elasticfilesystem", "file-system/*"), creating | tags
         case "CreateMountTarget":
             yield _on_efs(action, body.get("FileSystemId", ""), place)
-            # EFS creates the role with the first mount target (EFS guide, service-linked roles), not the file system.
-            yield place.service_linked_role("elasticfilesystem")
-            yield "ec2:DescribeSubnets", "*", {}
-            yield "ec2:DescribeNetworkInterfaces", "*", {}
-            parts = ["network-interface/*", f"subnet/{body.get('SubnetId')}"]
-            for part in [*parts, *(f"security-group/{group}" for group in body.get("SecurityGroups", []))]:
-                yield "ec2:CreateNetworkInterface", place.arn("ec2", part), {}
+            yield from _made_mount_target(body.get("SubnetId"), body.get("SecurityGroups", []), place)
         case "DeleteMountTarget":
             target = place.efs.mount_targets_by_id.get(last)
             # Another sweep may have deleted it just now: no tags to check then, and EFS answers that it is gone.
@@ -155,8 +158,49 @@ def _of_efs(operation: str, path: str, body: dict[str, Any], place: _Place) -> I
             yield _on_efs(action, path.split("/")[-2], place)
 
 
+def _made_mount_target(subnet: str | None, groups: list[str], place: _Place) -> Iterator[Needed]:
+    # EFS creates the role with the first mount target (EFS guide, service-linked roles), not the file system.
+    yield place.service_linked_role("elasticfilesystem")
+    yield "ec2:DescribeSubnets", "*", {}
+    yield "ec2:DescribeNetworkInterfaces", "*", {}
+    for part in ["network-interface/*", f"subnet/{subnet}", *(f"security-group/{group}" for group in groups)]:
+        yield "ec2:CreateNetworkInterface", place.arn("ec2", part), {}
+
+
 def _on_efs(action: str, file_system: str, place: _Place) -> Needed:
     return action, place.arn("elasticfilesystem", f"file-system/{file_system}"), place.tags_of_efs(file_system)
+
+
+def _of_s3_files(operation: str, path: str, body: dict[str, Any], place: _Place) -> Iterator[Needed]:
+    """Yield what a call needs (service authorization reference, list_s3files), and its calls of EC2.
+
+    The reference names none of EC2: those are EFS's, on which the service runs.
+    """
+    action, last = f"s3files:{operation}", path.rstrip("/").rpartition("/")[2]
+    tags = _request_tags([{"Key": tag["key"], "Value": tag["value"]} for tag in body.get("tags", [])])
+    match operation:
+        case "CreateFileSystem":
+            yield action, "*", tags
+            creating = {"s3files:createaction": operation} | tags
+            yield "s3files:TagResource", place.arn("s3files", "file-system/*"), creating
+            yield "iam:PassRole", body.get("roleArn", ""), {"iam:passedtoservice": "elasticfilesystem.amazonaws.com"}
+        case "CreateMountTarget":
+            yield _on_s3_files(action, body.get("fileSystemId", ""), place)
+            yield from _made_mount_target(body.get("subnetId"), body.get("securityGroups", []), place)
+        case "DeleteMountTarget":
+            name = place.s3_files.file_system_of(last)
+            # Another sweep may have deleted it just now: no tags to check then, and the answer is that it is gone.
+            if name:
+                yield _on_s3_files(action, name, place)
+            yield "ec2:DeleteNetworkInterface", place.arn("ec2", "network-interface/*"), {}
+        case "DeleteFileSystem":
+            yield _on_s3_files(action, last, place)
+        case "PutSynchronizationConfiguration":
+            yield _on_s3_files(action, path.split("/")[-2], place)
+
+
+def _on_s3_files(action: str, file_system: str, place: _Place) -> Needed:
+    return action, place.arn("s3files", f"file-system/{file_system}"), place.tags_of_s3_files(file_system)
 
 
 def _of_fsx(operation: str, body: dict[str, Any], place: _Place) -> Iterator[Needed]:

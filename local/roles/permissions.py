@@ -105,6 +105,9 @@ def _resources(response: Any, parameters: dict, prefix: str) -> list[str]:
         case "elasticfilesystem":
             match = re.search(r"fs-[0-9a-f]+", parameters.get("FileSystemId") or path)
             names = [f"{prefix}file-system/{match[0]}"] if match else []
+        case "s3files":
+            match = re.search(r"fs-[0-9a-f]+", parameters.get("fileSystemId") or response.parsed_url.geturl())
+            names = [f"{prefix}file-system/{match[0]}"] if match else []
         case "fsx":
             ids = parameters.get("FileSystemIds") or [parameters.get("FileSystemId")]
             names = [f"{prefix}file-system/{each}" for each in ids if each] or [parameters.get("ResourceARN")]

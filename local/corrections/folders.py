@@ -1,0 +1,45 @@
+"""The folders that stand for shared file systems."""
+
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+LateS = Callable[[str, float], float]
+
+
+class Folders:
+    """The folders that stand for shared file systems."""
+
+    def __init__(self, root: Path, late_s: LateS) -> None:
+        self._root = root
+        self._late_s = late_s
+        self._since: dict[str, float] = {}
+        self._gone: set[str] = set()
+
+    def create(self, file_system_id: str) -> None:
+        """Make the folder unless it is there, or its name is not known yet."""
+        is_first = file_system_id not in self._since
+        left_s = self._late_s(file_system_id, self._since.setdefault(file_system_id, time.time()))
+        if left_s and is_first:
+            later(left_s, self.create, file_system_id)
+        elif not left_s and file_system_id not in self._gone:
+            (self._root / file_system_id).mkdir(parents=True, exist_ok=True)
+
+    def holds_files(self, file_system_id: str) -> bool:
+        """Return whether any file is in the folder."""
+        return any(path.is_file() for path in (self._root / file_system_id).rglob("*"))
+
+    def delete(self, file_system_id: str) -> None:
+        """Remove the folder with all it holds."""
+        self._gone.add(file_system_id)
+        shutil.rmtree(self._root / file_system_id, ignore_errors=True)
+
+
+def later(delay_s: float, action: Any, *arguments: Any) -> None:
+    """Do something once the seconds are over, unless the process has ended."""
+    timer = threading.Timer(delay_s, action, arguments)
+    timer.daemon = True
+    timer.start()
