@@ -13,7 +13,7 @@ from cli.tables import answer_tables
 from cli.tables.text_table import TextTable
 from matrix.input.storage_names import brief_names
 from matrix.report import highest_rates
-from matrix.terms.ceilings import PROVISIONAL, by_ceiling
+from matrix.terms.ceilings import by_ceiling
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, PERCENTILES, figure, interval, latency, number, sample_count
@@ -34,6 +34,7 @@ from matrix.terms.sentences import (
     error_text,
     left_behind_lines,
 )
+from matrix.text import bottlenecks
 from matrix.text.warnings import warning_lines
 
 NARROW = 100
@@ -101,22 +102,22 @@ def show_highest_rates(console: Console, summary: SummaryDocument) -> None:
 
 
 def show_ceilings(console: Console, summary: SummaryDocument) -> None:
-    """Print each ceiling that cells hit, with the evidence of some of them and what to do next."""
+    """Print each limit that held cells back, with the evidence of some of them and what to do next."""
     groups = by_ceiling(summary)
     if not groups:
         return
     console.print()
-    console.print(Text("Which ceiling was hit", "bold"))
+    console.print(Text(bottlenecks.TITLE, "bold"))
     for name, cells in groups.items():
-        some = f" ({len(cells)} cell{'s' if len(cells) > 1 else ''}). Next: {cells[0][1]['next']}"
+        some = f" ({len(cells)} cell{'s' if len(cells) > 1 else ''}). Next: {bottlenecks.next_words(*cells[0])}"
         terminal.print_wrapped(console, Text.assemble("  ", (name, "bold"), some))
         for cell, bottleneck in cells[:MOST_EXAMPLES]:
-            line = Text.assemble("    ", (cell["id"], "cyan"), f": {bottleneck['evidence']}")
+            line = Text.assemble("    ", (cell["id"], "cyan"), f": {bottlenecks.evidence_words(cell, bottleneck)}")
             terminal.print_wrapped(console, line)
         if len(cells) > MOST_EXAMPLES:
             console.print(Text(f"    and {len(cells) - MOST_EXAMPLES} more, in summary.md"))
     if any(bottleneck["is_provisional"] for cells in groups.values() for _, bottleneck in cells):
-        console.print(Text(f"  {PROVISIONAL}", "yellow"))
+        console.print(Text(f"  {bottlenecks.PROVISIONAL}", "yellow"))
 
 
 def show_layers(console: Console, summary: SummaryDocument) -> None:

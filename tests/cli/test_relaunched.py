@@ -86,4 +86,4 @@ def test_metrics_that_arrive_after_the_analysis_reach_the_result_of_all_launches
     [cell] = metrics.refreshed_summary(Aws(), summary)["cells"]
 
     assert cell["bottleneck"]["name"] == ("throughput of EFS" if is_late else "not known")
-    assert cell["bottleneck"]["evidence"].startswith("in 3 of 3 launches, one of which: ")
+    assert cell["bottleneck"]["of_launches"] == {"same": 3, "launches": 3}

@@ -457,14 +457,18 @@ def test_a_cloud_file_of_a_dead_process_is_no_cloud(cloud, matrix, workdir):
     assert "no local cloud is running" in matrix("watch", "r", "--local").stderr
 
 
-def hit_by(evidence):
+def hit_by(iops):
     """A bottleneck of a cell."""
-    return {"name": "volume IOPS", "evidence": evidence, "next": "provision more iops", "is_provisional": False}
+    use = {"code": "rate", "used": iops, "limit": 3_000.0, "unit": "IOPS", "point": "p01"}
+    return {
+        "name": "volume IOPS", "uses": [use], "share": 0.99, "next": {"code": "raise"}, "others": [], "unseen": [],
+        "points": {"p01": "volume IOPS"}, "is_provisional": False,
+    }  # fmt: skip
 
 
 def test_results_say_which_ceilings_were_hit_with_the_evidence_of_a_few_cells():
     cells = [
-        {**one, "id": f"cell-{number}", "bottleneck": hit_by(f"{number + 2_970} of 3,000 IOPS")}
+        {**one, "id": f"cell-{number}", "bottleneck": hit_by(number + 2_970.0)}
         for number, one in enumerate([summary_document()["cells"][0]] * 5)
     ]
     console = Console(width=200, file=io.StringIO())
@@ -473,7 +477,7 @@ def test_results_say_which_ceilings_were_hit_with_the_evidence_of_a_few_cells():
 
     said = console.file.getvalue()
     assert "volume IOPS (5 cells). Next: provision more iops" in said
-    assert "cell-0: 2970 of 3,000 IOPS" in said
+    assert "cell-0: 2,970 of 3,000 IOPS" in said
     assert "and 2 more, in summary.md" in said
     assert "cell-4" not in said
 

@@ -78,7 +78,7 @@ def test_small_blocks_find_the_iops_of_a_volume_and_large_ones_its_throughput(me
     # Where others use the processors, 16 writers of small blocks find these first.
     with window.excused():
         assert said["points"] == {"p01": "volume IOPS", "p02": "volume throughput"}
-    assert "of 3,000 IOPS at" in said["evidence"] or "of 131 MB/s at" in said["evidence"]
+    assert {use["limit"] for use in said["uses"] if use["code"] == "rate"} <= {3_000.0, 131.072}
 
 
 def test_creates_of_a_fleet_find_the_iops_of_the_file_system_that_it_shares(measured: tuple[Run, Window]) -> None:
@@ -88,8 +88,8 @@ def test_creates_of_a_fleet_find_the_iops_of_the_file_system_that_it_shares(meas
     # Where others use the processors, these are found first.
     with window.excused():
         assert said["name"] == "FSx disk IOPS"
-        assert "of 500 IOPS" in said["evidence"]
-        assert said["next"] == "provision more iops for the file system"
+        assert [(use["limit"], use["unit"]) for use in said["uses"]] == [(500.0, "IOPS")]
+        assert said["next"] == {"code": "raise"}
 
 
 def test_a_storage_that_is_faster_than_the_generator_leaves_the_generator_as_the_ceiling(run: Run) -> None:
@@ -105,19 +105,19 @@ def test_one_writer_that_waits_saturates_nothing_and_its_waiting_is_told(run: Ru
         assert said["name"] == "client CPU"
     else:
         assert said["name"] == "not saturated"
-        assert "1 worker waiting" in said["evidence"]
-        assert said["next"].startswith("more threads")
+        assert said["waiting"]["workers"] == 1
+        assert said["next"] == {"code": "load-more"}
 
 
 def test_it_is_said_what_no_emulated_storage_shows(run: Run) -> None:
     said = bottleneck(run, "gp3-emulated.writes")
 
-    assert "CloudWatch: has nothing of storages and instances that are not AWS's" in said["unseen"]
+    assert {"code": "not-of-aws"} in said["unseen"]
     assert not said["is_provisional"]
 
 
 def test_the_ceilings_stand_in_the_report_and_in_the_summary(run: Run) -> None:
-    assert "Which ceiling was hit" in text(run, "summary.md")
+    assert "## Bottlenecks" in text(run, "summary.md")
     assert "| volume " in text(run, "summary.md")
     assert "What to do next" in text(run, "report.html")
 

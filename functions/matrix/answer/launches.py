@@ -17,9 +17,9 @@ from matrix.samples.histograms import Histogram, latency
 from matrix.samples.rates import MOST_CURVES
 from matrix.statistics.describing import describe, figures
 from matrix.statistics.fleet_values import from_columns
+from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import (
-    Bottleneck,
     CellWarning,
     FleetRate,
     Latency,
@@ -233,7 +233,7 @@ def _bottleneck(launches: Sequence[Launch]) -> Bottleneck | None:
     [(name, count)] = Counter(hit["name"] for hit in hits).most_common(1)
     hit = next(hit for hit in hits if hit["name"] == name)
     if len(launches) > 1:
-        hit = {**hit, "evidence": f"in {count} of {len(launches)} launches, one of which: {hit['evidence']}"}
+        hit = {**hit, "of_launches": {"same": count, "launches": len(launches)}}
     return {**hit, "is_provisional": any(each["is_provisional"] for each in hits)}
 
 

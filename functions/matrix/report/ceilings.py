@@ -1,4 +1,4 @@
-"""The section of the page that names the ceiling each cell hit, the evidence for it, and why it was no other."""
+"""The section of the page that names the bottleneck of each cell, the evidence for it, and why it was no other."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
@@ -6,28 +6,45 @@ from typing import Any
 
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag
 from matrix.report.view import View
-from matrix.terms.ceilings import PROVISIONAL, bottlenecks, why_not
+from matrix.terms.ceilings import bottlenecks
+from matrix.terms.documents.bottleneck import Bottleneck
+from matrix.terms.documents.result import ResultDocument
 from matrix.terms.figures import ABSENT, instant
 from matrix.terms.names import fleet_label, workload_words
+from matrix.text.bottlenecks import (
+    PROVISIONAL,
+    TITLE,
+    evidence_words,
+    next_words,
+    other_rows,
+    others_words,
+    unseen_words,
+)
 
 Document = Mapping[str, Any]
 
 
 def ceilings(view: View) -> Markup | None:
-    """A row for each cell, then the ceilings ruled out and what was not measured; None for runs without bottlenecks."""
+    """A row for each cell, then the limits ruled out and what was not measured; None for runs without bottlenecks."""
     hits = bottlenecks(view.summary)
     if not hits:
         return None
     rows = [
-        (_cell_name(view, cell), tag("strong", hit["name"]), hit["evidence"], hit["next"], _points(hit))
+        (
+            _cell_name(view, cell),
+            tag("strong", hit["name"]),
+            evidence_words(cell, hit),
+            next_words(cell, hit),
+            _points(hit),
+        )
         for cell, hit in hits
     ]
-    heads = ("Cell", "Ceiling", "Evidence", "What to do next", "Points that reached it")
+    heads = ("Cell", "Bottleneck", "Evidence", "What to do next", "Points that reached it")
     late = [tag("p", PROVISIONAL, class_="note")] if any(hit["is_provisional"] for _, hit in hits) else []
     blocks = [_why(view, cell, hit) for cell, hit in hits]
     return tag(
         "section",
-        tag("h2", "Which ceiling was hit"),
+        tag("h2", TITLE),
         table(heads, rows, caption="The bottleneck of each cell", class_="prose"),
         *late,
         details("Why it was nothing else, and what could not be seen", *blocks),
@@ -36,33 +53,32 @@ def ceilings(view: View) -> Markup | None:
 
 
 def ceiling_of(view: View, cell_id: str) -> str:
-    """Name the ceiling that a cell hit; a dash where the result has none."""
+    """Name the bottleneck of a cell; a dash where the result has none."""
     bottleneck = next((cell.get("bottleneck") for cell in view.cells if cell["id"] == cell_id), None)
     return str(bottleneck["name"]) if bottleneck else ABSENT
 
 
-def _cell_name(view: View, cell: Document) -> str:
+def _cell_name(view: View, cell: ResultDocument) -> str:
     storage = view.storages.get(str(cell.get("file_system") or cell["id"]), cell["id"])
     return f"{workload_words(cell['workload'])}, {storage}, {fleet_label(dict(cell['fleet']))}"
 
 
-def _points(bottleneck: Document) -> str:
+def _points(bottleneck: Bottleneck) -> str:
     points = bottleneck["points"]
     count = sum(name == bottleneck["name"] for name in points.values())
     return f"{count} of {len(points)}"
 
 
-def _why(view: View, cell: Document, bottleneck: Document) -> Markup:
+def _why(view: View, cell: ResultDocument, bottleneck: Bottleneck) -> Markup:
     others = [
-        (other["name"], Figure(f"{100 * other['share']:.0f} %", other["share"]), other["words"])
-        for other in bottleneck["others"]
+        (name, Figure(f"{100 * share:.0f} %", share), words) for name, share, words in other_rows(cell, bottleneck)
     ]
     blocks = [tag("h3", _cell_name(view, cell))]
     if others:
-        caption = f"What lost on {_cell_name(view, cell)}: {why_not(dict(bottleneck))}"
-        blocks.append(table(("Ceiling", "Used", "By"), others, caption=caption))
+        caption = f"Limits that were not reached, {_cell_name(view, cell)}: {others_words(bottleneck)}"
+        blocks.append(table(("Limit", "Used", "By"), others, caption=caption))
     if bottleneck["unseen"]:
-        blocks += [tag("p", "Not seen:"), tag("ul", *(tag("li", reason) for reason in bottleneck["unseen"]))]
+        blocks += [tag("p", "Not seen:"), tag("ul", *(tag("li", unseen_words(each)) for each in bottleneck["unseen"]))]
     result = view.results.get(str(cell["id"])) or {}
     series = (result.get("cloudwatch") or {}).get("series") or []
     if series:

@@ -6,7 +6,7 @@ from typing import Any
 from matrix.input.storage_names import cell_names
 from matrix.report import highest_rates
 from matrix.run import receipt_text
-from matrix.terms.ceilings import PROVISIONAL, bottlenecks, why_not
+from matrix.terms.ceilings import bottlenecks
 from matrix.terms.directories import TITLE, shared_directories
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import (
@@ -36,6 +36,8 @@ from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
     error_text,
 )
+from matrix.text.bottlenecks import PROVISIONAL, evidence_words, next_words, others_words
+from matrix.text.bottlenecks import TITLE as BOTTLENECKS
 from matrix.text.decisions import decision_sentences
 from matrix.text.warnings import warning_lines
 
@@ -132,18 +134,20 @@ def _ceilings(summary: SummaryDocument) -> str:
         table_line(
             [
                 f"`{cell['id']}`",
-                *(inline(bottleneck[name]) for name in ("name", "evidence", "next")),
-                inline(why_not(bottleneck)),
+                inline(bottleneck["name"]),
+                inline(evidence_words(cell, bottleneck)),
+                inline(next_words(cell, bottleneck)),
+                inline(others_words(bottleneck)),
             ]
         )
         for cell, bottleneck in bottlenecks(summary)
     ]
     if not rows:
         return ""
-    heads = ["Cell", "Ceiling", "Evidence", "What to do next", "Used of the others"]
+    heads = ["Cell", "Bottleneck", "Evidence", "What to do next", "Other limits, used"]
     is_late = any(bottleneck["is_provisional"] for _, bottleneck in bottlenecks(summary))
     table = [table_line(heads), table_line(["---"] * len(heads)), *rows]
-    return "\n".join(["## Which ceiling was hit", "", *table, *(["", f"{PROVISIONAL}."] if is_late else [])])
+    return "\n".join([f"## {BOTTLENECKS}", "", *table, *(["", f"{PROVISIONAL}."] if is_late else [])])
 
 
 def _directories(summary: SummaryDocument) -> str:

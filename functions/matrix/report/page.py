@@ -135,7 +135,7 @@ def _contents(
 ) -> Markup:
     names = [("matrix", "The matrix")] if has_matrix else []
     names += [("comparisons", "Each comparison")]
-    names += [("ceilings", "Which ceiling was hit")] if has_ceilings else []
+    names += [("ceilings", "Bottlenecks")] if has_ceilings else []
     for section in shown:
         names += [(section.id, section.title)]
         names += [("grids", "Block size against threads")] if has_grids and section.id == "sweeps" else []

@@ -107,7 +107,7 @@ def _question(view: View, question: Question, index: int, *, is_open: bool) -> M
     exact = f"{question['metric']} P{level:g} ({question['unit']})"
     heads = ("Storage", (column.head(f"P{level:g}"), exact), column.head(interval_words(question["candidates"])),
              f"USD per {next(iter(kinds), 'result')}", "With the filling", f"Over {SPREAD} builds",
-             "Verdict", "Ceiling that was hit", "What is uncertain")  # fmt: skip
+             "Verdict", "Bottleneck", "What is uncertain")  # fmt: skip
     title = f"{question['workload']}{', ' + question['label'] if question['label'] else ''}, {question['fleet']}"
     listed = list(_answer_rows(view, question, column))
     marks = [view.facets.marks(storage=storage) for storage, _ in listed]

@@ -1,14 +1,17 @@
-"""Which ceiling each cell of a run hit, read from the run's summary."""
+"""The bottlenecks of a run, read from its summary, and the names of limits that are not a storage's."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from matrix.terms.documents.result import Bottleneck, ResultDocument
+from matrix.terms.documents.bottleneck import Bottleneck
+from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.names import reading_order
 
+NOT_SATURATED = "not saturated"
+NOT_KNOWN = "not known"
+TOOL = "tool"
+PROCESSORS = "client CPU"
+INSTANCE_NETWORK = "instance network allowance"
+INSTANCE_EBS = "instance EBS allowance"
 LARGER_EBS = "take an instance type with more EBS bandwidth and IOPS"
-PROVISIONAL = "CloudWatch's metrics may still arrive: `matrix report` looks again"
 
 
 def bottlenecks(summary: SummaryDocument) -> list[tuple[ResultDocument, Bottleneck]]:
@@ -17,16 +20,8 @@ def bottlenecks(summary: SummaryDocument) -> list[tuple[ResultDocument, Bottlene
 
 
 def by_ceiling(summary: SummaryDocument) -> dict[str, list[tuple[ResultDocument, Bottleneck]]]:
-    """Return (cell, its bottleneck) by the ceiling's name, the most frequent first; 100 cells hit three or four."""
+    """Return (cell, its bottleneck) by the limit's name, the most frequent first; 100 cells hit three or four."""
     groups: dict[str, list[tuple[ResultDocument, Bottleneck]]] = {}
     for cell, bottleneck in bottlenecks(summary):
         groups.setdefault(bottleneck["name"], []).append((cell, bottleneck))
     return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
-
-
-def why_not(bottleneck: Mapping[str, Any]) -> str:
-    """Write how much was used of each ceiling that was not hit: `client CPU 12 %, volume throughput 9 %`."""
-    highest: dict[str, float] = {}
-    for other in bottleneck["others"]:
-        highest[other["name"]] = max(highest.get(other["name"], 0.0), other["share"])
-    return ", ".join(f"{name} {100 * share:.0f} %" for name, share in highest.items())

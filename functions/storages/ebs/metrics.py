@@ -4,7 +4,7 @@ Sources: the user guides of EBS and EC2, and CloudWatch's table of supported met
 table VolumeIOPSExceededCheck and its like take VolumeId and InstanceId together.
 """
 
-from matrix.terms.ceilings import LARGER_EBS
+from matrix.terms.ceilings import INSTANCE_EBS, LARGER_EBS
 from matrix.terms.use import Use, disk_bytes, disk_operations
 from storages.contracts.metrics import (
     FIVE_MINUTES_S,
@@ -74,7 +74,6 @@ _OF_INSTANCE = (
         """,
     ),
 )
-_ALLOWANCE = "instance EBS allowance"
 _CEILINGS = EbsStorage.ceilings
 
 
@@ -88,14 +87,14 @@ class EbsMetrics(StorageMetrics):
     limits = (
         WatchedLimit("AWS/EBS VolumeIOPSExceededCheck", "held", "volume IOPS", _CEILINGS.more_operations),
         WatchedLimit("AWS/EBS VolumeThroughputExceededCheck", "held", "volume throughput", _CEILINGS.more_throughput),
-        WatchedLimit("AWS/EC2 InstanceEBSIOPSExceededCheck", "held", _ALLOWANCE, LARGER_EBS),
-        WatchedLimit("AWS/EC2 InstanceEBSThroughputExceededCheck", "held", _ALLOWANCE, LARGER_EBS),
+        WatchedLimit("AWS/EC2 InstanceEBSIOPSExceededCheck", "held", INSTANCE_EBS, LARGER_EBS),
+        WatchedLimit("AWS/EC2 InstanceEBSThroughputExceededCheck", "held", INSTANCE_EBS, LARGER_EBS),
         WatchedLimit(
             "AWS/EBS BurstBalance", "balance", "volume burst credits",
             "take gp3, or a larger volume, whose baseline is higher",
         ),
-        WatchedLimit("AWS/EC2 EBSIOBalance%", "balance", _ALLOWANCE, LARGER_EBS),
-        WatchedLimit("AWS/EC2 EBSByteBalance%", "balance", _ALLOWANCE, LARGER_EBS),
+        WatchedLimit("AWS/EC2 EBSIOBalance%", "balance", INSTANCE_EBS, LARGER_EBS),
+        WatchedLimit("AWS/EC2 EBSByteBalance%", "balance", INSTANCE_EBS, LARGER_EBS),
     )  # fmt: skip
     layers = tuple(
         layer_pairs(

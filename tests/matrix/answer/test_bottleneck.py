@@ -1,6 +1,5 @@
-"""Which ceiling did a cell hit? Results whose cause is known, made by the code that makes results."""
+"""Which limit held a cell back? Results whose cause is known, made by the code that makes results."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -83,12 +82,17 @@ def found(result: Document, environment: str = "aws") -> Document:
     return bottleneck.find(result, environment)
 
 
+def rate(use: Document) -> tuple[float, float, str]:
+    """How much of which limit was used, in its unit, to three digits."""
+    return float(f"{use['used']:.3g}"), float(f"{use['limit']:.4g}"), use["unit"]
+
+
 def test_a_volume_that_does_all_the_operations_it_was_bought_for_is_bound_by_its_iops():
     said = found(measured(cell(), {"disk_read_operations": 0.0, "disk_write_operations": 2_970.0}))
 
     assert said["name"] == "volume IOPS"
-    assert "2,970 of 3,000 IOPS" in said["evidence"]
-    assert "iops" in said["next"]
+    assert [rate(use) for use in said["uses"]] == [(2_970.0, 3_000.0, "IOPS")]
+    assert said["next"] == {"code": "raise"}
     assert {one["name"] for one in said["others"]} >= {"client CPU", "instance EBS allowance"}
 
 
@@ -96,7 +100,7 @@ def test_a_volume_that_moves_all_the_bytes_it_was_bought_for_is_bound_by_its_thr
     said = found(measured(cell(), {"disk_read_bytes": 20 * MIB, "disk_write_bytes": 103 * MIB}))
 
     assert said["name"] == "volume throughput"
-    assert "129 of 131 MB/s" in said["evidence"]
+    assert [rate(use) for use in said["uses"]] == [(129.0, 131.1, "MB/s")]
 
 
 def test_what_a_page_cache_took_is_not_taken_for_the_volumes_throughput():
@@ -111,7 +115,7 @@ def test_an_instance_held_at_its_ebs_baseline_is_the_bottleneck_of_a_faster_volu
     said = found(measured(cell(volume), {"disk_read_bytes": 0.0, "disk_write_bytes": 118e6}))
 
     assert said["name"] == "instance EBS allowance"
-    assert "118 of 119 MB/s that the type has always" in said["evidence"]
+    assert [(rate(use), use["of"]) for use in said["uses"]] == [((118.0, 118.8, "MB/s"), "baseline")]
 
 
 def test_the_published_raid_0_ended_at_what_its_instance_may_move_to_ebs():
@@ -131,11 +135,13 @@ def test_the_published_raid_0_ended_at_what_its_instance_may_move_to_ebs():
     # Small blocks meet the 8,000 IOPS of both volumes, the largest their instance and not their 2,097 MB/s.
     assert set(list(sweep["points"].values())[:-1]) == {"volume IOPS"}
     assert sweep["points"]["p07"] == "instance EBS allowance"
-    assert "1,381 of 1,250 MB/s that the type has at the most" in str(sweep["others"])
-    assert "of 5,417 IOPS" not in str(sweep)
+    most = ((1_380.0, 1_250.0, "MB/s"), "maximum")
+    of_instance = [other["use"] for other in sweep["others"] if other["name"] == "instance EBS allowance"]
+    assert most in [(rate(use), use["of"]) for use in of_instance]
+    assert 5_417.0 not in [use["limit"] for use in of_instance]
     assert largest["name"] == "instance EBS allowance"
-    assert largest["evidence"].startswith("1,381 of 1,250 MB/s that the type has at the most")
-    assert largest["next"].endswith("r5b.8xlarge is the smallest of its family that always carries these volumes")
+    assert most in [(rate(use), use["of"]) for use in largest["uses"]]
+    assert largest["next"] == {"code": "raise", "larger_type": "r5b.8xlarge"}
 
 
 def test_awss_own_word_on_the_instance_goes_before_the_volumes_figures():
@@ -145,7 +151,9 @@ def test_awss_own_word_on_the_instance_goes_before_the_volumes_figures():
     said = found(result)
 
     assert said["name"] == "instance EBS allowance"
-    assert "InstanceEBSIOPSExceededCheck was 1 for i-0, first at 2025-11-21 00:00:00 UTC" in said["evidence"]
+    check = "AWS/EC2 InstanceEBSIOPSExceededCheck"
+    assert said["uses"] == [{"code": "throttled", "metric": check, "resources": ["i-0"], "first_at": START}]
+    assert said["next"]["metric"] == check
 
 
 @pytest.mark.parametrize(
@@ -198,7 +206,7 @@ def test_reads_that_miss_the_file_servers_cache_are_bound_by_the_cache():
     writing = found(measured(cell(FSX), {}) | {"cloudwatch": watched(metrics | {"AWS/FSx DataWriteBytes": [9e10]})})
 
     assert said["name"] == "FSx cache"
-    assert "the cache had 35 % of the reads" in said["evidence"]
+    assert said["uses"][0]["cache_hits_percent"] == 35.0
     assert writing["name"] == "FSx disk"
 
 
@@ -211,7 +219,8 @@ def test_efs_is_held_against_what_it_permitted_in_the_same_minute():
     spent = found(measured(bursting, {}) | {"cloudwatch": watched(metrics | {"AWS/EFS BurstCreditBalance": [5e8]})})
 
     assert said["name"] == "EFS permitted throughput"
-    assert "99.0 of 100 MiB/s permitted" in said["evidence"]
+    assert [(rate(use), use["of"]) for use in said["uses"]] == [((99.0, 100.0, "MiB/s"), "permitted")]
+    assert said["uses"][0]["credits_left_bytes"] == 2e12
     assert spent["name"] == "EFS burst credits"
 
 
@@ -229,7 +238,7 @@ def test_one_client_of_efs_is_bound_by_the_cap_of_a_client():
     said = found(measured(cell(EFS, count=1), {"nfs_read_bytes": 490 * MIB, "nfs_write_bytes": 0.0}))
 
     assert said["name"] == "EFS per-client cap"
-    assert "490 of 500 MiB/s of each client" in said["evidence"]
+    assert [(rate(use), use["of"]) for use in said["uses"]] == [((490.0, 500.0, "MiB/s"), "client")]
 
 
 def test_an_elastic_file_system_ends_where_its_region_does_not_at_a_gibibyte():
@@ -285,7 +294,7 @@ def test_packets_that_ec2_drops_all_the_time_are_the_network_allowance_and_a_few
 
     assert few["name"] == "not saturated"
     assert many["name"] == "instance network allowance"
-    assert "400 packets/s for bandwidth out" in many["evidence"]
+    assert many["uses"] == [{"code": "packets", "allowance": "bw_out", "per_s": 400.0, "point": "p01"}]
 
 
 def test_busy_processors_bind_where_the_storage_does_not():
@@ -295,17 +304,17 @@ def test_busy_processors_bind_where_the_storage_does_not():
     alone = found(measured(cell(), {"cpu_s": 1.0, "tool_cpu_s": 0.99, "workers": 1, "disk_write_operations": 500.0}))
 
     assert busy["name"] == "client CPU"
-    assert "98 % busy" in busy["evidence"]
+    assert [use["machine"] for use in busy["uses"]] == [pytest.approx(0.975)]
     assert alone["name"] == "client CPU"
-    assert "each worker computes 99 % of the time" in alone["evidence"]
+    assert [round(use["worker"], 2) for use in alone["uses"]] == [0.99]
     assert found(measured(cell(), both))["name"] == "volume IOPS"
 
 
 def test_nobody_is_told_to_buy_larger_instances_for_what_one_machine_computes_in_place_of_all():
     busy = measured(cell(), {"cpu_s": 1.9, "steal_s": 0.0})
 
-    assert "instance type" in found(busy)["next"]
-    assert found(busy, "local-vm")["next"] == "run it on AWS: here all instances share one machine"
+    assert found(busy)["next"] == {"code": "raise"}
+    assert found(busy, "local-vm")["next"] == {"code": "use-aws"}
 
 
 def test_workers_that_wait_are_told_from_a_ceiling():
@@ -314,8 +323,11 @@ def test_workers_that_wait_are_told_from_a_ceiling():
     said = found(measured(cell(), use))
 
     assert said["name"] == "not saturated"
-    assert "nearest is volume IOPS: 398 of 3,000 IOPS" in said["evidence"]
-    assert "4 workers waiting 10.0 ms for each operation explain the rate" in said["evidence"]
+    assert said["uses"] == []
+    nearest = said["others"][0]
+    assert (nearest["name"], rate(nearest["use"])) == ("volume IOPS", (398.0, 3_000.0, "IOPS"))
+    assert said["waiting"] == {"workers": 4, "latency_s": 0.01, "point": "p01"}
+    assert said["next"] == {"code": "load-more"}
 
 
 def test_the_cell_is_named_after_the_ceiling_of_most_points_and_each_point_after_its_own():
@@ -328,7 +340,6 @@ def test_the_cell_is_named_after_the_ceiling_of_most_points_and_each_point_after
         "p01": "volume IOPS", "p02": "volume IOPS", "p03": "volume throughput", "p04": "not saturated",
     }  # fmt: skip
     assert said["name"] == "volume IOPS"
-    assert said["evidence"].endswith("So at 2 of 4 points; of the others: 1 volume throughput, 1 not saturated")
 
 
 def test_minutes_of_cloudwatch_are_held_against_the_point_that_was_measured_then():
@@ -344,19 +355,20 @@ def test_what_is_absent_is_said_and_never_taken_for_zero():
     late = watched({"AWS/EBS VolumeIOPSExceededCheck": []}, read_after_s=20.0)
 
     assert found(result)["name"] == "not known"
-    assert "CloudWatch: not read" in found(result)["unseen"]
+    assert {"code": "not-read"} in found(result)["unseen"]
     said = found(result | {"cloudwatch": late})
-    assert "CloudWatch: has no values of AWS/EBS VolumeIOPSExceededCheck; they may still arrive" in said["unseen"]
+    absent = {"code": "no-values", "metrics": ["AWS/EBS VolumeIOPSExceededCheck"], "may_arrive": True}
+    assert absent in said["unseen"]
     assert said["is_provisional"]
     refused = found(result | {"cloudwatch": late | {"unasked": "AccessDenied"}})
-    assert "CloudWatch: could not be asked (AccessDenied)" in refused["unseen"]
+    assert {"code": "not-asked", "error": "AccessDenied"} in refused["unseen"]
 
 
 def test_limits_of_aws_do_not_bind_the_disk_of_this_machine():
     said = found(measured(cell(), {"disk_write_operations": 2_990.0, "bw_in_allowance_exceeded": 900.0}), "local")
 
     assert said["name"] == "not known"
-    assert "limits of the storage: none are known of this machine's disk" in said["unseen"]
+    assert {"code": "storage-limits"} in said["unseen"]
     assert not said["is_provisional"]
 
 
@@ -378,12 +390,12 @@ def test_an_emulated_storage_is_held_against_the_limits_that_it_was_given():
     )
 
     assert said["points"] == {"p01": "volume IOPS", "p02": "volume throughput"}
-    assert said["evidence"].startswith("2,990 of 3,000 IOPS at block 4 KiB")
+    assert (rate(said["uses"][0]), said["uses"][0]["point"]) == ((2_990.0, 3_000.0, "IOPS"), "p01")
 
 
 @pytest.mark.parametrize(
     ("phase", "create_operations", "operations"),
-    [("create", 1.0, "2,990"), ("delete", 0.0, "0"), ("stat", 0.0, "2,990"), ("list", 1.0, "23.4")],
+    [("create", 1.0, 2_990.0), ("delete", 0.0, 0.0), ("stat", 0.0, 2_990.0), ("list", 1.0, 23.4)],
 )
 def test_a_phase_of_metadata_takes_the_operations_that_the_emulation_counts(phase, create_operations, operations):
     said = found(
@@ -396,15 +408,15 @@ def test_a_phase_of_metadata_takes_the_operations_that_the_emulation_counts(phas
     )
 
     # A journal gathers the changes of a volume; a reply lists 128 files.
-    text = said["evidence"] + "".join(other["words"] for other in said["others"])
-    assert set(re.findall(r"([0-9.,]+) of 3,000 IOPS", text)) == {operations}
+    uses = [*said["uses"], *(other["use"] for other in said["others"])]
+    assert {rate(use) for use in uses if use.get("unit") == "IOPS"} == {(operations, 3_000.0, "IOPS")}
 
 
 def test_a_cell_without_any_sample_has_no_known_bottleneck():
     nothing = cell_result(cell(), [], error={"name": "FleetFailed"}, actual_s=None)
 
     assert found(nothing)["name"] == "not known"
-    assert found(nothing)["evidence"] == "nothing was counted"
+    assert found(nothing)["uses"] == []
 
 
 def test_metrics_that_arrived_late_change_the_name_and_a_refusal_changes_nothing():
@@ -442,7 +454,7 @@ def test_a_fleet_that_asks_s3_as_often_as_a_prefix_answers_is_bound_by_its_reque
     said = found(measured(cell({"type": "s3"}, count=8), {"metrics": {"requests_per_s": 680.0}}))
 
     assert said["name"] == "S3 requests of a prefix"
-    assert "5,440 of 5,500 IOPS" in said["evidence"]
+    assert [rate(use) for use in said["uses"]] == [(5_440.0, 5_500.0, "IOPS")]
 
 
 def test_what_an_instance_store_can_do_is_not_known():
@@ -460,10 +472,10 @@ def test_a_point_near_its_tools_own_ceiling_is_bound_by_the_tool_unless_the_stor
     far = found(measured(cell(), slow | {"iops": 400.0}, calibration=calibration))
 
     assert said["name"] == "tool"
-    assert "60 % of what the tool reaches on this instance without a storage" in said["evidence"]
+    assert said["uses"] == [{"code": "tool", "share": pytest.approx(0.6), "point": "p01"}]
     assert both["name"] == "volume IOPS"
     assert far["name"] == "not saturated"
-    assert not any("calibrated" in one for one in far["unseen"])
+    assert {"code": "tool-limit"} not in far["unseen"]
 
 
 GP2 = {"type": "ebs", "volumeType": "gp2", "sizeGiB": 100}
@@ -545,8 +557,8 @@ def test_of_several_file_systems_the_fullest_is_named_with_the_hits_of_its_own_c
     said = found(measured(cell(FSX | {"fileSystems": 2}), {}) | {"cloudwatch": kept})
 
     assert said["name"] == "FSx cache"
-    assert "97 % of fs-2 at" in said["evidence"]
-    assert "the cache had 35 % of the reads" in said["evidence"]
+    [use] = said["uses"]
+    assert (use["percent"], use["resource"], use["cache_hits_percent"]) == (97.0, "fs-2", 35.0)
     assert said["server_cache"] == {"p01": (99.0 + 35.0) / 2}
 
 

@@ -52,7 +52,7 @@ def test_the_samples_of_all_launches_are_one_row_set_and_launches_are_its_units(
         (n, r) for n in (1, 2, 3) for r in (1, 2)
     ]
     assert (joined["file_system"], joined["actual_s"], joined["instances"]["expected"]) == ("efs", 1500.0, 6)
-    assert joined["bottleneck"]["evidence"].startswith("in 3 of 3 launches, one of which: ")
+    assert joined["bottleneck"]["of_launches"] == {"same": 3, "launches": 3}
     assert [launch["cell"] for launch in joined["launches"]] == [cell["id"] for cell in document["cells"]]
     assert read(ResultDocument, json.loads(json.dumps(joined)), "result.json")
 

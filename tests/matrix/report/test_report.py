@@ -493,14 +493,14 @@ def test_attributes_are_escaped():
 
 def test_the_ceiling_of_each_cell_stands_with_its_evidence_and_beside_each_verdict(run, read):
     summary, _, _ = run
-    shown = next(rows for rows in read.tables if rows[0][1][1] == "Ceiling")
-    verdicts = next(rows for rows in read.tables if [one[1] for one in rows[0]][5:6] == ["Ceiling that was hit"])
+    shown = next(rows for rows in read.tables if rows[0][1][1] == "Bottleneck")
+    verdicts = next(rows for rows in read.tables if [one[1] for one in rows[0]][5:6] == ["Bottleneck"])
 
     assert len(shown) == 1 + len(summary["cells"])
     assert {row[1][1] for row in shown[1:]} == {"client CPU"}
     assert {row[2][1] for row in shown[1:]} == {"processors 95 % busy"}
     assert {row[5][1] for row in verdicts[1:]} == {"client CPU"}
-    assert "EC2's network allowances: the card or ethtool does not count them" in read.text
+    assert "EC2's network allowances: neither the network card nor ethtool counts them" in read.text
 
 
 def test_a_cache_between_two_layers_is_told_in_words_and_every_ratio_stands_in_a_table():

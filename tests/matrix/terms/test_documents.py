@@ -27,6 +27,7 @@ from matrix.terms.documents.reading import DOCUMENTS, adapter, parse, read
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.schema import schema_text
 from matrix.terms.errors import InvalidDocument
+from matrix.text.bottlenecks import evidence_words, next_words
 from matrix.text.decisions import decision_sentences, question_words
 from matrix.text.risks import risks_words
 from matrix.text.verdicts import verdict_words
@@ -94,7 +95,7 @@ def test_a_document_of_an_earlier_run_is_still_read(path):
 
     known = read(DOCUMENTS[path.stem], document, path.name)
 
-    # Decisions and warnings were sentences, which are kept as they were written.
+    # Decisions, bottlenecks and warnings were sentences, which are kept as they were written.
     if path.stem == "summary":
         assert_fits(known, path.stem)
         changed = ("decision", "cells")
@@ -109,7 +110,10 @@ def test_a_document_of_an_earlier_run_is_still_read(path):
     elif path.stem == "result":
         assert_fits(known, path.stem)
         assert [warning["text"] for warning in known["warnings"]] == document["warnings"]
-        assert {**known, "warnings": None} == {**document, "warnings": None}
+        assert evidence_words(known, known["bottleneck"]) == document["bottleneck"]["evidence"]
+        assert next_words(known, known["bottleneck"]) == document["bottleneck"]["next"]
+        changed = ("warnings", "bottleneck")
+        assert {**known, **dict.fromkeys(changed)} == {**document, **dict.fromkeys(changed)}
     else:
         assert known == document
 

@@ -282,11 +282,13 @@ def test_csv_says_which_percentiles_are_not_carried():
 
 
 def hit(name, evidence, **more):
-    """A cell's bottleneck."""
-    others = [{"name": "client CPU", "share": 0.12, "words": "processors 12 % busy"}]
+    """A cell's bottleneck, as an earlier version wrote it."""
+    busy = {"code": "as-written", "text": "processors 12 % busy"}
     return {
-        "name": name, "evidence": evidence, "next": "provision more iops", "share": 1.0, "others": others,
-        "unseen": ["CloudWatch: not read"], "points": {"p01": name}, "is_provisional": False,
+        "name": name, "uses": [{"code": "as-written", "text": evidence}], "share": 1.0,
+        "next": {"code": "as-written", "text": "provision more iops"},
+        "others": [{"name": "client CPU", "share": 0.12, "use": busy}],
+        "unseen": [{"code": "not-read"}], "points": {"p01": name}, "is_provisional": False,
     } | more  # fmt: skip
 
 
@@ -309,7 +311,7 @@ def test_markdown_says_when_metrics_may_still_arrive_and_older_runs_have_no_ceil
     document["cells"][0]["bottleneck"] = hit("not known", "nothing", is_provisional=True)
 
     assert "CloudWatch's metrics may still arrive" in markdown.to_markdown(document)
-    assert "Which ceiling was hit" not in markdown.to_markdown(summary())
+    assert "## Bottlenecks" not in markdown.to_markdown(summary())
 
 
 def test_csv_names_the_ceiling_of_each_point():

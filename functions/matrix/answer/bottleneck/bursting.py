@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from matrix.answer.bottleneck.clients import HELD
 from matrix.answer.bottleneck.evidence import BEYOND, Evidence
 from matrix.answer.costs import storage_of
-from matrix.terms.documents.result import OnCredits
+from matrix.terms.documents.bottleneck import OnCredits
 from matrix.terms.use import disk_bytes, disk_operations, most
 from storages.contracts.bursts import Burst, Counted
 

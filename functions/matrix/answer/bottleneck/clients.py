@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from matrix.answer.bottleneck.evidence import BEYOND, REACHED, Ceiling, Evidence
 from matrix.answer.tool_bound import BOUND_SHARE
-from matrix.terms.ceilings import LARGER_EBS
-from matrix.terms.figures import number
+from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, PROCESSORS, TOOL
+from matrix.terms.documents.bottleneck import PacketsHeld, ProcessorUse, RateUsed, ToolShare
 from matrix.terms.use import disk_bytes, disk_operations
 
 MB = 1e6
@@ -16,14 +16,7 @@ GBIT = 125e6
 MANY_PACKETS_PER_S = 10.0
 # A rate above the baseline by more than this factor is paid from credits.
 HELD = 1.03
-ALLOWANCES = {
-    "bw_in": "bandwidth in",
-    "bw_out": "bandwidth out",
-    "pps": "packets per second",
-    "conntrack": "tracked connections",
-}
-LARGER_PROCESSORS = "take an instance type with more or faster processors, or a tool that computes less"
-LARGER_NETWORK = "take an instance type with more network, or spread the work over more instances"
+ALLOWANCES = ("bw_in", "bw_out", "pps", "conntrack")
 
 
 def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
@@ -41,40 +34,40 @@ def _tool(evidence: Evidence) -> Iterator[Ceiling]:
     shares = _named(evidence, "tool_share")
     if shares:
         top = max(shares, key=lambda point: shares[point])
-        words = f"{100 * shares[top]:.0f} % of what the tool reaches on this instance without a storage"
-        advice = "use tool engine, or another tool, more threads or more instances: this measures the generator"
-        yield Ceiling("tool", shares, words + evidence.at(top), advice, enough=BOUND_SHARE)
+        use: ToolShare = {"code": "tool", "share": shares[top], "point": top}
+        yield Ceiling(TOOL, shares, use, enough=BOUND_SHARE)
 
 
 def _processors(evidence: Evidence) -> Iterator[Ceiling]:
     shares: dict[str, float] = {}
-    words: dict[str, str] = {}
+    busy: dict[str, ProcessorUse] = {}
     for point, use in evidence.uses.items():
-        machine, workers, stolen = (use.get(name) for name in ("cpu_share", "worker_share", "steal_share"))
+        machine, worker, stolen = (use.get(name) for name in ("cpu_share", "worker_share", "steal_share"))
         if machine is None:
             continue
-        shares[point] = max(machine, workers or 0.0)
-        words[point] = f"processors {100 * machine:.0f} % busy"
-        if workers is not None and workers > machine:
-            words[point] = f"each worker computes {100 * workers:.0f} % of the time ({words[point]})"
-        if stolen and stolen >= 0.05:  # noqa: PLR2004 - 1 second of 20
-            words[point] += f", {100 * stolen:.0f} % taken by the host"
+        shares[point] = max(machine, worker or 0.0)
+        busy[point] = {
+            "code": "processors",
+            "machine": machine,
+            "worker": worker,
+            "stolen": stolen or 0.0,
+            "point": point,
+        }
     if shares:
         top = max(shares, key=lambda point: shares[point])
-        advice = LARGER_PROCESSORS if evidence.is_on_aws else "run it on AWS: here all instances share one machine"
-        yield Ceiling("client CPU", shares, words[top] + evidence.at(top), advice)
+        yield Ceiling(PROCESSORS, shares, busy[top])
 
 
 def _allowances(evidence: Evidence) -> Iterator[Ceiling]:
     """EC2's own counters: packets that it queued or dropped because the instance asked for more than it may have."""
-    for short, name in ALLOWANCES.items():
-        rates = _named(evidence, f"{short}_allowance_exceeded_per_s")
+    for allowance in ALLOWANCES:
+        rates = _named(evidence, f"{allowance}_allowance_exceeded_per_s")
         if not rates:
             continue
         top = max(rates, key=lambda point: rates[point])
         shares = {point: 1.0 if rate >= MANY_PACKETS_PER_S else 0.0 for point, rate in rates.items()}
-        words = f"EC2 queued or dropped {number(rates[top])} packets/s for {name}{evidence.at(top)}"
-        yield Ceiling("instance network allowance", shares, words, LARGER_NETWORK, is_told=True)
+        use: PacketsHeld = {"code": "packets", "allowance": allowance, "per_s": rates[top], "point": top}
+        yield Ceiling(INSTANCE_NETWORK, shares, use, is_told=True)
 
 
 def _network(evidence: Evidence) -> Iterator[Ceiling]:
@@ -85,7 +78,7 @@ def _network(evidence: Evidence) -> Iterator[Ceiling]:
         for point, use in evidence.uses.items()
         if "network_received_bytes_per_s" in use and "network_sent_bytes_per_s" in use
     }
-    yield from _between(evidence, "instance network allowance", LARGER_NETWORK, rates, limits, "Gbit/s", GBIT)
+    yield from _between(INSTANCE_NETWORK, rates, limits, "Gbit/s", GBIT)
 
 
 def _ebs(evidence: Evidence) -> Iterator[Ceiling]:
@@ -96,15 +89,13 @@ def _ebs(evidence: Evidence) -> Iterator[Ceiling]:
     operations = {
         point: disk_operations(use) for point, use in evidence.uses.items() if (moved[point] or 0.0) < REACHED * most
     }
-    name = "instance EBS allowance"
-    yield from _between(evidence, name, LARGER_EBS, operations, known.get("ebs_iops") or {}, "IOPS", 1.0)
-    yield from _between(evidence, name, LARGER_EBS, moved, known.get("ebs_bytes_per_s") or {}, "MB/s", MB)
+    yield from _between(INSTANCE_EBS, operations, known.get("ebs_iops") or {}, "IOPS", 1.0)
+    yield from _between(INSTANCE_EBS, moved, known.get("ebs_bytes_per_s") or {}, "MB/s", MB)
 
 
 def _between(
-    evidence: Evidence, name: str, advice: str, rates: Mapping[str, float | None], limits: Mapping[str, float],
-    unit: str, scale: float,
-) -> Iterator[Ceiling]:  # fmt: skip
+    name: str, rates: Mapping[str, float | None], limits: Mapping[str, float], unit: str, scale: float
+) -> Iterator[Ceiling]:
     """Yield a ceiling that is the baseline for whom it holds at the baseline, else the maximum.
 
     A rate close to the baseline is held there; one well above lives on credits and is limited by the maximum alone.
@@ -113,19 +104,24 @@ def _between(
     if not baseline or not most:
         return
     shares: dict[str, float] = {}
-    words: dict[str, str] = {}
+    uses: dict[str, RateUsed] = {}
     for point, rate in rates.items():
         if rate is None or rate > most * BEYOND:
             continue
         is_at_baseline = REACHED * baseline <= rate <= baseline * HELD
-        shares[point] = min(1.0, rate / (baseline if is_at_baseline else most))
-        which = "that the type has always" if is_at_baseline else "that the type has at the most"
-        words[point] = (
-            f"{number(rate / scale)} of {number((baseline if is_at_baseline else most) / scale)} {unit} {which}"
-        )
+        limit = baseline if is_at_baseline else most
+        shares[point] = min(1.0, rate / limit)
+        uses[point] = {
+            "code": "rate",
+            "used": rate / scale,
+            "limit": limit / scale,
+            "unit": unit,
+            "of": "baseline" if is_at_baseline else "maximum",
+            "point": point,
+        }
     if shares:
         top = max(shares, key=lambda point: shares[point])
-        yield Ceiling(name, shares, words[top] + evidence.at(top), advice)
+        yield Ceiling(name, shares, uses[top])
 
 
 def _named(evidence: Evidence, name: str) -> dict[str, float]:

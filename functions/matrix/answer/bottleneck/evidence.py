@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from matrix.samples import cloudwatch
-from matrix.terms.names import point_labels
+from matrix.terms.documents.bottleneck import LimitUse
 from storages.contracts.metrics import StorageMetrics
 from storages.metrics import metrics_of
 
@@ -23,8 +23,7 @@ class Ceiling:
 
     name: str
     shares: Mapping[str, float]  # by point; 1 is all of it
-    words: str  # with numbers, of the point that used most
-    advice: str  # what to do if this is what binds
+    use: LimitUse  # with numbers, of the point that used most
     is_told: bool = False  # by AWS itself, which knows better than a quotient of two figures
     enough: float = REACHED  # the share from which on it binds
 
@@ -88,12 +87,6 @@ class Evidence:
         """The parameters of each point."""
         return {point["id"]: point.get("params") or {} for point in self.result.get("points") or []}
 
-    @cached_property
-    def labels(self) -> dict[str, str]:
-        """How each point is called; empty where the cell has only one."""
-        points = [dict(point) for point in self.result.get("points") or []]
-        return point_labels(points) if len(points) > 1 else {}
-
     @property
     def kept(self) -> Mapping[str, Any] | None:
         """The metrics that were copied from CloudWatch."""
@@ -107,10 +100,6 @@ class Evidence:
     def instance_limits(self) -> Mapping[str, Any]:
         """What EC2 says of the instance type; empty where it was not asked."""
         return self.result.get("instance_limits") or {}
-
-    def at(self, point: str) -> str:
-        """Name a point, as the end of a clause."""
-        return f" at {self.labels[point]}" if self.labels.get(point) else ""
 
     @cached_property
     def _spans(self) -> list[tuple[str, float, float]]:

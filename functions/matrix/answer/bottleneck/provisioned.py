@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from matrix.answer.bottleneck.evidence import BEYOND, Ceiling, Evidence
 from matrix.answer.costs import storage_limits
 from matrix.input.workloads.metadata import CHANGES, operations_of_a_file
-from matrix.terms.figures import number
+from matrix.terms.documents.bottleneck import RateUsed
 from storages.contracts.model import OTHER_CEILINGS
 from storages.models import MODELS, is_shared
 
@@ -33,13 +33,13 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
     metrics = evidence.metrics
     if metrics.is_limited_by_operations(evidence.storage):
         unit = metrics.operations_unit if evidence.is_on_aws else "IOPS"
-        yield from _ceiling(evidence, names.operations, names.more_operations, operations, most_operations, unit, 1.0)
+        yield from _ceiling(names.operations, operations, most_operations, unit, 1.0)
     if names.is_throughput_bounded:
-        yield from _ceiling(evidence, names.throughput, names.more_throughput, moved, most_bytes, "MB/s", MB)
+        yield from _ceiling(names.throughput, moved, most_bytes, "MB/s", MB)
     cap = metrics.client_cap(evidence.storage) if evidence.is_on_aws else None
     if cap:
         each = {point: moved_bytes(evidence, use) for point, use in evidence.uses.items()}
-        yield from _ceiling(evidence, cap.name, cap.advice, each, cap.bytes_per_s, "MiB/s of each client", MIB)
+        yield from _ceiling(cap.name, each, cap.bytes_per_s, "MiB/s", MIB, is_of_client=True)
 
 
 def _limits(evidence: Evidence) -> tuple[float, float, bool] | None:
@@ -89,13 +89,21 @@ def moved_bytes(evidence: Evidence, use: Mapping[str, float]) -> float | None:
 
 
 def _ceiling(
-    evidence: Evidence, name: str, advice: str, rates: Mapping[str, float | None], most: float, unit: str, scale: float,
-) -> Iterator[Ceiling]:  # fmt: skip
+    name: str, rates: Mapping[str, float | None], most: float, unit: str, scale: float, *, is_of_client: bool = False
+) -> Iterator[Ceiling]:
     """Yield a ceiling with the shares of those points whose rate is known and can be of what it limits."""
     shares = {point: rate / most for point, rate in rates.items() if rate is not None}
     shares = {point: share for point, share in shares.items() if share <= BEYOND}
     if not shares or not math.isfinite(most):
         return
     top = max(shares, key=lambda point: shares[point])
-    words = f"{number(shares[top] * most / scale)} of {number(most / scale)} {unit}{evidence.at(top)}"
-    yield Ceiling(name, shares, words, advice)
+    use: RateUsed = {
+        "code": "rate",
+        "used": shares[top] * most / scale,
+        "limit": most / scale,
+        "unit": unit,
+        "point": top,
+    }
+    if is_of_client:
+        use["of"] = "client"
+    yield Ceiling(name, shares, use)

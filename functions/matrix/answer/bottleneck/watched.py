@@ -5,15 +5,15 @@ only in part tells too little of it, never too much.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
 
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence
 from matrix.samples.cloudwatch import Series
-from matrix.terms.figures import instant, number
+from matrix.terms.documents.bottleneck import RateUsed, ShareUsed, Throttling
 from storages.contracts.metrics import MeteredThroughput, ServerCache, WatchedLimit
 from storages.models import MODELS
 
 MIB = 2.0**20
-GIB = 2.0**30
 # A credit balance of this many per cent or less counts as used up.
 USED_UP_PERCENT = 1.0
 # A cache that misses more than this sends the reads to the disks.
@@ -26,16 +26,18 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
     """Yield what CloudWatch has values for."""
     for limit in evidence.metrics.limits:
         if limit.says == "held":
-            yield from _told(evidence, limit, lambda value: value >= 1.0, "1")
+            yield from _told(evidence, limit, lambda value: value >= 1.0, "throttled")
         elif limit.says == "balance":
-            yield from _told(evidence, limit, lambda percent: percent <= USED_UP_PERCENT, "used up")
+            yield from _told(evidence, limit, lambda percent: percent <= USED_UP_PERCENT, "balance")
         else:
             yield from _percent(evidence, limit)
     if evidence.metrics.metered:
         yield from _metered_throughput(evidence, evidence.metrics.metered)
 
 
-def _told(evidence: Evidence, limit: WatchedLimit, is_held: Callable[[float], bool], what: str) -> Iterator[Ceiling]:
+def _told(
+    evidence: Evidence, limit: WatchedLimit, is_held: Callable[[float], bool], code: Literal["throttled", "balance"]
+) -> Iterator[Ceiling]:
     """Yield a ceiling of which AWS says only whether it held somebody back: reached at the points of those minutes."""
     shares: dict[str, float] = {}
     held: list[tuple[float, str]] = []
@@ -50,31 +52,38 @@ def _told(evidence: Evidence, limit: WatchedLimit, is_held: Callable[[float], bo
                 held.append((at, _whose(series)))
     if not shares:
         return
-    words = f"{metric} was never {what}"
-    if held:
-        who = sorted({resource for _, resource in held})
-        several = f" and {len(who) - 1} more" if len(who) > 1 else ""
-        words = f"{metric} was {what} for {who[0]}{several}, first at {instant(min(held)[0])}"
-    yield Ceiling(limit.name, shares, words, limit.advice, is_told=True)
+    use: Throttling = {
+        "code": code,
+        "metric": metric,
+        "resources": sorted({resource for _, resource in held}),
+        "first_at": min(held)[0] if held else None,
+    }
+    yield Ceiling(limit.name, shares, use, is_told=True)
 
 
 def _percent(evidence: Evidence, limit: WatchedLimit) -> Iterator[Ceiling]:
     """Yield a ceiling of which AWS publishes the share that is used."""
-    name, advice, cache = limit.name, limit.advice, evidence.metrics.cache
+    name, cache = limit.name, evidence.metrics.cache
     several = evidence.series(limit.metric)
     values = [(at, series.period_s, value / 100, _whose(series)) for series in several for at, value in series]
     shares, top = _highest(evidence, values)
     if top is None:
         return
     share, at, whose = top
-    of_one = f" of {whose}" if len(several) > 1 else ""
-    words = f"{limit.metric} {100 * share:.0f} %{of_one} at {instant(at)}"
+    use: ShareUsed = {
+        "code": "share",
+        "metric": limit.metric,
+        "percent": 100 * share,
+        "resource": whose,
+        "resources": len(several),
+        "at": at,
+    }
     hits = _hits(evidence, cache, at, whose) if cache and limit.is_behind_cache else None
     if cache and hits is not None and hits < FEW_HITS_PERCENT:
         # The disks work because the cache does not hold what is read: a larger cache helps more than faster disks.
-        words += f", while the cache had {hits:.0f} % of the reads"
-        name, advice = cache.name, cache.advice
-    yield Ceiling(name, shares, words, advice, is_told=True)
+        use["cache_hits_percent"] = hits
+        name = cache.name
+    yield Ceiling(name, shares, use, is_told=True)
 
 
 def server_cache(evidence: Evidence) -> dict[str, float]:
@@ -122,15 +131,21 @@ def _metered_throughput(evidence: Evidence, metered: MeteredThroughput) -> Itera
         return
     share, at, whose = top
     most = permitted[at]
-    words = f"{number(share * most / MIB)} of {number(most / MIB)} MiB/s permitted at {instant(at)}"
-    names = MODELS[evidence.kind].ceilings
-    name, advice = names.throughput, names.more_throughput
+    use: RateUsed = {
+        "code": "rate",
+        "used": share * most / MIB,
+        "limit": most / MIB,
+        "unit": "MiB/s",
+        "of": "permitted",
+        "at": at,
+    }
+    name = MODELS[evidence.kind].ceilings.throughput
     left = _value(evidence, metered.credits_left, at, whose)
     if left is not None and evidence.metrics.lives_on_credits(evidence.storage):
-        words += f", {number(left / GIB)} GiB of burst credits left"
+        use["credits_left_bytes"] = left
         if left <= most * SECONDS_OF_CREDITS:
-            name, advice = metered.credits_name, metered.more_credits
-    yield Ceiling(name, shares, words, advice, is_told=True)
+            name = metered.credits_name
+    yield Ceiling(name, shares, use, is_told=True)
 
 
 def _highest(

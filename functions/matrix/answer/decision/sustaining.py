@@ -6,7 +6,7 @@ from typing import Any
 
 from matrix.answer.decision.candidates import Candidate
 from matrix.answer.decision.objective import Objective, Percentile
-from matrix.terms.documents.result import OnCredits
+from matrix.terms.documents.bottleneck import OnCredits
 from matrix.terms.documents.summary import Risk
 from matrix.terms.metrics import METRICS
 from matrix.terms.names import shortest

@@ -38,12 +38,37 @@ def _completed(entry: Any, defaults: Mapping[str, Any]) -> Any:
 
 
 def completed_result(result: Any) -> Any:
-    """Return a cell's result whose warnings have codes; what is not as a result has it stays."""
-    warnings = result.get("warnings") if isinstance(result, Mapping) else None
-    if not isinstance(warnings, list):
+    """Return a cell's result whose warnings and bottleneck have codes; what is not as a result has it stays."""
+    if not isinstance(result, Mapping):
         return result
-    coded = [{"code": "as-written", "text": each} if isinstance(each, str) else each for each in warnings]
-    return {**result, "warnings": coded}
+    completed = dict(result)
+    warnings, hit = result.get("warnings"), result.get("bottleneck")
+    if isinstance(warnings, list):
+        completed["warnings"] = [_written(each) for each in warnings]
+    if isinstance(hit, Mapping) and isinstance(hit.get("evidence"), str):
+        completed["bottleneck"] = _bottleneck(hit)
+    return completed
+
+
+def _bottleneck(hit: Mapping[str, Any]) -> dict[str, Any]:
+    """A bottleneck whose evidence was a sentence."""
+    others = hit.get("others")
+    unseen = hit.get("unseen")
+    coded = {name: value for name, value in hit.items() if name != "evidence"}
+    coded["uses"] = [{"code": "as-written", "text": str(hit["evidence"])}]
+    coded["next"] = {"code": "as-written", "text": str(hit.get("next", ""))}
+    if isinstance(others, list):
+        coded["others"] = [_other(other) for other in others]
+    if isinstance(unseen, list):
+        coded["unseen"] = [_written(each) for each in unseen]
+    return coded
+
+
+def _other(other: Any) -> Any:
+    if not isinstance(other, Mapping) or "words" not in other:
+        return other
+    kept = {name: value for name, value in other.items() if name != "words"}
+    return {**kept, "use": {"code": "as-written", "text": str(other["words"])}}
 
 
 def completed_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,7 +93,7 @@ def _question(question: Any) -> Any:
     kept = [_candidate(each) for each in candidates] if isinstance(candidates, list) else candidates
     other = {name: value for name, value in question.items() if name not in WORDS}
     words = str(question.get("words", ""))
-    return {**other, "candidates": kept, "why_median": _risk(question.get("why_median")), "as_written": words}
+    return {**other, "candidates": kept, "why_median": _written(question.get("why_median")), "as_written": words}
 
 
 def _candidate(candidate: Any) -> Any:
@@ -79,9 +104,9 @@ def _candidate(candidate: Any) -> Any:
         **candidate,
         "lost": {"code": "as-written", "reason": lost} if isinstance(lost, str) else lost,
         "verdict": {"code": "as-written", "text": candidate.get("verdict")},
-        "risks": [_risk(risk) for risk in risks] if isinstance(risks, list) else risks,
+        "risks": [_written(risk) for risk in risks] if isinstance(risks, list) else risks,
     }
 
 
-def _risk(text: Any) -> Any:
+def _written(text: Any) -> Any:
     return {"code": "as-written", "text": text} if isinstance(text, str) else text

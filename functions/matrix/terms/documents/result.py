@@ -4,6 +4,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.parts import Attempt, Emulation, Failure, Fleet, Params, Part, Source
 from matrix.terms.documents.watched import CloudWatchMetrics
 
@@ -385,49 +386,6 @@ class Limit(TypedDict):
 
     baseline: float
     maximum: float
-
-
-class OtherCeiling(TypedDict):
-    """A ceiling that was not what bound."""
-
-    name: str
-    share: float
-    words: str
-
-
-class OnCredits(TypedDict):
-    """A rate above what can be had always."""
-
-    of: str
-    """Which limit: volume IOPS, instance network …"""
-    counts: str
-    """IOPS or bytes/s."""
-    rate: float
-    sustained: float
-    lasts_s: float | None
-    """How long a full balance lasts at this rate; None where AWS does not say."""
-
-
-class Bottleneck(TypedDict):
-    """Which ceiling a cell hit."""
-
-    name: str
-    """One ceiling, "not saturated" or "not known"."""
-    evidence: str
-    next: str
-    """What to do about it."""
-    share: float | None
-    others: list[OtherCeiling]
-    unseen: list[str]
-    """What could not be looked at."""
-    points: dict[str, str]
-    """By point: its own ceiling."""
-    is_provisional: bool
-    """Whether metrics may still arrive."""
-    on_credits: NotRequired[dict[str, list[OnCredits]]]
-    """By point: what it did faster than can be had always."""
-    server_cache: NotRequired[dict[str, float]]
-    """By point: per cent of its reads that the server's cache answered (FSx)."""
 
 
 class LaunchOutcome(TypedDict):

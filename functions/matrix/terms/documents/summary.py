@@ -4,9 +4,10 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from matrix.terms.documents.bottleneck import OnCredits
 from matrix.terms.documents.parts import CostRange, Part
 from matrix.terms.documents.receipt import ReceiptDocument
-from matrix.terms.documents.result import OnCredits, ResultDocument
+from matrix.terms.documents.result import ResultDocument
 
 
 class Filling(TypedDict):
