@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws.records import table
 from aws.records.plans import file_system_of, plan_of
 from aws.run import budget, creations
-from aws.stack import tags
+from aws.stack import denials, tags
 from aws.stack.clock import now
 from aws.stack.entry import entry
 from storages import clouds
@@ -34,7 +34,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     elif kind:
         file_system_tags = tags.tags(plan, file_system=name)
         facts = {"file_system": name, **({"cell": kind.PURPOSE} if kind.PURPOSE else {})}
-        with creations.noted(run, name):
+        with creations.noted(run, name), denials.explained(plan):
             for zone, token in enumerate(clouds.tokens(run, name, storage)):
                 resource_ids.append(kind.create(token, storage, file_system_tags, run, name, zone))
                 table.record_resource(run, storage["type"], resource_ids[-1], **facts)

@@ -13,7 +13,9 @@ from aws.stack.clients import as_not_granted
 from aws.stack.clock import now
 from aws.stack.entry import entry
 from aws.stack.environment import environment
+from aws.stack.tags import tags_of_deployment
 from matrix.check.read import check_matrix, check_run_name
+from matrix.check.tags import inherited, inherited_problems
 from matrix.input.emulation import environment_of
 from matrix.plan import placing
 from matrix.plan.document import warning_of
@@ -39,7 +41,9 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     check_run_name(run)
     checked = check_matrix(event["matrix"])
     matrix = checked.matrix
+    of_stack = tags_of_deployment()
     here = [
+        *inherited_problems(of_stack, matrix.tags),
         *placing.problems(matrix, len(network.subnets()), reaches_multi_az=network.reaches_multi_az()),
         *clouds.existing_problems(matrix, account=event["execution_arn"].split(":")[4]),
     ]
@@ -57,6 +61,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
         "created_at": created_at,
         "deadline_at": created_at + planned.deadline_s,
         "owner": matrix.owner or "unknown",
+        "tags": inherited(of_stack, matrix.tags),
         "budget_usd": matrix.budget_usd,
         "region": region,
         "objective": matrix.objective.to_document() if matrix.objective else None,

@@ -200,6 +200,12 @@ class Cloud:
     def _DescribeSnapshots(self, _: Any) -> str:  # noqa: N802
         return "<DescribeSnapshotsResponse><snapshotSet/></DescribeSnapshotsResponse>"
 
+    def _DescribeStacks(self, _: Any) -> str:  # noqa: N802
+        return (
+            "<DescribeStacksResponse><DescribeStacksResult><Stacks><member><StackName>bench</StackName></member></Stacks>"
+            "</DescribeStacksResult></DescribeStacksResponse>"
+        )
+
     def _DescribeFileSystems(self, _: Any) -> str:  # noqa: N802 - of EFS and of FSx
         return json.dumps({"FileSystems": []})
 

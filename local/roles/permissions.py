@@ -111,6 +111,10 @@ def _resources(response: Any, parameters: dict, prefix: str) -> list[str]:
         case "fsx":
             ids = parameters.get("FileSystemIds") or [parameters.get("FileSystemId")]
             names = [f"{prefix}file-system/{each}" for each in ids if each] or [parameters.get("ResourceARN")]
+        case "cloudformation":
+            # A stack's ARN ends in an id that a name does not tell.
+            name = response._get_param("StackName") or ""
+            names = [name if name.startswith("arn:") else f"{prefix}stack/{name}/0"] if name else []
         case "ec2":
             names = [f"{prefix}instance/{each}" for each in response._get_param("InstanceIds") or []]
         case "servicequotas":

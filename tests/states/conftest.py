@@ -1,5 +1,6 @@
 """A function test is one handler or one edge module against moto: real boto3 calls, no network, no processes."""
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -83,6 +84,8 @@ def _make_stack() -> dict[str, str]:
             }
         ],
     )
+    template = {"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}}
+    boto3.client("cloudformation").create_stack(StackName="storage-matrix", TemplateBody=json.dumps(template))
     vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     made = [
         ec2.create_subnet(VpcId=vpc, CidrBlock=f"10.0.{n}.0/24", AvailabilityZone=f"us-east-1{zone}")

@@ -14,6 +14,7 @@ SOURCES = {
     "<https://docs.aws.amazon.com/efs/latest/ug/performance.html>",
     "FSx guide": "<https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/performance-ssd.html>",
     "Step Functions guide": "<https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html>",
+    "Tagging guide": "<https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html>",
     "EC2 guide": "<https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-throttling.html>",
     "report": "second-hand: no page of AWS says it",
 }

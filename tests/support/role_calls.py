@@ -15,6 +15,7 @@ from cli.verify.permissions import CALLS
 
 # What differs from run to run, and what stands for it: policies ask for the kind of name and not for the name.
 STAND_INS = [
+    (r":stack/[^/]+/0$", ":stack/{stack}/0"),
     (r"((?::::\{ResultsBucket\}/|^)runs)/[^/]+", r"\1/verify"),
     (r"(:::\{DataBucket\})/[^_/][^/]*", r"\1/verify"),
     (r"/(cells|caches|images|servers)/[^/*]+(?=/)", r"/\1/one"),

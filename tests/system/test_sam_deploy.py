@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support import company
 from support.owned import THEIR_BUCKET, THEIR_PREFIX, OwnedBucket, owned_bucket
 from support.runs import EFS, ROOT, Cloud, Run, matrix, start_cloud, until
 
@@ -23,7 +23,6 @@ from cli.verify.stack import Stack
 from local.corrections import yaml_template
 
 STACK = "storage-matrix-by-sam"
-COMPANY = ROOT / "docs/company.md"
 # Reads what there is, and is refused what it may not: to read beside the prefix or what was, to write, to delete.
 READER = """python3 -c '
 import boto3, os
@@ -80,13 +79,6 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return sources
 
 
-def company_boundary(cloud: Cloud) -> str:
-    """The boundary that docs/company.md gives as an example, made in the account; its ARN."""
-    [document] = re.findall(r"<!-- boundary -->\n+```json\n(.*?)```", COMPANY.read_text(), re.DOTALL)
-    made = cloud.client("iam").create_policy(PolicyName="benchmarks-boundary", PolicyDocument=document)
-    return str(made["Policy"]["Arn"])
-
-
 @pytest.fixture(scope="module")
 def deployed(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     """The stack, built and deployed by the SAM CLI."""
@@ -100,12 +92,12 @@ def deployed(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             "GateMarginSeconds=0.3",
             f"ExistingBucket={THEIR_BUCKET}",
             f"ExistingPrefix={THEIR_PREFIX}",
-            f"PermissionsBoundaryArn={company_boundary(empty)}",
+            f"PermissionsBoundaryArn={company.made(empty, 'benchmarks-boundary', company.document('boundary'))}",
             "RolePath=/benchmarks/",
         ]
         sam(empty, sources, "build", "--parameter-overrides", *parameters)
         sam(empty, sources, "deploy", "--stack-name", STACK, "--no-confirm-changeset",
-            "--parameter-overrides", *parameters)  # fmt: skip
+            "--parameter-overrides", *parameters, "--tags", "CostCenter=4711")  # fmt: skip
         stack = empty.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"][0]
         outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
         yield replace(empty, description=empty.description | {"stack": STACK, "outputs": outputs})
@@ -187,6 +179,7 @@ def test_a_run_on_the_deployed_stack_leaves_its_rows_and_objects_and_nothing_els
     run = deployed.run("by-sam", matrix(storage=[EFS], fleet=[{"instanceType": "m6i.large", "count": 2}]))
 
     assert run.status == "SUCCEEDED"
+    assert run.document("plan.json")["tags"] == {"CostCenter": "4711"}, "the tags of the stack"
     assert json.loads(run.describe()["output"])["totals"] == {"cells": 1, "measured": 1, "failed": 0, "skipped": 0}
     rows = run.rows()
     assert {"PLAN", "FS#efs-elastic"} <= rows.keys()

@@ -30,6 +30,7 @@ GLOBAL_KEYS = {"aws:calledvia", "aws:requestedregion"}
 NAMES_NONE = {"elasticfilesystem:DescribeFileSystems"}
 # What AWS asks for beside an action, of which there is no need here.
 NOT_NEEDED = {
+    "cloudformation:DescribeStacks": {"cloudformation:ListStacks"},  # only without the name of a stack
     "ec2:RunInstances": {"ssm:GetParameters"},  # only where the image is named by a parameter; ours is looked up before
     "ec2:CreateNetworkInterface": {"ec2:CreateTags"},  # EFS tags none
     "fsx:DeleteFileSystem": {"fsx:CreateBackup", "fsx:TagResource"},  # only with a final backup

@@ -10,7 +10,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from aws.ec2 import volume_mappings
-from aws.stack import network, tags
+from aws.stack import denials, network, tags
 from aws.stack.clients import WANT_OF_CAPACITY, client, pages_of
 from aws.stack.environment import environment
 from matrix.plan import placing, quotas
@@ -18,7 +18,7 @@ from matrix.run.polling import ENDED_STATES
 from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Fleet, Part, Volume
 from matrix.terms.documents.plan import PlanDocument
-from matrix.terms.errors import CapacityUnavailable, LaunchRefused, LaunchThrottled, QuotaExceeded
+from matrix.terms.errors import CapacityUnavailable, CreationForbidden, LaunchRefused, LaunchThrottled, QuotaExceeded
 from storages.contracts.quotas import Quota
 from storages.metrics import metrics_of
 
@@ -67,7 +67,8 @@ def launch(
     """Launch a fleet where its placement says. A repeated call returns the same instances and launches none twice.
 
     Where a zone has no capacity, others are tried if the placement is `spread`. A fleet below its quorum is terminated
-    as a whole; the refusal is then raised as QuotaExceeded, CapacityUnavailable, LaunchThrottled or LaunchRefused.
+    as a whole; the refusal is then raised as QuotaExceeded, CapacityUnavailable, LaunchThrottled, CreationForbidden
+    or LaunchRefused.
     """
     count, instance_type = fleet["count"], fleet["instanceType"]
     least = placing.least(fleet.get("quorum"), count)
@@ -85,12 +86,14 @@ def launch(
     except (ClientError, LaunchRefused) as error:
         terminate({*launching.instances, *of_file_system(plan["run"], file_system, cell)})
         if isinstance(error, ClientError):
-            raise _refusal(error, instance_type, count, len(launching.instances), least) from error
+            said = f"{count} × {instance_type} refused after {len(launching.instances)}"
+            enough = f", {least} would have been enough" if least < count else ""
+            raise _refusal(error, f"{said}{enough}", plan) from error
         raise
     # A crashed attempt may have launched in other zones, as capacity changes between attempts: end what it launched.
     terminate(set(of_file_system(plan["run"], file_system, cell)) - set(launching.instances))
     missing = count - len(launching.instances)
-    reasons = dict.fromkeys(_in_words(error) for error in launching.refusals)
+    reasons = dict.fromkeys(denials.in_words(error) for error in launching.refusals)
     return Launched(launching.instances, "; ".join(reasons) if missing else "")
 
 
@@ -186,13 +189,10 @@ def _code(error: ClientError) -> str:
     return error.response["Error"]["Code"]
 
 
-def _in_words(error: ClientError) -> str:
-    return f"{_code(error)}: {error.response['Error']['Message']}"
-
-
-def _refusal(error: ClientError, instance_type: str, count: int, launched: int, least: int) -> Exception:
-    enough = f", {least} would have been enough" if least < count else ""
-    what = f"{count} × {instance_type} refused after {launched}{enough}: {_in_words(error)}"
+def _refusal(error: ClientError, said: str, plan: PlanDocument) -> Exception:
+    what = f"{said}: {denials.in_words(error)}"
+    if to_do := denials.advice(error, plan):
+        return CreationForbidden(f"{what}; {to_do}")
     if _code(error) in _QUOTA:
         return QuotaExceeded(f"{what}; ask for a higher quota in Service Quotas or lower the fleet's count")
     if _code(error) in _CAPACITY:

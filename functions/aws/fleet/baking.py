@@ -8,6 +8,7 @@ from aws.inventory import resources
 from aws.records import bucket, table
 from aws.records.plans import image_of, plan_of
 from aws.run import budget, creations
+from aws.stack import denials
 from aws.stack.clock import now
 from aws.stack.environment import environment
 from matrix.input.pace import BOOT_ALLOWANCE_S
@@ -173,5 +174,5 @@ def _make_image(plan: PlanDocument, planned: PlanImage, recipe: BakeRecord, boar
     if state == "stopped":
         # An image's name may have 128 characters, a stack's name too: 80 + 1 + the image's id + 1 + 12 fit.
         name = f"{environment().stack[:80]}-{planned['id']}-{recipe['fingerprint'][:12]}"
-        with creations.noted(plan["run"], _creation_of(planned["id"])):
+        with creations.noted(plan["run"], _creation_of(planned["id"])), denials.explained(plan):
             images.create(plan, builder, name, recipe["fingerprint"])

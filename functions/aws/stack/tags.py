@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from aws.stack.clients import client
 from aws.stack.environment import environment
 from matrix.terms.documents.plan import PlanDocument
 
@@ -32,13 +33,24 @@ def tags(plan: PlanDocument, *, file_system: str, cell: str | None = None) -> li
     }
     if cell:
         pairs[CELL] = cell
-    return [{"Key": key, "Value": value} for key, value in pairs.items()]
+    return _with_given(plan, pairs)
 
 
 def image_tags(plan: PlanDocument, name: str, fingerprint: str) -> list[dict[str, str]]:
     """Return the tags of a baked image and its snapshots; later runs find the image by its fingerprint."""
     pairs = {"Name": name, STACK: environment().stack, IMAGE: fingerprint, MADE_BY: plan["run"], OWNER: plan["owner"]}
-    return [{"Key": key, "Value": value} for key, value in pairs.items()]
+    return _with_given(plan, pairs)
+
+
+def _with_given(plan: PlanDocument, own: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return our own tags and those that the run was given, as EC2, EFS and FSx take them; ours count."""
+    return [{"Key": key, "Value": value} for key, value in {**plan.get("tags", {}), **own}.items()]
+
+
+def tags_of_deployment() -> dict[str, str]:
+    """Return the tags with which the stack was deployed (`sam deploy --tags`)."""
+    [stack] = client("cloudformation").describe_stacks(StackName=environment().stack)["Stacks"]
+    return as_mapping(stack.get("Tags", []))
 
 
 def of_stack() -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from matrix.check.existing import existing_problems
 from matrix.check.kinds import kind_problems
 from matrix.check.misleading import misleading_problems
 from matrix.check.objective import objective_problems, own_metric_problems
+from matrix.check.tags import tag_problems
 from matrix.input import limits, workloads
 from matrix.input.emulation import emulation_problems
 from matrix.input.fleet import Fleet, FleetAxis
@@ -51,6 +52,9 @@ def part_problems(document: dict[str, Any]) -> Problems:
     for path, element in _elements(document, "fleet"):
         if isinstance(element, dict):
             yield from check(Part(FleetAxis, element, path), _DIFFERENT)
+    tags = document.get("tags")
+    if isinstance(tags, dict):
+        yield from tag_problems(tags)
     objective = document.get("objective")
     if isinstance(objective, dict):
         yield from objective_problems(objective, [element for _, element in _elements(document, "workload")])

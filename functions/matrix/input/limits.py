@@ -126,6 +126,11 @@ FSX_SERVERS = {
 }  # fmt: skip
 
 # --- Step Functions: service quotas -----------------------------------------------------------------------------------
+# --- Tags: the service models have the lengths, the guide of EC2 the number -------------------------------------------
+TAGS_PER_RESOURCE = Limit(50, "tags", "Tagging guide, tag naming limits; model, FSx Tags")
+TAG_KEY_CHARACTERS = Limit(128, "characters", "model, EFS and FSx TagKey")
+TAG_VALUE_CHARACTERS = Limit(256, "characters", "model, EFS and FSx TagValue")
+
 SFN_INPUT_BYTES = Limit(262_144, "bytes", "Step Functions guide, quotas: state input and output")
 SFN_EVENTS = Limit(25_000, "events", "Step Functions guide, quotas: history of one execution")
 

@@ -106,6 +106,8 @@ class Matrix(InputModel):
     An object also gives storages, by their `name`, quirks: tails, stalls, noise, credits that run out."""
     objective: Objective | None = None
     """What the result must reach."""
+    tags: Annotated[dict[str, str], Field(default={}, examples=[{"CostCenter": "4711"}])]
+    """Tags of everything that is created, beside Storage Matrix's own and those of the stack (docs/company.md)."""
     deadline_hours: Annotated[int | float | None, Field(gt=0, le=MOST_HOURS, examples=[12])] = None
     """Hours after which the run ends and all is deleted; unless given, computed from the cells' deadlines."""
     owner: Annotated[

@@ -36,6 +36,10 @@ class LaunchRefused(StorageMatrixError):
     """EC2 refuses the launch for a reason other than quota or capacity."""
 
 
+class CreationForbidden(StorageMatrixError):
+    """A policy of the account or its organization forbids to create something, such as one that asks for tags."""
+
+
 class FileSystemFailed(StorageMatrixError):
     """A file system ended in a state from which it never becomes available."""
 

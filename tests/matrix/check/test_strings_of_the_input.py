@@ -21,6 +21,7 @@ ANY_TEXT = {
     "pattern": "a regular expression, which Python reads and no shell",
     "prepare": "shell by design",
     "populate": "shell by design",
+    "tags": "letters of any language, as AWS takes them: a rule looks at each character, and no shell sees one",
     "dockerfile": "commands by design: the user's own container; docker reads it from its standard input",
 }
 # A space separates arguments; these are never any: a size is parsed to a number, and the owner is a tag.

@@ -169,6 +169,8 @@ class PlanDocument(TypedDict):
     deadline_at: NotRequired[float]
     """Epoch seconds when the run is ended."""
     owner: NotRequired[str]
+    tags: NotRequired[dict[str, str]]
+    """Tags of everything that is created, of the matrix and of the stack, beside Storage Matrix's own."""
     budget_usd: NotRequired[float | None]
     region: NotRequired[str]
     objective: NotRequired[Part | None]

@@ -1,0 +1,74 @@
+"""Tags that a user gives to all that a run creates: AWS's rules, with Storage Matrix's own tags counted."""
+
+import unicodedata
+from collections.abc import Mapping
+
+from matrix.input import limits
+from matrix.terms.problems import Problem, Problems, display, path_text, shorten
+from matrix.terms.tags import MOST_OWN, is_own
+
+# EFS and FSx take these characters in keys and values (service models, TagKey and TagValue), EC2 any: what all take.
+_PUNCTUATION = frozenset("_.:/=+-@")
+_KINDS = ("L", "N", "Z")
+MOST_GIVEN = int(limits.TAGS_PER_RESOURCE.value) - MOST_OWN
+FIELD = "tags"
+
+
+def tag_problems(tags: Mapping[str, object]) -> Problems:
+    """Yield what AWS would refuse of a matrix's tags; values that are no text are left to the rules of its shape."""
+    for key, value in tags.items():
+        yield from _problems_of(path_text((FIELD, key)), key, value)
+    if len(tags) > MOST_GIVEN:
+        yield Problem(FIELD, len(tags), _too_many(len(tags)), f"give at most {MOST_GIVEN}")
+
+
+def inherited(of_stack: Mapping[str, str], tags: Mapping[str, str]) -> dict[str, str]:
+    """Return the tags of what a run creates: those of the stack, and those of the matrix, which count where both are.
+
+    Tags of the stack that Storage Matrix sets itself, or that only AWS may set, are left out.
+    """
+    usable = {key: value for key, value in of_stack.items() if not is_own(key) and not _is_reserved(key)}
+    return {**usable, **tags}
+
+
+def inherited_problems(of_stack: Mapping[str, str], tags: Mapping[str, str]) -> Problems:
+    """Yield what is wrong with the tags of the stack and of the matrix together."""
+    both = inherited(of_stack, tags)
+    for key in [key for key in both if key not in tags]:
+        yield from _problems_of(f"tags of the stack: {display(key)}", key, both[key])
+    if len(both) > MOST_GIVEN >= len(tags):
+        rule = f"{_too_many(len(both))}; {len(both) - len(tags)} of them are tags of the stack"
+        yield Problem(FIELD, len(tags), rule, "give fewer here, or deploy the stack with fewer (sam deploy --tags)")
+
+
+def _problems_of(path: str, key: str, value: object) -> Problems:
+    text = value if isinstance(value, str) else ""
+    if not key:
+        yield Problem(path, key, "is an empty key", "write a key such as CostCenter")
+    elif is_own(key):
+        fix = 'write "owner" of the matrix' if key.endswith(":owner") else "write another key"
+        yield Problem(path, key, "is a tag that Storage Matrix sets itself, to find and end what it made", fix)
+    elif _is_reserved(key):
+        yield Problem(path, key, "begins with aws:, which only AWS may give", "write another key")
+    yield from _text_problems(path, key, "key", int(limits.TAG_KEY_CHARACTERS.value))
+    if _is_reserved(text):
+        yield Problem(path, shorten(text), "is a value that begins with aws:, which only AWS may give", "write another")
+    yield from _text_problems(path, text, "value", int(limits.TAG_VALUE_CHARACTERS.value))
+
+
+def _text_problems(path: str, text: str, what: str, most: int) -> Problems:
+    if len(text) > most:
+        yield Problem(path, shorten(text), f"is a {what} of {len(text)} characters, of {most}", "write a shorter one")
+    wrong = [char for char in text if unicodedata.category(char)[0] not in _KINDS and char not in _PUNCTUATION]
+    if wrong:
+        rule = f"is a {what} with {display(''.join(dict.fromkeys(wrong)))}, which EFS and FSx refuse"
+        yield Problem(path, shorten(text), rule, "write letters, digits, spaces and _ . : / = + - @ only")
+
+
+def _is_reserved(text: str) -> bool:
+    return text.lower().startswith("aws:")
+
+
+def _too_many(count: int) -> str:
+    most = int(limits.TAGS_PER_RESOURCE.value)
+    return f"{count} tags; AWS takes {most} for a resource, and Storage Matrix sets up to {MOST_OWN} itself"

@@ -1,0 +1,39 @@
+"""The policies of docs/company.md, put into force on the roles of a running local cloud."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from support.runs import ROOT, Cloud
+
+PAGE = ROOT / "docs/company.md"
+
+
+def document(name: str) -> dict[str, Any]:
+    """The policy that stands in the page below a mark."""
+    [text] = re.findall(rf"<!-- {name} -->\n+```json\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    return dict(json.loads(text))
+
+
+def made(cloud: Cloud, name: str, policy: dict[str, Any]) -> str:
+    """Make a policy in the account; its ARN."""
+    answer = cloud.client("iam").create_policy(PolicyName=name, PolicyDocument=json.dumps(policy))
+    return str(answer["Policy"]["Arn"])
+
+
+@contextmanager
+def bounded(cloud: Cloud, name: str, *policies: dict[str, Any]) -> Iterator[None]:
+    """Make the statements of policies the permissions boundary of each role of the stack."""
+    iam = cloud.client("iam")
+    statements = [statement for policy in policies for statement in policy["Statement"]]
+    arn = made(cloud, name, {"Version": "2012-10-17", "Statement": statements})
+    roles = [role["RoleName"] for role in iam.list_roles()["Roles"] if role["RoleName"].startswith("storage-matrix-")]
+    for role in roles:
+        iam.put_role_permissions_boundary(RoleName=role, PermissionsBoundary=arn)
+    try:
+        yield
+    finally:
+        for role in roles:
+            iam.delete_role_permissions_boundary(RoleName=role)

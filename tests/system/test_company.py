@@ -1,0 +1,90 @@
+"""Runs in an account whose policies ask for tags: with them they pass, without them they are refused and say why.
+
+The policies are those that docs/company.md gives as examples, as the permissions boundary of the deployed roles.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from judge import exchanges
+from support.company import bounded, document
+from support.runs import EBS, EFS, Cloud, matrix, start_cloud
+
+from local import recording
+
+FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
+ALL = [EBS, EFS, FSX]
+TAGS = {"CostCenter": "4711", "Kostenstelle": "Köln 3"}
+CREATING = {"ec2:RunInstances", "ec2:CreateImage", "efs:CreateFileSystem", "fsx:CreateFileSystem"}
+RECORD = "exchanges.jsonl"
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    """A cloud that records all calls, and whose roles are under the boundary and the tag policy of the page."""
+    folder = tmp_path_factory.mktemp("cloud")
+    policies = document("boundary"), document("tag policy")
+    with (
+        start_cloud(folder, **{recording.VARIABLE: str(folder / RECORD)}) as started,
+        bounded(started, "company", *policies),
+    ):
+        yield started
+
+
+def test_a_run_with_the_tags_that_a_policy_asks_for_passes_and_each_creating_call_has_them(cloud: Cloud):
+    spot = [{"instanceType": "m6i.large", "count": 1, "spot": True}]
+
+    run = cloud.run("with-tags", matrix(storage=ALL, fleet=spot, image={"bake": True}, tags=TAGS))
+
+    assert run.status == "SUCCEEDED", run.describe()
+    creating = [each for each in exchanges.read(cloud.folder / RECORD) if each.call in CREATING]
+    assert {each.call for each in creating} == CREATING
+    for exchange in creating:
+        asked = exchange.parameters()
+        kinds = {each["ResourceType"]: each["Tags"] for each in asked.get("TagSpecifications", [])}
+        for tag_list in kinds.values() or [asked["Tags"]]:
+            given = {tag["Key"]: tag.get("Value") for tag in tag_list}
+            assert {key: given.get(key) for key in TAGS} == TAGS, exchange.call
+            assert "storage-matrix:stack" in given
+        if exchange.call == "ec2:RunInstances":
+            assert kinds.keys() >= {"instance", "volume", "network-interface"}
+    # The image and its snapshot are kept for later runs.
+    left = run.left_behind()
+    assert left.keys() == {"open resources"}
+    assert all("#_images#" in row for row in left["open resources"])
+
+
+def test_the_same_run_without_tags_is_refused_with_the_policy_and_what_to_do(cloud: Cloud):
+    run = cloud.run("without-tags", matrix(storage=ALL))
+
+    assert run.status == "FAILED"
+    errors = {cell["storage"]["type"]: cell["error"] for cell in run.summary()["cells"]}
+    assert {kind: error["name"] for kind, error in errors.items()} == dict.fromkeys(errors, "CreationForbidden")
+    for kind, action in (("ebs", "ec2:RunInstances"), ("efs", "CreateFileSystem"), ("fsx-openzfs", "CreateFileSystem")):
+        message = errors[kind]["message"]
+        assert action in message
+        assert "with an explicit deny in a permissions boundary" in message
+        assert "It gave the tags: Storage Matrix's own only" in message
+        assert 'write it into "tags" of the matrix' in message
+    assert run.left_behind() == {}
+
+
+def test_a_builder_that_a_policy_forbids_says_so_too(cloud: Cloud):
+    run = cloud.run("unbaked", matrix(image={"bake": True, "os": "ubuntu-22.04"}))
+
+    assert run.status == "FAILED"
+    assert "sam deploy --tags KEY=VALUE" in run.cell()["error"]["message"]
+
+
+def test_a_boundary_that_lacks_an_action_is_named_by_the_run_that_needs_it(
+    tmp_path_factory: pytest.TempPathFactory,
+):
+    lacking = document("boundary")
+    lacking["Statement"][0]["Action"].remove("ec2:RunInstances")
+
+    with start_cloud(Path(tmp_path_factory.mktemp("lacking"))) as started, bounded(started, "lacking", lacking):
+        error = started.run("lacking", matrix(tags=TAGS)).cell()["error"]
+
+    assert error["name"] == "CreationForbidden"
+    assert "because no permissions boundary allows the ec2:RunInstances action" in error["message"]
