@@ -19,7 +19,7 @@ from agent.mounts import Mounted
 from agent.workloads.engines import Report
 from agent.workloads.touch import engine_outcome
 from contract import histogram
-from matrix.answer import bottleneck
+from matrix.answer import bottleneck, launches
 from matrix.answer.comparing import compare
 from matrix.answer.decision import decide
 from matrix.answer.results import cell_result, run_summary
@@ -37,6 +37,7 @@ from matrix.terms.documents.summary import SummaryDocument
 Document = dict[str, Any]
 
 RUN, THREADS, FILES = "selftest", 4, 400
+MOST_INSTANCES = 1_000
 BEGUN_AT = 1_800_000_000.0
 # FSx: all instances share it, so what shakes one repetition shakes them all.
 SHARED = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64, "iops": 1000}
@@ -122,7 +123,7 @@ def plan_of(*fleets: FleetTruth, files: int = FILES, storage: Document = SHARED)
     return plan(check_matrix(matrix), region="us-east-1").to_document()
 
 
-def uploads(cell: PlanCell, seconds: Floats, latencies_ns: Sequence[int] = ()) -> list[tuple[bytes, list[bytes]]]:
+def uploads(cell: PlanCell, seconds: Floats, latencies_ns: Sequence[int] = ()) -> dict[str, tuple[bytes, list[bytes]]]:
     """Return what each instance uploads: samples.json, and the histograms of its steps."""
     job = measuring_job(
         cell=cell, gate_margin_s=1.0, run=RUN, mount={"kind": "directory", "path": "/storage"}, bucket="bucket",
@@ -130,8 +131,9 @@ def uploads(cell: PlanCell, seconds: Floats, latencies_ns: Sequence[int] = ()) -
     )  # fmt: skip
     body = json.dumps(job).encode()
     mounted = Mounted("directory", Path("/storage"), "storage", "ext4", "rw")
-    written = []
-    for number, row in enumerate(seconds):
+    written = {}
+    # Each launch has instances of its own.
+    for number, row in enumerate(seconds, start=MOST_INSTANCES * cell.get("launch", 0)):
         identity = Identity(instance_of(number), cell["fleet"]["instanceType"], "us-east-1a", "ami-1", "us-east-1")
         checked = job_check.parse(body, identity.instance_id)
         setting = samples.Setting(checked, identity, "role", {"cpus": 2}, mounted, {})
@@ -140,7 +142,7 @@ def uploads(cell: PlanCell, seconds: Floats, latencies_ns: Sequence[int] = ()) -
             outcome, sample = _sample(step, float(row[step.repetition - 1]), latencies_ns)
             taken.append(sample)
             raw += outcome.raw.values()
-        written.append((json.dumps(samples.document(setting, taken)).encode(), raw))
+        written[identity.instance_id] = json.dumps(samples.document(setting, taken)).encode(), raw
     return written
 
 
@@ -169,8 +171,8 @@ def _sample(step: Any, seconds: float, latencies_ns: Sequence[int]) -> tuple[Any
 def result_of(cell: PlanCell, seconds: Floats, latencies_ns: Sequence[int] = ()) -> ResultDocument:
     """Return the result of a cell whose steps took so long, analysed as Analyse cell does it."""
     files, latencies = [], []
-    for number, (text, raw) in enumerate(uploads(cell, seconds, latencies_ns)):
-        files.append(read_samples(text, instance=instance_of(number), cell=cell["id"]))
+    for instance, (text, raw) in uploads(cell, seconds, latencies_ns).items():
+        files.append(read_samples(text, instance=instance, cell=cell["id"]))
         latencies += [read_histograms(content)["create_lat"] for content in raw] if len(latencies_ns) else []
     [point] = cell["points"]
     histograms = {point["id"]: {"create_lat": latencies}} if latencies else None
@@ -180,7 +182,7 @@ def result_of(cell: PlanCell, seconds: Floats, latencies_ns: Sequence[int] = ())
 
 def summary_of(plan_document: PlanDocument, results: Sequence[ResultDocument]) -> SummaryDocument:
     """Return the summary of a run, with its decision."""
-    by_cell = {result["id"]: result for result in results}
+    by_cell = launches.join(plan_document, {result["id"]: result for result in results})
     summary = run_summary(
         run=RUN, plan=plan_document, environment="emulated", started_at=BEGUN_AT, finished_at=BEGUN_AT + 1000,
         results=by_cell, left_behind=[],

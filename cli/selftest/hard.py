@@ -4,16 +4,30 @@ What holds only in part is shown as a limit, with how often.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 from numpy.random import Generator
 
 from agent.machine import settling
-from cli.selftest.fleets import Document, FleetTruth, plan_of, result_of, summary_of, verdicts_of
+from cli.selftest.fleets import (
+    FILES,
+    RUN,
+    SHARED,
+    THREADS,
+    Document,
+    FleetTruth,
+    plan_of,
+    result_of,
+    summary_of,
+    verdicts_of,
+)
 from cli.selftest.judging import Row, Tally
+from matrix.check.read import check_matrix
+from matrix.plan.planning import plan
 from matrix.statistics.intervals import CROSSED_TAIL_CONFIDENCE
+from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import ResultDocument
 
 LAYER = "drawn"
@@ -26,7 +40,17 @@ BIN_ERROR = 1 / 128
 
 def rows(trials: int) -> Iterator[Row]:
     """Yield a row for each truth; `trials` fleets are drawn of each, fewer of large ones."""
-    questions = (_stalls, _half_a_fleet, _two_directories, _tails, _one_after_another, _hosts, _saw_tooth, _many_points)
+    questions = (
+        _stalls,
+        _half_a_fleet,
+        _two_directories,
+        _tails,
+        _one_after_another,
+        _hosts,
+        _saw_tooth,
+        _many_points,
+        _hours,
+    )
     for number, question in enumerate(questions):
         yield from question(np.random.default_rng([2028, number]), trials)
 
@@ -168,3 +192,96 @@ def _many_points(rng: Generator, trials: int) -> Iterator[Row]:
     words = f"found in {found} of {count} comparisons; another one called different in {false} of {count}"
     is_right = found == count and Tally(false, count).may_be_at_most(MOST_WRONG)
     yield Row(LAYER, f"{POINTS} points", "one of them takes twice as long", words, is_right)
+
+
+# Each cell takes an hour, and what an hour does to all storages is like what the one before it did.
+OF_HOURS, LIKE_THE_LAST, SLOWER = 0.10, 0.8, 1.1
+
+
+@dataclass(frozen=True)
+class _Schedule:
+    """How the work of two storages lies in time."""
+
+    words: str
+    launches: int
+    repetitions: int
+    at_once: int  # how many storages are measured at the same time
+    is_promised: bool = True
+    is_sharp: bool = True  # whether it finds 10 %
+
+
+SCHEDULES = (
+    _Schedule("one launch, one storage after the other", 1, 5, at_once=1, is_promised=False),
+    _Schedule("one launch, storages at the same time", 1, 5, at_once=2),
+    _Schedule("5 launches, one storage after the other", 5, 1, at_once=1, is_sharp=False),
+    _Schedule("5 launches, storages at the same time", 5, 1, at_once=2),
+)
+
+
+def _hours(rng: Generator, trials: int) -> Iterator[Row]:
+    """Hours that differ by 10 %: what the plan's order and its launches leave of them in the decision."""
+    for schedule in SCHEDULES:
+        different, found = [], []
+        for seed in range(trials):
+            planned = _interleaved(schedule, seed)
+            hours = _drifting(rng, max(_hour_of_cells(planned, schedule).values()) + 1)
+            different.append(_is_told_apart(planned, schedule, hours, 1.0, rng))
+            found.append(_is_told_apart(planned, schedule, hours, SLOWER, rng))
+        rare, seen = Tally.of(different), Tally.of(found)
+        words = f"two equal storages are called different in {rare.words()}; one that is 10 % slower in {seen.words()}"
+        is_sharp = seen.may_be_at_least(1 - MOST_WRONG) or not schedule.is_sharp
+        is_right = not schedule.is_promised or (rare.may_be_at_most(MOST_WRONG) and is_sharp)
+        truth = f"hours differ by {100 * OF_HOURS:.0f} %, autocorrelation {LIKE_THE_LAST:g}"
+        yield Row(LAYER, schedule.words, truth, words, is_right, is_promised=schedule.is_promised)
+
+
+def _interleaved(schedule: _Schedule, seed: int) -> PlanDocument:
+    """Return a plan of two storages with four workloads each, in the random order of this seed."""
+    workloads = [{"type": "touch", "files": FILES + THREADS * more, "threads": THREADS} for more in range(4)]
+    matrix = {
+        "name": RUN,
+        "emulate": True,
+        "storage": [{**SHARED, "name": f"storage-{number}"} for number in (1, 2)],
+        "workload": workloads,
+        "fleet": [{"instanceType": "m6i.large", "count": 10}],
+        "repetitions": schedule.repetitions,
+        "launches": schedule.launches,
+        "maxConcurrentFileSystems": schedule.at_once,
+        "seed": seed,
+    }
+    return plan(check_matrix(matrix), region="us-east-1").to_document()
+
+
+def _hour_of_cells(planned: PlanDocument, schedule: _Schedule) -> dict[str, int]:
+    """Return in which hour each cell is measured: file systems in their order, so many at once, launch by launch."""
+    hour_of, begun = {}, 0
+    for first in range(0, len(planned["file_systems"]), schedule.at_once):
+        together = planned["file_systems"][first : first + schedule.at_once]
+        hour_of.update({cell: begun + place for system in together for place, cell in enumerate(system["cells"])})
+        begun += max(len(system["cells"]) for system in together)
+    return hour_of
+
+
+def _drifting(rng: Generator, hours: int) -> list[float]:
+    """Return how many times as long work takes in each hour."""
+    drawn = rng.normal(size=hours)
+    for hour in range(1, hours):
+        drawn[hour] = LIKE_THE_LAST * drawn[hour - 1] + np.sqrt(1 - LIKE_THE_LAST**2) * drawn[hour]
+    return cast("list[float]", np.exp(OF_HOURS * drawn).tolist())
+
+
+def _is_told_apart(
+    planned: PlanDocument, schedule: _Schedule, hours: list[float], slower: float, rng: Generator
+) -> bool:
+    """Whether the decision on one of the workloads tells a storage that is so much slower from the other."""
+    hour_of = _hour_of_cells(planned, schedule)
+    cells = [cell for cell in planned["cells"] if cell["workload"]["files"] == FILES]
+    results = []
+    for cell in cells:
+        seconds = (slower if cell["storage"]["name"].startswith("storage-2") else 1.0) * hours[hour_of[cell["id"]]]
+        fleet = FleetTruth(seconds=2.0 * seconds, repetitions=schedule.repetitions, of_repetitions=0.01)
+        results.append(result_of(cell, fleet.draw(rng)))
+    [question] = summary_of({**planned, "cells": cells}, results)["decision"]["questions"]
+    [last] = [each for each in question["candidates"] if each["verdict"]["code"] == "slower"]
+    is_right = slower == 1.0 or last["file_system"].startswith("storage-2")
+    return is_right and last["verdict"]["difference"]["code"] == "shown"

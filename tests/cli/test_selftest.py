@@ -8,8 +8,9 @@ import pytest
 from agent.machine import settling
 from cli.selftest import hard, live, trials
 from cli.selftest.judging import Tally
+from matrix.plan import planning
 from matrix.samples import histograms
-from matrix.statistics import describing
+from matrix.statistics import describing, differing
 from matrix.statistics.differing import Difference
 from matrix.statistics.percentiles import percentiles as _percentiles
 from matrix.statistics.uncertainty import Uncertainty
@@ -155,3 +156,17 @@ def test_the_matrix_of_the_live_layer_gives_each_storage_its_truth():
     }
     assert (rates["pausing"], rates["pausing-open"]) == ([None], [live.RATE_PER_S])
     assert rates["ceiling-open"] == [live.KEPT_PER_S, live.BEYOND_PER_S]
+
+
+@pytest.mark.slow
+def test_storages_in_orders_of_their_own_or_without_pairs_are_caught(monkeypatch):
+    by_launch = "5 launches, storages at the same time"
+    assert set(verdicts(hard._hours, 12).values()) == {"holds", "a limit"}
+
+    with monkeypatch.context() as patched:
+        patched.setattr(differing, "_pairs", lambda *_: None)
+        assert verdicts(hard._hours, 12)[by_launch] == "WRONG"
+    # As if each file system shuffled its cells by itself.
+    monkeypatch.setattr(planning._Cell, "work_and_fleet", property(lambda cell: (cell.file_system, cell.id)))
+    shuffled = verdicts(hard._hours, 12)
+    assert (shuffled["one launch, storages at the same time"], shuffled[by_launch]) == ("WRONG", "WRONG")

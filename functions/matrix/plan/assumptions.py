@@ -81,3 +81,16 @@ def assumptions(
     )
     lines.append("CloudWatch is not in the estimate")
     return lines
+
+
+def of_order(matrix: Matrix, storages: int, expected_s: float) -> list[str]:
+    """Say how far apart in time storages are compared, where one launch cannot measure them all at once."""
+    at_once = matrix.max_concurrent_file_systems
+    if matrix.launches > 1 or matrix.emulate or storages <= at_once:
+        return []
+    turns = "one after the other" if at_once == 1 else f"{at_once} at a time"
+    return [
+        f"the {storages} storages are measured {turns}, up to {expected_s / 3600:.1f} h apart: what changes from hour"
+        f" to hour is in their comparison; `maxConcurrentFileSystems` {storages} measures them side by side, `launches`"
+        " repeat them in other orders"
+    ]

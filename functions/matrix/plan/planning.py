@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 from matrix.check.cells import Combination
@@ -18,7 +19,7 @@ from matrix.input.pace import EARLY_LOOKS, MOST_POLL_S, PREPARE_S, WORK_FACTOR, 
 from matrix.input.workloads import Workload
 from matrix.input.workloads.sweeps import Footprint
 from matrix.plan import budget, images, instance_ebs, needed_tools, placing
-from matrix.plan.assumptions import UNMEASURED, assumptions
+from matrix.plan.assumptions import UNMEASURED, assumptions, of_order
 from matrix.plan.document import Plan, PlannedCell, PlannedFileSystem, warning_of
 from matrix.plan.images import PlannedImage
 from matrix.plan.instance_ebs import StorageVolumes
@@ -55,6 +56,7 @@ class _Cell:
     combination: Combination
     id: str
     file_system: str
+    workload: str  # id of its workload
     points: list[Point]
     repetitions: int
     rows: list[list[list[Step]]]  # of each repetition, what stays together: nobody may change it, cells share it
@@ -83,6 +85,11 @@ class _Cell:
         """Its fleet as plan and results have it."""
         fleet = self.combination.fleet
         return cast("Fleet", {**fleet.document, "architecture": fleet.architecture})
+
+    @property
+    def work_and_fleet(self) -> tuple[str, str]:
+        """What it shares with the cells of other storages that it is compared with."""
+        return self.workload, self.combination.fleet.slug
 
     @property
     def image(self) -> str:
@@ -202,6 +209,7 @@ def plan(
         is_emulated=bool(matrix.emulate),
         assumptions=[
             *assumptions(matrix, book, {file_system.storage["type"] for file_system in file_systems}, planned_images),
+            *of_order(matrix, len(groups), expected_s),
             *instance_ebs.block_words(attached),
             *budget.assumptions(matrix.budget_usd, cost),
         ],
@@ -255,6 +263,7 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
                     combination,
                     cell_id(file_system, workload, fleet),
                     file_system,
+                    workload,
                     points[of_workload],
                     matrix.repetitions,
                     rows[of_workload],
@@ -334,7 +343,11 @@ def _ids(parts: Sequence[Storage] | Sequence[Workload], mark: Callable[[str], st
 
 
 def _in_order(cells: list[_Cell], seed: int, *, is_random: bool) -> list[list[_Cell]]:
-    """Return the cells of each file system, in the order of their execution: the launches are blocks of it."""
+    """Return the cells of each file system, in the order of their execution: the launches are blocks of it.
+
+    All file systems of a launch measure the same workload and fleet at about the same time: they are in one order, so
+    that what changes from hour to hour changes for all storages that are compared.
+    """
     groups: dict[str, list[_Cell]] = {}
     for cell in cells:
         groups.setdefault(cell.file_system, []).append(cell)
@@ -343,8 +356,14 @@ def _in_order(cells: list[_Cell], seed: int, *, is_random: bool) -> list[list[_C
     blocks: dict[int, list[str]] = {}
     for name, group in groups.items():
         blocks.setdefault(group[0].launch, []).append(name)
-    names = [name for launch, block in blocks.items() for name in shuffled(block, _seed_of_block(seed, launch))]
-    return [shuffled(groups[name], f"{seed}/{name}") for name in names]
+    ordered = []
+    for launch, block in blocks.items():
+        comparable = list(dict.fromkeys(cell.work_and_fleet for name in block for cell in groups[name]))
+        place = {each: number for number, each in enumerate(shuffled(comparable, f"{seed}/{launch}/cells"))}
+        for name in shuffled(block, _seed_of_block(seed, launch)):
+            numbered = [(place[cell.work_and_fleet], cell) for cell in groups[name]]
+            ordered.append([cell for _, cell in sorted(numbered, key=itemgetter(0))])
+    return ordered
 
 
 def _seed_of_block(seed: int, launch: int) -> int | str:

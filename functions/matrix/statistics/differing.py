@@ -7,6 +7,9 @@
   repetitions (`uncertainty.of_mean`), also with Student's t and Welch. Interval and p value are one calculation, so
   they never contradict each other. Of simulated fleets of 3 to 5 instances such intervals hold the truth in 92 to 99 %.
 - Cells that were launched three times and more: the ratio of the launches' figures, by Student's t on logarithms.
+  Cells of one run are pairs: a launch measures all of them before the next one begins, so it is a block of a randomised
+  complete block design, and what its hour does to all of them cancels in their ratio. The mean of k such ratios has
+  k - 1 degrees of freedom (Montgomery 2017, Design and Analysis of Experiments, 2.5 and 4.1).
 - Everything else was not replicated (`resampling.lacks_replication`): no p value, no interval.
 - Effect: P(run < base) + P(equal) / 2; Cliff's delta (1993, Psychological Bulletin 114, 494-509) is twice that less 1.
 - Many cells: Holm (1979, Scand. J. Statist. 6, 65-70) bounds the chance of a single false alarm, Benjamini & Hochberg
@@ -19,15 +22,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matrix.statistics.fleet_values import FleetValues
+from matrix.statistics.autocorrelation import assumed
+from matrix.statistics.fleet_values import FleetValues, Floats
 from matrix.statistics.intervals import Interval, method_of
 from matrix.statistics.resampling import LEAST_UNITS, lacks_replication, uncertainties
+from matrix.statistics.shortage import LEAST_LAUNCHES
 from matrix.statistics.spread import complete_rows
-from matrix.statistics.uncertainty import Uncertainty, of_difference, of_mean
+from matrix.statistics.uncertainty import LAUNCHES, Uncertainty, of_difference, of_mean, of_successive
 
 SIGNIFICANT = 0.05
 POWER = 0.8
 CROSSED_MEANS = "crossed means, Student's t"
+PAIRED_LAUNCHES = "launches in pairs, Student's t"
 ALL_EQUAL = "all values are equal"
 NOT_TESTED = "not tested"
 
@@ -88,18 +94,28 @@ class Difference:
 
 
 def difference(
-    base: FleetValues, run: FleetValues, level: float = 50, *, known: Sides = (None, None)
+    base: FleetValues,
+    run: FleetValues,
+    level: float = 50,
+    *,
+    known: Sides = (None, None),
+    is_one_run: bool = False,
 ) -> Difference | None:
     """Compare a percentile of two samples of one metric; None where a ratio has no meaning (values not above 0).
 
-    `known` is how uncertain that percentile is of base and run, where somebody has resampled them already.
+    `known` is how uncertain that percentile is of base and run, where somebody has resampled them already. Of one run
+    (`is_one_run`) launches of the same number are pairs; the ratio then is that of the launches that both have.
     """
     if min(base.pooled.min(), run.pooled.min()) <= 0:
         return None
     ratio = run.percentile(level) / base.percentile(level)
     uncertainty, test = None, NOT_TESTED
     if not (lacks_replication(base) or lacks_replication(run)):
-        if any(len(values.instances) < LEAST_UNITS and not values.is_relaunched for values in (base, run)):
+        pairs = _pairs(base, run, level) if is_one_run else None
+        if pairs is not None:
+            ratio, test = float(np.exp(pairs.mean())), PAIRED_LAUNCHES
+            uncertainty = of_successive(float(pairs.var(ddof=1)) / len(pairs), assumed(pairs), LAUNCHES)
+        elif any(len(values.instances) < LEAST_UNITS and not values.is_relaunched for values in (base, run)):
             uncertainty, test = _of_means(base, run), CROSSED_MEANS
             ratio = float(np.exp(np.nanmean(np.log(run.table)) - np.nanmean(np.log(base.table))))
         else:
@@ -159,6 +175,18 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
         lowest = min(lowest, p_values[index] * len(p_values) / (len(p_values) - rank))
         corrected[index] = lowest
     return corrected
+
+
+def _pairs(base: FleetValues, run: FleetValues, level: float) -> Floats | None:
+    """The logarithm of the ratio of each launch that both have, in their order; None of fewer than three of them."""
+    both = sorted(set(base.launch_of) & set(run.launch_of))
+    if len(both) < LEAST_LAUNCHES:
+        return None
+    of_base, of_run = (
+        dict(zip(sorted(set(values.launch_of)), values.unit_percentiles(level), strict=True)) for values in (base, run)
+    )
+    pairs: Floats = np.log(np.array([of_run[launch] / of_base[launch] for launch in both]))
+    return pairs
 
 
 def _of_percentiles(base: FleetValues, run: FleetValues, level: float, known: Sides) -> Uncertainty | None:

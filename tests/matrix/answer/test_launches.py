@@ -154,6 +154,46 @@ def test_the_decision_takes_launches_for_units():
     assert {candidate["cell"] for candidate in question["candidates"]} == {JOINED, JOINED.replace("efs", "other")}
 
 
+HOURS = (100.0, 140.0, 80.0)
+
+
+def of_two(seconds, times):
+    """The plan and results of two storages whose launches take so long, the second so many times as long."""
+    document = planned(storages=EFS_TWO)
+    first = [cell for cell in document["cells"] if cell["file_system"].startswith("efs.")]
+    results = results_of(document, seconds)
+    later = results_of(document, [middle and middle * by for middle, by in zip(seconds, times, strict=True)])
+    return document, {**later, **{cell["id"]: results[cell["id"]] for cell in first}}
+
+
+def slower_of(document, results):
+    """The file system that the decision calls slower, and whether the figures show it."""
+    decision = decide(summary_of(document, results), results=join(document, results))
+    [slower] = [each for each in decision["questions"][0]["candidates"] if each["verdict"]["code"] == "slower"]
+    return slower["file_system"], slower["verdict"]["difference"]["code"]
+
+
+def test_an_hour_that_slows_all_storages_of_a_launch_hides_no_difference():
+    document, results = of_two(HOURS, (1.2, 1.2, 1.2))
+
+    assert slower_of(document, results) == ("other", "shown")
+
+
+def test_a_storage_that_missed_the_slow_hour_is_not_called_faster_for_it():
+    # Of the launches that both have the second storage is the slower one. The first one's last launch was in a slow
+    # hour, in which the second one's failed.
+    document = planned(4, storages=EFS_TWO)
+    seconds = {"efs": (100.0, 102.0, 98.0, 400.0), "other": (110.0, 112.5, 107.5, None)}
+    results = {
+        cell["id"]: results_of({**document, "cells": [cell]}, seconds[cell["file_system"].partition(".")[0]])[
+            cell["id"]
+        ]
+        for cell in document["cells"]
+    }
+
+    assert slower_of(document, results) == ("efs", "not-significant")
+
+
 def compared(seconds_of_base, seconds_of_run, launches=3):
     runs = []
     for name, seconds in (("a", seconds_of_base), ("b", seconds_of_run)):

@@ -110,3 +110,41 @@ def test_cells_steps_and_file_systems_of_all_launches_count():
     fleets = [{"instanceType": "m6i.large", "count": list(range(1, 31))}]
     cells = problems_of(storage=many[:30], fleet=fleets, launches=30)
     assert cells["storage"].rule.startswith("30 storages * 1 workloads * 30 fleets * 30 launches are 27,000 cells")
+
+
+def of_storage(document, launch):
+    """The workloads and fleets of each storage in a launch, in the order in which they are measured."""
+    prefix = {system["id"]: f"{system['id']}." for system in document["file_systems"] if system["launch"] == launch}
+    return [
+        tuple(cell.removeprefix(prefix[system["id"]]) for cell in system["cells"])
+        for system in document["file_systems"]
+        if system["id"] in prefix
+    ]
+
+
+def test_all_storages_of_a_launch_measure_alike_cells_in_one_order_and_each_launch_has_another():
+    work = [TOUCH, TOUCH | {"threads": 2}, TOUCH | {"threads": 4}]
+    document = planned(workload=work, launches=5)
+
+    orders = {launch: of_storage(document, launch) for launch in range(1, 6)}
+
+    assert all(len(set(order)) == 1 for order in orders.values())
+    assert len({order[0] for order in orders.values()}) == 5
+    left_out = [{"storage": {"name": "efs"}, "workload": {"threads": 2}}]
+    [first, second, third] = of_storage(planned(workload=work, exclude=left_out, launches=5), 1)
+    shortest, whole, _ = sorted((first, second, third), key=len)
+    assert shortest == tuple(cell for cell in whole if cell in shortest)
+
+
+def hours_apart(**changes):
+    return [line for line in planned(**changes)["assumptions"] if "from hour to hour" in line]
+
+
+def test_a_plan_says_how_far_apart_storages_are_compared_that_are_not_measured_side_by_side():
+    [line] = hours_apart(maxConcurrentFileSystems=2)
+
+    hours = planned(maxConcurrentFileSystems=2)["totals"]["expected_s"] / 3600
+    assert f"the 3 storages are measured 2 at a time, up to {hours:.1f} h apart" in line
+    assert "one after the other" in hours_apart(maxConcurrentFileSystems=1)[0]
+    assert hours_apart(maxConcurrentFileSystems=3) == []
+    assert hours_apart(maxConcurrentFileSystems=1, launches=3) == []

@@ -203,11 +203,12 @@ def test_each_cell_has_the_rates_of_its_own_instances():
     document = planned(fleet=fleet)
     name = document["file_systems"][0]["id"]
 
-    rates = [
-        rate_usd(row("instance", "i-1", file_system=name, cell=cell["id"]), document) for cell in document["cells"]
-    ]
+    rates = {
+        cell["fleet"]["instanceType"]: rate_usd(row("instance", "i-1", file_system=name, cell=cell["id"]), document)
+        for cell in document["cells"]
+    }
 
-    assert rates == [pytest.approx(0.096 + 0.005), pytest.approx(0.34 + 0.005)]
+    assert rates == {"m6i.large": pytest.approx(0.096 + 0.005), "c5.2xlarge": pytest.approx(0.34 + 0.005)}
 
 
 def test_what_a_run_has_cost_so_far_is_hours_times_rates():

@@ -111,6 +111,17 @@ def false_differences_of_launches(shape, launches, between, trials):
     return shown
 
 
+def in_blocks(launches, hour, rng, *, times=1.0):
+    """Two cells of one run: what the hour of a launch does reaches both, besides each has 2 % of its own."""
+    hours = hour * rng.normal(size=launches)
+    return [
+        launched([
+            by * np.exp(_logarithms(normal, 4, 1, 0.0, rng, shared + 0.02 * rng.normal())) for shared in hours
+        ])
+        for by in (1.0, times)
+    ]  # fmt: skip
+
+
 def is_rare(count, trials):
     """Whether so many false differences are what at most 6 % show."""
     return count <= stats.binom.ppf(0.999, trials, 0.06)
@@ -165,6 +176,23 @@ def test_equal_storages_are_hardly_ever_called_different_though_their_launches_d
     count = false_differences_of_launches(normal, launches, 0.05, 200)
 
     assert is_rare(count, 200), count / 200
+
+
+@pytest.mark.parametrize("launches", [3, 5, 10])
+def test_the_ratio_of_cells_of_one_run_is_as_sure_as_it_says_though_hours_differ_by_a_tenth(launches):
+    rng = np.random.default_rng(23)
+    pairs = [in_blocks(launches, 0.1, rng, times=1.1) for _ in range(200)]
+
+    paired = [difference(*pair, is_one_run=True).interval for pair in pairs]
+    apart = [difference(*pair).interval for pair in pairs]
+
+    assert covers(sum(interval.low <= 1.1 <= interval.high for interval in paired), 200)
+    # Taken for two storages of two runs, nearly all of them hold it, since they are so much wider.
+    assert sum(interval.low <= 1.1 <= interval.high for interval in apart) >= 198
+    narrower = np.median([math.log(one.high / one.low) for one in apart]) / np.median(
+        [math.log(one.high / one.low) for one in paired]
+    )
+    assert narrower > 2
 
 
 def test_one_launch_each_would_call_equal_storages_different_most_of_the_time():

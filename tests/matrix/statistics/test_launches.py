@@ -1,5 +1,6 @@
 """Several launches of a cell: what a launch shares is the unit, and nothing within it is."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -140,3 +141,43 @@ def test_of_two_launches_no_difference_is_shown():
 
     assert (between.is_replicated, between.interval) == (False, None)
     assert not between.is_shown(between.p_value)
+
+
+HOURS = (100.0, 130.0, 90.0, 160.0)
+
+
+def test_launches_of_one_run_are_pairs_so_that_an_hour_which_slows_all_alike_cancels():
+    factors = (1.10, 1.12, 1.09, 1.11)
+    base, run = ([steady(hour * times) for hour, times in zip(HOURS, by, strict=True)] for by in ((1,) * 4, factors))
+
+    paired = difference(launched(base), launched(run), is_one_run=True)
+    apart = difference(launched(base), launched(run))
+
+    # By hand: mean and standard deviation of ln 1.10, ln 1.12, ln 1.09, ln 1.11; t(97.5 %, 3) = 3.1824.
+    logarithms = np.log(factors)
+    half = 3.182446 * logarithms.std(ddof=1) / math.sqrt(4)
+    assert paired.ratio == pytest.approx(math.exp(logarithms.mean()))
+    assert (paired.interval.low, paired.interval.high) == pytest.approx(
+        (math.exp(logarithms.mean() - half), math.exp(logarithms.mean() + half))
+    )
+    assert paired.test == "launches in pairs, Student's t"
+    assert paired.is_shown(paired.p_value)
+    assert not apart.is_shown(apart.p_value)
+
+
+def test_pairs_are_made_by_the_number_of_the_launch_and_of_those_that_both_have():
+    base = launched([steady(hour) for hour in HOURS])
+    # The first launch of the other storage has failed; its last one is a fifth.
+    late = launched([steady(2 * hour) for hour in (*HOURS[1:], 400.0)])
+    run = dataclasses.replace(late, launch_of=tuple(launch + 1 for launch in late.launch_of))
+
+    assert difference(base, run, is_one_run=True).ratio == pytest.approx(2)
+    assert difference(base, run).ratio > 2.2
+
+
+def test_fewer_than_three_launches_in_common_are_no_pairs():
+    base = launched([steady(hour) for hour in HOURS[:3]])
+    late = launched([steady(hour) for hour in HOURS[:3]])
+    run = dataclasses.replace(late, launch_of=tuple(launch + 1 for launch in late.launch_of))
+
+    assert difference(base, run, is_one_run=True).test == "launches, Student's t"

@@ -97,7 +97,7 @@ def _rank(question: Question) -> None:
         return
     fastest, cheapest = ranked[0], next(iter(question.priced), None)
     fastest.verdict = {"code": "fastest", "is_cheapest": cheapest is fastest}
-    differences = _differences(fastest, ranked[1:], question.ranked_level)
+    differences = _differences(fastest, ranked[1:], question)
     for candidate, between in zip(ranked[1:], differences, strict=True):
         candidate.verdict = {
             "code": "slower",
@@ -108,31 +108,46 @@ def _rank(question: Question) -> None:
     question.is_open = any(between["code"] in ("not-significant", "too-few") for between in differences)
 
 
-def _differences(fastest: Candidate, others: Sequence[Candidate], level: float) -> list[documents.Difference]:
+def _differences(fastest: Candidate, others: Sequence[Candidate], question: Question) -> list[documents.Difference]:
     """Return of each candidate whether the samples tell it from the fastest one.
 
     Tested is the percentile that ranks them, corrected for the number of tests and for having picked the fastest.
     """
+    level = question.ranked_level
     tested = [
-        difference(fastest.values, other.values, level) if fastest.values and other.values else None for other in others
+        difference(fastest.values, other.values, level, is_one_run=True) if fastest.values and other.values else None
+        for other in others
     ]
     p_values = [between.p_value for between in tested if between and between.p_value is not None]
     corrected = iter(with_the_best(p_values))
     return [
-        _difference(fastest, other, between, next(corrected) if between and between.p_value is not None else None)
+        _difference(
+            fastest,
+            other,
+            between,
+            next(corrected) if between and between.p_value is not None else None,
+            higher_is_better=question.higher_is_better,
+        )
         for other, between in zip(others, tested, strict=True)
     ]
 
 
 def _difference(
-    fastest: Candidate, other: Candidate, between: Difference | None, p_value: float | None
+    fastest: Candidate,
+    other: Candidate,
+    between: Difference | None,
+    p_value: float | None,
+    *,
+    higher_is_better: bool,
 ) -> documents.Difference:
     if between is None:
         overlap = _overlap(fastest.ranked, other.ranked)
         return {"code": "not-tested" if overlap is None else "not-significant" if overlap else "shown"}
     if p_value is None:
         return {"code": "too-few", "shortages": [each.to_document() for each in fastest.lacks or other.lacks]}
-    return {"code": "shown" if between.is_shown(p_value) else "not-significant"}
+    # Where a launch of one of them failed, the launches that both have can rank them the other way round.
+    agrees = between.is_lower == higher_is_better
+    return {"code": "shown" if between.is_shown(p_value) and agrees else "not-significant"}
 
 
 def _overlap(first: Percentile | None, second: Percentile | None) -> bool | None:
