@@ -65,7 +65,7 @@ def test_the_only_comparison_is_ranked_with_intervals_costs_and_bottlenecks():
 def test_of_many_comparisons_each_has_its_best_value_and_how_far_the_next_is_behind():
     lines = shown(run_of(FIVE_SIZES), 120)
 
-    assert lines[1] == "Best value in 5 comparisons: EFS bursting (4), EBS gp3 (1)."
+    assert lines[1] == "Best value: EBS gp3 at 200 instances; EFS bursting at 1, 10, 50 and 100."
     # What all have in common stands once, in the head.
     assert lines[2].startswith("build, jobs 4 ")
     [largest] = [line for line in lines if line.startswith("200 × m6i.large")]

@@ -1,6 +1,6 @@
 """A run as Markdown: the tables of the published benchmarks, for pull requests and terminals."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from matrix.input.storage_names import cell_names
@@ -8,7 +8,7 @@ from matrix.report import highest_rates
 from matrix.run import receipt_text
 from matrix.terms.ceilings import bottlenecks
 from matrix.terms.directories import TITLE, shared_directories
-from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.documents.summary import Candidate, SummaryDocument
 from matrix.terms.figures import (
     ABSENT,
     INTERVAL_HEAD,
@@ -32,17 +32,20 @@ from matrix.terms.names import (
     reading_order,
     workload_words,
 )
-from matrix.terms.sentences import (
-    ENVIRONMENT_NOTES,
-    error_text,
-)
+from matrix.terms.sentences import error_text
+from matrix.terms.verdicts import judged
+from matrix.text import rankings
 from matrix.text.bottlenecks import PROVISIONAL, evidence_words, next_words, others_words
 from matrix.text.bottlenecks import TITLE as BOTTLENECKS
-from matrix.text.decisions import decision_sentences
+from matrix.text.decisions import sale_note
+from matrix.text.headlines import doubts, headline
 from matrix.text.warnings import warning_lines
 
 # A sweep of 30 points through a cache has 30 such sentences.
 MOST_LAYERS = 10
+# Comparisons in the answer's table; all of them are in the tables below it.
+MOST_COMPARISONS = 24
+MOST_DOUBTS = 5
 
 
 def to_markdown(summary: SummaryDocument) -> str:
@@ -71,11 +74,40 @@ def _markdown_head(summary: SummaryDocument) -> str:
         f"{inline(summary.get('environment', ABSENT))}, {instant(summary.get('started_at'))} to "
         f"{instant(summary.get('finished_at'))}.",
     ]
-    if note := ENVIRONMENT_NOTES.get(str(summary.get("environment"))):
-        lines += ["", f"**{note}**"]
-    for sentence in decision_sentences(summary):
-        lines += ["", inline(sentence)]
-    return "\n".join(lines)
+    if note := sale_note(summary):
+        lines += ["", f"**{inline(note)}**"]
+    return "\n".join([*lines, *_answer(summary)])
+
+
+def _answer(summary: SummaryDocument) -> Iterator[str]:
+    """Yield the verdict, its evidence as a table, then what may be wrong with it; nothing without a decision."""
+    decision = summary.get("decision")
+    if not decision:
+        return
+    names = cell_names(summary.get("cells", []))
+
+    def name(candidate: Candidate) -> str:
+        return names.get(candidate["cell"], candidate["storage"])
+
+    if "as_written" in decision:
+        for sentence in decision["as_written"]:
+            yield from ("", inline(sentence))
+        return
+    yield from ("", f"**{inline(headline(decision, name))}**")
+    questions = [question for question in decision["questions"] if judged(question)]
+    if questions:
+        some = rankings.largest(questions, MOST_COMPARISONS)
+        table = (
+            rankings.ranking(summary, decision, questions[0], name)
+            if len(questions) == 1
+            else rankings.best_of_each(summary, decision, some, name, of=len(questions))
+        )
+        rules = ["---:" if is_figure else "---" for is_figure in table.are_figures]
+        yield ""
+        yield from (table_line(line) for line in (table.heads, rules, *([*map(inline, row)] for row in table.rows)))
+    if lines := doubts(summary, decision, name, MOST_DOUBTS):
+        yield ""
+        yield from (f"- {inline(line)}" for line in lines)
 
 
 def _groups(summary: SummaryDocument) -> dict[str, list[list[str]]]:

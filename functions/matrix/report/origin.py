@@ -5,12 +5,6 @@ from matrix.report.view import View
 from matrix.terms.figures import day
 
 PLANNED = "the plan's prices"
-# Of every environment but AWS itself.
-PLACES = {
-    "local": "on this machine's disk, not on AWS",
-    "local-vm": "in emulated machines, not on AWS",
-    "emulated": "on storages that this machine played, not on AWS",
-}
 
 
 def origin(view: View) -> Markup:
@@ -29,13 +23,17 @@ def _measured(view: View) -> str:
     if environment == "published":
         return f"by others: {summary.get('source') or 'the source is not named'}"
     region = (view.plan or {}).get("region")
-    place = PLACES.get(environment) or (f"in {region}" if region else "on AWS; the region is not known")
+    # Of a run that recommends nothing the answer says where it was.
+    is_on_aws = view.decision.get("is_recommendation", True)
+    place = (f"in {region}, " if region else "on AWS; the region is not known, ") if is_on_aws else ""
     started = summary.get("started_at")
-    return f"{place}, {day(started)}" if started is not None else place
+    return f"{place}{day(started)}" if started is not None else place.removesuffix(", ")
 
 
 def _prices(view: View) -> str:
     """Name the prices of all costs: those of the plan were looked up when and where it was made."""
+    if not view.decision.get("is_recommendation", True):
+        return ""
     candidates = [each for question in view.decision.get("questions") or [] for each in question["candidates"]]
     bases = dict.fromkeys(each["cost"]["basis"] for each in candidates if each["cost"])
     return "; ".join(_planned(view) if basis == PLANNED else basis for basis in bases)

@@ -373,13 +373,47 @@
     const panel = possible.find((each) => each.id === place) || possible.find((each) => each.matches(".first")) || possible.at(-1);
     if (panel) unpack(panel);
     for (const each of panels) each.classList.toggle("seen", each === panel);
-    for (const link of document.querySelectorAll(".asked a")) {
-      if (panel && link.hash === `#${panel.id}`) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
-    }
+    pick(panel);
     const words = Object.entries(chosen).flatMap(([mark, names]) => [...names].map((index) => facets[mark][index]));
     for (const words of document.querySelectorAll(".of-all")) words.textContent = chosen.s.size ? " for all storages" : "";
     shown.textContent = words.length ? `Only ${words.join("; ")} is shown.` : "";
+  }
+
+  // The lists that pick a comparison: by its workload, parameters and fleet, as far as comparisons differ in them.
+  const AXES = { workload: "Workload", parameters: "Parameters", fleet: "Fleet" };
+  const lists = [];
+  function makePicker() {
+    const box = document.querySelector(".rankings");
+    const panels = box ? [...box.querySelectorAll(".ranking")] : [];
+    for (const [axis, words] of Object.entries(AXES)) {
+      if (new Set(panels.map((panel) => panel.dataset[axis])).size < 2) continue;
+      const list = make("select", { "aria-label": words });
+      list.addEventListener("change", () => {
+        // Of those with the new value the one that is most like the one that was seen.
+        const seen = box.querySelector(".seen"), at = lists.findIndex((each) => each.axis === axis);
+        const alike = (panel) => lists.reduce((sum, each, place) => sum
+          + (panel.dataset[each.axis] === seen.dataset[each.axis] ? (place < at ? 100 : 1) : 0), 0);
+        const [best] = panels.filter((panel) => !panel.matches(".out") && (panel.dataset[axis] ?? "") === list.value)
+          .sort((one, other) => alike(other) - alike(one));
+        place = best.id;
+        history.replaceState(null, "", address());
+        choose();
+      });
+      lists.push({ axis, list, panels });
+    }
+    if (lists.length) box.prepend(make("div", { class: "picker", role: "group", "aria-label": "Choose a comparison" },
+      ...lists.map(({ axis, list }) => make("label", {}, `${AXES[axis]} `, list))));
+  }
+
+  // Each list has what goes with the choice in the lists before it.
+  function pick(seen) {
+    lists.forEach(({ axis, list, panels }, at) => {
+      const before = lists.slice(0, at).map((each) => each.axis);
+      const fits = panels.filter((panel) => !panel.matches(".out") && before.every((name) => panel.dataset[name] === seen?.dataset[name]));
+      const values = [...new Set(fits.map((panel) => panel.dataset[axis] ?? ""))];
+      list.replaceChildren(...values.map((value) => make("option", { value }, value || "none")));
+      list.value = seen?.dataset[axis] ?? "";
+    });
   }
 
   // A head above several columns is as wide as those of them that are seen.
@@ -460,6 +494,7 @@
   enliven(document);
   readAddress();
   makeChips();
+  makePicker();
   for (const frame of document.querySelectorAll("#matrix > .table")) turnable(frame);
   // A browser goes by itself to what is there, and unfolds it.
   function arrive() {
@@ -473,7 +508,7 @@
   // Links keep what was chosen, which the browser would drop.
   document.addEventListener("click", (event) => {
     const link = event.target.closest('a[href^="#"]');
-    if (!link || !(isFiltered() || link.closest(".asked"))) return;
+    if (!link || !isFiltered()) return;
     event.preventDefault();
     place = link.getAttribute("href").slice(1);
     history.pushState(null, "", address());

@@ -25,7 +25,6 @@ from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, instant, rough_duration
-from matrix.terms.sentences import ENVIRONMENT_NOTES
 
 Document = Mapping[str, Any]
 
@@ -76,6 +75,7 @@ def render(
         drawn,
         receipt_island.section(island),
         parts.provenance(view),
+        parts.words(),
     )  # fmt: skip
     title = f"{summary.get('name') or summary.get('run')}: report"
     islands = [data(island, receipt_text.ISLAND)]
@@ -109,12 +109,10 @@ def _head(view: View) -> list[Markup]:
         ("Took", rough_duration(ended - begun) if begun is not None and ended is not None else ABSENT),
     ]
     listed = [(name, value) for name, value in facts if value != ABSENT]
-    note = ENVIRONMENT_NOTES.get(str(summary.get("environment")))
     return [
         tag("p", "Storage Matrix report", class_="kicker"),
         tag("h1", summary.get("name") or summary.get("run") or "run"),
         shell.facts(listed),
-        *([tag("p", note, class_="note")] if note else []),
     ]
 
 
@@ -147,6 +145,7 @@ def _contents(
         *([("built", "What was built")] if has_built else []),
         ("receipt-section", "Receipt"),
         ("provenance", "Provenance"),
+        ("words", "Words"),
     ]
     return shell.contents(names)
 

@@ -40,10 +40,13 @@ from matrix.terms.names import (
 )
 from matrix.terms.names import marks as marks_of
 from matrix.terms.sentences import error_text
-from matrix.text.decisions import answer_sentences, question_words, sale_note
+from matrix.text.decisions import NEAR, question_words, sale_note
+from matrix.text.glossary import GLOSSARY
+from matrix.text.headlines import doubts
+from matrix.text.rankings import OPEN
 from matrix.text.risks import risks_words
 from matrix.text.verdicts import verdict_words
-from matrix.text.warnings import kinds_of, of_run
+from matrix.text.warnings import every_warning, kinds_of, of_run
 
 Document = Mapping[str, Any]
 
@@ -54,6 +57,8 @@ MOST_QUESTIONS = 12
 # Longer tables of percentiles are folded away.
 MOST_ROWS = 500
 ONLY_IN_CSV = "This browser cannot show these figures: they are in summary.csv, beside this page."
+# Lines of the answer about what may be wrong with it.
+MOST_DOUBTS = 5
 # Kinds of warnings that are shown, the others are folded away.
 MOST_WARNINGS = 5
 # Rows of other metrics than those that workloads are judged by. Of 200 cells they were 9,600, 29 % of the page.
@@ -64,25 +69,31 @@ MOST_OTHERS = 2_000
 
 
 def answer(view: View) -> Markup:
-    """What to take: a number and a picture, where they hold, then the decision's sentences.
-
-    Where nothing is recommended, this stands first and in the largest type: what follows ranks no storages of AWS.
-    """
+    """The verdict, then its evidence, then what may be wrong with it; a run that recommends nothing says so first."""
     is_for_sale = view.decision.get("is_recommendation", True)
     note = sale_note(view.summary)
-    listed = [tag("li", sentence) for sentence in answer_sentences(view.decision)]
+    written = view.decision.get("as_written") or []
     return tag(
         "section",
         tag("h2", "Answer", tag("span", class_="of-all")),
-        *([tag("p", note, class_="lead")] if note else []),
+        *([tag("p", note, class_="note")] if note else []),
+        *([tag("ul", *(tag("li", sentence) for sentence in written), class_="answer")] if written else []),
         rankings(view),
         origin(view),
-        *([tag("h3", "All comparisons in words")] if listed else []),
-        tag("ul", *listed, class_="answer" if is_for_sale else "answer unsold"),
-        tag("p", _how(view), class_="quiet"),
+        *_doubts(view),
+        tag("p", *_how(view), class_="quiet"),
         id="answer",
         class_=None if is_for_sale else "unsold",
     )
+
+
+def _doubts(view: View) -> Iterator[Markup]:
+    """The worst of what may be wrong with the answer, and a link to all warnings."""
+    lines = [tag("li", line) for line in doubts(view.summary, view.decision, view.called, MOST_DOUBTS)]
+    if lines:
+        count = sum(1 for _ in every_warning(view.summary))
+        more = [tag("p", tag("a", f"All {count} warnings", href="#warnings"), class_="quiet")] if count else []
+        yield tag("div", tag("h3", "What may be wrong with it"), tag("ul", *lines), *more, class_="doubts")
 
 
 def comparisons(view: View) -> Markup:
@@ -106,8 +117,8 @@ def _question(view: View, question: Question, index: int, *, is_open: bool) -> M
     kinds = dict.fromkeys(each["cost"]["per"] for each in question["candidates"] if each["cost"])
     exact = f"{question['metric']} P{level:g} ({question['unit']})"
     heads = ("Storage", (column.head(f"P{level:g}"), exact), column.head(interval_words(question["candidates"])),
-             f"USD per {next(iter(kinds), 'result')}", "With the filling", f"Over {SPREAD} builds",
-             "Verdict", "Bottleneck", "What is uncertain")  # fmt: skip
+             f"USD per {next(iter(kinds), 'result')}", "With cache fill", f"Fill over {SPREAD} builds",
+             "Verdict", "Bottleneck", "Risks")  # fmt: skip
     title = f"{question['workload']}{', ' + question['label'] if question['label'] else ''}, {question['fleet']}"
     listed = list(_answer_rows(view, question, column))
     marks = [view.facets.marks(storage=storage) for storage, _ in listed]
@@ -125,23 +136,22 @@ def _question(view: View, question: Question, index: int, *, is_open: bool) -> M
     return tag("details", head, built, *unmeasured, class_="question", open="" if is_open else None, **of)
 
 
-def _how(view: View) -> str:
-    decision = view.decision
-    objective = decision.get("objective")
-    percent = decision.get("percentile", 90)
-    slow = (
-        f"Judged by the slow end: the value that {percent:g} % of the samples are at least as good as. Of durations "
-        f"that is P{percent:g}, of rates P{100 - percent:g}."
-    )
-    if not objective:
-        return (
-            f"{slow} The matrix names no objective, so nothing is ruled out for being too slow. Where so few values do "
-            "not carry the slow end of one storage, all are ranked by their medians."
-        )
-    limit = "at most" if objective.get("atMost") is not None else "at least"
-    value = objective.get("atMost") if objective.get("atMost") is not None else objective.get("atLeast")
-    title = metric_title(str(objective.get("metric")), view.only_workload)
-    return f"{slow} Objective: {title} {limit} {value:g}; of those that reach it, the cheapest."
+def _how(view: View) -> Iterator[object]:
+    """Say what ranks storages, in one or two sentences, and where the words are explained."""
+    objective = view.decision.get("objective")
+    percent = view.decision.get("percentile", 90)
+    yield f"Ranked by P{percent:g} of durations and P{100 - percent:g} of rates: {percent:g} % of the samples are at "
+    yield "least that good. With too few samples for that, the median ranks. "
+    if objective:
+        is_upper = objective.get("atMost") is not None
+        value = objective["atMost" if is_upper else "atLeast"]
+        title = metric_title(str(objective.get("metric")), view.only_workload)
+        limit = f"at {'most' if is_upper else 'least'} {value:g}"
+        yield f"Objective: {title} {limit}; of the storages that meet it the cheapest is named. "
+    elif view.decision.get("is_recommendation", True):
+        yield f"Best value: the cheapest within {NEAR} of the fastest. "
+    yield f"{OPEN}: too close to call. "
+    yield tag("a", "What the words mean", href="#words")
 
 
 def _answer_rows(view: View, question: Question, column: Column) -> Iterator[tuple[str, Sequence[object]]]:
@@ -408,6 +418,12 @@ def provenance(view: View) -> Markup:
     if assumed:
         blocks.append(details("Assumptions of the plan", tag("ul", *(tag("li", assumption) for assumption in assumed))))
     return tag("section", tag("h2", "Provenance"), *blocks, id="provenance")
+
+
+def words() -> Markup:
+    """Return the glossary."""
+    listed = [tag("div", tag("dt", word), tag("dd", meaning)) for word, meaning in GLOSSARY.items()]
+    return tag("section", tag("h2", "Words"), tag("dl", *listed, class_="words"), id="words")
 
 
 def _storages(view: View) -> dict[str, str]:

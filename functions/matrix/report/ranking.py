@@ -1,4 +1,4 @@
-"""The first picture: for each comparison its answer in a line, a number, and all storages ranked with their costs."""
+"""The answer: the verdict, then for each comparison all storages ranked with what they cost and what limits them."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -9,47 +9,40 @@ from matrix.report.view import View
 from matrix.terms.documents.summary import Candidate, PointCost, Question
 from matrix.terms.figures import ABSENT, Column, cost_words, interval_words, number, quantity
 from matrix.terms.metrics import metric_title
-from matrix.terms.objectives import BEST_VALUE_WITHIN
-from matrix.terms.verdicts import best_of, is_open, judged, ranked_of
+from matrix.terms.verdicts import judged, ranked_of, winner
+from matrix.text.decisions import limit_words, open_words
+from matrix.text.headlines import claim, headline
+from matrix.text.rankings import OPEN, bottleneck_of, cost_unit, interval_of, parts, unclear
 from matrix.text.risks import risks_words
 
-SIDE = 1000.0
-# More comparisons than this are chosen by the chips of the page, and not one by one.
-MOST_LINKS = 24
+# Where there are more comparisons than this, those that are not seen first are packed.
+MOST_OPEN = 24
 # More panels than this are zipped, each by itself.
 MOST_PACKED = 100
+# By what a reader picks a comparison; the page's script makes a list of each that differs.
+AXES = ("data_workload", "data_parameters", "data_fleet")
 
 
 def rankings(view: View) -> Markup:
-    """Return a panel for each comparison, of which one is seen; links choose another, with or without a script."""
+    """Return a panel for each comparison. A picker shows one of them; without a script they stand below each other."""
     questions = [question for question in view.decision.get("questions") or [] if judged(question)]
     if not questions:
         return Markup("")
     first = max(range(len(questions)), key=lambda index: (len(judged(questions[index])), questions[index]["instances"]))
-    links = [
-        tag("a", _asked(question, questions), href=f"#ranking-{index + 1}", class_="first" if index == first else None,
-            **_marks(view, question))
-        for index, question in enumerate(questions)
-    ] if 1 < len(questions) <= MOST_LINKS else []  # fmt: skip
-    fold = _zipped if len(questions) > MOST_PACKED else packed if len(questions) > MOST_LINKS else _open
+    fold = _zipped if len(questions) > MOST_PACKED else packed if len(questions) > MOST_OPEN else _open
     panels = [
         _panel(view, question, index, is_first=index == first, fold=_open if index == first else fold)
         for index, question in enumerate(questions)
     ]
-    asked = [tag("p", *links, class_="asked")] if links else []
-    return tag("div", *asked, *panels, class_="rankings")
+    verdict = []
+    if len(questions) > 1 and "as_written" not in view.decision:
+        verdict = [tag("p", headline(view.decision, view.called), class_="headline")]
+    return join([*verdict, tag("div", *panels, class_="rankings")])
 
 
 def _marks(view: View, question: Question) -> dict[str, str]:
-    return view.facets.marks(workload=question["workload"], label=question["label"], fleet=question["fleet"])
-
-
-def _asked(question: Question, questions: Sequence[Question]) -> str:
-    """Name a comparison by what tells it from the others."""
-    named = [(each["workload"], each["label"], each["fleet"]) for each in questions]
-    differ = [len(set(values)) > 1 for values in zip(*named, strict=True)]
-    mine = (question["workload"], question["label"], question["fleet"])
-    return ", ".join(name for name, is_telling in zip(mine, differ, strict=True) if is_telling and name) or mine[-1]
+    marks = view.facets.marks(workload=question["workload"], label=question["label"], fleet=question["fleet"])
+    return marks | {axis: part for axis, part in zip(AXES, parts(question), strict=True) if part}
 
 
 def _open(inner: Markup) -> Markup:
@@ -62,10 +55,10 @@ def _zipped(inner: Markup) -> Markup:
 
 def _panel(view: View, question: Question, index: int, *, is_first: bool, fold: Callable[[Markup], Markup]) -> Markup:
     absent = absences(view, question)
-    words = tag("div", *_words(view, question, absent), class_="said")
-    inner = join([words, _bars(view, question, absent)])
+    inner = join([*_verdict(view, question, absent), _table(view, question, absent), *_caveats(view, question, absent)])
+    where = tag("h3", ", ".join(filter(None, parts(question))), class_="where")
     return tag(
-        "article", fold(inner), id=f"ranking-{index + 1}",
+        "article", where, fold(inner), id=f"ranking-{index + 1}",
         class_="ranking first" if is_first else "ranking", **_marks(view, question),
     )  # fmt: skip
 
@@ -73,21 +66,46 @@ def _panel(view: View, question: Question, index: int, *, is_first: bool, fold: 
 # --- in words ---------------------------------------------------------------------------------------------------------
 
 
-def _words(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
+def _verdict(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
+    """What to take and its figure, then how far the next one is behind."""
+    chosen, objective = winner(question, view.decision), view.decision.get("objective")
+    if chosen is None:
+        limit = f" {limit_words(objective, question['unit'])}" if objective else ""
+        yield tag("p", f"No storage reaches the objective: P{question['level']:g}{limit}.", class_="headline")
+        return
+    yield tag("p", f"{_headline(view, question, chosen, absent)}.", class_="headline")
+    figure, cost = ranked_of(chosen), chosen["cost"]
+    usd = f", {_usd_words(cost)} per {cost['per']}" if cost and cost_unit(question, view.decision) else ""
+    behind = _beside(view, question, chosen)
+    yield tag("p", tag("b", quantity(figure["value"], question["unit"])),
+              f" {_named(question, figure['level'])}{usd}. {behind}", class_="number")  # fmt: skip
+
+
+def _headline(view: View, question: Question, chosen: Candidate, absent: Sequence[Absent]) -> str:
+    name = view.called(chosen)
+    if chosen["cell"] == question["recommended"]:
+        return f"Take {name}"
+    if len(judged(question)) == 1:
+        return f"Only {name} was measured"
+    measured = " of those measured" if any(each.is_ahead for each in absent) else ""
+    if not view.decision.get("is_recommendation", True):
+        measured = f" here{measured}"
+    if view.decision.get("objective"):
+        return f"{name} is first{measured}"
+    return f"{name} {claim(question, view.decision, chosen, measured)}"
+
+
+def _beside(view: View, question: Question, chosen: Candidate) -> str:
+    """Say how far the next one is behind, or what is faster."""
     ranked = judged(question)
-    chosen = best_of(question)
-    where = ", ".join(filter(None, (question["workload"], question["label"], question["fleet"])))
-    yield tag("p", where, class_="where")
-    yield tag("p", _headline(view, question, chosen, ranked, absent), class_="headline")
-    if chosen is not None:
-        figure, cost = ranked_of(chosen), chosen["cost"]
-        named = _named(question, figure["level"])
-        usd = f", {_usd_words(cost)} per {cost['per']}" if cost else ""
-        yield tag("p", tag("b", quantity(figure["value"], question["unit"])), f" {named}{usd}", class_="number")
-        yield from _beside(view, question, chosen, ranked)
-        if chosen["risks"]:
-            yield tag("p", f"Risk: {risks_words(chosen['risks'], question['unit'])}.", class_="quiet")
-    yield from _expected(view, question, absent)
+    others = [each for each in ranked if each is not chosen]
+    ratio = _ratio(question, ranked_of(others[0])["value"], ranked_of(chosen)["value"]) if others else None
+    if ratio is None:
+        return ""
+    other = others[0]
+    if other is ranked[0]:
+        return f"The fastest, {view.called(other)}, takes {ratio:.2f} times as long." if ratio < 1 else ""
+    return f"The next, {view.called(other)}, is {ratio:.2f} times as slow."
 
 
 def _named(question: Question, level: float) -> str:
@@ -95,58 +113,22 @@ def _named(question: Question, level: float) -> str:
     return f"P{level:g} {title[0].lower()}{title[1:]}"
 
 
-def _headline(
-    view: View, question: Question, chosen: Candidate | None, ranked: Sequence[Candidate], absent: Sequence[Absent]
-) -> str:
-    if chosen is None:
-        return "No storage reaches the objective."
-    name = view.called(chosen)
-    if chosen["cell"] == question["recommended"]:
-        return f"Take {name}."
-    if len(ranked) == 1:
-        return f"Only {name} was measured."
-    measured = " of those measured" if any(each.is_ahead for each in absent) else ""
-    if not view.decision.get("is_recommendation", True):
-        measured = f" here{measured}"
-    return f"{name} {_claim(view, chosen, ranked, measured)}."
-
-
-def _claim(view: View, chosen: Candidate, ranked: Sequence[Candidate], measured: str) -> str:
-    """Say what a storage is among those that were measured."""
-    if any(is_open(each) for each in ranked) and chosen is ranked[0]:
-        return f"is ahead{measured}, but the difference is not significant"
-    if view.decision.get("objective"):
-        return f"is first{measured}"
-    if chosen is not ranked[0]:
-        return f"is within {100 * BEST_VALUE_WITHIN:.0f} % of the fastest{measured}, for less"
-    is_cheapest = chosen["verdict"].get("is_cheapest")
-    return f"is fastest{' and cheapest' if is_cheapest else ''}{measured}"
-
-
-def _beside(view: View, question: Question, chosen: Candidate, ranked: Sequence[Candidate]) -> Iterator[Markup]:
-    """Say how far the next one is behind, or what is faster."""
-    others = [each for each in ranked if each is not chosen]
-    if not others:
-        return
-    other = others[0]
-    ratio = _ratio(question, ranked_of(other)["value"], ranked_of(chosen)["value"])
-    if ratio is None:
-        return
-    is_unclear = is_open(other) or is_open(chosen)
-    how = (
-        f"takes {ratio:.2f} times as long"
-        if not question["higher_is_better"]
-        else f"does {1 / ratio:.2f} times as much"
-    )
-    doubt = "; the difference is not significant" if is_unclear else ""
-    words = "The fastest" if other is ranked[0] else "The next"
-    yield tag("p", f"{words}, {view.called(other)}, {how}{doubt}.")
-
-
 def _ratio(question: Question, value: float, best: float) -> float | None:
     """How many times as slow a value is as another."""
     top, bottom = (best, value) if question["higher_is_better"] else (value, best)
     return top / bottom if bottom > 0 and top > 0 else None
+
+
+def _caveats(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
+    """What may be wrong with the ranking, a line each."""
+    lines = [f"{OPEN} {words}." for words in open_words(question, view.called)]
+    chosen = winner(question, view.decision)
+    # That it was not replicated is the reason why it cannot be told from another.
+    risks = [risk for risk in chosen["risks"] if risk["code"] != "not-replicated" or not lines] if chosen else []
+    if risks:
+        lines.append(f"At risk: {risks_words(risks, question['unit'])}.")
+    yield from (tag("p", line, class_="quiet") for line in lines)
+    yield from _expected(view, question, absent)
 
 
 def _expected(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
@@ -161,31 +143,66 @@ def _expected(view: View, question: Question, absent: Sequence[Absent]) -> Itera
         yield tag("p", f"Not measured here: {', '.join(rest)}.", class_="quiet")
 
 
-# --- as bars ----------------------------------------------------------------------------------------------------------
+# --- as a table -------------------------------------------------------------------------------------------------------
 
 
-def _bars(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
+def _table(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
+    """Rank the storages, the best first: a bar, the figure, its interval, the cost and the bottleneck of each."""
     ranked = judged(question)
     wrong = [each for each in question["candidates"] if each.get("ranked") and each["lost"]]
     ghosts = [each for each in absent if each.between]
     values = [ranked_of(each)["value"] for each in (*ranked, *wrong)]
     ends = [ranked_of(each)["high"] for each in ranked] + [_tail(view, question, each) for each in ranked]
     most = max([*values, *(each.middle for each in ghosts), *(end for end in ends if end is not None)]) or 1.0
-    best = ranked_of(ranked[0])["value"]
     column = Column.of(values, question["unit"])
-    rows = [(ranked_of(each)["value"], _measured(view, question, each, best, most, column)) for each in ranked]
-    rows += [(ghost.middle, _ghost(ghost, most, column)) for ghost in ghosts]
+    columns = _columns(view, question, column)
+    best = ranked_of(ranked[0])["value"]
+    rows = [(ranked_of(each)["value"], _measured(view, question, each, best, most, columns)) for each in ranked]
+    width = str(len(columns))
+    rows += [(ghost.middle, _ghost(ghost, most, column, width)) for ghost in ghosts]
     rows.sort(key=lambda pair: pair[0], reverse=question["higher_is_better"])
-    body = [row for _, row in rows] + [_wrong(view, each, most, column) for each in wrong]
-    costs = [each["cost"] for each in ranked if each["cost"]]
+    body = [row for _, row in rows] + [_wrong(view, each, most, column, width) for each in wrong]
+    heads = [tag("th", words, scope="col", class_=kind) for words, kind, _ in columns]
+    head = tag("tr", tag("th", "Storage", scope="col"), tag("td"), *heads)
     level = question.get("ranked_level", question["level"])
-    head = tag(
-        "tr", tag("th", "Storage", scope="col"), tag("td"),
-        tag("th", column.head(f"P{level:g}"), scope="col", class_="figure"),
-        tag("th", f"USD per {costs[0]['per']}" if costs else "USD", scope="col", class_="figure"),
-    )  # fmt: skip
     caption = tag("caption", f"{_named(question, level)} {_line_words(view, question, ranked)}")
     return tag("table", caption, tag("thead", head), tag("tbody", *body), class_="bars")
+
+
+# The head of a column, the class of its cells, and what writes them.
+Written = tuple[str, str | None, Callable[[Candidate], Figure | str]]
+
+
+def _columns(view: View, question: Question, column: Column) -> list[Written]:
+    """Return the columns behind the bar; without those that no storage has anything in."""
+    ranked, per = judged(question), cost_unit(question, view.decision)
+    level = question.get("ranked_level", question["level"])
+
+    def value(each: Candidate) -> Figure:
+        return Figure(f"{column.write(ranked_of(each)['value'])}{unclear(each)}", ranked_of(each)["value"])
+
+    columns: list[Written] = [
+        (column.head(f"P{level:g}"), "figure value", value),
+        (interval_words(ranked), "figure", lambda each: interval_of(each, column)),
+        *([(f"USD per {per}", "figure", _usd), ("With cache fill", "figure", _filled)] if per else []),
+        ("Bottleneck", None, lambda each: bottleneck_of(view.summary, each)),
+    ]
+    return [each for each in columns if any(each[2](candidate) != ABSENT for candidate in ranked)]
+
+
+def _usd(candidate: Candidate) -> Figure | str:
+    cost = candidate["cost"]
+    return Figure(_usd_words(cost).replace("$", ""), cost["usd"]) if cost else ABSENT
+
+
+def _filled(candidate: Candidate) -> Figure | str:
+    """Write what one build costs with the filling of its cache."""
+    cost = candidate["cost"]
+    filling = cost.get("filling") if cost else None
+    if cost is None or not filling:
+        return ABSENT
+    usd = cost["usd"] + filling["usd"] / filling["builds"]
+    return Figure(_usd_words({**cost, "usd": usd}).replace("$", ""), usd)
 
 
 def _line_words(view: View, question: Question, ranked: Sequence[Candidate]) -> str:
@@ -206,7 +223,9 @@ def _tail(view: View, question: Question, candidate: Candidate) -> float | None:
     return None if middle is None else float(middle)
 
 
-def _measured(view: View, question: Question, candidate: Candidate, best: float, most: float, column: Column) -> Markup:
+def _measured(
+    view: View, question: Question, candidate: Candidate, best: float, most: float, columns: Sequence[Written]
+) -> Markup:
     ranked = ranked_of(candidate)
     ratio = _ratio(question, ranked["value"], best)
     middle = _tail(view, question, candidate)
@@ -214,45 +233,43 @@ def _measured(view: View, question: Question, candidate: Candidate, best: float,
         ends: tuple[float, float] | None = (ranked["low"], ranked["high"])
     else:
         ends = (middle, ranked["value"]) if middle is not None else None
-    kind = f"level-{level_of(ratio) if ratio else 0}"
-    cost = candidate["cost"]
-    usd = Figure(_usd_words(cost).replace("$", ""), cost["usd"]) if cost else ABSENT
+    bar = _bar(f"level-{level_of(ratio) if ratio else 0}", ranked["value"], most, ends)
     name = f"{'★ ' if view.takes(question, candidate) else ''}{view.called(candidate)}"
-    return _row(name, _bar(kind, ranked["value"], most, ends),
-                Figure(column.write(ranked["value"]), ranked["value"]), usd)  # fmt: skip
+    return _row(name, bar, [_cell(write(candidate), kind, head) for head, kind, write in columns])
 
 
 def _usd_words(cost: PointCost) -> str:
     return f"{'at least ' if cost['missing'] else ''}{cost_words(cost)}"
 
 
-def _ghost(ghost: Absent, most: float, column: Column) -> Markup:
+def _ghost(ghost: Absent, most: float, column: Column, width: str) -> Markup:
     (less, first), (more, last) = ghost.between or ((0, 0.0), (0, 0.0))
     words = f"not measured: {column.write(first)} at {less}, {column.write(last)} at {more}"
     low, high = sorted((first, last))
-    return _row(ghost.storage, _bar("ghost", high, most, (low, high)), words, None)
+    return _row(ghost.storage, _bar("ghost", high, most, (low, high)), [_note(words, width)])
 
 
-def _wrong(view: View, candidate: Candidate, most: float, column: Column) -> Markup:
+def _wrong(view: View, candidate: Candidate, most: float, column: Column, width: str) -> Markup:
     value = ranked_of(candidate)["value"]
     words = f"{column.write(value)}, left out"
-    return _row(view.called(candidate), _bar("wrong", value, most, None), words, None)
+    return _row(view.called(candidate), _bar("wrong", value, most, None), [_note(words, width)])
 
 
-def _row(name: str, bar: Markup, figure: Figure | str, usd: Figure | str | None) -> Markup:
-    cells = [tag("th", name, scope="row"), tag("td", bar)]
-    if usd is None:
-        cells.append(tag("td", str(figure), class_="figure quiet", colspan="2"))
-    else:
-        cells += [_figure(figure, "figure value"), _figure(usd, "figure")]
+def _note(words: str, width: str) -> Markup:
+    return tag("td", words, class_="quiet", colspan=width)
+
+
+def _row(name: str, bar: Markup, cells: Sequence[Markup]) -> Markup:
     # Without marks of its storage: a filter leaves the answer that of all storages, and its heading says so.
-    return tag("tr", *cells)
+    return tag("tr", tag("th", name, scope="row"), tag("td", bar), *cells)
 
 
-def _figure(value: Figure | str, class_: str) -> Markup:
+def _cell(value: Figure | str, class_: str | None, head: str) -> Markup:
+    # A narrow screen has no heads: each cell behind the figure says what it is.
+    named = None if class_ == "figure value" else head
     if isinstance(value, Figure):
-        return tag("td", value.text, class_=class_, data_value=repr(value.value))
-    return tag("td", value, class_=class_)
+        return tag("td", value.text, class_=class_, data_value=repr(value.value), data_head=named)
+    return tag("td", value, class_=class_, data_head=named)
 
 
 def _bar(kind: str, value: float, most: float, ends: tuple[float, float] | None) -> Markup:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from matrix.answer.decision.questions import storages_of
-from matrix.input.storage_names import brief_names
+from matrix.input.storage_names import NOT_AWS, brief_names
 from matrix.report.facets import Facets, Marks
 from matrix.statistics.carrying import is_carried
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
@@ -111,8 +111,14 @@ class View:
 
     @cached_property
     def storages(self) -> dict[str, str]:
-        """The brief name of each file system."""
-        return brief_names(storages_of(self.summary))
+        """The brief name of each file system.
+
+        Where all are emulated, the answer and each saved chart say so once.
+        """
+        names = brief_names(storages_of(self.summary))
+        if all(name.endswith(NOT_AWS) for name in names.values()):
+            return {key: name.removesuffix(f" {NOT_AWS}") for key, name in names.items()}
+        return names
 
     @cached_property
     def curves(self) -> list[str]:

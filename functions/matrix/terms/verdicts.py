@@ -1,6 +1,6 @@
 """Reading a decision's verdicts: what their codes let a program conclude."""
 
-from matrix.terms.documents.summary import Candidate, Difference, Question, RankedBy
+from matrix.terms.documents.summary import Candidate, Decision, Difference, Question, RankedBy
 
 OPEN = ("not-significant", "too-few")
 
@@ -47,3 +47,14 @@ def best_of(question: Question) -> Candidate | None:
         return None
     chosen += [each for each in ranked if each["cell"] == question.get("best_value")]
     return next(iter([*chosen, *ranked]), None)
+
+
+def winner(question: Question, decision: Decision) -> Candidate | None:
+    """Return the storage that a comparison names first.
+
+    In a run that recommends nothing that is the fastest, as its costs would be nobody's, unless it has an objective.
+    None where nothing meets the objective, or nothing is ranked.
+    """
+    if decision["is_recommendation"] or decision["objective"]:
+        return best_of(question)
+    return next(iter(judged(question)), None)

@@ -1,7 +1,7 @@
 """The decision of a run in words: the verdict first, then its evidence, then what may be wrong with it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Difference, Question, SummaryDocument
@@ -23,6 +23,11 @@ NOT_FOR_SALE = {
     "local-vm": "No storage is recommended: this run proves mounts and machines in emulation, it ranks no storages.",
     "emulated": "No storage is recommended: this run ranks emulated storages, not those of AWS.",
 }
+
+
+def _whole(candidate: Candidate) -> str:
+    """Return the name of a storage with all of its figures."""
+    return candidate["storage"]
 
 
 def decision_sentences(summary: SummaryDocument) -> list[str]:
@@ -72,14 +77,26 @@ def question_words(question: Question, decision: Decision) -> str:
     return f"{'. '.join(parts)}."
 
 
-def not_comparable(questions: Sequence[Question]) -> str:
+def open_words(question: Question, name: Callable[[Candidate], str]) -> Iterator[str]:
+    """Say which storages the samples do not tell from the fastest one, and why; `name` says what each is called."""
+    fastest, *others = judged(question)
+    unclear = [each for each, difference in _differences(others) if difference["code"] == "not-significant"]
+    if unclear:
+        yield f"The difference to {listed(map(name, unclear))} is not significant"
+    few = [(each, difference) for each, difference in _differences(others) if difference["code"] == "too-few"]
+    if few:
+        names = listed([name(fastest), *(name(candidate) for candidate, _ in few)])
+        yield f"{names} cannot be told apart: not replicated, {shortage_words(few[0][1].get('shortages') or [])}"
+
+
+def not_comparable(questions: Sequence[Question], name: Callable[[Candidate], str] = _whole) -> str:
     """Say where creates that were in memory stand beside creates that were stored; empty where none do."""
     unlike = [question for question in questions if len({_in_memory(each) for each in judged(question)}) > 1]
     if not unlike:
         return ""
     candidates = [candidate for question in unlike for candidate in judged(question)]
-    cached = dict.fromkeys(each["storage"] for each in candidates if _in_memory(each))
-    stored = dict.fromkeys(each["storage"] for each in candidates if not _in_memory(each))
+    cached = dict.fromkeys(name(each) for each in candidates if _in_memory(each))
+    stored = dict.fromkeys(name(each) for each in candidates if not _in_memory(each))
     return (
         f"Not comparable {at_sizes(unlike, questions)}: {listed(cached)} count{'s' if len(cached) == 1 else ''} a "
         f"create once it is in the instance's memory, {listed(stored)} once it is stored. "
@@ -147,7 +164,7 @@ def _of_ranking(question: Question) -> list[str]:
         parts.append(_described(question, bargain, f"within {NEAR} of it {praise}"))
     if cheapest and cheapest is not fastest and cheapest is not bargain:
         parts.append(_described(question, cheapest, "cheapest"))
-    parts += _open(fastest, ranked[1:])
+    parts += open_words(question, _whole)
     named = [each for each in (fastest, bargain, cheapest) if each is not None]
     parts += [
         f"{candidate['storage']}: {risk_words(risk, question['unit'])}"
@@ -162,17 +179,6 @@ def _of_ranking(question: Question) -> list[str]:
 
 def _described(question: Question, candidate: Candidate, praise: str) -> str:
     return f"{candidate['storage']} is {praise}: {_figure(question, candidate)}{_at_cost(candidate)}"
-
-
-def _open(fastest: Candidate, others: Sequence[Candidate]) -> Iterator[str]:
-    """Say which storages the samples do not tell from the fastest one, and why."""
-    unclear = [each for each, difference in _differences(others) if difference["code"] == "not-significant"]
-    if unclear:
-        yield f"The difference to {listed(each['storage'] for each in unclear)} is not significant"
-    few = [(each, difference) for each, difference in _differences(others) if difference["code"] == "too-few"]
-    if few:
-        names = listed(each["storage"] for each in [fastest, *(candidate for candidate, _ in few)])
-        yield f"{names} cannot be told apart: not replicated, {shortage_words(few[0][1].get('shortages') or [])}"
 
 
 def _differences(candidates: Sequence[Candidate]) -> list[tuple[Candidate, Difference]]:

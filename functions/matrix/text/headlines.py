@@ -1,75 +1,125 @@
-"""The answer of a run in one line, and what may be wrong with it in another one."""
+"""The answer of a run in one line, and what may be wrong with it in a few more."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from matrix.terms.documents.summary import Decision, Question, SummaryDocument
-from matrix.terms.verdicts import best_of, difference_of, is_open, judged
-from matrix.text.decisions import NEAR, limit_words, listed, not_comparable
+from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
+from matrix.terms.verdicts import difference_of, is_open, judged, winner
+from matrix.text.decisions import NEAR, at_sizes, limit_words, listed, not_comparable
+from matrix.text.rankings import Name
 from matrix.text.replication import shortage_words
 from matrix.text.risks import risk_words
+from matrix.text.warnings import kinds_of, of_run
 
 # Storages that a line names.
 MOST_NAMED = 3
 
 
-def headline(decision: Decision, names: Mapping[str, str]) -> str:
-    """Return the answer in one line; `names` has what storages are called, by file system."""
+def headline(decision: Decision, name: Name) -> str:
+    """Return the answer in one line; `name` says what a candidate's storage is called there."""
     questions = decision["questions"]
     if not any(judged(question) for question in questions):
         return "Nothing was measured, so there is nothing to choose from."
-    won = Counter(names[best["file_system"]] if (best := best_of(each)) else "" for each in questions)
     if len(questions) == 1:
         [only] = questions
         where = ", ".join(filter(None, [only["workload"], only["label"], only["fleet"]]))
-        return f"{where}: {_of_one(only, decision, next(iter(won)))}"
-    counted = [f"{name or 'no storage'} ({count})" for name, count in won.most_common(MOST_NAMED)]
-    more = f" and {len(won) - MOST_NAMED} others" if len(won) > MOST_NAMED else ""
-    what = "Cheapest that meets the objective" if decision["objective"] else "Best value"
-    return f"{what} in {len(questions)} comparisons: {', '.join(counted)}{more}."
+        return f"{where}: {_of_one(only, decision, name)}"
+    won: dict[str, list[Question]] = {}
+    for question in questions:
+        best = winner(question, decision)
+        won.setdefault(name(best) if best else "no storage", []).append(question)
+    if decision["objective"]:
+        what = "Cheapest that meets the objective"
+    elif decision["is_recommendation"]:
+        what = "Best value"
+    else:
+        what = "Fastest here"
+    if not decision["objective"] and all(any(map(is_open, judged(question))) for question in questions):
+        what = "Ahead, but too close to call"
+    if len(won) == 1:
+        return f"{what} in all {len(questions)} comparisons: {next(iter(won))}."
+    if _differ_in_size_only(questions):
+        # Who asks which storage to buy asks for many instances, so who wins with the most of them is named first.
+        order = sorted(won.items(), key=lambda each: -max(question["instances"] for question in each[1]))
+        told = [f"{storage} {at_sizes(mine, questions)}" for storage, mine in order[:MOST_NAMED]]
+        # The first one says what the numbers are.
+        told = [told[0], *(words.removesuffix(" instances").removesuffix(" instance") for words in told[1:])]
+    else:
+        order = sorted(won.items(), key=lambda each: -len(each[1]))
+        told = [f"{storage} in {len(mine)}" for storage, mine in order[:MOST_NAMED]]
+        told[0] += f" of {len(questions)} comparisons"
+    more = [f"{len(won) - MOST_NAMED} others in the rest"] if len(won) > MOST_NAMED else []
+    return f"{what}: {'; '.join([*told, *more])}."
 
 
-def _of_one(question: Question, decision: Decision, name: str) -> str:
+def _differ_in_size_only(questions: list[Question]) -> bool:
+    """Whether comparisons are of one kind of work on one instance type, so that their sizes name them."""
+    kinds = {(each["workload"], each["label"], each["fleet"].partition(" × ")[2]) for each in questions}
+    return len(kinds) == 1
+
+
+def _of_one(question: Question, decision: Decision, name: Name) -> str:
+    best = winner(question, decision)
     if objective := decision["objective"]:
         level, limit = f"P{question['level']:g}", limit_words(objective, question["unit"])
-        if not name:
+        if best is None:
             return f"no storage reaches {level} {limit}."
-        verb = f"take {name}" if decision["is_recommendation"] else f"{name} is first here"
+        verb = f"take {name(best)}" if decision["is_recommendation"] else f"{name(best)} is first here"
         return f"{verb}: it is the cheapest with {level} {limit}."
+    if best is None:
+        return "nothing can be ranked."
     if len(judged(question)) == 1:
-        return f"only {name} was measured, so nothing is compared."
-    best = best_of(question)
-    if best is not None and best["verdict"]["code"] == "fastest":
-        is_cheapest = best["verdict"].get("is_cheapest") and decision["is_recommendation"]
-        return f"{name} is {'fastest and cheapest' if is_cheapest else 'fastest'}."
-    return f"{name} is the best value: cheapest of those within {NEAR} of the fastest."
+        return f"only {name(best)} was measured, so nothing is compared."
+    return f"{name(best)} {claim(question, decision, best)}."
 
 
-def caveats(summary: SummaryDocument) -> list[str]:
-    """Return what may be wrong with the answer, the worst first, a line each."""
-    decision = summary.get("decision")
-    return list(_caveats(decision)) if decision else []
+def claim(question: Question, decision: Decision, candidate: Candidate, among: str = "") -> str:
+    """Say what the winner of a comparison is: `is fastest and cheapest`; `among` says of which storages."""
+    if candidate["verdict"]["code"] == "fastest" or candidate is judged(question)[0]:
+        if any(map(is_open, judged(question)[1:])):
+            return f"is ahead{among}, but too close to call"
+        is_cheapest = candidate["verdict"].get("is_cheapest") and decision["is_recommendation"]
+        return f"is {'fastest and cheapest' if is_cheapest else 'fastest'}{among}"
+    return f"is the best value{among}: cheapest of those within {NEAR} of the fastest"
 
 
-def _caveats(decision: Decision) -> Iterator[str]:
+def doubts(summary: SummaryDocument, decision: Decision, name: Name, most: int) -> list[str]:
+    """Return the caveats of an answer, then the worst kinds of warnings, then those of the plan: a line each."""
+    known = [] if "as_written" in decision else list(caveats(decision, name))
+    return [*known, *(kind.brief for kind in kinds_of(summary)), *of_run(summary)][:most]
+
+
+def caveats(decision: Decision, name: Name) -> Iterator[str]:
+    """Yield what may be wrong with the answer, the worst first, a line each."""
     questions = decision["questions"]
-    if unlike := not_comparable(questions):
+    if unlike := not_comparable(questions, name):
         yield unlike
     unclear = [question for question in questions if any(map(is_open, judged(question)))]
     if unclear:
-        which = f" ({len(unclear)} of {len(questions)} comparisons)" if len(questions) > 1 else ""
-        yield f"≈ Too close to call{which}: {_why_open(unclear)}."
-    risks = Counter(
-        risk_words(risk, question["unit"])
-        for question in questions
-        if (best := best_of(question))
-        for risk in best["risks"]
-        if risk["code"] != "not-replicated" or not unclear
-    )
+        yield f"≈ Too close to call{_at(unclear, questions)}: {_why_open(unclear)}."
+    risks: Counter[str] = Counter()
+    where: dict[str, list[Question]] = {}
+    for question in questions:
+        best = winner(question, decision)
+        for risk in best["risks"] if best else ():
+            if risk["code"] != "not-replicated" or not unclear:
+                words = risk_words(risk, question["unit"])
+                risks[words] += 1
+                where.setdefault(words, []).append(question)
     if risks:
-        most, count = risks.most_common(1)[0]
-        of = f" ({count} of {len(questions)} comparisons)" if len(questions) > 1 else ""
-        yield f"At risk: {most}{of}."
+        most, _ = risks.most_common(1)[0]
+        yield f"At risk{_at(where[most], questions)}: {most}."
+
+
+def _at(some: list[Question], questions: list[Question]) -> str:
+    """Name the comparisons that are meant, where they are not all."""
+    if len(questions) == 1:
+        return ""
+    if len(some) == len(questions):
+        return f" in all {len(questions)} comparisons"
+    if _differ_in_size_only(questions):
+        return f" {at_sizes(some, questions)}"
+    return f" in {len(some)} of {len(questions)} comparisons"
 
 
 def _why_open(questions: list[Question]) -> str:

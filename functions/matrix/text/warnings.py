@@ -17,6 +17,32 @@ SEVERITY = (
 # Texts that others wrote are alike if they differ in words with digits only.
 BY_TEXT = frozenset({"launch-missing", "unreadable", "no-bottleneck", "of-samples", "of-source", "as-written"})
 WORD_WITH_DIGIT = re.compile(r"\S*\d\S*")
+LONGER = 'Use longer steps (more "files", a larger "size" or "totalSize", fio\'s "runtime")'
+AGAIN = 'Raise "repetitions", or set "launches": 3'
+# What a kind does to the result, and what to change: of a finding by its kind, of the others by their code.
+BRIEF = {
+    "fewer-instances": (
+        "fewer instances ran than asked: another load",
+        'Lower "count", or raise the quota',
+    ),
+    "tool-bound": (
+        "limited by the load generator, so the figures are the tool's and not the storage's",
+        'Set fio\'s "ioengine": "io_uring" with "iodepth": 32, or a larger "instanceType"',
+    ),
+    "behind": ("the storage fell behind the rate, so latencies grow with the step", 'Lower "ratePerSecondPerInstance"'),
+    "not-steady": ("the rate was still changing at the end", f'{LONGER}, or set "precondition"'),
+    "steady-late": ("the figure holds a burst or a cold start", LONGER),
+    "overhead": ("part of the time was not the work, which shares of CPU and network include", LONGER),
+    "slow first run": ("the first repetition was slower: caches were cold, or credits full", LONGER),
+    "drift": ("the rate kept rising or falling over the repetitions", LONGER),
+    "two groups": ("the values form two groups, and the median is in neither", AGAIN),
+    "two groups of instances": ("some instances are always faster", 'Compare their zones and hosts, or raise "count"'),
+    "two groups of repetitions": ("some repetitions are faster as a whole", AGAIN),
+    "unsteady": ("repetitions differ", AGAIN),
+    "autocorrelated": ("each repetition resembles the one before, so they count as fewer", 'Set "launches": 3'),
+    "launches differ": ("blocks differ, as what you buy will", 'Raise "launches"'),
+    "wide interval": ("the median is not known to within 10 %", AGAIN),
+}
 
 
 @dataclass
@@ -35,6 +61,21 @@ class Kind:
         cells = len({cell for cell, _ in self.warnings})
         where = f"{points} points of {cells} cell{'s' if cells > 1 else ''}"
         return f"{where}, the worst is {warning_line(cell, worst)}"
+
+    @property
+    def brief(self) -> str:
+        """All of them in one short line: where, what it does to the result, and what to change."""
+        cell, worst = self.warnings[0]
+        points = [point for _, warning in self.warnings for point in warning.get("points") or []]
+        cells = len({cell for cell, _ in self.warnings})
+        where = f"{len(points)} points" if len(points) > 1 else f"{cells} cells" if cells > 1 else cell
+        known = BRIEF.get(worst["code"]) or BRIEF.get(worst.get("kind", ""))
+        if known is None:
+            return f"{where}: {readable(worst['text'])}."
+        what, change = known
+        is_sized = worst["code"] == "finding" and "share" in worst
+        size = f" (by up to {100 * worst['share']:.0f} %)" if is_sized else ""
+        return f"{where}: {what}{size}. {change}."
 
     @property
     def lines(self) -> list[str]:

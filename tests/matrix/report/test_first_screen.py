@@ -1,6 +1,8 @@
 """What a report shows first: one comparison in a line, a number and ranked bars; and what its chips choose."""
 
 import re
+from html import unescape
+from pathlib import Path
 
 import pytest
 from support.runs_for_reports import TWO_STORAGES, build_run
@@ -9,11 +11,14 @@ from matrix.published.yocto_run import yocto_run
 from matrix.report import neighbours
 from matrix.report.page import render, view_of
 from matrix.report.ranking import rankings
+from matrix.text.glossary import GLOSSARY
+
+HANDBOOK = Path(__file__).resolve().parents[3] / "docs" / "report.md"
 
 
 def words(markup):
     """The text of some HTML, blanks between its elements."""
-    return " ".join(re.sub(r"<[^>]*>", " ", markup).split())
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", markup)).split())
 
 
 def panels(view):
@@ -29,7 +34,7 @@ def published():
 def test_a_panel_has_the_answer_the_number_the_costs_and_all_storages_the_best_first(published):
     *_, last = panels(published)
 
-    assert "EBS gp3 is fastest and cheapest. 102m 50s P90 build time, $1.32 per build" in last
+    assert "EBS gp3 is fastest and cheapest. 102m 50s P90 build time, $1.32 per build." in last
     bars = last.partition("USD per build")[2]
     assert bars.index("EBS gp3 102m 50s 1.32") < bars.index("151m 54s 1.69") < bars.index("EFS bursting 190m 42s 2.10")
 
@@ -72,7 +77,9 @@ def test_storages_that_chance_may_order_are_not_called_fastest():
 
     [panel] = panels(view_of(summary, results=results, plan=planned))
 
-    assert "is ahead, but the difference is not significant." in panel
+    assert "is ahead, but too close to call." in panel
+    assert '≈ EFS bursting and EBS gp3 cannot be told apart: not replicated, only 2 instances: set "count": 3' in panel
+    assert re.search(r"EBS gp3 [\d hms]+ ≈", panel)
     assert "is fastest" not in panel
 
 
@@ -83,7 +90,7 @@ def test_a_storage_alone_wins_nothing_and_an_objective_that_nobody_meets_takes_n
     too_slow = view_of(summary, results=results, plan=planned, objective={"metric": "duration_s", "atMost": 10})
 
     assert "Only EBS gp3 was measured." in alone
-    assert all("No storage reaches the objective." in panel for panel in panels(too_slow))
+    assert all("No storage reaches the objective: P90 at most 10.0s." in panel for panel in panels(too_slow))
 
 
 def test_intervals_are_promised_only_where_there_are_some():
@@ -117,3 +124,49 @@ def test_rows_columns_charts_and_panels_carry_the_marks_of_the_chips():
     assert re.search(r'<th scope="col" data-w="0" data-f="0">1 × m6i.large', text)
     assert len(re.findall(r'<svg class="row" [^>]*data-s="\d" data-w="0" data-f="\d"', text)) >= 4
     assert re.search(r'<g class="s1" data-group="1" data-s="1"', text)
+
+
+def test_a_ranking_has_figure_interval_cost_and_bottleneck_of_each_storage():
+    summary, results, planned = build_run({"ebs": {50: 3000.0}, "efs": {50: 3800.0}})
+    [panel] = panels(view_of(summary, results=results, plan=planned))
+
+    assert "Storage P90 80 % interval USD per build Bottleneck ★ EBS gp3" in panel
+    assert re.search(r"★ EBS gp3 50m \d\ds \d\dm \d\ds – \d\dm \d\ds \d\.\d+ client CPU EFS", panel)
+
+
+def test_the_verdict_comes_first_then_the_evidence_then_what_may_be_wrong_in_at_most_five_lines():
+    for run, results, planned in (
+        (yocto_run("published-yocto"), None, None),
+        build_run(TWO_STORAGES, repetitions=1, environment="local"),
+    ):
+        answer = render(run, results=results, plan=planned).partition('id="answer"')[2].partition("</section>")[0]
+        doubts = answer.partition('class="doubts"')[2]
+
+        assert answer.index('class="headline"') < answer.index('class="bars"') < answer.index('class="doubts"')
+        assert 0 < doubts.count("<li>") <= 5
+        assert 'href="#warnings"' in doubts or "warnings" not in doubts
+
+
+def test_a_run_of_this_machine_says_so_once_and_has_no_prices():
+    summary, results, planned = build_run(TWO_STORAGES, environment="emulated")
+    for cell in (*summary["cells"], *planned["cells"]):
+        cell["storage"] = {**cell["storage"], "emulated": True}
+    text = words(
+        re.sub(r"<(script|style).*?</\1>", "", render(summary, results=results, plan=planned), flags=re.DOTALL)
+    )
+    answer = text.partition("Answer")[2].partition("The matrix")[0]
+
+    assert answer.count("emulated") == answer.count("not those of AWS") == 1
+    assert "USD" not in answer
+    assert "$" not in answer
+
+
+def test_the_page_explains_its_words_as_the_handbook_does():
+    listed = dict(re.findall(r"^\| \*\*(.+?)\*\* \| (.+) \|$", HANDBOOK.read_text(encoding="utf-8"), re.MULTILINE))
+    page = render(yocto_run("p"))
+    body = words(re.sub(r"<(script|style).*?</\1>", "", page, flags=re.DOTALL))
+
+    assert listed == {word: meaning.replace("|", "\\|") for word, meaning in GLOSSARY.items()}
+    for word, meaning in GLOSSARY.items():
+        assert f"{word} {meaning}" in body
+    assert 'href="#words"' in page.partition('id="answer"')[2].partition("</section>")[0]

@@ -11,6 +11,7 @@ from support.runs_for_reports import build_run, cell_of, swept_page
 
 from matrix.answer.comparing import compare
 from matrix.answer.history import KeptRun
+from matrix.published.runs import published_runs
 from matrix.published.yocto_run import yocto_run
 from matrix.report import heat_map, html, page, parts, ranking
 from matrix.report.comparison import render_comparison
@@ -271,14 +272,49 @@ def test_chips_choose_for_the_whole_page_and_the_address_keeps_it(opened, report
     assert again.locator("#tables h2").bounding_box()["y"] < 40
 
 
-def test_a_link_chooses_a_comparison_with_and_without_a_script(opened):
-    for is_scripted in (True, False):
-        page = opened(java_script_enabled=is_scripted)
-        assert page.locator(".ranking:visible").count() == 1
+def test_lists_pick_a_comparison_by_keyboard(opened):
+    page = opened()
+    fleets = page.get_by_label("Fleet", exact=True)
+    assert page.locator(".ranking:visible").count() == 1
 
-        page.locator(".asked a").first.click()
+    fleets.focus()
+    page.keyboard.press("Home")
 
-        assert page.locator(".ranking:visible").get_attribute("id") == "ranking-1"
+    assert page.locator(".ranking:visible").get_attribute("id") == "ranking-1"
+    assert page.locator(".ranking:visible .where").inner_text().endswith(fleets.input_value())
+    # The address keeps the choice.
+    again = opened()
+    again.goto("about:blank")
+    again.goto(page.url)
+    assert again.locator(".ranking:visible").get_attribute("id") == "ranking-1"
+
+
+def test_without_a_script_all_comparisons_stand_below_the_first(opened):
+    page = opened(java_script_enabled=False)
+    panels = page.locator(".ranking")
+
+    tops = [panel.bounding_box()["y"] for panel in panels.all()]
+
+    assert panels.count() > 3
+    assert page.locator(".ranking:visible").count() == panels.count()
+    assert page.locator(".ranking.first").bounding_box()["y"] == min(tops)
+
+
+def test_a_list_has_only_what_goes_with_the_lists_before_it(chromium, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(render(published_runs("p")["p-efs-tutorial"]), encoding="utf-8")
+    context = chromium.new_context(viewport=SCREEN)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    lists = page.locator(".picker select").all()
+
+    for each in lists:
+        for value in each.locator("option").evaluate_all("options => options.map(option => option.value)"):
+            each.select_option(value)
+            where = page.locator(".ranking:visible .where").inner_text()
+            assert all(other.input_value() in where for other in lists)
+    assert len(lists) >= 2
+    context.close()
 
 
 def test_a_table_is_copied_with_its_exact_values(opened):
@@ -376,7 +412,7 @@ def test_what_a_large_page_has_packed_is_there_once_it_is_wanted(chromium, tmp_p
     # Given a page that packs all that it can
     for module, name in ((html, "LONG"), (page, "MOST_OPEN"), (parts, "MOST_QUESTIONS"), (parts, "MOST_ROWS")):
         monkeypatch.setattr(module, name, 0)
-    monkeypatch.setattr(ranking, "MOST_LINKS", 0)
+    monkeypatch.setattr(ranking, "MOST_OPEN", 0)
     path = three_fleets_on_two_storages(tmp_path)
     context = chromium.new_context(viewport=SCREEN)
     shown, problems = context.new_page(), []
@@ -416,7 +452,7 @@ def test_what_a_large_page_has_packed_is_there_once_it_is_wanted(chromium, tmp_p
 
 def test_what_a_very_large_page_has_zipped_is_there_once_it_is_wanted(chromium, tmp_path, monkeypatch):
     # Given a page that zips all that it can
-    for module, name in ((html, "VERY_LONG"), (page, "MOST_OPEN"), (ranking, "MOST_LINKS"), (ranking, "MOST_PACKED")):
+    for module, name in ((html, "VERY_LONG"), (page, "MOST_OPEN"), (ranking, "MOST_OPEN"), (ranking, "MOST_PACKED")):
         monkeypatch.setattr(module, name, 0)
     path = three_fleets_on_two_storages(tmp_path)
     context = chromium.new_context(viewport=SCREEN)
@@ -442,6 +478,7 @@ def test_what_a_very_large_page_has_zipped_is_there_once_it_is_wanted(chromium, 
     unscripted = chromium.new_context(viewport=SCREEN, java_script_enabled=False).new_page()
     unscripted.goto(path.as_uri())
     unscripted.locator("#percentiles summary").first.click()
+    unscripted.locator("#percentiles details[open] .quiet").first.wait_for()
     assert "in the table All figures" in unscripted.locator("#percentiles details").first.inner_text()
     assert unscripted.locator("#tables table").first.is_visible()
     # A browser that cannot unzip has the rest of the page.
@@ -452,6 +489,7 @@ def test_what_a_very_large_page_has_zipped_is_there_once_it_is_wanted(chromium, 
     old.locator("html.scripted").wait_for()
     old.locator("#tables table").first.wait_for(state="visible")
     old.locator("#percentiles summary").first.click()
+    old.locator("#percentiles details[open] .quiet").first.wait_for()
     assert "in the table All figures" in old.locator("#percentiles details").first.inner_text()
     assert problems == []
     for each in (context, unscripted.context):

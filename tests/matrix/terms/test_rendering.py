@@ -8,7 +8,8 @@ import pytest
 
 from matrix.input.storage_names import brief_names, storage_label
 from matrix.report import csv_rows, markdown
-from matrix.terms import figures, names, sentences
+from matrix.terms import figures, names
+from matrix.text.decisions import NOT_FOR_SALE
 
 
 def summary(**changes):
@@ -130,8 +131,9 @@ def test_markdown_names_failed_cells_on_one_line():
 
 
 def test_a_local_run_says_that_its_figures_are_not_those_of_aws():
-    assert sentences.LOCAL_NOTE in markdown.to_markdown(summary(environment="local"))
-    assert sentences.LOCAL_NOTE not in markdown.to_markdown(summary())
+    note = NOT_FOR_SALE["local"]
+    assert note in markdown.to_markdown(summary(environment="local"))
+    assert note not in markdown.to_markdown(summary())
 
 
 def test_warnings_are_listed_with_their_path():

@@ -1,9 +1,14 @@
 """Warnings in words: a line for each kind, the most severe first, of a kind the worst."""
 
+import inspect
+import re
 from typing import get_args, get_type_hints
 
+from matrix.statistics import steadiness
 from matrix.terms.documents.result import CellWarning
-from matrix.text.warnings import SEVERITY, every_warning, kinds_of, warning_line, warning_lines
+from matrix.text.warnings import BRIEF, BY_TEXT, SEVERITY, every_warning, kinds_of, warning_line, warning_lines
+
+FINDINGS = inspect.getsource(steadiness)
 
 
 def unsteady(point, percent, metric="iops"):
@@ -60,3 +65,22 @@ def test_what_instances_wrote_is_alike_if_only_figures_differ():
     other = {"code": "of-samples", "samples": 1, "text": "caches were not dropped"}
 
     assert [len(kind.warnings) for kind in kinds_of(run(a=[*off, other]))] == [2, 1]
+
+
+def test_a_kind_in_brief_counts_its_points_and_names_the_field_to_change():
+    several, other = kinds_of(run(a=[unsteady("p01", 12), unsteady("p02", 135)], b=[
+        {"code": "of-samples", "samples": 1, "text": "caches were not dropped"}]))  # fmt: skip
+
+    assert several.brief == '2 points: repetitions differ (by up to 135 %). Raise "repetitions", or set "launches": 3.'
+    assert other.brief == "b: caches were not dropped."
+
+
+def test_each_code_and_each_kind_of_finding_is_known_in_brief():
+    kinds = set(re.findall(r'Finding\(\s*"(.+?)"', FINDINGS)) | set(
+        re.findall(r'(?:return|=) "(two groups.*?)"', FINDINGS)
+    )
+
+    assert len(kinds) >= 7
+    assert kinds <= set(BRIEF)
+    assert {code for code in SEVERITY if code not in BY_TEXT and code != "finding"} <= set(BRIEF)
+    assert all('"' in change or "zones" in change for _, change in BRIEF.values())
