@@ -16,6 +16,7 @@ from matrix.input.image import Image
 from matrix.input.matrix import Inclusion, Matrix, Objective, Selector
 from matrix.input.workloads.command import OwnMetric
 from matrix.plan.planning import plan
+from matrix.terms.problems import InvalidMatrix
 from storages.models import MODELS
 
 ROOT = Path(__file__).parents[3]
@@ -76,6 +77,49 @@ def test_the_example_of_the_format_page_is_what_the_page_says():
 
     assert planned["totals"]["cells"] == 5
     assert {len(cell["points"]) for cell in planned["cells"]} == {6}
+
+
+def first_example(page):
+    """The first example of a page: a part of a matrix."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return json.loads("{" + re.search(r"```json\n(.*?)```", text, re.DOTALL)[1] + "}")
+
+
+def problems_of(**parts):
+    """What is wrong with a matrix of these parts; empty where nothing is."""
+    whole = {"name": "page", "fleet": [{"instanceType": "m6i.large", "count": 2}], **parts}
+    try:
+        read_matrix(json.dumps(whole))
+    except InvalidMatrix as error:
+        return [problem.rule for problem in error.problems]
+    return []
+
+
+SOME_WORKLOADS = (
+    {"type": "touch", "files": 64},
+    {"type": "read", "records": 1024},
+    {"type": "command", "name": "copy", "command": "true"},
+)
+SOME_STORAGES = ({"type": "ebs", "volumeType": "gp3", "sizeGiB": 200}, {"type": "efs"})
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_each_storage_of_a_pages_example_can_be_planned(kind):
+    example = first_example(f"storages/{kind}.md")
+    fleet = {"fleet": example["fleet"]} if "fleet" in example else {}
+
+    for storage in example["storage"]:
+        tried = [problems_of(storage=[storage], workload=[workload], **fleet) for workload in SOME_WORKLOADS]
+        assert storage["type"] == kind
+        assert [] in tried, tried
+
+
+@pytest.mark.parametrize("kind", workloads.MODELS)
+def test_each_workload_of_a_pages_example_can_be_planned(kind):
+    for workload in first_example(f"workloads/{kind}.md")["workload"]:
+        tried = [problems_of(storage=[storage], workload=[workload]) for storage in SOME_STORAGES]
+        assert workload["type"] == kind
+        assert [] in tried, tried
 
 
 @pytest.mark.parametrize("path", EVENTS, ids=lambda path: path.stem)
