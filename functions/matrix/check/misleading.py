@@ -86,12 +86,12 @@ def _volatile_create_problems(matrix: Matrix, cells: list[Combination]) -> Probl
 
 def _short_tail_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield a warning for each open loop whose steps have too few operations for a P99."""
-    asked: set[int] = set()
+    asked: set[str] = set()
     for cell in cells:
         workload = cell.workload
-        if id(workload) in asked or not isinstance(workload, (ReadWorkload, TouchWorkload)):
+        if workload.fingerprint in asked or not isinstance(workload, (ReadWorkload, TouchWorkload)):
             continue
-        asked.add(id(workload))
+        asked.add(workload.fingerprint)
         fewest = min((workload.operations(point) for point in workload.points() if RATE in point), default=math.inf)
         if fewest < needed(99):
             rule = f"{fewest:,.0f} operations carry no P99, by which an open loop is judged: it takes {needed(99)}"

@@ -15,12 +15,11 @@ from matrix.check.objective import objective_problems, own_metric_problems
 from matrix.check.tags import tag_problems
 from matrix.input import limits, workloads
 from matrix.input.emulation import emulation_problems
-from matrix.input.fleet import Fleet, FleetAxis
+from matrix.input.fleet import FleetAxis
 from matrix.input.image import BUILT
 from matrix.input.matrix import Matrix
 from matrix.input.pace import turns_of
 from matrix.input.part import Part, check
-from matrix.input.workloads import Workload
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
@@ -177,7 +176,7 @@ def _duplicate_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     for axis in ("storage", "workload"):
         first: dict[str, int] = {}
         for i, part in enumerate(getattr(matrix, axis)):
-            earlier = first.setdefault(part.fingerprint(), i)
+            earlier = first.setdefault(part.fingerprint, i)
             if earlier != i:
                 duplicated = True
                 rule = f"is the same as {axis}[{earlier}]: its cells would be duplicates"
@@ -185,16 +184,9 @@ def _duplicate_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     if duplicated:
         return
     seen: dict[tuple[str, str, str], Path] = {}
-    prints: dict[int, str] = {}
-
-    def print_of(part: Storage | Workload | Fleet) -> str:
-        if id(part) not in prints:
-            prints[id(part)] = part.fingerprint()
-        return prints[id(part)]
-
     reported: set[Path] = set()
     for cell in cells:
-        key = (print_of(cell.storage), print_of(cell.workload), print_of(cell.fleet))
+        key = (cell.storage.fingerprint, cell.workload.fingerprint, cell.fleet.fingerprint)
         earlier_path = seen.setdefault(key, cell.path)
         if earlier_path != cell.path and cell.path not in reported:
             reported.add(cell.path)
@@ -204,9 +196,9 @@ def _duplicate_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
 
 def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield a problem for each workload that does not fit on a storage of the same cell."""
-    largest: dict[tuple[int, int, float | None], Combination] = {}
+    largest: dict[tuple[str, str, float | None], Combination] = {}
     for cell in cells:
-        alike = (id(cell.storage), id(cell.workload), cell.storage.room_gib(cell.fleet.instance_type))
+        alike = (cell.storage.fingerprint, cell.workload.fingerprint, cell.storage.room_gib(cell.fleet.instance_type))
         if alike not in largest or cell.fleet.count > largest[alike].fleet.count:
             largest[alike] = cell
     for cell in largest.values():
@@ -307,14 +299,14 @@ def _transfer_source_problems(matrix: Matrix, cells: list[Combination]) -> Probl
 
 def _populate_problems(cells: list[Combination]) -> Problems:
     """Yield a problem where one shared file system would have to be filled in two ways."""
-    first: dict[int, Any] = {}
-    reported: set[int] = set()
+    first: dict[str, Any] = {}
+    reported: set[str] = set()
     for cell in cells:
         if not cell.storage.is_shared or not cell.workload.populate_seconds:
             continue
-        earlier = first.setdefault(id(cell.storage), cell.workload)
-        if earlier is not cell.workload and id(cell.storage) not in reported:
-            reported.add(id(cell.storage))
+        earlier = first.setdefault(cell.storage.fingerprint, cell.workload)
+        if earlier.fingerprint != cell.workload.fingerprint and cell.storage.fingerprint not in reported:
+            reported.add(cell.storage.fingerprint)
             rule = f"two workloads populate {cell.storage.slug}; a file system is populated once"
             fix = "populate both caches in one command, or use two matrices"
             yield Problem("workload", f"{earlier.slug}, {cell.workload.slug}", rule, fix)
@@ -322,9 +314,7 @@ def _populate_problems(cells: list[Combination]) -> Problems:
 
 def _history_problems(cells: list[Combination]) -> Problems:
     """Yield a problem where a storage has more cells than the history of one execution holds."""
-    storages = {id(cell.storage): cell.storage for cell in cells}
-    prints = {key: storage.fingerprint() for key, storage in storages.items()}
-    count = Counter(prints[id(cell.storage)] for cell in cells)
+    count = Counter(cell.storage.fingerprint for cell in cells)
     most = max(count.values(), default=0)
     if turns_of(most) <= 2 * most:
         rule = f"{most} cells on one storage do not fit into the 25,000 events of one execution"

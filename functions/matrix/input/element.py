@@ -32,8 +32,9 @@ class Element(Protocol):
         """It as JSON, every default filled in; nobody may change it."""
         ...
 
+    @property
     def fingerprint(self) -> str:
-        """Return a text that is equal for equal elements."""
+        """A text that is equal for equal elements."""
         ...
 
     @classmethod

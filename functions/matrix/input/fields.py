@@ -35,8 +35,9 @@ class InputModel(BaseModel):
         """The part as `to_document` has it, made once for all cells that share the part: nobody may change it."""
         return self.to_document()
 
+    @cached_property
     def fingerprint(self) -> str:
-        """Return a text that is equal for equal parts of the input, defaults written or not."""
+        """A text that is equal for equal parts of the input, defaults written or not."""
         return self.model_dump_json(by_alias=True, exclude_none=True)
 
 

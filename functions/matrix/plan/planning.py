@@ -189,7 +189,9 @@ def plan(
     warnings += book.warnings()
     warnings += budget.warnings(matrix.budget_usd, cost, planned_cells)
     # Each storage with each type once, however many workloads, sizes and launches they have.
-    pairs = {(id(cell.combination.storage), cell.combination.fleet.instance_type): cell for cell in _fresh(named)}
+    pairs = {
+        (cell.combination.storage.fingerprint, cell.combination.fleet.instance_type): cell for cell in _fresh(named)
+    }
     attached = [] if matrix.emulate else [volumes for cell in pairs.values() for volumes in cell.attached]
     warnings += instance_ebs.warnings(attached, instance_ebs.known_limits())
     if not matrix.emulate:
@@ -241,20 +243,21 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
     matrix, combinations = checked.matrix, checked.cells
     storage_ids = _ids([combination.storage for combination in combinations], marked_slug if matrix.emulate else str)
     workload_ids = _ids([combination.workload for combination in combinations])
-    workloads = {id(combination.workload): combination.workload for combination in combinations}
+    workloads = {combination.workload.fingerprint: combination.workload for combination in combinations}
     points = {key: _points(workload) for key, workload in workloads.items()}
     rows = {key: _rows(points[key], workload, matrix.repetitions) for key, workload in workloads.items()}
-    takes: dict[tuple[int, int, int], tuple[Footprint, Work]] = {}
+    takes: dict[tuple[str, str, int], tuple[Footprint, Work]] = {}
     os = (matrix.image or Image()).os
     cells = []
     for launch in range(1, matrix.launches + 1):
         for combination in combinations:
-            of_workload, storage = id(combination.workload), storage_ids[id(combination.storage)]
+            of_workload, of_storage = combination.workload.fingerprint, combination.storage.fingerprint
+            storage = storage_ids[of_storage]
             workload, fleet = workload_ids[of_workload], combination.fleet.slug
             joined = cell_id(storage, workload, fleet) if matrix.launches > 1 else None
             file_system = launch_id(storage, launch) if joined else storage
             # Fleets of one size take the same, whatever their type, and so do all launches.
-            alike = of_workload, id(combination.storage), combination.fleet.count
+            alike = of_workload, of_storage, combination.fleet.count
             if alike not in takes:
                 footprint = _footprint(combination, points[of_workload])
                 takes[alike] = footprint, _work(combination, footprint, len(points[of_workload]), matrix.repetitions)
@@ -321,7 +324,7 @@ def _images(matrix: Matrix, cells: list[_Cell], book: PriceBook) -> list[Planned
     for architecture, group in by_architecture.items():
         tools: set[str] = set()
         # Each storage with each workload once, however many fleets they have.
-        alike = {(id(cell.combination.storage), id(cell.combination.workload)): cell for cell in group}
+        alike = {(cell.combination.storage.fingerprint, cell.combination.workload.fingerprint): cell for cell in group}
         for cell in alike.values():
             storage, workload = cell.combination.storage, cell.combination.workload
             params = [point["params"] for point in cell.points]
@@ -333,13 +336,11 @@ def _images(matrix: Matrix, cells: list[_Cell], book: PriceBook) -> list[Planned
     return planned_images
 
 
-def _ids(parts: Sequence[Storage] | Sequence[Workload], mark: Callable[[str], str] = str) -> dict[int, str]:
-    """Return a readable unique id for each storage or workload, by its `id()`; equal ones have the same."""
-    objects = {id(part): part for part in parts}
-    prints = {key: part.fingerprint() for key, part in objects.items()}
-    slugs = {prints[key]: mark(part.name or part.slug) for key, part in objects.items()}
-    unique = dict(zip(slugs, unique_slugs([(slug, print_) for print_, slug in slugs.items()]), strict=True))
-    return {key: unique[print_] for key, print_ in prints.items()}
+def _ids(parts: Sequence[Storage] | Sequence[Workload], mark: Callable[[str], str] = str) -> dict[str, str]:
+    """Return a readable unique id for each storage or workload, by its fingerprint."""
+    different = {part.fingerprint: part for part in parts}
+    slugs = {fingerprint: mark(part.name or part.slug) for fingerprint, part in different.items()}
+    return dict(zip(slugs, unique_slugs([(slug, fingerprint) for fingerprint, slug in slugs.items()]), strict=True))
 
 
 def _in_order(cells: list[_Cell], seed: int, *, is_random: bool) -> list[list[_Cell]]:
@@ -416,11 +417,11 @@ def _plan_fresh(
         raise AssertionError(f"{group[0].file_system} cannot be polled often enough")
     storage = group[0].combination.storage
     stored_bytes = _stored_bytes(group)
-    known: dict[tuple[int, str], _Alike] = {}
+    known: dict[tuple[Work, Footprint, str], _Alike] = {}
     cells = []
     for cell in group:
         # Fleets of one size have one `Work`; their placement says what passes between zones.
-        key = id(cell.work), str(cell.combination.fleet.placement)
+        key = cell.work, cell.footprint, str(cell.combination.fleet.placement)
         if key not in known:
             known[key] = _alike(cell, least_s, book, stored_bytes)
         cells.append(_plan_cell(cell, known[key], seed, book, is_random=matrix.order == "random"))

@@ -138,6 +138,11 @@ def test_one_file_system_is_populated_by_one_workload_only():
 
     assert list(problems_of(storage=[{"type": "efs"}], workload=[one, other])) == ["workload"]
     assert problems_of(storage=[EBS], workload=[one, other]) == {}  # each instance populates its own volume
+    # What is included is read apart from the axes, and is the same workload on the same file system for all that.
+    added = {"storage": EFS, "workload": one, "fleet": {"instanceType": "m6i.large", "count": 7}}
+    assert problems_of(storage=[EFS], workload=[one], include=[added]) == {}
+    [refused] = problems_of(storage=[EFS], workload=[one], include=[added | {"workload": other}]).values()
+    assert "two workloads populate" in refused.rule
 
 
 def test_touch_makes_a_point_of_every_combination():

@@ -28,7 +28,7 @@ def carriers(asked: Use, gib: float, window_s: float, book: PriceBook, *, only_s
         demand = Demand(gib, _percentile(asked.iops, level), _percentile(asked.bytes_per_s, level))
         for model in MODELS.values():
             if model.is_shared or not only_shared:
-                sized |= {storage.fingerprint(): storage for storage in model.fitting(demand)}
+                sized |= {storage.fingerprint: storage for storage in model.fitting(demand)}
     names = whole_names((key, storage.document) for key, storage in sized.items())
     judged = [_carrier(storage, names[key], asked, gib, window_s, book) for key, storage in sized.items()]
     # Some waiting is as bad as much to who wants none, so the price decides only among those that carry everything,

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -119,11 +120,11 @@ def analyse(series: Series) -> Scaling:
     ]
     judged = [candidate.held_out_error for candidate in candidates]
     # Errors that differ by less than a thousandth are equal: the simpler model comes first.
-    rank = {
-        id(candidate): round(error if error is not None else candidate.fit_error, 3)
+    errors = [
+        round(error if error is not None else candidate.fit_error, 3)
         for candidate, error in zip(candidates, judged, strict=True)
-    }
-    ordered = sorted(candidates, key=lambda candidate: rank[id(candidate)])
+    ]
+    ordered = [candidate for _, candidate in sorted(zip(errors, candidates, strict=True), key=itemgetter(0))]
     return Scaling(series, reads, tuple(ordered), noise_of(series, n, time))
 
 

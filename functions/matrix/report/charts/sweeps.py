@@ -16,22 +16,21 @@ BYTE_OPTIONS = {"bs", "blocksize", "size", "filesize"}
 def sweeps(view: View) -> Iterator[Chart]:
     """The metric over each numeric parameter that varies within a cell."""
     for (workload, fleet, _), entries in view.by("workload", "fleet", "name").items():
-        params = {id(entry): flat_params(entry.point.get("params") or {}) for entry in entries}
+        params = [flat_params(entry.point.get("params") or {}) for entry in entries]
         # Rates at which operations are due have a chart of their own.
-        for param in dict.fromkeys(key for values in params.values() for key in values if key != RATE):
+        for param in dict.fromkeys(key for values in params for key in values if key != RATE):
             curves = _curves(entries, params, param)
             for part, which in parts_of(list(curves.items()), MOST_SERIES):
                 yield _sweep_chart(view, workload, fleet, param, dict(part), entries[0], which)
 
 
 def _curves(
-    entries: Sequence[Entry], params: dict[int, dict[str, Any]], param: str
+    entries: Sequence[Entry], params: Sequence[dict[str, Any]], param: str
 ) -> dict[tuple[str, str], list[tuple[float, Entry]]]:
     curves: dict[tuple[str, str], list[tuple[float, Entry]]] = {}
-    names = dict.fromkeys(key for values in params.values() for key in values)
-    varying = {key for key in names if len({str(values.get(key)) for values in params.values()}) > 1}
-    for entry in entries:
-        values = params[id(entry)]
+    names = dict.fromkeys(key for values in params for key in values)
+    varying = {key for key in names if len({str(values.get(key)) for values in params}) > 1}
+    for entry, values in zip(entries, params, strict=True):
         x = as_number(values.get(param))
         if x is not None:
             rest = ", ".join(f"{key.replace('_', ' ')} {values[key]}" for key in values if key in varying - {param})
