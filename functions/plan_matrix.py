@@ -17,10 +17,11 @@ from aws.stack.tags import tags_of_deployment
 from matrix.check.read import check_matrix, check_run_name
 from matrix.check.tags import inherited, inherited_problems
 from matrix.input.emulation import environment_of
-from matrix.plan import placing
+from matrix.plan import agreement, placing
 from matrix.plan.document import warning_of
 from matrix.plan.planning import plan
 from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.errors import PlanDiffers
 from matrix.terms.keys import run_key
 from matrix.terms.problems import InvalidMatrix
 from storages import clouds
@@ -28,7 +29,7 @@ from storages import clouds
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Write the plan of a run. InvalidMatrix or QuotaExceeded fails the execution before anything exists.
+    """Write the plan of a run. InvalidMatrix, QuotaExceeded or PlanDiffers fails the execution before anything exists.
 
     So does NotGranted, but only after some attempts.
     """
@@ -72,6 +73,9 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     document["warnings"] += quotas.check(document, matrix.max_concurrent_file_systems)
     bucket.put(run_key(run, "matrix.json"), event["matrix"])
     bucket.put(run_key(run, "plan.json"), document)
+    # Written all the same: whoever is asked about the difference is shown this plan.
+    if matrix.agreed and (differs := agreement.difference(matrix.agreed, document)):
+        raise PlanDiffers(differs)
     facts = ("execution_arn", "created_at", "deadline_at", "owner", "environment", "budget_usd")
     table.start_run(run, document, **{name: document[name] for name in facts})
     resume.take_over(run, document)

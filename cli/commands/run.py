@@ -25,6 +25,10 @@ from cli.target.workdir import run_folder
 from matrix.terms.figures import rough_duration
 from matrix.terms.keys import RUN_PATTERN
 
+# Ends the name of a run that is started after its plan was asked about once more; a name has 80 characters at most.
+AGAIN = "-again"
+LONGEST_NAME_AGAIN = 80 - len(AGAIN)
+
 
 def run(
     file: Annotated[
@@ -103,7 +107,29 @@ def run(
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
     deployed = deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region)
-    _to_end(Service(deployed), planned, wish)
+    _as_agreed(Service(deployed), _with_agreement(planned), wish, yes=yes)
+
+
+def _with_agreement(planned: Planned) -> Planned:
+    """Let the run be started with the plan that was agreed to, unless its matrix says what is."""
+    from matrix.plan.agreement import agreed_to
+
+    return replace(planned, matrix={"agreed": agreed_to(planned.plan)} | planned.matrix)
+
+
+def _as_agreed(service: Service, planned: Planned, wish: Wish, *, yes: bool) -> None:
+    """Run what was agreed to; where Plan matrix has planned something else, ask whether that may be run instead."""
+    try:
+        _to_end(service, planned, wish)
+    except running.PlanDiffered as differed:
+        theirs = None if yes or wish.as_json or not _can_ask() else service.plan(wish.run)
+        if theirs is None:
+            raise
+        terminal.print_wrapped(terminal.stderr(), str(differed))
+        again = Planned({key: value for key, value in planned.matrix.items() if key != "agreed"}, theirs)
+        _agree(again, asked_from_pipe=False, yes=False)
+        # A name is that of one run, and the refused one has it.
+        _to_end(service, _with_agreement(again), replace(wish, run=f"{wish.run[:LONGEST_NAME_AGAIN]}{AGAIN}"))
 
 
 def _to_end(service: Service, planned: Planned, wish: Wish) -> None:
@@ -138,7 +164,7 @@ def _resume(
         service = Service(deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region))
         planned = resuming.plan_rest(service, run, file, service.deployment.region)
         _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
-        _to_end(service, planned, _named(wish, planned))
+        _as_agreed(service, _with_agreement(planned), _named(wish, planned), yes=yes)
         return
     _refuse_kept_name(wish)
     if not (run_folder(run).is_dir() or deployment.is_local_cloud_running()):
@@ -200,6 +226,10 @@ def _one_at_a_time(planned: Planned) -> Planned:
     return replace(planned, matrix=planned.matrix | {"maxConcurrentFileSystems": 1})
 
 
+def _can_ask() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def _agree(planned: Planned, *, asked_from_pipe: bool, yes: bool) -> None:
     """Show the cost; go on only when the user agrees to it."""
     console = terminal.stderr()
@@ -213,7 +243,7 @@ def _agree(planned: Planned, *, asked_from_pipe: bool, yes: bool) -> None:
         console.print(_taken_over(planned))
     if yes or planned.plan["totals"]["cost_usd"]["expected"] <= 0:
         return
-    if asked_from_pipe or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if asked_from_pipe or not _can_ask():
         raise CommandError(
             "this run costs money and nobody can be asked here",
             "look at it with `matrix plan FILE`, then add --yes; or try it without AWS: --local",

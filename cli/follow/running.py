@@ -41,6 +41,14 @@ SWEPT_WITHIN_S = 15.0
 LONGEST_STEM = 60
 
 
+# The error by which Plan matrix ends a run whose plan is not the one that was agreed to.
+PLAN_DIFFERS = "PlanDiffers"
+
+
+class PlanDiffered(CommandError):
+    """A run has planned something else than what was agreed to, and has created nothing."""
+
+
 @dataclass(frozen=True)
 class Wish:
     """How the user wants a run."""
@@ -259,6 +267,8 @@ def _finish_without_summary(outcome: Outcome, as_json: bool) -> None:
     if execution.error == DISK_FULL:
         # The row of a cell may not have fitted any more, though its result did.
         measured, advice = "", f"{how_far(run_folder(execution.run))}; look: `{again}`"
+    if execution.error == PLAN_DIFFERS:
+        raise PlanDiffered(_reason(ended))
     lines = [_reason(ended), *failed, *_file_system_errors(ended), measured, f"what there is: {outcome.where}"]
     raise CommandError("\n".join(filter(None, lines)), advice)
 

@@ -26,7 +26,9 @@ def plan_rest(service: Service, run: str, file: Path | None, region: str | None)
     if plan is None:
         raise service.unknown(run)
     matrix = service.document(run, "matrix.json") if file is None else _parsed(file)
-    text = json.dumps({**(matrix or {}), "resume": run}).encode()
+    # What was agreed to was the whole run; its rest is asked about anew.
+    whole = {name: value for name, value in (matrix or {}).items() if name != "agreed" or file is not None}
+    text = json.dumps({**whole, "resume": run}).encode()
     return planning.plan_text(text, region, _earlier(service, run, plan))
 
 

@@ -13,7 +13,8 @@ from support.function_events import RUN, load_event
 import plan_matrix
 from aws.account import spot
 from aws.records import agent_package
-from matrix.terms.errors import NotGranted
+from matrix.plan import agreement
+from matrix.terms.errors import NotGranted, PlanDiffers
 from matrix.terms.problems import InvalidMatrix
 
 
@@ -199,3 +200,24 @@ def test_a_spot_fleet_is_priced_by_what_ec2_says_it_costs_and_a_refusal_changes_
 
     assert any("Spot of m6i.large: 0.0400 USD an hour now, mean of 2 zones" in line for line in said)
     assert any("on-demand is assumed" in line for line in refused)
+
+
+def agreeing_to(**agreed):
+    event = load_event("plan_matrix")
+    return {**event, "matrix": {**event["matrix"], "agreed": agreed}}
+
+
+def test_a_plan_that_is_not_the_one_that_was_agreed_to_is_refused_with_both_figures_and_has_no_rows(stack, context):
+    answer = plan_matrix.handler(load_event("plan_matrix"), context)
+    agreed = agreement.agreed_to(json.loads(documents(f"runs/{RUN}/plan.json")[f"runs/{RUN}/plan.json"]))
+    rows = boto3.client("dynamodb").scan(TableName="table")["Count"]
+    expected = answer["totals"]["cost_usd"]["expected"]
+
+    with pytest.raises(PlanDiffers, match=f"cost {expected:,.2f} USD, agreed to were {expected / 2:,.2f}"):
+        plan_matrix.handler({**agreeing_to(**(agreed | {"usd": expected / 2})), "run": "other"}, context)
+
+    # The plan can be shown to whoever is asked again.
+    assert json.loads(documents("runs/other/")["runs/other/plan.json"])["totals"] == answer["totals"]
+    assert boto3.client("dynamodb").scan(TableName="table")["Count"] == rows
+    plan_matrix.handler({**agreeing_to(**agreed), "run": "third"}, context)
+    assert boto3.client("dynamodb").scan(TableName="table")["Count"] > rows

@@ -215,6 +215,16 @@ def test_over_budget_nothing_is_created(cloud: Cloud):
     assert run.left_behind() == {}
 
 
+def test_a_plan_that_nobody_agreed_to_creates_nothing(cloud: Cloud):
+    run = cloud.run("differs", matrix(agreed={"usd": 500}))
+
+    description = run.describe()
+    assert (description["status"], description["error"]) == ("FAILED", "PlanDiffers")
+    assert "agreed to were 500.00" in description["cause"]
+    assert run.states() == ["Plan matrix"]
+    assert run.left_behind() == {}
+
+
 def test_a_dry_run_ends_with_the_plan(cloud: Cloud):
     run = cloud.run("dry", matrix(dryRun=True))
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from matrix.input import workloads
 from matrix.input.fields import models_by_type
 from matrix.input.fleet import Fleet, FleetAxis
-from matrix.input.matrix import Inclusion, Matrix, Objective, Selector
+from matrix.input.matrix import Agreed, Inclusion, Matrix, Objective, Selector
 from matrix.terms.problems import MOST_PROBLEMS, Path, Problem, path_text, shorten
 from storages.models import MODELS, AnyStorage
 
@@ -288,6 +288,8 @@ def _model_at(path: Path, document: Any) -> type[BaseModel] | None:
             return _PARTS.get(part)
         case ("objective",):
             return Objective
+        case ("agreed",):
+            return Agreed
     return Matrix if path == () else None
 
 

@@ -35,6 +35,19 @@ class Objective(InputModel):
     """How long the real job lasts: what was done on credits that last for less is judged by what is sustained."""
 
 
+class Agreed(InputModel):
+    """The plan that a person has agreed to; `matrix run` writes it of the plan that it showed."""
+
+    usd: Annotated[int | float, Field(ge=0, le=1e9, examples=[12.5])]
+    """US dollars that the plan expected; a run whose own plan is more than 10 % off fails and creates nothing."""
+    cells: Annotated[int | None, Field(ge=1, le=1_000_000, examples=[8])] = None
+    """How many cells the plan had; a run that plans another number fails."""
+    digest: Annotated[
+        str | None, StringConstraints(pattern=r"^[0-9a-f]{16}$"), Field(examples=["0f6b1c2d3e4a5968"])
+    ] = None
+    """What tells its cells, their fleets, points and steps from those of another plan."""
+
+
 class Selector(InputModel):
     """Cells to leave out: those that have every value given here, as in `exclude` of GitHub Actions."""
 
@@ -108,6 +121,8 @@ class Matrix(InputModel):
     """What the result must reach."""
     tags: Annotated[dict[str, str], Field(default={}, examples=[{"CostCenter": "4711"}])]
     """Tags of everything that is created, beside Storage Matrix's own and those of the stack (docs/company.md)."""
+    agreed: Agreed | None = None
+    """The plan that was agreed to: a run whose own plan differs fails before it creates anything."""
     deadline_hours: Annotated[int | float | None, Field(gt=0, le=MOST_HOURS, examples=[12])] = None
     """Hours after which the run ends and all is deleted; unless given, computed from the cells' deadlines."""
     owner: Annotated[

@@ -12,6 +12,10 @@ class QuotaExceeded(StorageMatrixError):
     """An account quota refuses the resource; waiting does not help, asking for a higher quota does."""
 
 
+class PlanDiffers(StorageMatrixError):
+    """The plan of a run is not the one that a person has agreed to: other cells, or another cost."""
+
+
 class NotGranted(StorageMatrixError):
     """AWS denies the planner a call: seconds after a deployment it still may, later the stack's rights are too few."""
 

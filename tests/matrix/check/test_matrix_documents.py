@@ -13,7 +13,7 @@ from matrix.input import workloads
 from matrix.input.emulation import Quirks
 from matrix.input.fleet import FleetAxis
 from matrix.input.image import Image
-from matrix.input.matrix import Inclusion, Matrix, Objective, Selector
+from matrix.input.matrix import Agreed, Inclusion, Matrix, Objective, Selector
 from matrix.input.workloads.command import OwnMetric
 from matrix.plan.planning import plan
 from matrix.terms.problems import InvalidMatrix
@@ -26,6 +26,7 @@ EVENTS = sorted((ROOT / "events").glob("*.json"))
 SECTIONS = {
     ("matrix-format.md", "## The matrix"): Matrix,
     ("matrix-format.md", "### `objective`"): Objective,
+    ("matrix-format.md", "### `agreed`"): Agreed,
     ("matrix-format.md", "### `image`"): Image,
     ("matrix-format.md", "### `exclude`"): Selector,
     ("matrix-format.md", "### `include`"): Inclusion,
