@@ -19,9 +19,6 @@ from matrix.terms.documents.bottleneck import (
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.figures import instant, number
 from matrix.terms.names import point_labels
-from storages.contracts.model import OTHER_CEILINGS
-from storages.metrics import METRICS
-from storages.models import MODELS
 
 TITLE = "Bottlenecks"
 PROVISIONAL = "CloudWatch's metrics may still arrive: `matrix report` reads them again"
@@ -180,11 +177,18 @@ def next_words(cell: ResultDocument, bottleneck: Bottleneck) -> str:
 
 def raises_of(kind: str, name: str, metric: str | None, storage: Mapping[str, Any]) -> str:
     """Return what raises a limit, by its name, of a type of storage; `metric` is what told it, where one did."""
+    from storages.contracts.model import OTHER_CEILINGS
+
     raised = dict(_raised(kind, storage))
     return raised.get((name, metric)) or raised.get((name, None)) or RAISES.get(name, OTHER_CEILINGS.more_throughput)
 
 
 def _raised(kind: str, storage: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str | None], str]]:
+    # pydantic takes a quarter of a second to import, which `matrix --help` need not wait for.
+    from storages.contracts.model import OTHER_CEILINGS
+    from storages.metrics import METRICS
+    from storages.models import MODELS
+
     names = MODELS[kind].ceilings if kind in MODELS else OTHER_CEILINGS
     yield (names.operations, None), names.more_operations
     yield (names.throughput, None), names.more_throughput
