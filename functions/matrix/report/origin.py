@@ -2,9 +2,19 @@
 
 from matrix.report.html import Markup, tag
 from matrix.report.view import View
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import day
 
+NOT_AWS = {"local": "local disk", "local-vm": "emulated machines", "emulated": "emulated"}
 PLANNED = "the plan's prices"
+
+
+def origin_words(summary: SummaryDocument) -> str:
+    """Name the run of a chart that stands alone, and say where it was not on AWS: `demo, emulated, not AWS`."""
+    run, environment = str(summary.get("run") or ""), str(summary.get("environment"))
+    if environment == "published":
+        return f"{run}, published by others"
+    return f"{run}, {NOT_AWS[environment]}, not AWS" if environment in NOT_AWS else run
 
 
 def origin(view: View) -> Markup:

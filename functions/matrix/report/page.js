@@ -30,10 +30,23 @@
     return made;
   }
 
-  function save(name, type, text) {
-    const address = URL.createObjectURL(new Blob([text], { type }));
+  const save = (name, type, text) => keep(name, new Blob([text], { type }));
+  function keep(name, blob) {
+    const address = URL.createObjectURL(blob);
     make("a", { href: address, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(address), 60000);
+  }
+
+  // Draws an SVG file as a picture of twice its size.
+  async function picture(text) {
+    const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+    const image = new Image();
+    image.src = address;
+    await image.decode();
+    const canvas = make("canvas", { width: 2 * image.width, height: 2 * image.height });
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    URL.revokeObjectURL(address);
+    return new Promise((done) => canvas.toBlob(done, "image/png"));
   }
 
   // A cell that begins like a formula is text to a spreadsheet, too.
@@ -72,7 +85,8 @@
       this.box.addEventListener("keydown", (event) => this.walk(event));
       this.box.nextElementSibling.prepend(make("div", { class: "tools" },
         button("CSV", `Save the points of ${this.title} as CSV`, () => save(`${figure.id}.csv`, "text/csv", csv(this.rows()))),
-        button("SVG", `Save ${this.title} as SVG`, () => save(`${figure.id}.svg`, "image/svg+xml", this.file()))));
+        button("SVG", `Save ${this.title} as SVG`, () => save(`${figure.id}.svg`, "image/svg+xml", this.file())),
+        button("PNG", `Save ${this.title} as PNG`, async () => keep(`${figure.id}.png`, await picture(this.file())))));
     }
 
     groups(group) {
@@ -183,16 +197,20 @@
       const style = getComputedStyle(this.plot.parentElement);
       const [gutter, height] = [parseFloat(style.getPropertyValue("--gutter")), Number(this.plot.getAttribute("height"))];
       const keys = this.keys.filter((key) => key.getAttribute("aria-pressed") === "true" && !key.classList.contains("out"));
-      const whole = height + 118 + 20 * keys.length;
+      // Figures of rows stand at the right of the plot.
+      const right = this.plot.parentElement.matches(".figured") ? 800 : 876;
+      const whole = height + 134 + 20 * keys.length;
       const plot = this.plot.cloneNode(true);
-      for (const [key, value] of Object.entries({ x: gutter, y: 58, width: 876 - gutter })) plot.setAttribute(key, value);
+      for (const [key, value] of Object.entries({ x: gutter, y: 58, width: right - gutter })) plot.setAttribute(key, value);
       const legend = keys.map((key, index) => draw("g", { transform: `translate(30 ${height + 118 + 20 * index})` },
         key.querySelector("svg > g").cloneNode(true), draw("text", { x: 24, dy: 4 }, key.textContent)));
       return new XMLSerializer().serializeToString(draw("svg",
         { width: 900, height: whole, viewBox: `0 0 900 ${whole}` },
         draw("style", {}, document.getElementById("look").textContent),
         document.querySelector(".shapes").cloneNode(true), draw("rect", { width: "100%", height: "100%", class: "ground" }),
-        draw("text", { x: 8, y: 22, class: "title" }, this.title), plot, ...legend));
+        draw("text", { x: 8, y: 22, class: "title" }, this.title), plot, ...legend,
+        // Away from its page a chart says of which run it is, and that this was not AWS.
+        draw("text", { x: 892, y: whole - 8, "text-anchor": "end", class: "axis" }, document.querySelector("header").dataset.of ?? document.title)));
     }
   }
 
@@ -489,7 +507,32 @@
     if (groups.length) first[first.matches("nav") ? "after" : "before"](folded, shown);
   }
 
+  // Dark or light: as the system has it, until the button is pressed; where pages may keep something, the choice stays.
+  function makeAppearance() {
+    const system = matchMedia("(prefers-color-scheme: dark)"), KEPT = "report-appearance";
+    const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])
+      .filter((rule) => rule.media?.mediaText.includes("prefers-color-scheme")).map((rule) => [rule, rule.media.mediaText]);
+    let choice = "";
+    try { choice = localStorage.getItem(KEPT) ?? ""; } catch { /* in the console's frame */ }
+    const isDark = () => (choice || (system.matches ? "dark" : "light")) === "dark";
+    const made = button("", "", () => {
+      choice = isDark() ? "light" : "dark";
+      try { localStorage.setItem(KEPT, choice); } catch { /* it holds until the page is closed */ }
+      show();
+    });
+    const show = () => {
+      for (const [rule, media] of rules) rule.media.mediaText = choice ? (choice === "dark" ? "screen" : "not all") : media;
+      document.documentElement.style.colorScheme = choice;
+      made.textContent = isDark() ? "Light" : "Dark";
+      made.setAttribute("aria-label", `${made.textContent} appearance`);
+    };
+    system.addEventListener("change", show);
+    document.querySelector("header").prepend(make("div", { class: "tools appearance" }, made));
+    show();
+  }
+
   drawReceipt();
+  makeAppearance();
   document.documentElement.classList.add("scripted");
   enliven(document);
   readAddress();

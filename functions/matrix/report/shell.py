@@ -88,7 +88,11 @@ def figure(chart: Chart) -> Markup:
 def _policy(script: str, *styles: str) -> str:
     """Return the Content-Security-Policy: nothing is loaded, and only these texts run and apply, by their SHA-256."""
     scripts, allowed = _hash(script), " ".join(map(_hash, styles))
-    return f"default-src 'none'; script-src {scripts}; style-src {allowed}; base-uri 'none'; form-action 'none'"
+    # Pictures are those that the script draws, to be saved.
+    return (
+        f"default-src 'none'; script-src {scripts}; style-src {allowed}; img-src blob:; base-uri 'none'; "
+        "form-action 'none'"
+    )
 
 
 def _hash(text: str) -> str:

@@ -37,7 +37,7 @@ def headline(decision: Decision, name: Name) -> str:
     if not decision["objective"] and all(any(map(is_open, judged(question))) for question in questions):
         what = "Ahead, but too close to call"
     if len(won) == 1:
-        return f"{what} in all {len(questions)} comparisons: {next(iter(won))}."
+        return f"{what} in {_every(questions)}: {next(iter(won))}."
     if _differ_in_size_only(questions):
         # Who asks which storage to buy asks for many instances, so who wins with the most of them is named first.
         order = sorted(won.items(), key=lambda each: -max(question["instances"] for question in each[1]))
@@ -50,6 +50,10 @@ def headline(decision: Decision, name: Name) -> str:
         told[0] += f" of {len(questions)} comparisons"
     more = [f"{len(won) - MOST_NAMED} others in the rest"] if len(won) > MOST_NAMED else []
     return f"{what}: {'; '.join([*told, *more])}."
+
+
+def _every(questions: list[Question]) -> str:
+    return "both comparisons" if len(questions) == 2 else f"all {len(questions)} comparisons"  # noqa: PLR2004
 
 
 def _differ_in_size_only(questions: list[Question]) -> bool:
@@ -116,7 +120,7 @@ def _at(some: list[Question], questions: list[Question]) -> str:
     if len(questions) == 1:
         return ""
     if len(some) == len(questions):
-        return f" in all {len(questions)} comparisons"
+        return f" in {_every(questions)}"
     if _differ_in_size_only(questions):
         return f" {at_sizes(some, questions)}"
     return f" in {len(some)} of {len(questions)} comparisons"

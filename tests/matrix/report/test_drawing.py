@@ -155,10 +155,11 @@ def test_long_names_of_rows_stand_in_two_lines():
 def test_a_file_is_xml_of_its_own_with_title_and_legend_but_not_what_is_off():
     shown, off = Series("<shown> & seen", [1, 2], [1.0, 2.0]), Series("off", [1], [1.0], is_off=True)
 
-    root = ElementTree.fromstring(svg.document(chart(shown, off, title="A <title>")))
+    root = ElementTree.fromstring(svg.document(chart(shown, off, title="A <title>"), "r1, emulated, not AWS"))
 
     words = ["".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "A <title>" in words
+    assert "r1, emulated, not AWS" in words
     assert "<shown> & seen" in words
     assert "off" not in words
     assert root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}"

@@ -151,11 +151,11 @@ def test_a_run_of_this_machine_says_so_once_and_has_no_prices():
     summary, results, planned = build_run(TWO_STORAGES, environment="emulated")
     for cell in (*summary["cells"], *planned["cells"]):
         cell["storage"] = {**cell["storage"], "emulated": True}
-    text = words(
-        re.sub(r"<(script|style).*?</\1>", "", render(summary, results=results, plan=planned), flags=re.DOTALL)
-    )
+    page = render(summary, results=results, plan=planned)
+    text = words(re.sub(r"<(script|style).*?</\1>", "", page, flags=re.DOTALL))
     answer = text.partition("Answer")[2].partition("The matrix")[0]
 
+    assert 'data-of="r1, emulated, not AWS"' in page  # of charts that are saved
     assert answer.count("emulated") == answer.count("not those of AWS") == 1
     assert "USD" not in answer
     assert "$" not in answer

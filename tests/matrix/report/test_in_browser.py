@@ -2,6 +2,7 @@
 
 import csv
 import re
+import struct
 from xml.etree import ElementTree
 
 import pytest
@@ -82,7 +83,11 @@ def opened(chromium, report):
         page.set_default_timeout(60_000)
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: said.append(request.url) if request.url != report[0].as_uri() else None)
+        # What the script makes to be saved has an address, and is no request to anybody.
+        page.on(
+            "request",
+            lambda request: None if request.url.startswith((report[0].as_uri(), "blob:")) else said.append(request.url),
+        )
         page.goto(report[0].as_uri())
         return page
 
@@ -149,6 +154,47 @@ def test_a_chart_is_saved_as_svg_and_as_its_exact_points(opened):
     assert {figure.locator("h3").inner_text().removesuffix("#"), "EFS bursting"} <= set(words)
     assert head[:3] == ["series", "instances that work at the same time", "duration_s (s)"]
     assert next(float(row[1]) for row in rows if row[0] == "EBS gp3") == 1.0
+
+
+def test_a_chart_is_saved_as_a_picture_that_names_its_run(opened):
+    page = opened()
+    figure = page.locator(".drawn").first
+    with page.expect_download() as saved:
+        figure.get_by_role("button", name=re.compile("as PNG$")).click()
+    with page.expect_download() as drawn:
+        figure.get_by_role("button", name=re.compile("as SVG$")).click()
+
+    image = ElementTree.parse(drawn.value.path()).getroot()
+    png = saved.value.path().read_bytes()
+    width, height, kind = (*struct.unpack(">II", png[16:24]), png[:8])
+
+    # Twice the size of the drawing, and not one colour.
+    assert (width, height, kind) == (2 * int(image.get("width")), 2 * int(image.get("height")), b"\x89PNG\r\n\x1a\n")
+    assert len(png) > 20_000
+    words = ["".join(text.itertext()) for text in image.iter("{http://www.w3.org/2000/svg}text")]
+    assert words[-1] in ("r1", "published-yocto, published by others")
+    # What stands at the right of the plot is in the picture.
+    assert figure.locator(".figured").count() == 1
+    [plot] = [each for each in image if each.get("class") == "plot"]
+    assert float(plot.get("x")) + float(plot.get("width")) <= float(image.get("width")) - 66
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_button_changes_between_dark_and_light_and_the_page_remembers_it(opened, scheme):
+    page = opened(color_scheme=scheme)
+    other = {"light": "Dark", "dark": "Light"}[scheme]
+    look = "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('.grid')).stroke]"
+    before = page.evaluate(look)
+
+    page.get_by_role("button", name=f"{other} appearance").click()
+    after = page.evaluate(look)
+    page.reload()
+
+    assert all(first != then for first, then in zip(before, after, strict=True))
+    assert page.evaluate(look) == after
+    assert serious_findings(page) == []
+    page.emulate_media(media="print")
+    assert page.evaluate(look)[0] == "rgb(255, 255, 255)"
 
 
 def test_a_table_is_sorted_by_its_heads_with_what_is_not_known_last(opened):
@@ -433,7 +479,7 @@ def test_what_a_large_page_has_packed_is_there_once_it_is_wanted(chromium, tmp_p
     shown.locator("#percentiles .plot").first.wait_for()
     assert shown.locator("#percentiles .row").count() == 2 * 3
     assert shown.locator("#percentiles .row:visible").count() == 2
-    assert shown.locator("#percentiles .drawn .tools button").count() == 2
+    assert shown.locator("#percentiles .drawn .tools button").count() == 3
     fleets.first.click()
 
     # An address leads there at once, paper has all charts, and both are there without a script.
@@ -465,7 +511,7 @@ def test_what_a_very_large_page_has_zipped_is_there_once_it_is_wanted(chromium, 
     # A fold is opened, an address leads into one, and paper has all charts.
     shown.locator("#percentiles summary").first.click()
     shown.locator("#percentiles .plot").first.wait_for()
-    assert shown.locator("#percentiles .drawn .tools button").count() == 2
+    assert shown.locator("#percentiles .drawn .tools button").count() == 3
     assert shown.get_by_text("This browser cannot show").count() == 0
     chart = shown.locator("#percentiles .drawn").first.get_attribute("id")
     again = context.new_page()

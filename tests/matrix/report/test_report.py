@@ -115,7 +115,7 @@ def test_the_page_has_no_address_and_its_policy_forbids_all(run):
     run_hash, *style_hashes = (f"'sha256-{digest}'" for digest in hashes)
     assert policy == (
         f"default-src 'none'; script-src {run_hash}; style-src {' '.join(style_hashes)}; "
-        "base-uri 'none'; form-action 'none'"
+        "img-src blob:; base-uri 'none'; form-action 'none'"
     )
 
 

@@ -136,14 +136,14 @@ def shapes() -> Markup:
     return tag("svg", tag("defs", *paths), class_="shapes", width="0", height="0", aria_hidden="true")
 
 
-def document(chart: Chart) -> str:
-    """Return a chart as an SVG file of its own, with its title and legend."""
+def document(chart: Chart, of: str) -> str:
+    """Return a chart as an SVG file of its own, with its title, its legend and the run that it is `of`."""
     plot = Plot(chart)
     titles = wrap(chart.title, 110)
     keys = [(series, mark) for series, mark in legend(chart) if not series.is_off]
     top = 40 + 18 * len(titles)
     below = top + plot.height_px + 64
-    height = below + 20 * len(keys)
+    height = below + 20 * len(keys) + 16
     inner = _svg(
         plot, class_="plot", x=str(plot.gutter_px), y=str(top), height=str(plot.height_px),
         width=str(FILE_PX - plot.gutter_px - (90 if chart.figures else 24)),
@@ -153,9 +153,10 @@ def document(chart: Chart) -> str:
         tag("g", mark, tag("text", series.legend, x="24", dy="4"), transform=f"translate(30 {below + 20 * i})")
         for i, (series, mark) in enumerate(keys)
     ]
+    origin = tag("text", of, x=str(FILE_PX - 8), y=str(height - 8), text_anchor="end", class_="axis")
     ground = tag("rect", width="100%", height="100%", class_="ground")
     whole = tag(
-        "svg", tag("style", Markup(LOOK)), shapes(), ground, *lines, inner, *named,
+        "svg", tag("style", Markup(LOOK)), shapes(), ground, *lines, inner, *named, origin,
         xmlns="http://www.w3.org/2000/svg", width=str(FILE_PX), height=str(height),
         viewBox=f"0 0 {FILE_PX} {height}",
     )  # fmt: skip
