@@ -231,7 +231,8 @@ class RunLook:
         execution, now = seen.progress.execution, seen.at
         is_local = self.source.environment == "local"
         plan = self._layout.plan if self._layout else None
-        cost = spent_words(spent(seen.rows, seen.progress, plan, now)) if plan else ""
+        is_over = not execution.is_running or stop["state"] != "no"
+        cost = spent_words(spent(seen.rows, seen.progress, plan, now), is_over=is_over) if plan else ""
         if self._paid_usd is not None:
             cost = money(self._paid_usd)  # the budget has settled what is billed by use at its most
         budget = next((row.get("budget_usd") for row in seen.rows if row.get("SK") == "PLAN"), None)
@@ -249,7 +250,9 @@ class RunLook:
             "left": "" if stop["state"] != "no" else left_words(left_s(seen.progress, now, is_local=is_local)),
             "place": place_words(self.source.environment, plan.get("environment", "") if plan else ""),
             "spent": cost,
-            "expected": money(plan["totals"]["cost_usd"]["expected"]) if plan and self._paid_usd is None else "",
+            "expected": money(plan["totals"]["cost_usd"]["expected"])
+            if plan and not is_over and self._paid_usd is None
+            else "",
             "budget": money(float(budget)) if budget is not None else "",
             "receipt": self._receipt,
             "ended_at": execution.ended_at,

@@ -55,12 +55,11 @@ def spent(rows: Sequence[Mapping[str, Any]], progress: RunProgress, plan: PlanDo
     return {"least": max(0.0, settled - unsure) + running, "most": settled + running + to_come}
 
 
-def spent_words(cost: Spent) -> str:
-    """Write what a run has cost so far: one figure only where that is certain."""
+def spent_words(cost: Spent, *, is_over: bool = False) -> str:
+    """Write what a run has cost so far, or in all if it is over: one figure only where that is certain."""
     least, most = money(cost["least"]), money(cost["most"])
-    if least == most:
-        return f"{most} so far"
-    return f"{least if cost['least'] >= CENT else '$0'} to at most {most} so far"
+    words = most if least == most else f"{least if cost['least'] >= CENT else '$0'} to at most {most}"
+    return words if is_over else f"{words} so far"
 
 
 def money(usd: float) -> str:

@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import struct
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import expect
@@ -309,6 +311,79 @@ def test_a_phone_has_the_storages_across_and_a_low_header(chromium):
         expect(page.locator(".more.right")).to_be_visible()
 
 
+@pytest.mark.parametrize("is_stopped", [True, False])
+def test_a_phone_has_a_low_header_after_a_failure_and_a_command_in_one_piece(chromium, is_stopped):
+    played = stopped_run() if is_stopped else PlayedRun(recorded("failed_and_retried"))
+    look = {"viewport": PHONE, "permissions": ["clipboard-read", "clipboard-write"]}
+    with served(played.source, RUN) as at, opened(chromium, at, **look) as console:
+        page = console.page
+        code = page.locator("#end code")
+        expect(code).to_be_visible()
+        assert page.locator("header").bounding_box()["height"] <= 120
+        assert code.bounding_box()["height"] < 32  # one line
+        page.get_by_role("button", name="Copy command").click()
+        expect(page.get_by_role("button", name="Copied")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == f"matrix run --resume {RUN} --local"
+        page.get_by_text("Receipt", exact=True).click()
+        expect(page.locator("#end")).to_contain_text("9 resources were created, all gone")
+        assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+        picture(page, f"ended-390-{is_stopped}")
+
+
+OVERLAPS = """svg => {
+  const boxes = [...svg.querySelectorAll("text")]
+    .map(text => [text.textContent, text.getBoundingClientRect(), text.getAttribute("transform")]);
+  const straight = boxes.filter(([, , turned]) => !turned);
+  const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  const frame = svg.getBoundingClientRect();
+  return [
+    ...straight.flatMap(([words, box], at) => straight.slice(at + 1)
+      .filter(([, other]) => meet(box, other)).map(([other]) => `${words} × ${other}`)),
+    ...boxes.filter(([, box]) => box.left < frame.left - 1 || box.right > frame.right + 1)
+      .map(([words]) => `${words} is cut`),
+  ];
+}"""
+
+
+# Steps that begin 46 s after each other stand as far apart as the widest labels are long.
+SHORT_STEPS = """async () => {
+  const { liveChart } = await import("./live.js");
+  const steps = [..."ABCDEF"].map((letter, index) => ({ label: `${letter}MMMMMMMMMMMMMMMMM`, at: 46 * index }));
+  const flat = Array(300).fill(5e6);
+  const rates = { first: 0, read: flat, written: flat, operations: flat, steps, of: "disk", instances: 1 };
+  document.querySelector("main").append(liveChart({ rates, instances: [1], is_final: true, steps, cell: "c" }, "r"));
+}"""
+
+
+def test_labels_of_charts_do_not_meet_and_charts_are_saved_as_numbers_drawing_and_picture(chromium):
+    run = LargeRun(recorded("failed_and_retried")["definition"])
+    with served(run.source, LARGE) as at, opened(chromium, at) as console:
+        page = console.page
+        console.go(f"view=fleet&cell={run.at}")
+        expect(page.locator(".strip").nth(2)).to_be_visible()
+        page.evaluate(SHORT_STEPS)
+        expect(page.locator(".strip.rates")).to_have_count(4)
+        for chart in page.locator(".strip").all():
+            assert chart.evaluate(OVERLAPS) == []
+        picture(page, "fleet-charts")
+        saved = {}
+        for kind in ("CSV", "SVG", "PNG"):
+            with page.expect_download() as download:
+                page.get_by_role("button", name=f"{kind}: save Finished steps").click()
+            saved[kind] = download.value.path().read_bytes()
+
+    drawn = ElementTree.fromstring(saved["SVG"])
+    words = ["".join(text.itertext()) for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert words[0] == "Finished steps"
+    assert words[-1].startswith(LARGE)
+    [mark, *_] = [each for each in drawn.iter() if each.get("class") == "median"]
+    assert mark.get("stroke").startswith("rgb(")
+    assert saved["CSV"].splitlines()[0].startswith(b'"step","least (')
+    assert len(saved["CSV"].splitlines()) > 1
+    assert saved["PNG"][:8] == b"\x89PNG\r\n\x1a\n"
+    assert struct.unpack(">II", saved["PNG"][16:24]) == (2 * int(drawn.get("width")), 2 * int(drawn.get("height")))
+
+
 def test_a_local_run_says_on_every_view_that_it_is_not_aws_and_costs_nothing(chromium, address):
     with opened(chromium, address) as console:
         for view, there in VIEWS.items():
@@ -343,7 +418,7 @@ def test_a_stopped_run_is_stopped_everywhere_and_says_how_to_go_on(chromium):
         expect(page.get_by_role("button", name="Copy command")).to_be_visible()
         assert page.locator(".going").count() == 0
         assert "running" not in page.locator("body").inner_text().replace("▶ running", "")
-        assert "so far" not in page.locator(".heat tbody").inner_text()
+        assert "so far" not in page.locator("body").inner_text()
         picture(page, "stopped")
 
 

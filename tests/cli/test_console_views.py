@@ -450,6 +450,7 @@ def test_a_cost_that_is_not_certain_says_at_most():
     assert spent_words({"least": 0.063, "most": 0.7469}) == "$0.063 to at most $0.747 so far"
     assert spent_words({"least": 0.0, "most": 0.7469}) == "$0 to at most $0.747 so far"
     assert spent_words({"least": 0.5, "most": 0.5}) == "$0.500 so far"
+    assert spent_words({"least": 0.063, "most": 0.7469}, is_over=True) == "$0.063 to at most $0.747"
 
 
 @pytest.mark.parametrize(

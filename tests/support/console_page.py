@@ -70,7 +70,8 @@ def opened(browser: Browser, address: str, **options: Any) -> Iterator[Opened]:
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: faults.append(message.text) if _is_fault(message) else None)
     own = address.split("#", maxsplit=1)[0]
-    page.on("request", lambda request: None if request.url.startswith(own) else faults.append(request.url))
+    mine = (own, f"blob:{own}")  # what the page makes to be saved
+    page.on("request", lambda request: None if request.url.startswith(mine) else faults.append(request.url))
     page.goto(address)
     yield Opened(page, faults)
     context.close()

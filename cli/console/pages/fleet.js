@@ -4,6 +4,7 @@ import { ask } from "./asking.js";
 import { draw, figure, key, make, replace, seconds, SIGNS, telling } from "./dom.js";
 import { chooser, cellOf } from "./chooser.js";
 import { liveChart, roundUp, ticks } from "./live.js";
+import { saving } from "./saving.js";
 import { address } from "./selection.js";
 
 const STATES = ["booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone"];
@@ -30,8 +31,8 @@ export function showFleet(box, document, selection) {
   replace(box.lastElementChild,
     make("h2", {}, `${selection.cell}: ${fleet.expected} instance${fleet.expected === 1 ? "" : "s"}`),
     fleet.step === null || fleet.is_final ? null : make("p", {}, `step ${fleet.step + 1} of ${fleet.steps.length}: ${fleet.steps[fleet.step]?.label ?? ""}`),
-    counts(fleet), squares(fleet, square), fleet.note ? make("p", { class: "quiet" }, fleet.note) : null, liveChart(fleet),
-    make("div", { class: "cols" }, square ? details(fleet, square, selection) : null, strip(fleet, square)));
+    counts(fleet), squares(fleet, square), fleet.note ? make("p", { class: "quiet" }, fleet.note) : null, liveChart(fleet, origin(document)),
+    make("div", { class: "cols" }, square ? details(fleet, square, selection) : null, strip(fleet, square, origin(document))));
 }
 
 // Ages change with each look; whole tens of seconds are enough to see that somebody has fallen silent.
@@ -72,7 +73,10 @@ function details(fleet, square, { run, cell }) {
       log.lines.length ? make("pre", { tabindex: 0, role: "region", "aria-label": "Log" }, log.lines.join("\n")) : null] : null);
 }
 
-function strip(fleet, chosen) {
+// Away from the page a chart says of which run it is, and where it was not AWS.
+const origin = ({ header }) => [header.run, header.place.split(". ")[0]].filter(Boolean).join(", ");
+
+function strip(fleet, chosen, of) {
   const done = fleet.steps.map((step, index) => ({ ...step, index })).filter(({ median }) => median !== null);
   if (!done.length) return make("section", { class: "panel" }, make("h3", {}, "Finished steps"), make("p", { class: "quiet" }, "None yet."));
   const wide = 640, high = 240, left = 74, right = 8, foot = 74, most = roundUp(Math.max(...done.map((step) => step.most)));
@@ -84,7 +88,7 @@ function strip(fleet, chosen) {
   const plot = draw("svg", { viewBox: `0 0 ${wide} ${high}`, class: "strip", role: "img", "aria-label": `${done.length} finished steps; the last: ${done.at(-1).words}` },
     ticks(most, fleet.unit, left, wide - right, y),
     telling(fleet.steps.map(({ label }) => label)).map((words, index) => index % every ? null : draw("text", { x: x(index) + 4, y: high - foot + 12, class: "name", transform: `rotate(-35 ${x(index) + 4} ${high - foot + 12})` },
-      words.length > 20 ? `${words.slice(0, 19)}…` : words, draw("title", {}, fleet.steps[index].label))),
+      words.length > 15 ? `${words.slice(0, 14)}…` : words, draw("title", {}, fleet.steps[index].label))),
     done.map((step) => draw("rect", { x: x(step.index) - width / 2, width, y: y(step.most), height: Math.max(1, y(step.least) - y(step.most)), class: "span" },
       draw("title", {}, `${step.label}: ${step.words}, ${step.done} of ${fleet.expected}`))),
     dots.map((each) => done.map(({ index }) => each.values[index] === undefined || each.values[index] === null ? null
@@ -93,7 +97,9 @@ function strip(fleet, chosen) {
   const last = done.at(-1);
   return make("section", { class: "panel" }, make("h3", {}, `Finished steps: ${done.length} of ${fleet.steps.length}`),
     make("p", { class: "quiet" }, `${fleet.metric}. Bars from the least to the most of the fleet, a line at the median; dots are instances, the large ones ${chosen.id}.`),
-    plot, make("p", {}, `Last: ${last.label}: `, make("b", {}, last.words)));
+    plot, saving(plot, fleet.cell, { title: "Finished steps", of, rows: () => [["step", `least (${fleet.unit})`, `median (${fleet.unit})`, `most (${fleet.unit})`],
+      ...done.map(({ label, least, median, most: top }) => [label, least, median, top])] }),
+    make("p", {}, `Last: ${last.label}: `, make("b", {}, last.words)));
 }
 
 // Below the matrix: what the chosen cell does.
@@ -110,6 +116,6 @@ export function showPanel(box, document, selection) {
   const to = (view, words) => make("a", { href: address({ view, cell: cell.id, file_system: cell.file_system }), "data-key": `to ${view}` }, words);
   replace(box, make("h2", {}, cell.id), make("p", {}, `${SIGNS[cell.state] ?? "▶"} ${cell.words}`, cell.error ? make("span", { class: "bad" }, `: ${cell.error}`) : null),
     cell.live ? make("p", {}, cell.live) : null,
-    fleet?.instances.length ? [counts(fleet), squares(fleet, null), liveChart(fleet)] : null,
+    fleet?.instances.length ? [counts(fleet), squares(fleet, null), liveChart(fleet, origin(document))] : null,
     make("p", { class: "links" }, to("fleet", "Its fleet"), to("graph", "Its place in the graph")));
 }

@@ -1,12 +1,13 @@
 // What a fleet moves by the second while it runs, as its heartbeats say: throughput, and operations below it.
 
 import { clock, draw, figure, make, telling } from "./dom.js";
+import { saving } from "./saving.js";
 
 const WIDE = 640, HIGH = 150, LEFT = 64, RIGHT = 8, TOP = 18, BOTTOM = 22;
-const WINDOW_S = 300, LEAST_S = 30, LABEL_PX = 84;
+const WINDOW_S = 300, LEAST_S = 30, LETTER_PX = 9;
 const MEGA = 1e6;
 
-export function liveChart({ rates, instances, is_final, steps }) {
+export function liveChart({ rates, instances, is_final, steps, cell }, origin) {
   if (!rates) return null;
   const end = rates.first + rates.read.length, begin = Math.max(rates.first, end - WINDOW_S);
   const cut = (values, by = 1) => values.slice(begin - rates.first).map((value) => value / by);
@@ -20,8 +21,15 @@ export function liveChart({ rates, instances, is_final, steps }) {
     make("h3", {}, is_final ? "By the second" : "By the second, now"),
     make("p", { class: "quiet" }, `Counted at the ${rates.of}${of}. ${when[0].toUpperCase()}${when.slice(1)}: `, make("b", {}, words), `, ${figure(now(operations), "operations/s")}.`),
     make("p", { class: "key" }, make("span", { class: "written" }, "━ written"), make("span", { class: "read" }, "┅ read"), make("span", {}, "┊ a step begins")),
-    plot("MB/s", [["written", written], ["read", read]], frame),
-    plot("operations/s", [["operations", operations]], frame));
+    saved("MB/s", [["written", written], ["read", read]], frame, cell, origin),
+    saved("operations/s", [["operations", operations]], frame, cell, origin));
+}
+
+function saved(unit, lines, frame, cell, of) {
+  const drawn = plot(unit, lines, frame);
+  const rows = () => [["time", ...lines.map(([name]) => `${name} (${unit})`)],
+    ...lines[0][1].map((_, second) => [new Date(1000 * (frame.begin + second)).toISOString(), ...lines.map(([, values]) => values[second])])];
+  return [drawn, saving(drawn, cell, { title: `${unit} by the second`, of, rows })];
 }
 
 // Each step that began, by what sets it apart from all steps of its cell.
@@ -48,10 +56,11 @@ function plot(unit, lines, { begin, end, steps }) {
   const y = (value) => HIGH - BOTTOM - value / most * (HIGH - TOP - BOTTOM);
   let free = -Infinity;
   const marks = steps.filter(({ at }) => at >= begin).map(({ at, label, words }) => {
-    const fits = x(at) >= free && x(at) < WIDE - LABEL_PX;
-    if (fits) free = x(at) + LABEL_PX;
+    const short = words.length > 15 ? `${words.slice(0, 14)}…` : words, wide = 6 + LETTER_PX * short.length;
+    const fits = x(at) >= free && x(at) < WIDE - wide;
+    if (fits) free = x(at) + wide;
     return [draw("line", { x1: x(at), x2: x(at), y1: TOP - 4, y2: HIGH - BOTTOM, class: "step" }, draw("title", {}, label)),
-      fits ? draw("text", { x: x(at) + 2, y: TOP - 8 }, words.length > 15 ? `${words.slice(0, 14)}…` : words) : null];
+      fits ? draw("text", { x: x(at) + 2, y: TOP - 8 }, short) : null];
   });
   const path = (values) => values.map((value, second) => `${second ? "L" : "M"}${x(begin + second + 0.5).toFixed(1)},${y(value).toFixed(1)}`).join("");
   const times = [begin, (begin + end) / 2, end].map((at, place) => draw("text", { x: x(at), y: HIGH - 6, class: `time at-${place}` }, clock(at)));

@@ -78,7 +78,9 @@ function header({ view }) {
   bar.setAttribute("aria-valuenow", Math.round(now.fraction * 100));
   bar.firstElementChild.style.setProperty("--share", now.fraction);
   at("place").hidden = !now.place;
-  at("place").textContent = now.place;
+  // A phone has room for the first sentence.
+  const [short, ...rest] = now.place.split(/(?<=\.) /);
+  replace(at("place"), make("span", {}, short), rest.length ? make("span", { class: "rest" }, ` ${rest.join(" ")}`) : null);
   end(now);
   bar.className = `progress ${now.status}`;
   replace(at("facts"), facts(now, as_of));
@@ -104,9 +106,7 @@ function facts(now, as_of) {
     fact("Cost", cost(now), "by the plan's prices; at the end the receipt's"),
     now.links.length ? make("div", {}, make("dt", {}, "AWS console"), make("dd", {}, now.links.map(({ words, address: there }) =>
       make("a", { href: there, target: "_blank", rel: "noreferrer", "data-key": there }, words)))) : null,
-    now.ended_at ? fact("Ended", clock(now.ended_at)) : fact("As of", clock(as_of), `a look every ${seconds(shown.look_again_s)} or less`),
-    fact("Reason", now.problem),
-    fact("Receipt", now.receipt),
+    now.ended_at ? fact("Ended", clock(now.ended_at), "", "when") : fact("As of", clock(as_of), `a look every ${seconds(shown.look_again_s)} or less`, "when"),
   ];
 }
 
@@ -116,23 +116,27 @@ function cost({ spent, expected, budget, place }) {
   return place ? `$0 (on AWS: ${words})` : words;
 }
 
-// What a run that has not measured everything leaves: how it ended, what was deleted, and how to go on.
+// How a run ended, what was deleted, how to go on, its reason and its receipt.
 function end(now) {
   const is_stopped = now.status === "ABORTED", measured = now.counts.measured ?? 0;
-  const fresh = JSON.stringify([now.status, now.resume, now.stop.lines, now.receipt, measured]);
+  const fresh = JSON.stringify([now.status, now.resume, now.stop.lines, now.receipt, now.problem, measured]);
   if (fresh === ended) return;
   ended = fresh;
-  at("end").hidden = !now.resume;
-  if (!now.resume) return;
+  const has_ended = now.status !== "RUNNING" && now.status !== "STARTING";
+  at("end").hidden = !has_ended;
+  at("end").className = now.status === "SUCCEEDED" ? "end good" : "end";
+  if (!has_ended) return;
   const deleted = now.stop.lines.filter((line) => /deleted|still there/i.test(line));
   replace(at("end"), make("h2", {}, `${STANDS[now.status] ?? now.status}: ${measured} of ${now.cells} cells were measured`),
     is_stopped ? deleted.map((line) => make("p", {}, line)) : null,
-    now.receipt ? null : make("p", { class: "quiet" }, "The receipt is written as soon as everything is seen to be gone."),
-    make("p", {}, "Measure the rest: ", command(now.resume)));
+    now.resume ? make("p", { class: "resume" }, "Measure the rest: ", command(now.resume)) : null,
+    now.problem && !is_stopped ? make("details", {}, make("summary", {}, "Reason"), make("p", {}, now.problem)) : null,
+    now.receipt ? make("details", {}, make("summary", {}, "Receipt"), make("p", {}, now.receipt))
+      : make("p", { class: "quiet" }, "The receipt is written as soon as everything is seen to be gone."));
 }
 
-function fact(name, words, title) {
-  return words ? make("div", { class: words.length > 100 ? "long" : undefined }, make("dt", {}, name), make("dd", { title }, words)) : null;
+function fact(name, words, title, kind = "") {
+  return words ? make("div", { class: kind || (words.length > 100 ? "long" : undefined) }, make("dt", {}, name), make("dd", { title }, words)) : null;
 }
 
 appearance(at("appearance"));

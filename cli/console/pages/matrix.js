@@ -77,7 +77,7 @@ function tellMore(box) {
 function legend() {
   const ramp = make("span", { class: "scale" }, "best ", [0, 1, 2, 3, 4, 5, 6].map((level) => make("i", { class: `level-${level}` })), " 3 times as slow and more");
   const words = key(
-    "○ planned", "◔ launching, booting", "▶ running", "✔ outlined: best of its column, so far",
+    "○ planned", "◔ launching, booting", "▶ running", "✔ outlined: best of its column",
     "▨ hatched: chance may be the difference, cannot tell", "✕ failed", "■ stopped", "↷ skipped", "– not measured",
   );
   words.prepend(ramp);
