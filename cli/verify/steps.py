@@ -9,7 +9,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from cli.messages.errors import CommandError, ExitCode
 from cli.messages.explain import explain
-from cli.verify import definition, deployed, launches, limits, measurements, permissions
+from cli.verify import definition, deployed, encryption, launches, limits, measurements, permissions
 from cli.verify.checks import Check, Verdict, is_broken, required
 from cli.verify.measurements import Measurement
 from cli.verify.stack import Stack
@@ -54,7 +54,10 @@ def steps_of(stack: Stack, *, with_fsx: bool) -> list[Step]:
         Step("definition", "AWS would create this state machine", partial(definition.checks, stack)),
         Step("deployed", "what is deployed is this tree", partial(deployed.checks, stack)),
         Step("limits", "quotas and zones are enough for what follows", partial(limits.checks, stack, plans)),
-        Step("permissions", "each role may make every call that runs make", partial(permissions.checks, stack)),
+        Step(
+            "permissions", "each role may make every call that runs make, and use the stack's key",
+            lambda: (*permissions.checks(stack), *encryption.checks(stack)),
+        ),
         Step("launches", "EC2 would launch these instances", partial(launches.checks, stack, plans[0])),
         Step(
             "plan", "the state machine runs, plans like this tree, and prices are near the book's",

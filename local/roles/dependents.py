@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
+from moto.dynamodb.models import dynamodb_backends
 from moto.ec2.models import ec2_backends
 from moto.efs.models import efs_backends
 from moto.fsx.models import fsx_backends
@@ -26,6 +27,10 @@ SERVICE_LINKED_ROLES = {
     "fsx": "AWSServiceRoleForAmazonFSx",
     "spot": "AWSServiceRoleForEC2Spot",
 }
+# Of who makes a file system (EFS guide, EFSKMS; FSx guide, encryption-rest), and of who launches (EBS guide,
+# ebs-encryption-requirements).
+OF_FILE_SYSTEMS = ("Decrypt", "DescribeKey", "GenerateDataKeyWithoutPlaintext", "CreateGrant")
+OF_VOLUMES = (*OF_FILE_SYSTEMS, "ReEncryptFrom", "ReEncryptTo")
 Needed = tuple[str, str, dict[str, str]]
 
 
@@ -33,6 +38,8 @@ def needed(action: str, request: Any, body: dict[str, Any], account: str, region
     """Yield (action, resource, condition keys) of all permissions that a call needs; nothing if only its own action."""
     service, _, operation = action.partition(":")
     match service:
+        case "dynamodb":
+            yield from _of_table(body, _Place(account, region))
         case "ec2":
             yield from _of_ec2(operation, request, _Place(account, region))
         case "elasticfilesystem":
@@ -107,6 +114,9 @@ def _launch(request: Any, place: _Place) -> Iterator[Needed]:
         made.append("spot-instances-request")
         yield place.service_linked_role("spot")
     yield from _made("RunInstances", made, request, place)
+    mappings = request._get_param("BlockDeviceMappings") or []
+    for key in {mapping.get("Ebs", {}).get("KmsKeyId") for mapping in mappings}:
+        yield from _by_key(key, "ec2", OF_VOLUMES, place)
     used = [f"image/{request._get_param('ImageId')}", f"subnet/{request._get_param('SubnetId')}"]
     mapped = request._get_param("BlockDeviceMappings") or []
     used += [
@@ -143,6 +153,7 @@ def _of_efs(operation: str, path: str, body: dict[str, Any], place: _Place) -> I
         case "CreateFileSystem":
             yield action, "*", {"elasticfilesystem:encrypted": str(bool(body.get("Encrypted"))).lower(), **tags}
             yield "elasticfilesystem:TagResource", place.arn("elasticfilesystem", "file-system/*"), creating | tags
+            yield from _by_key(body.get("KmsKeyId"), "elasticfilesystem", OF_FILE_SYSTEMS, place)
         case "CreateMountTarget":
             yield _on_efs(action, body.get("FileSystemId", ""), place)
             yield from _made_mount_target(body.get("SubnetId"), body.get("SecurityGroups", []), place)
@@ -210,6 +221,7 @@ def _of_fsx(operation: str, body: dict[str, Any], place: _Place) -> Iterator[Nee
             for action in ("fsx:CreateFileSystem", "fsx:TagResource"):
                 yield action, place.arn("fsx", "file-system/*"), _request_tags(body.get("Tags"))
             yield place.service_linked_role("fsx")
+            yield from _by_key(body.get("KmsKeyId"), "fsx", OF_FILE_SYSTEMS, place)
             # The rest after AWS's policy AmazonFSxFullAccess, Sids DescribeEC2VpcResources and CreateTags.
             yield "ec2:GetSecurityGroupsForVpc", place.arn("ec2", "vpc/*"), via_fsx
             for kind in ("SecurityGroups", "Subnets", "Vpcs", "RouteTables"):
@@ -224,6 +236,27 @@ def _of_fsx(operation: str, body: dict[str, Any], place: _Place) -> Iterator[Nee
         case "DeleteBackup":
             name = f"backup/{body.get('BackupId')}"
             yield "fsx:DeleteBackup", place.arn("fsx", name), place.tags_of_fsx(name)
+
+
+def _by_key(key: str | None, service: str, actions: tuple[str, ...], place: _Place) -> Iterator[Needed]:
+    """Yield what a service needs to do with a key in the caller's name; nothing where the request names none.
+
+    EC2 finds a refusal only after it has answered, and ends the instances (local/corrections/ebs_key.py): here the call
+    itself is refused, so that the log of decisions names it.
+    """
+    context = {"kms:viaservice": f"{service}.{place.region}.amazonaws.com"}
+    for action in actions if key else ():
+        of_grant = {"kms:grantisforawsresource": "true"} if action == "CreateGrant" else {}
+        yield f"kms:{action}", str(key), context | of_grant
+
+
+def _of_table(body: dict[str, Any], place: _Place) -> Iterator[Needed]:
+    """Yield the use of the key of each table that a request names."""
+    names = [body["TableName"]] if "TableName" in body else list(body.get("RequestItems", {}))
+    for name in names:
+        table = dynamodb_backends[place.account][place.region].tables.get(name.rpartition("/")[2])
+        key = (getattr(table, "sse_specification", None) or {}).get("KMSMasterKeyId")
+        yield from _by_key(key, "dynamodb", ("Decrypt",), place)
 
 
 def _roles(account: str, profile_arn: str | None) -> list[str]:

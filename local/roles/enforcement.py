@@ -149,11 +149,9 @@ class RoleEnforcement:
             context.setdefault("s3:prefix", "")
         if not self.allows(caller, permission, context):
             return self._denial(caller, permission, context)
-        source = unquote(response.headers.get("x-amz-copy-source", "")).lstrip("/").partition("?")[0]
-        if source:
-            reading = Permission("s3:GetObject", f"arn:{PARTITION}:s3:::{source}")
-            if not self.allows(caller, reading):
-                return self._denial(caller, reading, {})
+        denial = self._use_of_key(caller, bucket, permission.action) or self._reading_of_source(caller, response)
+        if denial is not None:
+            return denial
         if action == "s3:GetObject" and bucket and key and not _key_exists(caller.account, bucket, key):
             listing = Permission("s3:ListBucket", f"arn:{PARTITION}:s3:::{bucket}")
             prefix = {"s3:prefix": key}
@@ -162,6 +160,21 @@ class RoleEnforcement:
                 return self._denial(caller, listing, prefix)
             self.allows(caller, listing, prefix)
         return None
+
+    def _reading_of_source(self, caller: Caller, response: Any) -> ServiceException | None:
+        """Return the denial of reading what a copy is made of, None where the call is no copy."""
+        source = unquote(response.headers.get("x-amz-copy-source", "")).lstrip("/").partition("?")[0]
+        reading = Permission("s3:GetObject", f"arn:{PARTITION}:s3:::{source}")
+        return self._denial(caller, reading, {}) if source and not self.allows(caller, reading) else None
+
+    def _use_of_key(self, caller: Caller, bucket: str | None, action: str) -> ServiceException | None:
+        """Return the denial of a key's use by a call on an object, None where the bucket has none of the account."""
+        used = {"s3:PutObject": "kms:GenerateDataKey", "s3:GetObject": "kms:Decrypt"}.get(action)
+        key = _key_of_bucket(caller.account, bucket) if used and bucket else None
+        if used is None or key is None:
+            return None
+        permission, context = Permission(used, key), {"kms:viaservice": f"s3.{caller.region}.amazonaws.com"}
+        return None if self.allows(caller, permission, context) else self._denial(caller, permission, context)
 
     def _denial(self, caller: Caller, permission: Permission, context: dict[str, str]) -> ServiceException:
         """Return the denial in AWS's words.
@@ -327,6 +340,14 @@ def _policies_of_bucket(caller: Caller, permission: Permission) -> list[dict]:
 @lru_cache(maxsize=1_000)
 def _parsed(text: str) -> dict:
     return json.loads(text)
+
+
+def _key_of_bucket(account: str, name: str) -> str | None:
+    """Return the key of the account that encrypts a bucket's objects by default."""
+    bucket = s3_backends[account][PARTITION].buckets.get(name)
+    rules = ((bucket and bucket.encryption) or {}).get("Rule") or {}
+    rule = rules[0] if isinstance(rules, list) else rules
+    return rule.get("ApplyServerSideEncryptionByDefault", {}).get("KMSMasterKeyID")
 
 
 def _key_exists(account: str, bucket: str, key: str) -> bool:

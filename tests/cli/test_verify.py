@@ -13,7 +13,18 @@ from botocore.exceptions import ClientError
 
 from cli.messages.errors import CommandError, ExitCode
 from cli.target.deployment import Deployment
-from cli.verify import definition, deployed, expectations, launches, limits, measurements, pages, permissions, steps
+from cli.verify import (
+    definition,
+    deployed,
+    encryption,
+    expectations,
+    launches,
+    limits,
+    measurements,
+    pages,
+    permissions,
+    steps,
+)
 from cli.verify.checks import Verdict, required
 from cli.verify.expectations import Evidence
 from cli.verify.recording import Recorder
@@ -408,6 +419,76 @@ def test_the_calls_that_are_asked_name_nothing_of_one_stack_or_one_run():
         assert "123456789012" not in text
         assert "us-east-1" not in text
         assert {part.partition("}")[0] for part in call["resource"].split("{")[1:]} <= logical
+
+
+# --- the stack's key --------------------------------------------------------------------------------------------------
+
+KEY = "arn:aws:kms:eu-west-1:111122223333:key/1"
+USABLE_KEY = {"KeyState": "Enabled", "KeySpec": "SYMMETRIC_DEFAULT", "KeyUsage": "ENCRYPT_DECRYPT"}
+OF_ACCOUNT = {"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::111122223333:root"}, "Action": "kms:*"}
+OF_LOGS = {"Effect": "Allow", "Principal": {"Service": ["logs.eu-west-1.amazonaws.com"]}, "Action": "kms:Encrypt*"}
+
+
+def of_key(metadata=None, *statements, key=KEY, **kms):
+    """The checks of a stack with a key of this description and policy."""
+    parameters = [{"ParameterKey": "KmsKeyArn", "ParameterValue": key}]
+    answers = {
+        "cloudformation": {"describe_stacks": lambda **_: {"Stacks": [{"Parameters": parameters}]}},
+        "kms": {
+            "describe_key": lambda **_: {"KeyMetadata": metadata},
+            "get_key_policy": lambda **_: {"Policy": json.dumps({"Statement": statements})},
+            **kms,
+        },
+    }
+    return list(encryption.checks(stack(**answers)))
+
+
+def test_a_key_that_is_enabled_and_open_to_account_and_logs_is_as_assumed():
+    assert [check.verdict for check in of_key(USABLE_KEY, OF_ACCOUNT, OF_LOGS)] == [Verdict.AS_ASSUMED] * 3
+
+
+def test_a_stack_without_a_key_is_asked_nothing():
+    assert of_key(key="") == []
+
+
+@pytest.mark.parametrize(
+    ("metadata", "statements", "seen"),
+    [
+        (USABLE_KEY | {"KeyState": "Disabled"}, [OF_ACCOUNT, OF_LOGS], "KeyState Disabled"),
+        (USABLE_KEY | {"KeySpec": "RSA_2048"}, [OF_ACCOUNT, OF_LOGS], "KeySpec RSA_2048"),
+        (USABLE_KEY, [OF_ACCOUNT], "does not"),
+        (USABLE_KEY, [OF_ACCOUNT, OF_LOGS | {"Effect": "Deny"}], "does not"),
+        (USABLE_KEY, [OF_ACCOUNT, OF_LOGS | {"Principal": {"Service": "logs.us-east-1.amazonaws.com"}}], "does not"),
+    ],
+)
+def test_a_key_that_cannot_be_used_is_broken(metadata, statements, seen):
+    [check] = broken(of_key(metadata, *statements)).values()
+
+    assert seen in check.seen
+    assert check.way_out
+
+
+def test_a_policy_that_leaves_nothing_to_the_policies_of_the_account_differs():
+    of_admin = OF_ACCOUNT | {"Principal": {"AWS": "arn:aws:iam::111122223333:role/admin"}}
+
+    [check] = other(of_key(USABLE_KEY, of_admin, OF_LOGS)).values()
+
+    assert "name each role of the stack in it" in check.way_out
+
+
+def test_a_key_that_who_verifies_may_not_see_stops_nothing():
+    [check] = of_key(describe_key=raising(refusal("AccessDeniedException", operation="DescribeKey")))
+
+    assert check.verdict is Verdict.DIFFERS
+    assert "kms:GetKeyPolicy" in check.way_out
+
+
+def test_states_of_keys_are_those_of_the_model():
+    model = botocore.session.get_session().get_service_model("kms")
+
+    assert encryption.USABLE["KeyState"] in model.shape_for("KeyState").enum
+    assert encryption.USABLE["KeySpec"] in model.shape_for("KeySpec").enum
+    assert encryption.USABLE["KeyUsage"] in model.shape_for("KeyUsageType").enum
 
 
 # --- launches ---------------------------------------------------------------------------------------------------------

@@ -23,6 +23,12 @@ def made(cloud: Cloud, name: str, policy: dict[str, Any]) -> str:
     return str(answer["Policy"]["Arn"])
 
 
+def key(cloud: Cloud) -> str:
+    """Make a key of KMS with the policy of the page; its ARN."""
+    policy = json.dumps(document("key policy")).replace("eu-west-1", cloud.description["region"])
+    return str(cloud.client("kms").create_key(Policy=policy, KeyUsage="ENCRYPT_DECRYPT")["KeyMetadata"]["Arn"])
+
+
 @contextmanager
 def bounded(cloud: Cloud, name: str, *policies: dict[str, Any]) -> Iterator[None]:
     """Make the statements of policies the permissions boundary of each role of the stack."""

@@ -79,7 +79,8 @@ def statement_nodes() -> Iterator[yaml.Node]:
             case "AWS::IAM::Role":
                 policies = child(child(resource, "Properties"), "Policies").value
             case "AWS::IAM::Policy":
-                policies = [child(resource, "Properties")]
+                # Once for each role that has it.
+                policies = [child(resource, "Properties")] * len(resources()[name.value]["Properties"]["Roles"])
             case _:
                 policies = []
         for policy in policies:
@@ -168,6 +169,8 @@ def arn(resource: Any) -> str:
         case {"Fn::Sub": str(text)}:
             whole = re.sub(r"\$\{(\w+)\.Arn\}", lambda found: _arn_of(found[1]), text).replace("${!", "${")
             return whole.replace("${AWS::Partition}", "aws")
+        case {"Ref": "KmsKeyArn"}:
+            return "arn:aws:kms:*:*:key/*"
         case {"Ref": "RunStateMachine"}:
             return "arn:aws:states:*"
         case {"Fn::GetAtt": [name, "Arn"]}:

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from support import company
 from support.owned import THEIR_BUCKET, THEIR_PREFIX, OwnedBucket, owned_bucket
-from support.runs import EFS, ROOT, Cloud, Run, matrix, start_cloud, until
+from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, start_cloud, until
 
 from cli.commands import local_up
 from cli.target.deployment import from_cloud_document
 from cli.verify import deployed as verified
-from cli.verify import permissions
+from cli.verify import encryption, permissions
 from cli.verify.checks import Verdict
 from cli.verify.stack import Stack
 from local.corrections import yaml_template
@@ -94,6 +94,7 @@ def deployed(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             f"ExistingPrefix={THEIR_PREFIX}",
             f"PermissionsBoundaryArn={company.made(empty, 'benchmarks-boundary', company.document('boundary'))}",
             "RolePath=/benchmarks/",
+            f"KmsKeyArn={company.key(empty)}",
         ]
         sam(empty, sources, "build", "--parameter-overrides", *parameters)
         sam(empty, sources, "deploy", "--stack-name", STACK, "--no-confirm-changeset",
@@ -153,6 +154,41 @@ def test_what_sam_has_built_and_deployed_is_found_to_be_this_tree(deployed: Clou
     assert [check for check in checks if check.verdict is not Verdict.AS_ASSUMED] == []
 
 
+def test_buckets_are_encrypted_by_the_key_of_the_parameter(deployed: Cloud):
+    key = Stack(from_cloud_document(deployed.description)).parameters["KmsKeyArn"]
+    resources = Stack(from_cloud_document(deployed.description)).resources
+
+    for bucket in (resources["ResultsBucket"], resources["DataBucket"]):
+        answer = deployed.client("s3").get_bucket_encryption(Bucket=bucket)["ServerSideEncryptionConfiguration"]
+        [rule] = answer["Rules"]
+        assert rule["ApplyServerSideEncryptionByDefault"] == {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key}
+
+
+def test_a_run_encrypts_volumes_and_file_systems_by_the_key_and_no_use_of_it_is_denied(deployed: Cloud):
+    key = Stack(from_cloud_document(deployed.description)).parameters["KmsKeyArn"]
+    seen: dict[str, set[str]] = {}
+
+    def look(run: Run) -> None:
+        ours = [{"Name": "tag:storage-matrix:run", "Values": [run.name]}]
+        described = deployed.client("ec2").describe_volumes
+        until(lambda: described(Filters=ours)["Volumes"] or run.status != "RUNNING", "a volume, or the run to end")
+        volumes = deployed.client("ec2").describe_volumes(Filters=ours)["Volumes"]
+        seen["ec2"] = {volume.get("KmsKeyId", "") for volume in volumes}
+
+    fsx = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
+    run = deployed.run("by-key", matrix(storage=[EBS, EFS, fsx]), look)
+
+    assert run.status == "SUCCEEDED", run.describe()
+    assert seen["ec2"] == {key}
+    lines = (deployed.folder / "iam-decisions.jsonl").read_text().splitlines()
+    of_key = [each for each in map(json.loads, lines) if each["action"].startswith("kms:")]
+    through = {each["context"]["kms:viaservice"].partition(".")[0] for each in of_key}
+    # The same use through two services is logged once, with the first of them; a denial always is.
+    assert through - {"elasticfilesystem", "fsx"} == {"s3", "dynamodb", "ec2"}
+    assert through & {"elasticfilesystem", "fsx"}
+    assert [each for each in of_key if each["decision"] != "allow"] == []
+
+
 def test_every_role_is_below_the_path_and_has_the_boundary_of_the_parameters(deployed: Cloud):
     iam = deployed.client("iam")
     names = [each["RoleName"] for each in iam.list_roles()["Roles"] if each["RoleName"].startswith(STACK)]
@@ -169,7 +205,7 @@ def test_every_role_is_below_the_path_and_has_the_boundary_of_the_parameters(dep
 def test_matrix_verify_finds_every_call_allowed_below_the_path_and_under_the_boundary(deployed: Cloud):
     stack = Stack(from_cloud_document(deployed.description))
 
-    checks = list(permissions.checks(stack))
+    checks = [*permissions.checks(stack), *encryption.checks(stack)]
 
     assert len(checks) > 15
     assert [check for check in checks if check.verdict is not Verdict.AS_ASSUMED] == []

@@ -157,3 +157,38 @@ def test_a_boundary_and_a_path_that_iam_does_not_take_are_refused_at_deployment(
     pattern = DOCUMENT["Parameters"][parameter]["AllowedPattern"]
 
     assert bool(re.search(pattern, value)) is is_taken
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_all_that_keeps_data_is_encrypted_by_the_key_of_the_parameter_and_without_it_by_awss_own(network: str):
+    key, made = NETWORKS[network].get("KmsKeyArn"), our_resources(network).values()
+
+    def properties(kind: str) -> list[dict[str, Any]]:
+        return [resource["Properties"] for resource in made if resource["Type"] == kind]
+
+    logs, buckets = properties("AWS::Logs::LogGroup"), properties("AWS::S3::Bucket")
+    assert len(logs) > 15
+    assert {each.get("KmsKeyId") for each in logs} == {key}
+    rules = [each["BucketEncryption"]["ServerSideEncryptionConfiguration"][0] for each in buckets]
+    assert {rule["ServerSideEncryptionByDefault"].get("KMSMasterKeyID") for rule in rules} == {key}
+    assert {rule.get("BucketKeyEnabled") for rule in rules} == {True if key else None}
+    [table] = properties("AWS::DynamoDB::Table")
+    assert table.get("SSESpecification", {}).get("KMSMasterKeyId") == key
+    launching = ("BakeImage", "CreateFileSystem", "PopulateCache", "LaunchFleet")
+    functions = [our_resources(network)[f"{name}Function"]["Properties"] for name in launching]
+    assert {each["Environment"]["Variables"]["KMS_KEY_ARN"] for each in functions} == {key or ""}
+
+
+def test_no_role_has_a_right_of_kms_but_on_the_key_of_the_parameter_and_through_one_service():
+    made = our_resources("yours").values()
+    kinds = ("AWS::IAM::Role", "AWS::IAM::Policy")
+    policies = [resource["Properties"] for resource in made if resource["Type"] in kinds]
+    documents = [each["PolicyDocument"] for one in policies for each in one.get("Policies", [one])]
+    statements = [each for document in documents for each in document["Statement"]]
+    of_key = [each for each in statements if "kms:" in str(each["Action"])]
+
+    assert len(of_key) >= 6
+    assert {each["Resource"] for each in of_key} == {NETWORKS["yours"]["KmsKeyArn"]}
+    assert all("kms:ViaService" in each["Condition"]["StringEquals"] for each in of_key)
+    alone = our_resources("own").values()
+    assert "kms:" not in str([resource["Properties"] for resource in alone if resource["Type"] in kinds])

@@ -10,7 +10,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from aws.ec2 import volume_mappings
-from aws.stack import denials, network, tags
+from aws.stack import denials, encryption, network, tags
 from aws.stack.clients import WANT_OF_CAPACITY, client, pages_of
 from aws.stack.environment import environment
 from matrix.plan import placing, quotas
@@ -102,7 +102,8 @@ def _request(
     boot: Boot, work_volume: Volume | None,
 ) -> dict[str, Any]:  # fmt: skip
     """What all calls of a launch have in common."""
-    mappings = [{"DeviceName": boot.root_device, "Ebs": _ROOT_VOLUME | {"VolumeSize": ROOT_VOLUME_GIB}}]
+    root = _ROOT_VOLUME | {"VolumeSize": ROOT_VOLUME_GIB} | encryption.by_key()
+    mappings = [{"DeviceName": boot.root_device, "Ebs": root}]
     if metrics_of(storage["type"]).has_volumes:
         mappings += volume_mappings.mappings_of(storage, fleet["instanceType"])
     if work_volume:

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from aws.stack import encryption
 from matrix.input.instance_types import ebs_cards
 from matrix.terms.documents.parts import Part, Volume
 
+ENCRYPTED = {"Encrypted": True, "DeleteOnTermination": True}
 # Names in the request; on Nitro the kernel shows the volumes as NVMe devices, which the agent looks up.
 DEVICES = tuple(f"/dev/sd{letter}" for letter in "fghijklm")
 # Of the volume for what is done beside the storage. EC2 recommends /dev/sd[f-p] for data volumes.
@@ -19,8 +21,8 @@ def mappings_of(storage: Part, instance_type: str) -> list[dict[str, Any]]:
     volume: dict[str, Any] = {
         "VolumeType": storage["volumeType"],
         "VolumeSize": storage["sizeGiB"],
-        "Encrypted": True,
-        "DeleteOnTermination": True,
+        **ENCRYPTED,
+        **encryption.by_key(),
     }
     if storage.get("iops"):
         volume["Iops"] = storage["iops"]
@@ -37,7 +39,7 @@ def mappings_of(storage: Part, instance_type: str) -> list[dict[str, Any]]:
 def work_mapping(volume: Volume) -> dict[str, Any]:
     """Return the mapping of an instance's work volume."""
     made = {"VolumeType": volume["volumeType"], "VolumeSize": volume["sizeGiB"]}
-    return {"DeviceName": WORK_DEVICE, "Ebs": {**made, "Encrypted": True, "DeleteOnTermination": True}}
+    return {"DeviceName": WORK_DEVICE, "Ebs": made | ENCRYPTED | encryption.by_key()}
 
 
 def devices_of(storage: Part) -> tuple[str, ...]:

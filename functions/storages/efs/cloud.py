@@ -8,7 +8,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from aws.stack import network, tags
+from aws.stack import encryption, network, tags
 from aws.stack.clients import client, impatient_client
 from aws.stack.environment import environment
 from matrix.terms.documents.job import Mount
@@ -42,6 +42,7 @@ def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _na
         "PerformanceMode": storage["performanceMode"],
         "ThroughputMode": storage["throughputMode"],
         "Encrypted": True,
+        **encryption.by_key(),
         # EFS backs up One Zone file systems by default, and backups outlive the file system.
         "Backup": False,
         "Tags": tags,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from aws.stack import network
+from aws.stack import encryption, network
 from aws.stack.clients import client
 from aws.stack.environment import environment
 from aws.stack.tags import RUN, as_mapping, is_ours
@@ -55,6 +55,7 @@ def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _na
         ClientRequestToken=token,
         FileSystemType="OPENZFS",
         StorageType="SSD",
+        **encryption.by_key(),
         StorageCapacity=storage["storageCapacityGiB"],
         SubnetIds=subnets,
         SecurityGroupIds=[network.file_system_security_group()],

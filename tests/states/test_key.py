@@ -1,0 +1,38 @@
+"""The key of the parameter KmsKeyArn in each request that creates what keeps data; without it none."""
+
+import pytest
+from states.test_tags import FSX, planned, requests_of
+from support.function_events import RUN
+
+import create_file_system
+from aws.ec2 import volume_mappings
+from aws.ec2.instances import Boot, _request
+
+KEY = "arn:aws:kms:us-east-1:123456789012:key/1"
+EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8, "raid0": 2}
+
+
+@pytest.mark.parametrize("key", [KEY, ""])
+def test_every_volume_of_a_launch_has_the_key(stack, monkeypatch, key):
+    monkeypatch.setenv("KMS_KEY_ARN", key)
+    fleet = {"instanceType": "m6i.large", "count": 1}
+    work = {"volumeType": "gp3", "sizeGiB": 100}
+
+    request = _request([], EBS, fleet, "", Boot("ami-1", "/dev/xvda"), work)
+
+    volumes = {mapping["DeviceName"]: mapping["Ebs"] for mapping in request["BlockDeviceMappings"]}
+    assert volumes.keys() == {"/dev/xvda", *volume_mappings.DEVICES[:2], volume_mappings.WORK_DEVICE}
+    assert [volume.get("KmsKeyId", "") for volume in volumes.values()] == [key] * 4
+    assert all(volume["Encrypted"] for volume in volumes.values())
+
+
+@pytest.mark.parametrize("key", [KEY, ""])
+@pytest.mark.parametrize(("storage", "service"), [({"type": "efs"}, "efs"), (FSX, "fsx")])
+def test_a_file_system_has_the_key(stack, context, monkeypatch, storage, service, key):
+    plan = planned(context, storage=[storage])
+    monkeypatch.setenv("KMS_KEY_ARN", key)
+    asked = requests_of(monkeypatch, service, "CreateFileSystem")
+
+    create_file_system.handler({"run": RUN, "file_system": plan["file_systems"][0]["id"]}, context)
+
+    assert [request.get("KmsKeyId", "") for request in asked] == [key]
