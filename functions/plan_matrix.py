@@ -6,6 +6,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.account import prices as price_list
 from aws.account import quotas, spot
+from aws.account.own_image import OwnImage
 from aws.records import agent_package, bucket, table
 from aws.run import resume
 from aws.stack import network
@@ -43,10 +44,13 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     checked = check_matrix(event["matrix"])
     matrix = checked.matrix
     of_stack = tags_of_deployment()
+    account = event["execution_arn"].split(":")[4]
+    image = OwnImage(matrix, account)
     here = [
+        *image.problems,
         *inherited_problems(of_stack, matrix.tags),
         *placing.problems(matrix, len(network.subnets()), reaches_multi_az=network.reaches_multi_az()),
-        *clouds.existing_problems(matrix, account=event["execution_arn"].split(":")[4]),
+        *clouds.existing_problems(matrix, account=account),
     ]
     if firm := [problem for problem in here if not problem.disputed]:
         raise InvalidMatrix(firm)
@@ -69,6 +73,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
         "environment": name,
         "agent_key": agent_package.publish(),
     }
+    image.write_into(document)
     document["warnings"] += map(warning_of, here)
     document["warnings"] += quotas.check(document, matrix.max_concurrent_file_systems)
     bucket.put(run_key(run, "matrix.json"), event["matrix"])

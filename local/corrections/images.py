@@ -1,4 +1,4 @@
-"""Corrections to moto's machine images: creating takes a moment, names are unique, snapshots tagged, Ubuntu has some.
+"""Corrections to moto's images: creating takes a moment, names are unique, snapshots tagged; there is Ubuntu, and ENA.
 
 Made by CreateImage, an image is `pending` before it is `available`; its snapshot is one of the instance's root volume
 and carries the tags asked for, as the image does. Canonical's public parameters name an image of each architecture.
@@ -22,6 +22,8 @@ def install(delay_s: float = DELAY_S) -> None:
     """Apply all corrections."""
     _create_slowly_and_tag(delay_s)
     _know_ubuntu()
+    # All that EC2's current images have; DescribeImages answers with whatever an image has of its members.
+    amis.Ami.ena_support = True
 
 
 def _create_slowly_and_tag(delay_s: float) -> None:

@@ -57,6 +57,7 @@ MAY_NAME_A_STORAGE = {
     "local/faults/injection.py": "services whose calls fail",
     "local/instances/player.py": "a service",
     "local/programs/fork_server.py": "services whose clients are prepared",
+    "functions/matrix/plan/own_image.py": "how EC2 calls the root device of an image",
     "local/roles/enforcement.py": "services and their refusals",
     "local/roles/signatures.py": "a service that signs requests",
 }

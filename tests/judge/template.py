@@ -35,6 +35,7 @@ NETWORKS = {
               "MultiAzCidr": "172.31.0.0/16", "SessionManager": "true",
               "ExistingBucket": "their-bucket", "ExistingPrefix": "their/prefix",
               "PermissionsBoundaryArn": f"arn:aws:iam::{ACCOUNT}:policy/company/boundary", "RolePath": "/benchmarks/",
+              "ImageParameterPath": "/golden/",
               "KmsKeyArn": f"arn:aws:kms:{REGION}:{ACCOUNT}:key/01234567-89ab-cdef-0123-456789abcdef",
               "NotifyEmail": "me@example.org", "NotifyTopicArn": f"arn:aws:sns:{REGION}:{ACCOUNT}:mine"},
 }  # fmt: skip

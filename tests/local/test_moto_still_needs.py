@@ -368,3 +368,9 @@ def test_of_two_conditional_writes_at_once_one_succeeds(client, monkeypatch):
     conditional_writes.install()
 
     assert write_at_once(client("s3"), monkeypatch) == [200, 412]
+
+
+def test_moto_says_of_no_image_whether_it_supports_ena(client):
+    [image] = client("ec2").describe_images(Owners=["amazon"], MaxResults=1)["Images"][:1]
+
+    assert "EnaSupport" not in image

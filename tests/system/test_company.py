@@ -70,6 +70,42 @@ def test_the_same_run_without_tags_is_refused_with_the_policy_and_what_to_do(clo
     assert run.left_behind() == {}
 
 
+AL2023 = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
+
+
+@pytest.mark.parametrize("bake", [False, True])
+def test_every_instance_of_a_run_boots_the_image_that_the_matrix_names(cloud: Cloud, bake: bool):
+    golden = cloud.client("ssm").get_parameter(Name=AL2023)["Parameter"]["Value"]
+    image = {"ami": golden, "bake": bake, "containers": []}
+
+    run = cloud.run(f"golden-{bake}".lower(), matrix(storage=[EFS], image=image, tags=TAGS))
+
+    assert run.status == "SUCCEEDED", run.describe()
+    ours = [{"Name": "tag:storage-matrix:run", "Values": [run.name]}]
+    reservations = cloud.client("ec2").describe_instances(Filters=ours)["Reservations"]
+    booted = [instance["ImageId"] for each in reservations for instance in each["Instances"]]
+    assert golden in booted
+    assert len(set(booted)) == (2 if bake else 1), "with bake the builder boots it, and the fleet what was made of it"
+
+
+def test_an_image_of_another_architecture_is_refused_before_anything_is_created(cloud: Cloud):
+    arm64 = cloud.client("ssm").get_parameter(Name=AL2023.replace("x86_64", "arm64"))["Parameter"]["Value"]
+
+    run = cloud.run("wrong-image", matrix(image={"ami": arm64}, tags=TAGS))
+
+    assert run.status == "FAILED"
+    assert "is an image for arm64, and m6i.large are not" in run.describe()["cause"]
+    assert run.rows() == {}
+
+
+def test_a_parameter_that_the_stack_may_not_read_is_told_with_the_way_out(cloud: Cloud):
+    cloud.client("ssm").put_parameter(Name="/golden/al2023", Value="ami-1", Type="String")
+
+    run = cloud.run("unread-image", matrix(image={"ami": "/golden/al2023"}, tags=TAGS))
+
+    assert "sam deploy --parameter-overrides ImageParameterPath=/golden/" in run.describe()["cause"]
+
+
 def test_a_builder_that_a_policy_forbids_says_so_too(cloud: Cloud):
     run = cloud.run("unbaked", matrix(image={"bake": True, "os": "ubuntu-22.04"}))
 

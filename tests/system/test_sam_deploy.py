@@ -94,6 +94,7 @@ def deployed(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             f"ExistingPrefix={THEIR_PREFIX}",
             f"PermissionsBoundaryArn={company.made(empty, 'benchmarks-boundary', company.document('boundary'))}",
             "RolePath=/benchmarks/",
+            "ImageParameterPath=/golden/",
             f"KmsKeyArn={company.key(empty)}",
         ]
         sam(empty, sources, "build", "--parameter-overrides", *parameters)
@@ -187,6 +188,17 @@ def test_a_run_encrypts_volumes_and_file_systems_by_the_key_and_no_use_of_it_is_
     assert through - {"elasticfilesystem", "fsx"} == {"s3", "dynamodb", "ec2"}
     assert through & {"elasticfilesystem", "fsx"}
     assert [each for each in of_key if each["decision"] != "allow"] == []
+
+
+def test_a_parameter_below_the_path_names_the_image_that_a_run_boots(deployed: Cloud):
+    ssm, amazons = deployed.client("ssm"), "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
+    golden = ssm.get_parameter(Name=amazons)["Parameter"]["Value"]
+    ssm.put_parameter(Name="/golden/al2023", Value=golden, Type="String")
+
+    run = deployed.run("golden", matrix(image={"ami": "/golden/al2023"}, dryRun=True))
+
+    assert run.status == "SUCCEEDED", run.describe()
+    assert [image["ami"] for image in run.document("plan.json")["images"]] == [golden]
 
 
 def test_every_role_is_below_the_path_and_has_the_boundary_of_the_parameters(deployed: Cloud):

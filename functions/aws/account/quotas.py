@@ -30,7 +30,7 @@ def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
     parts = [part for cell in cells for part in (cell["fleet"], cell["storage"])]
     builders = {image["builder"] for image in plan.get("images", []) if image["bake"]}
     named = builders | {part["instanceType"] for part in parts if "instanceType" in part}
-    types, unknown = _instance_types(sorted(named))
+    types, unknown = instance_types(sorted(named))
     vcpus = {name: description["VCpuInfo"]["DefaultVCpus"] for name, description in types.items()}
     unasked = [unknown] if unknown else []
     refusals: list[str | None] = []
@@ -60,7 +60,7 @@ def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
     return warnings
 
 
-def _instance_types(names: list[str]) -> tuple[dict[str, dict[str, Any]], str]:
+def instance_types(names: list[str]) -> tuple[dict[str, dict[str, Any]], str]:
     """Return EC2's description of each instance type, and the reason where EC2 refused, else an empty string."""
     descriptions: dict[str, dict[str, Any]] = {}
     try:

@@ -13,7 +13,7 @@ from aws.records.plans import image_of
 from aws.stack import tags
 from aws.stack.clients import client, pages_of
 from matrix.terms.documents.image import BootedImage
-from matrix.terms.documents.plan import PlanCell, PlanDocument
+from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanImage
 from matrix.terms.errors import ImageFailed
 from matrix.terms.keys import booted_image_key
 
@@ -39,6 +39,11 @@ def newest(parameter: str) -> str:
     return client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
 
 
+def base_of(image: PlanImage) -> str:
+    """Return the id of what an image of a plan begins with: the user's own, else the newest of its system."""
+    return image.get("ami") or newest(image["base_parameter"])
+
+
 def booted(plan: PlanDocument, cell: PlanCell) -> Boot:
     """Return what the instances of a cell boot: the same image in all launches of a run, even if a newer one comes out.
 
@@ -50,7 +55,7 @@ def booted(plan: PlanDocument, cell: PlanCell) -> Boot:
     if document is None and image["bake"]:
         raise ImageFailed(f"{image['id']} was not baked; the run's first failure says why")
     if document is None:
-        document = {"image_id": newest(image["base_parameter"]), "baked": False}
+        document = {"image_id": base_of(image), "baked": False}
         if not bucket.put_if_absent(key, document):  # another cell was first
             document = bucket.read(key, BootedImage) or document
     return Boot(document["image_id"], image["root_device"])

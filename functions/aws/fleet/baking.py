@@ -34,7 +34,7 @@ def begin(run: str, image: str) -> str:
     plan = plan_of(run)
     planned = image_of(plan, image)
     board = Board.of_image(run, image)
-    base = images.newest(planned["base_parameter"])
+    base = images.base_of(planned)
     recipe: BakeRecord = {
         "base_image_id": base,
         "fingerprint": fingerprint(planned["recipe"], base),

@@ -187,6 +187,10 @@ _PATTERN_WORDS = {
     "container": ("does not look like a container image", "write such as crops/poky:ubuntu-22.04"),
     "packages": ("does not look like a package of the operating system", "write such as gcc"),
     "containers": ("does not look like a container image", "write such as debian:12"),
+    "ami": (
+        "is neither the id of an image nor the name of a parameter below a path",
+        "write such as ami-0123456789abcdef0 or /golden/al2023",
+    ),
     "snapshotId": ("does not look like a snapshot", "write such as snap-0123456789abcdef0"),
     "metrics": (
         "must be a-z, 0-9 and _, beginning with a letter, at most 41 characters",

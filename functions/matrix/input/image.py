@@ -21,9 +21,19 @@ PackageName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.+_-]{0
 ContainerName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][A-Za-z0-9._:/@-]{0,254}$")]
 
 
+# An id, or the name of a parameter below a path, of which Systems Manager takes fifteen steps:
+# https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html
+AmiName = Annotated[
+    str, StringConstraints(pattern=r"^(ami-[0-9a-f]{8,17}|(/[A-Za-z0-9_.-]{1,200}){2,15})$", max_length=1_000)
+]
+
+
 class Image(InputModel):
     """What the instances boot, and what is installed on them beside the tools of the workloads."""
 
+    ami: Annotated[AmiName | None, Field(examples=["ami-0123456789abcdef0", "/golden/al2023"])] = None
+    """A machine image of yours in place of the newest of `os`: its id, or the name of a parameter of Systems Manager
+    that holds it. `os` then says what it was made from."""
     os: Os = "al2023"
     """Operating system: the newest Amazon Linux 2023 or Ubuntu 22.04, for arm64 or x86-64 by the instance type."""
     bake: bool = False

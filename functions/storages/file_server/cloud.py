@@ -25,6 +25,7 @@ from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents import reading
 from matrix.terms.documents.job import FileServerAddress, JobCell, Mount
 from matrix.terms.documents.parts import Fleet, Part
+from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.errors import FileSystemFailed, InvalidDocument
 from matrix.terms.keys import Board
 from storages.contracts.cloud import Copy, Existing, Refusal
@@ -73,11 +74,17 @@ def create(_token: str, storage: Part, _tags: list[dict[str, str]], run: str, na
         cell=cell,
         purpose=SERVER,
         fleet=fleet,
-        boot=instances.Boot(newest(parameter), root_device),
+        boot=_own_image(plan) or instances.Boot(newest(parameter), root_device),
         mount=lent(OWN_FOLDER) or ebs.mount(own_volume),
         job=partial(serving_job, cell=cell),
     )
     return bucket.get(board.fleet)["instances"][0]
+
+
+def _own_image(plan: PlanDocument) -> instances.Boot | None:
+    """Return the user's own image, if the matrix names one: Plan matrix has held it against the server's type too."""
+    own = next((image for image in plan["images"] if "ami" in image), None)
+    return instances.Boot(own["ami"], own["root_device"]) if own else None
 
 
 def find(_token: str) -> None:

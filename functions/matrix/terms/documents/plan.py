@@ -114,6 +114,8 @@ class PlanImage(TypedDict):
     """What the matrix asks for on every instance."""
     base_parameter: str
     """Public parameter that names the newest image of the operating system."""
+    ami: NotRequired[str]
+    """Id of the user's own image that instances boot in place of that one, as Plan matrix has found it."""
     root_device: str
     builder: str
     """Instance type of the one that bakes it."""
