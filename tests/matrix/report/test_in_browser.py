@@ -3,11 +3,13 @@
 import csv
 import re
 import struct
+import time
 from xml.etree import ElementTree
 
 import pytest
 from support import browser
 from support.browser import CHROMIUM, serious_findings
+from support.disturbance import attempts
 from support.runs_for_reports import build_run, cell_of, swept_page
 
 from matrix.answer.comparing import compare
@@ -540,6 +542,54 @@ def test_what_a_very_large_page_has_zipped_is_there_once_it_is_wanted(chromium, 
     assert problems == []
     for each in (context, unscripted.context):
         each.close()
+
+
+def with_fleets(sizes):
+    """A page of two storages whose fleet of one instance stands there for each of so many."""
+    summary, results, planned = build_run({"ebs": {1: 3000.0}, "efs": {1: 3500.0}})
+    cells, copies = [], {}
+    for cell in summary["cells"]:
+        for count in range(1, sizes + 1):
+            fleet = {"instanceType": f"m6i.{count}xlarge", "count": 1}
+            name = f"{cell['id']}-{count}"
+            cells.append({**cell, "id": name, "fleet": fleet})
+            copies[name] = {**results[cell["id"]], "id": name, "fleet": fleet}
+    return render({**summary, "cells": cells}, results=copies, plan=planned)
+
+
+def test_a_matrix_of_a_hundred_columns_keeps_storages_and_heads_in_sight(chromium, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(with_fleets(100), encoding="utf-8")
+    for look, is_turned in ((SCREEN, False), (PHONE, True)):
+        context = chromium.new_context(viewport=look)
+        page = context.new_page()
+        page.goto(f"{path.as_uri()}#matrix")
+        frame = page.locator("#matrix .table")
+        assert page.locator("#matrix tbody tr").count() == (100 if is_turned else 2)
+
+        frame.evaluate("frame => { frame.scrollLeft = 2000; frame.scrollTop = 2000; }")
+
+        box, head = frame.bounding_box(), page.locator("#matrix thead tr").last.bounding_box()
+        assert 0 <= head["y"] - box["y"] < 60
+        assert abs(page.locator("#matrix tbody th").last.bounding_box()["x"] - box["x"]) < 5
+        assert page.evaluate("document.documentElement.scrollWidth") == look["width"]
+        assert page.locator("#matrix .tools button", has_text="more columns").is_visible() != is_turned
+        context.close()
+
+
+def test_a_page_of_two_hundred_cells_is_below_five_megabytes_and_opens_within_two_seconds(chromium, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(with_fleets(100), encoding="utf-8")
+    assert path.stat().st_size < 5_000_000
+    for attempt in attempts():
+        with attempt:
+            page = chromium.new_page(viewport=SCREEN)
+            began = time.monotonic()
+            page.goto(path.as_uri())
+            page.locator(".ranking.seen").wait_for()
+            took = time.monotonic() - began
+            page.close()
+            assert took < 2
 
 
 def test_the_receipt_is_drawn_from_what_the_sweep_put_into_the_page(chromium, tmp_path):
