@@ -9,9 +9,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from matrix.check import hints
 from matrix.input import workloads
 from matrix.input.fields import models_by_type
 from matrix.input.fleet import Fleet, FleetAxis
+from matrix.input.image import Image
 from matrix.input.matrix import Agreed, Inclusion, Matrix, Objective, Selector
 from matrix.terms.problems import MOST_PROBLEMS, Path, Problem, path_text, shorten
 from storages.models import MODELS, AnyStorage
@@ -275,6 +277,7 @@ _PARTS: dict[str, type[BaseModel]] = {
     "include": Inclusion,
     "exclude": Selector,
 }
+_OBJECTS: dict[str, type[BaseModel]] = {"objective": Objective, "image": Image, "agreed": Agreed}
 
 
 def _model_at(path: Path, document: Any) -> type[BaseModel] | None:
@@ -290,10 +293,8 @@ def _model_at(path: Path, document: Any) -> type[BaseModel] | None:
             return Fleet
         case (str() as part, int()):
             return _PARTS.get(part)
-        case ("objective",):
-            return Objective
-        case ("agreed",):
-            return Agreed
+        case (str() as part,):
+            return _OBJECTS.get(part)
     return Matrix if path == () else None
 
 
@@ -304,10 +305,10 @@ def _names(model: type[BaseModel] | None) -> list[str]:
 def _did_you_mean(path: Path, document: Any) -> str:
     names = _names(_model_at(path[:-1], document))
     written = str(path[-1])[:60]
-    folded = {name.lower(): name for name in names}
-    close = difflib.get_close_matches(written.lower(), folded, n=1, cutoff=0.5)
-    if close:
-        return f"{_MEANT}{folded[close[0]]}?"
+    if meant := hints.meant(written, names):
+        return f"{_MEANT}{meant}?"
+    if fix := hints.elsewhere(written):
+        return fix
     return f"leave it out; known are {', '.join(names)}" if names else "leave it out"
 
 

@@ -1,0 +1,85 @@
+"""Which field a user means by one that the format has not: by what it means first, by its spelling last."""
+
+import difflib
+import re
+from collections.abc import Sequence
+
+# What other tools call it: the first of these that the part of the matrix has is meant.
+_MEANING: dict[str, tuple[str, ...]] = {
+    "ami": ("image",),
+    "amiid": ("image",),
+    "blocksize": ("blockSize", "bs"),
+    "capacity": ("storageCapacityGiB", "sizeGiB"),
+    "concurrency": ("threads", "maxConcurrentFileSystems"),
+    "cost": ("budgetUsd",),
+    "filecount": ("files",),
+    "instances": ("count",),
+    "iterations": ("repetitions",),
+    "labels": ("tags",),
+    "maxcost": ("budgetUsd",),
+    "mode": ("throughputMode",),
+    "nodes": ("count",),
+    "numinstances": ("count",),
+    "os": ("image",),
+    "parallel": ("maxConcurrentFileSystems", "threads"),
+    "price": ("budgetUsd",),
+    "repeat": ("repetitions",),
+    "repeats": ("repetitions",),
+    "replicas": ("count",),
+    "runs": ("repetitions",),
+    "size": ("sizeGiB", "storageCapacityGiB", "totalSize", "fileSize"),
+    "snapshot": ("snapshotId",),
+    "throughput": ("throughputMiBps", "throughputCapacityMBps", "provisionedThroughputMiBps"),
+    "timeout": ("deadlineHours",),
+    "title": ("name",),
+    "volumesize": ("sizeGiB",),
+    "zone": ("placement", "deployment"),
+    "az": ("placement", "deployment"),
+    "availabilityzone": ("placement", "deployment"),
+}
+# What a matrix does not say, and where it is said.
+_ELSEWHERE: dict[tuple[str, ...], str] = {
+    ("region",): "leave it out: a run is in the region of its stack (matrix run --region)",
+    ("vpc", "vpcid", "subnet", "subnets", "subnetid", "subnetids", "securitygroup"): (
+        "leave it out: the network is the stack's (parameters VpcId and SubnetIds)"
+    ),
+    ("kmskey", "kmskeyid", "kmskeyarn", "encrypted", "encryption"): (
+        "leave it out: all is encrypted; a key of yours is the stack's parameter KmsKeyArn"
+    ),
+    ("role", "rolearn", "iamrole", "instanceprofile"): "leave it out: roles are the stack's (docs/company.md)",
+}
+# With less in common two words are two words: `tags` and `storage` have 0.36, `labels` and `launches` 0.57, `nmae` and
+# `name` 0.75.
+_LEAST_ALIKE = 0.75
+
+
+def meant(written: str, names: Sequence[str]) -> str:
+    """Return the one of `names` that is meant by a field that is none of them; '' where nobody can say."""
+    folded, by_fold = _folded(written), {_folded(name): name for name in names}
+    if folded in by_fold:
+        return by_fold[folded]
+    for candidate in _MEANING.get(folded, ()):
+        if candidate in names:
+            return candidate
+    # `budget` of budgetUsd, `numFiles` of files; of several the shortest, which adds the least.
+    words = set(_words(written))
+    of_words = [name for name in names if words < set(_words(name)) or set(_words(name)) < words]
+    if of_words and words:
+        return min(of_words, key=len)
+    close = difflib.get_close_matches(folded, by_fold, n=1, cutoff=_LEAST_ALIKE)
+    return by_fold[close[0]] if close else ""
+
+
+def elsewhere(written: str) -> str:
+    """Return where what a field is about is said, if not in the matrix; '' where it is not known."""
+    return next((fix for fields, fix in _ELSEWHERE.items() if _folded(written) in fields), "")
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name in camelCase or with _ and -, without the s of a plural."""
+    parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+", name)
+    return [part.lower().removesuffix("s") for part in parts]

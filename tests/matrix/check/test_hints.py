@@ -1,0 +1,88 @@
+"""A field that the format has not is answered by the one that is meant, or by none: none that only looks alike."""
+
+import pytest
+
+from matrix.check.read import check_matrix
+from matrix.terms.problems import InvalidMatrix
+
+EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8}
+FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
+SMALL = {
+    "name": "small", "storage": [EBS], "workload": [{"type": "touch", "files": 8}],
+    "fleet": [{"instanceType": "m6i.large"}],
+}  # fmt: skip
+
+
+def hint(part, field):
+    """What is told of a field in a part of the matrix: '', image, or storage, workload or fleet with what it is."""
+    document = dict(SMALL)
+    match part:
+        case "":
+            document[field] = 1
+        case "image":
+            document["image"] = {field: 1}
+        case (axis, element):
+            document[axis] = [element | {field: 1}]
+    with pytest.raises(InvalidMatrix) as error:
+        check_matrix(document)
+    [problem] = [each for each in error.value.problems if "is no field" in each.rule]
+    return problem.fix
+
+
+OF_EBS, OF_FSX, OF_EFS = (("storage", each) for each in (EBS, FSX, {"type": "efs"}))
+OF_TOUCH, OF_FLEET = ("workload", SMALL["workload"][0]), ("fleet", SMALL["fleet"][0])
+
+
+@pytest.mark.parametrize(
+    ("part", "field", "meant"),
+    [
+        # What others call it.
+        ("", "labels", "tags"), ("", "tag", "tags"), ("", "iterations", "repetitions"), ("", "repeat", "repetitions"),
+        ("", "timeout", "deadlineHours"), ("", "ami", "image"), ("", "cost", "budgetUsd"), ("", "title", "name"),
+        ("", "parallel", "maxConcurrentFileSystems"),
+        (OF_EBS, "size", "sizeGiB"), (OF_EBS, "volumeSize", "sizeGiB"), (OF_EBS, "throughput", "throughputMiBps"),
+        (OF_FSX, "size", "storageCapacityGiB"), (OF_FSX, "throughput", "throughputCapacityMBps"),
+        (OF_EFS, "throughput", "provisionedThroughputMiBps"), (OF_EFS, "mode", "throughputMode"),
+        (OF_EFS, "zone", "deployment"), (OF_FLEET, "instances", "count"), (OF_FLEET, "az", "placement"),
+        # A part of it, or more than it.
+        ("", "budget", "budgetUsd"), ("", "deadline", "deadlineHours"),
+        ("", "maxConcurrent", "maxConcurrentFileSystems"),
+        (OF_EBS, "snapshot", "snapshotId"), (OF_TOUCH, "numFiles", "files"), (OF_TOUCH, "threadCount", "threads"),
+        (OF_FLEET, "type", "instanceType"), (OF_FLEET, "spotPrice", "spot"),
+        # Its case, its number, its spelling.
+        ("", "dryrun", "dryRun"), ("", "storages", "storage"), ("", "workloads", "workload"), ("", "seeds", "seed"),
+        ("", "repetitons", "repetitions"), ("", "nmae", "name"), ("", "stroage", "storage"),
+        ("", "budgetUSD", "budgetUsd"),
+        (OF_EBS, "sizeGB", "sizeGiB"), (OF_EBS, "size_gib", "sizeGiB"), (OF_EBS, "raid", "raid0"),
+        (OF_TOUCH, "thread", "threads"), (OF_FLEET, "instance_type", "instanceType"), (OF_FLEET, "cuont", "count"),
+        ("image", "package", "packages"), ("image", "docker", "dockerfile"),
+    ],
+)  # fmt: skip
+def test_the_field_that_is_meant_is_named(part, field, meant):
+    assert hint(part, field) == f"did you mean {meant}?"
+
+
+@pytest.mark.parametrize(
+    ("part", "field", "fix"),
+    [
+        ("", "region", "in the region of its stack"), ("", "vpc", "VpcId and SubnetIds"),
+        (OF_FLEET, "subnet", "VpcId and SubnetIds"), ("", "kmsKey", "KmsKeyArn"), (OF_EBS, "encrypted", "KmsKeyArn"),
+        (OF_EFS, "kmsKeyId", "KmsKeyArn"), ("", "role", "docs/company.md"),
+    ],
+)  # fmt: skip
+def test_what_a_matrix_does_not_say_is_told_with_where_it_is_said(part, field, fix):
+    told = hint(part, field)
+
+    assert told.startswith("leave it out: ")
+    assert fix in told
+
+
+@pytest.mark.parametrize(
+    ("part", "field"),
+    [
+        ("", "state"), ("", "retries"), ("", "description"), ("", "colour"), (OF_EFS, "size"), (OF_EFS, "iops"),
+        (OF_FLEET, "size"), (OF_TOUCH, "duration"), (OF_TOUCH, "iodepth"), (OF_EBS, "colour"),
+    ],
+)  # fmt: skip
+def test_where_nothing_is_meant_nothing_is_guessed(part, field):
+    assert hint(part, field).startswith("leave it out; known are ")
