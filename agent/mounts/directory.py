@@ -28,6 +28,8 @@ def tools(mount: dict[str, Any]) -> set[str]:
 def attach(mount: dict[str, Any], log: logging.Logger, timeout_s: float = TIMEOUT_S, pause_s: float = PAUSE_S) -> Path:
     """Wait until the directory is there, as for the name of a file system; return its path."""
     path = Path(mount["path"])
+    if mount.get("is_made_by_agent"):
+        path.mkdir(parents=True, exist_ok=True)
     mounts.persist(
         lambda _left_s: None if path.is_dir() else "it is not there",
         f"the directory {path}",

@@ -25,12 +25,14 @@ from storages.file_server import cloud as file_server
 from storages.fsx_openzfs import cloud as fsx_openzfs
 from storages.instance_store import cloud as instance_store
 from storages.models import existing_id, how_many
+from storages.nfs import cloud as nfs
 from storages.s3 import cloud as s3
 
 # mypy holds each module against the protocol here.
 FILE_SYSTEMS: dict[str, FileSystem] = {
     "efs": efs,
     "fsx-openzfs": fsx_openzfs,
+    "nfs": nfs,
     "s3": s3,
     "file-server": file_server,
 }
@@ -92,10 +94,20 @@ def mount_of(storage: Part, resource_ids: Sequence[str], run: str, *, wants_devi
 def _mount_of_one(storage: Part, resource_id: str | None, run: str, *, wants_device: bool = False) -> Mount:
     """Return how an instance mounts a file system or a device, a folder where the local cloud lends one."""
     folder = f"file-systems/{resource_id}" if resource_id else OWN_FOLDER
-    mount = (lent(folder) if is_lent(storage) else None) or _mount(storage, resource_id, wants_device=wants_device)
+    mount = _lent(folder, storage) or _mount(storage, resource_id, wants_device=wants_device)
     # In a bucket of somebody's nothing is written, so there is no folder.
     if existing_id(storage) and "bucket" not in mount:
         mount["folder"] = folder_on_existing(run)
+    return mount
+
+
+def _lent(folder: str, storage: Part) -> Mount | None:
+    """Return the folder that the local cloud lends; None on AWS, and for what the local cloud has itself."""
+    mount = lent(folder) if is_lent(storage) else None
+    module = file_system(storage)
+    if mount and module and not module.CREATION_LIMIT_S:
+        # AWS makes nothing here, so the local cloud does not either: whoever mounts it first makes the folder.
+        mount["is_made_by_agent"] = True
     return mount
 
 

@@ -9,6 +9,7 @@ from storages.efs.metrics import METRICS as EFS
 from storages.file_server.metrics import METRICS as FILE_SERVER
 from storages.fsx_openzfs.metrics import METRICS as FSX_OPENZFS
 from storages.instance_store.metrics import METRICS as INSTANCE_STORE
+from storages.nfs.metrics import METRICS as NFS
 from storages.s3.metrics import METRICS as S3
 
 METRICS: Mapping[str, StorageMetrics] = {
@@ -17,6 +18,7 @@ METRICS: Mapping[str, StorageMetrics] = {
     "file-server": FILE_SERVER,
     "fsx-openzfs": FSX_OPENZFS,
     "instance-store": INSTANCE_STORE,
+    "nfs": NFS,
     "s3": S3,
 }
 # By the kind of mount. The root volume is a disk like others.

@@ -12,6 +12,7 @@ from storages.efs.model import EfsStorage
 from storages.file_server.model import FileServerStorage
 from storages.fsx_openzfs.model import FsxOpenZfsStorage
 from storages.instance_store.model import InstanceStoreStorage
+from storages.nfs.model import NfsStorage
 from storages.s3.model import S3Storage
 
 AnyStorage = Annotated[
@@ -19,6 +20,7 @@ AnyStorage = Annotated[
     | EfsStorage
     | FsxOpenZfsStorage
     | InstanceStoreStorage
+    | NfsStorage
     | S3Storage
     | FileServerStorage,
     Field(discriminator="type"),

@@ -416,6 +416,13 @@ def test_a_lent_folder_is_waited_for_as_the_name_of_a_file_system_is(tmp_path, m
         directory.attach({"path": str(tmp_path / "never")}, LOG, timeout_s=0)
 
 
+def test_a_directory_that_no_service_makes_is_made_by_who_mounts_it(tmp_path):
+    place = tmp_path / "files.example.com:" / "export"
+
+    assert directory.attach({"path": str(place), "is_made_by_agent": True}, LOG, timeout_s=0) == place
+    assert place.is_dir()
+
+
 @pytest.mark.usefixtures("recorded")
 def test_nfs_behind_a_closed_port_is_told_with_a_way_out_and_no_mount_is_left_trying(fake_tool, tmp_path):
     fake_tool("mount", f'echo $$ >> "{tmp_path}/tries"; exec /bin/sleep 30')

@@ -111,7 +111,8 @@ def test_a_file_that_is_there_is_not_written_over(matrix, tmp_path):
 
 @pytest.mark.parametrize("work", workloads.MODELS)
 def test_each_workload_has_a_beginning_that_can_be_planned_on_every_storage(work):
-    kinds = list(MODELS) if work == "read" else MOUNTED
+    # Of a server that exists nobody would remove the cache of a build.
+    kinds = list(MODELS) if work == "read" else [kind for kind in MOUNTED if (kind, work) != ("nfs", "yocto")]
     document = starting.document("x", kinds, [work], starting.usual_instance_type(kinds), [1, 10], 3)
 
     assert len(planning.plan_text(starting.text(document).encode(), None).plan["cells"]) == 2 * len(kinds)

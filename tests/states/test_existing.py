@@ -22,6 +22,7 @@ from storages import clouds
 from storages.efs import cloud as efs
 from storages.fsx_openzfs import cloud as fsx_openzfs
 from storages.models import existing_id
+from storages.nfs import cloud as nfs
 from storages.s3 import cloud as s3
 
 
@@ -305,3 +306,57 @@ def test_a_bucket_that_is_closed_to_the_stack_is_refused_with_the_parameters_tha
 
     assert refusal.rule == "the stack may not read letters/2026/ of it"
     assert "ExistingBucket=theirs ExistingPrefix=letters/2026" in refusal.fix
+
+
+@pytest.mark.parametrize(
+    ("allowed", "host", "rules"),
+    [
+        ("10.0.0.0/16", "10.0.3.7", []),
+        ("10.0.0.0/16", "10.1.3.7", ["is outside of 10.0.0.0/16, to which the stack lets its instances out"]),
+        ("10.0.0.0/16", "files.example.com", []),
+        (
+            "",
+            "10.0.3.7",
+            ["must have the stack's group FileSystemSecurityGroup, as the stack lets its instances out to"],
+        ),
+    ],
+)
+def test_an_nfs_server_that_instances_cannot_reach_is_refused_before_anything_is_made(
+    stack, monkeypatch, allowed, host, rules
+):
+    monkeypatch.setenv("MULTI_AZ_CIDR", allowed)
+
+    refused = list(nfs.refusals({"type": "nfs", "source": f"{host}:/export", "options": "hard"}))
+
+    assert [refusal.rule[: len(rule)] for refusal, rule in zip(refused, rules, strict=True)] == rules
+    # The server may be in the stack's group, so without MultiAzCidr it is only a doubt.
+    assert [refusal.is_doubt for refusal in refused] == [not allowed for _ in rules]
+
+
+def test_an_nfs_server_is_mounted_as_the_matrix_says_in_a_folder_of_the_run_and_never_made_or_deleted(stack):
+    storage = {"type": "nfs", "source": "files.example.com:/export", "options": "nfsvers=4.1,hard"}
+
+    mount = clouds.mount_of(storage, ["files.example.com:/export"], "r")
+
+    assert mount == {
+        "kind": "nfs", "source": "files.example.com:/export", "options": "nfsvers=4.1,hard",
+        "folder": "storage-matrix-r",
+    }  # fmt: skip
+    assert (nfs.find("token"), list(nfs.existing()), nfs.delete("files.example.com:/export")) == (None, [], True)
+
+
+@pytest.mark.parametrize(
+    "storage",
+    [
+        {"type": "nfs", "source": "files.example.com:/export", "options": "hard"},
+        {"type": "s3", "client": "mountpoint"},
+    ],
+)
+def test_on_this_machine_the_agent_makes_the_folder_of_what_no_service_makes(stack, monkeypatch, storage):
+    monkeypatch.setenv("LOCAL_MOUNT_ROOT", "/lent")
+
+    mount = clouds.mount_of(storage, ["files.example.com:/export"], "r")
+
+    assert mount["kind"] == "directory"
+    assert mount["is_made_by_agent"]
+    assert "is_made_by_agent" not in clouds.mount_of({"type": "efs"}, ["fs-1"], "r")

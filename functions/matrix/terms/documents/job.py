@@ -80,6 +80,8 @@ class Mount(TypedDict):
     """On a storage that exists: the folder that stands for it, made and removed by those who mount it."""
     path: NotRequired[str]
     """directory: a folder of the machine, which the local cloud lends."""
+    is_made_by_agent: NotRequired[bool]
+    """Of a directory: whether the agent makes it, since no service of the local cloud does."""
     by_subnet: NotRequired[dict[str, "Mount"]]
     """Where a storage is several file systems, in place of all other fields: that of an instance, by its subnet."""
 

@@ -1,0 +1,1 @@
+"""An NFS export that exists as a storage of a matrix."""

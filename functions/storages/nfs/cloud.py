@@ -1,0 +1,84 @@
+"""An NFS export that exists: nothing is created, tagged or deleted, and no call of AWS knows it."""
+
+import ipaddress
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from matrix.terms.documents.job import Mount
+from matrix.terms.documents.parts import Part
+from storages.contracts.cloud import Copy, Existing, Refusal
+
+CREATION_LIMIT_S = 0
+SEEN_GONE = ""
+PURPOSE = ""
+COPIES = COPIES_SEEN_GONE = ""
+
+
+def create(_token: str, storage: Part, _tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
+    """Return its source: it exists."""
+    return str(storage["source"])
+
+
+def find(_token: str) -> str | None:
+    """Return None: no run has made one."""
+    return None
+
+
+def is_ready(_resource_id: str, _storage: Part) -> bool:
+    """Return True. Whether the server answers, the instances see: none of the functions is in its network."""
+    return True
+
+
+def refusals(storage: Part) -> Iterator[Refusal]:
+    """Yield why instances cannot reach it: the stack lets them out to NFS at the addresses of MultiAzCidr only."""
+    source = storage["source"]
+    host = source.partition(":")[0]
+    allowed = os.environ.get("MULTI_AZ_CIDR", "")
+    fix = f"deploy the stack with MultiAzCidr, a range of addresses in which {host} is"
+    if not allowed:
+        # The server may be in the stack's group, to which every stack lets its instances out.
+        rule = "must have the stack's group FileSystemSecurityGroup, as the stack lets its instances out to no other"
+        yield Refusal("source", source, rule, f"add that group to the server, or {fix}", is_doubt=True)
+        return
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return  # a name, which only the VPC's own DNS may know
+    if address not in ipaddress.ip_network(allowed):
+        rule = f"is outside of {allowed}, to which the stack lets its instances out"
+        yield Refusal("source", source, rule, fix)
+
+
+def is_lent(_storage: Part) -> bool:
+    """Return whether the local cloud lends a folder for it: yes, no server of yours is mounted here."""
+    return True
+
+
+def mount(resource_id: str, storage: Part) -> Mount:
+    """Return how an instance mounts it."""
+    return {"kind": "nfs", "source": resource_id, "options": str(storage["options"])}
+
+
+def existing() -> Iterable[Existing]:
+    """Return none: AWS lists none, and none is a run's."""
+    return ()
+
+
+def gone(_created_at: Mapping[str, float]) -> Iterable[str]:
+    """Return none: none was made."""
+    return ()
+
+
+def delete(_resource_id: str) -> bool:
+    """Return True: a run has made nothing that could be deleted."""
+    return True
+
+
+def copies(_resource_ids: Sequence[str]) -> Iterable[Copy]:
+    """Return none: they are not ours."""
+    return ()
+
+
+def in_use() -> Mapping[str, Callable[[], float]]:
+    """Return nothing: no quota counts it."""
+    return {}
