@@ -1,4 +1,4 @@
-"""What was built: which fleets reached which storage, and by what, as boxes that need no script."""
+"""The topology: which fleets reached which storage, and by what, as boxes that need no script."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,14 +32,14 @@ def built(view: View) -> Markup:
         tag("div", Markup(fleets), Markup(way), tag("div", *boxes), class_="path")
         for (fleets, way), boxes in paths.items()
     ]
-    of_whom = {"published": "By the source", "emulated": "On this machine, storages only played",
+    of_whom = {"published": "By the source", "emulated": "On this machine, which plays the storages",
                "local": "On this machine, a folder for each storage"}  # fmt: skip
     where = of_whom.get(str(view.summary.get("environment")), str((view.plan or {}).get("region") or "On AWS"))
     reads = (
-        f"{where}. Each fleet starts together and works on its storage through what stands between them; a storage of "
-        "its own for each instance is built as often as there are instances."
+        f"{where}. Fleets are at the left, their storage at the right; arrows say how they reach it. A storage that "
+        "each instance owns is created once for each of them."
     )
-    return tag("section", tag("h2", "What was built"), tag("p", reads, class_="quiet"),
+    return tag("section", tag("h2", "Topology"), tag("p", reads, class_="quiet"),
                tag("div", *rows, class_="built"), id="built")  # fmt: skip
 
 

@@ -172,7 +172,7 @@ def _legend(view: View) -> Markup:
         f"{marks}{FASTEST}: the best of its column. Colours: best ",
         tag("span", *swatches),
         f" more than {LEVELS[-1]:g} times as slow. ×: times as slow as the best of its column. "
-        "Cannot tell: chance may be the whole difference to the best. Expected: by its figures at a smaller "
-        "and at a larger fleet. Hatched: known to be wrong, left out.",
+        "Cannot tell: not significant, or not replicated. Expected first: not measured here, but "
+        "better than the best at a smaller and at a larger fleet. Hatched: known to be wrong, left out.",
         class_="quiet scale",
     )

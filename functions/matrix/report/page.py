@@ -106,7 +106,7 @@ def _head(view: View) -> list[Markup]:
         ("Environment", summary.get("environment", ABSENT)),
         ("State", summary.get("status", ABSENT)),
         ("Cells measured", ABSENT if summary.get("environment") == "published" else _measured(summary)),
-        ("Begun", instant(begun)),
+        ("Started", instant(begun)),
         ("Took", rough_duration(ended - begun) if begun is not None and ended is not None else ABSENT),
     ]
     listed = [(name, value) for name, value in facts if value != ABSENT]
@@ -143,7 +143,7 @@ def _contents(
     names += [
         ("tables", "All figures"),
         ("warnings", "Warnings"),
-        *([("built", "What was built")] if has_built else []),
+        *([("built", "Topology")] if has_built else []),
         ("receipt-section", "Receipt"),
         ("provenance", "Provenance"),
         ("words", "Words"),

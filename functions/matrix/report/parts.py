@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from matrix.answer.costs import prices_read
-from matrix.input.storage_names import storage_label
+from matrix.input.storage_names import NOT_AWS, storage_label
 from matrix.price.book import published_prices
 from matrix.report import highest_rates
 from matrix.report.ceilings import ceiling_of
@@ -40,10 +40,11 @@ from matrix.terms.names import (
 )
 from matrix.terms.names import marks as marks_of
 from matrix.terms.sentences import error_text
+from matrix.terms.verdicts import ranked_of, winner
 from matrix.text.decisions import NEAR, question_words, sale_note
 from matrix.text.glossary import GLOSSARY
-from matrix.text.headlines import doubts
-from matrix.text.rankings import OPEN
+from matrix.text.headlines import claim, doubts
+from matrix.text.rankings import OPEN, cost_unit, level_words
 from matrix.text.risks import risks_words
 from matrix.text.verdicts import verdict_words
 from matrix.text.warnings import every_warning, kinds_of, of_run
@@ -131,9 +132,18 @@ def _question(view: View, question: Question, index: int, *, is_open: bool) -> M
         if candidate["value"] is None:
             absent.setdefault(verdict_words(candidate), []).append(candidate["storage"])
     unmeasured = [tag("p", f"{', '.join(names)}: {why}.", class_="quiet") for why, names in absent.items()]
-    head = tag("summary", tag("strong", title), question_words(question, view.decision))
+    head = tag("summary", tag("strong", title), _in_short(view, question))
     of = view.facets.marks(workload=question["workload"], label=question["label"], fleet=question["fleet"])
     return tag("details", head, built, *unmeasured, class_="question", open="" if is_open else None, **of)
+
+
+def _in_short(view: View, question: Question) -> str:
+    """Answer a comparison in sentences; of a run that recommends nothing without costs, which would be nobody's."""
+    best = winner(question, view.decision)
+    if view.decision.get("is_recommendation", True) or view.decision["objective"] or best is None:
+        return question_words(question, view.decision)
+    figure = quantity(ranked_of(best)["value"], question["unit"])
+    return f"{view.called(best)} {claim(question, view.decision, best)}: {level_words(question)} {figure}."
 
 
 def _how(view: View) -> Iterator[object]:
@@ -156,17 +166,19 @@ def _how(view: View) -> Iterator[object]:
 
 def _answer_rows(view: View, question: Question, column: Column) -> Iterator[tuple[str, Sequence[object]]]:
     measured = [(candidate, ranked) for candidate in question["candidates"] if (ranked := candidate.get("ranked"))]
+    is_priced = bool(cost_unit(question, view.decision))
     is_alone = sum(not candidate["lost"] for candidate, _ in measured) == 1
     for candidate, ranked in sorted(measured, key=lambda pair: pair[1]["value"], reverse=question["higher_is_better"]):
         cost, low, high = candidate["cost"], ranked["low"], ranked["high"]
         between = f"{column.write(low)} – {column.write(high)}" if low is not None and high is not None else ABSENT
         row = (
-            f"{'★ ' if view.takes(question, candidate) else ''}{candidate['storage']}",
+            f"{'★ ' if view.takes(question, candidate) else ''}{candidate['storage'].removesuffix(f' {NOT_AWS}')}",
             Figure(column.write(ranked["value"]), ranked["value"]),
             between,
-            Figure(_cost(cost), cost["usd"]) if cost else ABSENT,
-            *(_filled(cost, times) for times in (1, SPREAD)),
-            verdict_words(candidate, is_alone=is_alone) + (", on the Pareto front" if candidate["on_front"] else ""),
+            Figure(_cost(cost), cost["usd"]) if cost and is_priced else ABSENT,
+            *(_filled(cost if is_priced else None, times) for times in (1, SPREAD)),
+            verdict_words(candidate, is_alone=is_alone)
+            + ("; nothing is both cheaper and faster" if candidate["on_front"] and is_priced else ""),
             ceiling_of(view, candidate["cell"]),
             risks_words(candidate["risks"], question["unit"]) or ABSENT,
         )
@@ -297,7 +309,7 @@ def _far_off(view: View) -> Markup | None:
     if not rows:
         return None
     heads = ("Storage", "Instances", "Point", "Instance", "Repetition", "Value", "How far")
-    rule = "Beyond 1.5 times (outside) or 3 times (far out) the middle half's width from it. All are in every figure."
+    rule = "Outside: more than 1.5 times the interquartile range from the quartiles; far out: 3 times. All count."
     rule += f" Of {count} the farthest of each point are shown." if count > len(rows) else ""
     listed = table(heads, rows, caption="Values far from the others", class_="many")
     return details(f"Values far from the others: {count}, none left out", tag("p", rule, class_="quiet"), listed)
@@ -352,7 +364,7 @@ def warnings(view: View) -> Markup:
     rows += [tag("li", first, *_alike(others)) for kind in kinds for first, *others in [kind.lines]]
     shown, rest = rows[:MOST_WARNINGS], rows[MOST_WARNINGS:]
     more = [details(f"{len(rest)} more kinds of warnings", tag("ul", *rest))] if rest else []
-    title = f"Warnings ({count}" + (f" of {len(rows)} kinds)" if len(rows) < count else ")")
+    title = f"Warnings ({count}" + (f", {len(rows)} kinds)" if len(rows) < count else ")")
     body = [tag("ul", *shown), *more] if rows else [tag("p", "None.")]
     return tag("section", tag("h2", title), *body, id="warnings")
 

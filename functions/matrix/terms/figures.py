@@ -11,8 +11,7 @@ PERCENTILES = ("p0", "p50", "p75", "p90", "p98", "p100")
 ABSENT = "–"
 INTERVAL_HEAD = "P50 with 95 % confidence"
 NOT_CARRIED_NOTE = (
-    "≥: too few independent values for this percentile. It lies above the figure with 97.5 % confidence; how far, more "
-    "instances would tell. –: not even that it lies above the median."
+    "≥ x: too few samples for this percentile; it is at least x (97.5 % confidence). –: too few to say anything."
 )
 
 

@@ -33,7 +33,7 @@ BRIEF = {
     "not-steady": ("the rate was still changing at the end", f'{LONGER}, or set "precondition"'),
     "steady-late": ("the figure holds a burst or a cold start", LONGER),
     "overhead": ("part of the time was not the work, which shares of CPU and network include", LONGER),
-    "slow first run": ("the first repetition was slower: caches were cold, or credits full", LONGER),
+    "slow first run": ("the first repetition was slower, as caches were cold or credits full", LONGER),
     "drift": ("the rate kept rising or falling over the repetitions", LONGER),
     "two groups": ("the values form two groups, and the median is in neither", AGAIN),
     "two groups of instances": ("some instances are always faster", 'Compare their zones and hosts, or raise "count"'),
@@ -74,7 +74,7 @@ class Kind:
             return f"{where}: {readable(worst['text'])}."
         what, change = known
         is_sized = worst["code"] == "finding" and "share" in worst
-        size = f" (by up to {100 * worst['share']:.0f} %)" if is_sized else ""
+        size = f" (up to {100 * worst['share']:.0f} %)" if is_sized else ""
         return f"{where}: {what}{size}. {change}."
 
     @property

@@ -407,7 +407,7 @@ def test_without_scripts_all_charts_and_figures_are_there(opened, report):
     assert page.locator(".drawn").first.locator(".legend").inner_text() != ""
     assert page.locator("button").count() == 0
     assert "There is no receipt." in page.inner_text("#receipt-drawn")
-    assert "the sweep after a run completes the receipt" in page.inner_text("#receipt-section")
+    assert "The clean-up after a run completes the receipt" in page.inner_text("#receipt-section")
 
 
 def test_it_prints_all_charts_in_colours_for_paper_and_no_buttons(opened):

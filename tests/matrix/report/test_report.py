@@ -664,7 +664,7 @@ def test_warnings_are_told_by_their_kinds_the_runs_own_first_and_at_most_five_un
         return re.findall(r"<li>([^<]*)", re.sub(r"<details>.*?</details>", "", section))
 
     many = section_of(["the seed is 7"], of_cells)
-    assert "Warnings (41 of 2 kinds)" in many
+    assert "Warnings (41, 2 kinds)" in many
     assert all(warning in many for warning in alike)
     assert shown(many) == ["the seed is 7", alike[39]]
     assert "<summary>39 more like this</summary>" in many

@@ -71,7 +71,7 @@ def test_a_kind_in_brief_counts_its_points_and_names_the_field_to_change():
     several, other = kinds_of(run(a=[unsteady("p01", 12), unsteady("p02", 135)], b=[
         {"code": "of-samples", "samples": 1, "text": "caches were not dropped"}]))  # fmt: skip
 
-    assert several.brief == '2 points: repetitions differ (by up to 135 %). Raise "repetitions", or set "launches": 3.'
+    assert several.brief == '2 points: repetitions differ (up to 135 %). Raise "repetitions", or set "launches": 3.'
     assert other.brief == "b: caches were not dropped."
 
 

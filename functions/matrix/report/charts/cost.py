@@ -96,7 +96,7 @@ def _chart(
         title=f"{point_title(workload, label)}: {slow} against US dollars per {per}",
         reads=(
             f"Left is cheaper, {better} is faster. A line joins the fleets of one storage; the figures are how many "
-            "instances. Named: on the Pareto front, where nothing is both cheaper and faster, whatever the fleet."
+            "instances. Points with names are the Pareto front: nothing is both cheaper and faster."
             + (" Hollow: its cost is known in part only, so it may lie farther right" if is_partial else "")
             + (f"{'; or' if is_partial else ' Hollow:'} it is known to be wrong and left out" if is_wrong else "")
             + ("." if is_partial or is_wrong else "")

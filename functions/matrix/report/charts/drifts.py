@@ -42,8 +42,9 @@ def _chart(
     return Chart(
         id=f"drift-{slug(f'{workload}-{fleet}-{metric}')}",
         title=f"{workload} on {fleet}: {lower(title)} over time{which}",
-        reads=f"Each sample at its start; of more than {most} evenly chosen ones and the greatest. A slope is a drift: "
-        "a cache that fills, credits that run out." + (" A single high mark is a stall." if is_latency else ""),
+        reads=f"A mark is a sample at its start; of more than {most} some are drawn, and the greatest. "
+        "A slope is a drift: a cache that fills, credits that run out."
+        + (" A single high mark is a stall." if is_latency else ""),
         x_title=SINCE_START,
         is_x_in_seconds=True,
         y_title=f"{title} ({unit})",

@@ -100,7 +100,7 @@ def _spread(view: View, rows: Sequence[Any], which: str) -> Chart:
         id="spread",
         title=f"Each instance against the median of its fleet{which}",
         reads="A tick is an instance over all points: 1.1 is 10 % above the median of its fleet in the primary metric. "
-        f"Of more than {MOST_INSTANCES} so many are drawn, from the slowest to the fastest."
+        f"Of more than {MOST_INSTANCES} instances {MOST_INSTANCES} are drawn, from the slowest to the fastest."
         + (" Cells with the most unequal instances stand first." if which else ""),
         x_title="ratio to the fleet's median",
         y_title="",

@@ -66,8 +66,8 @@ def _latency_chart(
         reads=(
             "Latency at each percentile of all operations of all instances, up to the slowest one. Low is "
             "better; where a line bends upwards its slowest operations are much slower than the others. Merged "
-            "histograms, no averages. P50 to max are of operations, of which a slow instance does fewer; the last "
-            "three columns are of instances."
+            "histograms, no averages. P50 to max count operations, of which a slow instance does fewer. The last "
+            "three columns compare instances."
         ),
         x_title="percentile of the operations",
         y_title="latency (ms)",

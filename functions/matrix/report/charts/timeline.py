@@ -130,8 +130,8 @@ def _reads(unit: str, limit: tuple[float, str] | None, *, has_cloudwatch: bool) 
     else:
         what = "as many an hour as it takes one after the other" if unit == BUILDS else "its own mean"
         words = (
-            f"The sum over all instances that work at that moment, each with {what}: above what a shared storage gave "
-            "while they end one by one. Bands are steps: point and repetition."
+            f"Sum over all instances that work at that moment, each with {what}. While they end one by one, that is "
+            "more than a shared storage gave. Bands are steps: point and repetition."
         )
     words += f" The most that the storage gives on AWS: {quantity(limit[0], unit)} ({limit[1]})." if limit else ""
     return words + (" Hollow: what CloudWatch counted in that minute." if has_cloudwatch else "")
