@@ -34,6 +34,8 @@ LAYER = "drawn"
 METRIC = "duration_s"
 POINTS = 200
 MOST_WRONG = 0.05
+# How often intervals hold the truth at least where docs/report.md says that it is less than 95 %.
+LEAST_HELD_IN_A_ROW, LEAST_HELD_ON_HOSTS = 0.85, 0.6
 # fio's bins, in which latencies are kept, are at most this much off.
 BIN_ERROR = 1 / 128
 
@@ -128,7 +130,7 @@ def _tails(rng: Generator, trials: int) -> Iterator[Row]:
 
 def _one_after_another(rng: Generator, trials: int) -> Iterator[Row]:
     """Repetitions of which each resembles the one before it: ten show it, three cannot."""
-    for repetitions, autocorrelation in ((10, 0.5), (3, 0.5)):
+    for repetitions, autocorrelation, least_known in ((10, 0.5, 1.0), (3, 0.5, 0.0)):
         fleet = FleetTruth(of_repetitions=0.05, repetitions=repetitions, autocorrelation=autocorrelation)
         held, different, known = _pairs(fleet, rng, trials)
         words = (
@@ -136,7 +138,8 @@ def _one_after_another(rng: Generator, trials: int) -> Iterator[Row]:
             f" two equal storages are called different in {different.words()}"
         )
         subject = f"{repetitions} repetitions in a row"
-        yield Row(LAYER, subject, f"an autocorrelation of {autocorrelation:g}", words, True, is_promised=False)
+        is_right = known == least_known and held.may_be_at_least(LEAST_HELD_IN_A_ROW)
+        yield Row(LAYER, subject, f"an autocorrelation of {autocorrelation:g}", words, is_right, is_promised=False)
 
 
 def _hosts(rng: Generator, trials: int) -> Iterator[Row]:
@@ -145,7 +148,8 @@ def _hosts(rng: Generator, trials: int) -> Iterator[Row]:
     words = (
         f"the interval of P50 holds the truth in {held.words()}; equal ones are called different in {different.words()}"
     )
-    yield Row(LAYER, "hosts of five", "hosts differ by 10 %", words, True, is_promised=False)
+    is_right = held.may_be_at_least(LEAST_HELD_ON_HOSTS)
+    yield Row(LAYER, "hosts of five", "hosts differ by 10 %", words, is_right, is_promised=False)
 
 
 def _pairs(fleet: FleetTruth, rng: Generator, trials: int) -> tuple[Tally, Tally, float]:

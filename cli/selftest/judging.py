@@ -26,8 +26,8 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """`holds`, `WRONG`, or `a limit` of what is promised."""
-        return (HOLDS if self.is_right else WRONG) if self.is_promised else LIMIT
+        """`holds`, `a limit` of what is promised, or `WRONG`: also where a limit is worse than it is known to be."""
+        return WRONG if not self.is_right else HOLDS if self.is_promised else LIMIT
 
     def to_document(self) -> dict[str, Any]:
         """As `matrix selftest --json` prints it."""

@@ -159,6 +159,47 @@ def test_the_matrix_of_the_live_layer_gives_each_storage_its_truth():
 
 
 @pytest.mark.slow
+def test_a_tail_that_says_more_than_it_holds_is_caught(monkeypatch):
+    assert verdicts(hard._tails, 10) == {"P90": "holds"}
+    monkeypatch.setattr("matrix.statistics.intervals.CROSSED_TAIL_CONFIDENCE", 0.95)
+    assert verdicts(hard._tails, 10) == {"P90": "WRONG"}
+
+
+@pytest.mark.slow
+def test_repetitions_in_a_row_that_are_taken_for_independent_are_caught(monkeypatch):
+    in_a_row = {"10 repetitions in a row": "a limit", "3 repetitions in a row": "a limit"}
+    assert verdicts(hard._one_after_another, 60) == in_a_row
+    with monkeypatch.context() as patched:
+        patched.setattr("matrix.statistics.autocorrelation.LEAST_IN_A_ROW", 11)
+        assert verdicts(hard._one_after_another, 20) == {**in_a_row, "10 repetitions in a row": "WRONG"}
+    narrow_by(monkeypatch, 3)
+    assert set(verdicts(hard._one_after_another, 60).values()) == {"WRONG"}
+
+
+@pytest.mark.slow
+def test_hosts_that_hide_more_than_is_known_are_caught(monkeypatch):
+    assert verdicts(hard._hosts, 60) == {"hosts of five": "a limit"}
+    narrow_by(monkeypatch, 3)
+    assert verdicts(hard._hosts, 60) == {"hosts of five": "WRONG"}
+
+
+@pytest.mark.slow
+def test_one_slow_point_of_many_that_is_not_found_or_many_that_are_not_corrected_for_are_caught(monkeypatch):
+    assert verdicts(hard._many_points, 1) == {"200 points": "holds"}
+    with monkeypatch.context() as patched:
+        patched.setattr(Difference, "is_shown", lambda self, p_value: False)
+        assert verdicts(hard._many_points, 1) == {"200 points": "WRONG"}
+    monkeypatch.setattr("matrix.answer.comparing.holm", list)
+    assert verdicts(hard._many_points, 150) == {"200 points": "WRONG"}
+
+
+def narrow_by(monkeypatch, times):
+    """Make each interval so many times narrower than the samples say."""
+    half_width = Uncertainty.half_width
+    monkeypatch.setattr(Uncertainty, "half_width", lambda self, *how: half_width(self, *how) / times)
+
+
+@pytest.mark.slow
 def test_storages_in_orders_of_their_own_or_without_pairs_are_caught(monkeypatch):
     by_launch = "5 launches, storages at the same time"
     assert set(verdicts(hard._hours, 12).values()) == {"holds", "a limit"}
