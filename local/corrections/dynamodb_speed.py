@@ -12,8 +12,10 @@ from typing import Any
 
 from moto.dynamodb.exceptions import ItemSizeTooLarge, ItemSizeToUpdateTooLarge
 from moto.dynamodb.models import DynamoDBBackend
-from moto.dynamodb.models.dynamo_type import DynamoType, Item
+from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.responses import DynamoHandler, DynamoResult
+
+from local.corrections.packed import PackedValue, pack_row, unpack_row
 
 # What only these operations answer is JSON as it is: rows, keys and counts, and no times.
 PLAIN = ("GetItem", "Query", "UpdateItem", "PutItem")
@@ -25,6 +27,12 @@ def install() -> None:
     """Answer rows without moto's detours."""
     DynamoType.size = _size
     project, serialized, update_item = Item.project, DynamoHandler.serialized, DynamoDBBackend.update_item
+
+    def row(item: Item, hash_key: DynamoType, range_key: DynamoType | None, attrs: dict[str, Any]) -> None:
+        item.hash_key, item.range_key, item.attrs = hash_key, range_key, LimitedSizeDict()
+        for name, value in attrs.items():
+            item.attrs[name] = value if isinstance(value, PackedValue) else DynamoType(value)
+        pack_row(item, _size)
 
     def project_columns(item: Item, expressions: list[list[str]]) -> Item:
         if any(len(expression) > 1 or "[" in expression[0] for expression in expressions):
@@ -46,9 +54,13 @@ def install() -> None:
         indexed = {attribute["AttributeName"] for attribute in table.attr}
         is_plain = {table.hash_key_attr, table.range_key_attr} - {None} == key.keys() and table.stream_shard is None
         if not settings or not is_plain or not indexed.isdisjoint(name for name, *_ in settings):
+            names = [name for name in (table.hash_key_attr, table.range_key_attr) if name in key]
+            # Its expression may reach into what is packed.
+            unpack_row(table.get_item(*(DynamoType(key[name]) for name in names)) if names else None)
             return update_item(backend, table_name, key, **update)
         return _set(table, key, settings)
 
+    Item.__init__ = row
     DynamoDBBackend.update_item = update_plainly
     Item.project = project_columns
     DynamoHandler.serialized = serialized_as_it_is
@@ -66,6 +78,7 @@ def _set(table: Any, key: dict[str, Any], settings: list[tuple[str, Any, bool]])
                 item.attrs[name] = DynamoType(value)
     except ItemSizeTooLarge as err:
         raise ItemSizeToUpdateTooLarge from err
+    pack_row(item, _size)
     return item
 
 

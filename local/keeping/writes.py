@@ -9,6 +9,7 @@ from typing import Any
 from moto.dynamodb.responses import DynamoHandler
 from moto.s3.models import S3Backend
 
+from local.corrections import packed
 from local.keeping.runs import KeptExecution, KeptRuns
 from local.programs.liveness import started_ticks
 from local.roles.permissions import body_of
@@ -63,13 +64,17 @@ class Keeper:
 
     def _keep_objects(self) -> None:
         put = S3Backend.put_object
+        packed.share_permissions()
 
         def put_and_keep(backend: Any, bucket_name: str, key_name: str, *rest: Any, **options: Any) -> Any:
             stored = put(backend, bucket_name, key_name, *rest, **options)
-            if bucket_name == self._outputs.get("BucketName") and key_name.startswith("runs/"):
-                keys = backend.get_bucket(bucket_name).keys
-                if not self._runs.keep_object(key_name, lambda: keys[key_name].value):
-                    LOG.warning("%s is not kept: no file can have this name", key_name)
+            if bucket_name != self._outputs.get("BucketName"):
+                return stored
+            keys = backend.get_bucket(bucket_name).keys
+            is_of_run = key_name.startswith("runs/")
+            if is_of_run and not self._runs.keep_object(key_name, lambda: keys[key_name].value):
+                LOG.warning("%s is not kept: no file can have this name", key_name)
+            packed.pack_object(keys[key_name])
             return stored
 
         S3Backend.put_object = put_and_keep

@@ -1,0 +1,103 @@
+"""Rows and objects of runs, packed: the cloud holds them until it ends, and next to nobody reads them again.
+
+moto makes an object of each number in a row, so the row of a point with its percentiles took 94 KiB. An object of S3
+has a file of its own in memory. A reader of either gets what was written.
+"""
+
+import json
+import zlib
+from functools import lru_cache
+from typing import Any
+
+from moto.dynamodb.models.dynamo_type import DynamoType, Item
+from moto.s3 import models as s3
+
+# Of shorter ones nothing is gained.
+LEAST_BYTES = 60
+
+
+class PackedValue(DynamoType):
+    """A map or a list of a row; each look at its value makes it anew, so what a look changes is lost."""
+
+    def __init__(self, value: DynamoType, size: int) -> None:
+        text = json.dumps(value.to_regular_json()).encode()
+        self.type = value.type
+        self._size = size
+        self._packed = zlib.compress(text, level=1)
+
+    @property
+    def value(self) -> Any:
+        """What it holds."""
+        return self.plain().value
+
+    def size(self) -> int:
+        """Return its size in bytes, as DynamoDB counts them."""
+        return self._size
+
+    def plain(self) -> DynamoType:
+        """Return it as moto makes it."""
+        return DynamoType(json.loads(zlib.decompress(self._packed)))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "PackedValue":
+        """Return itself: nothing changes it."""
+        return self
+
+
+class PackedBody:
+    """The body of an object in place of moto's file: it is read, from its first byte on, and never changed."""
+
+    __slots__ = ("_at", "_is_packed", "_kept")
+
+    def __init__(self, body: bytes) -> None:
+        packed = zlib.compress(body, level=1)
+        self._is_packed = len(packed) < len(body)
+        self._kept = packed if self._is_packed else body
+        self._at = 0
+
+    def seek(self, at: int) -> None:
+        """Go to a byte."""
+        self._at = at
+
+    def read(self, size: int = -1) -> bytes:
+        """Return so many bytes from there, or all that are left."""
+        body = zlib.decompress(self._kept) if self._is_packed else self._kept
+        start, self._at = self._at, len(body) if size < 0 else min(len(body), self._at + size)
+        return body[start : self._at]
+
+    def close(self) -> None:
+        """Let go of the body."""
+        self._kept, self._is_packed = b"", False
+
+
+def pack_object(key: s3.FakeKey) -> None:
+    """Pack an object that has been written."""
+    body = key.value
+    with key.lock:
+        file, key._value_buffer = key._value_buffer, PackedBody(body)
+        file.close()
+
+
+def share_permissions() -> None:
+    """Let all objects that nobody gave permissions of their own have one and the same list of them."""
+    s3.get_canned_acl = lru_cache(maxsize=None)(s3.get_canned_acl)
+
+
+def pack_row(item: Item, size_of: Any) -> None:
+    """Pack what is large in a row."""
+    for name, value in item.attrs.items():
+        if type(value) is DynamoType and value.type in ("M", "L") and (size := size_of(value)) >= LEAST_BYTES:
+            try:
+                packed = PackedValue(value, size)
+            except TypeError:  # bytes are no JSON
+                continue
+            # Not through moto's own way, which adds up the sizes of all attributes for each.
+            dict.__setitem__(item.attrs, name, packed)
+
+
+def unpack_row(item: Item | None) -> None:
+    """Make a row what moto makes of it, for an update that may reach into its maps."""
+    if item is None:
+        return
+    for name, value in item.attrs.items():
+        if isinstance(value, PackedValue):
+            dict.__setitem__(item.attrs, name, value.plain())
