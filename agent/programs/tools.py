@@ -97,6 +97,9 @@ TOOLS = {
     "mount.efs": Tool(
         "the EFS mount helper", "amazon-efs-utils", "amazon-efs-utils", debian_build=("bash", "-euc", BUILD_EFS_UTILS)
     ),
+    "mount.s3files": Tool(
+        "the mount helper of S3 Files (amazon-efs-utils 3.0 or later)", "amazon-efs-utils", "amazon-efs-utils"
+    ),
     "mount.nfs": Tool("mount.nfs", "nfs-common", "nfs-utils", ("-V",)),
     "docker": Tool("docker", "docker.io", "docker"),
     "awscrt": Tool("the AWS Common Runtime for Python", "python3-awscrt", "python3-awscrt", is_module=True),

@@ -27,6 +27,7 @@ from storages.instance_store import cloud as instance_store
 from storages.models import existing_id, how_many
 from storages.nfs import cloud as nfs
 from storages.s3 import cloud as s3
+from storages.s3_files import cloud as s3_files
 
 # mypy holds each module against the protocol here.
 FILE_SYSTEMS: dict[str, FileSystem] = {
@@ -34,6 +35,7 @@ FILE_SYSTEMS: dict[str, FileSystem] = {
     "fsx-openzfs": fsx_openzfs,
     "nfs": nfs,
     "s3": s3,
+    "s3-files": s3_files,
     "file-server": file_server,
 }
 _DEVICES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.device}

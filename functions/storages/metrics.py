@@ -11,6 +11,7 @@ from storages.fsx_openzfs.metrics import METRICS as FSX_OPENZFS
 from storages.instance_store.metrics import METRICS as INSTANCE_STORE
 from storages.nfs.metrics import METRICS as NFS
 from storages.s3.metrics import METRICS as S3
+from storages.s3_files.metrics import METRICS as S3_FILES
 
 METRICS: Mapping[str, StorageMetrics] = {
     "ebs": EBS,
@@ -20,6 +21,7 @@ METRICS: Mapping[str, StorageMetrics] = {
     "instance-store": INSTANCE_STORE,
     "nfs": NFS,
     "s3": S3,
+    "s3-files": S3_FILES,
 }
 # By the kind of mount. The root volume is a disk like others.
 COUNTERS: Mapping[str, Literal["disk", "nfs"]] = {

@@ -14,6 +14,7 @@ from storages.fsx_openzfs.model import FsxOpenZfsStorage
 from storages.instance_store.model import InstanceStoreStorage
 from storages.nfs.model import NfsStorage
 from storages.s3.model import S3Storage
+from storages.s3_files.model import S3FilesStorage
 
 AnyStorage = Annotated[
     EbsStorage
@@ -21,6 +22,7 @@ AnyStorage = Annotated[
     | FsxOpenZfsStorage
     | InstanceStoreStorage
     | NfsStorage
+    | S3FilesStorage
     | S3Storage
     | FileServerStorage,
     Field(discriminator="type"),

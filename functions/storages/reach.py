@@ -50,6 +50,33 @@ def closed(resource_id: str, door: str, interface: Mapping[str, Any], command: s
     return Refusal(FILE_SYSTEM_ID, resource_id, rule, fix, is_doubt=network.reaches_multi_az())
 
 
+def without_mount_targets(
+    resource_id: str, target_of: Mapping[str, str], subnet_ids: Iterable[str], *, create: str, regroup: str
+) -> Iterable[Refusal]:
+    """Yield what keeps instances in these subnets from a file system: no mount target in their zone, or its groups.
+
+    `target_of` has its available mount targets by their network interface. `create` and `regroup` are the commands that
+    make a mount target and that set its groups.
+    """
+    own = subnets(subnet_ids)
+    there = interfaces(target_of)
+    if elsewhere := of_another_vpc(resource_id, there, own[0]["VpcId"]):
+        yield elsewhere
+        return
+    for subnet in own:
+        in_zone = [each for each in there if each["AvailabilityZone"] == subnet["AvailabilityZone"]]
+        if not in_zone:
+            group = network.file_system_security_group()
+            rule = f"has no available mount target in {subnet['AvailabilityZone']}"
+            fix = f"{create} --subnet-id {subnet['SubnetId']} --security-groups {group}"
+            yield Refusal(FILE_SYSTEM_ID, resource_id, rule, fix)
+        for interface in in_zone:
+            target = target_of[interface["NetworkInterfaceId"]]
+            command = f"{regroup} --mount-target-id {target} --security-groups"
+            if refusal := closed(resource_id, f"mount target {target}", interface, command):
+                yield refusal
+
+
 def otherwise(resource_id: str, storage: Mapping[str, Any], described: Mapping[str, Any]) -> Iterable[Refusal]:
     """Yield each field in which the matrix describes it otherwise than its service does."""
     for field, actual in described.items():

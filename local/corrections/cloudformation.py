@@ -24,7 +24,7 @@ from moto.cloudformation.exceptions import ValidationError
 from moto.cloudformation.responses import CloudFormationResponse
 from moto.core.responses import ActionResult
 from moto.iam.models import iam_backends
-from moto.s3.models import s3_backends
+from moto.s3.models import FakeBucket, s3_backends
 from moto.stepfunctions import models as state_machines
 from moto.stepfunctions.responses import get_backend as states_backend
 from samtranslator.parser.parser import Parser
@@ -59,6 +59,7 @@ def install(operator: Operator) -> None:
     _correct_functions_of_templates()
     _keep_properties_of_functions()
     _keep_properties_of_state_machines()
+    _keep_versions_of_buckets()
     lambda_models.LayerVersion.physical_resource_id = property(lambda self: self.arn)
 
 
@@ -337,6 +338,32 @@ def _keep_logging(function: Any, properties: dict[str, Any]) -> None:
     logging_config = properties.get("LoggingConfig", {})
     function.logs_group_name = logging_config.get("LogGroup", function.logs_group_name)
     function.local_log_format = logging_config.get("LogFormat", "Text")
+
+
+def _keep_versions_of_buckets() -> None:
+    """Keep versions in buckets whose template asks for them, which moto ignores.
+
+    Not in those that are retained, where results are: agents overwrite their heartbeats there thousands of times, and
+    moto has each version in memory.
+    """
+    create = FakeBucket.create_from_cloudformation_json
+
+    def create_with_versions(
+        cls: Any,  # noqa: ARG001
+        /,
+        resource_name: str,
+        cloudformation_json: dict,
+        account_id: str,
+        region_name: str,
+        **more: Any,
+    ) -> Any:
+        bucket = create(resource_name, cloudformation_json, account_id, region_name, **more)
+        wanted = cloudformation_json.get("Properties", {}).get("VersioningConfiguration", {}).get("Status")
+        if wanted and "DeletionPolicy" not in cloudformation_json:
+            bucket.versioning_status = wanted
+        return bucket
+
+    FakeBucket.create_from_cloudformation_json = classmethod(create_with_versions)
 
 
 def _keep_properties_of_state_machines() -> None:

@@ -113,7 +113,12 @@ NAMES = {
         "CloudFormationResponse._get_stack_from_s3_url",
     ],
     "moto.iam.models": ["iam_backends", "IAMBackend.get_role", "IAMBackend._init_aws_policies"],
-    "moto.s3.models": ["s3_backends", "FakeBucket.get_permission", "S3Backend.put_object"],
+    "moto.s3.models": [
+        "s3_backends",
+        "FakeBucket.get_permission",
+        "FakeBucket.create_from_cloudformation_json",
+        "S3Backend.put_object",
+    ],
     "moto.s3.responses": ["S3Response._key_response", "S3Response._bucket_response", "S3Response.put_object"],
     "moto.scheduler.models": ["scheduler_backends"],
     "moto.server": ["DomainDispatcherApplication", "MotoRequestHandler", "create_backend_app"],

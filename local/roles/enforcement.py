@@ -140,6 +140,7 @@ class RoleEnforcement:
         if action == "s3:DeleteObject" and key is None:
             # DeleteObjects: S3 checks each key of the body. Here a role must be granted all keys.
             is_of_bucket, key = False, "*"
+            action = "s3:DeleteObjectVersion" if b"<VersionId>" in (response.body or b"") else action
         permission = Permission(action, f"arn:{PARTITION}:s3:::{bucket or '*'}{'' if is_of_bucket else f'/{key}'}")
         context = {f"s3:{word}": values[0] for word, values in response.querystring.items() if word == "prefix"}
         if_none_match = response.headers.get("If-None-Match")

@@ -365,6 +365,27 @@ def test_efs_over_tls_is_mounted_by_its_helper(recorded, tmp_path):
     assert recorded.read_text().splitlines()[0] == f"mount -t efs -o tls,iam fs-1:/ {tmp_path}/mnt"
 
 
+@pytest.mark.parametrize("options", ["rw", "rw,nodirects3read"])
+def test_s3_files_is_mounted_anew_between_steps_where_its_proxy_keeps_what_it_read_ahead(recorded, tmp_path, options):
+    mount = {"kind": "s3-files", "source": "fs-1:/", "options": options}
+    with mounts.attached(mount, LOG) as mounted:
+        assert mounts.refresh(mount, mounted.path, LOG) == []
+
+    attach, detach = f"mount -t s3files -o {options} fs-1:/ {tmp_path}/mnt", f"umount {tmp_path}/mnt"
+    again = [] if "nodirects3read" in options else [detach, attach]
+    assert recorded.read_text().splitlines() == [attach, *again, detach]
+
+
+def test_an_older_mount_helper_without_s3_files_is_missing_by_the_version_that_is_needed(
+    fake_tool, bin_folder, monkeypatch
+):
+    fake_tool("mount.efs", "exit 0")
+    monkeypatch.setenv("PATH", str(bin_folder))
+
+    with pytest.raises(ToolMissing, match=r"amazon-efs-utils 3\.0 or later.*not installed"):
+        tools.require(mounts.tools({"kind": "s3-files"}), may_install=False, log=LOG)
+
+
 def test_the_mount_helper_is_a_package_of_amazon_linux_and_is_built_on_ubuntu(fake_tool, bin_folder, monkeypatch):
     monkeypatch.setenv("PATH", str(bin_folder))
     fake_tool("apt-get", "exit 0")

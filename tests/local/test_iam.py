@@ -20,6 +20,26 @@ def test_a_mount_target_that_is_gone_is_held_against_no_tags_that_nobody_can_kno
     assert [action for action, _, _ in asked] == ["ec2:DeleteNetworkInterface"]
 
 
+def test_a_mount_target_of_s3_files_that_is_gone_is_held_against_no_tags_either():
+    request = SimpleNamespace(path="/mount-targets/fsmt-0123456789abcdef0")
+
+    asked = needed("s3files:DeleteMountTarget", request, {}, "123456789012", "us-east-1")
+
+    assert [action for action, _, _ in asked] == ["ec2:DeleteNetworkInterface"]
+
+
+def test_who_makes_a_file_system_of_s3_files_must_also_tag_it_and_pass_the_role():
+    body = {"roleArn": "arn:aws:iam::123456789012:role/r", "tags": [{"key": "stack", "value": "mine"}]}
+
+    asked = needed("s3files:CreateFileSystem", SimpleNamespace(path="/file-systems"), body, "123456789012", "us-east-1")
+
+    assert [(action, resource) for action, resource, _ in asked] == [
+        ("s3files:CreateFileSystem", "*"),
+        ("s3files:TagResource", "arn:aws:s3files:us-east-1:123456789012:file-system/*"),
+        ("iam:PassRole", "arn:aws:iam::123456789012:role/r"),
+    ]
+
+
 def allow(action, resource="*", **more) -> dict:
     return {"Statement": [{"Effect": "Allow", "Action": action, "Resource": resource, **more}]}
 

@@ -16,6 +16,8 @@ from aws.ec2 import images
 from aws.records import plans, table
 from aws.results import observing
 from aws.stack import clients, network
+from local.corrections import s3_files
+from local.corrections.folders import Folders
 
 
 class PaidAccount:
@@ -40,7 +42,7 @@ class Context:
 
 
 @pytest.fixture
-def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+def stack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[dict[str, str]]:
     """A bucket, a table, a launch template and a network, as the template makes them."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
@@ -49,6 +51,8 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     # At each start moto would make 1,300 images of others with their snapshots and volumes: 0.2 s.
     monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", os.environ.get("MOTO_EC2_LOAD_DEFAULT_AMIS", "false"))
+    # moto does not know S3 Files: its calls would go to AWS.
+    s3_files.install(Folders(tmp_path / "file-systems", lambda _id, _since: 0.0), delay_s=0.0)
     with mock_aws():
         edges = (clients.session, clients.client, clients.impatient_client, table._table, plans.plan_of, images.newest)
         for cached in (*edges, network.availability_zone, observing.described_type):
@@ -66,6 +70,8 @@ def _make_stack() -> dict[str, str]:
     s3, ec2 = boto3.client("s3"), boto3.client("ec2")
     s3.create_bucket(Bucket="results")
     s3.create_bucket(Bucket="data")
+    s3.create_bucket(Bucket="files")
+    s3.put_bucket_versioning(Bucket="files", VersioningConfiguration={"Status": "Enabled"})
     boto3.client("dynamodb").create_table(
         TableName="table",
         BillingMode="PAY_PER_REQUEST",
@@ -104,6 +110,8 @@ def _make_stack() -> dict[str, str]:
         "STACK": "storage-matrix",
         "BUCKET": "results",
         "DATA_BUCKET": "data",
+        "FILES_BUCKET": "files",
+        "FILES_ROLE_ARN": "arn:aws:iam::123456789012:role/files",
         "TABLE": "table",
         "ENVIRONMENT": "aws",
         "LOCAL_MOUNT_ROOT": "",

@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 from policy_sentry.querying.actions import get_action_data
+from support import s3_files_actions
 
 from local.corrections.yaml_template import load
 from local.roles.policies import Permission, decide
@@ -112,9 +113,10 @@ def granted() -> list[Grant]:
 def facts(action: str) -> list[dict]:
     """What AWS says of an action, once for each kind of resource."""
     service, _, name = action.partition(":")
-    found = get_action_data(service, name)
-    assert found, f"AWS knows no action {action}"
-    return found[service]
+    found: dict[str, list[dict]] = get_action_data(service, name) or {}
+    said = found.get(service) or s3_files_actions.facts(action)
+    assert said, f"AWS knows no action {action}"
+    return said
 
 
 def patterns(action: str) -> set[str]:

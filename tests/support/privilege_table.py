@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from policy_sentry.querying.all import get_service_authorization_url
+from support import s3_files_actions
 from support.grants import arn as pattern_of
 from support.grants import commented_statements, facts, functions_of, is_of, listed, statements
 
@@ -24,7 +25,7 @@ LEVELS = {
     "Read": "Reads contents",
     "List": "Lists and describes",
 }
-ROLE_NAMES = {"InstanceRole": "Instances", "RunRole": "State machine"}
+ROLE_NAMES = {"FilesRole": "S3 Files", "InstanceRole": "Instances", "RunRole": "State machine"}
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def starred() -> Iterator[str]:
         said_of = facts(action)
         known = sorted({fact["resource_arn_format"] for fact in said_of} - {"*"})
         kinds = ", ".join(f"`{one.split(':', 5)[-1]}`" for one in known) or "none"
-        url = get_service_authorization_url(action.partition(":")[0])
+        url = get_service_authorization_url(action.partition(":")[0]) or s3_files_actions.PAGE
         said = said_of[0]["description"].removeprefix("Grants permission to ")
         yield f"| `{action}` | {said} | {kinds} | {conditions(condition)} | [{url.rpartition('/')[2]}]({url}) |"
 

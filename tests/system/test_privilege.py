@@ -25,6 +25,7 @@ from cli.verify.permissions import CALLS
 from local import recording
 
 FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
+FILES = {"type": "s3-files", "name": "files", "importTrigger": "onFileAccess"}
 STORAGES = [EFS | {"name": "efs"}, EBS | {"name": "ebs"}, FSX | {"name": "fsx"}, {"type": "s3", "name": "s3"}]
 BY_IAM = EFS | {"name": "by-iam", "tls": True, "iam": True}
 MULTI_AZ = FSX | {"name": "multi-az", "deploymentType": "MULTI_AZ_1", "throughputCapacityMBps": 160}
@@ -77,7 +78,7 @@ def decisions_of(cloud: Cloud) -> list[dict[str, Any]]:
     failing_ones(cloud)
     with_images(cloud)
     _lose_data(cloud)
-    stopped = cloud.run("stopped", matrix(storage=STORAGES[:3], workload=[SLOW]), partial(_stop, cloud))
+    stopped = cloud.run("stopped", matrix(storage=[*STORAGES[:3], FILES], workload=[SLOW]), partial(_stop, cloud))
     until(partial(_is_swept, stopped), "the sweeps to delete everything")
     return [json.loads(line) for line in (cloud.folder / "iam-decisions.jsonl").read_text().splitlines()]
 
@@ -86,7 +87,7 @@ def good_ones(cloud: Cloud) -> None:
     """Measure on every storage, with copies made behind the run's back, from a snapshot, and on Spot instances."""
     with owned_efs(cloud) as owned:
         theirs = {"type": "efs", "fileSystemId": owned.id, "name": "theirs"}
-        every_mount = [*STORAGES[:3], BY_IAM, ONE_ZONE, MULTI_AZ, theirs]
+        every_mount = [*STORAGES[:3], FILES, BY_IAM, ONE_ZONE, MULTI_AZ, theirs]
         run = cloud.run("first", matrix(storage=every_mount, budgetUsd=99), partial(_leave_things_behind, cloud))
         assert run.status == "SUCCEEDED", run.describe()
     until(partial(_is_swept, run), "the copies to go")
@@ -165,7 +166,7 @@ def _lose_data(cloud: Cloud) -> None:
 
 def _stop(cloud: Cloud, run: Run) -> None:
     """Stop the run while each of its storages is being measured, with copies of them made before."""
-    until(lambda: len(run.running_instances()) == 3, "an instance on each storage")
+    until(lambda: len(run.running_instances()) == 4, "an instance on each storage")
     _leave_things_behind(cloud, run)
     cloud.client("stepfunctions").stop_execution(executionArn=run.arn, error="Interrupted", cause="a test")
 

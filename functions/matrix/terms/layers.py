@@ -62,7 +62,9 @@ def layer_sentence(layer: Layer) -> str:
     Close to 1 there is nothing to explain.
     """
     above = layer["above"] if layer["above"] == "programs" else f"the {layer['above']}"
-    below = layer["below"] if layer["below"] in ("EFS", "FSx disks") else f"the {layer['below']}"
+    # Names and plurals have no article: EFS, S3 Files, FSx disks; but the volume, the FSx server.
+    has_none = layer["below"].isupper() or layer["below"].endswith("s")
+    below = layer["below"] if has_none else f"the {layer['below']}"
     did = {"read": "read", "write": "wrote"}[layer["way"]]
     what = f"bytes that {above} {did}" if layer["counts"] == "bytes" else f"{layer['way']} operations of {above}"
     ratio = f"{below} saw {number(layer['ratio'])} {'of' if layer['ratio'] < 1 else 'times'} the {what}"

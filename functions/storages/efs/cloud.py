@@ -171,30 +171,14 @@ def refusals(storage: Part) -> Iterator[Refusal]:
         "deployment": "oneZone" if is_one_zone else "regional",
     }
     yield from reach.otherwise(resource_id, storage, described)
-    yield from _out_of_reach(resource_id, network.subnets()[:1] if is_one_zone else network.subnets())
-
-
-def _out_of_reach(resource_id: str, subnet_ids: Sequence[str]) -> Iterator[Refusal]:
-    """Yield what keeps instances in these subnets from mounting it: no mount target in their zone, or its groups."""
-    subnets = reach.subnets(subnet_ids)
     targets = [target for target in _mount_targets(resource_id) if target["LifeCycleState"] == "available"]
-    target_of = {target["NetworkInterfaceId"]: target["MountTargetId"] for target in targets}
-    interfaces = reach.interfaces(target_of)
-    if elsewhere := reach.of_another_vpc(resource_id, interfaces, subnets[0]["VpcId"]):
-        yield elsewhere
-        return
-    for subnet in subnets:
-        there = [each for each in interfaces if each["AvailabilityZone"] == subnet["AvailabilityZone"]]
-        if not there:
-            group = network.file_system_security_group()
-            how = f"--file-system-id {resource_id} --subnet-id {subnet['SubnetId']} --security-groups {group}"
-            rule = f"has no available mount target in {subnet['AvailabilityZone']}"
-            yield Refusal("fileSystemId", resource_id, rule, f"aws efs create-mount-target {how}")
-        for interface in there:
-            target = target_of[interface["NetworkInterfaceId"]]
-            command = f"aws efs modify-mount-target-security-groups --mount-target-id {target} --security-groups"
-            if refusal := reach.closed(resource_id, f"mount target {target}", interface, command):
-                yield refusal
+    yield from reach.without_mount_targets(
+        resource_id,
+        {target["NetworkInterfaceId"]: target["MountTargetId"] for target in targets},
+        network.subnets()[:1] if is_one_zone else network.subnets(),
+        create=f"aws efs create-mount-target --file-system-id {resource_id}",
+        regroup="aws efs modify-mount-target-security-groups",
+    )
 
 
 def is_lent(_storage: Part) -> bool:

@@ -214,6 +214,7 @@ def test_an_instance_that_claims_a_hundred_years_costs_no_time_and_is_left_out()
          "parts of them"),
         (("read", "operations", "mount", "volume", 0.25),
          "the volume saw 0.250 of the read operations of the mount: small neighbours are put together"),
+        (("read", "bytes", "mount", "S3 Files", 1.01), "S3 Files saw 1.01 times the bytes that the mount read"),
         (("write", "bytes", "mount", "EFS", 1.01), "EFS saw 1.01 times the bytes that the mount wrote"),
     ],
 )  # fmt: skip

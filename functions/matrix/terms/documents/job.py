@@ -57,9 +57,9 @@ class Mount(TypedDict):
     precondition: NotRequired[int]
     """instance-store: how often all disks are written before."""
     source: NotRequired[str]
-    """nfs, efs: server and path."""
+    """Of what the NFS client mounts: server and path."""
     options: NotRequired[str]
-    """nfs, efs: of the mount."""
+    """Of what the NFS client mounts: options of the mount."""
     read_ahead_kib: NotRequired[int]
     """nfs: how far the kernel reads ahead."""
     bucket: NotRequired[str]

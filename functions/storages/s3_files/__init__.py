@@ -1,0 +1,1 @@
+"""Amazon S3 Files as a storage of a matrix."""

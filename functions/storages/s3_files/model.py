@@ -1,0 +1,160 @@
+"""Amazon S3 Files: a bucket as a file system that all instances of a cell mount."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, StringConstraints
+
+from matrix.input.fields import Name
+from matrix.terms.charges import Amount, Charge, Usage
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
+
+# S3 user guide, S3 Files performance (read in November 2026): of a file system, and of one client.
+READ_IOPS, WRITE_IOPS = 250_000, 50_000
+LEAST_WRITE_GIBPS, CLIENT_READ_GIBPS = 1.0, 3.0
+# S3 user guide, S3 Files metering: data moves in units of at least 32 KB, what is looked up counts as 4 KB read.
+METERED_DATA_BYTES, METERED_METADATA_BYTES = 32_768, 4_096
+# What the model of CreateFileSystem calls a FileSystemId; EFS's are shorter.
+FileSystemId = Annotated[str, StringConstraints(pattern=r"^fs-[0-9a-f]{17,40}$")]
+_PART_BYTES = 8 * 2**20  # of an export; S3 Files does not say how large its parts are
+
+
+class S3FilesStorage(StorageModel):
+    """An Amazon S3 Files file system, shared by the instances of a cell; it shows objects of a bucket as files."""
+
+    is_shared: ClassVar[bool] = True
+    existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
+    bursts_by: ClassVar[str] = "directReads"
+    limits_count: ClassVar[str] = ", of writes"
+    # Seconds that creating and deleting it takes, and may take: mount targets "up to about 5 minutes" (S3 user guide).
+    create_and_delete_s: ClassVar[float] = 420.0
+    create_and_delete_most_s: ClassVar[float] = 2_700.0
+    words: ClassVar[Words] = Words(
+        "S3 Files",
+        "S3 Files",
+        {
+            "directReads": {False: "no direct reads"},
+            "importTrigger": "import {}",
+            "importBelowBytes": "imports below {} bytes",
+            "expireAfterDays": "expires after {} days",
+            "fileSystemId": "{}",
+        },
+        usual={"importTrigger": "onDirectoryFirstAccess", "importBelowBytes": 131_072, "expireAfterDays": 30},
+    )
+    ceilings: ClassVar[CeilingWords] = CeilingWords(
+        "S3 Files IOPS limit",
+        "S3 Files throughput",
+        "use fewer and larger files",
+        "spread the work over several buckets, each with a file system",
+    )
+    assumption: ClassVar[str] = (
+        "creating and deleting an S3 Files file system takes 7 minutes; creates and syncs take as long as on EFS, on"
+        " which it runs; its reads cost between nothing (all straight from S3) and the price of its hot storage"
+    )
+
+    type: Literal["s3-files"]
+    """Kind of storage."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    direct_reads: bool = True
+    """Read large data straight from S3 where S3 has them; false: all reads go through the file system."""
+    import_trigger: Literal["onDirectoryFirstAccess", "onFileAccess"] = "onDirectoryFirstAccess"
+    """When data of objects are imported to the hot storage: with their directory, or with the file itself."""
+    import_below_bytes: Annotated[int, Field(ge=0, le=52_673_613_135_872, examples=[1048576])] = 131_072
+    """Only objects below this size are imported; larger ones are read from S3."""
+    expire_after_days: Annotated[int, Field(ge=1, le=365, examples=[1])] = 30
+    """Days without access after which the hot storage drops data that S3 has."""
+    file_system_id: Annotated[FileSystemId | None, Field(examples=["fs-0123456789abcdef0"])] = None
+    """One that exists, as the other fields describe it: measured in a folder of its own, and left as it was."""
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        """Bytes per second that all clients together may write in the slowest regions (1 to 5 GiB/s by region)."""
+        return LEAST_WRITE_GIBPS * 2**30
+
+    @property
+    def effective_iops(self) -> int:
+        """Writes per second of the whole file system."""
+        return WRITE_IOPS
+
+    @property
+    def is_throughput_published(self) -> bool:
+        """AWS says terabytes per second of reads and 1 to 5 GiB/s of writes, by region: none that binds everywhere."""
+        return False
+
+    @property
+    def is_billed_by_use(self) -> bool:
+        """What is read and written is billed by the byte."""
+        return True
+
+    def metered_bytes(self, use: Mapping[str, float]) -> tuple[float, float] | None:
+        """Return what the mount asked for: with direct reads the most that is billed, for S3's own cost less."""
+        if not {"nfs_read_bytes_per_s", "nfs_write_bytes_per_s"} <= use.keys():
+            return None
+
+        def metered(way: str) -> float:
+            requests = use.get(f"nfs_{way}_operations_per_s", 0.0)
+            return max(use[f"nfs_{way}_bytes_per_s"], requests * METERED_DATA_BYTES)
+
+        looked_up = use.get("nfs_other_operations_per_s", 0.0) * METERED_METADATA_BYTES
+        return metered("read") + looked_up, metered("write")
+
+    def refused_by_image(self, os: str) -> tuple[str, str] | None:
+        """Return that Ubuntu 22.04 cannot build the mount helper."""
+        if os != "ubuntu-22.04":
+            return None
+        rule = "has no package of amazon-efs-utils 3, which needs Rust 1.91 to be built, and this release has 1.75"
+        return rule, "write al2023, which has the package"
+
+    @property
+    def create_latency_s(self) -> float:
+        """Seconds that one create takes one thread: EFS's, on which it runs, as nobody has published its own."""
+        return 0.012
+
+    @property
+    def sync_latency_s(self) -> float:
+        """Seconds that one synchronous write takes: EFS's, on which it runs."""
+        return 0.04
+
+    @property
+    def block_times(self) -> BlockTimes | None:
+        """EFS's times of a block, on which it runs: about 1 ms and 2.7 ms (EFS guide, performance)."""
+        return BlockTimes(0.001, 0.002_7, unit_bytes=2**20)
+
+    def charges(self, usage: Usage) -> Iterator[Charge]:
+        """Yield the hot storage, what is read and written there, and the objects that it becomes (S3 Files metering).
+
+        What is written is exported once, which counts as reading it. Objects keep a version of each export.
+        """
+        months, stored, written = usage.months, usage.stored_bytes, usage.written_bytes
+        # What a run stores varies: the worst case counts the maximum throughout, the expected case half.
+        low, share = (stored.low, 1.0) if usage.is_steady else (0.0, 0.5)
+        expected, high = stored.expected / 2**30 * months.expected * share, stored.high / 2**30 * months.high
+        kept = Amount(low / 2**30 * months.low, expected, high)
+        yield Charge("s3_files_gib_month", kept)
+        yield Charge("s3_gib_month", kept)
+        through = usage.read_bytes
+        if self.direct_reads:
+            through = Amount(0.0, through.expected, through.high)
+        # A file that is gone before its export, a minute after its last change, is never exported.
+        exported = Amount(0.0, written.expected, written.high)
+        read = Amount(through.low, through.expected + exported.expected, through.high + exported.high)
+        yield Charge("s3_files_read_gib", read.times(1 / 2**30))
+        yield Charge("s3_files_write_gib", written.times(1 / 2**30))
+        yield Charge("s3_put", exported.times(1 / _PART_BYTES))
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        words = ["s3-files"] + ([] if self.direct_reads else ["indirect"])
+        words += ["on-file"] if self.import_trigger == "onFileAccess" else []
+        words += [f"below{self.import_below_bytes}"] if self.import_below_bytes != 131_072 else []  # noqa: PLR2004
+        words += [f"{self.expire_after_days}d"] if self.expire_after_days != 30 else []  # noqa: PLR2004
+        words += [self.file_system_id] if self.file_system_id else []
+        return "-".join(words)
+
+    @classmethod
+    def tools(cls, document: Document) -> frozenset[str]:
+        """Return the programs that mount it."""
+        del document
+        return frozenset({"mount.nfs", "mount.s3files"})
