@@ -134,6 +134,9 @@ def with_images(cloud: Cloud) -> None:
     assert cloud.run("baked", baked).status == "SUCCEEDED"
     assert cloud.run("taken", baked).status == "SUCCEEDED"
     assert cloud.run("ubuntu", baked | {"image": {"bake": True, "os": "ubuntu-22.04"}}).status == "SUCCEEDED"
+    amazons = "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"
+    own = cloud.client("ssm").get_parameter(Name=amazons)["Parameter"]["Value"]
+    assert cloud.run("own-image", matrix(image={"ami": own}, dryRun=True)).status == "SUCCEEDED"
     assert cloud.run("unbakeable", baked | {"workload": [UNBAKEABLE]}).cell()["error"]["name"] == "ImageFailed"
     name, event = cloud.output("ReapFunctionName"), json.dumps({"images": True})
     until(lambda: _answer(cloud, name, event)["deleted"], "the images to go")
