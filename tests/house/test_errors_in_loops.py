@@ -360,6 +360,7 @@ def of_function(tried: _Tried) -> None:
     for name, value in {
         "BUCKET": "results",
         "DATA_BUCKET": "data",
+        "FILES_BUCKET": "files",
         "TABLE": "table",
         "AWS_REGION": "us-east-1",
     }.items():

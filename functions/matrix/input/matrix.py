@@ -43,7 +43,7 @@ class Agreed(InputModel):
     cells: Annotated[int | None, Field(ge=1, le=1_000_000, examples=[8])] = None
     """How many cells the plan had; a run that plans another number fails."""
     digest: Annotated[
-        str | None, StringConstraints(pattern=r"^[0-9a-f]{16}$"), Field(examples=["0f6b1c2d3e4a5968"])
+        str | None, StringConstraints(pattern=r"^[0-9a-f]{16}$"), Field(examples=["00000000deadbeef"])
     ] = None
     """What tells its cells, their fleets, points and steps from those of another plan."""
 
