@@ -87,7 +87,7 @@ def test_everything_that_a_run_leaves_says_that_its_storages_were_emulated(run):
     rows = [line for line in text["summary.md"].splitlines() if "m6i.large" in line and line.startswith("| ")]
     assert rows
     assert all("emulated, not AWS" in row or "-emulated" in row for row in rows)
-    assert "Emulated: this machine played the storages" in text["report.html"]
+    assert "this run ranks emulated storages, not those of AWS" in text["report.html"]
 
 
 def test_an_emulated_run_leaves_nothing_behind(run):
