@@ -23,7 +23,12 @@ def route_table() -> str:
 
 def reaches_multi_az() -> bool:
     """Return whether instances are let out to the endpoint of a Multi-AZ file system, which no security group has."""
-    return bool(os.environ.get("MULTI_AZ_CIDR"))
+    return bool(nfs_addresses())
+
+
+def nfs_addresses() -> str:
+    """Return the range of addresses to which instances are let out to NFS; empty where it is only the stack's group."""
+    return os.environ.get("MULTI_AZ_CIDR", "")
 
 
 @cache

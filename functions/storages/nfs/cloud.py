@@ -1,9 +1,9 @@
 """An NFS export that exists: nothing is created, tagged or deleted, and no call of AWS knows it."""
 
 import ipaddress
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from aws.stack import network
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from storages.contracts.cloud import Copy, Existing, Refusal
@@ -33,8 +33,8 @@ def refusals(storage: Part) -> Iterator[Refusal]:
     """Yield why instances cannot reach it: the stack lets them out to NFS at the addresses of MultiAzCidr only."""
     source = storage["source"]
     host = source.partition(":")[0]
-    allowed = os.environ.get("MULTI_AZ_CIDR", "")
-    fix = f"deploy the stack with MultiAzCidr, a range of addresses in which {host} is"
+    allowed = network.nfs_addresses()
+    fix = f"deploy the stack into a VPC that reaches it (VpcId, SubnetIds) with MultiAzCidr, in which {host} is"
     if not allowed:
         # The server may be in the stack's group, to which every stack lets its instances out.
         rule = "must have the stack's group FileSystemSecurityGroup, as the stack lets its instances out to no other"

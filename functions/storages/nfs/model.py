@@ -1,6 +1,5 @@
 """An NFS export that exists: a file server of your own, or a file system of AWS that has no type of its own here."""
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -18,15 +17,13 @@ Source = Annotated[str, StringConstraints(max_length=255, pattern=_PLACE)]
 Options = Annotated[str, StringConstraints(max_length=255, pattern=r"^[a-z_]+(=[a-z0-9.]+)?(,[a-z_]+(=[a-z0-9.]+)?)*$")]
 # What nfs(5) describes and what leaves the agent its mount: no `bg`, which returns before it is mounted, no `ro`, no
 # `fsc`, whose cache answers in place of the server.
-KNOWN_OPTIONS = frozenset(
-    re.split(
-        r"\s+",
-        """ac acdirmax acdirmin acl actimeo acregmax acregmin async cto hard intr lock lookupcache max_connect
-        minorversion mountport mountproto mountvers namlen nconnect nfsvers noac noacl noatime nocto nodiratime nolock
-        nordirplus noresvport nosharecache port proto rdirplus relatime resvport retrans rsize sec sharecache soft
-        softerr sync timeo vers wsize""",
-    )
-)
+KNOWN_OPTIONS = frozenset({
+    "ac", "acdirmax", "acdirmin", "acl", "actimeo", "acregmax", "acregmin", "async", "cto", "hard", "intr", "lock",
+    "lookupcache", "max_connect", "minorversion", "mountport", "mountproto", "mountvers", "namlen", "nconnect",
+    "nfsvers", "noac", "noacl", "noatime", "nocto", "nodiratime", "nolock", "nordirplus", "noresvport",
+    "nosharecache", "port", "proto", "rdirplus", "relatime", "resvport", "retrans", "rsize", "sec", "sharecache",
+    "soft", "softerr", "sync", "timeo", "vers", "wsize",
+})  # fmt: skip
 MAY_LOSE = frozenset({"soft", "softerr"})
 
 
