@@ -107,18 +107,20 @@ def run(
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
     deployed = deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region)
-    _as_agreed(Service(deployed), _with_agreement(planned), wish, yes=yes)
+    _as_agreed(Service(deployed), _with_agreement(planned, here), wish, yes=yes)
 
 
-def _with_agreement(planned: Planned) -> Planned:
+def _with_agreement(planned: Planned, region: str | None) -> Planned:
     """Let the run be started with the plan that was agreed to, unless its matrix says what is."""
     from matrix.plan.agreement import agreed_to
 
-    return replace(planned, matrix={"agreed": agreed_to(planned.plan)} | planned.matrix)
+    return replace(planned, matrix={"agreed": agreed_to(planned.plan, region)} | planned.matrix)
 
 
 def _as_agreed(service: Service, planned: Planned, wish: Wish, *, yes: bool) -> None:
     """Run what was agreed to; where Plan matrix has planned something else, ask whether that may be run instead."""
+    from matrix.plan.agreement import agreed_to
+
     try:
         _to_end(service, planned, wish)
     except running.PlanDiffered as differed:
@@ -129,7 +131,8 @@ def _as_agreed(service: Service, planned: Planned, wish: Wish, *, yes: bool) -> 
         again = Planned({key: value for key, value in planned.matrix.items() if key != "agreed"}, theirs)
         _agree(again, asked_from_pipe=False, yes=False)
         # A name is that of one run, and the refused one has it.
-        _to_end(service, _with_agreement(again), replace(wish, run=f"{wish.run[:LONGEST_NAME_AGAIN]}{AGAIN}"))
+        agreed = replace(again, matrix={"agreed": agreed_to(theirs)} | again.matrix)
+        _to_end(service, agreed, replace(wish, run=f"{wish.run[:LONGEST_NAME_AGAIN]}{AGAIN}"))
 
 
 def _to_end(service: Service, planned: Planned, wish: Wish) -> None:
@@ -164,7 +167,7 @@ def _resume(
         service = Service(deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region))
         planned = resuming.plan_rest(service, run, file, service.deployment.region)
         _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
-        _as_agreed(service, _with_agreement(planned), _named(wish, planned), yes=yes)
+        _as_agreed(service, _with_agreement(planned, service.deployment.region), _named(wish, planned), yes=yes)
         return
     _refuse_kept_name(wish)
     if not (run_folder(run).is_dir() or deployment.is_local_cloud_running()):

@@ -39,7 +39,9 @@ class Agreed(InputModel):
     """The plan that a person has agreed to; `matrix run` writes it of the plan that it showed."""
 
     usd: Annotated[int | float, Field(ge=0, le=1e9, examples=[12.5])]
-    """US dollars that the plan expected; a run whose own plan is more than 10 % off fails and creates nothing."""
+    """US dollars that the plan expected; a run whose own plan is further off fails and creates nothing."""
+    most_off: Annotated[int | float, Field(gt=0, le=10, examples=[0.25])] = 0.1
+    """How far off the cost of the run's own plan may be, as a share of `usd`."""
     cells: Annotated[int | None, Field(ge=1, le=1_000_000, examples=[8])] = None
     """How many cells the plan had; a run that plans another number fails."""
     digest: Annotated[

@@ -7,21 +7,27 @@ import hashlib
 import json
 
 from matrix.input.matrix import Agreed
+from matrix.price.book import BOOK_REGION, OTHER_REGION
 from matrix.terms.documents.plan import PlanDocument
 
-# A larger share is another price, not a rounding.
-MOST_OFF = 0.1
 # Differences of cents are nobody's question.
 LEAST_USD = 0.01
 
 
-def agreed_to(plan: PlanDocument) -> dict[str, object]:
-    """Return what is agreed to with a plan, as the field `agreed` of a matrix has it."""
-    return {
+def agreed_to(plan: PlanDocument, priced_for: str | None = None) -> dict[str, object]:
+    """Return what is agreed to with a plan, as the field `agreed` of a matrix has it.
+
+    `priced_for` is the region for which the price book made the plan; None where AWS's price list did. The book has the
+    prices of one region and shows a wider range for others, so a cost within that range was agreed to.
+    """
+    agreed: dict[str, object] = {
         "usd": plan["totals"]["cost_usd"]["expected"],
         "cells": plan["totals"]["cells"],
         "digest": digest(plan),
     }
+    if priced_for not in (None, BOOK_REGION):
+        agreed["mostOff"] = round(max(abs(times - 1) for times in OTHER_REGION), 3)
+    return agreed
 
 
 def digest(plan: PlanDocument) -> str:
@@ -40,7 +46,7 @@ def difference(agreed: Agreed, plan: PlanDocument) -> str | None:
     """Say how a plan differs from what was agreed to, with both figures and the way out; None where it does not."""
     usd, count = plan["totals"]["cost_usd"]["expected"], plan["totals"]["cells"]
     parts = []
-    if abs(usd - agreed.usd) > max(MOST_OFF * agreed.usd, LEAST_USD):
+    if abs(usd - agreed.usd) > max(agreed.most_off * agreed.usd, LEAST_USD):
         parts.append(f"it is expected to cost {usd:,.2f} USD, agreed to were {agreed.usd:,.2f}")
     if agreed.cells is not None and agreed.cells != count:
         parts.append(f"it has {count:,} cells, agreed to were {agreed.cells:,}")

@@ -47,6 +47,19 @@ def test_a_cost_more_than_a_tenth_off_is_told_with_both_sums(times, is_told):
         assert f'write "agreed": {{"usd": {100 * times:.2f}}}' in words
 
 
+@pytest.mark.parametrize(
+    ("region", "times", "is_told"),
+    [("eu-central-1", 1.2, False), ("eu-central-1", 1.45, True), ("us-east-1", 1.2, True), (None, 1.2, True)],
+)
+def test_prices_of_another_region_may_be_off_by_the_range_that_was_shown_with_them(region, times, is_told):
+    # This machine has the prices of us-east-1 only; an m6i.large in Frankfurt costs a fifth more.
+    mine = dearer(planned(), 100 / planned()["totals"]["cost_usd"]["expected"])
+
+    agreed = Agreed.model_validate(agreement.agreed_to(mine, region))
+
+    assert bool(agreement.difference(agreed, dearer(mine, times))) == is_told
+
+
 def test_a_difference_of_less_than_a_cent_is_no_question():
     mine = dearer(planned(), 0.004 / planned()["totals"]["cost_usd"]["expected"])
 
