@@ -59,7 +59,7 @@ def _run(run: str, name: str, rows: list[Document]) -> SummaryDocument:
     wanted = [(_slug(json.loads(storage)), storage) for storage in distinct]
     slugs = dict(zip(distinct, unique_slugs(wanted), strict=True))
     cells = [_yocto_cell(document, cell, slugs[storage]) for cell, storage in zip(rows, storages, strict=True)]
-    note = "they are percentiles only: no single values, so no intervals, and no n where the source tells none"
+    note = "the source gives percentiles only: without single values there are no intervals, and mostly no n"
     return published_summary(run, name, document["source"], cells, note)
 
 

@@ -83,7 +83,7 @@ def _ranked_by(questions: Sequence[Question]) -> str:
     if not slow:
         return "P50"
     has_medians = any(question.get("why_median") for question in questions)
-    return " and ".join(slow) + (" (P50 where too few values carry it)" if has_medians else "")
+    return " and ".join(slow) + (" (P50 where there are too few samples)" if has_medians else "")
 
 
 def _marks(view: View, question: Question) -> dict[str, str]:

@@ -27,7 +27,7 @@ BRIEF = {
     ),
     "tool-bound": (
         "limited by the load generator, so the figures are the tool's and not the storage's",
-        'Set fio\'s "ioengine": "io_uring" with "iodepth": 32, or a larger "instanceType"',
+        'Use "tool": "engine" (fio: more "numjobs"), or a larger "instanceType"',
     ),
     "behind": ("the storage fell behind the rate, so latencies grow with the step", 'Lower "ratePerSecondPerInstance"'),
     "not-steady": ("the rate was still changing at the end", f'{LONGER}, or set "precondition"'),
