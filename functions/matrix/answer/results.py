@@ -31,7 +31,7 @@ from matrix.terms.documents.result import (
 )
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.metrics import Metric, metrics_of
-from matrix.terms.sentences import named
+from matrix.terms.sentences import named, warning_text
 from storages.models import is_shared
 
 SCHEMA = 1
@@ -342,7 +342,7 @@ def run_summary(
         },
         "cost_usd": plan["totals"]["cost_usd"],
         "left_behind": list(left_behind),
-        "warnings": [warning["message"] for warning in plan["warnings"]],
+        "warnings": [warning_text(warning) for warning in plan["warnings"]],
     }
 
 

@@ -145,6 +145,16 @@ def summary(results):
     )
 
 
+def test_a_warning_of_the_plan_says_of_what_it_is():
+    warned = {**PLAN, "warnings": [{"path": "storage[2]", "value": "fsx", "message": "has 128 MB/s always"}]}
+
+    document = run_summary(
+        run="r", plan=warned, environment="local", started_at=1.0, finished_at=2.0, results={}, left_behind=[]
+    )
+
+    assert document["warnings"] == ["storage[2]: has 128 MB/s always"]
+
+
 def test_a_planned_cell_without_a_result_is_a_failed_cell():
     document = summary({})
 
