@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli.commands import local_up
+from cli.commands import baseline, local_up
 from cli.commands.compare import compare
 from cli.commands.completion import VARIABLE, completion
 from cli.commands.demo import demo
@@ -53,8 +53,8 @@ GROUPS = {
         (results, report, observe, fit, import_fio, import_published),
     ),
     "Compare": (
-        "matrix compare nightly-baseline latest --threshold 10%",
-        (compare, history, explore),
+        "matrix compare baseline:nightly latest --threshold 10%",
+        (compare, baseline.app, history, explore),
     ),
     "Clean up": (
         "matrix reap --dry-run --stack storage-matrix",
@@ -129,8 +129,12 @@ class Commands(TyperGroup):
             raise typer.Exit(failure.code) from None
 
 
+# Commands that have commands of their own.
+FAMILIES = {id(local_up.app): "local", id(baseline.app): "baseline"}
+
+
 def _name(command: Any) -> str:
-    return "local" if command is local_up.app else command.__name__.replace("_", "-")
+    return FAMILIES.get(id(command)) or command.__name__.replace("_", "-")
 
 
 def _is_usage(error: Exception) -> bool:

@@ -13,9 +13,9 @@ from rich.text import Text
 
 from cli.inputs import completing, options
 from cli.messages import terminal
-from cli.messages.errors import CommandError, ExitCode
+from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.tables.text_table import TextTable
-from cli.target import summaries
+from cli.target import baselines, summaries
 from cli.target.pages import write_page
 from matrix.terms.figures import ABSENT, quantity
 
@@ -27,15 +27,25 @@ LARGEST_PERCENT = 1000
 # Of more points than fit on a page those without a difference are only counted.
 MOST_LISTED = 40
 UNJUDGED = "cannot tell"
+# Its figures were published; they are of no matrix of yours.
+PUBLISHED = "published"
 MOST_REASONS = 5
 
 
 def compare(
     base: Annotated[
-        str, typer.Argument(metavar="BASE", help="The run to compare with.", autocompletion=completing.runs)
+        str,
+        typer.Argument(
+            metavar="BASE", help="The run to compare with, or `baseline:NAME`.", autocompletion=completing.compared
+        ),
     ],
     run: Annotated[
-        str, typer.Argument(metavar="RUN", help="The run that is judged, or `latest`.", autocompletion=completing.runs)
+        str,
+        typer.Argument(
+            metavar="RUN",
+            help="The run that is judged, `baseline:NAME`, or `latest`: the newest of BASE's matrix.",
+            autocompletion=completing.compared,
+        ),
     ] = summaries.LATEST,
     threshold: Annotated[
         str, typer.Option("--threshold", metavar="PERCENT", help="How much slower a cell may become.")
@@ -63,11 +73,12 @@ def compare(
     counted, unless --all is given; --json and --web have all. The exit code is 1 when a cell became slower by more than
     the threshold and by more than chance explains, or when the runs have no cell in common.
 
-    Example: matrix compare nightly-baseline latest --threshold 10%
+    `baseline:NAME` is the run that `matrix baseline set NAME RUN` has said.
+
+    Example: matrix compare baseline:nightly latest --threshold 10%
     """
     share = _share(threshold)
-    need = attrgetter("values")
-    both = [summaries.find(name, local=local, stack=stack, region=region, need=need) for name in (base, run)]
+    both = _both(base, run, {"local": local, "stack": stack, "region": region})
     # numpy takes a tenth of a second to import, so `matrix --help` must not import it.
     from matrix.answer import comparing
 
@@ -88,6 +99,28 @@ def compare(
         raise CommandError("nothing was compared: the two runs have no measured cell in common", advice)
     if document["regressions"] or (require_verdict and _unjudged(document["compared"])):
         raise typer.Exit(ExitCode.FAILED)
+
+
+def _both(base: str, run: str, place: dict[str, Any]) -> list[summaries.FoundRun]:
+    """Return the two runs; `latest` beside another name is the newest run of that one's matrix, other than itself."""
+    before, after = (baselines.run_named(name, **place) for name in (base, run))
+    need: summaries.Need = attrgetter("values")
+    first = summaries.find(before, **place, need=need)
+    known = first.summary
+    if after != summaries.LATEST or before == summaries.LATEST or known["environment"] == PUBLISHED:
+        return [first, summaries.find(after, **place, need=need)]
+
+    def of_same_matrix(found: summaries.FoundRun) -> None:
+        summary = found.summary
+        if summary["name"] != known["name"] or summary["run"] == known["run"]:
+            raise summaries.NoResults
+        need(found)
+
+    try:
+        return [first, summaries.find(after, **place, need=of_same_matrix)]
+    except UnknownRun as none:
+        rule = f"no other run of the matrix {known['name']} has results, to be compared with {known['run']}"
+        raise UnknownRun(rule, "start one: `matrix run FILE`; or name the RUN: `matrix runs`") from none
 
 
 def _write_page(document: Document, both: list[summaries.FoundRun], *, is_json: bool) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cli.target import known_runs, mirror
+from cli.target import baselines, known_runs, mirror
 
 LATEST = "latest"
 
@@ -17,3 +17,14 @@ def cells(ctx: Any, incomplete: str) -> list[str]:
     chosen = ctx.params.get("run")
     names = {name for run in ([chosen] if chosen else known_runs.kept_runs()) for name in mirror.known_cells(run)}
     return sorted(name for name in names if name.startswith(incomplete))
+
+
+def baseline_names(incomplete: str) -> list[str]:
+    """Return the names of this machine's baselines that begin so."""
+    return [name for name in baselines.OfMachine().names() if name.startswith(incomplete)]
+
+
+def compared(incomplete: str) -> list[str]:
+    """Return what `matrix compare` takes: the runs kept here, `latest`, and this machine's baselines."""
+    named = (f"{baselines.PREFIX}{name}" for name in baseline_names(""))
+    return [*runs(incomplete), *(name for name in named if name.startswith(incomplete))]

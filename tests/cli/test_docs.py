@@ -18,11 +18,10 @@ SERVICES = {"cloudformation": "cloudformation", "stepfunctions": "states", "dyna
             "lambda": "lambda", "cloudwatch": "cloudwatch", "iam": "iam", "ec2": "ec2", "ssm": "ssm", "logs": "logs",
             "service-quotas": "servicequotas", "efs": "elasticfilesystem", "fsx": "fsx",
             "freetier": "freetier", "kms": "kms"}  # fmt: skip
-# Where the action of IAM is not called as the operation is; a run's mirror is put back into a local cloud only.
+# Where the action of IAM is not called as the operation is.
 ACTIONS = {
     "lambda:Invoke": "lambda:InvokeFunction",
     "s3:ListObjectsV2": "s3:ListBucket",
-    "s3:PutObject": None,
     "fsx:DescribeVolumes": None,
 }  # EC2 has an operation of that name, which is the one that is called
 DOCS = (ROOT / "docs" / "cli.md").read_text()

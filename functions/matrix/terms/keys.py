@@ -8,6 +8,9 @@ from contract.keys import INSTANCES, VOLUMES, MeetingPlace
 # brackets.
 RUN_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$"
 
+# Below it stand the baselines of a stack.
+BASELINES = "baselines/"
+
 # The table's partition of the runs whose receipt is incomplete: the sweep visits each until its receipt is complete.
 OPEN_RECEIPTS = "OPEN-RECEIPTS"
 
@@ -15,6 +18,11 @@ OPEN_RECEIPTS = "OPEN-RECEIPTS"
 def run_key(run: str, name: str) -> str:
     """Key of a document of the whole run, such as `plan.json`."""
     return f"runs/{run}/{name}"
+
+
+def baseline_key(name: str) -> str:
+    """Key of the document that says which run a baseline is; its name keeps to RUN_PATTERN."""
+    return f"{BASELINES}{name}/baseline.json"
 
 
 def points_key(run: str, cell: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, cast
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from pydantic_core import from_json
 
+from matrix.terms.documents.baseline import BaselineDocument
 from matrix.terms.documents.image import BakeRecord, BootedImage
 from matrix.terms.documents.job import FleetRecord, FleetVolumes, Gate, JobDocument, MeetingRecord, Roster
 from matrix.terms.documents.older import completed_plan, completed_result, completed_summary
@@ -36,6 +37,7 @@ DOCUMENTS: dict[str, type] = {
     "summary": SummaryDocument,
     "summary.values": ValuesDocument,
     "receipt": ReceiptDocument,
+    "baseline": BaselineDocument,
 }
 
 

@@ -1,0 +1,109 @@
+"""`matrix baseline`: names for the runs that later ones are compared with."""
+
+import json
+import re
+from typing import Annotated, Any
+
+import typer
+
+from cli.inputs import completing, options
+from cli.messages import terminal
+from cli.messages.errors import CommandError, ExitCode
+from cli.tables.text_table import TextTable
+from cli.target import baselines, summaries
+from matrix.terms.figures import instant
+from matrix.terms.keys import RUN_PATTERN
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="The baseline's name.", autocompletion=completing.baseline_names)
+]
+
+
+@app.callback()
+def baseline() -> None:
+    """Give names to the runs that later ones are compared with.
+
+    `matrix compare baseline:NAME latest` then compares with the run of that name. See `matrix baseline set --help`.
+    """
+
+
+@app.command("set")
+def set_(
+    name: Name,
+    run: options.RunOrLatest,
+    local: options.Local = False,
+    stack: options.Stack = None,
+    region: options.Region = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Let a baseline be a run that has results.
+
+    A baseline of this name that is there is set anew. It is kept in the results bucket of the stack, for runs of this
+    machine in .local/baselines/; comparisons and schedules read it there.
+
+    Example: matrix baseline set nightly nightly-20261123 --stack storage-matrix
+    """
+    if not re.fullmatch(RUN_PATTERN, name):
+        advice = "write 1 to 80 of A-Z, a-z, 0-9, _ and -, not beginning with -"
+        raise CommandError(f"{name!r} cannot be the name of a baseline", advice, ExitCode.BAD_INPUT)
+    found = summaries.find(run, local=local, stack=stack, region=region)
+    summary = found.summary
+    place = baselines.shelf_of(found.service)
+    before = baselines.put(place, name, summary["run"], summary["name"])
+    if as_json:
+        typer.echo(json.dumps(baselines.get(place, name), indent=2, ensure_ascii=False))
+        return
+    changed = f" (before: {before['run']})" if before and before["run"] != summary["run"] else ""
+    console = terminal.stdout()
+    terminal.print_wrapped(console, f"baseline {name} of {place.name} is {summary['run']} now{changed}")
+
+
+@app.command("list")
+def list_(
+    local: options.Local = False,
+    stack: options.Stack = None,
+    region: options.Region = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """List the baselines: which run each is, and of which matrix.
+
+    Without --local, --stack or --region those of this machine where it has runs, else those of the stack.
+
+    Example: matrix baseline list --stack storage-matrix
+    """
+    place = baselines.shelf(local=local, stack=stack, region=region)
+    listed = baselines.all_of(place)
+    if as_json:
+        typer.echo(json.dumps(listed, indent=2, ensure_ascii=False))
+    elif listed:
+        table = TextTable()
+        for head in ("Baseline", "Run", "Matrix", "Set"):
+            table.add_column(head, no_wrap=head == "Set")
+        for each in listed:
+            table.add_row(each["name"], each["run"], each["matrix"], instant(each["set_at"]))
+        terminal.stdout().print(table)
+    else:
+        terminal.stderr().print(f"{place.name} has no baseline yet: `matrix baseline set NAME RUN`")
+
+
+@app.command("delete")
+def delete(
+    name: Name,
+    local: options.Local = False,
+    stack: options.Stack = None,
+    region: options.Region = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """Delete a baseline; the run that it names stays.
+
+    Example: matrix baseline delete nightly --stack storage-matrix
+    """
+    place = baselines.shelf(local=local, stack=stack, region=region)
+    baselines.delete(place, name)
+    answer: dict[str, Any] = {"deleted": name}
+    if as_json:
+        typer.echo(json.dumps(answer))
+    else:
+        terminal.stdout().print(f"baseline {name} of {place.name} is deleted; its run stays")
