@@ -35,17 +35,20 @@ def of_another_vpc(resource_id: str, theirs: Iterable[Mapping[str, Any]], vpc: s
     return Refusal(FILE_SYSTEM_ID, resource_id, rule, fix)
 
 
-def closed(resource_id: str, door: str, interface: Mapping[str, Any], command: str) -> Refusal | None:
+def closed(
+    resource_id: str, door: str, interface: Mapping[str, Any], command: str, ports: str = "port 2049"
+) -> Refusal | None:
     """Return that a door of it lacks the stack's group, the only one to which every stack lets its instances out.
 
-    `command` sets the groups of the door, which it ends with. A stack that knows the addresses of its VPC lets its
-    instances out to all of those, so there it is only a doubt. None where the group is there.
+    `command` sets the groups of the door, which it ends with; `ports` are those by which it is mounted. A stack that
+    knows the addresses of its VPC lets its instances out to all of those, so there it is only a doubt. None where the
+    group is there.
     """
     own, group = [each["GroupId"] for each in interface["Groups"]], network.file_system_security_group()
     if group in own:
         return None
     groups = " ".join(own)
-    rule = f"its {door} has the group {groups}, which need not let the stack's instances in at port 2049"
+    rule = f"its {door} has the group {groups}, which need not let the stack's instances in at {ports}"
     fix = f"add the stack's group, which lets in nobody else: {command} {groups} {group}"
     return Refusal(FILE_SYSTEM_ID, resource_id, rule, fix, is_doubt=network.reaches_multi_az())
 

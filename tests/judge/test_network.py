@@ -3,6 +3,7 @@
 import pytest
 from judge import network, template
 
+from storages.fsx import cloud as fsx
 from storages.fsx_openzfs import cloud as fsx_openzfs
 
 
@@ -64,7 +65,7 @@ def test_the_stacks_own_subnets_reach_the_internet_the_endpoint_of_s3_and_names_
 
 
 def test_mounts_by_nfs_3_ask_by_tcp_and_lock_nothing_so_that_no_port_of_udp_is_needed(monkeypatch):
-    monkeypatch.setattr(fsx_openzfs, "_describe", lambda _: {"DNSName": "fs.example"})
+    monkeypatch.setattr(fsx, "describe", lambda _: {"DNSName": "fs.example"})
     options = fsx_openzfs.mount("fs-1", {"nfsVersion": "3"})["options"].split(",")
 
     assert {"mountproto=tcp", "nolock"} <= set(options)

@@ -34,7 +34,7 @@ from matrix.plan.planning import plan
 from matrix.terms.errors import DeadlinePassed, OverBudget, QuotaExceeded
 from matrix.terms.keys import Board
 from storages.efs import cloud as efs
-from storages.fsx_openzfs import cloud as fsx_openzfs
+from storages.fsx import cloud as fsx
 
 EFS = "efs-elastic"
 
@@ -319,7 +319,7 @@ def test_recovery_points_of_an_efs_are_found_and_deleted(planned, monkeypatch):
 def test_only_services_that_the_run_was_planned_for_are_asked_for_what_it_has(planned, monkeypatch):
     def asked():
         services = []
-        for module in (efs, fsx_openzfs):
+        for module in (efs, fsx):
             monkeypatch.setattr(module, "client", lambda service: services.append(service) or client(service))
         list(inventory.of_run(RUN))
         return services

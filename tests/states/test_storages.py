@@ -1,6 +1,7 @@
 """File systems from creation to the proof that they are gone."""
 
 import json
+from datetime import UTC, datetime
 from unittest.mock import Mock
 
 import boto3
@@ -406,3 +407,15 @@ def test_objects_that_s3_keeps_are_an_error_and_not_a_success(stack, monkeypatch
 
     with pytest.raises(FileSystemFailed, match=f"S3 keeps 1 objects of data/{TOKEN}, such as .*AccessDenied"):
         s3.delete(made)
+
+
+def test_of_fsx_each_kind_sweeps_its_own_only(stack, monkeypatch):
+    at = datetime.now(UTC)
+    listed = [
+        {"FileSystemId": f"fs-{kind}", "FileSystemType": kind, "CreationTime": at} for kind in ("OPENZFS", "WINDOWS")
+    ]
+    pages = Mock(paginate=Mock(return_value=[{"FileSystems": listed}]))
+    monkeypatch.setattr(client("fsx"), "get_paginator", lambda _: pages)
+
+    assert [each.id for each in fsx_openzfs.existing()] == ["fs-OPENZFS"]
+    assert fsx_openzfs.gone({"fs-OPENZFS": 0.0, "fs-1": 0.0}) == {"fs-1"}

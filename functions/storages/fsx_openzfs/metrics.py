@@ -1,31 +1,10 @@
 """What CloudWatch and the kernel's NFS client count of FSx for OpenZFS (its guide, read in November 2026)."""
 
-from collections.abc import Iterator
+from storages.contracts.metrics import LayerPair, ServerCache, WatchedLimit
+from storages.fsx.metrics import OF_CLIENTS, FsxMetrics, of_file_system
+from storages.fsx_openzfs.model import FsxOpenZfsStorage
 
-from matrix.terms.use import Use
-from storages.contracts.bursts import Burst
-from storages.contracts.metrics import (
-    MINUTE_S,
-    Document,
-    LayerPair,
-    ServerCache,
-    StorageMetrics,
-    WatchedLimit,
-    layer_pairs,
-    metrics_table,
-)
-from storages.fsx_openzfs.model import DISK_THROUGHPUT, FsxOpenZfsStorage
-
-_OF_FILE_SYSTEM = metrics_table(
-    "AWS/FSx",
-    ("FileSystemId",),
-    MINUTE_S,
-    """
-    DataReadBytes                       Sum     bytes
-    DataWriteBytes                      Sum     bytes
-    DataReadOperations                  Sum     operations
-    DataWriteOperations                 Sum     operations
-    MetadataOperations                  Sum     operations
+_OF_FILE_SYSTEM = of_file_system("""
     ClientConnections                   Maximum connections
     NetworkThroughputUtilization        Maximum %
     CPUUtilization                      Maximum %
@@ -41,36 +20,29 @@ _OF_FILE_SYSTEM = metrics_table(
     DiskWriteOperations                 Sum     operations
     DiskThroughputBalance               Minimum %
     DiskIopsUtilization                 Maximum %
-    """,
-)
+""")
 _DISK = "FSx disk"
 _LARGER = "raise throughputCapacityMBps"
 
 
-def _layers() -> Iterator[LayerPair]:
-    yield from layer_pairs(
+_DISK_LAYERS = tuple(
+    LayerPair(
+        way.lower(),
+        counts.lower(),
         "FSx server",
-        read_bytes="AWS/FSx DataReadBytes",
-        write_bytes="AWS/FSx DataWriteBytes",
-        read_operations="AWS/FSx DataReadOperations",
-        write_operations="AWS/FSx DataWriteOperations",
+        "FSx disks",
+        f"AWS/FSx Disk{way}{counts}",
+        above_metric=f"AWS/FSx Data{way}{counts}",
     )
-    for way in ("Read", "Write"):
-        for counts in ("Bytes", "Operations"):
-            disks, server = (f"AWS/FSx {whose}{way}{counts}" for whose in ("Disk", "Data"))
-            yield LayerPair(way.lower(), counts.lower(), "FSx server", "FSx disks", disks, above_metric=server)
+    for way in ("Read", "Write")
+    for counts in ("Bytes", "Operations")
+)
 
 
-class FsxOpenZfsMetrics(StorageMetrics):
+class FsxOpenZfsMetrics(FsxMetrics):
     """The server that all instances mount, its cache and its disks."""
 
-    of_file_system = _OF_FILE_SYSTEM
-    bytes = {"read": ("AWS/FSx DataReadBytes", None), "written": ("AWS/FSx DataWriteBytes", None)}
-    operations = {
-        "reads": ("AWS/FSx DataReadOperations", None),
-        "writes": ("AWS/FSx DataWriteOperations", None),
-        "metadata": ("AWS/FSx MetadataOperations", None),
-    }
+    of_file_system = (*OF_CLIENTS, *_OF_FILE_SYSTEM)
     # Limits of FSx's IOPS are those of its disks.
     disks = {
         "MB/s": (("AWS/FSx DiskReadBytes", None), ("AWS/FSx DiskWriteBytes", None)),
@@ -94,15 +66,9 @@ class FsxOpenZfsMetrics(StorageMetrics):
         "FSx cache",
         f"{_LARGER}, which enlarges the cache, or read less at a time than the cache holds",
     )
-    layers = tuple(_layers())
+    layers = (*FsxMetrics.layers, *_DISK_LAYERS)
     reached_by = "NFS"
     counters = {"nfs": "nfs"}
-
-    def burst_rate(self, storage: Document, burst: Burst, use: Use) -> float | None:
-        """Return what is written where the burst is that of the disks: reads may come from the server's cache."""
-        if burst.of == DISK_THROUGHPUT:
-            return use.get("nfs_write_bytes_per_s")
-        return super().burst_rate(storage, burst, use)
 
 
 METRICS = FsxOpenZfsMetrics()

@@ -15,6 +15,7 @@ from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
 from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
 from storages.contracts.quotas import Quota, QuotaUse
+from storages.fsx.metrics import DISK_THROUGHPUT, NETWORK_THROUGHPUT
 
 # Of the deployment types whose option in the price list somebody could confirm (infracost's filters, Apache-2.0,
 # November 2026): their names in the book and in the list. HA has an option of its own: the book's price.
@@ -24,8 +25,6 @@ _LISTED = {
     "MULTI_AZ_1": ("multi_az", "Multi-AZ"),
 }
 _HA = ("single_az_ha", "")
-# The burst that what is written uses, and what the server's cache answers does not.
-DISK_THROUGHPUT = "FSx disk throughput"
 
 # Codes and defaults as lists of `aws service-quotas list-aws-default-service-quotas` that people have published, read
 # in November 2026.
@@ -123,7 +122,7 @@ class FsxOpenZfsStorage(StorageModel):
     def bursts(self) -> list[Burst]:
         """What its disks and its network do beyond what they sustain; AWS does not say for how long."""
         _, disk, network, always = self._server
-        pairs = {DISK_THROUGHPUT: (self.throughput_capacity_mbps, disk), "FSx network": (always, network)}
+        pairs = {DISK_THROUGHPUT: (self.throughput_capacity_mbps, disk), NETWORK_THROUGHPUT: (always, network)}
         return [
             Burst(of, "bytes/s", sustained * 1e6 * self.how_many, most * 1e6 * self.how_many, None)
             for of, (sustained, most) in pairs.items()

@@ -1,0 +1,51 @@
+"""What CloudWatch counts of each kind of FSx under the same names, and which of its bursts writes use."""
+
+from matrix.terms.use import Use
+from storages.contracts.bursts import Burst
+from storages.contracts.metrics import MINUTE_S, Document, Metric, StorageMetrics, layer_pairs, metrics_table
+
+# The burst that what is written uses, and what a server's cache answers does not.
+DISK_THROUGHPUT = "FSx disk throughput"
+NETWORK_THROUGHPUT = "FSx network"
+
+
+def of_file_system(text: str) -> tuple[Metric, ...]:
+    """Return what CloudWatch is asked about a file system, by the minute: a table of name, statistic and unit."""
+    return metrics_table("AWS/FSx", ("FileSystemId",), MINUTE_S, text)
+
+
+OF_CLIENTS = of_file_system("""
+    DataReadBytes       Sum bytes
+    DataWriteBytes      Sum bytes
+    DataReadOperations  Sum operations
+    DataWriteOperations Sum operations
+    MetadataOperations  Sum operations
+""")
+
+
+class FsxMetrics(StorageMetrics):
+    """The servers that all instances mount."""
+
+    bytes = {"read": ("AWS/FSx DataReadBytes", None), "written": ("AWS/FSx DataWriteBytes", None)}
+    operations = {
+        "reads": ("AWS/FSx DataReadOperations", None),
+        "writes": ("AWS/FSx DataWriteOperations", None),
+        "metadata": ("AWS/FSx MetadataOperations", None),
+    }
+    layers = tuple(
+        layer_pairs(
+            "FSx server",
+            read_bytes="AWS/FSx DataReadBytes",
+            write_bytes="AWS/FSx DataWriteBytes",
+            read_operations="AWS/FSx DataReadOperations",
+            write_operations="AWS/FSx DataWriteOperations",
+        )
+    )
+    counts_written = "nfs_write_bytes_per_s"
+    """By which figure an instance's mount counts what it has written."""
+
+    def burst_rate(self, storage: Document, burst: Burst, use: Use) -> float | None:
+        """Return what is written where the burst is that of the disks: reads may come from the server's cache."""
+        if burst.of == DISK_THROUGHPUT:
+            return use.get(self.counts_written)
+        return super().burst_rate(storage, burst, use)
