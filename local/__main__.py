@@ -142,6 +142,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         faults=arguments.faults,
         instances=arguments.instances,
         account=arguments.account,
+        parameters=tuple(arguments.parameter),
     )
 
 
@@ -176,9 +177,24 @@ def _parser() -> argparse.ArgumentParser:
         help="what an instance is: a process, or an emulated VM",
     )
     up.add_argument(
+        "--parameter",
+        type=_pair,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter of the stack, such as NotifyEmail=me@example.org; may be given several times",
+    )
+    up.add_argument(
         "--faults", type=Path, help="rules of faults to inject, read again when changed; see local/faults/injection.py"
     )
     return parser
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, is_pair, value = text.partition("=")
+    if not is_pair:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
 
 
 if __name__ == "__main__":

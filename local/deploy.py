@@ -11,7 +11,7 @@ import json
 import platform
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -52,14 +52,21 @@ class Deployment:
         self._operator = operator
         self._uploaded: dict[Path, dict[str, str]] = {}
 
-    def run(self, stack: str, storage: Path, *, are_vms: bool = False) -> dict[str, str]:
-        """Create the stack; return its outputs. Raises DeployError."""
+    def run(
+        self, stack: str, storage: Path, *, are_vms: bool = False, given: Mapping[str, str] | None = None
+    ) -> dict[str, str]:
+        """Create the stack with the `given` parameters and those that make it local; return its outputs.
+
+        Raises DeployError.
+        """
         if not self._template.exists():
             raise DeployError(f"{self._template} does not exist; start with --no-deploy for a cloud without a stack")
         template = yaml_template.load(self._template.read_text())
         self._package(template)
         declared = template.get("Parameters", {})
-        wanted = local_parameters(storage, are_vms=are_vms)
+        if unknown := sorted((given or {}).keys() - declared):
+            raise DeployError(f"{self._template} has no parameter {', '.join(unknown)}; it has {', '.join(declared)}")
+        wanted = {**local_parameters(storage, are_vms=are_vms), **(given or {})}
         parameters = [
             {"ParameterKey": name, "ParameterValue": value} for name, value in wanted.items() if name in declared
         ]

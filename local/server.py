@@ -110,7 +110,8 @@ class Cloud:
         if self.options.template is not None:
             deployment = Deployment(self.options.template.resolve(), operator, self._runtime.expect_code)
             are_vms = self.options.instances == "vm"
-            outputs = deployment.run(self.options.stack, self._workdir / "storage", are_vms=are_vms)
+            given = dict(self.options.parameters)
+            outputs = deployment.run(self.options.stack, self._workdir / "storage", are_vms=are_vms, given=given)
         self._keeper.begin(outputs)
         pid, started = _this_process()
         self.description = {

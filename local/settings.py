@@ -26,6 +26,8 @@ class Options:
     faults: Path | None = None
     instances: str = "process"
     account: str = "usual"
+    # Of the stack, beside those that make it local.
+    parameters: tuple[tuple[str, str], ...] = ()
 
 
 # The only address of the cloud. Not a name: where `localhost` is ::1 alone, nobody would answer.

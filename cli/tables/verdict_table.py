@@ -8,28 +8,21 @@ from rich.text import Text
 from cli.messages import terminal
 from cli.tables import result_tables
 from cli.tables.text_table import TextTable
-from cli.target.unfinished import STATUS as INTERRUPTED
 from matrix.input.storage_names import brief_names
 from matrix.terms.documents.summary import Candidate, Decision, SummaryDocument
-from matrix.terms.figures import money
-from matrix.terms.sentences import error_text, left_behind_lines
+from matrix.terms.sentences import left_behind_lines
 from matrix.terms.verdicts import judged
 from matrix.text import rankings
+from matrix.text.endings import failed_words, state_words
 from matrix.text.headlines import caveats, headline
 
 # With the state, the answer, the heads of the table and what to do next these are twelve lines.
 MOST_ROWS, MOST_CAVEATS = 5, 2
 # Where sentences take two lines.
 MOST_ROWS_NARROW, MOST_CAVEATS_NARROW = 4, 1
-LONGEST_REASON = 240
 # From so many columns on there is room for intervals and bottlenecks beside many comparisons.
 WIDE = 100
 LEFT_OUT_NARROW = ("Interval", "Bottleneck")
-PLACES = {
-    "local": "local disk, not AWS: no storage is recommended",
-    "local-vm": "emulated machines, not AWS: no storage is recommended",
-    "emulated": "emulated, not AWS: no storage is recommended",
-}
 
 
 def show(console: Console, summary: SummaryDocument, *, flag: str, where: str | None = None) -> None:
@@ -58,7 +51,7 @@ def _show_answer(console: Console, summary: SummaryDocument, decision: Decision)
 
     terminal.print_wrapped(console, Text(headline(decision, name), "bold"))
     _show_ranking(console, summary, decision, name, is_wide=is_wide)
-    failed = _failed(summary)
+    failed = failed_words(summary)
     most = (MOST_CAVEATS if is_wide else MOST_CAVEATS_NARROW) - bool(failed)
     for caveat in [*caveats(decision, name)][:most]:
         terminal.print_wrapped(console, Text(caveat, "yellow"))
@@ -66,37 +59,11 @@ def _show_answer(console: Console, summary: SummaryDocument, decision: Decision)
         terminal.print_wrapped(console, Text(line, "red"))
 
 
-def _failed(summary: SummaryDocument) -> str:
-    """Write how many cells failed, and why the first one did, or that the run was interrupted; else nothing."""
-    if summary["status"] == INTERRUPTED:
-        return summary["warnings"][0]  # how many were measured, and how to go on
-    failed = [cell for cell in summary["cells"] if cell["state"] == "failed"]
-    # What others published has gaps, not failures.
-    if not failed or summary["environment"] == "published":
-        return ""
-    reason = error_text(failed[0].get("error")).removeprefix(f"{failed[0]['id']}: ")
-    cut = f"{reason[:LONGEST_REASON]} …" if len(reason) > LONGEST_REASON else reason
-    count = f"{len(failed)} cells failed, the first is " if len(failed) > 1 else "Failed: "
-    return f"{count}{failed[0]['id']}: {cut}"
-
-
 def _state(summary: SummaryDocument) -> Text:
     """Write how a run ended, where it ran, what it cost and whether anything is left of it."""
     if summary["environment"] == "published":
         return Text(f"{summary['status']}, not measured here", "yellow")
-    totals = summary.get("totals") or {"measured": 0, "cells": 0}
-    is_whole = summary["status"] == "measured"
-    parts = [f"{totals['measured']} of {totals['cells']} cells measured"]
-    if not is_whole:
-        parts.append(summary["status"])
-    if place := PLACES.get(summary["environment"]):
-        parts.append(place)
-    if receipt := summary.get("receipt"):
-        cost = receipt["totals"]["cost_usd"]
-        parts.append(f"on AWS: {money(cost)}" if summary["environment"] in PLACES else money(cost))
-        parts.append("nothing is left running" if receipt["is_complete"] else "the sweep has not ended")
-    mark = ("✓ ", "green") if is_whole else ("✗ ", "red")
-    return Text.assemble(mark, (" · ".join(parts), "green" if is_whole else "red"))
+    return Text(state_words(summary), "green" if summary["status"] == "measured" else "red")
 
 
 def _show_ranking(

@@ -13,10 +13,11 @@ from cli.target.service import Execution
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
+from matrix.text.endings import INTERRUPTED
 
 Read = Callable[[str], dict[str, Any] | None]
 
-STATUS = "interrupted"
+STATUS = INTERRUPTED
 DAMAGED: dict[str, Any] = {}
 
 

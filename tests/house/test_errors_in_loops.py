@@ -34,6 +34,7 @@ from agent.programs import containers
 from agent.workloads import neighbours
 from aws.fleet import launching
 from aws.records import bucket
+from aws.run import endings
 from aws.stack import clients
 from aws.stack import retrying as functions_retrying
 from cli.follow import following, interruption
@@ -390,6 +391,14 @@ def record_volumes(tried, error):
     tried.monkeypatch.setattr(launching.resources, "record", tried.failing(error, []))
     tried.monkeypatch.setattr(launching, "PAUSES_S", (0.0,) * 9)
     launching._record_volumes("r", "c", {"file_system": "s3", "storage": {"type": "s3"}}, 0)  # type: ignore[typeddict-item]
+
+
+@row("functions/aws/run/endings.py: swept_receipt", ends=BY_CLIENT, absent=NO_CONDITION)
+def read_swept_receipt(tried, error):
+    call = tried.failing(error, {"sweep": {}})
+    tried.monkeypatch.setattr(endings, "SWEPT_WITHIN_S", (0.0,) * 9)
+    tried.monkeypatch.setattr(endings.bucket, "read", lambda *_: call())
+    endings.swept_receipt("r")
 
 
 # --- clients of botocore, which repeats by itself --------------------------------------------------------------------

@@ -173,6 +173,8 @@ def arn(resource: Any) -> str:
             return whole.replace("${AWS::Partition}", "aws")
         case {"Ref": "KmsKeyArn"}:
             return "arn:aws:kms:*:*:key/*"
+        case {"Ref": "NotifyTopicArn" | "NotifyTopic"}:
+            return "arn:aws:sns:*:*:*"
         case {"Ref": "RunStateMachine"}:
             return "arn:aws:states:*"
         case {"Fn::GetAtt": [name, "Arn"]}:

@@ -15,7 +15,22 @@ def resources():
 def test_without_somebody_to_notify_there_are_no_alarms_to_pay_for():
     made = our_resources("own")
 
-    assert [name for name in made if name.endswith("Alarm") or name.startswith("Notify")] == []
+    assert [name for name in made if name.endswith("Alarm") or name.startswith(("Notify", "Tell"))] == []
+
+
+def test_each_end_of_a_run_is_told_to_the_address_and_the_topic_and_to_nobody_else(resources):
+    rule = resources["NotifyFunctionRunEnded"]["Properties"]["EventPattern"]["detail"]
+    topics = resources["NotifyFunction"]["Properties"]["Environment"]["Variables"]["TOPIC_ARNS"].split(",")
+    rights = [
+        statement["Resource"]
+        for name in ("TellEmailPolicy", "TellTopicPolicy")
+        for statement in resources[name]["Properties"]["PolicyDocument"]["Statement"]
+    ]
+
+    assert rule["status"] == ["SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED"]
+    assert len(rule["stateMachineArn"]) == 1, "the iterations of a distributed Map are executions too"
+    assert len(topics) == 2
+    assert sorted(topics) == sorted(rights)
 
 
 def test_each_alarm_notifies_the_address_and_the_topic(resources):

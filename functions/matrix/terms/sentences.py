@@ -87,10 +87,12 @@ def gone_text(resource: Mapping[str, Any]) -> str:
 
 def left_behind_lines(summary: SummaryDocument) -> list[str]:
     """List the resources that may still exist and cost money."""
-    return [
-        f"still there: {left.get('kind', 'resource')} {left.get('id', left)}"
-        for left in summary.get("left_behind") or []
-    ]
+    return [still_there_line(left) for left in summary.get("left_behind") or []]
+
+
+def still_there_line(left: Mapping[str, Any]) -> str:
+    """Name a resource that may still exist and cost money."""
+    return f"still there: {left.get('kind', 'resource')} {left.get('id', left)}"
 
 
 def warning_text(warning: str | Mapping[str, Any]) -> str:

@@ -1,0 +1,77 @@
+"""How a run ended: what Step Functions says of it, and the documents that it has left."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from aws.records import bucket
+from aws.run.failures import readable
+from aws.stack.clients import client
+from aws.stack.environment import environment
+from aws.stack.retrying import NotYet, retried
+from matrix.report.message import Ended
+from matrix.terms.documents.parts import Failure
+from matrix.terms.documents.receipt import ReceiptDocument
+from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.keys import run_key
+
+# The sweep begins with the same event and takes some seconds, with many instances a minute: two minutes in all.
+SWEPT_WITHIN_S = (0.5, 1, 2, 4, 8, 15, 30, 30, 30)
+
+
+class NotSwept(NotYet):
+    """No sweep has looked after a run since it ended."""
+
+
+def of(detail: Mapping[str, Any]) -> Ended:
+    """Return how a run ended, from the `detail` of the event that its execution ended.
+
+    Of error and cause AWS's reference of the event says nothing, so Step Functions is asked.
+    """
+    run, status = detail["name"], detail["status"]
+    failure: Failure = {"name": "", "message": ""}
+    if status != "SUCCEEDED":
+        described = client("stepfunctions").describe_execution(executionArn=detail["executionArn"])
+        if described.get("error") or described.get("cause"):
+            failure = readable({"Error": described.get("error", ""), "Cause": described.get("cause", "")})
+    here = environment()
+    options = "--local" if here.name != "aws" else f"--stack {here.stack} --region {here.region}"
+    return Ended(run, status, failure["name"], failure["message"], options, _page(run, detail["executionArn"]))
+
+
+def _page(run: str, arn: str) -> str:
+    """Return where a browser shows a run: its report in the S3 console, where it has one, else its execution."""
+    here = environment()
+    if here.name != "aws":
+        return f"Report: matrix report {run} --local --open"
+    console = f"https://{here.region}.console.aws.amazon.com"
+    report = run_key(run, "report.html")
+    if bucket.exists(report):
+        return f"Report: {console}/s3/object/{here.bucket}?region={here.region}&prefix={quote(report, safe='')}"
+    return f"Run: {console}/states/home?region={here.region}#/v2/executions/details/{arn}"
+
+
+def swept_receipt(run: str) -> ReceiptDocument | None:
+    """Return the receipt that the sweep after a run's end has made.
+
+    After two minutes without one, the receipt that there is, or None.
+    """
+
+    def swept() -> ReceiptDocument:
+        receipt = bucket.read(run_key(run, "receipt.json"), ReceiptDocument)
+        if receipt is None or receipt["sweep"] is None:
+            raise NotSwept(f"no sweep has looked after {run} yet")
+        return receipt
+
+    try:
+        return retried(f"the receipt of {run}", swept, SWEPT_WITHIN_S)
+    except NotSwept:
+        return bucket.read(run_key(run, "receipt.json"), ReceiptDocument)
+
+
+def summary(run: str, receipt: ReceiptDocument | None) -> SummaryDocument | None:
+    """Return a run's summary with this receipt; None of a run that ended before it was analysed."""
+    written = bucket.read(run_key(run, "summary.json"), SummaryDocument)
+    if written is not None and receipt is not None:
+        written["receipt"] = receipt
+    return written

@@ -1,0 +1,100 @@
+"""The message that tells somebody that a run has ended: at most fifteen lines of plain text."""
+
+from dataclasses import dataclass
+
+from matrix.input.storage_names import brief_names
+from matrix.terms.documents.receipt import ReceiptDocument
+from matrix.terms.documents.summary import Candidate, SummaryDocument
+from matrix.terms.figures import money
+from matrix.terms.sentences import error_text, receipt_sentence, still_there_line
+from matrix.text.endings import failed_words, shortened, state_words
+from matrix.text.headlines import caveats, headline
+
+MOST_LINES = 15
+MOST_CAVEATS, MOST_LEFT = 2, 3
+# SNS takes 100 characters of ASCII.
+LONGEST_SUBJECT = 100
+ENDS = {
+    "SUCCEEDED": "has ended",
+    "FAILED": "failed",
+    "TIMED_OUT": "ran into its time limit",
+    "ABORTED": "was stopped",
+}
+# Nothing is made by a run that ended with these.
+BEFORE_ANYTHING = ("InvalidMatrix", "QuotaExceeded", "NotGranted", "PlanDiffers")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A run that has ended."""
+
+    run: str
+    status: str
+    """Of its execution: SUCCEEDED, FAILED, TIMED_OUT or ABORTED."""
+    error: str
+    cause: str
+    """Of an execution that did not succeed; else empty."""
+    options: str
+    """Those that choose its deployment in commands."""
+    page: str
+    """Address of its report or, without one, of its execution."""
+
+
+def subject(ended: Ended, summary: SummaryDocument | None) -> str:
+    """Return the message's subject."""
+    how = ENDS[ended.status] if summary is None or ended.status != "SUCCEEDED" else summary["status"]
+    return f"Storage Matrix: {ended.run} {how}"[:LONGEST_SUBJECT]
+
+
+def lines(ended: Ended, summary: SummaryDocument | None, receipt: ReceiptDocument | None) -> list[str]:
+    """Return the message: how the run ended, the answer, what it cost, what is left of it, and where to go on.
+
+    Without a summary the run ended before it was analysed; without a receipt no sweep has looked after it yet.
+    """
+    written = [
+        f"Run {ended.run} {ENDS[ended.status]}.",
+        *(_without_summary(ended, receipt) if summary is None else _answer(summary)),
+        *_left(receipt, ended),
+    ]
+    command = f"matrix results {ended.run} {ended.options}"
+    goes_on = (
+        f"; measure the rest: matrix run --resume {ended.run} {ended.options}" if _has_rest(ended, summary) else ""
+    )
+    return [*written[: MOST_LINES - 2], f"All: {command}{goes_on}", ended.page]
+
+
+def _has_rest(ended: Ended, summary: SummaryDocument | None) -> bool:
+    if summary is None:
+        return ended.status != "SUCCEEDED" and ended.error not in BEFORE_ANYTHING
+    return any(cell["state"] != "measured" for cell in summary["cells"])
+
+
+def _answer(summary: SummaryDocument) -> list[str]:
+    decision = summary.get("decision")
+    told = [state_words(summary)]
+    if decision and "as_written" not in decision:
+        names = brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"])
+
+        def name(candidate: Candidate) -> str:
+            return names[candidate["file_system"]]
+
+        told += [headline(decision, name), *[*caveats(decision, name)][:MOST_CAVEATS]]
+    failed = failed_words(summary)
+    return told + ([failed] if failed else [])
+
+
+def _without_summary(ended: Ended, receipt: ReceiptDocument | None) -> list[str]:
+    if ended.status == "SUCCEEDED":
+        return ["It was only planned (dryRun)."]
+    reason = error_text({"name": ended.error, "message": shortened(ended.cause)})
+    return [*([reason] if reason else []), *([f"Cost: {money(receipt['totals']['cost_usd'])}"] if receipt else [])]
+
+
+def _left(receipt: ReceiptDocument | None, ended: Ended) -> list[str]:
+    if receipt is None:
+        if ended.error in BEFORE_ANYTHING:
+            return ["Receipt: nothing was created."]
+        return [f"Receipt: none yet, so something may be left: matrix reap --run {ended.run} {ended.options}"]
+    left = [each for each in receipt["resources"] if each["gone_at"] is None and not each.get("kept")]
+    more = [f"and {len(left) - MOST_LEFT} more"] if len(left) > MOST_LEFT else []
+    return [f"Receipt: {receipt_sentence(receipt)}", *map(still_there_line, left[:MOST_LEFT]), *more]

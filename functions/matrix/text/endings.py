@@ -1,0 +1,49 @@
+"""How a run ended, in words: its cells, where it ran, its cost, what is left of it, and what failed."""
+
+from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.figures import money
+from matrix.terms.sentences import error_text
+
+LONGEST_REASON = 240
+# The status of a run that ended before it was analysed.
+INTERRUPTED = "interrupted"
+PLACES = {
+    "local": "local disk, not AWS: no storage is recommended",
+    "local-vm": "emulated machines, not AWS: no storage is recommended",
+    "emulated": "emulated, not AWS: no storage is recommended",
+}
+
+
+def state_words(summary: SummaryDocument) -> str:
+    """Write how a run ended, where it ran, what it cost and whether anything is left of it."""
+    totals = summary.get("totals") or {"measured": 0, "cells": 0}
+    parts = [f"{totals['measured']} of {totals['cells']} cells measured"]
+    is_whole = summary["status"] == "measured"
+    if not is_whole:
+        parts.append(summary["status"])
+    if place := PLACES.get(summary["environment"]):
+        parts.append(place)
+    if receipt := summary.get("receipt"):
+        cost = receipt["totals"]["cost_usd"]
+        parts.append(f"on AWS: {money(cost)}" if summary["environment"] in PLACES else money(cost))
+        parts.append("nothing is left running" if receipt["is_complete"] else "the sweep has not ended")
+    return f"{'✓' if is_whole else '✗'} {' · '.join(parts)}"
+
+
+def failed_words(summary: SummaryDocument) -> str:
+    """Write how many cells failed, and why the first one did, or that the run was interrupted; else nothing."""
+    if summary["status"] == INTERRUPTED:
+        return summary["warnings"][0]  # how many were measured, and how to go on
+    failed = [cell for cell in summary["cells"] if cell["state"] == "failed"]
+    # What others published has gaps, not failures.
+    if not failed or summary["environment"] == "published":
+        return ""
+    reason = error_text(failed[0].get("error")).removeprefix(f"{failed[0]['id']}: ")
+    count = f"{len(failed)} cells failed, the first is " if len(failed) > 1 else "Failed: "
+    return f"{count}{failed[0]['id']}: {shortened(reason)}"
+
+
+def shortened(reason: str) -> str:
+    """Return the beginning of a reason that may be as long as AWS likes."""
+    line = " ".join(reason.split())
+    return f"{line[:LONGEST_REASON]} …" if len(line) > LONGEST_REASON else line

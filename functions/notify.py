@@ -1,0 +1,28 @@
+"""Notify: tell the topics of the stack that a run has ended, however it ended."""
+
+import os
+from typing import Any
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from aws.run import endings
+from aws.stack.clients import client
+from aws.stack.entry import entry
+from matrix.report import message
+
+
+@entry
+def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
+    """Publish one message for the event that an execution has ended; answer it.
+
+    A state of the definition would not do: a run that is stopped or times out enters none any more. The message waits
+    for the sweep that follows each end, some seconds, since only that knows what is left.
+    """
+    run = event["detail"]["name"]
+    ended = endings.of(event["detail"])
+    receipt = endings.swept_receipt(run) if ended.error not in message.BEFORE_ANYTHING else None
+    summary = endings.summary(run, receipt)
+    subject, text = message.subject(ended, summary), "\n".join(message.lines(ended, summary, receipt))
+    for topic in filter(None, os.environ["TOPIC_ARNS"].split(",")):
+        client("sns").publish(TopicArn=topic, Subject=subject, Message=text)
+    return {"subject": subject, "message": text}
