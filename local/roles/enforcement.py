@@ -23,6 +23,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import unquote
+from xml.sax.saxutils import unescape
 
 from moto.core.authorization import ActionAuthenticatorMixin
 from moto.core.exceptions import ServiceException
@@ -136,11 +137,9 @@ class RoleEnforcement:
             return None
         name = f"s3:{response._get_action()}"
         action = PERMISSIONS.get(name, name)
-        is_of_bucket = key is None or action.startswith("s3:ListBucket")
         if action == "s3:DeleteObject" and key is None:
-            # DeleteObjects: S3 checks each key of the body. Here a role must be granted all keys.
-            is_of_bucket, key = False, "*"
-            action = "s3:DeleteObjectVersion" if b"<VersionId>" in (response.body or b"") else action
+            return self._deleting_of_many(caller, bucket, response.body or b"")
+        is_of_bucket = key is None or action.startswith("s3:ListBucket")
         permission = Permission(action, f"arn:{PARTITION}:s3:::{bucket or '*'}{'' if is_of_bucket else f'/{key}'}")
         context = {f"s3:{word}": values[0] for word, values in response.querystring.items() if word == "prefix"}
         if_none_match = response.headers.get("If-None-Match")
@@ -160,6 +159,23 @@ class RoleEnforcement:
                 # Not logged: nobody asked to list, and a 403 in place of a 404 is nothing that a role lacks.
                 return self._denial(caller, listing, prefix)
             self.allows(caller, listing, prefix)
+        return None
+
+    def _deleting_of_many(self, caller: Caller, bucket: str | None, body: bytes) -> ServiceException | None:
+        """Return the denial of DeleteObjects, None where each key may be deleted.
+
+        S3 answers for each key; here one that is denied denies all.
+        """
+        action = "s3:DeleteObjectVersion" if b"<VersionId>" in body else "s3:DeleteObject"
+        objects = f"arn:{PARTITION}:s3:::{bucket or '*'}"
+        anything = Permission(action, f"{objects}/*")
+        if self._decision(caller, anything, {})[0] == "allow":
+            self.allows(caller, anything)
+            return None
+        for key in re.findall(r"<Key>(.*?)</Key>", body.decode(), re.DOTALL):
+            permission = Permission(action, f"{objects}/{unescape(key)}")
+            if not self.allows(caller, permission):
+                return self._denial(caller, permission, {})
         return None
 
     def _reading_of_source(self, caller: Caller, response: Any) -> ServiceException | None:

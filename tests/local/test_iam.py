@@ -239,7 +239,7 @@ OF_BUCKET = [
 def function_name(cloud) -> str:
     """A function whose role may do little."""
     grants = [
-        {"Effect": "Allow", "Action": "s3:PutObject", "Resource": "arn:aws:s3:::guarded/own/*"},
+        {"Effect": "Allow", "Action": ["s3:PutObject", "s3:DeleteObject"], "Resource": "arn:aws:s3:::guarded/own/*"},
         {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::guarded/*"},
         {"Effect": "Allow", "Action": ["dynamodb:PutItem"], "Resource": "arn:aws:dynamodb:*:*:table/ledger"},
         {"Effect": "Allow", "Action": "ec2:DescribeInstances", "Resource": "*"},
@@ -289,6 +289,14 @@ def call(cloud, function_name):
         # what the bucket's own policy denies, and what it grants
         ("s3", "put_object", {"Bucket": "guarded", "Key": "own/sealed/a", "Body": "x"}, "AccessDenied"),
         ("s3", "put_object", {"Bucket": "guarded", "Key": "lent/a", "Body": "x"}, None),
+        # each key of the body is asked for by itself
+        ("s3", "delete_objects", {"Bucket": "guarded", "Delete": {"Objects": [{"Key": "own/a&b"}]}}, None),
+        (
+            "s3",
+            "delete_objects",
+            {"Bucket": "guarded", "Delete": {"Objects": [{"Key": "own/a"}, {"Key": "other/a"}]}},
+            "AccessDenied",
+        ),
         ("s3", "list_objects_v2", {"Bucket": "guarded"}, "AccessDenied"),
         # without s3:ListBucket an absent key is a denial, as on S3: code that waits for a 404 must notice here
         ("s3", "get_object", {"Bucket": "guarded", "Key": "absent"}, "AccessDenied"),
