@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         fio,
         instance_throughput,
         metadata,
+        objects,
         read,
         touch,
         transfer,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     # mypy holds each module against the protocol here. At run time only the job's own is imported.
     _MODULES: tuple[WorkloadModule, ...] = (
-        build, command, dd, delete, fio, instance_throughput, metadata, read, touch, transfer, yocto,
+        build, command, dd, delete, fio, instance_throughput, metadata, objects, read, touch, transfer, yocto,
     )  # fmt: skip
 
 TYPES = (
@@ -40,6 +41,7 @@ TYPES = (
     "instance-throughput",
     "metadata",
     "delete",
+    "objects",
 )
 
 

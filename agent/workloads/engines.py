@@ -25,6 +25,8 @@ from agent.workloads.trial import integer_problems
 from contract import histogram
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from agent.job import Job, Step
     from agent.machine.workspace import Workspace
 
@@ -123,10 +125,14 @@ class Report:
 
     def histograms(self, name: str) -> bytes:
         """The raw document that merges with those of other instances and of fio."""
+        return self.histograms_of({name: (self.bins, self.longest_ns)})
+
+    def histograms_of(self, latencies: Mapping[str, tuple[dict[int, int], int]]) -> bytes:
+        """The same of several kinds of operations, by name: bins and the longest latency (ns)."""
         document = {
             "schema": 1,
             "unit": "ns",
-            "histograms": {name: histogram.entry(self.bins, self.longest_ns)},
+            "histograms": {name: histogram.entry(*kept) for name, kept in latencies.items()},
             "workers": self.workers,
         }
         return json.dumps(document).encode()

@@ -19,6 +19,8 @@ READ = {"type": "read", "records": 1024, "pageBytes": "64KiB"}
 BUILD = {"type": "build", "build": "make"}
 COMMAND = {"type": "command", "name": "bench", "command": "pgbench bench"}
 TPS = {"unit": "tx/s", "better": "higher", "pattern": "^tps = ([0-9.]+)"}
+OBJECTS = {"type": "objects", "requests": 1000, "threads": 4}
+S3 = {"type": "s3"}
 THROUGHPUT = {"type": "instance-throughput", "size": "1GiB"}
 TRANSFER = {"type": "transfer", "tool": ["cp", "cp+parallel"]}
 YOCTO = {"type": "yocto", "image": "core-image-sato-sdk"}

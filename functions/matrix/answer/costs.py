@@ -176,7 +176,7 @@ class Bill:
         if storage is None or not storage.is_billed_by_use:
             return 0.0, True
         count = ran_of(cell)
-        requests, is_counted = 0.0, True
+        got, put, is_counted = 0.0, 0.0, True
         moved = _metered_by_mount(storage, point.get("use") or {}, count)
         if moved is None:
             try:
@@ -184,15 +184,13 @@ class Bill:
                 footprint = workload.footprint(dict(point.get("params") or {}), storage, count)
             except (ValidationError, KeyError, TypeError, ValueError):
                 return None, True
-            moved, requests = (
-                (count * footprint.read_bytes, count * footprint.written_bytes),
-                count * footprint.read_requests,
-            )
+            moved = count * footprint.read_bytes, count * footprint.written_bytes
+            got, put = count * footprint.read_requests, count * footprint.put_requests
             is_counted = any(name in work for name in BYTES)
             if is_counted:
                 moved = work.get("read_bytes", 0.0), work.get("write_bytes", 0.0) + work.get("bytes", 0.0)
         read, written = map(Amount.exactly, moved)
-        usage = Usage(NOTHING, read, written, NOTHING, Amount.exactly(requests))
+        usage = Usage(NOTHING, read, written, NOTHING, Amount.exactly(got), Amount.exactly(put))
         return file_system_cost(self.book, storage, usage).expected, is_counted
 
     def _billed(self, cell: Document, point: Document) -> tuple[float, str] | None:

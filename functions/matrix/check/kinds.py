@@ -16,6 +16,7 @@ def kind_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     yield from _weighting_problems(cells)
     yield from _only_read_problems(cells)
     yield from _object_problems(matrix, cells)
+    yield from _request_problems(cells)
     yield from _neighbour_problems(matrix, cells)
     yield from _device_problems(matrix, cells)
     yield from _several_problems(matrix, cells)
@@ -55,16 +56,19 @@ def _weighting_problems(cells: list[Combination]) -> Problems:
 
 def _only_read_problems(cells: list[Combination]) -> Problems:
     """Yield a problem for what needs more of a file system than S3 has, even through Mountpoint, or our server."""
-    reported: set[tuple[str, str | None]] = set()
+    reported: set[tuple[str, tuple[str, ...]]] = set()
     for cell in cells:
-        kind, only, workload = cell.storage.type, cell.storage.only_workload, cell.workload.type
-        if only in (None, workload) or (kind, only) in reported:
+        kind, only, workload = cell.storage.type, cell.storage.only_workloads, cell.workload.type
+        if not only or workload in only or (kind, only) in reported:
             continue
         reported.add((kind, only))
-        rule = "it is only read from" if only == "read" else f"it is only for workload {only}"
-        fix = f"exclude it for storage type {kind}, or use workload {only}"
+        named = " or ".join(only)
+        rule = "it is only read from" if only == ("read",) else f"it is only for workload {named}"
+        fix = f"exclude it for storage type {kind}, or use workload {named}"
         if workload == "command":
             fix += '; for commands S3 has client "command"'
+        if cell.workload.wants_objects and cell.storage.keeps_objects:
+            fix += '; for requests that are counted one by one S3 has client "boto3"'
         yield Problem("workload", workload, f"cannot be done on {cell.storage.slug}: {rule}", fix)
 
 
@@ -72,7 +76,7 @@ def _object_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield a problem for objects where there is no bucket, and for a cache where there is no file system."""
     reported: set[str] = set()
     for cell in cells:
-        workload, is_bucket = cell.workload, cell.storage.only_workload == "command"
+        workload, is_bucket = cell.workload, cell.storage.only_workloads == ("command",)
         if not isinstance(workload, CommandWorkload):
             continue
         is_own = is_bucket and not cell.storage.existing_id
@@ -87,6 +91,19 @@ def _object_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
             yield Problem(path, shorten(value), rule, f"leave it out, or exclude it on {cell.storage.slug}")
 
 
+def _request_problems(cells: list[Combination]) -> Problems:
+    """Yield a problem for requests for objects to each kind of file system."""
+    reported: set[str] = set()
+    for cell in cells:
+        storage = cell.storage
+        if not cell.workload.wants_objects or storage.only_workloads or storage.type in reported:
+            continue
+        reported.add(storage.type)
+        rule = f"cannot be done on {storage.slug}: it keeps files, and takes no requests for objects"
+        fix = f"exclude it for storage type {storage.type}; for small files use workload metadata or touch"
+        yield Problem("workload", cell.workload.type, rule, fix)
+
+
 def _neighbour_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield one problem for each workload that shifts reads where nobody else's data can be read."""
     refused: set[str] = set()
@@ -96,7 +113,7 @@ def _neighbour_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         path = f"{path_of_workload(matrix, cell)}.shift"
         shift, count = max(cell.workload.shift), cell.fleet.count
         rule, fix = "", ""
-        if not cell.storage.is_shared or cell.storage.only_workload is not None:
+        if not cell.storage.is_shared or cell.storage.only_workloads:
             rule = f"{cell.storage.slug} is no file system that instances share and cache"
             fix = f"exclude it for storage type {cell.storage.type}"
         elif shift >= count:

@@ -290,6 +290,7 @@ def _footprint(combination: Combination, points: list[Point]) -> Footprint:
         written_bytes=sum(footprint.written_bytes for footprint in each),
         stored_bytes=max(footprint.stored_bytes for footprint in each),
         read_requests=sum(footprint.read_requests for footprint in each),
+        write_requests=sum(footprint.put_requests for footprint in each),
     )
 
 
@@ -522,13 +523,15 @@ def _populate(group: list[_Cell], book: PriceBook) -> tuple[Populate | None, flo
 
 def _usage(seconds: Amount, moving: list[_Cell], stored_bytes: float) -> Usage:
     """Return what a file system is used for in some of its time, in which these cells move their bytes on it."""
-    read = written = requests = 0.0
+    read = written = got = put = 0.0
     for cell in moving:
         times = cell.combination.fleet.count * cell.repetitions
         read += times * cell.footprint.read_bytes
         written += times * cell.footprint.written_bytes
-        requests += times * cell.footprint.read_requests
-    return Usage(seconds, _guessed(read), _guessed(written), _guessed(stored_bytes), Amount.exactly(requests))
+        got += times * cell.footprint.read_requests
+        put += times * cell.footprint.put_requests
+    requests = Amount.exactly(got), Amount.exactly(put)
+    return Usage(seconds, _guessed(read), _guessed(written), _guessed(stored_bytes), *requests)
 
 
 def _crossing_cost(cell: _Cell, book: PriceBook) -> Cost:

@@ -8,6 +8,8 @@ from matrix.terms.documents.parts import Volume
 
 # EFS meters an NFS request as at least so many bytes (EFS guide, metering).
 METERED_REQUEST_BYTES = 4_096
+# The parts that agents put large objects in (agent/engine/records.py), and Mountpoint by default.
+PUT_PART_BYTES = 8 * 2**20
 HOUR_S = 3_600
 MONTH_S = 730 * HOUR_S  # AWS's month of 730 hours
 ROOT_VOLUME_GIB = 20  # as the launch template of template.yaml says
@@ -47,13 +49,14 @@ NOTHING = Amount(0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Usage:
-    """What a file system is used for: how long it exists, bytes read, written and kept."""
+    """What a file system is used for: how long it exists, bytes read, written and kept, requests that S3 bills."""
 
     seconds: Amount
     read_bytes: Amount
     written_bytes: Amount
     stored_bytes: Amount
     read_requests: Amount = NOTHING
+    write_requests: Amount = NOTHING
     is_steady: bool = False
     """Whether it keeps the same all the time, and not what a run happens to write."""
 

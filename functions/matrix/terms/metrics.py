@@ -31,9 +31,15 @@ METRICS: dict[str, Metric] = {
     "open_read_lat_p90_us": Metric("µs", False, "90th percentile of the time of opening, reading and closing a file"),
     "open_read_lat_p99_us": Metric("µs", False, "99th percentile of the time of opening, reading and closing a file"),
     "lists_per_s": Metric("files/s", True, "entries of directories listed per second by one instance"),
-    "list_lat_p50_us": Metric("µs", False, "median time of listing a whole directory on one instance"),
-    "list_lat_p90_us": Metric("µs", False, "90th percentile of the time of listing a whole directory on one instance"),
-    "list_lat_p99_us": Metric("µs", False, "99th percentile of the time of listing a whole directory on one instance"),
+    "list_lat_p50_us": Metric(
+        "µs", False, "median time of listing a whole directory, or a page of keys, on one instance"
+    ),
+    "list_lat_p90_us": Metric(
+        "µs", False, "90th percentile of the time of listing a whole directory, or a page of keys, on one instance"
+    ),
+    "list_lat_p99_us": Metric(
+        "µs", False, "99th percentile of the time of listing a whole directory, or a page of keys, on one instance"
+    ),
     "renames_per_s": Metric("files/s", True, "files renamed per second by one instance"),
     "rename_lat_p50_us": Metric("µs", False, "median time of one rename on one instance"),
     "rename_lat_p90_us": Metric("µs", False, "90th percentile of the time of one rename on one instance"),
@@ -52,7 +58,30 @@ METRICS: dict[str, Metric] = {
     ),
     "slowest_dd_mb_per_s": Metric("MB/s", True, "10^6 bytes per second that the slowest dd of one step says of itself"),
     "records_per_s": Metric("records/s", True, "records read per second by one instance"),
-    "requests_per_s": Metric("requests/s", True, "requests for pages or batches of records per second by one instance"),
+    "requests_per_s": Metric(
+        "requests/s", True, "requests for pages or batches of records, or for objects, per second by one instance"
+    ),
+    "objects_per_s": Metric("objects/s", True, "objects put, read, asked for, listed or deleted per second"),
+    "throttled_requests": Metric(
+        "requests", False, "attempts that S3 refused as too many (503) and that were repeated"
+    ),
+    "failed_requests": Metric("requests", False, "attempts that failed otherwise and were repeated"),
+    "request_lat_p50_us": Metric("µs", False, "median time of a request of a mix, whatever its operation"),
+    "request_lat_p90_us": Metric(
+        "µs", False, "90th percentile of the time of a request of a mix, whatever its operation"
+    ),
+    "request_lat_p99_us": Metric(
+        "µs", False, "99th percentile of the time of a request of a mix, whatever its operation"
+    ),
+    "put_lat_p50_us": Metric("µs", False, "median time of a PUT of one object, all its parts included"),
+    "put_lat_p90_us": Metric("µs", False, "90th percentile of the time of a PUT of one object, all its parts included"),
+    "put_lat_p99_us": Metric("µs", False, "99th percentile of the time of a PUT of one object, all its parts included"),
+    "get_lat_p50_us": Metric("µs", False, "median time of a GET of one object"),
+    "get_lat_p90_us": Metric("µs", False, "90th percentile of the time of a GET of one object"),
+    "get_lat_p99_us": Metric("µs", False, "99th percentile of the time of a GET of one object"),
+    "head_lat_p50_us": Metric("µs", False, "median time of a HEAD of one object"),
+    "head_lat_p90_us": Metric("µs", False, "90th percentile of the time of a HEAD of one object"),
+    "head_lat_p99_us": Metric("µs", False, "99th percentile of the time of a HEAD of one object"),
     "highest_rate_per_s": Metric(
         "operations/s",
         True,
@@ -129,6 +158,9 @@ _TITLES = {
     "slowest_dd_mb_per_s": "Throughput of the slowest dd",
     "records_per_s": "Record rate",
     "requests_per_s": "Request rate",
+    "objects_per_s": "Object rate",
+    "throttled_requests": "Throttled requests",
+    "failed_requests": "Failed requests",
     "highest_rate_per_s": "Highest rate within the limit",
     "burst_mb_per_s": "Burst throughput",
     "baseline_mb_per_s": "Baseline throughput",

@@ -78,7 +78,7 @@ class Storage(Element, Protocol):
     has_device: ClassVar[bool]
     """Whether it is a disk of an instance, made for the run and empty, that can be written without a file system."""
     is_only_read: ClassVar[bool]
-    """Whether it is no file system, so that no other workload can be done on it than `only_workload`."""
+    """Whether it is no file system, so that no other workload can be done on it than `only_workloads`."""
     keeps_objects: ClassVar[bool]
     """Whether it keeps objects, and no files."""
     existing_fields: ClassVar[tuple[str, ...]]
@@ -105,8 +105,8 @@ class Storage(Element, Protocol):
     ceilings: ClassVar[CeilingWords]
 
     @property
-    def only_workload(self) -> str | None:
-        """The type of the only workload that can be done on it; None where it is a file system."""
+    def only_workloads(self) -> tuple[str, ...]:
+        """The types of the only workloads that can be done on it; none where it is a file system."""
         ...
 
     @property
@@ -295,9 +295,9 @@ class StorageModel(ElementModel):
     quotas: ClassVar[tuple[Quota, ...]] = ()
 
     @property
-    def only_workload(self) -> str | None:
+    def only_workloads(self) -> tuple[str, ...]:
         """It is a file system, or our own engine reads it."""
-        return "read" if self.is_only_read else None
+        return ("read",) if self.is_only_read else ()
 
     @property
     def read_latency_s(self) -> float:

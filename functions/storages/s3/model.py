@@ -11,7 +11,6 @@ from matrix.terms.charges import Amount, Charge, Usage
 from matrix.terms.problems import Problems
 from storages.contracts.model import CeilingWords, Document, StorageModel, Words
 
-_PART_BYTES = 8 * 2**20  # of an upload (agent/engine/records.py)
 # What reads it beside botocore, which each instance has.
 _PROGRAMS = {"crt": {"awscrt"}, "mountpoint": {"mount-s3"}}
 
@@ -55,9 +54,9 @@ class S3Storage(StorageModel):
     """Below which of its prefixes they are."""
 
     @property
-    def only_workload(self) -> str:
-        """A command, where that is its client; else `read`."""
-        return "command" if self.client == "command" else "read"
+    def only_workloads(self) -> tuple[str, ...]:
+        """A command, where that is its client; else `read`, and requests for objects where each can be counted."""
+        return {"command": ("command",), "boto3": ("read", "objects")}.get(self.client, ("read",))
 
     @property
     def is_billed_by_use(self) -> bool:
@@ -106,7 +105,7 @@ class S3Storage(StorageModel):
         )
         yield Charge("s3_gib_month", kept)
         yield Charge("s3_get", usage.read_requests)
-        yield Charge("s3_put", usage.written_bytes.times(1 / _PART_BYTES))
+        yield Charge("s3_put", usage.write_requests)
 
     @property
     def slug(self) -> str:

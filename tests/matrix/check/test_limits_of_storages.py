@@ -323,7 +323,8 @@ def test_s3_costs_what_is_kept_and_each_request():
     [file_system] = planned["file_systems"]
     # 8 GiB: 1,024 parts at 0.000005 and 2^20 GETs at 0.0000004 USD; kept for an hour at 0.023 a month and GiB.
     written, gets = Amount.exactly(2**33), Amount.exactly(2**20)
-    usage = Usage(Amount.exactly(3600), gets, written, written, read_requests=gets)
+    puts = Amount.exactly(2**33 / 2**23)
+    usage = Usage(Amount.exactly(3600), gets, written, written, read_requests=gets, write_requests=puts)
     by_use = file_system_cost(
         published_prices(), matrix(storage=[{"type": "s3"}], workload=[READ]).matrix.storage[0], usage
     )

@@ -12,7 +12,9 @@ from support.matrices import (
     FIO,
     FSX,
     METADATA,
+    OBJECTS,
     READ,
+    S3,
     THROUGHPUT,
     TOUCH,
     TRANSFER,
@@ -663,3 +665,119 @@ def test_jobs_share_a_device_unless_each_has_a_part_of_its_own_and_only_what_is_
     assert footprint(rw="randwrite", offset_increment="2G", offset="1G").stored_bytes == 8 * 2**30
     assert footprint(rw="randread").written_bytes == 2**30
     assert footprint(rw="randwrite").written_bytes == 4 * 2**30
+
+
+# ---------------------------------------------------------------- objects
+
+
+def problems_of_objects(**changes):
+    return problems_of(storage=[S3], workload=[OBJECTS | changes])
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"operation": "copy"}, "operation"),
+        ({"mix": {"get": 1, "put": 1}}, "mix"),
+        ({"operation": "mix", "mix": {"get": 1}}, "mix"),
+        ({"operation": "mix", "mix": {"get": 1, "copy": 1}}, "mix"),
+        ({"operation": "put", "keysPerDelete": 10}, "keysPerDelete"),
+        ({"operation": "mix", "keysPerDelete": 10}, "keysPerDelete"),
+        ({"keysPerDelete": 1001}, "keysPerDelete"),
+        ({"keysPerList": 0}, "keysPerList"),
+        ({"requests": 3}, "requests"),
+        ({"objects": 4, "prefixes": [1, 5]}, "objects"),
+        ({"objectSize": "65MiB"}, "objectSize"),
+        ({"objectSize": "1GiB", "partSize": "65MiB"}, "partSize"),
+        ({"objectSize": "1GiB", "partSize": "4MiB"}, "partSize"),
+        ({"objectSize": "8MiB", "partSize": "8MiB"}, "partSize"),
+        ({"objectSize": "100GiB", "partSize": "8MiB"}, "partSize"),
+        ({"p99AtMostMs": 10}, "p99AtMostMs"),
+        ({"threads": [4, 4]}, "threads"),
+    ],
+)
+def test_what_s3_or_the_engine_cannot_do_is_refused_by_its_field(changes, field):
+    assert problems_of_objects() == {}
+
+    assert list(problems_of_objects(**changes)) == [f"workload[0].{field}"]
+
+
+@pytest.mark.parametrize("client", ["crt", "mountpoint", "command"])
+def test_objects_need_a_client_whose_requests_can_be_counted(client):
+    [problem] = problems_of(storage=[S3 | {"client": client}], workload=[OBJECTS]).values()
+
+    assert 'S3 has client "boto3"' in problem.fix
+
+
+@pytest.mark.parametrize("storage", [EBS, EFS])
+def test_a_file_system_takes_no_requests_for_objects(storage):
+    [problem] = problems_of(storage=[storage], workload=[OBJECTS]).values()
+
+    assert "it keeps files" in problem.rule
+
+
+def objects_of(**changes):
+    return matrix(storage=[S3], workload=[OBJECTS | changes]).matrix
+
+
+def test_a_mix_is_as_warp_has_it_unless_it_is_given():
+    [workload] = objects_of(operation="mix", requests=20).workload
+    [point] = workload.points()
+    assert point["mix"] == "get 9, head 6, put 3, delete 2"
+
+    [workload] = objects_of(operation="mix", mix={"get": 2, "put": 1}, requests=10).workload
+    assert workload.points()[0]["mix"] == "get 7, put 3"  # 6.67 and 3.33: the largest remainder gets the last one
+
+
+def footprint_of(operation, **changes):
+    checked = objects_of(operation=operation, **changes)
+    [workload], [storage] = checked.workload, checked.storage
+    [point] = workload.points()
+    return workload.footprint(point, storage, 1)
+
+
+def test_requests_are_counted_in_the_two_classes_that_s3_bills():
+    pilot, size = 10, 65_536
+    put = footprint_of("put")
+    # Three listings of one prefix and a page of what was written; 16 objects are read again.
+    assert put.write_requests == 1000 + 3 + 1 + pilot
+    assert put.read_requests == 16 + pilot
+    assert put.written_bytes == put.stored_bytes == 1000 * size
+
+    parts = footprint_of("put", objectSize="12MiB", partSize="5MiB")
+    assert parts.write_requests == 5 * 1000 + 3 + 1 + pilot  # begin, three parts, complete
+
+    got = footprint_of("get", objects=200)
+    assert (got.read_requests, got.write_requests) == (1000 + pilot, 200 + 3 + pilot)
+    assert got.read_bytes == 1000 * size
+
+    listed = footprint_of("list", objects=200)
+    assert (listed.read_requests, listed.write_requests) == (pilot, 1000 + 200 + 3 + pilot)
+
+    # A DELETE costs nothing, what it deletes was put, and listed as gone.
+    deleted = footprint_of("delete", keysPerDelete=10)
+    assert deleted.write_requests == 10_000 + 3 + 10 + pilot
+    assert deleted.stored_bytes == 10_000 * size
+
+
+def test_an_open_loop_is_judged_by_the_latency_of_its_operation():
+    [workload] = objects_of(operation=["get", "mix"], ratePerSecondPerInstance=[100]).workload
+    document = workload.document
+
+    assert [workload.judged_by(point, document) for point in workload.points()] == [
+        "get_lat_p99_us",
+        "request_lat_p99_us",
+    ]
+    assert footprint_of("get", ratePerSecondPerInstance=10).seconds >= 100
+
+
+def test_requests_of_objects_cost_what_s3_bills_for_them():
+    by_put = plan(matrix(storage=[S3], workload=[OBJECTS | {"operation": "put", "objectSize": 1}])).to_document()
+    by_get = plan(
+        matrix(storage=[S3], workload=[OBJECTS | {"operation": "get", "objects": 1, "objectSize": 1}])
+    ).to_document()
+
+    [put], [got] = by_put["cells"], by_get["cells"]
+    # 3 repetitions of 1,014 PUTs and LISTs at 5 USD a million, and of as many GETs at 0.4.
+    difference = 3 * ((1014 - 14) * 5e-6 - (1010 - 26) * 0.4e-6)
+    assert put["metered_usd"]["expected"] - got["metered_usd"]["expected"] == pytest.approx(difference, rel=0.05)

@@ -101,7 +101,7 @@ SOME_WORKLOADS = (
     {"type": "read", "records": 1024},
     {"type": "command", "name": "copy", "command": "true"},
 )
-SOME_STORAGES = ({"type": "ebs", "volumeType": "gp3", "sizeGiB": 200}, {"type": "efs"})
+SOME_STORAGES = ({"type": "ebs", "volumeType": "gp3", "sizeGiB": 200}, {"type": "efs"}, {"type": "s3"})
 
 
 @pytest.mark.parametrize("kind", MODELS)

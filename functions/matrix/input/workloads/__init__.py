@@ -14,6 +14,7 @@ from matrix.input.workloads.delete import DeleteWorkload
 from matrix.input.workloads.fio import FioWorkload
 from matrix.input.workloads.instance_throughput import InstanceThroughputWorkload
 from matrix.input.workloads.metadata import MetadataWorkload
+from matrix.input.workloads.objects import ObjectsWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
 from matrix.input.workloads.transfer import TransferWorkload
@@ -30,7 +31,8 @@ AnyWorkload = Annotated[
     | TransferWorkload
     | DeleteWorkload
     | YoctoWorkload
-    | InstanceThroughputWorkload,
+    | InstanceThroughputWorkload
+    | ObjectsWorkload,
     Field(discriminator="type"),
 ]  # fmt: skip
 

@@ -42,6 +42,11 @@ class Workload(Element, Protocol):
         ...
 
     @property
+    def wants_objects(self) -> bool:
+        """Whether it asks for objects, which a file system has not."""
+        ...
+
+    @property
     def writes_zeros(self) -> bool:
         """Whether any of its points writes zeros, which a compressor makes nothing of."""
         ...
@@ -112,6 +117,11 @@ class WorkloadModel(ElementModel):
     @property
     def wants_device(self) -> bool:
         """It works on files."""
+        return False
+
+    @property
+    def wants_objects(self) -> bool:
+        """It works on files, or on what a storage has in their place."""
         return False
 
     @property

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from matrix.input.part import Part
+from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.problems import Problems
 
 Params = dict[str, Any]
@@ -15,7 +16,8 @@ Params = dict[str, Any]
 class Footprint:
     """What one instance is expected to take for one step: time, bytes as the storage meters them, bytes that stay.
 
-    Requests are those that S3 would bill.
+    Requests are those that S3 would bill, in its two classes: GET and HEAD, and PUT, POST, COPY and LIST. Where a
+    workload does not know the latter, it is one for each part that its bytes are put in.
     """
 
     seconds: float
@@ -23,6 +25,12 @@ class Footprint:
     written_bytes: float = 0.0
     stored_bytes: float = 0.0
     read_requests: float = 0.0
+    write_requests: float | None = None
+
+    @property
+    def put_requests(self) -> float:
+        """Requests of the class of PUT, as known or by the bytes."""
+        return self.written_bytes / PUT_PART_BYTES if self.write_requests is None else self.write_requests
 
 
 def combinations(sweeps: Mapping[str, Sequence[Any]]) -> list[Params]:

@@ -1,0 +1,384 @@
+"""The object engine: PUT, GET, HEAD, LIST and DELETE requests to S3, one after the other or each when it is due.
+
+Its plan: how many `requests` of each operation, `threads`, `region`, `bucket`, `root` (below which all lies), `step`
+(below that: what this step writes), `objects` (how many lie there to be read), `object_bytes`, `part_bytes` (None:
+whole), `keys_per_request`, `prefixes`, `seed` of contents, `mode`; with `open_loop` each request is made when it is due
+(agent.engine.arrivals).
+
+botocore would repeat what S3 refuses in silence. Here it makes one attempt; the engine repeats, and counts. The time of
+an operation is until it has succeeded, so pauses after a refusal are part of it.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from typing import TYPE_CHECKING, Any, Callable
+
+from agent.board.blackboard import ATTEMPTS, READ_TIMEOUT_S, new_client, new_session
+from agent.engine import crew
+from agent.engine.arrivals import Arrivals
+from agent.engine.objects import once
+from agent.engine.stamps import stamp
+from agent.engine.writes import block_start, draw_pool
+from contract import histogram, mending
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Operate = Callable[[], None]
+
+OPERATIONS = ("put", "get", "head", "list", "delete")
+# Kinds of objects, each below a folder of its own: to be read, to be written, to be deleted.
+KEPT, WRITTEN, DOOMED, PILOT = "kept", "written", "doomed", "pilot"
+_NUMBERS = {KEPT: 0, WRITTEN: 1, DOOMED: 2, PILOT: 3}
+# Of one instance and kind.
+MOST_OBJECTS = 10_000_000
+CHUNK_BYTES = 1 << 20
+# What S3 answers to requests that come too fast: 503 SlowDown, where other services say 429.
+THROTTLED = frozenset({429, 503})
+# As botocore's standard mode waits (retries/standard.py): a random part of 1, 2, 4, … up to 20 s.
+LONGEST_PAUSE_S = 20.0
+
+
+class ObjectWrong(Exception):
+    """What S3 answered is not what was written there."""
+
+
+class Incomplete(Exception):
+    """S3 answered a part of what was asked for."""
+
+    is_mendable = True
+
+
+class Contents:
+    """What is in each object: incompressible, and no two objects or parts of them alike; the same for the same seed."""
+
+    def __init__(self, object_bytes: int, part_bytes: int | None, seed: int) -> None:
+        """Draw the pool that all are cut from."""
+        self.object_bytes = object_bytes
+        self.block_bytes = max(1, min(part_bytes or object_bytes, object_bytes))
+        self._seed = seed
+        self._pool = draw_pool(self.block_bytes, "random", seed)
+
+    @property
+    def blocks(self) -> int:
+        """Parts of an object; 1 where it is put as a whole."""
+        return max(1, -(-self.object_bytes // self.block_bytes))
+
+    def block(self, kind: str, number: int, block: int) -> bytes:
+        """Part `block` of an object."""
+        size = min(self.block_bytes, self.object_bytes - block * self.block_bytes)
+        own = stamp(self._seed, _NUMBERS[kind] * MOST_OBJECTS + number, block)[:size]
+        first = (_NUMBERS[kind] * MOST_OBJECTS + number) * self.blocks
+        start = block_start(first + block, self.block_bytes, len(self._pool))
+        return b"".join((own, self._pool[start + len(own) : start + size]))
+
+    def check(self, kind: str, number: int, chunks: Iterator[bytes]) -> int:
+        """Compare what was read with what was written, byte for byte; returns how many bytes it were.
+
+        Raises ObjectWrong.
+        """
+        at, block, expected = 0, -1, b""
+        for chunk in chunks:
+            # Slices of bytes are compared as memory is, memoryviews item by item.
+            done = 0
+            while done < len(chunk):
+                inside = at - max(block, 0) * self.block_bytes
+                if inside == len(expected):
+                    if at >= self.object_bytes:
+                        raise ObjectWrong(f"object {number} is longer than its {self.object_bytes} bytes")
+                    block, inside = block + 1, 0
+                    expected = self.block(kind, number, block)
+                size = min(len(chunk) - done, len(expected) - inside)
+                if chunk[done : done + size] != expected[inside : inside + size]:
+                    raise ObjectWrong(f"object {number} has other bytes than were written, from byte {at} on")
+                done, at = done + size, at + size
+        if at != self.object_bytes:
+            raise ObjectWrong(f"object {number} ended after {at} of {self.object_bytes} bytes")
+        return at
+
+
+class Counts:
+    """What one worker's requests came to, beside their times."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self.refused: dict[str, int] = {}  # by code: attempts that failed and were repeated
+        self.throttled = 0  # of these, those that S3 refused as too many
+        self.attempts = 0  # HTTP requests that S3 answered or refused
+        self.read_bytes = self.written_bytes = 0
+        self.objects: dict[str, int] = dict.fromkeys(OPERATIONS, 0)
+
+    def failed(self, error: Exception) -> None:
+        """Count an attempt that is repeated."""
+        answer: dict[str, Any] = getattr(error, "response", None) or {}
+        code = str(answer.get("Error", {}).get("Code") or type(error).__name__)
+        self.refused[code] = self.refused.get(code, 0) + 1
+        self.throttled += answer.get("ResponseMetadata", {}).get("HTTPStatusCode") in THROTTLED
+
+
+class Bucket:
+    """The requests of one worker."""
+
+    def __init__(self, plan: dict[str, Any], contents: Contents, *, chance: random.Random) -> None:
+        """Take the process's client."""
+        self._client = once(lambda: client_of(plan))
+        self._plan, self._contents, self._chance = plan, contents, chance
+        self._bucket = plan["bucket"]
+        self._walk = Walk(self, plan)
+        self.counts = Counts()
+
+    def key(self, kind: str, number: int) -> str:
+        """The key of an object; neighbours are dealt to the prefixes in turn."""
+        return f"{folder_of(self._plan, kind, number % self._plan['prefixes'])}{number:08d}"
+
+    def operation(self, name: str, number: int) -> Operate:
+        """What is to be timed of an operation; what it sends is made here, before its time."""
+        if name == "put":
+            return self.putting(WRITTEN, number)
+        if name == "get":
+            return lambda: self.get(KEPT, number)
+        if name == "head":
+            return lambda: self.head(KEPT, number)
+        if name == "list":
+            return self._walk.next_page
+        return self.deleting(DOOMED, number)
+
+    def putting(self, kind: str, number: int) -> Operate:
+        """PUT an object: at once, or in parts one after the other."""
+        key, contents = self.key(kind, number), self._contents
+        if contents.blocks > 1:
+            return lambda: self._put_parts(kind, number, key)
+        body = contents.block(kind, number, 0)
+
+        def put() -> None:
+            self.ask("put_object", Key=key, Body=body)
+            self.counts.written_bytes += len(body)
+            self.counts.objects["put"] += 1
+
+        return put
+
+    def _put_parts(self, kind: str, number: int, key: str) -> None:
+        upload = self.ask("create_multipart_upload", Key=key)["UploadId"]
+        try:
+            parts = []
+            for block in range(self._contents.blocks):
+                body = self._contents.block(kind, number, block)
+                answer = self.ask("upload_part", Key=key, UploadId=upload, PartNumber=block + 1, Body=body)
+                parts.append({"PartNumber": block + 1, "ETag": answer["ETag"]})
+                self.counts.written_bytes += len(body)
+            self.ask("complete_multipart_upload", Key=key, UploadId=upload, MultipartUpload={"Parts": parts})
+        except Exception:
+            # Parts of an upload that nobody completes are billed.
+            self._client.abort_multipart_upload(Bucket=self._bucket, Key=key, UploadId=upload)
+            raise
+        self.counts.objects["put"] += 1
+
+    def get(self, kind: str, number: int) -> None:
+        """GET a whole object and compare it."""
+        key = self.key(kind, number)
+
+        def read() -> int:
+            body = self._client.get_object(Bucket=self._bucket, Key=key)["Body"]
+            return self._contents.check(kind, number, body.iter_chunks(CHUNK_BYTES))
+
+        self.counts.read_bytes += self._repeated(read)
+        self.counts.objects["get"] += 1
+
+    def head(self, kind: str, number: int) -> None:
+        """HEAD an object; its size must be right."""
+        size = self.ask("head_object", Key=self.key(kind, number))["ContentLength"]
+        if size != self._contents.object_bytes:
+            raise ObjectWrong(f"object {number} has {size} bytes by HEAD, not {self._contents.object_bytes}")
+        self.counts.objects["head"] += 1
+
+    def list_page(self, prefix: str, token: str | None) -> dict[str, Any]:
+        """LIST one page of what is below a prefix (ListObjectsV2)."""
+        more = {"ContinuationToken": token} if token else {}
+        page: dict[str, Any] = self.ask(
+            "list_objects_v2", Prefix=prefix, MaxKeys=self._plan["keys_per_request"], **more
+        )
+        self.counts.objects["list"] += int(page["KeyCount"])
+        return page
+
+    def deleting(self, kind: str, number: int) -> Operate:
+        """DELETE one object, or with one request as many as the plan says (DeleteObjects)."""
+        batch = self._plan["keys_per_request"] if self._plan["is_batched"] else 1
+        keys = [self.key(kind, each) for each in range(number * batch, (number + 1) * batch)]
+
+        def delete() -> None:
+            if not self._plan["is_batched"]:
+                self.ask("delete_object", Key=keys[0])
+            else:
+                self.delete_all(keys)
+            self.counts.objects["delete"] += len(keys)
+
+        return delete
+
+    def delete_all(self, keys: list[str]) -> None:
+        """Delete keys by DeleteObjects, which may keep some of them and say why."""
+        left = keys
+
+        def delete() -> None:
+            nonlocal left
+            asked = {"Objects": [{"Key": key} for key in left], "Quiet": True}
+            kept = self._client.delete_objects(Bucket=self._bucket, Delete=asked).get("Errors", [])
+            left = [entry["Key"] for entry in kept]
+            if kept:
+                raise Incomplete(f"DeleteObjects kept {len(kept)} objects, the first for {kept[0].get('Code')}")
+
+        self._repeated(delete)
+
+    def ask(self, call: str, **parameters: Any) -> Any:
+        """Call S3, and again while it refuses what another attempt may mend."""
+        return self._repeated(lambda: getattr(self._client, call)(Bucket=self._bucket, **parameters))
+
+    def _repeated(self, attempt: Callable[[], Any]) -> Any:
+        for left in reversed(range(ATTEMPTS)):
+            self.counts.attempts += 1
+            try:
+                return attempt()
+            except Exception as err:
+                if not left or not mending.verdict(err).is_mendable:
+                    raise
+                self.counts.failed(err)
+            time.sleep(self._chance.random() * min(LONGEST_PAUSE_S, 2.0 ** (ATTEMPTS - 1 - left)))
+        raise AssertionError("unreachable")
+
+
+class Walk:
+    """One worker's way through the pages of listings: prefix after prefix, and from the start again."""
+
+    def __init__(self, bucket: Bucket, plan: dict[str, Any]) -> None:
+        """Stand before the first page."""
+        self._bucket, self._plan = bucket, plan
+        self._prefix, self._token, self._seen = 0, "", 0
+
+    def next_page(self) -> None:
+        """List the next page; at the end of a listing all objects of the prefix must have been in it."""
+        page = self._bucket.list_page(folder_of(self._plan, KEPT, self._prefix), self._token)
+        self._seen += int(page["KeyCount"])
+        self._token = page.get("NextContinuationToken", "")
+        if self._token:
+            return
+        wanted = crew.share(self._plan["objects"], self._plan["prefixes"])[self._prefix]
+        if self._seen != wanted:
+            raise ObjectWrong(f"a listing had {self._seen} objects, and {wanted} are there")
+        self._prefix, self._seen = (self._prefix + 1) % self._plan["prefixes"], 0
+
+
+def folder_of(plan: dict[str, Any], kind: str, prefix: int) -> str:
+    """The prefix below which objects of a kind lie: those to be read outlive the step."""
+    place = plan["root"] if kind == KEPT else f"{plan['root']}/{plan['step']}"
+    return f"{place}/{kind}/{prefix:03d}/"
+
+
+def client_of(plan: dict[str, Any]) -> Any:
+    """A client that makes one attempt for each call, with a connection for each thread."""
+    return new_client(new_session(plan["region"]), "s3", plan["threads"], request_s=READ_TIMEOUT_S)
+
+
+def draw(plan: dict[str, Any]) -> list[tuple[str, int]]:
+    """All operations in the order in which they are begun: exactly as many of each as planned, by chance in order.
+
+    PUTs and DELETEs have the next object of their kind each, GETs and HEADs any of those that are kept.
+    """
+    chance = random.Random(plan["order"])  # noqa: S311 no secret
+    names = [name for name in OPERATIONS for _ in range(plan["requests"].get(name, 0))]
+    chance.shuffle(names)
+    following = dict.fromkeys(OPERATIONS, 0)
+    drawn = []
+    for name in names:
+        number = following[name]
+        following[name] += 1
+        drawn.append((name, chance.randrange(plan["objects"]) if name in ("get", "head") else number))
+    return drawn
+
+
+def main() -> None:
+    """Prepare, wait at the gate, ask, report."""
+    plan = crew.read_plan()
+    # What is repeated is counted; a line for each would fill the disk where S3 refuses thousands.
+    logging.getLogger("agent").setLevel(logging.ERROR)
+    contents = Contents(plan["object_bytes"], plan["part_bytes"], plan["seed"])
+    operations = draw(plan)
+    pilot = measure_pilot(plan, contents)
+    arrivals = Arrivals.of(plan, len(operations))
+    crew.work(plan, pilot, lambda number, _is_alone: prepare(plan, contents, operations, number, arrivals))
+
+
+def measure_pilot(plan: dict[str, Any], contents: Contents) -> dict[str, float]:
+    """Wall and processor time of an operation; of deletes and mixes that of a HEAD, which changes nothing."""
+    bucket = Bucket(plan, contents, chance=random.Random())  # noqa: S311 no secret
+    [name, *others] = plan["requests"]
+    if others or name == "delete":
+        there = KEPT if plan["objects"] else DOOMED
+        return crew.measure_pilot(lambda _: bucket.head(there, 0))
+    if name == "put":
+        return crew.measure_pilot(lambda number: bucket.putting(PILOT, number)())
+    return crew.measure_pilot(lambda number: bucket.operation(name, number % plan["objects"])())
+
+
+def prepare(
+    plan: dict[str, Any],
+    contents: Contents,
+    operations: list[tuple[str, int]],
+    number: int,
+    arrivals: Arrivals | None,
+) -> crew.Loop:
+    """One worker's client and requests, made before its time begins."""
+    bucket = Bucket(plan, contents, chance=random.Random(f"{plan['order']} {number}"))  # noqa: S311 no secret
+    times: dict[str, list[int]] = {name: [] for name in plan["requests"]}
+
+    def loop() -> crew.Timed:
+        if arrivals is None:
+            timed = work_closed(bucket, operations[number :: plan["threads"]], times)
+        else:
+            timed = arrivals.work(lambda place, due_ns: work_due(bucket, operations[place], due_ns, times))
+        crew.report(said(bucket.counts, times))
+        return timed
+
+    return loop
+
+
+def work_closed(bucket: Bucket, operations: list[tuple[str, int]], times: dict[str, list[int]]) -> crew.Timed:
+    """Do operations one after the other; the time of each begins when what it sends has been made."""
+    now, timed = time.monotonic_ns, crew.Timed()
+    timed.start_ns = now()
+    for name, number in operations:
+        operate = bucket.operation(name, number)
+        begun_ns = now()
+        operate()
+        ended_ns = now()
+        timed.due.append(begun_ns)
+        timed.ended.append(ended_ns)
+        times[name].append(ended_ns - begun_ns)
+    timed.begun = timed.due
+    return timed
+
+
+def work_due(bucket: Bucket, operation: tuple[str, int], due_ns: int, times: dict[str, list[int]]) -> int:
+    """Do an operation that was due at this moment, from which its time counts; returns the clock after it."""
+    name, number = operation
+    bucket.operation(name, number)()
+    ended_ns = time.monotonic_ns()
+    times[name].append(ended_ns - due_ns)
+    return ended_ns
+
+
+def said(counts: Counts, times: dict[str, list[int]]) -> dict[str, Any]:
+    """What one worker reports beside its times: latencies by operation, and what its requests came to."""
+    return {
+        "by_operation": {
+            name: {"bins": histogram.from_latencies(latencies), "longest_ns": max(latencies, default=0)}
+            for name, latencies in times.items()
+        },
+        "refused": counts.refused,
+        "throttled": counts.throttled,
+        "attempts": counts.attempts,
+        "read_bytes": counts.read_bytes,
+        "written_bytes": counts.written_bytes,
+        "objects": counts.objects,
+    }

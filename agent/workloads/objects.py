@@ -1,0 +1,263 @@
+"""Requests to S3 as an object store: PUT, GET, HEAD, LIST and DELETE, each alone or mixed by weights."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import hashlib
+import random
+import re
+from typing import TYPE_CHECKING, Any
+
+from agent.board.blackboard import sdk_version, translated
+from agent.engine import object_requests as engine
+from agent.errors import JobInvalid, WorkIncomplete
+from agent.programs.processes import Armed, Ended
+from agent.workloads import engines
+from agent.workloads.read import PLAYED_S3
+from agent.workloads.trial import Outcome, Trial, choice_problems, integer_problems
+from contract import histogram
+from contract.keys import HISTOGRAMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from agent.job import Job, Step
+    from agent.machine.workspace import Workspace
+
+CLIENT = "boto3"
+MIX = "mix"
+A_MIX = re.compile(rf"{(each := '(' + '|'.join(engine.OPERATIONS) + ') [1-9][0-9]{0,6}')}(, {each})*")
+# Objects are made, checked and removed by so many hands, before and after the time.
+HANDS = 16
+# S3 takes so many keys in one DeleteObjects, and lists so many in one page.
+MOST_KEYS = 1_000
+# Of what a step wrote so many objects are read again.
+READ_AGAIN = 16
+
+
+def problems(params: dict[str, Any]) -> list[str]:
+    """What is wrong with the parameters."""
+    wrong = integer_problems(params, requests=1, object_bytes=0, threads=1)
+    wrong += choice_problems(params, operation=(*engine.OPERATIONS, MIX)) + engines.rate_problems(params)
+    for name in ("objects", "part_bytes", "keys_per_request", "prefixes"):
+        wrong += integer_problems(params, **{name: 1}) if name in params else []
+    if params.get("operation") == MIX and not A_MIX.fullmatch(str(params.get("mix"))):
+        wrong.append(f"mix: {params.get('mix')!r} must be such as 'get 450, put 150'")
+    return wrong
+
+
+def tools(params: dict[str, Any]) -> set[str]:
+    """None: the agent brings its own client."""
+    del params
+    return set()
+
+
+def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
+    """None: a client needs a service."""
+    del params, room
+    return None
+
+
+def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
+    """Put what is to be read or deleted, outside of the time, and arm the engine."""
+    mount, params = job.mount, step.params
+    if mount.get("client") != CLIENT:
+        raise JobInvalid(f"requests for objects need a mount with client {CLIENT}, not {mount['kind']}")
+    plan = plan_of(params, mount, step, workspace)
+    keep = Keeper(plan)
+    noted = workspace.target.parent / hashlib.sha256(plan["root"].encode()).hexdigest()[:16]
+    if not noted.exists():
+        keep.put(engine.KEPT, plan["objects"])
+        noted.touch()
+    keep.put(engine.DOOMED, plan["requests"].get("delete", 0) * keys_of_a_delete(plan))
+    plan["open_loop"] = engines.open_loop(job, step, workspace)
+    armed = engines.arm("object_requests", plan, workspace.scratch, needs_packages=True)
+
+    def read(armed: Armed, ended: list[Ended]) -> Outcome:
+        del armed
+        outcome = read_engine(ended[0].stdout, params, plan)
+        keep.verify_and_remove()
+        if job.environment == "local":
+            outcome.warnings.append(PLAYED_S3)
+        return outcome
+
+    return Trial(armed, params["threads"], read)
+
+
+def plan_of(params: dict[str, Any], mount: dict[str, Any], step: Step, workspace: Workspace) -> dict[str, Any]:
+    """The engine's plan."""
+    size, part = params["object_bytes"], params.get("part_bytes")
+    objects, prefixes = params.get("objects", 0), params.get("prefixes", 1)
+    root = f"{mount['prefix']}/objects-{size}-{part or 0}-{objects}-{prefixes}"
+    return {
+        "requests": requests_of_each(params),
+        "region": mount["region"],
+        "bucket": mount["bucket"],
+        "root": root,
+        "step": f"step-{step.number}",
+        "objects": objects,
+        "object_bytes": size,
+        "part_bytes": part,
+        "prefixes": prefixes,
+        "keys_per_request": params.get("keys_per_request", 1),
+        "is_batched": params["operation"] == "delete" and params.get("keys_per_request", 1) > 1,
+        "threads": params["threads"],
+        "seed": int.from_bytes(hashlib.sha256(root.encode()).digest()[:8], "big"),
+        "order": f"{step.point}/{step.repetition}/{workspace.target.parent.name}",
+        "mode": "auto",
+    }
+
+
+def requests_of_each(params: dict[str, Any]) -> dict[str, int]:
+    """How many requests of each operation; those of a mix are written as `get 450, put 150`."""
+    if params["operation"] != MIX:
+        return {params["operation"]: params["requests"]}
+    return {name: int(count) for name, count in (part.split() for part in params["mix"].split(", "))}
+
+
+def keys_of_a_delete(plan: dict[str, Any]) -> int:
+    """How many objects one DELETE request takes away."""
+    return int(plan["keys_per_request"]) if plan["is_batched"] else 1
+
+
+class Keeper:
+    """Makes, checks and removes the objects of a step, when nothing is measured."""
+
+    def __init__(self, plan: dict[str, Any]) -> None:
+        """Draw the contents that the engine draws, too."""
+        # Listing and removing what is left takes as few requests as S3 allows.
+        self._plan = {**plan, "threads": HANDS, "keys_per_request": MOST_KEYS, "is_batched": True}
+        self._wanted = plan["requests"]
+        self._contents = engine.Contents(plan["object_bytes"], plan["part_bytes"], plan["seed"])
+        self._bucket = engine.Bucket(self._plan, self._contents, chance=random.Random())  # noqa: S311 no secret
+
+    def put(self, kind: str, count: int) -> None:
+        """Put objects 0 to `count` - 1 of a kind. Raises BlackboardUnavailable where S3 refuses."""
+        with translated(f"PUT s3://{self._plan['bucket']}/{self._plan['root']}"):
+            self._by_hands(range(count), lambda number: self._bucket.putting(kind, number)())
+
+    def verify_and_remove(self) -> None:
+        """Hold what the step wrote and deleted against what it should have, then remove it all.
+
+        Raises WorkIncomplete. DELETE requests cost nothing, so nothing is kept for longer than its step.
+        """
+        bucket, plan = self._bucket, self._plan
+        with translated(f"LIST s3://{plan['bucket']}/{plan['root']}/{plan['step']}"):
+            there = {kind: dict(self._sizes(kind)) for kind in (engine.WRITTEN, engine.DOOMED, engine.PILOT)}
+            written, left = there[engine.WRITTEN], there[engine.DOOMED]
+            keys = {bucket.key(engine.WRITTEN, number) for number in range(self._wanted.get("put", 0))}
+            if written.keys() != keys:
+                raise WorkIncomplete(f"{len(written)} objects are there after {len(keys)} were put")
+            wrong = [key for key, size in written.items() if size != plan["object_bytes"]]
+            if wrong:
+                raise WorkIncomplete(f"{wrong[0]} has {written[wrong[0]]} bytes, not {plan['object_bytes']}")
+            if left:
+                raise WorkIncomplete(f"{len(left)} objects are still there after all were deleted")
+            every = max(1, len(keys) // READ_AGAIN)
+            try:
+                self._by_hands(range(0, len(keys), every), lambda number: bucket.get(engine.WRITTEN, number))
+            except engine.ObjectWrong as err:
+                raise WorkIncomplete(f"read again after it was put: {err}") from err
+            doomed = [key for sizes in there.values() for key in sizes]
+            for first in range(0, len(doomed), MOST_KEYS):
+                bucket.delete_all(doomed[first : first + MOST_KEYS])
+
+    def _sizes(self, kind: str) -> Iterator[tuple[str, int]]:
+        for prefix in range(self._plan["prefixes"]):
+            token = ""
+            while True:
+                page = self._bucket.list_page(engine.folder_of(self._plan, kind, prefix), token)
+                yield from ((entry["Key"], entry["Size"]) for entry in page.get("Contents", []))
+                token = page.get("NextContinuationToken", "")
+                if not token:
+                    break
+
+    @staticmethod
+    def _by_hands(numbers: Iterable[int], act: Any) -> None:
+        with concurrent.futures.ThreadPoolExecutor(HANDS) as hands:
+            for _ in hands.map(act, numbers):
+                pass
+
+
+def read_engine(report: Path, params: dict[str, Any], plan: dict[str, Any]) -> Outcome:
+    """Rates, latencies of each operation, and what S3 refused."""
+    requests = sum(plan["requests"].values())
+    done = engines.read_report(report, threads=plan["threads"], operations=requests)
+    extra = [said for said in engines.read_reports(report) if "by_operation" in said]
+    by_operation = {
+        name: (
+            histogram.merge(said["by_operation"][name]["bins"] for said in extra),
+            max(said["by_operation"][name]["longest_ns"] for said in extra),
+        )
+        for name in plan["requests"]
+    }
+    total = {
+        name: sum(said[name] for said in extra) for name in ("throttled", "attempts", "read_bytes", "written_bytes")
+    }
+    objects = {name: sum(said["objects"][name] for said in extra) for name in plan["requests"]}
+    refused = _summed(said["refused"] for said in extra)
+    repeated = sum(refused.values())
+    duration_s, moved = done.duration_s, total["read_bytes"] + total["written_bytes"]
+    metrics = {
+        "requests_per_s": requests / duration_s,
+        "objects_per_s": sum(objects.values()) / duration_s,
+        "duration_s": duration_s,
+        "longest_stall_s": done.longest_stall_s,
+        "throttled_requests": total["throttled"],
+        "failed_requests": repeated - total["throttled"],
+    }
+    if moved:
+        metrics["mb_per_s"] = moved / 1e6 / duration_s
+    if params["operation"] == MIX:
+        metrics.update(done.latency_metrics("request_lat"))
+    for name, (bins, _) in by_operation.items():
+        metrics.update({f"{name}_lat_p{p}_us": histogram.percentile(bins, p) / 1000 for p in engines.PERCENTS})
+    tool = {
+        "name": "botocore",
+        "version": sdk_version(),
+        "command": f"{words_of(plan)} in {done.who}{engines.rate_words(params)}",
+        "http_requests": total["attempts"],
+        "repeated_after": refused,
+        "objects": objects,
+        **done.how,
+        **done.open_loop(params),
+    }
+    latencies = {f"{name}_lat": kept for name, kept in by_operation.items()}
+    if params["operation"] == MIX:
+        latencies["request_lat"] = done.bins, done.longest_ns
+    raw = {HISTOGRAMS: done.histograms_of(latencies)}
+    work = {"read_bytes": total["read_bytes"], "write_bytes": total["written_bytes"], "requests": requests}
+    warnings = [*done.warnings(params), *refusals(total["throttled"], refused, requests)]
+    return Outcome(
+        metrics, work, tool, raw, warnings, worked_ns=done.worked_ns, steadiness=done.steadiness(params),
+        operations=done.operations_by(),
+    )  # fmt: skip
+
+
+def words_of(plan: dict[str, Any]) -> str:
+    """What was asked for, as the command of a sample."""
+    names = {"put": "PUT", "get": "GET", "head": "HEAD", "list": "LIST", "delete": "DELETE"}
+    asked = ", ".join(f"{count} {names[name]}" for name, count in plan["requests"].items())
+    parts = f" in parts of {plan['part_bytes']}" if plan["part_bytes"] else ""
+    keys = f", {plan['keys_per_request']} keys a request" if plan["is_batched"] or "list" in plan["requests"] else ""
+    return f"{asked} of objects of {plan['object_bytes']} bytes{parts}{keys}, {plan['prefixes']} prefixes,"
+
+
+def refusals(throttled: int, refused: dict[str, int], requests: int) -> list[str]:
+    """The warning of a sample in which requests were repeated; their pauses are in its latencies."""
+    if not refused:
+        return []
+    codes = ", ".join(f"{code} {count}" for code, count in sorted(refused.items()))
+    return [
+        f"S3 refused or broke off {sum(refused.values())} attempts of {requests} requests, {throttled} of them as too "
+        f"many (503): {codes}; they were repeated after a pause, within the measured time"
+    ]
+
+
+def _summed(counts: Iterable[dict[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for each in counts:
+        for code, count in each.items():
+            total[code] = total.get(code, 0) + count
+    return total

@@ -1,0 +1,261 @@
+"""Requests to an object store: PUT, GET, HEAD, LIST and DELETE of whole objects, each alone or mixed."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from matrix.input.fields import Name, Size, Sweep
+from matrix.input.part import Part, Rule
+from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
+from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
+from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.terms.metrics import latencies
+from matrix.terms.open_loop import HIGHEST_RATE, RATE
+from matrix.terms.problems import Problems
+from matrix.terms.sizes import UNITS, format_size
+from storages.contracts.model import Storage
+
+Operation = Literal["put", "get", "head", "list", "delete"]
+MIX = "mix"
+OPERATIONS: tuple[Operation, ...] = ("put", "get", "head", "list", "delete")
+# What `warp mixed` does unless told otherwise (https://github.com/minio/warp, README; its STAT is a HEAD).
+USUAL_MIX: Mapping[Operation, int] = {"get": 45, "head": 30, "put": 15, "delete": 10}
+# What is done with objects that lie there before the time.
+LOOKING = ("get", "head", "list")
+# S3 user guide, multipart upload limits: parts of 5 MiB to 5 GiB, the last may be smaller, 10,000 at the most.
+LEAST_PART_BYTES, MOST_PARTS = 5 * UNITS["MiB"], 10_000
+# Each thread holds what it sends.
+MOST_SENT_BYTES = 64 * UNITS["MiB"]
+# S3 API: of a page of ListObjectsV2, of one DeleteObjects.
+MOST_KEYS = 1_000
+# As agent/workloads/objects.py has them: hands that put objects before the time, objects read again after it.
+HANDS, READ_AGAIN = 16, 16
+# Requests by which the engine sees whether threads or processes suit: 0.1 s of them, and one more for each instance.
+PILOT = 10
+# Processor time of botocore for one request, on as many processors as the smallest usual instance has.
+CLIENT_S, PROCESSORS = 0.0015, 2
+
+
+class ObjectsWorkload(OpenLoopModel):
+    """Makes requests for whole objects, as `warp` and `elbencho` do; primary metric requests_per_s."""
+
+    primary_metric: ClassVar[str] = "requests_per_s"
+    open_loop_metric: ClassVar[str] = "request_lat_p99_us"
+    yields: ClassVar[frozenset[str]] = frozenset(
+        {
+            *("requests_per_s", "objects_per_s", "mb_per_s", "longest_stall_s", HIGHEST_RATE),
+            *("throttled_requests", "failed_requests"),
+            *latencies("request", *OPERATIONS),
+        }
+    )
+    size_field: ClassVar[str] = "objectSize"
+
+    type: Literal["objects"]
+    """Kind of workload."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    operation: Sweep[Literal["put", "get", "head", "list", "delete", "mix"]] = Field(default=list(OPERATIONS))
+    """What is asked for: one kind of request, or several at once, mixed by weights."""
+    mix: Annotated[
+        dict[Operation, Annotated[int, Field(ge=1, le=1_000)]] | None,
+        Field(min_length=2, examples=[{"get": 70, "put": 30}]),
+    ] = None
+    """Weights of the operations of `mix`; unless given 45 get, 30 head, 15 put and 10 delete, as warp has it."""
+    requests: Annotated[Sweep[Annotated[int, Field(ge=1, le=1_000_000)]], Field(examples=[10_000])]
+    """Requests that each instance makes in one step, over all its threads. A PUT in parts counts as one."""
+    objects: Annotated[int, Field(ge=1, le=1_000_000)] = 1_000
+    """Objects of each instance that GET, HEAD and LIST find; they are put before the time."""
+    object_size: Sweep[Size] = Field(default=[65_536])
+    """Size of each object."""
+    part_size: Annotated[Size | None, Field(examples=["8MiB"])] = None
+    """Larger objects are put in parts of this size, one after the other by each thread; unless given, at once."""
+    keys_per_list: Annotated[int, Field(ge=1, le=MOST_KEYS)] = MOST_KEYS
+    """Keys of one page of a listing (MaxKeys); a LIST request is a page."""
+    keys_per_delete: Annotated[int, Field(ge=1, le=MOST_KEYS, examples=[1_000])] = 1
+    """Objects that one DELETE request takes away: 1 by DeleteObject, more by DeleteObjects."""
+    prefixes: Sweep[Annotated[int, Field(ge=1, le=999)]] = Field(default=[1])
+    """Prefixes below which the objects of each instance lie, equally many in each: S3 bounds requests by prefix."""
+    threads: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[1])
+    """Requests at once on each instance."""
+
+    def points(self) -> list[Params]:
+        """Return the parameters of each point; those that say nothing of its operation are left out."""
+        swept = combinations(
+            {
+                "operation": self.operation,
+                "requests": self.requests,
+                "object_bytes": self.object_size,
+                "prefixes": self.prefixes,
+                "threads": self.threads,
+            }
+        )
+        return self.with_rates([self._with_what_it_needs(point) for point in swept])
+
+    def _with_what_it_needs(self, point: Params) -> Params:
+        counts = self._counts(point)
+        more: Params = {}
+        if point["operation"] == MIX:
+            more["mix"] = ", ".join(f"{name} {count}" for name, count in counts.items())
+        if any(name in counts for name in LOOKING):
+            more["objects"] = self.objects
+        if self.part_size is not None and point["object_bytes"] > self.part_size:
+            more["part_bytes"] = self.part_size
+        if "list" in counts:
+            more["keys_per_request"] = self.keys_per_list
+        elif point["operation"] == "delete":
+            more["keys_per_request"] = self.keys_per_delete
+        return {name: value for name, value in point.items() if name != "prefixes" or value > 1} | more
+
+    def _counts(self, params: Params) -> dict[str, int]:
+        """Return how many requests of each operation a point makes: the largest remainders get what is left."""
+        requests = int(params["requests"])
+        if params["operation"] != MIX:
+            return {str(params["operation"]): requests}
+        weights = self.mix or USUAL_MIX
+        total = sum(weights.values())
+        counts: dict[str, int] = {name: requests * weight // total for name, weight in weights.items()}
+        by_remainder = sorted(weights, key=lambda name: -(requests * weights[name] % total))
+        for name in by_remainder[: requests - sum(counts.values())]:
+            counts[name] += 1
+        return {name: count for name, count in counts.items() if count}
+
+    def operations(self, params: Params) -> float:
+        """Return how many requests one instance makes in a step."""
+        return float(params["requests"])
+
+    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+        """Return what one instance is expected to take: requests by the class that they are billed as, and bytes.
+
+        PUT and LIST are of one class, GET and HEAD of another; a DELETE costs nothing. What is put before the time,
+        and listed and read again after it, is in them.
+        """
+        counts, size = self._counts(params), params["object_bytes"]
+        sharing = instances if storage.is_shared else 1
+        bytes_per_s = min(storage.bandwidth_bytes_per_s / sharing, INSTANCE_BYTES_PER_S)
+        put, got, headed, listed = (counts.get(name, 0) for name in ("put", "get", "head", "list"))
+        # Those to be read are put once for all points of a size that read.
+        looking = [point for point in self.points() if "objects" in point and point["object_bytes"] == size]
+        kept = params["objects"] / len(looking) if "objects" in params else 0.0
+        doomed = counts.get("delete", 0) * (params.get("keys_per_request", 1) if params["operation"] == "delete" else 1)
+        made = kept + doomed
+        again = min(put, READ_AGAIN)
+        listing = 3 * params.get("prefixes", 1) + (put + doomed) / MOST_KEYS
+        each = self._requests_of_a_put(params)
+        changing_s = (put * each + counts.get("delete", 0)) * storage.create_latency_s
+        waiting_s = (changing_s + (got + headed + listed) * storage.read_latency_s) / params["threads"]
+        requests = put * each + got + headed + listed + counts.get("delete", 0)
+        working_s = max(
+            waiting_s + (put + got) * size / bytes_per_s,
+            requests * sharing / storage.effective_iops,
+            requests * CLIENT_S / min(PROCESSORS, params["threads"]),
+            self.paced_s(params),
+        )
+        making_s = made * each * max(storage.create_latency_s / HANDS, CLIENT_S) + made * size / bytes_per_s
+        return Footprint(
+            working_s + making_s,
+            read_bytes=(got + again) * size,
+            written_bytes=(put + made) * size,
+            stored_bytes=(put + doomed) * size + self._kept_bytes,
+            read_requests=got + headed + again + PILOT,
+            write_requests=(put + made) * each + listed + listing + PILOT,
+        )
+
+    @staticmethod
+    def _requests_of_a_put(params: Params) -> int:
+        """One; in parts one for each and one more to begin and to complete."""
+        part = params.get("part_bytes")
+        return -(-params["object_bytes"] // part) + 2 if part else 1
+
+    @property
+    def _kept_bytes(self) -> int:
+        """Objects to be read stay until the cell ends, of each size and number of prefixes."""
+        kinds = {(point["object_bytes"], point.get("prefixes")) for point in self.points() if "objects" in point}
+        return sum(self.objects * size for size, _ in kinds)
+
+    @property
+    def wants_objects(self) -> bool:
+        """Whether it asks for objects, which a file system has not: it does."""
+        return True
+
+    @classmethod
+    def judged_by(cls, params: Params, workload: dict[str, Any]) -> str:
+        """Return the metric that a point is judged by; in an open loop of one operation its own P99."""
+        if RATE in params and params["operation"] != MIX:
+            return f"{params['operation']}_lat_p99_us"
+        return super().judged_by(params, workload)
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        return self.name or self.type
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (
+            a_mix_is_asked_for,
+            only_deletes_are_batched,
+            each_thread_has_a_request,
+            each_prefix_has_an_object,
+            what_is_sent_fits_into_memory,
+            parts_are_those_of_s3,
+            a_limit_has_its_rates,
+            values_are_different,
+        )
+
+
+def a_mix_is_asked_for(part: Part) -> Problems:
+    """Yield a problem for weights of a mix that no point has."""
+    if part.mix is not None and MIX not in part.operation:
+        yield part.problem("mix", "has the weights of operation mix, which is not asked for", 'write operation "mix"')
+
+
+def only_deletes_are_batched(part: Part) -> Problems:
+    """Yield a problem for batches of deletes that no point makes."""
+    if part.keys_per_delete > 1 and "delete" not in part.operation:
+        rule = "is for operation delete; a mix deletes objects one by one"
+        yield part.problem("keysPerDelete", rule, 'write operation "delete" too, or leave it out')
+
+
+def each_thread_has_a_request(part: Part) -> Problems:
+    """Yield a problem where a thread would have nothing to do."""
+    least, most = min(part.requests), max(part.threads)
+    if least < most:
+        yield part.problem("requests", f"leaves some of {most} threads without one", f"write {most} or more")
+
+
+def each_prefix_has_an_object(part: Part) -> Problems:
+    """Yield a problem where a listing of a prefix would be empty."""
+    most = max(part.prefixes)
+    if part.objects < most:
+        yield part.problem(
+            "objects", f"leaves some of {most} prefixes empty", f"write {most} or more", value=part.objects
+        )
+
+
+def what_is_sent_fits_into_memory(part: Part) -> Problems:
+    """Yield a problem for an object, or a part of one, that is too large for each thread to hold."""
+    limit = format_size(MOST_SENT_BYTES)
+    rule = f"each thread holds what it sends; at most {limit} at once"
+    if part.part_size is not None and part.part_size > MOST_SENT_BYTES:
+        yield part.problem("partSize", rule, f'write "{limit}" or less')
+    elif part.part_size is None and max(part.object_size) > MOST_SENT_BYTES:
+        yield part.problem("objectSize", rule, 'write partSize "8MiB", or a smaller size')
+
+
+def parts_are_those_of_s3(part: Part) -> Problems:
+    """Yield a problem for parts that S3 refuses, and for parts of objects that have none."""
+    if part.part_size is None:
+        return
+    if part.part_size < LEAST_PART_BYTES:
+        rule = "S3 takes no smaller parts than 5 MiB, the last one apart"
+        yield part.problem("partSize", rule, 'write "5MiB" or more')
+        return
+    largest = max(part.object_size)
+    if largest <= part.part_size:
+        rule = f"no object is larger: the largest has {format_size(largest)}"
+        yield part.problem("partSize", rule, "leave it out, or write a larger objectSize")
+    elif largest > MOST_PARTS * part.part_size:
+        rule = f"S3 takes {MOST_PARTS:,} parts of an object at the most, {format_size(largest)} would be more"
+        yield part.problem("partSize", rule, f'write "{format_size(-(-largest // MOST_PARTS))}" or more')

@@ -1,0 +1,293 @@
+"""Requests for objects: a real S3 server (moto) over HTTP, the agent's own client, refusals in front of it."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+
+import pytest
+from botocore.exceptions import ClientError
+from support.agent_cloud import BUCKET, REGION
+
+from agent.engine import object_requests
+from agent.workloads import objects, read
+
+KIB, MIB = 2**10, 2**20
+PREFIX = "0123abcd"
+MOUNT = {"kind": "s3", "bucket": BUCKET, "prefix": f"{PREFIX}/{{userid}}", "region": REGION, "client": "boto3"}
+
+
+def point(operation, requests=12, **more):
+    return {"operation": operation, "requests": requests, "object_bytes": 4 * KIB, "threads": 2, **more}
+
+
+@pytest.fixture
+def measured(cloud, instance, make_job):
+    """Run the points on an instance; its samples by what was asked for."""
+
+    def run(*points, status=0):
+        job = make_job("objects", list(points), mount=MOUNT, storage={"type": "s3", "client": "boto3"})
+        cloud.put("job.json", job)
+        assert instance.run() == status
+        return instance.samples() if status == 0 else None
+
+    return run
+
+
+def histograms(cloud, instance, sample):
+    [name] = [name for name in sample["raw"] if "histograms" in name]
+    return json.loads(cloud.read(f"instances/{instance.userid}/{name}"))["histograms"]
+
+
+def keys_below(cloud):
+    return [entry["Key"] for entry in cloud.s3.list_objects_v2(Bucket=BUCKET, Prefix=f"{PREFIX}/").get("Contents", [])]
+
+
+def test_each_operation_is_measured_by_itself_and_leaves_only_what_is_read(cloud, instance, measured):
+    put, got, headed, listed, deleted = measured(
+        point("put", prefixes=3),
+        point("get", objects=5, prefixes=3),
+        point("head", objects=5, prefixes=3),
+        point("list", objects=5, prefixes=3, keys_per_request=1),
+        point("delete", prefixes=3, keys_per_request=1),
+    )
+
+    for sample, name in zip((put, got, headed, listed, deleted), object_requests.OPERATIONS, strict=True):
+        assert sample["metrics"]["requests_per_s"] * sample["metrics"]["duration_s"] == pytest.approx(12)
+        assert sample["metrics"]["throttled_requests"] == sample["metrics"]["failed_requests"] == 0
+        assert sample["metrics"][f"{name}_lat_p99_us"] > 0
+        kept = histograms(cloud, instance, sample)
+        assert kept.keys() == {f"{name}_lat"}
+        assert kept[f"{name}_lat"]["samples"] == 12
+        assert sample["tool"]["objects"] == {name: 12}
+        assert sample["warnings"] == [read.PLAYED_S3]
+    assert put["work"] == {"read_bytes": 0, "write_bytes": 12 * 4 * KIB, "requests": 12}
+    assert got["work"] == {"read_bytes": 12 * 4 * KIB, "write_bytes": 0, "requests": 12}
+    assert "mb_per_s" not in headed["metrics"]
+    assert sorted(key.rpartition("/")[2] for key in keys_below(cloud)) == [f"{number:08d}" for number in range(5)]
+
+
+def test_a_mix_has_exactly_its_weights_and_the_latency_of_each_operation(cloud, instance, measured):
+    mix = {"get": 9, "head": 6, "put": 3, "delete": 2}
+    words = ", ".join(f"{name} {count}" for name, count in mix.items())
+
+    [sample] = measured(point("mix", 20, mix=words, objects=4))
+
+    kept = histograms(cloud, instance, sample)
+    assert {name: entry["samples"] for name, entry in kept.items()} == {
+        **{f"{name}_lat": count for name, count in mix.items()},
+        "request_lat": 20,
+    }
+    assert sample["tool"]["objects"] == mix
+    assert sample["tool"]["http_requests"] == 20
+    assert sample["work"]["read_bytes"] == 9 * 4 * KIB
+
+
+def test_what_is_due_counts_from_when_it_was_due(measured):
+    [sample] = measured(point("get", 20, objects=4, rate_per_s_per_instance=100))
+
+    assert sample["metrics"]["duration_s"] == pytest.approx(0.2, abs=0.15)
+    assert "open loop: 100 due per second" in sample["tool"]["command"]
+    assert 0 <= sample["tool"]["overdue_share"] <= 1
+
+
+def test_large_objects_go_in_parts_each_of_which_is_a_request(cloud, instance, measured):
+    put, got = measured(
+        point("put", 2, object_bytes=12 * MIB, part_bytes=5 * MIB),
+        point("get", 2, object_bytes=12 * MIB, part_bytes=5 * MIB, objects=1),
+    )
+
+    assert put["tool"]["http_requests"] == 2 * 5  # begin, three parts, complete
+    assert put["work"]["write_bytes"] == got["work"]["read_bytes"] == 2 * 12 * MIB
+    [key] = keys_below(cloud)
+    assert cloud.s3.head_object(Bucket=BUCKET, Key=key)["ETag"].endswith('-3"')
+
+
+def test_batches_delete_many_objects_with_one_request(measured):
+    [sample] = measured(point("delete", 3, keys_per_request=10))
+
+    assert sample["tool"]["objects"] == {"delete": 30}
+    assert sample["tool"]["http_requests"] == 3
+    assert sample["metrics"]["objects_per_s"] == pytest.approx(10 * sample["metrics"]["requests_per_s"])
+
+
+# ---------------------------------------------------------------- contents
+
+
+@pytest.mark.parametrize("part", [None, 1000])
+def test_no_two_objects_or_parts_are_alike_and_none_can_be_compressed(part):
+    contents = object_requests.Contents(4 * KIB, part, seed=7)
+    whole = [
+        b"".join(contents.block(kind, number, block) for block in range(contents.blocks))
+        for kind in (object_requests.KEPT, object_requests.WRITTEN, object_requests.DOOMED)
+        for number in range(50)
+    ]
+
+    assert {len(content) for content in whole} == {4 * KIB}
+    stretches = Counter(content[at : at + 512] for content in whole for at in range(0, 4 * KIB, 512))
+    assert max(stretches.values()) == 1
+    again = object_requests.Contents(4 * KIB, part, seed=7).block(object_requests.KEPT, 0, 0)
+    assert whole[0].startswith(again)
+
+
+@pytest.mark.parametrize("size", [0, 5, 40, 4 * KIB])
+@pytest.mark.parametrize("chunk", [1, 7, 1000, MIB])
+def test_what_is_read_is_compared_byte_for_byte(size, chunk):
+    contents = object_requests.Contents(size, 1000, seed=7)
+    whole = b"".join(contents.block(object_requests.KEPT, 3, block) for block in range(contents.blocks))
+
+    def chunks(content):
+        return (content[at : at + chunk] for at in range(0, len(content), chunk))
+
+    assert contents.check(object_requests.KEPT, 3, chunks(whole)) == size
+    wrong = [whole + b"x"]
+    if size:
+        wrong += [whole[:-1], whole[:-1] + bytes([whole[-1] ^ 1]), bytes([whole[0] ^ 1]) + whole[1:]]
+    for content in wrong:
+        with pytest.raises(object_requests.ObjectWrong):
+            contents.check(object_requests.KEPT, 3, chunks(content))
+
+
+# ---------------------------------------------------------------- refusals
+
+
+class Refusing:
+    """A client that refuses its first calls as S3 does, then answers."""
+
+    def __init__(self, *refusals):
+        self.refusals, self.calls = list(refusals), 0
+
+    def delete_object(self, **_):
+        self.calls += 1
+        if self.refusals:
+            code, status = self.refusals.pop(0)
+            raise ClientError({"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}, "DeleteObject")
+        return {}
+
+
+def bucket_with(client, monkeypatch):
+    monkeypatch.setattr(object_requests, "once", lambda _make: client)
+    monkeypatch.setattr(object_requests.time, "sleep", lambda _s: None)
+    plan = {"bucket": BUCKET, "root": PREFIX, "step": "1", "prefixes": 1, "keys_per_request": 1, "is_batched": False}
+    return object_requests.Bucket(plan, object_requests.Contents(0, None, 1), chance=random.Random(1))
+
+
+def test_what_s3_refuses_is_repeated_and_counted_and_never_in_silence(monkeypatch):
+    client = Refusing(("SlowDown", 503), ("SlowDown", 503), ("InternalError", 500))
+    bucket = bucket_with(client, monkeypatch)
+
+    bucket.deleting(object_requests.DOOMED, 0)()
+
+    assert client.calls == bucket.counts.attempts == 4
+    assert bucket.counts.refused == {"SlowDown": 2, "InternalError": 1}
+    assert bucket.counts.throttled == 2
+    [warning] = objects.refusals(2, bucket.counts.refused, 1)
+    assert "InternalError 1, SlowDown 2" in warning
+    assert "2 of them as too many (503)" in warning
+
+
+def test_the_pauses_after_a_refusal_are_part_of_the_latency(monkeypatch):
+    bucket = bucket_with(Refusing(("SlowDown", 503)), monkeypatch)
+    monkeypatch.setattr(object_requests.time, "sleep", lambda s: clock.__setitem__(0, clock[0] + int(s * 1e9)))
+    clock = [0]
+    monkeypatch.setattr(object_requests.time, "monotonic_ns", lambda: clock[0])
+    times = {"delete": []}
+
+    object_requests.work_closed(bucket, [("delete", 0)], times)
+
+    assert times["delete"] == [clock[0]]
+    assert clock[0] > 0
+
+
+def test_what_no_attempt_mends_is_not_repeated(monkeypatch):
+    client = Refusing(("AccessDenied", 403))
+
+    with pytest.raises(ClientError, match="AccessDenied"):
+        bucket_with(client, monkeypatch).deleting(object_requests.DOOMED, 0)()
+
+    assert client.calls == 1
+
+
+def test_batches_ask_again_only_for_what_s3_kept(monkeypatch):
+    asked = []
+
+    class Keeping:
+        def delete_objects(self, Delete, **_):  # noqa: N803 as botocore has it
+            asked.append([entry["Key"] for entry in Delete["Objects"]])
+            return {"Errors": [{"Key": "b", "Code": "SlowDown"}]} if len(asked) == 1 else {}
+
+    bucket = bucket_with(Keeping(), monkeypatch)
+
+    bucket.delete_all(["a", "b", "c"])
+
+    assert asked == [["a", "b", "c"], ["b"]]
+    assert sum(bucket.counts.refused.values()) == 1
+
+
+# ---------------------------------------------------------------- what fails a sample
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        ({"objects": 0}, "objects"),
+        ({"operation": "copy"}, "operation"),
+        ({"operation": "mix", "mix": "get 1; put 2"}, "mix"),
+        ({"keys_per_request": 0}, "keys_per_request"),
+        ({"part_bytes": 0}, "part_bytes"),
+    ],
+)
+def test_parameters_that_are_wrong_are_named(wrong, what):
+    assert objects.problems(point("get", objects=1)) == []
+
+    [problem] = objects.problems({**point("get", objects=1), **wrong})
+
+    assert problem.startswith(what)
+
+
+def test_an_object_that_somebody_changed_fails_the_sample(cloud, instance, measured, monkeypatch):
+    measured(point("get", objects=1))
+    [key] = keys_below(cloud)
+    plan = {
+        **{"requests": {"get": 1}, "region": REGION, "bucket": BUCKET, "root": key.split("/kept/")[0], "step": "1"},
+        **{"objects": 1, "object_bytes": 4 * KIB, "part_bytes": None, "keys_per_request": 1, "prefixes": 1},
+        **{"is_batched": False, "seed": 1, "order": "1", "threads": 1},
+    }
+    monkeypatch.setattr(object_requests, "once", lambda _make: cloud.s3)
+    bucket = object_requests.Bucket(plan, object_requests.Contents(4 * KIB, None, seed=1), chance=random.Random())
+
+    with pytest.raises(object_requests.ObjectWrong, match="other bytes than were written, from byte 0"):
+        bucket.get(object_requests.KEPT, 0)
+    cloud.s3.put_object(Bucket=BUCKET, Key=key, Body=b"short")
+    with pytest.raises(object_requests.ObjectWrong, match="has 5 bytes by HEAD"):
+        bucket.head(object_requests.KEPT, 0)
+    cloud.s3.put_object(Bucket=BUCKET, Key=f"{key}-more", Body=b"")
+    with pytest.raises(object_requests.ObjectWrong, match="a listing had 2 objects, and 1 are there"):
+        list_whole(bucket)
+
+
+def list_whole(bucket):
+    for _ in range(2):
+        bucket.operation("list", 0)()
+
+
+def test_every_operation_is_drawn_as_often_as_asked_and_no_delete_twice():
+    plan = {"order": "1", "objects": 3, "requests": {"get": 40, "put": 10, "delete": 5}}
+
+    drawn = object_requests.draw(plan)
+
+    assert Counter(name for name, _ in drawn) == {"get": 40, "put": 10, "delete": 5}
+    assert sorted(number for name, number in drawn if name == "delete") == list(range(5))
+    assert sorted(number for name, number in drawn if name == "put") == list(range(10))
+    assert {number for name, number in drawn if name == "get"} == {0, 1, 2}
+    assert drawn == object_requests.draw(plan)
+    assert drawn != object_requests.draw({**plan, "order": "2"})
+    assert [name for name, _ in drawn] != sorted(name for name, _ in drawn)
+
+
+def test_a_worker_reports_what_it_refused():
+    counts = object_requests.Counts()
+    counts.failed(TimeoutError())
+
+    assert object_requests.said(counts, {"get": [1, 2]})["refused"] == {"TimeoutError": 1}
