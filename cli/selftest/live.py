@@ -170,10 +170,10 @@ def _stalling(result_of: Result) -> Row:
 
 def _credits(result_of: Result) -> Row:
     metric = _metric(result_of("credits"))
-    kinds = [finding["kind"] for finding in metric["findings"]]
-    steady = [finding["kind"] for finding in _metric(result_of("same-a"))["findings"]]
+    kinds = [finding["code"] for finding in metric["findings"]]
+    steady = [finding["code"] for finding in _metric(result_of("same-a"))["findings"]]
     words = f"{', '.join(kinds) or 'nothing odd'}; of a steady storage {', '.join(steady) or 'nothing'}"
-    is_right = bool({"two groups of repetitions", "unsteady", "drift"} & set(kinds)) and not steady
+    is_right = bool({"two-groups-of-repetitions", "unsteady", "drift"} & set(kinds)) and not steady
     return Row(LAYER, "credits run out", "the last of three repetitions is four times as slow", words, is_right)
 
 

@@ -206,13 +206,13 @@ def _over_time(rng: Generator, trials: int) -> Iterator[Row]:
     steady = FleetTruth(repetitions=5, of_repetitions=0.01)
     credits_end = replace(steady, by_repetition=(1, 1, 1, 3, 3))
     cold_first = replace(steady, by_repetition=(1.5, 1, 1, 1, 1))
-    changes = ("drift", "unsteady", "two groups of repetitions")
+    changes = ("drift", "unsteady", "two-groups-of-repetitions")
     for name, truth, fleet, expected in (
         ("steady", "all five repetitions are alike", steady, ()),
         ("credits run out", "from the fourth repetition on three times as slow", credits_end, changes),
-        ("a cache in front", "the first repetition is cold, 50 % slower", cold_first, ("slow first run",)),
+        ("a cache in front", "the first repetition is cold, 50 % slower", cold_first, ("slow-first-run",)),
     ):
-        kinds_of_each = [{finding["kind"] for finding in metric["findings"]} for metric in _drawn(fleet, rng, trials)]
+        kinds_of_each = [{finding["code"] for finding in metric["findings"]} for metric in _drawn(fleet, rng, trials)]
         right = Tally.of([bool(kinds & set(expected)) if expected else not kinds for kinds in kinds_of_each])
         often = Counter(kind for kinds in kinds_of_each for kind in kinds if kind in expected).most_common(1)
         words = f"{often[0][0] if often else 'nothing odd'} is found in {right.words()}"

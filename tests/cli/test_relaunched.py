@@ -49,7 +49,8 @@ def test_a_launch_whose_result_is_damaged_is_one_that_was_not_measured():
 
     [cell] = summary["cells"]
     assert (cell["state"], summary["totals"]["failed"]) == ("measured", 1)
-    assert cell["warnings"][0]["text"] == "launch 2 of 3 was not measured: UnreadableRun: its result cannot be read"
+    missing = {"code": "launch-missing", "launches": [2], "of": 3, "reason": "UnreadableRun: its result cannot be read"}
+    assert cell["warnings"][0] == missing
 
 
 @pytest.mark.parametrize("is_damaged", [True, False])

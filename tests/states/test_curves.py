@@ -25,7 +25,9 @@ def test_the_curves_of_the_fleet_are_gathered_by_point(stack):
     assert found == {
         "p01": [{"instance": "i-1", "repetition": 1, **curve}, {"instance": "i-2", "repetition": 2, **curve}]
     }
-    assert warnings[0]["text"].startswith("1 rates over time are left out; the first: i-1, p02-r1.series.json: ")
+    [warning] = warnings
+    assert (warning["code"], warning["what"], warning["files"]) == ("unreadable", "rates-over-time", 1)
+    assert warning["reason"].startswith("i-1, p02-r1.series.json: ")
 
 
 def test_of_a_large_fleet_only_as_many_curves_are_read_as_can_be_shown(stack):

@@ -76,7 +76,7 @@ def test_analyse_cell_names_the_raw_file_that_it_leaves_out(cell, board, context
 
         analyse_cell.handler({"run": RUN, "cell": cell["id"]}, context)
 
-        [warning] = [each["text"] for each in bucket.get(board.result)["warnings"] if each["code"] == "unreadable"]
+        [warning] = [each["reason"] for each in bucket.get(board.result)["warnings"] if each["code"] == "unreadable"]
         assert f"i-1, {name.removeprefix('raw/')}: " in warning
         assert warning.isprintable()
 

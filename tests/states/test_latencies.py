@@ -71,7 +71,9 @@ def test_a_histogram_that_cannot_be_read_is_a_warning(stack):
     by_point, warnings = gathered(files)
 
     assert by_point == {}
-    assert warnings[0]["text"].startswith("1 latency histograms are left out; the first: i-1, p01-r1.histograms.json: ")
+    [warning] = warnings
+    assert (warning["code"], warning["what"], warning["files"]) == ("unreadable", "latencies", 1)
+    assert warning["reason"].startswith("i-1, p01-r1.histograms.json: ")
 
 
 def test_steps_that_an_instance_has_put_together_are_read_with_one_request(stack, monkeypatch):
@@ -110,10 +112,8 @@ def test_where_what_was_put_together_is_damaged_each_step_is_read_by_itself(stac
     by_point, [warning] = gathered(files)
 
     assert by_point == {"p01": {"create_lat": [{1000: 7}]}}
-    assert warning["text"].startswith(
-        "1 files of many steps are damaged; latencies were read step by step, what these "
-    )
-    assert f"is lost; the first: i-1, {TOGETHER}: " in warning["text"]
+    assert (warning["code"], warning["what"], warning["files"]) == ("unreadable", "bundles", 1)
+    assert warning["reason"].startswith(f"i-1, {TOGETHER}: ")
 
 
 def test_what_each_instance_counted_of_its_own_steps_is_added_up(stack):

@@ -48,7 +48,9 @@ def test_a_fleet_at_its_quorum_is_measured_and_says_so(cloud, faults):
     cell = run.cell()
     assert (run.status, cell["state"]) == ("SUCCEEDED", "measured")
     assert cell["instances"] == {"expected": 3, "launched": 2}
-    assert cell["warnings"][0]["text"].startswith("only 2 of 3 instances were launched: InsufficientInstanceCapacity")
+    fewer = cell["warnings"][0]
+    assert (fewer["code"], fewer["ran"], fewer["count"]) == ("fewer-instances", 2, 3)
+    assert fewer["reason"].startswith("InsufficientInstanceCapacity")
     metric = cell["points"][0]["metrics"]["files_per_s"]
     assert (metric["n"], metric["expected_n"]) == (2, 3)
     assert run.left_behind() == {}

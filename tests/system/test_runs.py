@@ -152,7 +152,8 @@ def test_a_file_system_that_vanishes_fails_its_launch_and_the_next_one_is_measur
     assert [(launch["cell"], launch["state"]) for launch in cell["launches"]] == [
         ("efs.l1.touch.m6i.large-x1", "failed"), ("efs.l2.touch.m6i.large-x1", "measured"),
     ]  # fmt: skip
-    assert cell["warnings"][0]["text"].startswith("launch 1 of 2 was not measured: ")
+    missing = cell["warnings"][0]
+    assert (missing["code"], missing["launches"], missing["of"]) == ("launch-missing", [1], 2)
     resources = run.summary()["receipt"]["resources"]
     systems = {row["file_system"]: row["id"] for row in resources if row["kind"] == "efs"}
     assert systems.keys() == {"efs.l1", "efs.l2"}

@@ -4,6 +4,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Literal
 
 from aws_lambda_powertools import Logger
 from botocore.exceptions import BotoCoreError, ClientError
@@ -24,7 +25,8 @@ from matrix.samples.over_time import Sums
 from matrix.terms.documents.job import FleetRecord
 from matrix.terms.documents.parts import Failure
 from matrix.terms.documents.plan import PlanCell
-from matrix.terms.documents.result import CellWarning, OverTime, Rate, ResultDocument
+from matrix.terms.documents.result import OverTime, Rate, ResultDocument
+from matrix.terms.documents.warning import CellWarning
 from matrix.terms.errors import InvalidSamples
 from matrix.terms.keys import Board
 from matrix.terms.metrics import own_metrics
@@ -154,12 +156,8 @@ def together_of(uploads: Uploads, files: Sequence[SampleFile]) -> Together:
         except InvalidSamples as error:
             refused.append(f"{step.instance}, {step.name}: {error}")
     warnings = [
-        *_unreadable(refused, "latency histograms are left out"),
-        *_unreadable(
-            damaged,
-            "files of many steps are damaged; latencies were read step by step, what these instances moved over time is"
-            " lost",
-        ),
+        *_unreadable(refused, "latencies"),
+        *_unreadable(damaged, "bundles"),
     ]
     return Together(by_point, sums.of_points(), warnings)
 
@@ -179,12 +177,12 @@ def curves_of(uploads: Uploads, files: Sequence[SampleFile]) -> tuple[dict[str, 
             refused.append(f"{step.instance}, {step.name}: {error}")
             continue
         by_point.setdefault(step.point, []).append({"instance": step.instance, "repetition": step.repetition, **curve})
-    return by_point, _unreadable(refused, "rates over time are left out")
+    return by_point, _unreadable(refused, "rates-over-time")
 
 
-def _unreadable(found: Sequence[str], what: str) -> list[CellWarning]:
+def _unreadable(found: Sequence[str], what: Literal["latencies", "bundles", "rates-over-time"]) -> list[CellWarning]:
     """Return a warning on files that cannot be read, with the reason of the first; none where there is none."""
-    return [{"code": "unreadable", "text": f"{len(found)} {what}; the first: {found[0]}"}] if found else []
+    return [{"code": "unreadable", "what": what, "files": len(found), "reason": found[0]}] if found else []
 
 
 def _from_instances(uploads: Iterable[Upload], instances: Collection[str]) -> list[Upload]:
@@ -271,8 +269,8 @@ def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], resu
         result["server_layers"] = layers.of_server(result)
     except Exception as problem:  # of any kind: it must not cost what was measured
         Logger().exception("no bottleneck of %s", cell["id"])
-        text = f"no bottleneck was looked for: {type(problem).__name__}: {problem}"
-        result["warnings"].append({"code": "no-bottleneck", "text": text})
+        reason = f"{type(problem).__name__}: {problem}"
+        result["warnings"].append({"code": "no-bottleneck", "reason": reason})
 
 
 def write_skipped(run: str, cell: PlanCell, skip: Failure) -> None:

@@ -20,7 +20,6 @@ from matrix.statistics.fleet_values import from_columns
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import (
-    CellWarning,
     FleetRate,
     Latency,
     LaunchOutcome,
@@ -32,6 +31,7 @@ from matrix.terms.documents.result import (
     SampleColumns,
     ToolCeiling,
 )
+from matrix.terms.documents.warning import CellWarning
 from matrix.terms.ids import without_launch
 from matrix.terms.sentences import error_text
 from storages.models import is_shared
@@ -273,9 +273,8 @@ def _not_measured(launches: Sequence[Launch]) -> list[CellWarning]:
         {
             "code": "launch-missing",
             "launches": [launch],
-            "text": (
-                f"launch {launch} of {len(launches)} was not measured: {error_text(result['error']) or result['state']}"
-            ),
+            "of": len(launches),
+            "reason": error_text(result["error"]) or result["state"],
         }
         for launch, result in launches
         if result["state"] != "measured"
@@ -296,5 +295,6 @@ def _warnings(launches: Sequence[Launch]) -> list[CellWarning]:
             else:
                 known.append(launch)
     return [
-        warning if len(numbers) == len(launches) else {**warning, "launches": numbers} for warning, numbers in warned
+        warning if len(numbers) == len(launches) else cast("CellWarning", {**warning, "launches": numbers})
+        for warning, numbers in warned
     ]

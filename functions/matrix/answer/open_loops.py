@@ -7,8 +7,8 @@ from typing import Any, cast
 from matrix.statistics.describing import describe, figures
 from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.documents.plan import PlanCell
-from matrix.terms.documents.result import CellWarning, HighestRate, MetricResult, PointResult, SampleColumns
-from matrix.terms.figures import number
+from matrix.terms.documents.result import HighestRate, MetricResult, PointResult, SampleColumns
+from matrix.terms.documents.warning import CellWarning
 from matrix.terms.metrics import METRICS
 from matrix.terms.names import primary_metric
 from matrix.terms.open_loop import DONE_PER_S, HIGHEST_RATE, RATE, done_per_s, has_kept_up, offered_per_s
@@ -24,12 +24,15 @@ def behind_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
         offered, done = offered_per_s(point["params"]), done_per_s(point["metrics"])
         if offered is not None and done is not None and not has_kept_up(done, offered):
             name, _ = primary_metric(point) or ("", {})
-            text = (
-                f"{100 * done / offered:.0f} % of what was due was done ({number(done)} of {number(offered)}/s): "
-                "operations piled up, and how long they took depends on how long the step was"
-            )
             warnings.append(
-                {"code": "behind", "points": [point["id"]], "metric": name, "share": 1 - done / offered, "text": text}
+                {
+                    "code": "behind",
+                    "points": [point["id"]],
+                    "metric": name,
+                    "share": 1 - done / offered,
+                    "done_per_s": done,
+                    "offered_per_s": offered,
+                }
             )
     return warnings
 

@@ -20,7 +20,6 @@ from matrix.statistics.percentiles import percentiles
 from matrix.terms.documents.parts import Failure, Point
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import (
-    CellWarning,
     FleetRate,
     MetricResult,
     OverTime,
@@ -30,6 +29,7 @@ from matrix.terms.documents.result import (
     SampleColumns,
 )
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
+from matrix.terms.documents.warning import CellWarning
 from matrix.terms.metrics import Metric, metrics_of
 from matrix.terms.sentences import named, warning_text
 from storages.models import is_shared
@@ -76,8 +76,8 @@ def cell_result(
             point["over_time"] = list(of_fleet)
     short: list[CellWarning] = []
     if 0 < ran < count:
-        text = f"only {ran} of {count} instances were launched: {shortfall}"
-        short = [{"code": "fewer-instances", "share": 1 - ran / count, "text": text}]
+        lack = 1 - ran / count
+        short = [{"code": "fewer-instances", "share": lack, "ran": ran, "count": count, "reason": shortfall}]
     result: ResultDocument = {
         "id": cell["id"],
         "file_system": cell["file_system"],
@@ -276,12 +276,7 @@ def _overhead_warnings(points: Sequence[Mapping[str, Any]]) -> list[CellWarning]
     shares = {point["id"]: point["overhead_share"] for point in points if point["overhead_share"] > MOST_OVERHEAD}
     if not shares:
         return []
-    worst = max(shares.values())
-    text = (
-        f"up to {100 * worst:.0f} % of the time was not the work itself (programs starting, a ramp, their end): rates "
-        "and costs exclude it, shares of processor, network and disk include it; use longer steps"
-    )
-    return [{"code": "overhead", "points": list(shares), "share": worst, "text": text}]
+    return [{"code": "overhead", "points": list(shares), "share": max(shares.values())}]
 
 
 def _warnings(files: Sequence[SampleFile]) -> list[CellWarning]:
@@ -295,14 +290,7 @@ def _warnings(files: Sequence[SampleFile]) -> list[CellWarning]:
 def _findings(points: Sequence[Mapping[str, Any]]) -> list[CellWarning]:
     """What the statistics found odd about the metric that the workload is judged by; of others it is in the metric."""
     return [
-        {
-            "code": "finding",
-            "kind": finding["kind"],
-            "points": [point["id"]],
-            "metric": name,
-            "share": finding.get("share", 0.0),  # an older result has none
-            "text": finding["message"],
-        }
+        cast("CellWarning", {**finding, "points": [point["id"]], "metric": name})
         for point in points
         for name, metric in point["metrics"].items()
         if metric["primary"]

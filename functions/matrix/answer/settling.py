@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from statistics import median
 
 from matrix.samples.file import Sample
-from matrix.terms.documents.result import CellWarning, PointResult, PointSteadiness
+from matrix.terms.documents.result import PointResult, PointSteadiness
+from matrix.terms.documents.warning import CellWarning, NotSteady
 from matrix.terms.names import is_mostly_before, is_unsteady, primary_metric
 
 
@@ -59,40 +60,27 @@ def steadiness_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
             continue
         if is_unsteady(steadiness):
             unsteady = steadiness["judged"] - steadiness["steady"]
-            warnings.append(
-                {
-                    "code": "not-steady",
-                    "points": [point["id"]],
-                    "metric": named[0],
-                    "share": unsteady / steadiness["judged"],
-                    "text": _unsteady_text(steadiness, f"{unsteady} of {steadiness['judged']} samples"),
-                }
-            )
+            warning: NotSteady = {
+                "code": "not-steady",
+                "points": [point["id"]],
+                "metric": named[0],
+                "share": unsteady / steadiness["judged"],
+                "unsteady": unsteady,
+                "judged": steadiness["judged"],
+            }
+            if "period_s" in steadiness:
+                warning["period_s"] = steadiness["period_s"]
+            warnings.append(warning)
         elif is_mostly_before(steadiness):
             ratio = steadiness["ratio"] or 0.0
-            text = (
-                f"steady from second {steadiness['from_s']:g} on, at {100 * ratio:.0f} % of the whole step's rate: "
-                "the figure holds what was before, a burst or a cold start; use longer steps"
-            )
             warnings.append(
                 {
                     "code": "steady-late",
                     "points": [point["id"]],
                     "metric": named[0],
                     "share": abs(1 - ratio),
-                    "text": text,
+                    "from_s": steadiness["from_s"] or 0.0,
+                    "ratio": ratio,
                 }
             )
     return warnings
-
-
-def _unsteady_text(steadiness: PointSteadiness, samples: str) -> str:
-    if "period_s" in steadiness:
-        return (
-            f"not steady: the rate swings every {steadiness['period_s']:g} s in {samples}, so the figure depends on "
-            "how many swings a step holds; let steps last ten of them"
-        )
-    return (
-        f"not steady (SNIA PTS): over the last 56 % of {samples} the rate rose or fell by more than a tenth, or varied "
-        "by more than a fifth; let steps last longer, or write the storage full before (precondition)"
-    )

@@ -5,8 +5,8 @@ from statistics import median
 from typing import Any
 
 from matrix.samples.file import Taken
-from matrix.terms.documents.result import CellWarning, ToolCeiling
-from matrix.terms.figures import quantity
+from matrix.terms.documents.result import ToolCeiling
+from matrix.terms.documents.warning import CellWarning
 from matrix.terms.metrics import METRICS
 
 # Above half of its tool's ceiling an operation spends more time in the tool than on the storage.
@@ -50,22 +50,9 @@ def tool_warnings(points: Sequence[Mapping[str, Any]]) -> list[CellWarning]:
             "points": [point["id"]],
             "metric": ceiling["metric"],
             "share": ceiling["share"],
-            "text": (
-                f"limited by the load generator: {100 * ceiling['share']:.0f} % of what {ceiling['tool']} reaches on "
-                f"these instances without a storage ({quantity(ceiling['value'], METRICS[ceiling['metric']].unit)}); "
-                f"{_advice(ceiling)}"
-            ),
+            "tool": ceiling["tool"],
+            "ceiling": ceiling["value"],
         }
         for point in points
         if (ceiling := point.get("tool_ceiling")) and ceiling["is_bound"]
     ]
-
-
-def _advice(ceiling: Mapping[str, Any]) -> str:
-    if ceiling["tool"] == "engine" and ceiling["metric"] == "mb_per_s":
-        # The engine makes a call for each page or block; io_uring submits many with one, in each of fio's jobs.
-        fio = "take fio with direct, ioengine io_uring and an iodepth of 32 or more, which asks for many with one call"
-        return f"{fio}, or instances with more or faster processors"
-    if ceiling["tool"] == "engine":
-        return "take instances with more or faster processors, or more of them"
-    return "use tool engine, where there is one, or more instances"

@@ -1,9 +1,9 @@
-"""What is odd about a point's samples, said as sentences that end with what to do next.
+"""What is odd about a point's samples, as codes and numbers; functions/matrix/text/warnings.py has the words.
 
 Each finding needs both: evidence beyond chance, and a size that matters (5 % and more).
 """
 
-from dataclasses import dataclass
+from typing import Literal, cast
 
 import numpy as np
 
@@ -13,7 +13,19 @@ from matrix.statistics.fleet_values import FleetValues, Floats
 from matrix.statistics.intervals import Interval
 from matrix.statistics.resampling import LEAST_UNITS
 from matrix.statistics.uncertainty import LAUNCHES, REPETITIONS
+from matrix.terms.documents.warning import (
+    Autocorrelated,
+    Drift,
+    Finding,
+    LaunchesDiffer,
+    SlowFirstRun,
+    TwoGroups,
+    Unsteady,
+    WideInterval,
+)
 
+GroupsCode = Literal["two-groups", "two-groups-of-instances", "two-groups-of-repetitions"]
+Unit = Literal["instances", "repetitions", "launches"]
 # A difference below 5 % changes no choice of storage, so it is not reported.
 WORTH_SAYING = 0.05
 # Repetitions of one point that differ by more were not measured under the same conditions.
@@ -26,20 +38,7 @@ LEAST_FOR_FIRST_RUN = 3
 LEAST_GROUP = 0.10
 # An interval that is a fifth wider.
 WORTH_WIDENING = 1.44
-GROUPS_OF_INSTANCES = "two groups of instances"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One oddity: a name for programs, a sentence for people."""
-
-    kind: str
-    share: float  # how large it is, as a share of the median: the larger, the worse
-    message: str
-
-    def to_document(self) -> dict[str, str | float]:
-        """As it is in result.json."""
-        return {"kind": self.kind, "share": self.share, "message": self.message}
+GROUPS_OF_INSTANCES: GroupsCode = "two-groups-of-instances"
 
 
 def findings(values: FleetValues, *, higher_is_better: bool, median_interval: Interval | None) -> list[Finding]:
@@ -51,20 +50,20 @@ def findings(values: FleetValues, *, higher_is_better: bool, median_interval: In
         values, higher_is_better=higher_is_better
     )
     groups = two_groups(values)
-    if over_time and groups and groups.kind != GROUPS_OF_INSTANCES:
+    if over_time and groups and groups["code"] != GROUPS_OF_INSTANCES:
         groups = None
     between = launches_differ(values)
     jumps = None if over_time or groups else unsteady(values)
-    # If a finding above explains why repetitions or launches differ, the wide interval needs no second sentence.
+    # If a finding above explains why repetitions or launches differ, the wide interval is no second finding.
     explanations = {REPETITIONS: over_time or jumps, LAUNCHES: between}
     is_explained = median_interval is not None and explanations.get(median_interval.limited_by)
     wide = None if is_explained else wide_interval(values, median_interval)
     in_a_row = None if over_time or groups else in_a_row_alike(values)
-    candidates = [over_time, groups, between, jumps, in_a_row, wide]
+    candidates: list[Finding | None] = [over_time, groups, between, jumps, in_a_row, wide]
     return [finding for finding in candidates if finding]
 
 
-def slow_first_run(values: FleetValues, *, higher_is_better: bool) -> Finding | None:
+def slow_first_run(values: FleetValues, *, higher_is_better: bool) -> SlowFirstRun | None:
     """Find a first repetition that is slower than all later ones, by more than the later ones differ."""
     medians = _slowness(values.repetition_medians(), higher_is_better)
     if len(medians) < LEAST_FOR_FIRST_RUN:
@@ -76,15 +75,10 @@ def slow_first_run(values: FleetValues, *, higher_is_better: bool) -> Finding | 
     excess = first / usual - 1
     if excess <= WORTH_SAYING or first <= later.max() + (later.max() - later.min()):
         return None
-    return Finding(
-        "slow first run",
-        float(excess),
-        f"repetition {values.repetitions[0]} was {_percent(excess)} slower than the median of the later ones: "
-        "caches, burst credits or first-touch blocks differ then; warm up before, or report it on its own",
-    )
+    return {"code": "slow-first-run", "share": float(excess), "repetition": values.repetitions[0]}
 
 
-def drift(values: FleetValues, *, higher_is_better: bool) -> Finding | None:
+def drift(values: FleetValues, *, higher_is_better: bool) -> Drift | None:
     """Find a steady change over the repetitions: Mann-Kendall's test, size by the Theil-Sen slope.
 
     (Mann 1945, Econometrica 13, 245-259; Kendall 1975, Rank Correlation Methods; Sen 1968, J. Am. Stat. Assoc. 63,
@@ -101,16 +95,11 @@ def drift(values: FleetValues, *, higher_is_better: bool) -> Finding | None:
     change = float(stats.theilslopes(medians, order).slope) * (len(medians) - 1) / abs(float(np.median(medians)))
     if abs(change) <= WORTH_SAYING:
         return None
-    way = "slower" if (change < 0) == higher_is_better else "faster"
-    return Finding(
-        "drift",
-        abs(change),
-        f"became {way} by {_percent(abs(change))} from the first to the last of {len(medians)} repetitions: credits "
-        "run out, a cache fills or the file system grows; measure longer until it levels off, and report that level",
-    )
+    way: Literal["slower", "faster"] = "slower" if (change < 0) == higher_is_better else "faster"
+    return {"code": "drift", "share": abs(change), "way": way, "repetitions": len(medians)}
 
 
-def two_groups(values: FleetValues) -> Finding | None:
+def two_groups(values: FleetValues) -> TwoGroups | None:
     """Find values with two modes (Hartigan's dip), and say where the two groups lie and whether instances make them."""
     pooled = np.sort(values.pooled)
     if not is_bimodal(pooled):
@@ -125,16 +114,15 @@ def two_groups(values: FleetValues) -> Finding | None:
         return None
     if abs(middles[1] - middles[0]) <= WORTH_SAYING * abs(float(np.median(pooled))):
         return None
-    kind, advice = _who_makes_them(values, float(high[0]))
-    return Finding(
-        kind,
-        abs(middles[1] - middles[0]) / abs(float(np.median(pooled))),
-        f"the values form two groups, {len(low)} around {middles[0]:.3g} and {len(high)} around {middles[1]:.3g}, and "
-        f"the median lies in neither's middle; {advice}",
-    )
+    return {
+        "code": _who_makes_them(values, float(high[0])),
+        "share": abs(middles[1] - middles[0]) / abs(float(np.median(pooled))),
+        "lower": {"values": len(low), "median": middles[0]},
+        "upper": {"values": len(high), "median": middles[1]},
+    }
 
 
-def unsteady(values: FleetValues) -> Finding | None:
+def unsteady(values: FleetValues) -> Unsteady | None:
     """Find repetitions of the whole fleet that differ widely without a trend.
 
     Of six instances and more chance must not explain it: Kruskal & Wallis (1952, J. Am. Stat. Assoc. 47, 583-621), each
@@ -146,15 +134,10 @@ def unsteady(values: FleetValues) -> Finding | None:
         return None
     if len(values.instances) >= LEAST_UNITS and _is_chance(values):
         return None
-    return Finding(
-        "unsteady",
-        relative,
-        f"medians of the {len(medians)} repetitions differ by {_percent(relative)}: let each run for longer, repeat "
-        "more often, and look for other load on the storage",
-    )
+    return {"code": "unsteady", "share": relative, "repetitions": len(medians)}
 
 
-def in_a_row_alike(values: FleetValues) -> Finding | None:
+def in_a_row_alike(values: FleetValues) -> Autocorrelated | None:
     """Find repetitions, or launches, that resemble the ones before them: beyond chance, by more than a fifth of width.
 
     As all findings only where the medians differ by what matters.
@@ -164,17 +147,16 @@ def in_a_row_alike(values: FleetValues) -> Finding | None:
     spread = float(np.ptp(medians)) if values.has_logarithms else 0.0
     if alike is None or spread <= WORTH_SAYING or alike.factor < WORTH_WIDENING or not is_beyond_chance(medians):
         return None
-    unit = LAUNCHES if values.is_relaunched else REPETITIONS
-    return Finding(
-        "autocorrelated",
-        alike.lag1,
-        f"each of the {len(medians)} {unit} resembles the one before it (lag-1 autocorrelation {alike.lag1:.2f}): they "
-        f"count as {max(1, round(len(medians) / alike.factor))}, and intervals are as much wider; measure with more "
-        "time between them (`launches`, or another run on another day)",
-    )
+    return {
+        "code": "autocorrelated",
+        "share": alike.lag1,
+        "unit": "launches" if values.is_relaunched else "repetitions",
+        "count": len(medians),
+        "counts_as": max(1, round(len(medians) / alike.factor)),
+    }
 
 
-def launches_differ(values: FleetValues) -> Finding | None:
+def launches_differ(values: FleetValues) -> LaunchesDiffer | None:
     """Find launches whose medians differ widely: by more than chance among their instances, where there are six each.
 
     Kruskal & Wallis's test as in `unsteady`, of the instances' medians. Fewer instances can show nothing, and are taken
@@ -191,12 +173,7 @@ def launches_differ(values: FleetValues) -> Finding | None:
 
         if not stats.kruskal(*(launch.instance_medians() for launch in values.launches)).pvalue < SIGNIFICANT:
             return None
-    return Finding(
-        "launches differ",
-        relative,
-        f"medians of the {len(medians)} launches differ by {_percent(relative)}: a run with a single launch would have "
-        "shown any of them; expect the same of what you buy, and launch more often to know its middle better",
-    )
+    return {"code": "launches-differ", "share": relative, "count": len(medians)}
 
 
 def _is_chance(values: FleetValues) -> bool:
@@ -207,7 +184,7 @@ def _is_chance(values: FleetValues) -> bool:
     return not stats.kruskal(*shares.T, nan_policy="omit").pvalue < SIGNIFICANT
 
 
-def wide_interval(values: FleetValues, interval: Interval | None) -> Finding | None:
+def wide_interval(values: FleetValues, interval: Interval | None) -> WideInterval | None:
     """Find a median that is known to no better than 10 %, and say how many more values would halve its interval."""
     if interval is None:
         return None
@@ -217,13 +194,7 @@ def wide_interval(values: FleetValues, interval: Interval | None) -> Finding | N
         return None
     # An interval shrinks with the root of the number of values: four times as many halve it.
     units = {LAUNCHES: values.launches, REPETITIONS: values.repetitions}.get(interval.limited_by, values.instances)
-    more = 4 * len(units)
-    return Finding(
-        "wide interval",
-        half,
-        f"the median is known to ± {_percent(half)} only; four times as many {interval.limited_by} ({more}) would "
-        "halve that",
-    )
+    return {"code": "wide-interval", "share": half, "unit": cast("Unit", interval.limited_by), "needed": 4 * len(units)}
 
 
 def _slowness(medians: Floats, higher_is_better: bool) -> Floats:
@@ -241,16 +212,12 @@ def _best_cut(ordered: Floats) -> int:
     return int(between.argmax()) + 1
 
 
-def _who_makes_them(values: FleetValues, border: float) -> tuple[str, str]:
-    """Say whether it is always the same instances, always the same repetitions, or neither."""
+def _who_makes_them(values: FleetValues, border: float) -> GroupsCode:
+    """Tell whether it is always the same instances, always the same repetitions, or neither."""
     is_high = np.where(np.isnan(values.table), np.nan, values.table >= border)
     if len(values.instances) > 1 and len(values.repetitions) > 1:
         if np.nanmax(np.nanmax(is_high, axis=1) - np.nanmin(is_high, axis=1)) == 0:
-            return GROUPS_OF_INSTANCES, "an instance is always in the same one: compare their zones, hosts and mounts"
+            return GROUPS_OF_INSTANCES
         if np.nanmax(np.nanmax(is_high, axis=0) - np.nanmin(is_high, axis=0)) == 0:
-            return "two groups of repetitions", "a repetition is wholly in one: find what changed between repetitions"
-    return "two groups", "find what the slow ones share (zone, time, cache) and split the point by it"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
+            return "two-groups-of-repetitions"
+    return "two-groups"

@@ -1,25 +1,33 @@
 """What a reader must know of a run's figures, in words: a line for each kind, the worst first."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any, cast
 
-from matrix.terms.documents.result import CellWarning
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.metrics import readable
+from matrix.terms.documents.warning import CellWarning, NotSteady, ToolBound, TwoGroups
+from matrix.terms.figures import number, quantity
+from matrix.terms.metrics import METRICS, readable
 from matrix.terms.sentences import warning_text
 
 # The worst first: figures that are missing, figures that are not the storage's, figures that change, all others.
-SEVERITY = (
-    "fewer-instances", "launch-missing", "unreadable", "tool-bound", "behind", "not-steady", "steady-late", "finding",
-    "overhead", "no-bottleneck", "of-samples", "of-source", "as-written",
+SEVERITY: tuple[tuple[str, ...], ...] = (
+    ("fewer-instances",), ("launch-missing",), ("unreadable",), ("tool-bound",), ("behind",), ("not-steady",),
+    ("steady-late",),
+    (
+        "slow-first-run", "drift", "two-groups", "two-groups-of-instances", "two-groups-of-repetitions", "unsteady",
+        "autocorrelated", "launches-differ", "wide-interval",
+    ),
+    ("overhead",), ("no-bottleneck",), ("of-samples",), ("of-source",), ("as-written",),
 )  # fmt: skip
-# Texts that others wrote are alike if they differ in words with digits only.
-BY_TEXT = frozenset({"launch-missing", "unreadable", "no-bottleneck", "of-samples", "of-source", "as-written"})
+RANK = {code: rank for rank, codes in enumerate(SEVERITY) for code in codes}
+# Sized by what readers know of the figures; of the others the share says how far they go, not how far they are off.
+FINDINGS = frozenset(SEVERITY[7])
 WORD_WITH_DIGIT = re.compile(r"\S*\d\S*")
 LONGER = 'Use longer steps (more "files", a larger "size" or "totalSize", fio\'s "runtime")'
 AGAIN = 'Raise "repetitions", or set "launches": 3'
-# What a kind does to the result, and what to change: of a finding by its kind, of the others by their code.
+# What a warning does to the result, and what to change.
 BRIEF = {
     "fewer-instances": (
         "fewer instances ran than asked: another load",
@@ -33,15 +41,127 @@ BRIEF = {
     "not-steady": ("the rate was still changing at the end", f'{LONGER}, or set "precondition"'),
     "steady-late": ("the figure holds a burst or a cold start", LONGER),
     "overhead": ("part of the time was not the work, which shares of CPU and network include", LONGER),
-    "slow first run": ("the first repetition was slower, as caches were cold or credits full", LONGER),
+    "slow-first-run": ("the first repetition was slower, as caches were cold or credits full", LONGER),
     "drift": ("the rate kept rising or falling over the repetitions", LONGER),
-    "two groups": ("the values form two groups, and the median is in neither", AGAIN),
-    "two groups of instances": ("some instances are always faster", 'Compare their zones and hosts, or raise "count"'),
-    "two groups of repetitions": ("some repetitions are faster as a whole", AGAIN),
+    "two-groups": ("the values form two groups, and the median is in neither", AGAIN),
+    "two-groups-of-instances": ("some instances are always faster", 'Compare their zones and hosts, or raise "count"'),
+    "two-groups-of-repetitions": ("some repetitions are faster as a whole", AGAIN),
     "unsteady": ("repetitions differ", AGAIN),
     "autocorrelated": ("each repetition resembles the one before, so they count as fewer", 'Set "launches": 3'),
-    "launches differ": ("blocks differ, as what you buy will", 'Raise "launches"'),
-    "wide interval": ("the median is not known to within 10 %", AGAIN),
+    "launches-differ": ("launches differ, as what you buy will", 'Raise "launches"'),
+    "wide-interval": ("the median is not known to within 10 %", AGAIN),
+}
+LOST = {
+    "latencies": "latency histograms are left out",
+    "bundles": "files of many steps are damaged: latencies were read step by step, throughput over time is lost",
+    "rates-over-time": "rates over time are left out",
+}
+WHO = {
+    "two-groups": "find what the slow ones share (zone, time, cache) and split the point by it",
+    "two-groups-of-instances": "an instance is always in the same one: compare their zones, hosts and mounts",
+    "two-groups-of-repetitions": "a repetition is wholly in one: find what changed between repetitions",
+}
+
+
+def warning_words(warning: CellWarning) -> str:
+    """Write what is wrong, what it does to the result and what to change; without cell, points and metric."""
+    return _WRITERS[warning["code"]](warning)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _groups_words(groups: TwoGroups) -> str:
+    lower, upper = groups["lower"], groups["upper"]
+    return (
+        f"the values form two groups, {lower['values']} around {lower['median']:.3g} and {upper['values']} around "
+        f"{upper['median']:.3g}, and the median lies in neither's middle; {WHO[groups['code']]}"
+    )
+
+
+def _unsteady_words(warning: NotSteady) -> str:
+    samples = f"{warning['unsteady']} of {warning['judged']} samples"
+    if "period_s" in warning:
+        return (
+            f"not steady: the rate swings every {warning['period_s']:g} s in {samples}, so the figure depends on "
+            "how many swings a step holds; let steps last ten of them"
+        )
+    return (
+        f"not steady (SNIA PTS): over the last 56 % of {samples} the rate rose or fell by more than a tenth, or varied "
+        "by more than a fifth; let steps last longer, or write the storage full before (precondition)"
+    )
+
+
+def _tool_words(warning: ToolBound) -> str:
+    unit = METRICS[warning["metric"]].unit
+    return (
+        f"limited by the load generator: {_percent(warning['share'])} of what {warning['tool']} reaches on these "
+        f"instances without a storage ({quantity(warning['ceiling'], unit)}); {_tool_advice(warning)}"
+    )
+
+
+def _tool_advice(warning: ToolBound) -> str:
+    if warning["tool"] == "engine" and warning["metric"] == "mb_per_s":
+        # The engine makes a call for each page or block; io_uring submits many with one, in each of fio's jobs.
+        fio = "take fio with direct, ioengine io_uring and an iodepth of 32 or more, which asks for many with one call"
+        return f"{fio}, or instances with more or faster processors"
+    if warning["tool"] == "engine":
+        return "take instances with more or faster processors, or more of them"
+    return "use tool engine, where there is one, or more instances"
+
+
+_WRITERS: dict[str, Callable[[Any], str]] = {
+    "slow-first-run": lambda it: (
+        f"repetition {it['repetition']} was {_percent(it['share'])} slower than the median of the later ones: caches, "
+        "burst credits or first-touch blocks differ then; warm up before, or report it on its own"
+    ),
+    "drift": lambda it: (
+        f"became {it['way']} by {_percent(it['share'])} from the first to the last of {it['repetitions']} repetitions: "
+        "credits run out, a cache fills or the file system grows; measure longer until it levels off, and report that "
+        "level"
+    ),
+    "unsteady": lambda it: (
+        f"medians of the {it['repetitions']} repetitions differ by {_percent(it['share'])}: let each run for longer, "
+        "repeat more often, and look for other load on the storage"
+    ),
+    "autocorrelated": lambda it: (
+        f"each of the {it['count']} {it['unit']} resembles the one before it (lag-1 autocorrelation "
+        f"{it['share']:.2f}): they count as {it['counts_as']}, and intervals are as much wider; measure with more time "
+        "between them (`launches`, or another run on another day)"
+    ),
+    "launches-differ": lambda it: (
+        f"medians of the {it['count']} launches differ by {_percent(it['share'])}: a run with a single launch would "
+        "have shown any of them; expect the same of what you buy, and launch more often to know its middle better"
+    ),
+    "wide-interval": lambda it: (
+        f"the median is known to ± {_percent(it['share'])} only; four times as many {it['unit']} ({it['needed']}) "
+        "would halve that"
+    ),
+    "fewer-instances": lambda it: f"only {it['ran']} of {it['count']} instances were launched: {it['reason']}",
+    "launch-missing": lambda it: (
+        f"launch {', '.join(map(str, it['launches']))} of {it['of']} was not measured: {it['reason']}"
+    ),
+    "overhead": lambda it: (
+        f"up to {_percent(it['share'])} of the time was not the work itself (programs starting, a ramp, their end): "
+        "rates and costs exclude it, shares of processor, network and disk include it; use longer steps"
+    ),
+    "behind": lambda it: (
+        f"{_percent(1 - it['share'])} of what was due was done ({number(it['done_per_s'])} of "
+        f"{number(it['offered_per_s'])}/s): operations piled up, and how long they took depends on how long the step is"
+    ),
+    "not-steady": _unsteady_words,
+    "tool-bound": _tool_words,
+    **dict.fromkeys(WHO, _groups_words),
+    "steady-late": lambda it: (
+        f"steady from second {it['from_s']:g} on, at {_percent(it['ratio'])} of the whole step's rate: the figure "
+        "holds what was before, a burst or a cold start; use longer steps"
+    ),
+    "unreadable": lambda it: f"{it['files']} {LOST[it['what']]}; the first: {it['reason']}",
+    "no-bottleneck": lambda it: f"no bottleneck was looked for: {it['reason']}",
+    "of-samples": lambda it: it["text"],
+    "of-source": lambda it: it["text"],
+    "as-written": lambda it: it["text"],
 }
 
 
@@ -69,12 +189,11 @@ class Kind:
         points = [point for _, warning in self.warnings for point in warning.get("points") or []]
         cells = len({cell for cell, _ in self.warnings})
         where = f"{len(points)} points" if len(points) > 1 else f"{cells} cells" if cells > 1 else cell
-        known = BRIEF.get(worst["code"]) or BRIEF.get(worst.get("kind", ""))
+        known = BRIEF.get(worst["code"])
         if known is None:
-            return f"{where}: {readable(worst['text'])}."
+            return f"{where}: {readable(warning_words(worst))}."
         what, change = known
-        is_sized = worst["code"] == "finding" and "share" in worst
-        size = f" (up to {100 * worst['share']:.0f} %)" if is_sized else ""
+        size = f" (up to {_percent(_share(worst))})" if worst["code"] in FINDINGS else ""
         return f"{where}: {what}{size}. {change}."
 
     @property
@@ -90,9 +209,9 @@ def warning_line(cell: str, warning: CellWarning) -> str:
     about = ", ".join([*where, *([warning["metric"]] if "metric" in warning else [])])
     launches = warning.get("launches") or []
     of = f"launch {', '.join(map(str, launches))}: " if launches and warning["code"] != "launch-missing" else ""
-    samples = warning.get("samples")
+    samples = cast("Any", warning).get("samples")
     count = "" if samples is None else f" ({samples} sample{'' if samples == 1 else 's'})"
-    return readable(f"{cell}: {f'{about}: ' if about else ''}{of}{warning['text']}{count}")
+    return readable(f"{cell}: {f'{about}: ' if about else ''}{of}{warning_words(warning)}{count}")
 
 
 def kinds_of(summary: SummaryDocument) -> list[Kind]:
@@ -102,14 +221,20 @@ def kinds_of(summary: SummaryDocument) -> list[Kind]:
         for warning in cell.get("warnings") or []:
             kinds.setdefault(_key(warning), Kind()).warnings.append((cell["id"], warning))
     for kind in kinds.values():
-        kind.warnings.sort(key=lambda pair: -pair[1].get("share", 0.0))
-    return [kind for _, kind in sorted(kinds.items(), key=lambda item: SEVERITY.index(item[0][0]))]
+        kind.warnings.sort(key=lambda pair: -_share(pair[1]))
+    return [kind for _, kind in sorted(kinds.items(), key=lambda item: RANK[item[0][0]])]
+
+
+def _share(warning: CellWarning) -> float:
+    """How far a warning goes; 0 where it has no size."""
+    return float(cast("Any", warning).get("share", 0.0))
 
 
 def _key(warning: CellWarning) -> tuple[str, str]:
-    if warning["code"] in BY_TEXT:
+    """What two warnings of one kind have in common. Those that others wrote are alike but for words with digits."""
+    if warning["code"] == "of-samples" or warning["code"] == "of-source" or warning["code"] == "as-written":
         return warning["code"], WORD_WITH_DIGIT.sub("", warning["text"])
-    return warning["code"], warning.get("kind", "")
+    return warning["code"], warning["what"] if warning["code"] == "unreadable" else ""
 
 
 def of_run(summary: SummaryDocument) -> list[str]:

@@ -13,6 +13,7 @@ from matrix.answer.launches import join
 from matrix.answer.results import interrupted_summary, never_begun, point_warnings, run_summary, skipped_result
 from matrix.answer.values import values_of
 from matrix.report import csv_rows, markdown, page
+from matrix.terms.documents.older import completed_result
 from matrix.terms.documents.reading import read
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
@@ -65,8 +66,8 @@ def test_a_launch_that_failed_leaves_the_others_measured_and_the_run_red():
     [cell] = summary["cells"]
     metric = cell["points"][0]["metrics"]["duration_s"]
     assert (cell["state"], cell["error"], metric["n"], metric["expected_n"]) == ("measured", None, 8, 12)
-    text = "launch 2 of 3 was not measured: InstanceDied: i-2 ended"
-    assert cell["warnings"][0] == {"code": "launch-missing", "launches": [2], "text": text}
+    reason = "InstanceDied: i-2 ended"
+    assert cell["warnings"][0] == {"code": "launch-missing", "launches": [2], "of": 3, "reason": reason}
     assert summary["status"] == "partly failed"
     assert summary["totals"] == {"cells": 3, "measured": 2, "failed": 1, "skipped": 0}
     assert metric["intervals"] == {}
@@ -96,17 +97,19 @@ def test_launches_that_an_interrupted_run_has_not_begun_are_skipped():
 ALL, SOME = ({"code": "of-samples", "samples": 1, "text": text} for text in ("all of them", "two of them"))
 
 
-def test_a_finding_of_an_older_result_has_no_size_and_is_joined_all_the_same():
+def test_a_finding_of_an_older_result_is_joined_in_its_words():
     document = planned()
     results = results_of(document, (100.0, 140.0, 60.0))
     for result in results.values():
         for point in result["points"]:
             for metric in point["metrics"].values():
                 metric["findings"] = [{"kind": "unsteady", "message": "differ"}]
+    results = {name: completed_result(result) for name, result in results.items()}
 
     joined = join(document, results)[JOINED]
 
-    assert [warning["share"] for warning in point_warnings(next(iter(results.values()))["points"])] == [0.0]
+    [warning] = point_warnings(next(iter(results.values()))["points"])
+    assert (warning["code"], warning["text"]) == ("as-written", "differ")
     assert joined["state"] == "measured"
 
 
@@ -119,7 +122,7 @@ def test_what_a_few_launches_warn_of_is_said_with_their_numbers_and_of_their_poi
     warnings = join(document, results)[JOINED]["warnings"]
 
     assert warnings[:2] == [ALL, {**SOME, "launches": [2, 3]}]
-    assert sum(warning.get("kind") == "launches differ" for warning in warnings) == 1
+    assert sum(warning["code"] == "launches-differ" for warning in warnings) == 1
 
 
 def test_a_result_costs_what_it_does_in_one_launch_and_the_bill_is_that_of_all():
@@ -254,7 +257,8 @@ def test_a_skipped_launch_says_so():
 
     joined = join(document, results)[JOINED]
 
-    assert joined["warnings"][0]["text"] == "launch 3 of 3 was not measured: skipped: budget: too dear"
+    missing = {"code": "launch-missing", "launches": [3], "of": 3, "reason": "skipped: budget: too dear"}
+    assert joined["warnings"][0] == missing
 
 
 def test_what_layers_saw_adds_up_over_launches_and_a_highest_rate_knows_their_instances():

@@ -222,7 +222,7 @@ def test_what_is_odd_about_the_judged_metric_is_a_warning_of_its_cell():
     result = fleet_of(10, slow_first=2.0)
 
     [warning] = result["warnings"]
-    assert (warning["code"], warning["kind"]) == ("finding", "slow first run")
+    assert (warning["code"], warning["repetition"]) == ("slow-first-run", 1)
     assert (warning["points"], warning["metric"]) == (["p01"], "files_per_s")
     assert warning["share"] == pytest.approx(1.0, abs=0.1)
 
@@ -261,7 +261,7 @@ def test_a_fleet_that_reached_its_quorum_says_first_how_many_are_missing():
     assert missing_samples(CELL, files, launched=1) == []
     assert result["instances"] == {"expected": 2, "launched": 1}
     assert result["warnings"][0] == {
-        "code": "fewer-instances", "share": 0.5, "text": "only 1 of 2 instances were launched: NoRoom: none",
+        "code": "fewer-instances", "share": 0.5, "ran": 1, "count": 2, "reason": "NoRoom: none",
     }  # fmt: skip
     [metric] = [one for one in result["points"][0]["metrics"].values() if one["primary"]]
     assert (metric["n"], metric["expected_n"]) == (2, 4)

@@ -11,6 +11,7 @@ from matrix.report.markdown import to_markdown
 from matrix.report.page import render
 from matrix.samples.file import SampleFile
 from matrix.terms.names import is_unsteady, marks, steadiness_words
+from matrix.text.warnings import warning_words
 
 CELL = {
     "id": "efs.dd.m6i-x2", "file_system": "efs", "storage": {"type": "efs"}, "workload": {"type": "dd"},
@@ -84,7 +85,7 @@ def test_a_point_says_how_many_of_its_samples_were_steady_and_from_when_on(told,
     found = point.get("steadiness")
     assert (found and (found["judged"], found["steady"], found["from_s"], found["ratio"])) == counted
     assert list(marks(point, CELL)) == mark
-    assert [warning["text"].startswith(str(warned)) for warning in warnings] == ([True] if warned else [])
+    assert [warning_words(warning).startswith(str(warned)) for warning in warnings] == ([True] if warned else [])
     assert all((warning["points"], warning["metric"]) == (["p01"], "mb_per_s") for warning in warnings)
     assert point["metrics"]["mb_per_s"]["n"] == 4
 

@@ -8,6 +8,7 @@ from matrix.answer.results import cell_result
 from matrix.report.csv_rows import to_csv
 from matrix.report.markdown import to_markdown
 from matrix.samples.file import SampleFile, read_samples
+from matrix.text.warnings import warning_words
 
 CELL = {
     "id": "efs.touch.m6i-x2", "file_system": "efs", "storage": {"type": "efs"}, "workload": {"type": "touch"},
@@ -52,8 +53,8 @@ def test_a_point_above_half_of_its_tools_ceiling_is_tool_bound_and_one_below_is_
             "points": ["p01"],
             "metric": "files_per_s",
             "share": pytest.approx(0.85),
-            "text": "limited by the load generator: 85 % of what parallel reaches on these instances without a storage "
-            "(300 files/s); use tool engine, where there is one, or more instances",
+            "tool": "parallel",
+            "ceiling": 300,
         }
     ]
 
@@ -64,7 +65,8 @@ def test_whoever_measured_the_engines_reads_or_writes_is_told_which_tool_asks_fo
 
     [warning] = [warning for warning in result(fast)["warnings"] if warning["code"] == "tool-bound"]
 
-    assert "ioengine io_uring" in warning["text"]
+    assert (warning["tool"], warning["metric"]) == ("engine", "mb_per_s")
+    assert "ioengine io_uring" in warning_words(warning)
 
 
 def test_each_instance_is_held_against_its_own_ceiling():

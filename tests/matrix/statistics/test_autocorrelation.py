@@ -82,14 +82,17 @@ def test_slow_waves_are_worth_fewer_repetitions_and_are_a_finding():
     wave = fleet(np.exp(levels + noise), is_shared=True)
     jumps = fleet(np.exp(levels[[7, 0, 5, 11, 2, 15, 9, 4, 13, 1, 8, 3, 14, 10, 6, 12]] + noise), is_shared=True)
     assert independent_n(wave) < independent_n(jumps) / 2
-    [found] = [
-        each for each in findings(wave, higher_is_better=False, median_interval=None) if "resembles" in each.message
-    ]
-    assert found.kind == "autocorrelated"
-    assert "16 repetitions" in found.message
-    assert not [
-        each for each in findings(jumps, higher_is_better=False, median_interval=None) if each.kind == "autocorrelated"
-    ]
+    of_wave, of_jumps = (
+        [
+            each
+            for each in findings(values, higher_is_better=False, median_interval=None)
+            if each["code"] == "autocorrelated"
+        ]
+        for values in (wave, jumps)
+    )
+    assert [(each["unit"], each["count"]) for each in of_wave] == [("repetitions", 16)]
+    assert of_wave[0]["counts_as"] < 8
+    assert not of_jumps
 
 
 def test_launches_that_resemble_each_other_widen_the_interval_too():

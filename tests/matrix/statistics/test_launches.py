@@ -106,9 +106,9 @@ def test_launches_in_two_groups_differ_and_are_no_groups_of_instances():
     rng = np.random.default_rng(7)
     tables = [middle * np.exp(0.005 * rng.normal(size=(8, 3))) for middle in (100.0, 101.0, 140.0, 141.0, 100.5)]
 
-    kinds = [finding["kind"] for finding in describe(launched(tables), higher_is_better=False)["findings"]]
+    kinds = [finding["code"] for finding in describe(launched(tables), higher_is_better=False)["findings"]]
 
-    assert kinds == ["launches differ"]
+    assert kinds == ["launches-differ"]
 
 
 def test_launches_that_differ_widely_are_a_finding_and_chance_is_none():
@@ -119,9 +119,9 @@ def test_launches_that_differ_widely_are_a_finding_and_chance_is_none():
     first = describe(launched(unlike), higher_is_better=False)["findings"]
     second = describe(launched(noisy), higher_is_better=False)["findings"]
 
-    assert first[0]["kind"] == "launches differ"
-    assert first[0]["message"].startswith("medians of the 4 launches differ by ")
-    assert "launches differ" not in [finding["kind"] for finding in second]
+    assert first[0]["code"] == "launches-differ"
+    assert (first[0]["count"], first[0]["share"] > 0.1) == (4, True)
+    assert "launches-differ" not in [finding["code"] for finding in second]
 
 
 def test_a_difference_is_tested_by_what_launches_differ_by():

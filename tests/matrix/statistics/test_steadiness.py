@@ -13,9 +13,9 @@ RNG = np.random.default_rng(6)
 
 
 def kinds(table, *, higher_is_better=False, interval=None):
-    """The names of all findings."""
+    """The codes of all findings."""
     found = steadiness.findings(fleet(table), higher_is_better=higher_is_better, median_interval=interval)
-    return [finding.kind for finding in found]
+    return [finding["code"] for finding in found]
 
 
 def noise(instances, repetitions):
@@ -31,9 +31,9 @@ def test_a_slow_first_run_is_found_in_durations_and_in_rates():
     slow = noise(10, 4)
     slow[:, 0] *= 1.5
 
-    assert kinds(slow) == ["slow first run"]
-    assert kinds(1e4 / slow, higher_is_better=True) == ["slow first run"]
-    assert "slow first run" not in kinds(1e4 / slow, higher_is_better=False)
+    assert kinds(slow) == ["slow-first-run"]
+    assert kinds(1e4 / slow, higher_is_better=True) == ["slow-first-run"]
+    assert "slow-first-run" not in kinds(1e4 / slow, higher_is_better=False)
 
 
 def test_a_first_run_that_differs_no_more_than_the_others_is_none():
@@ -46,9 +46,9 @@ def test_a_drift_says_which_way_and_by_how_much():
 
     found = steadiness.drift(fleet(falling), higher_is_better=True)
 
-    assert "slower by 3" in found.message
-    assert "measure longer" in found.message
-    assert "faster" in steadiness.drift(fleet(falling), higher_is_better=False).message
+    assert (found["way"], found["repetitions"]) == ("slower", 8)
+    assert found["share"] == pytest.approx(0.35, abs=0.05)  # 0.3 of the median, which is 0.85
+    assert steadiness.drift(fleet(falling), higher_is_better=False)["way"] == "faster"
 
 
 def test_four_repetitions_show_no_drift_for_they_cannot():
@@ -63,9 +63,9 @@ def test_two_groups_of_instances_are_told_from_two_groups_of_repetitions():
 
     one, two = (steadiness.two_groups(fleet(table)) for table in (by_instance, by_repetition))
 
-    assert "36 around" in one.message
-    assert "an instance is always in the same one" in one.message
-    assert "a repetition is wholly in one" in two.message
+    assert (one["code"], one["lower"]["values"], one["upper"]["values"]) == ("two-groups-of-instances", 36, 24)
+    assert one["upper"]["median"] == pytest.approx(2 * one["lower"]["median"], rel=0.05)
+    assert two["code"] == "two-groups-of-repetitions"
 
 
 def test_a_long_tail_is_no_second_group():
@@ -96,8 +96,8 @@ def test_repetitions_that_jump_are_unsteady():
 def test_a_wide_interval_says_how_many_more_would_halve_it():
     found = steadiness.wide_interval(fleet(noise(10, 1)), Interval(80, 120, "bootstrap"))
 
-    assert "± 20 %" in found.message
-    assert "(40)" in found.message
+    assert (found["unit"], found["needed"]) == ("instances", 40)
+    assert found["share"] == pytest.approx(0.2, abs=0.01)
 
 
 def test_zeros_are_not_judged():

@@ -13,6 +13,8 @@ READY_WITHIN_S = 900.0
 ROOT_VOLUME_GIB = 20
 # Schemas of a decision.
 SENTENCES, CODES = 1, 2
+# Warnings whose text no code of ours made: it stays.
+WORDS_OF_OTHERS = frozenset({"of-samples", "of-source", "as-written"})
 # What was written for people; answers are kept under another name.
 WORDS = frozenset({"words", "sentences", "reads", "note"})
 
@@ -44,10 +46,41 @@ def completed_result(result: Any) -> Any:
     completed = dict(result)
     warnings, hit = result.get("warnings"), result.get("bottleneck")
     if isinstance(warnings, list):
-        completed["warnings"] = [_written(each) for each in warnings]
+        completed["warnings"] = [_warning(each) for each in warnings]
+    if isinstance(result.get("points"), list):
+        completed["points"] = [_point(point) for point in result["points"]]
     if isinstance(hit, Mapping) and isinstance(hit.get("evidence"), str):
         completed["bottleneck"] = _bottleneck(hit)
     return completed
+
+
+def _warning(warning: Any) -> Any:
+    """A warning whose code had a text instead of numbers, or that was a text only."""
+    if not isinstance(warning, Mapping) or "text" not in warning or warning.get("code") in WORDS_OF_OTHERS:
+        return _written(warning)
+    return {name: value for name, value in warning.items() if name != "kind"} | {"code": "as-written"}
+
+
+def _point(point: Any) -> Any:
+    """A point whose metrics' findings had a message instead of numbers."""
+    metrics = point.get("metrics") if isinstance(point, Mapping) else None
+    if not isinstance(metrics, Mapping):
+        return point
+    return {**point, "metrics": {name: _metric(metric) for name, metric in metrics.items()}}
+
+
+def _metric(metric: Any) -> Any:
+    findings = metric.get("findings") if isinstance(metric, Mapping) else None
+    if not isinstance(findings, list) or not any(isinstance(each, Mapping) and "message" in each for each in findings):
+        return metric
+    return {**metric, "findings": [_finding(each) for each in findings]}
+
+
+def _finding(finding: Any) -> Any:
+    if not isinstance(finding, Mapping) or "message" not in finding:
+        return finding
+    share = {"share": finding["share"]} if "share" in finding else {}
+    return {"code": "as-written", "text": str(finding["message"]), **share}
 
 
 def _bottleneck(hit: Mapping[str, Any]) -> dict[str, Any]:

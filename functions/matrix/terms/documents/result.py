@@ -1,11 +1,12 @@
 """result.json: what came out of one cell, for each point and metric the percentiles over all samples."""
 
-from typing import Literal, NotRequired
+from typing import NotRequired
 
 from typing_extensions import TypedDict
 
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.parts import Attempt, Emulation, Failure, Fleet, Params, Part, Source
+from matrix.terms.documents.warning import CellWarning, Finding
 from matrix.terms.documents.watched import CloudWatchMetrics
 
 
@@ -100,49 +101,6 @@ class Outliers(TypedDict):
     count: int
     listed: list[Outlier]
     """The farthest twenty."""
-
-
-class Finding(TypedDict):
-    """What is odd about a metric."""
-
-    kind: str
-    message: str
-    share: NotRequired[float]
-    """How large it is, as a share of the median: the larger, the worse."""
-
-
-class CellWarning(TypedDict):
-    """What a reader must know of a cell's figures."""
-
-    code: Literal[
-        "fewer-instances",
-        "launch-missing",
-        "overhead",
-        "tool-bound",
-        "behind",
-        "not-steady",
-        "steady-late",
-        "finding",
-        "of-samples",
-        "unreadable",
-        "no-bottleneck",
-        "of-source",
-        "as-written",
-    ]
-    """`of-samples`: of instances; `of-source`: of who published the figures; `as-written`: of an earlier version."""
-    text: str
-    """What is wrong, what it does to the result and what to change; without cell, points and metric."""
-    points: NotRequired[list[str]]
-    """Which points it is about; without, the whole cell."""
-    metric: NotRequired[str]
-    kind: NotRequired[str]
-    """Of a finding."""
-    share: NotRequired[float]
-    """How far it goes: of two alike the larger is the worse."""
-    samples: NotRequired[int]
-    """How many samples have it."""
-    launches: NotRequired[list[int]]
-    """In which launches, where not in all."""
 
 
 class MetricResult(TypedDict):
