@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import random
+import re
 from collections import Counter
 
 import pytest
@@ -15,6 +17,7 @@ from agent.workloads import objects, read
 
 KIB, MIB = 2**10, 2**20
 PREFIX = "0123abcd"
+KINDS = (object_requests.KEPT, object_requests.WRITTEN, object_requests.DOOMED)
 MOUNT = {"kind": "s3", "bucket": BUCKET, "prefix": f"{PREFIX}/{{userid}}", "region": REGION, "client": "boto3"}
 
 
@@ -82,6 +85,32 @@ def test_a_mix_has_exactly_its_weights_and_the_latency_of_each_operation(cloud, 
     assert sample["tool"]["objects"] == mix
     assert sample["tool"]["http_requests"] == 20
     assert sample["work"]["read_bytes"] == 9 * 4 * KIB
+
+
+@pytest.fixture
+def asked():
+    """Method and path of each request that the server has answered, by its own log."""
+    log, lines = logging.getLogger("werkzeug"), []
+    handler = logging.Handler()
+    # A status beside 200 colours its line.
+    handler.emit = lambda record: lines.extend(re.findall(r"(PUT|GET|HEAD|DELETE) (\S+)", record.getMessage()))
+    before = log.level
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    yield lines
+    log.removeHandler(handler)
+    log.setLevel(before)
+
+
+def test_the_server_has_answered_as_many_requests_as_the_sample_says(measured, asked):
+    [sample] = measured(point("mix", 20, mix="get 9, put 6, delete 5", objects=4))
+
+    answered = Counter((method, kind) for method, path in asked for kind in KINDS if f"/{kind}/" in path)
+    assert sample["tool"]["http_requests"] == 20
+    assert answered["GET", "kept"] == 9
+    assert answered["PUT", "kept"] == 4
+    assert answered["PUT", "doomed"] == answered["DELETE", "doomed"] == 5
+    assert answered["PUT", "written"] == answered["GET", "written"] == 6  # each is read again after the time
 
 
 def test_what_is_due_counts_from_when_it_was_due(measured):

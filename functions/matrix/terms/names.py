@@ -14,7 +14,7 @@ MOST_BEFORE = 0.05
 HEADLINE_PARAMS = frozenset(
     {
         *("rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs"),
-        *("pages_per_request", "offsets", RATE, "p99_at_most_ms"),
+        *("pages_per_request", "offsets", "operation", "object_bytes", RATE, "p99_at_most_ms"),
         # They stand in a point where they are not what a reader takes for granted.
         *("build_directory", "work_directory", "source_volume_type", "source_volume_gib"),
     }
