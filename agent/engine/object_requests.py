@@ -2,8 +2,8 @@
 
 Its plan: how many `requests` of each operation, `threads`, `region`, `bucket`, `root` (below which all lies), `step`
 (below that: what this step writes), `objects` (how many lie there to be read), `object_bytes`, `part_bytes` (None:
-whole), `keys_per_request`, `prefixes`, `seed` of contents, `mode`; with `open_loop` each request is made when it is due
-(agent.engine.arrivals).
+whole), `keys_per_list`, `keys_per_delete`, `prefixes`, `seed` of contents, `mode`; with `open_loop` each request is
+made when it is due (agent.engine.arrivals).
 
 botocore would repeat what S3 refuses in silence. Here it makes one attempt; the engine repeats, and counts. The time of
 an operation is until it has succeeded, so pauses after a refusal are part of it.
@@ -197,19 +197,17 @@ class Bucket:
     def list_page(self, prefix: str, token: str | None) -> dict[str, Any]:
         """LIST one page of what is below a prefix (ListObjectsV2)."""
         more = {"ContinuationToken": token} if token else {}
-        page: dict[str, Any] = self.ask(
-            "list_objects_v2", Prefix=prefix, MaxKeys=self._plan["keys_per_request"], **more
-        )
+        page: dict[str, Any] = self.ask("list_objects_v2", Prefix=prefix, MaxKeys=self._plan["keys_per_list"], **more)
         self.counts.objects["list"] += int(page["KeyCount"])
         return page
 
     def deleting(self, kind: str, number: int) -> Operate:
         """DELETE one object, or with one request as many as the plan says (DeleteObjects)."""
-        batch = self._plan["keys_per_request"] if self._plan["is_batched"] else 1
+        batch = self._plan["keys_per_delete"]
         keys = [self.key(kind, each) for each in range(number * batch, (number + 1) * batch)]
 
         def delete() -> None:
-            if not self._plan["is_batched"]:
+            if batch == 1:
                 self.ask("delete_object", Key=keys[0])
             else:
                 self.delete_all(keys)

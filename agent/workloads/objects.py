@@ -40,7 +40,7 @@ def problems(params: dict[str, Any]) -> list[str]:
     """What is wrong with the parameters."""
     wrong = integer_problems(params, requests=1, object_bytes=0, threads=1)
     wrong += choice_problems(params, operation=(*engine.OPERATIONS, MIX)) + engines.rate_problems(params)
-    for name in ("objects", "part_bytes", "keys_per_request", "prefixes"):
+    for name in ("objects", "part_bytes", "keys_per_list", "keys_per_delete", "prefixes"):
         wrong += integer_problems(params, **{name: 1}) if name in params else []
     if params.get("operation") == MIX and not A_MIX.fullmatch(str(params.get("mix"))):
         wrong.append(f"mix: {params.get('mix')!r} must be such as 'get 450, put 150'")
@@ -70,7 +70,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     if not noted.exists():
         keep.put(engine.KEPT, plan["objects"])
         noted.touch()
-    keep.put(engine.DOOMED, plan["requests"].get("delete", 0) * keys_of_a_delete(plan))
+    keep.put(engine.DOOMED, plan["requests"].get("delete", 0) * plan["keys_per_delete"])
     plan["open_loop"] = engines.open_loop(job, step, workspace)
     armed = engines.arm("object_requests", plan, workspace.scratch, needs_packages=True)
 
@@ -100,8 +100,7 @@ def plan_of(params: dict[str, Any], mount: dict[str, Any], step: Step, workspace
         "object_bytes": size,
         "part_bytes": part,
         "prefixes": prefixes,
-        "keys_per_request": params.get("keys_per_request", 1),
-        "is_batched": params["operation"] == "delete" and params.get("keys_per_request", 1) > 1,
+        **{name: params.get(name, 1) for name in ("keys_per_list", "keys_per_delete")},
         "threads": params["threads"],
         "seed": int.from_bytes(hashlib.sha256(root.encode()).digest()[:8], "big"),
         "order": f"{step.point}/{step.repetition}/{workspace.target.parent.name}",
@@ -116,18 +115,13 @@ def requests_of_each(params: dict[str, Any]) -> dict[str, int]:
     return {name: int(count) for name, count in (part.split() for part in params["mix"].split(", "))}
 
 
-def keys_of_a_delete(plan: dict[str, Any]) -> int:
-    """How many objects one DELETE request takes away."""
-    return int(plan["keys_per_request"]) if plan["is_batched"] else 1
-
-
 class Keeper:
     """Makes, checks and removes the objects of a step, when nothing is measured."""
 
     def __init__(self, plan: dict[str, Any]) -> None:
         """Draw the contents that the engine draws, too."""
         # Listing and removing what is left takes as few requests as S3 allows.
-        self._plan = {**plan, "threads": HANDS, "keys_per_request": MOST_KEYS, "is_batched": True}
+        self._plan = {**plan, "threads": HANDS, "keys_per_list": MOST_KEYS}
         self._wanted = plan["requests"]
         self._contents = engine.Contents(plan["object_bytes"], plan["part_bytes"], plan["seed"])
         self._bucket = engine.Bucket(self._plan, self._contents, chance=random.Random())  # noqa: S311 no secret
@@ -240,7 +234,9 @@ def words_of(plan: dict[str, Any]) -> str:
     names = {"put": "PUT", "get": "GET", "head": "HEAD", "list": "LIST", "delete": "DELETE"}
     asked = ", ".join(f"{count} {names[name]}" for name, count in plan["requests"].items())
     parts = f" in parts of {plan['part_bytes']}" if plan["part_bytes"] else ""
-    keys = f", {plan['keys_per_request']} keys a request" if plan["is_batched"] or "list" in plan["requests"] else ""
+    keys = "".join(
+        f", {plan[f'keys_per_{name}']} keys a {names[name]}" for name in ("list", "delete") if name in plan["requests"]
+    )
     return f"{asked} of objects of {plan['object_bytes']} bytes{parts}{keys}, {plan['prefixes']} prefixes,"
 
 

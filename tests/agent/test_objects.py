@@ -6,6 +6,7 @@ import json
 import logging
 import random
 import re
+import time
 from collections import Counter
 
 import pytest
@@ -52,8 +53,8 @@ def test_each_operation_is_measured_by_itself_and_leaves_only_what_is_read(cloud
         point("put", prefixes=3),
         point("get", objects=5, prefixes=3),
         point("head", objects=5, prefixes=3),
-        point("list", objects=5, prefixes=3, keys_per_request=1),
-        point("delete", prefixes=3, keys_per_request=1),
+        point("list", objects=5, prefixes=3, keys_per_list=1),
+        point("delete", prefixes=3, keys_per_delete=1),
     )
 
     for sample, name in zip((put, got, headed, listed, deleted), object_requests.OPERATIONS, strict=True):
@@ -105,7 +106,7 @@ def asked():
 def test_the_server_has_answered_as_many_requests_as_the_sample_says(measured, asked):
     [sample] = measured(point("mix", 20, mix="get 9, put 6, delete 5", objects=4))
 
-    answered = Counter((method, kind) for method, path in asked for kind in KINDS if f"/{kind}/" in path)
+    answered = Counter((method, kind) for method, path in asked for kind in KINDS if f"/{kind}/" in path.split("?")[0])
     assert sample["tool"]["http_requests"] == 20
     assert answered["GET", "kept"] == 9
     assert answered["PUT", "kept"] == 4
@@ -116,7 +117,8 @@ def test_the_server_has_answered_as_many_requests_as_the_sample_says(measured, a
 def test_what_is_due_counts_from_when_it_was_due(measured):
     [sample] = measured(point("get", 20, objects=4, rate_per_s_per_instance=100))
 
-    assert sample["metrics"]["duration_s"] == pytest.approx(0.2, abs=0.15)
+    # 20 of them at 100 a second; a busy machine takes longer, and none is over before they are due.
+    assert sample["metrics"]["duration_s"] > 0.1
     assert "open loop: 100 due per second" in sample["tool"]["command"]
     assert 0 <= sample["tool"]["overdue_share"] <= 1
 
@@ -134,7 +136,7 @@ def test_large_objects_go_in_parts_each_of_which_is_a_request(cloud, instance, m
 
 
 def test_batches_delete_many_objects_with_one_request(measured):
-    [sample] = measured(point("delete", 3, keys_per_request=10))
+    [sample] = measured(point("delete", 3, keys_per_delete=10))
 
     assert sample["tool"]["objects"] == {"delete": 30}
     assert sample["tool"]["http_requests"] == 3
@@ -198,7 +200,7 @@ class Refusing:
 def bucket_with(client, monkeypatch):
     monkeypatch.setattr(object_requests, "once", lambda _make: client)
     monkeypatch.setattr(object_requests.time, "sleep", lambda _s: None)
-    plan = {"bucket": BUCKET, "root": PREFIX, "step": "1", "prefixes": 1, "keys_per_request": 1, "is_batched": False}
+    plan = {"bucket": BUCKET, "root": PREFIX, "step": "1", "prefixes": 1, "keys_per_list": 1, "keys_per_delete": 1}
     return object_requests.Bucket(plan, object_requests.Contents(0, None, 1), chance=random.Random(1))
 
 
@@ -227,6 +229,15 @@ def test_the_pauses_after_a_refusal_are_part_of_the_latency(monkeypatch):
 
     assert times["delete"] == [clock[0]]
     assert clock[0] > 0
+
+
+def test_a_request_that_began_late_took_as_long_as_its_user_waited(monkeypatch):
+    bucket, times = bucket_with(Refusing(), monkeypatch), {"delete": []}
+
+    ended_ns = object_requests.work_due(bucket, ("delete", 0), time.monotonic_ns() - 5_000_000_000, times)
+
+    assert times["delete"][0] >= 5_000_000_000
+    assert ended_ns <= time.monotonic_ns()
 
 
 def test_what_no_attempt_mends_is_not_repeated(monkeypatch):
@@ -263,7 +274,7 @@ def test_batches_ask_again_only_for_what_s3_kept(monkeypatch):
         ({"objects": 0}, "objects"),
         ({"operation": "copy"}, "operation"),
         ({"operation": "mix", "mix": "get 1; put 2"}, "mix"),
-        ({"keys_per_request": 0}, "keys_per_request"),
+        ({"keys_per_delete": 0}, "keys_per_delete"),
         ({"part_bytes": 0}, "part_bytes"),
     ],
 )
@@ -280,8 +291,8 @@ def test_an_object_that_somebody_changed_fails_the_sample(cloud, instance, measu
     [key] = keys_below(cloud)
     plan = {
         **{"requests": {"get": 1}, "region": REGION, "bucket": BUCKET, "root": key.split("/kept/")[0], "step": "1"},
-        **{"objects": 1, "object_bytes": 4 * KIB, "part_bytes": None, "keys_per_request": 1, "prefixes": 1},
-        **{"is_batched": False, "seed": 1, "order": "1", "threads": 1},
+        **{"objects": 1, "object_bytes": 4 * KIB, "part_bytes": None, "keys_per_list": 1, "prefixes": 1},
+        **{"keys_per_delete": 1, "seed": 1, "order": "1", "threads": 1},
     }
     monkeypatch.setattr(object_requests, "once", lambda _make: cloud.s3)
     bucket = object_requests.Bucket(plan, object_requests.Contents(4 * KIB, None, seed=1), chance=random.Random())

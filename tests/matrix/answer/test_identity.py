@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.matrices import BUILD, COMMAND, DD, FIO, METADATA, READ, THROUGHPUT, TPS, TRANSFER, YOCTO
+from support.matrices import BUILD, COMMAND, DD, FIO, METADATA, OBJECTS, READ, THROUGHPUT, TPS, TRANSFER, YOCTO
 
 from matrix.input.workloads import MODELS, same_point
 from matrix.terms.names import point_labels
@@ -12,6 +12,7 @@ TOUCH = {"type": "touch", "files": 1024, "threads": 1}
 DELETE = {"type": "delete", "files": 1024, "directories": 4}
 WHOLE = [
     TOUCH, METADATA, DD, FIO, READ, BUILD, TRANSFER | {"tool": "cp+parallel"}, DELETE, YOCTO, THROUGHPUT,
+    OBJECTS | {"operation": "mix", "mix": {"get": 5, "list": 3, "delete": 2}, "objectSize": "64MiB"},
     COMMAND | {"metrics": {"tps": TPS}, "primaryMetric": "tps", "objectSize": "8KiB"},
 ]  # fmt: skip
 BASES = {base["type"]: base for base in WHOLE}
@@ -26,13 +27,15 @@ OTHERS = {
     "primaryMetric": "duration_s", "ratePerSecondPerInstance": [5], "recordBytes": 2048, "records": 2048,
     "recordsPerRequest": 2, "release": "scarthgap", "shift": 1, "size": "2GiB", "source": "zero",
     "sourceVolumeGiB": 50, "sourceVolumeType": "gp2", "stonewall": "first", "sync": "each", "threads": [2],
-    "tool": "parallel", "totalSize": "128MiB", "verify": True, "workDirectory": "local",
+    "tool": "parallel", "keysPerDelete": 2, "keysPerList": 2, "prefixes": 2, "requests": 2000,
+    "mix": {"get": 3, "delete": 1}, "totalSize": "128MiB", "verify": True, "workDirectory": "local",
     "metrics": {"tps": TPS | {"pattern": "^latency = ([0-9.]+)"}}, "device": True,
 }  # fmt: skip
 SPECIAL = {
     ("delete", "directories"): 8, ("delete", "threads"): 2, ("touch", "directories"): "own",
     ("metadata", "fileBytes"): 8192, ("read", "access"): "random", ("read", "caching"): "cached",
     ("instance-throughput", "tool"): "dd", ("transfer", "tool"): ["rsync"], ("dd", "sync"): "block",
+    ("objects", "objects"): 30, ("objects", "partSize"): "8MiB", ("objects", "operation"): "put",
 }  # fmt: skip
 # Fields that are in no key, with the reason.
 NOT_IN_KEY = {

@@ -682,7 +682,7 @@ def problems_of_objects(**changes):
         ({"operation": "mix", "mix": {"get": 1}}, "mix"),
         ({"operation": "mix", "mix": {"get": 1, "copy": 1}}, "mix"),
         ({"operation": "put", "keysPerDelete": 10}, "keysPerDelete"),
-        ({"operation": "mix", "keysPerDelete": 10}, "keysPerDelete"),
+        ({"operation": "mix", "mix": {"get": 1, "put": 1}, "keysPerDelete": 10}, "keysPerDelete"),
         ({"keysPerDelete": 1001}, "keysPerDelete"),
         ({"keysPerList": 0}, "keysPerList"),
         ({"requests": 3}, "requests"),

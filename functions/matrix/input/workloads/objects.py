@@ -102,9 +102,9 @@ class ObjectsWorkload(OpenLoopModel):
         if self.part_size is not None and point["object_bytes"] > self.part_size:
             more["part_bytes"] = self.part_size
         if "list" in counts:
-            more["keys_per_request"] = self.keys_per_list
-        elif point["operation"] == "delete":
-            more["keys_per_request"] = self.keys_per_delete
+            more["keys_per_list"] = self.keys_per_list
+        if "delete" in counts:
+            more["keys_per_delete"] = self.keys_per_delete
         return {name: value for name, value in point.items() if name != "prefixes" or value > 1} | more
 
     def _counts(self, params: Params) -> dict[str, int]:
@@ -137,7 +137,7 @@ class ObjectsWorkload(OpenLoopModel):
         # Those to be read are put once for all points of a size that read.
         looking = [point for point in self.points() if "objects" in point and point["object_bytes"] == size]
         kept = params["objects"] / len(looking) if "objects" in params else 0.0
-        doomed = counts.get("delete", 0) * (params.get("keys_per_request", 1) if params["operation"] == "delete" else 1)
+        doomed = counts.get("delete", 0) * params.get("keys_per_delete", 1)
         made = kept + doomed
         again = min(put, READ_AGAIN)
         listing = 3 * params.get("prefixes", 1) + (put + doomed) / MOST_KEYS
@@ -213,9 +213,13 @@ def a_mix_is_asked_for(part: Part) -> Problems:
 
 def only_deletes_are_batched(part: Part) -> Problems:
     """Yield a problem for batches of deletes that no point makes."""
-    if part.keys_per_delete > 1 and "delete" not in part.operation:
-        rule = "is for operation delete; a mix deletes objects one by one"
+    if part.keys_per_delete > 1 and not any(_has(part, operation, "delete") for operation in part.operation):
+        rule = "is for operation delete, and for a mix that has it"
         yield part.problem("keysPerDelete", rule, 'write operation "delete" too, or leave it out')
+
+
+def _has(part: Part, operation: str, wanted: str) -> bool:
+    return wanted in (part.mix or USUAL_MIX) if operation == MIX else operation == wanted
 
 
 def each_thread_has_a_request(part: Part) -> Problems:
