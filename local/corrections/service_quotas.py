@@ -11,6 +11,8 @@ DEFAULTS = {
     ("fsx", "L-4EDE4065"): 10_240.0,
     ("fsx", "L-88479C21"): 65_536.0,
     ("fsx", "L-E24B4DE4"): 400_000.0,
+    **{("fsx", quota): 100.0 for quota in ("L-C48231E5", "L-FD6F2F22")},
+    **{("fsx", quota): 100_800.0 for quota in ("L-AD2FC696", "L-8F1B9C74")},
     **{("ebs", quota): 50.0 for quota in ("L-D18FCD1D", "L-7A658B76", "L-FD252861", "L-82ACEF56", "L-17AF77E8")},
     ("ebs", "L-09BD8365"): 20.0,
     **{("ebs", quota): 100_000.0 for quota in ("L-B3A130E6", "L-8D977E7E")},

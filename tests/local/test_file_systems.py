@@ -117,3 +117,65 @@ def _targets(efs, name: str) -> list:
 
 def _fsx(fsx, name: str) -> dict:
     return fsx.describe_file_systems(FileSystemIds=[name])["FileSystems"][0]
+
+
+LUSTRE = {
+    "FileSystemType": "LUSTRE",
+    "FileSystemTypeVersion": "2.15",
+    "StorageCapacity": 1200,
+    "SubnetIds": ["subnet-0123456789abcdef0"],
+    "LustreConfiguration": {"DeploymentType": "SCRATCH_2"},
+}
+P2 = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250}
+
+
+def test_lustre_has_a_mount_name_and_a_network_interface_until_it_is_gone(cloud):
+    fsx, ec2 = cloud.client("fsx"), cloud.client("ec2")
+    subnet = ec2.describe_subnets()["Subnets"][0]["SubnetId"]
+
+    name = fsx.create_file_system(**LUSTRE | {"SubnetIds": [subnet]})["FileSystem"]["FileSystemId"]
+
+    assert _fsx(fsx, name)["Lifecycle"] == "CREATING"
+    wait_until(lambda: _fsx(fsx, name)["Lifecycle"] == "AVAILABLE", "available")
+    described = _fsx(fsx, name)
+    assert (len(described["LustreConfiguration"]["MountName"]), described["FileSystemTypeVersion"]) == (8, "2.15")
+    [interface] = described["NetworkInterfaceIds"]
+    assert ec2.describe_network_interfaces(NetworkInterfaceIds=[interface])["NetworkInterfaces"]
+
+    fsx.delete_file_system(FileSystemId=name)
+    with pytest.raises(fsx.exceptions.FileSystemNotFound):
+        wait_until(lambda: _fsx(fsx, name) is None, "gone")
+    there = [{"Name": "network-interface-id", "Values": [interface]}]
+    assert ec2.describe_network_interfaces(Filters=there)["NetworkInterfaces"] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"StorageCapacity": 3600}, "BadRequest"),
+        ({"FileSystemTypeVersion": "2.10", "LustreConfiguration": P2}, "BadRequest"),
+        ({"SubnetIds": ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"]}, "BadRequest"),
+        ({"KmsKeyId": "arn:aws:kms:us-east-1:1:key/k"}, "BadRequest"),
+        ({"LustreConfiguration": {"DeploymentType": "SCRATCH_2", "CopyTagsToBackups": True}}, "BadRequest"),
+        ({"LustreConfiguration": P2 | {"MetadataConfiguration": {"Mode": "USER_PROVISIONED"}}}, "BadRequest"),
+        ({"LustreConfiguration": P2 | {"MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 2000}}},
+         "BadRequest"),
+        ({"LustreConfiguration": {"DeploymentType": "PERSISTENT_2"}}, "InvalidPerUnitStorageThroughput"),
+        ({"LustreConfiguration": P2 | {"PerUnitStorageThroughput": 200}}, "InvalidPerUnitStorageThroughput"),
+        ({"StorageCapacity": 103_200}, "ServiceLimitExceeded"),
+        ({"FileSystemType": "OPENZFS"}, "MissingFileSystemConfiguration"),
+    ],
+)  # fmt: skip
+def test_what_fsx_refuses_is_refused_by_its_own_error(cloud, change, code):
+    with pytest.raises(ClientError) as refused:
+        cloud.client("fsx").create_file_system(**LUSTRE | change)
+
+    assert refused.value.response["Error"]["Code"] == code
+
+
+def test_a_token_of_lustre_with_other_parameters_is_refused(cloud):
+    fsx = cloud.client("fsx")
+    fsx.create_file_system(ClientRequestToken="l1", **LUSTRE)
+
+    with pytest.raises(ClientError, match="IncompatibleParameterError"):
+        fsx.create_file_system(ClientRequestToken="l1", **LUSTRE | {"StorageCapacity": 2400})

@@ -374,3 +374,11 @@ def test_moto_says_of_no_image_whether_it_supports_ena(client):
     [image] = client("ec2").describe_images(Owners=["amazon"], MaxResults=1)["Images"][:1]
 
     assert "EnaSupport" not in image
+
+
+def test_fsx_names_no_mount_of_lustre_and_takes_any_value(client):
+    request = {"FileSystemType": "LUSTRE", "StorageCapacity": 1, "SubnetIds": ["subnet-0123456789abcdef0"]}
+    made = client("fsx").create_file_system(**request, LustreConfiguration={"DeploymentType": "PERSISTENT_2"})
+
+    assert "MountName" not in made["FileSystem"]["LustreConfiguration"]
+    assert "NetworkInterfaceIds" not in made["FileSystem"]

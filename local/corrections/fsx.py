@@ -1,0 +1,250 @@
+"""Corrections to moto's FSx: life cycles, tokens, checks of what a file system may be, and answers as FSx gives them.
+
+CREATING → AVAILABLE → DELETING → gone, ClientRequestToken is idempotent, unknown ids are FileSystemNotFound. OpenZFS
+has its RootVolumeId and Lustre its MountName, each a network interface in each of its subnets. Backups take the tags
+where that was asked for, answers have the members that FSx's model has. What FSx refuses is refused by the errors of
+its model (CreateFileSystem).
+"""
+
+import json
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from moto.core.exceptions import ServiceException
+from moto.ec2.models import ec2_backends
+from moto.fsx import models
+from moto.fsx.responses import FSxResponse
+
+from local.corrections.folders import Folders, later
+
+Document = dict[str, Any]
+# Of which types moto knows the configuration by which member.
+CONFIGURATIONS = {"OPENZFS": "OpenZFSConfiguration", "WINDOWS": "WindowsConfiguration", "ONTAP": "OntapConfiguration"}
+THROUGHPUTS = {"PERSISTENT_1": (50, 100, 200), "PERSISTENT_2": (125, 250, 500, 1_000)}
+VERSIONS = {
+    "SCRATCH_1": ("2.10", "2.12", "2.15"), "SCRATCH_2": ("2.10", "2.12", "2.15"),
+    "PERSISTENT_1": ("2.10", "2.12", "2.15"), "PERSISTENT_2": ("2.12", "2.15"),
+}  # fmt: skip
+# GiB of all scratch file systems, and of all of each persistent type (Lustre guide, service quotas).
+QUOTA_GIB = 100_800
+
+
+class FsxError(ServiceException):
+    """A refusal by one of the errors of the model."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+
+
+def install(folders: Folders, delay_s: float) -> None:
+    """Apply all corrections; each step of a life cycle takes `delay_s`."""
+    _age(folders, delay_s)
+    _create_once(folders, delay_s)
+    _delete_slowly(folders, delay_s)
+    _copy_tags_to_backups()
+    _answer_as_fsx()
+
+
+def _refuse_wrong(backend: Any, request: Document) -> None:
+    """Raise what CreateFileSystem answers to values that FSx has not; `request` is moto's of it."""
+    kind = request["file_system_type"]
+    if kind in CONFIGURATIONS and not request.get(_of_moto(kind)):
+        raise FsxError("MissingFileSystemConfiguration", f"{CONFIGURATIONS[kind]} is required for {kind}.")
+    if kind == "LUSTRE":
+        _refuse_wrong_lustre(backend, request)
+
+
+def _of_moto(kind: str) -> str:
+    return {"OPENZFS": "open_zfs_configuration"}.get(kind, f"{kind.lower()}_configuration")
+
+
+def _refuse_wrong_lustre(backend: Any, request: Document) -> None:
+    settings = request.get("lustre_configuration") or {}
+    deployment = settings.get("DeploymentType", "SCRATCH_1")
+    gib, throughput = request.get("storage_capacity") or 0, settings.get("PerUnitStorageThroughput")
+    metadata = settings.get("MetadataConfiguration") or {}
+    version = request.get("file_system_type_version") or _default_version(settings)
+    step = 3_600 if deployment == "SCRATCH_1" else 2_400
+    refused = {
+        f"StorageCapacity {gib} is not 1200, 2400 or a multiple of {step}.": gib not in (1_200, 2_400)
+        and (gib <= 0 or gib % step),
+        "Lustre file systems have exactly one subnet.": len(request.get("subnet_ids") or []) != 1,
+        f"FileSystemTypeVersion {version} is none of {deployment}.": version not in VERSIONS[deployment],
+        "MetadataConfiguration needs PERSISTENT_2 and version 2.15.": metadata
+        and (deployment != "PERSISTENT_2" or version != "2.15"),
+        "KmsKeyId is for persistent file systems.": request.get("kms_key_id") and deployment.startswith("SCRATCH"),
+        "Backups are for persistent file systems.": deployment.startswith("SCRATCH")
+        and (settings.get("AutomaticBackupRetentionDays") or settings.get("CopyTagsToBackups")),
+        "Metadata Iops are for mode USER_PROVISIONED, which needs them.": metadata
+        and (metadata["Mode"] == "USER_PROVISIONED") != ("Iops" in metadata),
+        f"Metadata Iops {metadata.get('Iops')} cannot be provisioned.": "Iops" in metadata
+        and metadata["Iops"] not in (1_500, 3_000, 6_000, *range(12_000, 192_001, 12_000)),
+    }
+    if throughput not in THROUGHPUTS.get(deployment, (None,)):
+        raise FsxError("InvalidPerUnitStorageThroughput", f"{throughput} MB/s/TiB is none of {deployment}.")
+    for message, is_refused in refused.items():
+        if is_refused:
+            raise FsxError("BadRequest", message)
+    others = [
+        each.storage_capacity for each in backend.file_systems.values() if _family(each) == _family_of(deployment)
+    ]
+    if sum(others) + gib > QUOTA_GIB:
+        raise FsxError("ServiceLimitExceeded", f"{sum(others) + gib} GiB of {deployment} are more than {QUOTA_GIB}.")
+
+
+def _family(file_system: Any) -> str:
+    """What counts together with a Lustre file system for a quota; "" of others."""
+    settings = file_system.lustre_configuration or {}
+    return _family_of(settings.get("DeploymentType", "SCRATCH_1")) if file_system.file_system_type == "LUSTRE" else ""
+
+
+def _family_of(deployment: str) -> str:
+    return "SCRATCH" if deployment.startswith("SCRATCH") else deployment
+
+
+def _default_version(settings: Document) -> str:
+    if settings.get("DeploymentType") != "PERSISTENT_2":
+        return "2.10"
+    return "2.15" if settings.get("MetadataConfiguration") else "2.12"
+
+
+def _lustre_answer(file_system: Any) -> Document:
+    """Return the members that a description of Lustre has beyond what was asked for."""
+    settings = dict(file_system.lustre_configuration or {})
+    deployment = settings.setdefault("DeploymentType", "SCRATCH_1")
+    name = "fsx" if deployment == "SCRATCH_1" else file_system.file_system_id.removeprefix("fs-")[:8]
+    metadata = settings.get("MetadataConfiguration")
+    if metadata and "Iops" not in metadata:
+        settings["MetadataConfiguration"] = {**metadata, "Iops": min(12_000, file_system.storage_capacity * 5 // 4)}
+    return {"MountName": name, "DataCompressionType": "NONE", **settings}
+
+
+def _age(folders: Folders, delay_s: float) -> None:
+    describe = models.FileSystem.to_dict
+
+    def describe_with_age(self: Any) -> dict[str, Any]:
+        born = getattr(self, "local_born", 0.0)
+        is_young = time.time() - born < delay_s
+        lifecycle = "DELETING" if hasattr(self, "local_deleting") else "CREATING" if is_young else "AVAILABLE"
+        if lifecycle == "AVAILABLE":
+            folders.create(self.file_system_id)
+        answer = {**describe(self), "Lifecycle": lifecycle, "CreationTime": born, "OwnerId": self.backend.account_id}
+        # Both are asked for, and not among what FSx answers (botocore's model of it).
+        answer.pop("SecurityGroupIds", None)
+        if zfs := answer.pop("OpenZFSConfiguration", None):
+            root_volume = f"fsvol-{self.file_system_id.removeprefix('fs-'):0>17}"
+            known = {name: value for name, value in zfs.items() if name != "RootVolumeConfiguration"}
+            answer["OpenZFSConfiguration"] = {**known, "RootVolumeId": root_volume}
+        if self.file_system_type == "LUSTRE":
+            answer["LustreConfiguration"] = _lustre_answer(self)
+            answer["FileSystemTypeVersion"] = self.local_version
+        return {**answer, "NetworkInterfaceIds": list(getattr(self, "local_interfaces", []))}
+
+    models.FileSystem.to_dict = describe_with_age
+
+
+def _create_once(folders: Folders, delay_s: float) -> None:
+    create, describe = models.FSxBackend.create_file_system, models.FSxBackend.describe_file_systems
+    created: dict[str, tuple[Any, dict]] = {}
+    lock = threading.Lock()
+
+    def create_once(self: Any, client_request_token: str | None, **parameters: Any) -> Any:
+        token = client_request_token or str(uuid.uuid4())
+        with lock:
+            if token in created:
+                file_system, first = created[token]
+                if parameters != first:
+                    message = f"The client request token {token} was used before with other parameters."
+                    raise FsxError("IncompatibleParameterError", message)
+                return file_system
+            _refuse_wrong(self, parameters)
+            file_system = create(self, client_request_token=token, **parameters)
+            file_system.local_born = time.time()
+            settings = parameters.get("lustre_configuration") or {}
+            file_system.local_version = parameters.get("file_system_type_version") or _default_version(settings)
+            file_system.local_interfaces = _interfaces(self, file_system)
+            created[token] = (file_system, parameters)
+        later(delay_s, folders.create, file_system.file_system_id)
+        return file_system
+
+    def describe_known(self: Any, file_system_ids: list[str] | None = None, **page: Any) -> Any:
+        for file_system_id in file_system_ids or []:
+            if file_system_id not in self.file_systems:
+                raise FsxError("FileSystemNotFound", f"File system '{file_system_id}' does not exist.")
+        return describe(self, file_system_ids=file_system_ids, **page)
+
+    models.FSxBackend.create_file_system = create_once
+    models.FSxBackend.describe_file_systems = describe_known
+
+
+def _interfaces(backend: Any, file_system: Any) -> list[str]:
+    """Make a network interface in each subnet that EC2 knows, and return their ids."""
+    ec2 = ec2_backends[backend.account_id][backend.region_name]
+    known = {name: subnet for zone in ec2.subnets.values() for name, subnet in zone.items()}
+    subnets = [known[name] for name in file_system.subnet_ids or [] if name in known]
+    groups = file_system.security_group_ids or []
+    return [ec2.create_network_interface(each, private_ip_address=[], group_ids=groups).id for each in subnets]
+
+
+def _delete_slowly(folders: Folders, delay_s: float) -> None:
+    delete = models.FSxBackend.delete_file_system
+
+    def finish(backend: Any, file_system_id: str) -> None:
+        file_system = backend.file_systems.pop(file_system_id, None)
+        for interface in getattr(file_system, "local_interfaces", []):
+            ec2_backends[backend.account_id][backend.region_name].enis.pop(interface, None)
+        folders.delete(file_system_id)
+
+    def delete_slowly(self: Any, file_system_id: str, **request: Any) -> Any:
+        file_system = self.file_systems.get(file_system_id)
+        if file_system is None:
+            raise FsxError("FileSystemNotFound", f"File system '{file_system_id}' does not exist.")
+        answer = delete(self, file_system_id, **request)
+        self.file_systems[file_system_id] = file_system
+        if not hasattr(file_system, "local_deleting"):
+            file_system.local_deleting = True
+            later(delay_s, finish, self, file_system_id)
+        return answer
+
+    models.FSxBackend.delete_file_system = delete_slowly
+
+
+def _copy_tags_to_backups() -> None:
+    create = models.FSxBackend.create_backup
+
+    def create_tagged(self: Any, file_system_id: str, *rest: Any, **named: Any) -> Any:
+        backup = create(self, file_system_id, *rest, **named)
+        file_system = backup.local_file_system = self.file_systems[file_system_id]
+        is_tagged = self.tagger.has_tags(backup.resource_arn)
+        settings = file_system.open_zfs_configuration or file_system.lustre_configuration or {}
+        if not is_tagged and settings.get("CopyTagsToBackups"):
+            tags = self.tagger.list_tags_for_resource(file_system.resource_arn)["Tags"]
+            self.tagger.tag_resource(backup.resource_arn, tags)
+        return backup
+
+    models.FSxBackend.create_backup = create_tagged
+
+
+def _answer_as_fsx() -> None:
+    """Give backups the members that FSx's have, and no answer members that it has not, or nulls."""
+    describe = models.Backup.to_dict
+
+    def describe_backup(self: Any) -> dict[str, Any]:
+        answer = {**describe(self), "Type": "USER_INITIATED", "FileSystem": self.local_file_system.to_dict()}
+        return {name: value for name, value in answer.items() if name not in ("FileSystemId", "ClientRequestToken")}
+
+    models.Backup.to_dict = describe_backup
+    for name in ("describe_file_systems", "delete_file_system", "describe_backups"):
+        setattr(FSxResponse, name, _without_nulls(getattr(FSxResponse, name)))
+
+
+def _without_nulls(answer: Callable[[Any], str]) -> Callable[[Any], str]:
+    def without(self: Any) -> str:
+        # moto's answers to a deletion have members of a final backup that the model has not.
+        answered = {name: value for name, value in json.loads(answer(self)).items() if value is not None}
+        return json.dumps({name: value for name, value in answered.items() if name != "LustreResponse"})
+
+    return without
