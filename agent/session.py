@@ -184,6 +184,7 @@ class Session:
         try:
             dropped = caches.drop(job.may_administer)
             if dropped == caches.DROPPED:
+                stale += mounts.drop_caches(job.mount, self._log)
                 # The programs were dropped, too: reading GNU parallel and its Perl again takes 33 ms, which are no time
                 # of the storage. What a build calls is its own work, and not known.
                 tools.load(workloads.tools(job.workload["type"], step.params))

@@ -1,7 +1,8 @@
 """What the machine did while a sample was taken: differences of the kernel's and the network card's counters.
 
-Of the storage: what the disk below a path did (/proc/diskstats), or what its NFS mount asked of the server
-(/proc/self/mountstats). Neither exists for a folder in memory or in a container's layers; then nothing is said.
+Of the storage: what the disk below a path did (/proc/diskstats), or what its mount asked of its servers: NFS by
+/proc/self/mountstats, Lustre by the statistics of its client. None exists for a folder in memory or in a container's
+layers; then nothing is said.
 """
 
 from __future__ import annotations
@@ -23,6 +24,19 @@ SECTOR_BYTES = 512
 # A few bytes may be counted just before the first reading or just after the last one.
 LEAST_SEEN = 0.95
 MS = 1000
+# What a mount asked of its servers, by the counters of its client.
+SERVER_OPERATIONS = (
+    *("nfs_read_operations", "nfs_write_operations", "nfs_other_operations"),
+    *("lustre_read_operations", "lustre_write_operations", "lustre_creates", "lustre_unlinks"),
+)
+SERVER_BYTES = ("nfs_read_bytes", "nfs_write_bytes", "lustre_read_bytes", "lustre_write_bytes")
+# Where a Lustre client keeps its statistics, by version (Lustre manual, lctl get_param; up to 2.10, from 2.12 on).
+LUSTRE_ROOTS = (Path("/proc/fs/lustre"), Path("/sys/kernel/debug/lustre"))
+# What programs did to files, by what a metadata server is paid for it.
+OF_METADATA = {
+    "open": "lustre_creates", "mknod": "lustre_creates", "unlink": "lustre_unlinks", "rmdir": "lustre_rmdirs",
+    "mkdir": "lustre_directories", "rename": "lustre_directories",
+}  # fmt: skip
 
 
 def cheap(storage: Path) -> dict[str, float]:
@@ -47,7 +61,7 @@ def of_network() -> dict[str, float]:
 
 
 def of_storage(storage: Path) -> dict[str, float]:
-    """What the disk or the NFS mount at a path has done so far; empty where the kernel counts nothing for it."""
+    """What the disk or the mount at a path has done so far; empty where the kernel counts nothing for it."""
     try:
         return of_device(device_of(storage), storage)
     except OSError:
@@ -64,7 +78,11 @@ def of_device(device: int, storage: Path) -> dict[str, float]:
     """The same for a device number that is known, without touching what is mounted at the path."""
     try:
         disk = parse_diskstats(Path("/proc/diskstats").read_text(), os.major(device), os.minor(device))
-        return disk or parse_mountstats(Path("/proc/self/mountstats").read_text(), str(storage))
+        if disk:
+            return disk
+        mounted = Path("/proc/self/mountstats").read_text()
+        lustre = lustre_at(mounted, storage)
+        return of_lustre(lustre) if lustre else parse_mountstats(mounted, str(storage))
     except OSError:
         return {}
 
@@ -112,7 +130,7 @@ def unseen(reached: dict[str, float], counted: dict[str, float]) -> list[str]:
             "has not read all of them, so mb_per_s is not its speed"
         )
     for kind, claimed in reached.items():
-        for where in ("disk", "nfs"):
+        for where in ("disk", "nfs", "lustre"):
             seen = counted.get(f"{where}_{kind}_bytes")
             if seen is not None and seen < LEAST_SEEN * claimed:
                 # Before the kernel could tell what is dirty (Linux 6.5), this is what finds an fsync that did nothing.
@@ -183,6 +201,49 @@ def parse_mountstats(text: str, path: str) -> dict[str, float]:
             counted["nfs_read_bytes"], counted["nfs_write_bytes"] = float(words[5]), float(words[6])
         elif wanted and len(words) > 8 and words[0].endswith(":") and words[0][:-1].isupper():  # noqa: PLR2004
             _add_requests(counted, words[0][:-1], [int(word) for word in words[1:9]])
+    return counted
+
+
+def lustre_at(text: str, path: Path) -> str:
+    """Return the name of the Lustre file system that a path lies on, from /proc/self/mountstats; "" where none is."""
+    for line in reversed(text.splitlines()):
+        source, _, point = line.removeprefix("device ").partition(" mounted on ")
+        point, _, fstype = point.partition(" with fstype ")
+        if fstype.split(" ")[0] == "lustre" and path.is_relative_to(point):
+            return source.rpartition(":/")[2].partition("/")[0]
+    return ""
+
+
+def of_lustre(name: str, roots: tuple[Path, ...] = LUSTRE_ROOTS) -> dict[str, float]:
+    """What the client of a Lustre file system asked of its servers, and what programs did to its files.
+
+    Bytes and requests are those of its object storage clients (osc): after the page cache, which llite counts before.
+    Of metadata llite counts what programs did, and not the requests that it became. Raises OSError.
+    """
+
+    def statistics(part: str) -> list[str]:
+        return [file.read_text() for root in roots for file in sorted(root.glob(f"{part}/{name}-*/stats"))]
+
+    return parse_lustre(statistics("osc"), statistics("llite"))
+
+
+def parse_lustre(osc: list[str], llite: list[str]) -> dict[str, float]:
+    """The same from the texts of the statistics; empty where there are none.
+
+    A line is `read_bytes 12 samples [bytes] 4096 1048576 9437184`: how many, least, most and sum. What has not happened
+    yet has no line.
+    """
+    if not (osc and llite):
+        return {}
+    ways = [f"lustre_{way}_{counts}" for way in ("read", "write") for counts in ("bytes", "operations")]
+    counted = dict.fromkeys([*ways, *OF_METADATA.values()], 0.0)
+    for words in (line.split() for text in osc for line in text.splitlines()):
+        if words[:1] in (["read_bytes"], ["write_bytes"]) and len(words) > 6:  # noqa: PLR2004
+            counted[f"lustre_{words[0]}"] += float(words[6])
+            counted[f"lustre_{words[0].replace('bytes', 'operations')}"] += float(words[1])
+    for words in (line.split() for text in llite for line in text.splitlines()):
+        if words and words[0] in OF_METADATA:
+            counted[OF_METADATA[words[0]]] += float(words[1])
     return counted
 
 

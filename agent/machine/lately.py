@@ -9,6 +9,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from agent.machine import counters
+
 if TYPE_CHECKING:
     from agent.machine.traffic import Sampler
 
@@ -21,7 +23,7 @@ COUNTED = {
     NETWORK: (
         ("network_received_bytes",),
         ("network_sent_bytes",),
-        ("nfs_read_operations", "nfs_write_operations", "nfs_other_operations"),
+        counters.SERVER_OPERATIONS,
     ),
 }
 

@@ -20,7 +20,7 @@ LEAST_READINGS = 3
 KEPT = (
     *("network_received_bytes", "network_sent_bytes", "disk_read_bytes", "disk_write_bytes"),
     *("disk_read_operations", "disk_write_operations"),
-    *("nfs_read_operations", "nfs_write_operations", "nfs_other_operations"),
+    *counters.SERVER_OPERATIONS,
 )
 
 

@@ -12,7 +12,8 @@ from agent.machine import counters
 NETWORK, DISK, FILE = "network_sent_bytes", "disk_write_bytes", "file_bytes"
 WATCHED = (
     *(NETWORK, "network_received_bytes", DISK, "disk_read_bytes"),
-    *("nfs_read_bytes", "nfs_write_bytes", "steal_s"),
+    *counters.SERVER_BYTES,
+    "steal_s",
 )
 
 

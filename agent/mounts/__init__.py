@@ -86,6 +86,9 @@ def attached(mount: dict[str, Any], log: logging.Logger) -> Iterator[Mounted]:
     path = module.attach(mount, log)
     try:
         with _own_folder(path, mount.get("folder")) as folder:
+            arrange: Any = getattr(module, "arrange", None)
+            if arrange:
+                arrange(mount, folder)
             yield module.describe(mount, folder)
     finally:
         module.detach(path, log)
@@ -145,6 +148,13 @@ def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]
     """Bring a storage back to the state before the first step, where it can be; returns what could not be, in words."""
     bring_back: Any = getattr(_module(mount["kind"]), "refresh", None)
     warnings: list[str] = bring_back(mount, path, log) if bring_back else []
+    return warnings
+
+
+def drop_caches(mount: dict[str, Any], log: logging.Logger) -> list[str]:
+    """Drop what a client keeps beside the kernel's caches, before a step; returns what could not be, in words."""
+    drop: Any = getattr(_module(mount["kind"]), "drop_caches", None)
+    warnings: list[str] = drop(mount, log) if drop else []
     return warnings
 
 

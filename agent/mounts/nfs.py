@@ -34,6 +34,7 @@ def attach(
     timeout_s: float = TIMEOUT_S,
     pause_s: float = PAUSE_S,
     fstype: str = "nfs",
+    advice: str = "look at its mount targets and at port 2049 in the security groups",
 ) -> Path:
     """Mount, trying again every `pause_s` until `timeout_s` is over; then MountFailed with the last refusal."""
     path = mounts.MOUNT_POINT
@@ -42,7 +43,7 @@ def attach(
     mounts.persist(
         lambda left_s: _refusal(command, left_s),
         mount["source"],
-        "look at its mount targets and at port 2049 in the security groups",
+        advice,
         timeout_s=timeout_s,
         pause_s=pause_s,
     )

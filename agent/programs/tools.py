@@ -101,6 +101,8 @@ TOOLS = {
         "the mount helper of S3 Files (amazon-efs-utils 3.0 or later)", "amazon-efs-utils", "amazon-efs-utils"
     ),
     "mount.nfs": Tool("mount.nfs", "nfs-common", "nfs-utils", ("-V",)),
+    "lctl": Tool("lctl of the Lustre client", "lustre-client-modules-aws", "lustre-client"),
+    "lfs": Tool("lfs of the Lustre client", "lustre-client-modules-aws", "lustre-client"),
     "docker": Tool("docker", "docker.io", "docker"),
     "awscrt": Tool("the AWS Common Runtime for Python", "python3-awscrt", "python3-awscrt", is_module=True),
     "mount-s3": Tool(

@@ -22,6 +22,7 @@ from storages.contracts.cloud import FileSystem, Refusal
 from storages.ebs import cloud as ebs
 from storages.efs import cloud as efs
 from storages.file_server import cloud as file_server
+from storages.fsx_lustre import cloud as fsx_lustre
 from storages.fsx_openzfs import cloud as fsx_openzfs
 from storages.instance_store import cloud as instance_store
 from storages.models import existing_id, how_many
@@ -32,6 +33,7 @@ from storages.s3_files import cloud as s3_files
 # mypy holds each module against the protocol here.
 FILE_SYSTEMS: dict[str, FileSystem] = {
     "efs": efs,
+    "fsx-lustre": fsx_lustre,
     "fsx-openzfs": fsx_openzfs,
     "nfs": nfs,
     "s3": s3,

@@ -7,6 +7,7 @@ from storages.contracts.metrics import StorageMetrics
 from storages.ebs.metrics import METRICS as EBS
 from storages.efs.metrics import METRICS as EFS
 from storages.file_server.metrics import METRICS as FILE_SERVER
+from storages.fsx_lustre.metrics import METRICS as FSX_LUSTRE
 from storages.fsx_openzfs.metrics import METRICS as FSX_OPENZFS
 from storages.instance_store.metrics import METRICS as INSTANCE_STORE
 from storages.nfs.metrics import METRICS as NFS
@@ -17,6 +18,7 @@ METRICS: Mapping[str, StorageMetrics] = {
     "ebs": EBS,
     "efs": EFS,
     "file-server": FILE_SERVER,
+    "fsx-lustre": FSX_LUSTRE,
     "fsx-openzfs": FSX_OPENZFS,
     "instance-store": INSTANCE_STORE,
     "nfs": NFS,
@@ -24,7 +26,7 @@ METRICS: Mapping[str, StorageMetrics] = {
     "s3-files": S3_FILES,
 }
 # By the kind of mount. The root volume is a disk like others.
-COUNTERS: Mapping[str, Literal["disk", "nfs"]] = {
+COUNTERS: Mapping[str, Literal["disk", "nfs", "lustre"]] = {
     "root": "disk",
     **{kind: counter for metrics in METRICS.values() for kind, counter in metrics.counters.items()},
 }

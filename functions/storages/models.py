@@ -10,6 +10,7 @@ from storages.contracts.model import Storage
 from storages.ebs.model import EbsStorage
 from storages.efs.model import EfsStorage
 from storages.file_server.model import FileServerStorage
+from storages.fsx_lustre.model import FsxLustreStorage
 from storages.fsx_openzfs.model import FsxOpenZfsStorage
 from storages.instance_store.model import InstanceStoreStorage
 from storages.nfs.model import NfsStorage
@@ -19,6 +20,7 @@ from storages.s3_files.model import S3FilesStorage
 AnyStorage = Annotated[
     EbsStorage
     | EfsStorage
+    | FsxLustreStorage
     | FsxOpenZfsStorage
     | InstanceStoreStorage
     | NfsStorage

@@ -22,6 +22,13 @@ FSX = {
     "storageCapacityGiB": 64,
     "throughputCapacityMBps": 64,
 }
+LUSTRE = {
+    "type": "fsx-lustre",
+    "name": "lustre",
+    "deploymentType": "PERSISTENT_2",
+    "storageCapacityGiB": 1200,
+    "throughputMBpsPerTiB": 125,
+}
 READ = {"type": "read", "name": "r", "access": ["random"], "records": 16, "pageBytes": "64KiB", "threads": 1}
 FIO = {
     **{"type": "fio", "name": "f", "device": True, "rw": "randwrite", "bs": "4k", "size": "1M", "ioengine": "psync"},
@@ -35,6 +42,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "alone": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE]),
     "shared": matrix(storage=[EFS | {"name": "efs"}], workload=[TOUCH], fleet=[TWO]),
     "fsx": matrix(storage=[FSX | {"fileSystems": 2}], workload=[TOUCH], fleet=[TWO]),
+    "lustre": matrix(storage=[LUSTRE], workload=[TOUCH], fleet=[ONE]),
     "cached": matrix(
         storage=[EFS | {"name": "efs"}],
         workload=[BUILD | {"populate": "echo source > $CACHE_DIR/source", "build": "cp $CACHE_DIR/source out"}],
@@ -72,8 +80,9 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "baked": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE], image=OWN_IMAGE),
     "unbaked": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE], image=OWN_IMAGE),
 }
-# Of services that others ask about what they have made, these ask about what is somebody's: both calls are befallen.
-OF_THEIRS = {"existing": ("elasticfilesystem:",), "existing-fsx": ("fsx:",)}
+# Of services that others ask about what they have made, these ask about what is somebody's, or of another kind: both
+# calls are befallen.
+OF_THEIRS = {"existing": ("elasticfilesystem:",), "existing-fsx": ("fsx:",), "lustre": ("fsx:",)}
 # What befalls a scenario anyway, and how it ends then; the others succeed.
 FATE: dict[str, dict[str, Any]] = {
     "stopped": {"fault": "stopped", "who": "Run", "action": "enter", "what": "Poll fleet", "nth": 3},

@@ -34,6 +34,8 @@ def tcp(*ports: int) -> Ports:
 
 EFS_GUIDE = "https://docs.aws.amazon.com/efs/latest/ug/network-access.html"
 FSX_GUIDE = "https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limit-access-security-groups.html"
+LUSTRE_GUIDE = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html"
+LUSTRE = tcp(988, *range(1018, 1024))
 # The guide of FSx names UDP too; our mounts of NFS 3 ask by TCP and lock nothing (mountproto=tcp, nolock).
 NFS_3 = tcp(111, 2049, 20001, 20002, 20003)
 NEEDS = {
@@ -41,6 +43,7 @@ NEEDS = {
     "fsx-openzfs by NFS 4": Need(FILE_SYSTEMS, tcp(2049), FSX_GUIDE),
     "fsx-openzfs by NFS 3": Need(FILE_SYSTEMS, NFS_3, FSX_GUIDE),
     "fsx-openzfs of two zones": Need("floating", NFS_3, FSX_GUIDE),
+    "fsx-lustre": Need(FILE_SYSTEMS, LUSTRE, LUSTRE_GUIDE),
     "file-server": Need(SERVERS, tcp(SERVER_PORT), "agent/session.py"),
     "s3": Need("internet", tcp(443), "https://docs.aws.amazon.com/vpc/latest/privatelink/vpc-endpoints-s3.html"),
     "packages": Need("internet", tcp(80, 443), "https://docs.aws.amazon.com/linux/al2023/ug/deterministic-upgrades.html"),
@@ -147,3 +150,9 @@ def cut_off(resources: dict[str, Any]) -> list[str]:
         if not block.subnet_of(ipaddress.ip_network(vpc["CidrBlock"])) or sum(map(block.overlaps, blocks)) > 1:
             problems.append(f"{name} is not within the VPC, or not by itself")
     return problems
+
+
+def unmet_by_lustre(resources: dict[str, Any]) -> dict[str, Ports]:
+    """Return what the servers of Lustre cannot reach: the instances, and each other, without which none is made."""
+    known = ways(resources)
+    return {end: LUSTRE - reached(known, FILE_SYSTEMS, end, "") for end in (FLEET, FILE_SYSTEMS)}

@@ -732,6 +732,8 @@ ZFS_THROUGHPUTS = {
 )
 def zfs_has_a_throughput_of_its_deployment_type(request: dict[str, Any]) -> Iterator[str]:
     """Throughputs are those of the type; a Multi-AZ system has two subnets, of which one is preferred, others one."""
+    if request.get("FileSystemType") != "OPENZFS":
+        return
     configuration = request.get("OpenZFSConfiguration", {})
     kind, throughput = configuration.get("DeploymentType"), configuration.get("ThroughputCapacity")
     if throughput not in ZFS_THROUGHPUTS.get(kind, ()):
@@ -751,6 +753,8 @@ def zfs_has_a_throughput_of_its_deployment_type(request: dict[str, Any]) -> Iter
 )
 def zfs_has_from_64_gib_on(request: dict[str, Any]) -> Iterator[str]:
     """From 64 to 524,288 GiB, and from 3 IOPS for each GiB to 400,000 (the highest of any deployment type)."""
+    if request.get("FileSystemType") != "OPENZFS":
+        return
     size = request.get("StorageCapacity", 0)
     if not 64 <= size <= 524_288:
         yield f"StorageCapacity: {size} GiB is not from 64 to 524,288"
@@ -759,3 +763,36 @@ def zfs_has_from_64_gib_on(request: dict[str, Any]) -> Iterator[str]:
         yield f"OpenZFSConfiguration.DiskIopsConfiguration.Iops: {disk.get('Iops')} is not from {3 * size} to 400,000"
     if disk.get("Mode") == "AUTOMATIC" and "Iops" in disk:
         yield "OpenZFSConfiguration.DiskIopsConfiguration.Iops: is for USER_PROVISIONED only"
+
+
+@rule(
+    "fsx:CreateFileSystem",
+    source="fsx/latest/APIReference/API_CreateFileSystem.html",
+    more=(
+        "fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html",
+        "fsx/latest/APIReference/API_CreateFileSystemLustreMetadataConfiguration.html",
+    ),
+    unproved="that a scratch system with a throughput or a key of its own is refused, and not made without them",
+)
+def lustre_is_of_the_sizes_and_throughputs_of_its_type(request: dict[str, Any]) -> Iterator[str]:
+    """1,200 GiB, 2,400 GiB or multiples of that, one subnet; only Persistent_2 has throughput, metadata IOPS and a key.
+
+    Without a type FSx makes SCRATCH_1, without a version 2.10, to which newer clients do not talk.
+    """
+    if request.get("FileSystemType") != "LUSTRE":
+        return
+    size, settings = request.get("StorageCapacity", 0), request.get("LustreConfiguration", {})
+    kind, throughput = settings.get("DeploymentType"), settings.get("PerUnitStorageThroughput")
+    if kind not in ("SCRATCH_2", "PERSISTENT_2") or request.get("FileSystemTypeVersion") not in ("2.12", "2.15"):
+        yield f"LustreConfiguration.DeploymentType: {kind} of version {request.get('FileSystemTypeVersion')}"
+    if size != 1_200 and (not size or size % 2_400):
+        yield f"StorageCapacity: {size} GiB is neither 1200 nor a multiple of 2400"
+    if throughput not in ((125, 250, 500, 1_000) if kind == "PERSISTENT_2" else (None,)):
+        yield f"LustreConfiguration.PerUnitStorageThroughput: {throughput} is none of {kind}"
+    if len(request.get("SubnetIds", [])) != 1:
+        yield f"SubnetIds: {request.get('SubnetIds')} for Lustre"
+    if kind == "SCRATCH_2" and ("KmsKeyId" in request or "MetadataConfiguration" in settings):
+        yield "KmsKeyId, LustreConfiguration.MetadataConfiguration: are for PERSISTENT_2 only"
+    metadata = settings.get("MetadataConfiguration", {})
+    if "Iops" in metadata and metadata["Iops"] not in (1_500, 3_000, 6_000, *range(12_000, 192_001, 12_000)):
+        yield f"LustreConfiguration.MetadataConfiguration.Iops: {metadata['Iops']} is not offered"

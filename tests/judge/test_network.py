@@ -13,15 +13,16 @@ def test_instances_reach_what_every_kind_of_mount_needs(kind: str):
 
 
 @pytest.mark.parametrize("kind", template.NETWORKS)
-def test_instances_reach_no_more_of_file_systems_and_servers_and_are_reached_by_nobody(kind: str):
+def test_instances_reach_no_more_of_file_systems_and_servers_and_are_reached_by_lustre_only(kind: str):
     ways = network.ways(template.our_resources(kind))
 
     for group in (network.FILE_SYSTEMS, network.SERVERS):
         needed = frozenset().union(*(need.ports for need in network.NEEDS.values() if need.to == group))
         assert network.reached(ways, network.FLEET, group, "") == needed
-        assert network.reached(ways, group, network.FLEET, "") == frozenset()
+        calling = network.LUSTRE if group == network.FILE_SYSTEMS else frozenset()
+        assert network.reached(ways, group, network.FLEET, "") == calling
         assert network.reached(ways, group, "", network.INTERNET) == frozenset()
-    assert [way for way in ways if way.group == network.FLEET and not way.is_out] == []
+    assert {way.other for way in ways if way.group == network.FLEET and not way.is_out} == {network.FILE_SYSTEMS}
     assert network.reached(ways, network.FLEET, "", network.INTERNET) == network.tcp(80, 443)
 
 
@@ -30,10 +31,11 @@ def test_without_any_one_rule_some_mount_fails(kind: str):
     resources = template.our_resources(kind)
     rules = [name for name, one in resources.items() if one["Type"].endswith(("GroupIngress", "GroupEgress"))]
 
-    assert len(rules) == 11
+    assert len(rules) == 23
     for rule in rules:
         without = {name: resource for name, resource in resources.items() if name != rule}
-        assert network.unmet(without, kind), f"{rule} is not needed"
+        by_servers = any(network.unmet_by_lustre(without).values())
+        assert network.unmet(without, kind) or by_servers, f"{rule} is not needed"
 
 
 def test_a_mount_fails_where_a_rule_has_another_port_or_another_group():
@@ -69,3 +71,12 @@ def test_mounts_by_nfs_3_ask_by_tcp_and_lock_nothing_so_that_no_port_of_udp_is_n
     options = fsx_openzfs.mount("fs-1", {"nfsVersion": "3"})["options"].split(",")
 
     assert {"mountproto=tcp", "nolock"} <= set(options)
+
+
+def test_the_servers_of_lustre_reach_the_instances_and_each_other():
+    resources = template.our_resources("own")
+
+    assert network.unmet_by_lustre(resources) == {network.FLEET: frozenset(), network.FILE_SYSTEMS: frozenset()}
+    for needed in ("LustreToServers", "LustreFromServers", "LustreReplyToFleet", "LustreFromFileSystem"):
+        without = {name: resource for name, resource in resources.items() if name != needed}
+        assert any(network.unmet_by_lustre(without).values()), needed

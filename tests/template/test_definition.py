@@ -243,7 +243,7 @@ def test_results_outlive_the_stack_encrypted_and_private():
     assert table["Properties"]["BillingMode"] == "PAY_PER_REQUEST"
 
 
-def test_instances_have_no_open_port_no_key_and_only_the_safe_metadata_service():
+def test_instances_have_no_port_open_but_to_lustre_no_key_and_only_the_safe_metadata_service():
     resources = TEMPLATE["Resources"]
     template = dict(resources["FleetLaunchTemplate"]["Properties"]["LaunchTemplateData"])
 
@@ -252,15 +252,23 @@ def test_instances_have_no_open_port_no_key_and_only_the_safe_metadata_service()
     ways_in = [
         resource["Properties"] for resource in resources.values() if resource["Type"].endswith("SecurityGroupIngress")
     ]
-    # NFS, and what NFS 3 asks before it mounts: the port mapper and FSx's mount daemon. And our own file servers.
+    # NFS, and what NFS 3 asks before it mounts: the port mapper and FSx's mount daemon. And our own file servers. Only
+    # the servers of Lustre call back.
+    lustre = {(988, 988), (1018, 1023)}
     ports = {
-        "FileSystemSecurityGroup": {(2049, 2049), (111, 111), (20001, 20003)},
+        "FileSystemSecurityGroup": {(2049, 2049), (111, 111), (20001, 20003), *lustre},
         "FileServerSecurityGroup": {(7575, 7575)},
+        "FleetSecurityGroup": lustre,
     }
     for group, allowed in ports.items():
         assert {(way["FromPort"], way["ToPort"]) for way in ways_in if way["GroupId"] == group} == allowed
     assert {way["GroupId"] for way in ways_in} == set(ports)
-    assert {way["SourceSecurityGroupId"] for way in ways_in} == {"FleetSecurityGroup"}
+    callers = {"FleetSecurityGroup": {"FileSystemSecurityGroup"}, "FileServerSecurityGroup": {"FleetSecurityGroup"}}
+    for way in ways_in:
+        allowed = callers.get(way["GroupId"], {"FleetSecurityGroup", "FileSystemSecurityGroup"})
+        assert way["SourceSecurityGroupId"] in allowed
+        if way["SourceSecurityGroupId"] == "FileSystemSecurityGroup":
+            assert (way["FromPort"], way["ToPort"]) in lustre
     server = dict(resources["FileServerLaunchTemplate"]["Properties"]["LaunchTemplateData"])
     assert server.pop("SecurityGroupIds") == ["FleetSecurityGroup", "FileServerSecurityGroup"]
     assert template.pop("SecurityGroupIds") == ["FleetSecurityGroup"]

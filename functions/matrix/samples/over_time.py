@@ -35,6 +35,10 @@ OPERATIONS_PER_S = {
     "nfs_read_operations": "requests to the server",
     "nfs_write_operations": "requests to the server",
     "nfs_other_operations": "requests to the server",
+    "lustre_read_operations": "requests to the server",
+    "lustre_write_operations": "requests to the server",
+    "lustre_creates": "files opened and removed",
+    "lustre_unlinks": "files opened and removed",
 }
 BY_ENGINE = "operations"
 

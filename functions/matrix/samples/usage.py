@@ -18,6 +18,8 @@ RATES = (
     *("network_received_bytes", "network_sent_bytes", "disk_read_bytes", "disk_write_bytes"),
     *("disk_read_operations", "disk_write_operations", "nfs_read_bytes", "nfs_write_bytes"),
     *("nfs_read_operations", "nfs_write_operations", "nfs_other_operations", "nfs_timeouts"),
+    *("lustre_read_bytes", "lustre_write_bytes", "lustre_read_operations", "lustre_write_operations"),
+    *("lustre_creates", "lustre_unlinks", "lustre_directories", "lustre_rmdirs"),
 )
 ALLOWANCE = "_allowance_exceeded"
 # Rates by the workload's own clock, which runs while it works; the counters are read around its programs.
@@ -46,7 +48,7 @@ def use_of(of_point: Iterable[Used]) -> dict[str, float]:
     """Return the medians of one point: rates in units per second of one instance, shares from 0 to 1.
 
     - `bytes_per_s`, `operations_per_s`, `files_per_s`, `requests_per_s`: what the workload itself says it moved
-    - `disk_…`, `nfs_…`: what the kernel passed to the disk, or asked of the NFS server
+    - `disk_…`, `nfs_…`, `lustre_…`: what the kernel passed to the disk, or asked of the servers
     - `cpu_share`, `steal_share`: of all processors; `worker_share`: of those that the workers can use at once
     - `…_allowance_exceeded_per_s`: packets that EC2 queued or dropped
     - `tool_share`: of what the tool reached on this instance without a storage (calibration)

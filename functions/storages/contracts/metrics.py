@@ -129,7 +129,7 @@ class StorageMetrics:
     layers: tuple[LayerPair, ...] = ()
     reached_by: str = "its mount"
     """By what an instance reaches it, where the run does not say it."""
-    counters: Mapping[str, Literal["disk", "nfs"]] = {}
+    counters: Mapping[str, Literal["disk", "nfs", "lustre"]] = {}
     """By the kind of mount, which of the kernel's counters tell what the mount moved."""
     operations_unit: str = "IOPS"
     """What the limit of operations counts, on AWS."""

@@ -60,6 +60,8 @@ class Mount(TypedDict):
     """Of what the NFS client mounts: server and path."""
     options: NotRequired[str]
     """Of what the NFS client mounts: options of the mount."""
+    stripes: NotRequired[list[str]]
+    """lustre: options of `lfs setstripe` that say how new files are spread."""
     read_ahead_kib: NotRequired[int]
     """nfs: how far the kernel reads ahead."""
     bucket: NotRequired[str]

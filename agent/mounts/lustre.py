@@ -1,0 +1,80 @@
+"""FSx for Lustre: the kernel's Lustre client, with stripes as asked and without locks of an earlier step."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent import mounts
+from agent.errors import MountFailed
+from agent.mounts import nfs
+
+if TYPE_CHECKING:
+    import logging
+
+    from agent.mounts import lustre
+
+    _KIND: mounts.MountModule = lustre
+
+# The client keeps what it has read or written for as long as it holds a lock on it (Lustre manual, lock tuning).
+CLEAR_LOCKS = ["lctl", "set_param", "-n", "ldlm.namespaces.*.lru_size=clear"]
+# FSx guide, Lustre file system and client kernel compatibility (Amazon Linux 2023).
+KERNELS = "6.1.79-99.167 or later of 6.1, or 6.12 or later"
+
+
+def tools(mount: dict[str, Any]) -> set[str]:
+    """Return the programs of the client."""
+    del mount
+    return {"lctl", "lfs"}
+
+
+def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
+    """Load the kernel's client and mount, trying again until the timeout; MountFailed where the kernel has none."""
+    loaded = mounts.command_result(["modprobe", "lustre"])
+    if loaded.returncode != 0:
+        raise MountFailed(
+            f"the kernel {os.uname().release} has no Lustre client: {loaded.stderr.strip()}; "
+            f"Amazon Linux 2023 has one for kernel {KERNELS}: boot a newer image"
+        )
+    return nfs.attach(mount, log, fstype="lustre", advice="look at ports 988 and 1018 to 1023 in the security groups")
+
+
+def arrange(mount: dict[str, Any], path: Path) -> None:
+    """Set how files that are made below a folder are spread over the targets. Raises MountFailed."""
+    if not mount.get("stripes"):
+        return
+    command = ["lfs", "setstripe", *mount["stripes"], str(path)]
+    result = mounts.command_result(command)
+    if result.returncode != 0:
+        raise MountFailed(f"'{' '.join(command)}' failed: {result.stderr.strip()}; write other stripes")
+
+
+def drop_caches(mount: dict[str, Any], log: logging.Logger) -> list[str]:
+    """Give up all locks, and with them what the client has kept of other steps; returns warnings."""
+    del mount
+    try:
+        result = mounts.command_result(CLEAR_LOCKS)
+    except MountFailed as err:
+        return [f"the Lustre client may have kept data of the step before: {err}"]
+    if result.returncode != 0:
+        return [f"the Lustre client may have kept data of the step before: {result.stderr.strip()}"]
+    log.debug("locks of the Lustre client are given up")
+    return []
+
+
+def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
+    """Return the mount's entry; after its options stand the stripes that files get, as the client tells them."""
+    entry = mounts.describe(mount["kind"], path)
+    known = []
+    for name, option in (("stripe_count", "-c"), ("stripe_size", "-S")):
+        told = mounts.command_result(["lfs", "getstripe", "-d", option, str(path)])
+        if told.returncode == 0 and told.stdout.strip():
+            known.append(f"{name}={told.stdout.split()[0]}")
+    return replace(entry, options=",".join([entry.options, *known]))
+
+
+def detach(path: Path, log: logging.Logger) -> None:
+    """Unmount: FSx deletes no file system that somebody has mounted."""
+    mounts.unmount(path, log)

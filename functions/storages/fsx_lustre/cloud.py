@@ -1,0 +1,130 @@
+"""Amazon FSx for Lustre."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from aws.stack import encryption, network
+from matrix.terms.documents.job import Mount
+from matrix.terms.documents.parts import Part
+from storages.contracts.cloud import Existing, Refusal
+from storages.fsx import cloud as fsx
+from storages.fsx_lustre.model import CAPACITIES, COUNTS, PERSISTENT, SCRATCH
+
+# Minutes, as people report; FSx gives no figure.
+CREATION_LIMIT_S = 3_600
+PURPOSE = ""
+KIND = "LUSTRE"
+# FSx's default is 2.10, to which the client of Amazon Linux 2023 cannot talk (FSx guide, client compatibility).
+VERSION = "2.15"
+# FSx guide, mounting from an EC2 instance. flock: locks hold for the whole fleet, as they do on NFS.
+MOUNT_OPTIONS = "noatime,flock"
+PORTS = "ports 988 and 1018 to 1023"
+SEEN_GONE, COPIES, COPIES_SEEN_GONE = fsx.SEEN_GONE, fsx.COPIES, fsx.COPIES_SEEN_GONE
+find, is_ready, is_lent, gone, copies = fsx.find, fsx.is_ready, fsx.is_lent, fsx.gone, fsx.copies
+
+
+def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str, zone: int) -> str:
+    """Create the file system, or get the one this token made before; return its id."""
+    # FSx's default type is SCRATCH_1.
+    configuration: dict[str, Any] = {
+        "DeploymentType": storage["deploymentType"],
+        "DataCompressionType": storage["compression"],
+    }
+    key = {}
+    if storage["deploymentType"] == PERSISTENT:
+        iops = storage.get("metadataIops")
+        configuration |= {
+            "PerUnitStorageThroughput": storage["throughputMBpsPerTiB"],
+            "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": iops} if iops else {"Mode": "AUTOMATIC"},
+            "AutomaticBackupRetentionDays": 0,
+            # A backup plan of the account may make backups: our roles can delete only those that carry our tags.
+            "CopyTagsToBackups": True,
+        }
+        key = encryption.by_key()  # scratch file systems are encrypted by a key of FSx's own, and by no other
+    return fsx.create(
+        token,
+        tags,
+        FileSystemType=KIND,
+        FileSystemTypeVersion=VERSION,
+        StorageType="SSD",
+        **key,
+        StorageCapacity=storage["storageCapacityGiB"],
+        SubnetIds=network.subnets()[zone : zone + 1],
+        LustreConfiguration=configuration,
+    )
+
+
+def refusals(storage: Part) -> Iterator[Refusal]:
+    """Yield why the one that exists cannot be measured: gone, of a run, not as described, out of reach."""
+    words = f"Lustre {VERSION} on SSD, {SCRATCH} or {PERSISTENT},"
+    return fsx.refusals(storage, fsx.Wanted(_is_measured, words, _fields, PORTS))
+
+
+def _is_measured(file_system: fsx.Described) -> bool:
+    return (
+        file_system["FileSystemType"] == KIND
+        and file_system["StorageType"] == "SSD"
+        # 2.12 talks to our client, too.
+        and file_system.get("FileSystemTypeVersion") in ("2.12", VERSION)
+        and file_system["LustreConfiguration"]["DeploymentType"] in COUNTS
+    )
+
+
+def _fields(file_system: fsx.Described) -> dict[str, object]:
+    settings = file_system["LustreConfiguration"]
+    metadata = settings.get("MetadataConfiguration", {})
+    return {
+        "deploymentType": settings["DeploymentType"],
+        "storageCapacityGiB": file_system["StorageCapacity"],
+        "throughputMBpsPerTiB": settings.get("PerUnitStorageThroughput"),
+        "metadataIops": metadata["Iops"] if metadata.get("Mode") == "USER_PROVISIONED" else None,
+        "compression": settings.get("DataCompressionType", "NONE"),
+    }
+
+
+def mount(resource_id: str, storage: Part) -> Mount:
+    """Return how an instance mounts it, and how its files are to be spread over the targets."""
+    described = fsx.describe(resource_id)
+    source = f"{described['DNSName']}@tcp:/{described['LustreConfiguration']['MountName']}"
+    mounted: Mount = {"kind": "lustre", "source": source, "options": MOUNT_OPTIONS}
+    stripes = []
+    if storage.get("stripeCount"):
+        stripes += ["-c", str(storage["stripeCount"])]
+    if storage.get("stripeSizeMiB"):
+        stripes += ["-S", f"{storage['stripeSizeMiB']}M"]
+    if stripes:
+        mounted["stripes"] = stripes
+    return mounted
+
+
+def existing() -> Iterator[Existing]:
+    """Yield the file systems of the account and region."""
+    return fsx.existing(KIND)
+
+
+def delete(resource_id: str) -> bool:
+    """Start the deletion; FSx takes no final backup of Lustre unless it is told to. Say whether it is gone."""
+    return fsx.delete(resource_id)
+
+
+def in_use() -> dict[str, Callable[[], float]]:
+    """Return what the account's Lustre file systems have of each quota."""
+    return {
+        **{quota.code: partial(_count, kind) for kind, quota in COUNTS.items()},
+        **{quota.code: partial(_gib, kind) for kind, quota in CAPACITIES.items()},
+    }
+
+
+def _count(deployment_type: str) -> float:
+    return float(len(_of(deployment_type)))
+
+
+def _gib(deployment_type: str) -> float:
+    return float(sum(each["StorageCapacity"] for each in _of(deployment_type)))
+
+
+def _of(deployment_type: str) -> list[fsx.Described]:
+    """Return those of a type; the quotas of scratch count both of its generations."""
+    family = deployment_type.partition("_")[0] if deployment_type == SCRATCH else deployment_type
+    return [each for each in fsx.of_kind(KIND) if each["LustreConfiguration"]["DeploymentType"].startswith(family)]

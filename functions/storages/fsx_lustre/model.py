@@ -1,0 +1,302 @@
+"""Amazon FSx for Lustre on SSD: one file system of several servers that all instances of a cell mount."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from matrix.input.fields import FileSystemId, Name
+from matrix.input.part import Part, Rule
+from matrix.terms.charges import Charge, Usage
+from matrix.terms.problems import Problems
+from storages.contracts.bursts import Burst
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
+from storages.contracts.quotas import Quota, QuotaUse
+from storages.fsx.metrics import DISK_THROUGHPUT, NETWORK_THROUGHPUT
+
+SCRATCH, PERSISTENT = "SCRATCH_2", "PERSISTENT_2"
+# Capacities are 1,200 GiB, 2,400 GiB and multiples of that (service model, CreateFileSystem StorageCapacity), which the
+# guide calls 1.2 TiB, 2.4 TiB …: "a 2.4-TiB file system, provisioning 50 MB/s/TiB, yields 120 MB/s" (service model).
+LEAST_GIB, STEP_GIB = 1_200, 2_400
+GIB_PER_TIB = 1_000
+METADATA_IOPS = (1_500, 3_000, 6_000, 12_000)  # and multiples of the last (service model)
+MOST_METADATA_IOPS = 192_000
+# What one provisioned metadata IOPS carries a second: 2 files created, opened or closed, 1 deleted, 0.1 directories
+# made or renamed, 0.2 removed (FSx guide, file system metadata performance, as others quote it).
+CREATES_PER_IOPS = 2
+COST_IN_CREATES = {"creates": 1.0, "unlinks": 2.0, "directories": 20.0, "rmdirs": 10.0}
+# Of SCRATCH_2 the guide has no metadata IOPS; the plan takes those of a PERSISTENT_2 of the same size.
+
+
+@dataclass(frozen=True)
+class Speed:
+    """MB/s for each TiB: of the servers' network and of their disks, always and from credits; and GiB of memory.
+
+    FSx guide, performance characteristics of SSD storage, read in November 2026.
+    """
+
+    network: int
+    network_burst: int
+    memory_gib: float
+    disk: int
+    disk_burst: int
+    read_weight: float = 1.0  # what a byte read takes of what may be written
+
+
+SPEEDS = {
+    # "200 (read), 100 (write)" of the disks.
+    None: Speed(200, 1_300, 6.7, 100, 100, read_weight=0.5),
+    125: Speed(320, 1_300, 3.4, 125, 500),
+    250: Speed(640, 1_300, 6.8, 250, 500),
+    500: Speed(1_300, 1_300, 13.7, 500, 500),
+    1_000: Speed(2_600, 2_600, 27.3, 1_000, 1_000),
+}
+# Codes and defaults as lists of `aws service-quotas list-aws-default-service-quotas` that people have published; the
+# defaults stand in the FSx guide, service quotas, too (both read in November 2026).
+COUNTS = {
+    SCRATCH: Quota("fsx", "L-C48231E5", "Lustre Scratch file systems", "file systems", 100),
+    PERSISTENT: Quota("fsx", "L-FD6F2F22", "Lustre Persistent_2 file systems", "file systems", 100),
+}
+CAPACITIES = {
+    SCRATCH: Quota("fsx", "L-AD2FC696", "Lustre Scratch storage capacity", "GiB", 100_800),
+    PERSISTENT: Quota("fsx", "L-8F1B9C74", "Lustre Persistent_2 storage capacity", "GiB", 100_800),
+}
+
+
+class FsxLustreStorage(StorageModel):
+    """An Amazon FSx for Lustre file system on SSD, shared by the instances of a cell."""
+
+    is_shared: ClassVar[bool] = True
+    existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
+    bursts_by: ClassVar[str] = "deploymentType"
+    limits_count: ClassVar[str] = ", of creates and opens"
+    quotas: ClassVar[tuple[Quota, ...]] = (*COUNTS.values(), *CAPACITIES.values())
+    starter: ClassVar[Mapping[str, Any]] = {"storageCapacityGiB": LEAST_GIB}
+    # Seconds that creating and deleting it takes, and may take: people report 2 to 8 minutes and 5 to 6.
+    create_and_delete_s: ClassVar[float] = 900.0
+    create_and_delete_most_s: ClassVar[float] = 3_600.0
+    words: ClassVar[Words] = Words(
+        "FSx for Lustre",
+        "FSx Lustre",
+        {
+            "deploymentType": "{}",
+            "storageCapacityGiB": "{} GiB",
+            "throughputMBpsPerTiB": "{} MB/s per TiB",
+            "metadataIops": "{} metadata IOPS",
+            "stripeCount": "{} stripes",
+            "stripeSizeMiB": "stripes of {} MiB",
+            "compression": "{}",
+            "placement": "instances in {}",
+            "fileSystemId": "{}",
+        },
+        in_names={"placement": "{}"},
+        usual={"compression": "NONE"},
+    )
+    ceilings: ClassVar[CeilingWords] = CeilingWords(
+        "FSx metadata IOPS",
+        "FSx disk throughput",
+        "provision more metadataIops for a PERSISTENT_2 file system, or use fewer and larger files",
+        "raise storageCapacityGiB or throughputMBpsPerTiB",
+    )
+    assumption: ClassVar[str] = (
+        "creating and deleting an FSx for Lustre file system takes 15 minutes, in which it is billed; all"
+        " operations are planned at the rate of creates, the only one that AWS publishes"
+    )
+
+    type: Literal["fsx-lustre"]
+    """Kind of storage."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    deployment_type: Literal["SCRATCH_2", "PERSISTENT_2"] = "SCRATCH_2"
+    """Deployment type: without replicas, or replicated within its zone."""
+    storage_capacity_gib: Annotated[int, Field(alias="storageCapacityGiB", examples=[1200])]
+    """SSD storage in GiB: 1200, 2400, or a multiple of 2400; all speeds grow with it."""
+    throughput_mbps_per_tib: Annotated[
+        Literal[125, 250, 500, 1000] | None, Field(alias="throughputMBpsPerTiB", examples=[250])
+    ] = None
+    """Throughput in MB/s for each TiB, for PERSISTENT_2 and only for it; SCRATCH_2 has 200."""
+    metadata_iops: Annotated[int | None, Field(examples=[6000])] = None
+    """Provisioned metadata IOPS of PERSISTENT_2; unless given, those that come with its capacity."""
+    stripe_count: Annotated[int | None, Field(ge=-1, le=2_000, examples=[4])] = None
+    """Over how many targets each file is spread, -1: over all; unless given, as FSx has it."""
+    stripe_size_mib: Annotated[int | None, Field(alias="stripeSizeMiB", ge=1, le=2_048, examples=[4])] = None
+    """MiB of a file that lie on a target before the next one follows; unless given, as FSx has it."""
+    compression: Literal["NONE", "LZ4"] = "NONE"
+    """Compression by the servers; compressible data would measure the compressor."""
+    file_system_id: Annotated[FileSystemId | None, Field(examples=["fs-0123456789abcdef0"])] = None
+    """One that exists, as the other fields describe it: measured in a folder of its own, and left as it was."""
+
+    @property
+    def _tib(self) -> float:
+        return self.storage_capacity_gib / GIB_PER_TIB
+
+    @property
+    def _speed(self) -> Speed:
+        return speed_of(self.document)
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        """Bytes per second that all clients together may always write."""
+        return max(1.0, self._speed.disk * self._tib) * 1e6
+
+    @property
+    def effective_iops(self) -> int:
+        """Files that all clients together may create, open or close in a second."""
+        return CREATES_PER_IOPS * (self.metadata_iops or included_iops(self.storage_capacity_gib))
+
+    @property
+    def cache_bytes(self) -> float:
+        """Bytes that the servers answer from memory."""
+        return self._speed.memory_gib * self._tib * 2**30
+
+    @property
+    def bursts(self) -> list[Burst]:
+        """What its disks and its network do beyond what they sustain; AWS does not say for how long."""
+        speed = self._speed
+        pairs = {
+            DISK_THROUGHPUT: (speed.disk, speed.disk_burst),
+            NETWORK_THROUGHPUT: (speed.network, speed.network_burst),
+        }
+        return [
+            Burst(of, "bytes/s", sustained * self._tib * 1e6, most * self._tib * 1e6, None)
+            for of, (sustained, most) in pairs.items()
+            if most > sustained
+        ]
+
+    @property
+    def create_latency_s(self) -> float:
+        """Seconds that one create takes one thread: "sub-ms" (FSx guide, latencies per file operation)."""
+        return 0.001
+
+    @property
+    def sync_latency_s(self) -> float:
+        """Seconds that one synchronous write takes beside its bytes: "sub-ms" (same)."""
+        return 0.001
+
+    @property
+    def block_times(self) -> BlockTimes | None:
+        """The same of a block; a client asks a target for up to 1 MiB at once, its default stripe."""
+        return BlockTimes(0.001, 0.001, unit_bytes=2**20)
+
+    def charges(self, usage: Usage) -> Iterator[Charge]:
+        """Yield its capacity, whose price has the throughput in it, and the metadata IOPS beyond what comes with it."""
+        if self.file_system_id:
+            return  # all of it is paid anyway, and traffic costs nothing
+        tier = self.throughput_mbps_per_tib or "scratch"
+        yield Charge(f"fsx_lustre_{tier}_gib_month", usage.months.times(self.storage_capacity_gib))
+        if extra := max(0, (self.metadata_iops or 0) - included_iops(self.storage_capacity_gib)):
+            yield Charge("fsx_lustre_metadata_iops_month", usage.months.times(extra))
+
+    @property
+    def compressor(self) -> str | None:
+        """That of its servers."""
+        return None if self.compression == "NONE" else self.compression
+
+    def refused_by_image(self, os: str) -> tuple[str, str] | None:
+        """Return that Ubuntu's client comes from a repository that cannot be pinned, with another kernel."""
+        if os != "ubuntu-22.04":
+            return None
+        rule = (
+            "has no Lustre client of its own; FSx's repository has one for some kernels only, and AWS publishes neither"
+            " hashes of its packages nor the fingerprint of its key"
+        )
+        return rule, "write al2023, which has the package lustre-client"
+
+    @classmethod
+    def quota_uses(cls, document: Document) -> Iterator[QuotaUse]:
+        """Yield one file system and its capacity, of the quotas of its deployment type."""
+        kind = document["deploymentType"]
+        yield QuotaUse(COUNTS[kind], 1.0)
+        yield QuotaUse(CAPACITIES[kind], document["storageCapacityGiB"], "lower storageCapacityGiB")
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        words = ["fsx-lustre", self.deployment_type.lower().replace("_", "-"), f"{self.storage_capacity_gib}gib"]
+        words += [f"{self.throughput_mbps_per_tib}mbps-per-tib"] if self.throughput_mbps_per_tib else []
+        words += [f"{self.metadata_iops}metadata-iops"] if self.metadata_iops else []
+        words += [f"{'all' if self.stripe_count == -1 else self.stripe_count}stripes"] if self.stripe_count else []
+        words += [f"{self.stripe_size_mib}mib-stripes"] if self.stripe_size_mib else []
+        words += [self.compression.lower()] if self.compression != "NONE" else []
+        words += [self.file_system_id] if self.file_system_id else []
+        return "-".join(words)
+
+    def room_gib(self, instance_type: str) -> float | None:
+        """Return the GiB of SSD."""
+        del instance_type
+        return float(self.storage_capacity_gib)
+
+    @classmethod
+    def is_in_one_zone(cls, document: Document) -> bool:
+        """Return True: all its servers are in one subnet."""
+        del document
+        return True
+
+    @classmethod
+    def tools(cls, document: Document) -> frozenset[str]:
+        """Return the programs of its client."""
+        del document
+        return frozenset({"lctl", "lfs"})
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (capacity_is_offered, throughput_goes_with_deployment, metadata_iops_are_offered, stripes_are_some)
+
+
+def speed_of(document: Document) -> Speed:
+    """Return the speeds of one as a matrix describes it; a throughput that is missing counts as the least."""
+    if document.get("deploymentType", SCRATCH) == SCRATCH:
+        return SPEEDS[None]
+    return SPEEDS[document.get("throughputMBpsPerTiB") or 125]
+
+
+def included_iops(gib: int) -> int:
+    """Return the metadata IOPS that come with a capacity, in mode AUTOMATIC (FSx guide, as others quote it)."""
+    if gib < 2_400:  # noqa: PLR2004
+        return 1_500
+    if gib < 4_800:  # noqa: PLR2004
+        return 3_000
+    if gib < 12_000:  # noqa: PLR2004
+        return 6_000
+    return 12_000 * max(1, gib // 24_000)
+
+
+def capacity_is_offered(part: Part) -> Problems:
+    """Yield a problem where FSx has no such capacity."""
+    gib = part.storage_capacity_gib
+    if gib != LEAST_GIB and (gib < STEP_GIB or gib % STEP_GIB):
+        nearest = LEAST_GIB if gib <= LEAST_GIB else -(-gib // STEP_GIB) * STEP_GIB
+        rule = "FSx for Lustre has 1,200 GiB, 2,400 GiB and multiples of 2,400"
+        yield part.problem("storageCapacityGiB", rule, f"write {nearest}")
+
+
+def throughput_goes_with_deployment(part: Part) -> Problems:
+    """Yield a problem where PERSISTENT_2 has no throughput, or SCRATCH_2 has one."""
+    if part.deployment_type == PERSISTENT and part.throughput_mbps_per_tib is None:
+        yield part.problem("throughputMBpsPerTiB", "PERSISTENT_2 needs it", "write 125, 250, 500 or 1000")
+    if part.deployment_type == SCRATCH and part.throughput_mbps_per_tib is not None:
+        rule = "SCRATCH_2 has 200 MB/s per TiB, and no other"
+        yield part.problem("throughputMBpsPerTiB", rule, "leave it out, or write deploymentType PERSISTENT_2")
+
+
+def metadata_iops_are_offered(part: Part) -> Problems:
+    """Yield a problem where metadata IOPS cannot be provisioned, or not so many."""
+    iops = part.metadata_iops
+    if iops is None:
+        return
+    if part.deployment_type == SCRATCH:
+        rule = "SCRATCH_2 has no provisioned metadata IOPS"
+        yield part.problem("metadataIops", rule, "leave it out, or write deploymentType PERSISTENT_2")
+    elif iops not in METADATA_IOPS and (iops % METADATA_IOPS[-1] or not 0 < iops <= MOST_METADATA_IOPS):
+        offered = (*METADATA_IOPS, *range(24_000, MOST_METADATA_IOPS + 1, METADATA_IOPS[-1]))
+        nearest = min(offered, key=lambda value: (abs(value - iops), -value))
+        rule = f"FSx provisions 1500, 3000, 6000, 12000 and multiples of 12000 up to {MOST_METADATA_IOPS}"
+        yield part.problem("metadataIops", rule, f"write {nearest}")
+
+
+def stripes_are_some(part: Part) -> Problems:
+    """Yield a problem for no stripes at all, by which lfs means the default."""
+    if part.stripe_count == 0:
+        yield part.problem("stripeCount", "a file has at least one stripe", "write 1 or more, -1, or leave it out")

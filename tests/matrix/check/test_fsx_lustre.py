@@ -1,0 +1,122 @@
+"""FSx for Lustre in a matrix: its fields, its speeds, what it costs, and the bottleneck of its metadata."""
+
+import pytest
+from support.matrices import matrix, problems_of
+
+from matrix.plan.planning import plan
+from storages.fsx_lustre.metrics import METRICS
+from storages.fsx_lustre.model import FsxLustreStorage, included_iops
+
+SCRATCH = {"type": "fsx-lustre", "storageCapacityGiB": 1200}
+PERSISTENT = {
+    "type": "fsx-lustre", "deploymentType": "PERSISTENT_2", "storageCapacityGiB": 2400, "throughputMBpsPerTiB": 250,
+}  # fmt: skip
+
+
+def storage(**fields):
+    return FsxLustreStorage.model_validate(fields)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field", "words"),
+    [
+        (SCRATCH | {"storageCapacityGiB": 600}, "storageCapacityGiB", "write 1200"),
+        (SCRATCH | {"storageCapacityGiB": 3600}, "storageCapacityGiB", "write 4800"),
+        (SCRATCH | {"throughputMBpsPerTiB": 125}, "throughputMBpsPerTiB", "leave it out"),
+        (SCRATCH | {"metadataIops": 1500}, "metadataIops", "PERSISTENT_2"),
+        (SCRATCH | {"deploymentType": "PERSISTENT_2"}, "throughputMBpsPerTiB", "write 125, 250, 500 or 1000"),
+        (PERSISTENT | {"metadataIops": 2000}, "metadataIops", "write 1500"),
+        (PERSISTENT | {"metadataIops": 200_000}, "metadataIops", "write 192000"),
+        (PERSISTENT | {"stripeCount": 0}, "stripeCount", "write 1 or more"),
+    ],
+)
+def test_what_fsx_has_not_is_refused_with_what_it_has(wrong, field, words):
+    problems = problems_of(storage=[wrong])
+
+    assert list(problems) == [f"storage[0].{field}"]
+    assert words in problems[f"storage[0].{field}"].fix
+
+
+@pytest.mark.parametrize("field", ["dataRepositoryPath", "importPath", "efaEnabled"])
+def test_a_link_to_s3_and_efa_are_fields_that_it_has_not(field):
+    assert list(problems_of(storage=[SCRATCH | {field: "s3://b"}])) == [f"storage[0].{field}"]
+
+
+@pytest.mark.parametrize("right", [SCRATCH, PERSISTENT, *(SCRATCH | {"storageCapacityGiB": n} for n in (2400, 9600))])
+def test_what_fsx_has_is_taken(right):
+    assert problems_of(storage=[right]) == {}
+
+
+def test_ubuntu_is_refused_with_the_reason_and_the_way_out():
+    [problem] = problems_of(storage=[SCRATCH], image={"os": "ubuntu-22.04"}).values()
+
+    assert "nor the fingerprint of its key" in problem.rule
+    assert "al2023" in problem.fix
+
+
+def test_speeds_are_those_of_its_capacity_in_the_tib_of_aws():
+    # "a 2.4-TiB file system": 2.4 times 250 MB/s always, 500 from credits; network 640 and 1,300 (FSx guide).
+    persistent = storage(**PERSISTENT)
+
+    assert persistent.bandwidth_bytes_per_s == pytest.approx(600e6)
+    assert [(burst.of, burst.sustained / 1e6, burst.most / 1e6) for burst in persistent.bursts] == [
+        ("FSx disk throughput", pytest.approx(600), pytest.approx(1_200)),
+        ("FSx network", pytest.approx(1_536), pytest.approx(3_120)),
+    ]
+    assert storage(**PERSISTENT | {"throughputMBpsPerTiB": 1000}).bursts == []
+
+
+@pytest.mark.parametrize(
+    ("gib", "iops"),
+    [(1200, 1500), (2400, 3000), (4800, 6000), (9600, 6000), (12_000, 12_000), (45_600, 12_000), (48_000, 24_000),
+     (72_000, 36_000)],
+)  # fmt: skip
+def test_metadata_iops_come_with_the_capacity(gib, iops):
+    assert included_iops(gib) == iops
+
+
+def test_reads_of_scratch_disks_weigh_half_of_what_is_written():
+    use = {"lustre_read_bytes_per_s": 200.0, "lustre_write_bytes_per_s": 50.0, "bytes_per_s": 1.0}
+
+    assert METRICS.bytes_of({"deploymentType": "SCRATCH_2"}, use) == 150.0
+    assert METRICS.bytes_of({"deploymentType": "PERSISTENT_2", "throughputMBpsPerTiB": 125}, use) == 250.0
+    assert METRICS.bytes_of({"deploymentType": "SCRATCH_2"}, {"bytes_per_s": 7.0}) == 7.0
+
+
+def test_metadata_count_as_creates_by_what_a_provisioned_iops_carries():
+    use = {
+        "lustre_creates_per_s": 100.0, "lustre_unlinks_per_s": 10.0, "lustre_directories_per_s": 1.0,
+        "lustre_rmdirs_per_s": 1.0,
+    }  # fmt: skip
+
+    assert METRICS.operations_of({"deploymentType": "PERSISTENT_2"}, use) == 100 + 20 + 20 + 10
+    assert METRICS.operations_of({"deploymentType": "SCRATCH_2"}, use) is None
+    assert METRICS.operations_of({"deploymentType": "PERSISTENT_2"}, {}) is None
+
+
+def test_metadata_iops_that_come_with_the_capacity_cost_nothing_more():
+    each, more = (
+        plan(matrix(storage=[PERSISTENT | {"metadataIops": iops}])).to_document()["file_systems"][0]["cost_usd"][
+            "expected"
+        ]
+        for iops in (3_000, 6_000)
+    )
+    plain = plan(matrix(storage=[PERSISTENT])).to_document()["file_systems"][0]["cost_usd"]["expected"]
+
+    assert plain == each < more
+
+
+def test_the_plan_has_its_quotas_and_says_which_prices_are_not_confirmed():
+    document = plan(matrix(storage=[SCRATCH, PERSISTENT])).to_document()
+
+    assert any("fsx_lustre_250_gib_month" in str(warning.get("value")) for warning in document["warnings"])
+    assert not any("fsx_lustre_scratch" in str(warning.get("value")) for warning in document["warnings"])
+
+
+def test_its_name_says_what_tells_it_from_others():
+    striped = PERSISTENT | {"stripeCount": -1, "stripeSizeMiB": 4, "metadataIops": 6000, "compression": "LZ4"}
+
+    assert storage(**SCRATCH).slug == "fsx-lustre-scratch-2-1200gib"
+    assert storage(**striped).slug == (
+        "fsx-lustre-persistent-2-2400gib-250mbps-per-tib-6000metadata-iops-allstripes-4mib-stripes-lz4"
+    )

@@ -1,0 +1,164 @@
+"""FSx for Lustre, function by function."""
+
+from datetime import UTC, datetime
+from unittest.mock import Mock
+
+import boto3
+import pytest
+from botocore.validate import validate_parameters
+
+from aws.stack.clients import client
+from storages.fsx_lustre import cloud as fsx_lustre
+
+TOKEN = "t" * 60
+TAGS = [{"Key": "storage-matrix:stack", "Value": "storage-matrix"}, {"Key": "storage-matrix:run", "Value": "r"}]
+OWNER = ("r", "lustre", 0)
+SCRATCH = {
+    "type": "fsx-lustre", "deploymentType": "SCRATCH_2", "storageCapacityGiB": 1200, "compression": "NONE",
+}  # fmt: skip
+PERSISTENT = {
+    **SCRATCH, "deploymentType": "PERSISTENT_2", "storageCapacityGiB": 2400, "throughputMBpsPerTiB": 250,
+}  # fmt: skip
+
+
+@pytest.fixture
+def requests(stack, monkeypatch):
+    """What FSx is asked to create, each checked by its model."""
+    seen = []
+    shape = client("fsx").meta.service_model.operation_model("CreateFileSystem").input_shape
+
+    def create(**request):
+        validate_parameters(request, shape)
+        seen.append(request)
+        return {"FileSystem": {"FileSystemId": "fs-1"}}
+
+    monkeypatch.setattr(client("fsx"), "create_file_system", create)
+    return seen
+
+
+def test_type_and_version_are_always_said_because_those_of_fsx_are_others(requests, stack):
+    assert fsx_lustre.create(TOKEN, SCRATCH, TAGS, *OWNER) == "fs-1"
+
+    [request] = requests
+    assert (request["FileSystemType"], request["FileSystemTypeVersion"]) == ("LUSTRE", "2.15")
+    assert request["LustreConfiguration"] == {"DeploymentType": "SCRATCH_2", "DataCompressionType": "NONE"}
+    assert request["SubnetIds"] == stack["SUBNET_IDS"].split(",")[:1]
+    assert request["SecurityGroupIds"] == [stack["FILE_SYSTEM_SECURITY_GROUP_ID"]]
+    assert request["Tags"] == [*TAGS, {"Key": "storage-matrix:token", "Value": TOKEN}]
+
+
+@pytest.mark.parametrize(
+    ("iops", "metadata"),
+    [(None, {"Mode": "AUTOMATIC"}), (12_000, {"Mode": "USER_PROVISIONED", "Iops": 12_000})],
+)
+def test_a_persistent_one_has_its_throughput_its_metadata_iops_and_no_backups(requests, iops, metadata):
+    fsx_lustre.create(TOKEN, PERSISTENT | {"metadataIops": iops}, TAGS, *OWNER)
+
+    assert requests[0]["LustreConfiguration"] == {
+        "DeploymentType": "PERSISTENT_2", "DataCompressionType": "NONE", "PerUnitStorageThroughput": 250,
+        "MetadataConfiguration": metadata, "AutomaticBackupRetentionDays": 0, "CopyTagsToBackups": True,
+    }  # fmt: skip
+
+
+def test_only_a_persistent_one_is_encrypted_by_the_users_key(requests, monkeypatch):
+    monkeypatch.setenv("KMS_KEY_ARN", "arn:aws:kms:eu-west-1:1:key/k")
+    fsx_lustre.create(TOKEN, SCRATCH, TAGS, *OWNER)
+    fsx_lustre.create(TOKEN, PERSISTENT, TAGS, *OWNER)
+
+    assert ["KmsKeyId" in request for request in requests] == [False, True]
+
+
+def described(**changes):
+    lustre = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250, "MountName": "abcd1234",
+              "MetadataConfiguration": {"Mode": "AUTOMATIC", "Iops": 3000}, "DataCompressionType": "NONE"}  # fmt: skip
+    return {
+        "FileSystemId": "fs-0123456789abcdef0", "FileSystemType": "LUSTRE", "FileSystemTypeVersion": "2.15",
+        "StorageType": "SSD", "Lifecycle": "AVAILABLE", "StorageCapacity": 2400, "DNSName": "fs.example",
+        "CreationTime": datetime(2026, 11, 1, tzinfo=UTC), "Tags": [], "NetworkInterfaceIds": [],
+        **changes, "LustreConfiguration": {**lustre, **changes.get("LustreConfiguration", {})},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "stripes"),
+    [
+        ({}, None),
+        ({"stripeCount": -1}, ["-c", "-1"]),
+        ({"stripeCount": 4, "stripeSizeMiB": 2}, ["-c", "4", "-S", "2M"]),
+    ],
+)
+def test_it_is_mounted_by_the_names_that_fsx_tells_with_the_stripes_of_the_matrix(stack, monkeypatch, asked, stripes):
+    monkeypatch.setattr(client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [described()]})
+
+    mount = fsx_lustre.mount("fs-1", PERSISTENT | asked)
+
+    assert mount.pop("stripes", None) == stripes
+    assert mount == {"kind": "lustre", "source": "fs.example@tcp:/abcd1234", "options": "noatime,flock"}
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "words"),
+    [
+        ({}, None, ""),
+        ({"FileSystemTypeVersion": "2.12"}, None, ""),
+        ({"FileSystemTypeVersion": "2.10"}, "fileSystemId", "is LUSTRE on SSD, AVAILABLE"),
+        ({"Lifecycle": "UPDATING"}, "fileSystemId", "is LUSTRE on SSD, UPDATING"),
+        ({"LustreConfiguration": {"DeploymentType": "SCRATCH_1"}}, "fileSystemId", "is LUSTRE on SSD"),
+        ({"LustreConfiguration": {"PerUnitStorageThroughput": 500}}, "throughputMBpsPerTiB", "has another"),
+        ({"LustreConfiguration": {"MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000}}},
+         "metadataIops", "has another"),
+        ({"LustreConfiguration": {"DataCompressionType": "LZ4"}}, "compression", "has another"),
+        ({"Tags": [{"Key": "storage-matrix:run", "Value": "theirs"}]}, "fileSystemId", "was made by the run theirs"),
+    ],
+)  # fmt: skip
+def test_one_that_exists_is_what_the_matrix_says_or_refused_with_what_it_is(stack, monkeypatch, change, field, words):
+    subnet, group = stack["SUBNET_IDS"].split(",")[0], stack["FILE_SYSTEM_SECURITY_GROUP_ID"]
+    interface = boto3.client("ec2").create_network_interface(SubnetId=subnet, Groups=[group])["NetworkInterface"]
+    ids = {"SubnetIds": [subnet], "NetworkInterfaceIds": [interface["NetworkInterfaceId"]]}
+    monkeypatch.setattr(
+        client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [described(**ids, **change)]}
+    )
+
+    refused = list(fsx_lustre.refusals(PERSISTENT | {"fileSystemId": "fs-0123456789abcdef0"}))
+
+    assert [refusal.field for refusal in refused] == ([field] if field else [])
+    assert all(words in refusal.rule for refusal in refused)
+
+
+def test_one_behind_another_group_is_told_with_the_ports_of_lustre(stack, monkeypatch):
+    ec2, subnet = boto3.client("ec2"), stack["SUBNET_IDS"].split(",")[0]
+    vpc = ec2.describe_subnets(SubnetIds=[subnet])["Subnets"][0]["VpcId"]
+    other = ec2.create_security_group(GroupName="o", Description="o", VpcId=vpc)["GroupId"]
+    interface = ec2.create_network_interface(SubnetId=subnet, Groups=[other])["NetworkInterface"]
+    ids = {"SubnetIds": [subnet], "NetworkInterfaceIds": [interface["NetworkInterfaceId"]]}
+    monkeypatch.setattr(client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [described(**ids)]})
+
+    [refusal] = fsx_lustre.refusals(PERSISTENT | {"fileSystemId": "fs-0123456789abcdef0"})
+
+    assert "at ports 988 and 1018 to 1023" in refusal.rule
+
+
+def test_quotas_count_each_kind_of_deployment_and_scratch_of_both_generations(stack, monkeypatch):
+    listed = [
+        described(), described(StorageCapacity=4800),
+        described(StorageCapacity=1200, LustreConfiguration={"DeploymentType": "SCRATCH_2"}),
+        described(StorageCapacity=3600, LustreConfiguration={"DeploymentType": "SCRATCH_1"}),
+        {"FileSystemType": "OPENZFS", "FileSystemId": "fs-2"},
+    ]  # fmt: skip
+    pages = Mock(paginate=Mock(return_value=[{"FileSystems": listed}]))
+    monkeypatch.setattr(client("fsx"), "get_paginator", lambda _: pages)
+
+    used = {code: count() for code, count in fsx_lustre.in_use().items()}
+
+    assert used == {"L-FD6F2F22": 2.0, "L-8F1B9C74": 7200.0, "L-C48231E5": 2.0, "L-AD2FC696": 4800.0}
+    assert [each.id for each in fsx_lustre.existing()] == ["fs-0123456789abcdef0"] * 4
+
+
+def test_it_is_deleted_as_fsx_deletes_lustre_by_itself_without_a_backup(stack, monkeypatch):
+    ours = [{"Key": "storage-matrix:stack", "Value": stack["STACK"]}, {"Key": "storage-matrix:run", "Value": "r"}]
+    asked = []
+    monkeypatch.setattr(client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [described(Tags=ours)]})
+    monkeypatch.setattr(client("fsx"), "delete_file_system", lambda **request: asked.append(request))
+
+    assert fsx_lustre.delete("fs-1") is False
+    assert asked == [{"FileSystemId": "fs-1"}]
