@@ -280,6 +280,7 @@ def test_a_step_begins_after_the_storage_was_refreshed_and_carries_what_could_no
     monkeypatch.setattr(session.mounts, "refresh", lambda *_: order.append("refresh") or ["not fresh"])
     monkeypatch.setattr(session.workloads, "prepare", lambda *_: order.append("prepare") or trial)
     monkeypatch.setattr(session.caches, "drop", lambda *_: order.append("drop") or session.caches.DROPPED)
+    monkeypatch.setattr(session.mounts, "drop_caches", lambda *_: order.append("drop of client") or ["locks stay"])
     monkeypatch.setattr(session.tools, "load", lambda names: order.append(f"load {'parallel' in names}"))
     monkeypatch.setattr(session.Session, "_measure", lambda *_: order.append("measure") or (outcome, conditions))
     job = SimpleNamespace(
@@ -297,9 +298,9 @@ def test_a_step_begins_after_the_storage_was_refreshed_and_carries_what_could_no
     workspaces.close()
 
     # What was dropped with the caches is loaded again before the time: reading GNU parallel is no time of the storage.
-    assert order == ["refresh", "prepare", "drop", "load True", "measure"]
+    assert order == ["refresh", "prepare", "drop", "drop of client", "load True", "measure"]
     [taken] = documents["samples.json"]["samples"]
-    assert taken["warnings"] == ["not fresh"]
+    assert taken["warnings"] == ["not fresh", "locks stay"]
 
 
 def test_every_block_of_a_disk_is_written_with_its_own_bytes(recorded, fake_tool, tmp_path, monkeypatch):
