@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.records import bucket, table
 from aws.records.plans import plan_of
-from aws.results import observing, rows
+from aws.results import comparisons, observing, rows
 from aws.stack.clock import now
 from aws.stack.entry import entry
 from aws.stack.environment import environment
@@ -60,6 +60,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     bucket.put_text(run_key(run, "summary.csv"), csv_rows.to_csv(summary), "text/csv")
     bucket.put_text(run_key(run, "summary.md"), markdown.to_markdown(summary), "text/markdown")
     warnings += _write_values(run, summary, results)
+    warnings += _compare(plan, summary, results)
     undrawn = _write_report(run, summary, results, plan)
     if not receipts.stands(receipt):  # of a run that was stopped here, and swept meanwhile
         receipts.settle(run)
@@ -111,6 +112,19 @@ def _write_values(run: str, summary: SummaryDocument, results: dict[str, ResultD
     except Exception as error:  # of any kind: it must not cost what was measured
         logger.exception("no values")
         return [f"summary.values.json was not written: {type(error).__name__}: {error}"]
+    return []
+
+
+def _compare(plan: PlanDocument, summary: SummaryDocument, results: dict[str, ResultDocument]) -> list[str]:
+    """Compare the run with the one that its matrix names; return what went wrong: no figure needs it."""
+    asked = plan.get("compare_with")
+    if asked is None:
+        return []
+    try:
+        bucket.put(run_key(summary["run"], "comparison.json"), comparisons.compared(summary, results, asked))
+    except Exception as error:  # of any kind: it must not cost what was measured
+        logger.exception("no comparison")
+        return [f"comparison.json was not written: {type(error).__name__}: {error}"]
     return []
 
 

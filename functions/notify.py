@@ -22,7 +22,9 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     ended = endings.of(event["detail"])
     receipt = endings.swept_receipt(run) if ended.error not in message.BEFORE_ANYTHING else None
     summary = endings.summary(run, receipt)
-    subject, text = message.subject(ended, summary), "\n".join(message.lines(ended, summary, receipt))
+    comparison = endings.comparison(run) if summary else None
+    subject = message.subject(ended, summary, comparison)
+    text = "\n".join(message.lines(ended, summary, receipt, comparison))
     for topic in filter(None, os.environ["TOPIC_ARNS"].split(",")):
         client("sns").publish(TopicArn=topic, Subject=subject, Message=text)
     return {"subject": subject, "message": text}

@@ -73,6 +73,8 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
         "environment": name,
         "agent_key": agent_package.publish(),
     }
+    if matrix.compare_with:
+        document["compare_with"] = matrix.compare_with
     image.write_into(document)
     document["warnings"] += map(warning_of, here)
     document["warnings"] += quotas.check(document, matrix.max_concurrent_file_systems)

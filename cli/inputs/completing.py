@@ -3,6 +3,7 @@
 from typing import Any
 
 from cli.target import baselines, known_runs, mirror
+from matrix.terms.keys import BASELINE_PREFIX
 
 LATEST = "latest"
 
@@ -26,5 +27,5 @@ def baseline_names(incomplete: str) -> list[str]:
 
 def compared(incomplete: str) -> list[str]:
     """Return what `matrix compare` takes: the runs kept here, `latest`, and this machine's baselines."""
-    named = (f"{baselines.PREFIX}{name}" for name in baseline_names(""))
+    named = (f"{BASELINE_PREFIX}{name}" for name in baseline_names(""))
     return [*runs(incomplete), *(name for name in named if name.startswith(incomplete))]

@@ -14,9 +14,7 @@ from cli.target.service import Service
 from cli.target.workdir import workdir
 from local.keeping.files import write_whole
 from matrix.terms.documents.baseline import BaselineDocument
-from matrix.terms.keys import BASELINES, baseline_key
-
-PREFIX = "baseline:"
+from matrix.terms.keys import BASELINE_PREFIX, BASELINES, baseline_key
 
 
 class Shelf(Protocol):
@@ -167,9 +165,9 @@ def unknown(place: Shelf, name: str) -> UnknownRun:
 
 def run_named(written: str, *, local: bool, stack: str | None, region: str | None) -> str:
     """Return the run that `baseline:NAME` is; any other name is that of a run already."""
-    if not written.startswith(PREFIX):
+    if not written.startswith(BASELINE_PREFIX):
         return written
-    name = written.removeprefix(PREFIX)
+    name = written.removeprefix(BASELINE_PREFIX)
     if not name:
         raise CommandError(f"{written!r} names no baseline", "write baseline:NAME", ExitCode.BAD_INPUT)
     return get(shelf(local=local, stack=stack, region=region), name)["run"]

@@ -23,6 +23,9 @@ from moto.scheduler.models import scheduler_backends
 RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400}
 SHORTEST_INTERVAL_S = 2.0
+# What EventBridge Scheduler replaces in an input; here by the time at which it looks.
+# https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
+SCHEDULED_TIME = "<aws.scheduler.scheduled-time>"
 Invoke = Callable[[Any, bytes], Any]
 
 
@@ -88,7 +91,7 @@ class EventBridge:
             for schedule in list(group.schedules.values()):
                 rate = RATE.fullmatch(schedule.schedule_expression)
                 if rate and schedule.state == "ENABLED":
-                    payload = schedule.target.get("Input") or "{}"
+                    payload = (schedule.target.get("Input") or "{}").replace(SCHEDULED_TIME, _utc())
                     yield Scheduled(schedule.arn, _seconds(rate), schedule.target["Arn"], payload)
 
     def _deliver(self, target_arn: str, payload: str) -> None:
@@ -139,11 +142,15 @@ def _envelope(source: str, kind: str, resource: str, *, place: tuple[str, str], 
         "detail-type": kind,
         "source": source,
         "account": place[0],
-        "time": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "time": _utc(),
         "region": place[1],
         "resources": [resource],
         "detail": detail,
     }
+
+
+def _utc() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _input(target: dict[str, Any], event: dict[str, Any]) -> Any:

@@ -1,6 +1,7 @@
 """What follows when an execution ends, and schedules."""
 
 import json
+import re
 
 from support.running_cloud import role, wait_until
 
@@ -63,7 +64,10 @@ SAM = {
                     },
                     "Scheduler": {
                         "Type": "ScheduleV2",
-                        "Properties": {"ScheduleExpression": "rate(1 minute)", "Input": '{"by": "scheduler"}'},
+                        "Properties": {
+                            "ScheduleExpression": "rate(1 minute)",
+                            "Input": '{"by": "scheduler", "at": "<aws.scheduler.scheduled-time>"}',
+                        },
                     },
                 },
             },
@@ -97,6 +101,8 @@ def test_schedules_fire_in_scaled_time(cloud):
     swept = wait_until(
         lambda: {event["by"] for event in _events(cloud, "swept")} == {"rule", "scheduler"}, "both schedules"
     )
+    times = [event["at"] for event in _events(cloud, "swept") if event["by"] == "scheduler"]
+    assert all(re.fullmatch(r"20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z", at) for at in times)
 
     assert swept
     cloud.client("cloudformation").delete_stack(StackName="events")

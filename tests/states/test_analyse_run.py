@@ -135,6 +135,52 @@ def test_what_comparisons_read_is_kept_with_every_single_value(bucket, context):
             assert values == samples["metrics"][judged["metric"]]
 
 
+def ask_to_compare_with(bucket, asked):
+    """Let the run's matrix name what it is compared with."""
+    planned = json.loads(read(bucket, "plan.json")) | {"compare_with": asked}
+    bucket.put_object(Key="runs/r1/plan.json", Body=json.dumps(planned).encode())
+
+
+def keep_as(bucket, run):
+    """Let the values of the run be those of another one too."""
+    values = json.loads(read(bucket, "summary.values.json")) | {"run": run}
+    bucket.put_object(Key=f"runs/{run}/summary.values.json", Body=json.dumps(values).encode())
+
+
+def test_a_run_is_compared_with_what_its_matrix_names_and_without_a_name_with_nothing(bucket, context):
+    analyse_run.handler({"run": "r1"}, context)
+    assert not [each.key for each in bucket.objects.filter(Prefix="runs/r1/comparison")]
+    keep_as(bucket, "r0")
+    plans.plan_of.cache_clear()
+    ask_to_compare_with(bucket, "r0")
+
+    assert analyse_run.handler({"run": "r1"}, context)["warnings"] == []
+
+    comparison = json.loads(read(bucket, "comparison.json"))
+    assert (comparison["base"], comparison["asked"], comparison["run"]) == ("r0", "r0", "r1")
+    assert comparison["points"] > 0
+    assert (comparison["slower"], comparison["faster"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ("baseline:gone", "there is no baseline gone (there is: good); set it by matrix baseline set gone r1"),
+        ("baseline:good", "it is this run itself"),
+        ("never", "the run never has no summary.values.json: it was not analysed"),
+    ],
+)
+def test_a_name_that_leads_to_nothing_is_told_and_costs_no_figure(bucket, context, asked, reason):
+    baseline = {"schema": 1, "name": "good", "run": "r1", "matrix": "m", "set_at": 1.0}
+    bucket.put_object(Key="baselines/good/baseline.json", Body=json.dumps(baseline).encode())
+    ask_to_compare_with(bucket, asked)
+
+    assert analyse_run.handler({"run": "r1"}, context)["state"] == "measured"
+
+    comparison = json.loads(read(bucket, "comparison.json"))
+    assert (comparison["verdict"], comparison["reason"]) == ("not-compared", reason)
+
+
 def test_metrics_that_arrived_since_a_cell_was_analysed_are_kept_and_name_its_ceiling(bucket, context):
     key = next(one.key for one in bucket.objects.filter(Prefix="runs/r1/cells/") if "ebs" in one.key)
     name = key.removeprefix("runs/r1/")

@@ -25,7 +25,12 @@ LEVELS = {
     "Read": "Reads contents",
     "List": "Lists and describes",
 }
-ROLE_NAMES = {"FilesRole": "S3 Files", "InstanceRole": "Instances", "RunRole": "State machine"}
+ROLE_NAMES = {
+    "FilesRole": "S3 Files",
+    "InstanceRole": "Instances",
+    "RunRole": "State machine",
+    "ScheduleRole": "Schedule",
+}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import pytest
 from judge.template import our_resources
 
-ALARMS = ("ReapFailedAlarm", "ReapMissingAlarm", "RunFailedAlarm")
+ALARMS = ("ReapFailedAlarm", "ReapMissingAlarm", "ScheduledRunAlarm", "RunFailedAlarm")
 
 
 @pytest.fixture
@@ -53,16 +53,17 @@ def test_alarms_watch_metrics_that_lambda_emits_for_the_sweeper(resources):
     # Errors and Invocations have the dimension FunctionName (Lambda guide, "Types of metrics for Lambda functions").
     watched = {
         name: (resources[name]["Properties"]["Namespace"], resources[name]["Properties"]["MetricName"])
-        for name in ALARMS[:2]
+        for name in ALARMS[:3]
     }
 
     assert watched == {
         "ReapFailedAlarm": ("AWS/Lambda", "Errors"), "ReapMissingAlarm": ("AWS/Lambda", "Invocations"),
+        "ScheduledRunAlarm": ("AWS/Lambda", "Errors"),
     }  # fmt: skip
     for name in watched:
         [dimension] = resources[name]["Properties"]["Dimensions"]
         assert dimension["Name"] == "FunctionName"
-        assert "ReapFunction" in dimension["Value"]
+        assert ("StartScheduledRunFunction" if name == "ScheduledRunAlarm" else "ReapFunction") in dimension["Value"]
     missing = resources["ReapMissingAlarm"]["Properties"]
     # A function that is never called emits nothing at all.
     assert (missing["TreatMissingData"], missing["Period"]) == ("breaching", 3600)

@@ -1,5 +1,6 @@
 """What the template gives functions and instances: processors, time, ports and zones."""
 
+import json
 import re
 from typing import Any
 
@@ -79,7 +80,9 @@ def holds(node: Any, values: dict[str, Any]) -> Any:
 
 def refused(**values: Any) -> list[str]:
     """Return why a deployment with these parameters is refused."""
-    given = {"VpcId": "", "SubnetIds": [""], "AWS::Region": "eu-central-1"} | values
+    given = {
+        "VpcId": "", "SubnetIds": [""], "AWS::Region": "eu-central-1", "Schedule": "", "ScheduledMatrix": "",
+    } | values  # fmt: skip
     return [
         assertion["AssertDescription"]
         for rule in DOCUMENT["Rules"].values()
@@ -101,6 +104,35 @@ def test_a_network_that_is_given_in_part_is_refused_at_deployment():
     assert refused() == refused(**whole) == []
     for part in ({"VpcId": "vpc-1"}, {"SubnetIds": ["subnet-1"]}):
         assert refused(**part) == ["Give both VpcId and SubnetIds, or neither"]
+
+
+def test_a_schedule_without_a_matrix_or_a_matrix_without_a_schedule_is_refused_at_deployment():
+    whole = {"Schedule": "rate(1 day)", "ScheduledMatrix": "schedules/nightly.json"}
+
+    assert refused(**whole) == []
+    for part, value in whole.items():
+        assert refused(**{part: value}) == ["Give both Schedule and ScheduledMatrix, or neither"]
+
+
+def test_without_a_schedule_nothing_of_it_is_made_and_with_one_it_calls_only_its_function():
+    own, made = our_resources("own"), our_resources("yours")
+    target = made["RunSchedule"]["Properties"]["Target"]
+    [right] = made["ScheduleRole"]["Properties"]["Policies"][0]["PolicyDocument"]["Statement"]
+
+    assert [name for name in own if "Schedule" in name and not name.startswith("ReapFunction")] == []
+    assert target["Arn"] == right["Resource"]
+    assert "StartScheduledRunFunction" in target["Arn"]
+    assert json.loads(target["Input"]) == {"scheduledTime": "<aws.scheduler.scheduled-time>"}
+    assert made["RunSchedule"]["Properties"]["ScheduleExpressionTimezone"] == "Europe/Berlin"
+
+
+def test_a_schedule_may_read_its_matrix_and_no_other_document():
+    statements = our_resources("yours")["StartScheduledRunRole"]["Properties"]["Policies"][0]["PolicyDocument"][
+        "Statement"
+    ]
+    [read] = [each for each in statements if each["Action"] == "s3:GetObject"]
+
+    assert read["Resource"].endswith("/schedules/nightly.json")
 
 
 def test_the_template_is_yaml_that_cloudformation_reads_by_itself():

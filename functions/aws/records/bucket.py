@@ -113,3 +113,12 @@ def listing(prefix: str, without: str = "") -> Iterator[tuple[str, float]]:
     for page in pages.paginate(Bucket=environment().bucket, Prefix=prefix, **delimiter):
         for entry in page.get("Contents", []):
             yield entry["Key"], entry["LastModified"].timestamp()
+
+
+def folders(prefix: str) -> Iterator[str]:
+    """Yield the names that keys below a prefix have up to their next slash: those of runs, below `runs/`."""
+    pages = client("s3").get_paginator("list_objects_v2")
+    above = prefix.rpartition("/")[0]
+    for page in pages.paginate(Bucket=environment().bucket, Prefix=prefix, Delimiter="/"):
+        for entry in page.get("CommonPrefixes", []):
+            yield entry["Prefix"].removeprefix(f"{above}/").rstrip("/")

@@ -10,6 +10,7 @@ from aws.stack.clients import client
 from aws.stack.environment import environment
 from aws.stack.retrying import NotYet, retried
 from matrix.report.message import Ended
+from matrix.terms.documents.comparison import ComparisonDocument
 from matrix.terms.documents.parts import Failure
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.summary import SummaryDocument
@@ -67,6 +68,11 @@ def swept_receipt(run: str) -> ReceiptDocument | None:
         return retried(f"the receipt of {run}", swept, SWEPT_WITHIN_S)
     except NotSwept:
         return bucket.read(run_key(run, "receipt.json"), ReceiptDocument)
+
+
+def comparison(run: str) -> ComparisonDocument | None:
+    """Return how a run came out beside the one that its matrix names; None where it names none, or was not analysed."""
+    return bucket.read(run_key(run, "comparison.json"), ComparisonDocument)
 
 
 def summary(run: str, receipt: ReceiptDocument | None) -> SummaryDocument | None:

@@ -24,3 +24,24 @@ def is_running(arn: str) -> bool:
 def sibling(arn: str, run: str) -> str:
     """Return the ARN of another run's execution of the same state machine."""
     return f"{arn.rpartition(':')[0]}:{run}"
+
+
+def running(machine: str) -> list[str]:
+    """Return the names of a state machine's executions that run."""
+    pages = client("stepfunctions").get_paginator("list_executions")
+    found = pages.paginate(stateMachineArn=machine, statusFilter="RUNNING")
+    return [execution["name"] for page in found for execution in page["executions"]]
+
+
+def start(machine: str, run: str, matrix: str) -> bool:
+    """Start a run; False where there was one of this name, as an event may come twice.
+
+    Of a running execution with the same input Step Functions answers that it was started, of an ended one that it
+    exists (API reference, StartExecution).
+    """
+    states = client("stepfunctions")
+    try:
+        states.start_execution(stateMachineArn=machine, name=run, input=matrix)
+    except states.exceptions.ExecutionAlreadyExists:
+        return False
+    return True

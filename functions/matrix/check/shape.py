@@ -183,6 +183,7 @@ _PATTERN_WORDS = {
     "instanceType": ("does not look like an EC2 instance type", "write such as m6i.4xlarge"),
     "cachePath": ("must be a relative path of A-Z, a-z, 0-9, ., _ and -", "write such as cache/downloads"),
     "resume": ("is no name of a run", "write such as builds-20261120-101500-4f"),
+    "compareWith": ("is no name of a run, and no baseline:NAME", "write such as baseline:nightly"),
     "owner": ("may have letters, digits, spaces and . _ : / = + @ -", "write such as build-team"),
     "image": ("does not look like a bitbake target", "write such as core-image-minimal"),
     "release": ("does not look like a branch or tag", "write such as kirkstone"),

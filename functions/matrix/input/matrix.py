@@ -112,6 +112,12 @@ class Matrix(InputModel):
         str | None, StringConstraints(pattern=RUN_PATTERN), Field(examples=["builds-20261120-101500-4f"])
     ] = None
     """An earlier run: cells that it has measured are taken over from it, only the others are measured."""
+    compare_with: Annotated[
+        str | None,
+        StringConstraints(pattern=rf"^(baseline:)?{RUN_PATTERN.removeprefix('^')}"),
+        Field(examples=["baseline:nightly"]),
+    ] = None
+    """An earlier run, or baseline:NAME, that the run is compared with when it has ended: slower, faster or neither."""
     max_concurrent_file_systems: Annotated[int, Field(ge=1, le=40)] = 4
     """File systems that are measured at the same time; cells on one file system never are."""
     emulate: Annotated[

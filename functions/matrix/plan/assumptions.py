@@ -14,8 +14,7 @@ from storages.models import MODELS
 # Fields of a matrix that change nothing about what its cells measure.
 UNMEASURED = {
     "$schema", "budgetUsd", "dryRun", "resume", "maxConcurrentFileSystems", "objective", "owner", "deadlineHours",
-    "agreed",
-    "tags",
+    "agreed", "compareWith", "tags",
 }  # fmt: skip
 
 

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 from matrix.input.storage_names import brief_names
+from matrix.terms.documents.comparison import ComparisonDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.summary import Candidate, SummaryDocument
 from matrix.terms.figures import money
 from matrix.terms.sentences import error_text, receipt_sentence, still_there_line
+from matrix.text.comparisons import brief_words, comparison_lines
 from matrix.text.endings import failed_words, shortened, state_words
 from matrix.text.headlines import caveats, headline
 
@@ -40,20 +42,26 @@ class Ended:
     """Address of its report or, without one, of its execution."""
 
 
-def subject(ended: Ended, summary: SummaryDocument | None) -> str:
+def subject(ended: Ended, summary: SummaryDocument | None, comparison: ComparisonDocument | None = None) -> str:
     """Return the message's subject."""
     how = ENDS[ended.status] if summary is None or ended.status != "SUCCEEDED" else summary["status"]
-    return f"Storage Matrix: {ended.run} {how}"[:LONGEST_SUBJECT]
+    beside = f", {brief_words(comparison)}" if comparison else ""
+    return f"Storage Matrix: {ended.run} {how}{beside}"[:LONGEST_SUBJECT]
 
 
-def lines(ended: Ended, summary: SummaryDocument | None, receipt: ReceiptDocument | None) -> list[str]:
-    """Return the message: how the run ended, the answer, what it cost, what is left of it, and where to go on.
+def lines(
+    ended: Ended,
+    summary: SummaryDocument | None,
+    receipt: ReceiptDocument | None,
+    comparison: ComparisonDocument | None = None,
+) -> list[str]:
+    """Return the message: how the run ended, how it came out beside another one, the answer, and what is left of it.
 
     Without a summary the run ended before it was analysed; without a receipt no sweep has looked after it yet.
     """
     written = [
         f"Run {ended.run} {ENDS[ended.status]}.",
-        *(_without_summary(ended, receipt) if summary is None else _answer(summary)),
+        *(_without_summary(ended, receipt) if summary is None else _answer(summary, comparison)),
         *_left(receipt, ended),
     ]
     command = f"matrix results {ended.run} {ended.options}"
@@ -69,16 +77,17 @@ def _has_rest(ended: Ended, summary: SummaryDocument | None) -> bool:
     return any(cell["state"] != "measured" for cell in summary["cells"])
 
 
-def _answer(summary: SummaryDocument) -> list[str]:
+def _answer(summary: SummaryDocument, comparison: ComparisonDocument | None) -> list[str]:
     decision = summary.get("decision")
-    told = [state_words(summary)]
+    beside = comparison_lines(comparison) if comparison else []
+    told = [state_words(summary), *beside]
     if decision and "as_written" not in decision:
         names = brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"])
 
         def name(candidate: Candidate) -> str:
             return names[candidate["file_system"]]
 
-        told += [headline(decision, name), *[*caveats(decision, name)][:MOST_CAVEATS]]
+        told += [headline(decision, name), *[*caveats(decision, name)][: MOST_CAVEATS - bool(beside)]]
     failed = failed_words(summary)
     return told + ([failed] if failed else [])
 

@@ -24,6 +24,10 @@ class OverBudget(StorageMatrixError):
     """The worst case of a cell or file system would take the run above budgetUsd, so it is not begun."""
 
 
+class ScheduleRefused(StorageMatrixError):
+    """A scheduled run is not started."""
+
+
 class DeadlinePassed(StorageMatrixError):
     """A cell or file system would not be finished before the run's deadline, so it is not begun."""
 

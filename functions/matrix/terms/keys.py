@@ -10,6 +10,8 @@ RUN_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$"
 
 # Below it stand the baselines of a stack.
 BASELINES = "baselines/"
+# What stands before the name of a baseline where the name of a run may stand, too.
+BASELINE_PREFIX = "baseline:"
 
 # The table's partition of the runs whose receipt is incomplete: the sweep visits each until its receipt is complete.
 OPEN_RECEIPTS = "OPEN-RECEIPTS"

@@ -177,6 +177,8 @@ class PlanDocument(TypedDict):
     region: NotRequired[str]
     objective: NotRequired[Part | None]
     """The matrix's objective."""
+    compare_with: NotRequired[str]
+    """The matrix's compareWith, where it has one."""
     environment: NotRequired[str]
     """aws, local, local-vm or emulated: of what the figures are."""
     agent_key: NotRequired[str]

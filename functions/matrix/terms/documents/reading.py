@@ -8,6 +8,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from pydantic_core import from_json
 
 from matrix.terms.documents.baseline import BaselineDocument
+from matrix.terms.documents.comparison import ComparisonDocument
 from matrix.terms.documents.image import BakeRecord, BootedImage
 from matrix.terms.documents.job import FleetRecord, FleetVolumes, Gate, JobDocument, MeetingRecord, Roster
 from matrix.terms.documents.older import completed_plan, completed_result, completed_summary
@@ -37,6 +38,7 @@ DOCUMENTS: dict[str, type] = {
     "summary": SummaryDocument,
     "summary.values": ValuesDocument,
     "receipt": ReceiptDocument,
+    "comparison": ComparisonDocument,
     "baseline": BaselineDocument,
 }
 

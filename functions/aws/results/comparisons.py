@@ -1,0 +1,30 @@
+"""A run beside the one that its matrix names: baseline or run, by the values that both are judged by."""
+
+from aws.records import bucket
+from matrix.answer.values import values_of
+from matrix.answer.verdicts_beside import beside, not_compared
+from matrix.terms.documents.baseline import BaselineDocument
+from matrix.terms.documents.comparison import ComparisonDocument
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.documents.values import ValuesDocument
+from matrix.terms.keys import BASELINE_PREFIX, BASELINES, baseline_key, run_key
+
+
+def compared(summary: SummaryDocument, results: dict[str, ResultDocument], asked: str) -> ComparisonDocument:
+    """Return how a run came out beside `asked`: the name of a run, or baseline:NAME. Reasons name the way out."""
+    run, base = summary["run"], asked
+    if asked.startswith(BASELINE_PREFIX):
+        name = asked.removeprefix(BASELINE_PREFIX)
+        baseline = bucket.read(baseline_key(name), BaselineDocument)
+        if baseline is None:
+            known = ", ".join(bucket.folders(BASELINES)) or "none"
+            reason = f"there is no baseline {name} (there is: {known}); set it by matrix baseline set {name} {run}"
+            return not_compared(run, asked, reason)
+        base = baseline["run"]
+    if base == run:
+        return not_compared(run, asked, "it is this run itself", base)
+    values = bucket.read(run_key(base, "summary.values.json"), ValuesDocument)
+    if values is None:
+        return not_compared(run, asked, f"the run {base} has no summary.values.json: it was not analysed", base)
+    return beside(values, values_of(summary, results), asked)

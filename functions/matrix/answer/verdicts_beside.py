@@ -1,0 +1,68 @@
+"""How a run came out beside another one, as a small document: what `matrix compare` says, without its points."""
+
+import math
+from collections import Counter
+from typing import Any
+
+from matrix.answer.comparing import NotComparable, compare
+from matrix.terms.documents.comparison import ComparedPoint, ComparisonDocument
+from matrix.terms.documents.values import ValuesDocument
+
+SCHEMA = 1
+# As `matrix compare` has it, where nobody says another.
+THRESHOLD = 0.05
+MOST_CHANGES = 5
+
+
+def beside(base: ValuesDocument, values: ValuesDocument, asked: str) -> ComparisonDocument:
+    """Compare a run with another one, by the rules of `matrix compare`; `asked` is how its matrix names that one."""
+    try:
+        compared = compare(base, values, threshold=THRESHOLD)
+    except NotComparable as mixed:
+        return not_compared(values["run"], asked, str(mixed), base["run"])
+    points: list[dict[str, Any]] = compared["compared"]
+    if not points:
+        return not_compared(values["run"], asked, "the two runs have no cell in common", base["run"])
+    count = Counter(point["verdict"] for point in points)
+    reasons = Counter(point["reason"] for point in points if point["reason"])
+    changed = [point for point in points if point["verdict"] in ("slower", "faster")]
+    changed.sort(key=lambda point: (point["verdict"] != "slower", -abs(math.log(point["ratio"]))))
+    power = compared["power"]
+    return {
+        **not_compared(values["run"], asked, next(iter(dict(reasons.most_common(1))), None), base["run"]),
+        "verdict": _verdict(count, len(points)),
+        "points": len(points),
+        "slower": count["slower"],
+        "faster": count["faster"],
+        "unjudged": count["cannot tell"],
+        "regressions": compared["regressions"],
+        "detectable_ratio": power and power["ratio"],
+        "noisiest_ratio": power and power["worst_ratio"],
+        "changes": [_point(point) for point in changed[:MOST_CHANGES]],
+    }
+
+
+def not_compared(run: str, asked: str, reason: str | None, base: str | None = None) -> ComparisonDocument:
+    """Return the document of a run that was compared with nothing, and why."""
+    return {
+        "schema": SCHEMA, "run": run, "asked": asked, "base": base, "verdict": "not-compared", "reason": reason,
+        "points": 0, "slower": 0, "faster": 0, "unjudged": 0, "regressions": 0, "threshold": THRESHOLD,
+        "detectable_ratio": None, "noisiest_ratio": None, "changes": [],
+    }  # fmt: skip
+
+
+def _verdict(count: Counter[str], points: int) -> Any:
+    if count["slower"] and count["faster"]:
+        return "both"
+    if count["slower"] or count["faster"]:
+        return "slower" if count["slower"] else "faster"
+    return "cannot-tell" if count["cannot tell"] == points else "no-difference"
+
+
+def _point(point: dict[str, Any]) -> ComparedPoint:
+    interval = point["interval"] or {}
+    return {
+        "storage": point["storage"], "fleet": point["fleet"], "workload": point["workload"], "point": point["point"],
+        "metric": point["metric"], "verdict": point["verdict"], "change": point["ratio"] - 1, "ratio": point["ratio"],
+        "low": interval.get("low"), "high": interval.get("high"),
+    }  # fmt: skip

@@ -1,0 +1,57 @@
+"""How a run came out beside another one, in words."""
+
+from matrix.terms.documents.comparison import ComparedPoint, ComparisonDocument
+
+# Points that a message names.
+MOST_NAMED = 2
+
+
+def brief_words(comparison: ComparisonDocument) -> str:
+    """Return the verdict in a word or two, as a subject has it."""
+    return {
+        "slower": "slower", "faster": "faster", "both": "slower and faster", "no-difference": "no difference found",
+        "cannot-tell": "cannot tell", "not-compared": "not compared",
+    }[comparison["verdict"]]  # fmt: skip
+
+
+def comparison_lines(comparison: ComparisonDocument) -> list[str]:
+    """Return the verdict with its evidence, and the largest changes, a line each."""
+    base = _base(comparison)
+    points = f"{comparison['points']} point{'' if comparison['points'] == 1 else 's'}"
+    undecided = f"; {comparison['unjudged']} cannot be judged" if comparison["unjudged"] else ""
+    match comparison["verdict"]:
+        case "not-compared":
+            return [f"Not compared with {base}: {comparison['reason']}."]
+        case "cannot-tell":
+            return [f"Cannot tell whether it differs from {base}: {comparison['reason']}."]
+        case "no-difference":
+            return [f"No difference found to {base} at {points}{_power(comparison)}{undecided}."]
+        case "slower" | "faster" as verdict:
+            found = f"{verdict.capitalize()} than {base} at {comparison[verdict]} of {points}"
+        case "both":
+            found = f"Beside {base} {comparison['slower']} of {points} slower, {comparison['faster']} faster"
+    named = [point_words(point) for point in comparison["changes"][:MOST_NAMED]]
+    return [f"{found}, by more than chance explains{undecided}:", *named]
+
+
+def point_words(point: ComparedPoint) -> str:
+    """Write one change with its interval."""
+    interval = ", no interval" if point["low"] is None else f", 95 % {point['low']:.3f} – {point['high']:.3f}"
+    where = f"{point['storage']}, {point['fleet']}, {point['workload']}: {point['point']}"
+    return (
+        f"{where}: {point['metric']} {100 * point['change']:+.1f} %, {point['verdict']}"
+        f" (ratio {point['ratio']:.3f}{interval})"
+    )
+
+
+def _base(comparison: ComparisonDocument) -> str:
+    base, asked = comparison["base"], comparison["asked"]
+    return asked if base is None else base if base == asked else f"{base} ({asked})"
+
+
+def _power(comparison: ComparisonDocument) -> str:
+    ratio, noisiest = comparison["detectable_ratio"], comparison["noisiest_ratio"]
+    if ratio is None or noisiest is None:
+        return ""
+    worst = f", ×{noisiest:.3g} at the noisiest" if noisiest > 1.05 * ratio else ""
+    return f" (would have found above ×{ratio:.3g}{worst})"

@@ -1,0 +1,96 @@
+"""How a run came out beside another one: the document, its words, and that both say what `matrix compare` says."""
+
+import pytest
+
+from matrix.answer.comparing import compare
+from matrix.answer.verdicts_beside import beside, not_compared
+from matrix.terms.documents.comparison import ComparisonDocument
+from matrix.terms.documents.reading import read
+from matrix.text.comparisons import brief_words, comparison_lines
+
+
+def values(run, *centers, environment="aws", repetitions=3):
+    """A run of one storage with a point of 12 instances for each center, in seconds: 1 % apart."""
+    points = [
+        {
+            "id": f"p{number}", "params": {"threads": number}, "label": f"threads {number}", "metric": "duration_s",
+            "unit": "s", "higher_is_better": False, "p50": center, "n": 36, "interval": None,
+            "median_uncertainty": None,
+            "values": [
+                [center * (1 + 0.01 * i) * (1 + 0.001 * r) for r in range(repetitions)] for i in range(12)
+            ],
+        }
+        for number, center in enumerate(centers, 1)
+    ]  # fmt: skip
+    cell = {
+        "id": "ebs.touch", "storage": {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8}, "storage_label": "EBS gp3",
+        "is_shared": False, "workload": {"type": "touch"}, "fleet": {"instanceType": "m6i.large", "count": 12},
+        "is_relaunched": False, "instances": [f"i-{i}" for i in range(12)], "launches": [],
+        "repetitions": list(range(repetitions)), "points": points,
+    }  # fmt: skip
+    return {"schema": 1, "run": run, "environment": environment, "cells": [cell]}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        ((10.0, 20.0), (15.0, 20.0), "slower"),
+        ((10.0, 20.0), (10.0, 10.0), "faster"),
+        ((10.0, 20.0), (15.0, 10.0), "both"),
+        ((10.0, 20.0), (10.0, 20.0), "no-difference"),
+    ],
+)
+def test_the_verdict_is_that_of_compare(before, after, verdict):
+    base, run = values("base", *before), values("run", *after)
+    seen = beside(base, run, "base")
+    known = compare(base, run, threshold=0.05)
+
+    assert read(ComparisonDocument, seen, "comparison.json")["verdict"] == verdict
+    assert seen["slower"] == sum(point["verdict"] == "slower" for point in known["compared"])
+    assert seen["faster"] == sum(point["verdict"] == "faster" for point in known["compared"])
+    assert seen["regressions"] == known["regressions"]
+    assert seen["detectable_ratio"] == known["power"]["ratio"]
+
+
+def test_slower_is_told_with_how_much_and_its_interval():
+    seen = beside(values("base", 10.0, 20.0), values("run", 15.0, 20.0), "baseline:release")
+    first, second = comparison_lines(seen)
+
+    assert first == "Slower than base (baseline:release) at 1 of 2 points, by more than chance explains:"
+    assert "threads 1: duration_s +50.0 %, slower (ratio 1.500, 95 % 1." in second
+    assert brief_words(seen) == "slower"
+    [change] = seen["changes"]
+    assert change["low"] < 1.5 < change["high"]
+
+
+def test_no_difference_is_told_with_what_would_have_been_found():
+    seen = beside(values("base", 10.0), values("run", 10.0), "base")
+    [line] = comparison_lines(seen)
+
+    assert seen["detectable_ratio"] > 1
+    assert line == f"No difference found to base at 1 point (would have found above ×{seen['detectable_ratio']:.3g})."
+
+
+def test_the_largest_change_for_the_worse_comes_first_and_a_message_has_three_lines():
+    base, run = values("base", *[10.0] * 8), values("run", *[11.0 + number for number in range(7)], 1.0)
+    seen = beside(base, run, "base")
+
+    assert [change["verdict"] for change in seen["changes"]] == ["slower"] * 5
+    assert seen["changes"][0]["ratio"] == pytest.approx(1.7)
+    assert len(comparison_lines(seen)) == 3
+    assert seen["verdict"] == "both"
+
+
+def test_too_little_was_measured_to_tell():
+    seen = beside(values("base", 10.0, repetitions=1), values("run", 20.0, repetitions=1), "base")
+
+    assert seen["verdict"] == "cannot-tell"
+    assert comparison_lines(seen)[0].startswith("Cannot tell whether it differs from base: ")
+
+
+def test_emulated_storages_are_not_compared_with_measured_ones_and_the_reason_is_told():
+    seen = beside(values("base", 10.0, environment="emulated"), values("run", 10.0), "base")
+
+    assert seen["verdict"] == "not-compared"
+    assert comparison_lines(seen) == [f"Not compared with base: {seen['reason']}."]
+    assert brief_words(not_compared("run", "baseline:x", "there is no baseline x")) == "not compared"

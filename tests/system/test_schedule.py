@@ -1,0 +1,118 @@
+"""A matrix is run by time, each run is compared with the one before or with a baseline, and somebody is told."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from support.inbox import TOPIC, Inbox
+from support.runs import EBS, Cloud, Run, matrix, start_cloud, until
+
+KEY = "schedules/nightly.json"
+# As much work as a file says that is no part of the matrix, as a driver or a neighbour would make a storage slower.
+HASH = {"type": "build", "name": "hash", "build": "head -c $(cat {file}) /dev/zero | sha256sum", "expectedSeconds": 1}
+LITTLE_BYTES, MUCH_BYTES = 4 << 20, 1 << 30
+
+
+def nightly(cloud: Cloud, **changes: object) -> dict:
+    """The matrix of the schedule: with five instances and three repetitions a difference can be shown."""
+    build = HASH | {"build": HASH["build"].format(file=cloud.folder / "work")}
+    five = [{"instanceType": "m6i.large", "count": 5}]
+    return matrix(name="nightly", storage=[EBS], workload=[build], fleet=five, repetitions=3, budgetUsd=5, **changes)
+
+
+def work(cloud: Cloud, size: int) -> None:
+    """Say how much each instance has to do from now on."""
+    (cloud.folder / "work").write_text(str(size))
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    """A cloud whose stack runs a matrix each hour, which is half a minute here, and tells a topic."""
+    given = {"NotifyTopicArn": TOPIC, "Schedule": "rate(1 hour)", "ScheduledMatrix": KEY}
+    with start_cloud(
+        tmp_path_factory.mktemp("cloud"), *(f"--parameter={name}={value}" for name, value in given.items())
+    ) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def inbox(cloud: Cloud) -> Inbox:
+    """Who is told."""
+    return Inbox(cloud)
+
+
+def started(cloud: Cloud, beside: set[str]) -> Run:
+    """Wait for the schedule to start a run that is none of these."""
+
+    def new() -> list[dict]:
+        states = cloud.client("stepfunctions")
+        found = states.list_executions(stateMachineArn=cloud.output("StateMachineArn"))["executions"]
+        return [each for each in found if each["name"].startswith("nightly-2") and each["name"] not in beside]
+
+    until(new, "the schedule to start a run")
+    [execution] = new()
+    return Run(cloud, execution["name"], execution["executionArn"])
+
+
+def test_the_second_run_of_a_schedule_is_told_to_be_slower_with_its_interval(cloud: Cloud, inbox: Inbox):
+    work(cloud, LITTLE_BYTES)
+    place = {"Bucket": cloud.output("BucketName"), "Key": KEY}
+    cloud.client("s3").put_object(**place, Body=json.dumps(nightly(cloud)).encode())
+    first = started(cloud, set())
+    first.wait()
+    assert first.status == "SUCCEEDED", first.describe()
+    work(cloud, MUCH_BYTES)
+    second = started(cloud, {first.name})
+    # The rest of the module shall meet no third one.
+    cloud.client("s3").delete_object(**place)
+    second.wait()
+    assert second.status == "SUCCEEDED", second.describe()
+
+    of_first, of_second = inbox.told(first.name), inbox.told(second.name)
+
+    assert "than" not in of_first.splitlines()[2], "there was no run before"
+    assert "comparison.json" not in " ".join(first.keys(f"runs/{first.name}/"))
+    assert f"Slower than {first.name} at 1 of 1 point, by more than chance explains:" in of_second, of_second
+    assert re.search(r"duration_s \+[0-9.]+ %, slower \(ratio [0-9.]+, 95 % [0-9.]+ – [0-9.]+\)", of_second), of_second
+    assert inbox.about(second.name)[0]["Subject"].endswith("measured, slower")
+    comparison = second.document("comparison.json")
+    assert (comparison["verdict"], comparison["base"], comparison["asked"]) == ("slower", first.name, first.name)
+    assert second.document("matrix.json")["compareWith"] == first.name
+
+
+def test_a_run_beside_a_baseline_that_is_not_there_is_measured_and_says_how_to_set_it(cloud: Cloud, inbox: Inbox):
+    work(cloud, LITTLE_BYTES)
+    run = cloud.run("beside-nothing", nightly(cloud, compareWith="baseline:release"))
+    assert run.status == "SUCCEEDED", run.describe()
+
+    text = inbox.told("beside-nothing")
+
+    assert "Not compared with baseline:release: there is no baseline release" in text
+    assert "matrix baseline set release beside-nothing" in text
+
+
+def test_a_run_is_compared_with_the_baseline_of_the_bucket_and_says_what_would_have_been_found(
+    cloud: Cloud, inbox: Inbox
+):
+    baseline = {"schema": 1, "name": "good", "run": "beside-nothing", "matrix": "nightly", "set_at": 1.0}
+    cloud.client("s3").put_object(
+        Bucket=cloud.output("BucketName"), Key="baselines/good/baseline.json", Body=json.dumps(baseline).encode()
+    )
+    run = cloud.run("beside-good", nightly(cloud, compareWith="baseline:good"))
+
+    comparison = run.document("comparison.json")
+
+    assert (comparison["base"], comparison["points"]) == ("beside-nothing", 1)
+    assert comparison["detectable_ratio"] > 1
+    assert "beside-nothing (baseline:good)" in inbox.told("beside-good")
+
+
+def test_no_right_of_the_schedule_was_missing(cloud: Cloud, inbox: Inbox):
+    """The last test of the module: the deployed policies were enforced in all that came before."""
+    decisions = [json.loads(line) for line in (cloud.folder / "iam-decisions.jsonl").read_text().splitlines()]
+    roles = ("StartScheduledRunRole", "NotifyRole", "AnalyseRunRole")
+    ours = [each for each in decisions if any(role in each["role"] for role in roles)]
+
+    assert {each["action"] for each in ours} >= {"states:StartExecution", "states:ListExecutions", "sns:Publish"}
+    assert [each for each in ours if each["decision"] != "allow"] == []
