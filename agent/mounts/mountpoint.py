@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent import mounts
 from agent.errors import MountFailed
+from agent.machine.workspace import disk_folder, own_folder, remove
 
 if TYPE_CHECKING:
     import logging
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from agent.mounts import mountpoint
 
     _KIND: mounts.MountModule = mountpoint
+
+# With this option there is a cache, in a folder of this instance.
+CACHE_SIZE = "max-cache-size="
+_caches: dict[Path, Path] = {}  # by mount point
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
@@ -26,13 +31,31 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
     """Mount; Mountpoint's command ends with 0 once the file system is there."""
     path = mounts.MOUNT_POINT
     path.mkdir(parents=True, exist_ok=True)
+    options = mount.get("options", "").split(",") if mount.get("options") else []
+    if any(option.startswith(CACHE_SIZE) for option in options):
+        _caches[path] = own_folder(disk_folder())
+        options.append(f"cache={_caches[path]}")
     # The slash at its end: without it the prefix would also match other names that begin with it.
-    command = ["mount-s3", "--region", mount["region"], "--prefix", f"{mount['prefix']}/", mount["bucket"], str(path)]
+    where = ["--region", mount["region"], "--prefix", f"{mount['prefix']}/"]
+    command = ["mount-s3", *where, *(f"--{option}" for option in options), mount["bucket"], str(path)]
     result = mounts.command_result(command)
     if result.returncode != 0:
+        _forget_cache(path)
         raise MountFailed(f"'{' '.join(command)}' ended with {result.returncode}: {result.stderr.strip()}")
     log.info("mounted s3://%s/%s at %s", mount["bucket"], mount["prefix"], path)
     return path
+
+
+def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]:
+    """Mount one with a cache anew, so that no step reads what the one before has kept; returns no warnings.
+
+    Mountpoint empties its cache when it starts.
+    """
+    del path  # of a folder on one that exists
+    if mounts.MOUNT_POINT in _caches:
+        detach(mounts.MOUNT_POINT, log)
+        attach(mount, log)
+    return []
 
 
 def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
@@ -41,5 +64,11 @@ def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
 
 
 def detach(path: Path, log: logging.Logger) -> None:
-    """Unmount."""
+    """Unmount, and remove the cache."""
     mounts.unmount(path, log)
+    _forget_cache(path)
+
+
+def _forget_cache(path: Path) -> None:
+    if path in _caches:
+        remove(_caches.pop(path))

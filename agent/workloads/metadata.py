@@ -230,7 +230,8 @@ class Files:
             with contextlib.suppress(OSError):
                 Path(self.root).rmdir()
             return
-        left = sum(count_files(Path(folder)) for folder in self.directories)
+        # A directory of Mountpoint is gone with its last file.
+        left = sum(count_files(Path(folder)) for folder in self.directories if Path(folder).is_dir())
         remove(Path(self.root))
         if left:
             raise WorkIncomplete(f"{left} files are still there after all were deleted")

@@ -26,6 +26,7 @@ from storages.fsx_lustre import cloud as fsx_lustre
 from storages.fsx_openzfs import cloud as fsx_openzfs
 from storages.instance_store import cloud as instance_store
 from storages.models import existing_id, how_many
+from storages.mountpoint import cloud as mountpoint
 from storages.nfs import cloud as nfs
 from storages.s3 import cloud as s3
 from storages.s3_files import cloud as s3_files
@@ -35,6 +36,7 @@ FILE_SYSTEMS: dict[str, FileSystem] = {
     "efs": efs,
     "fsx-lustre": fsx_lustre,
     "fsx-openzfs": fsx_openzfs,
+    "mountpoint": mountpoint,
     "nfs": nfs,
     "s3": s3,
     "s3-files": s3_files,

@@ -10,6 +10,7 @@ from storages.file_server.metrics import METRICS as FILE_SERVER
 from storages.fsx_lustre.metrics import METRICS as FSX_LUSTRE
 from storages.fsx_openzfs.metrics import METRICS as FSX_OPENZFS
 from storages.instance_store.metrics import METRICS as INSTANCE_STORE
+from storages.mountpoint.metrics import METRICS as MOUNTPOINT
 from storages.nfs.metrics import METRICS as NFS
 from storages.s3.metrics import METRICS as S3
 from storages.s3_files.metrics import METRICS as S3_FILES
@@ -21,6 +22,7 @@ METRICS: Mapping[str, StorageMetrics] = {
     "fsx-lustre": FSX_LUSTRE,
     "fsx-openzfs": FSX_OPENZFS,
     "instance-store": INSTANCE_STORE,
+    "mountpoint": MOUNTPOINT,
     "nfs": NFS,
     "s3": S3,
     "s3-files": S3_FILES,

@@ -13,6 +13,7 @@ from storages.file_server.model import FileServerStorage
 from storages.fsx_lustre.model import FsxLustreStorage
 from storages.fsx_openzfs.model import FsxOpenZfsStorage
 from storages.instance_store.model import InstanceStoreStorage
+from storages.mountpoint.model import MountpointStorage
 from storages.nfs.model import NfsStorage
 from storages.s3.model import S3Storage
 from storages.s3_files.model import S3FilesStorage
@@ -23,6 +24,7 @@ AnyStorage = Annotated[
     | FsxLustreStorage
     | FsxOpenZfsStorage
     | InstanceStoreStorage
+    | MountpointStorage
     | NfsStorage
     | S3FilesStorage
     | S3Storage

@@ -55,6 +55,22 @@ def run_phase(make_job, workspace_of):
     return run
 
 
+def test_a_storage_whose_directories_vanish_with_their_last_file_is_measured_to_its_end(
+    make_job, run_phase, workspace_of, tmp_path
+):
+    """As a bucket's do that Mountpoint mounts."""
+    run_phase("create")
+    job = parse(json.dumps(make_job("metadata", [params_of()])).encode(), "i-1")
+    trial = metadata.prepare(job, Step(0, "p01", 1, params_of("delete")), workspace_of("i-1", 99))
+
+    ended = trial.run()
+    for folder in tmp_path.glob("storage/run/cell/i-1/metadata-*/*"):
+        folder.rmdir()
+    outcome = trial.read(trial.armed, ended)
+
+    assert outcome.work == {"files": 24}
+
+
 def files_below(folder: Path) -> list[str]:
     return sorted(name for _, _, names in os.walk(folder) for name in names)
 

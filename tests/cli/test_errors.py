@@ -132,7 +132,7 @@ def test_every_tool_of_every_copy_is_looked_for():
     [
         ({"type": "ebs"}, set()),
         ({"type": "efs", "tls": True}, set()),
-        ({"type": "s3", "client": "mountpoint"}, set()),
+        ({"type": "mountpoint"}, set()),
         ({"type": "s3", "client": "crt"}, {"awscrt"}),
     ],
     ids=str,

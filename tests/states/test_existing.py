@@ -349,7 +349,7 @@ def test_an_nfs_server_is_mounted_as_the_matrix_says_in_a_folder_of_the_run_and_
     "storage",
     [
         {"type": "nfs", "source": "files.example.com:/export", "options": "hard"},
-        {"type": "s3", "client": "mountpoint"},
+        {"type": "mountpoint"},
     ],
 )
 def test_on_this_machine_the_agent_makes_the_folder_of_what_no_service_makes(stack, monkeypatch, storage):

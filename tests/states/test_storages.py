@@ -13,10 +13,11 @@ from aws.ec2 import volume_mappings
 from aws.records import data_bucket
 from aws.stack.clients import client
 from matrix.terms.errors import FileSystemFailed
-from storages import clouds
+from storages import clouds, prefixes
 from storages.ebs import cloud as ebs
 from storages.efs import cloud as efs
 from storages.fsx_openzfs import cloud as fsx_openzfs
+from storages.mountpoint import cloud as mountpoint
 from storages.s3 import cloud as s3
 
 EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
@@ -367,18 +368,44 @@ def test_an_instance_reaches_what_lies_below_its_own_name_only(stack):
         **{"kind": "s3", "bucket": "data", "prefix": f"{TOKEN}/{{userid}}", "region": "us-east-1"},
         "client": "boto3",
     }
-    through = s3.mount(made, S3 | {"client": "mountpoint"})
-    assert through == {"kind": "mountpoint", "bucket": "data", "prefix": f"{TOKEN}/{{userid}}", "region": "us-east-1"}
 
 
 def test_the_local_cloud_lends_a_folder_in_place_of_a_mount_but_has_an_s3_of_its_own():
     assert clouds.is_lent(EFS)
-    assert clouds.is_lent({"type": "s3", "client": "mountpoint"})
+    assert clouds.is_lent({"type": "mountpoint"})
     assert not clouds.is_lent(S3)
 
 
+MOUNTED = {"type": "mountpoint"}
+
+
+def test_a_bucket_is_mounted_at_the_instances_own_prefix_with_the_options_of_the_matrix(stack):
+    made = mountpoint.create(TOKEN, MOUNTED, TAGS, *OWNER)
+    storage = MOUNTED | {"cacheMiB": 4096, "readPartSize": "16MiB", "writePartSize": 16_000_000}
+
+    assert mountpoint.mount(made, MOUNTED) == {
+        "kind": "mountpoint", "bucket": "data", "prefix": f"mount-{TOKEN}/{{userid}}", "region": "us-east-1",
+        "options": "allow-delete,allow-overwrite",
+    }  # fmt: skip
+    assert mountpoint.mount(made, storage)["options"] == (
+        "allow-delete,allow-overwrite,read-part-size=16777216,write-part-size=16000000,max-cache-size=4096"
+    )
+
+
+def test_prefixes_that_are_mounted_and_those_that_are_read_are_told_apart_by_their_names(stack):
+    read, mounted = s3.create(TOKEN, S3, TAGS, *OWNER), mountpoint.create(TOKEN, MOUNTED, TAGS, *OWNER)
+    put(f"mount-{TOKEN}/AROA123:i-0/records")
+
+    assert [each.id for each in s3.existing()] == [read]
+    assert [(each.id, each.tags) for each in mountpoint.existing()] == [(mounted, TAGS)]
+    assert mountpoint.find(TOKEN) == mounted
+    assert mountpoint.delete(mounted) is True
+    assert mountpoint.gone({mounted: 0.0}) == {mounted}
+    assert s3.find(TOKEN) == read
+
+
 def test_all_objects_of_a_prefix_are_deleted_whose_it_was_last_of_all_and_others_stay(stack, monkeypatch):
-    monkeypatch.setattr(s3, "OBJECTS_AT_ONCE", 2)
+    monkeypatch.setattr(prefixes, "OBJECTS_AT_ONCE", 2)
     made, other = s3.create(TOKEN, S3, TAGS, *OWNER), s3.create(clouds.token("r2", "efs"), S3, TAGS, *OWNER)
     for n in range(5):
         put(f"{TOKEN}/AROA123:i-{n}/records-8192-8388608")

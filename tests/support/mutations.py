@@ -43,11 +43,12 @@ WHOLE = document(
 RARER = document(
     storage=[
         EBS | {"raid0": 2}, EFS | {"tls": True, "iam": True, "deployment": "regional"},
-        FSX | {"nfsVersion": "4.2", "nconnect": 16}, INSTANCE_STORE, {"type": "s3", "client": "mountpoint"},
+        FSX | {"nfsVersion": "4.2", "nconnect": 16}, INSTANCE_STORE,
+        {"type": "mountpoint", "cacheMiB": 64, "readPartSize": "16MiB"},
     ],
     workload=[READ, YOCTO, BUILD | {"jobs": [1, 2]}, COMMAND | {"command": "make", "metrics": {"tps": TPS}}],
     fleet=[{"instanceType": "m6id.4xlarge", "count": 4, "spot": True, "quorum": 0.5, "placement": [50, 50]}],
-    exclude=[{"storage": {"type": "s3"}, "workload": {"type": one}} for one in ("yocto", "build", "command")],
+    exclude=[{"storage": {"type": "mountpoint"}, "workload": {"type": one}} for one in ("yocto", "build")],
     image={"os": "ubuntu-22.04", "bake": True, "packages": ["git"], "containers": ["docker.io/library/alpine:3.20"]},
     maxConcurrentFileSystems=2,
     deadlineHours=48,

@@ -140,10 +140,12 @@ def test_the_state_machine_may_follow_its_children_by_either_form_of_their_arns(
 
 
 def test_instances_may_take_back_an_upload_to_s3_that_they_may_begin():
-    """Mountpoint does after a failed write (its documentation, IAM permissions)."""
-    may = {grant.action for grant in GRANTS if grant.sid == "UseOwnData"}
+    """Mountpoint does after a failed write, and deletes by a right of its own (its documentation, IAM permissions)."""
+    own = [grant for grant in GRANTS if grant.sid == "UseOwnData"]
 
-    assert {"s3:PutObject", "s3:AbortMultipartUpload"} <= may
+    assert {"s3:GetObject", "s3:PutObject", "s3:AbortMultipartUpload", "s3:DeleteObject"} == {it.action for it in own}
+    # Of another instance nothing.
+    assert all("aws:userid" in grant.resource for grant in own)
 
 
 def test_nothing_is_granted_to_any_region_but_prices_and_the_plan_of_the_account():

@@ -15,6 +15,7 @@ def kind_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     yield from _unfit_type_problems(cells)
     yield from _weighting_problems(cells)
     yield from _only_read_problems(cells)
+    yield from _need_problems(matrix, cells)
     yield from _object_problems(matrix, cells)
     yield from _request_problems(cells)
     yield from _neighbour_problems(matrix, cells)
@@ -70,6 +71,20 @@ def _only_read_problems(cells: list[Combination]) -> Problems:
         if cell.workload.wants_objects and cell.storage.keeps_objects:
             fix += '; for requests that are counted one by one S3 has client "boto3"'
         yield Problem("workload", workload, f"cannot be done on {cell.storage.slug}: {rule}", fix)
+
+
+def _need_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a problem for each field by which a workload needs what a storage cannot do."""
+    reported: set[tuple[str, str]] = set()
+    for cell in cells:
+        lacks, slug = cell.storage.lacks, cell.storage.slug
+        for need in cell.workload.needs() if lacks else ():
+            path = f"{path_of_workload(matrix, cell)}.{need.field}"
+            if need.ability in lacks and (path, slug) not in reported:
+                reported.add((path, slug))
+                fix = f"exclude it for storage type {cell.storage.type}"
+                rule = f"cannot be done on {slug}: {lacks[need.ability]}"
+                yield Problem(path, need.value, rule, f"{need.fix}, or {fix}" if need.fix else fix)
 
 
 def _object_problems(matrix: Matrix, cells: list[Combination]) -> Problems:

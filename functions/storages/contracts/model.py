@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Protocol
 
 from matrix.input.element import Element, ElementModel
 from matrix.terms.charges import Amount, Charge, Query, Usage
+from storages.contracts.abilities import Ability
 from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
 from storages.contracts.quotas import Quota, QuotaUse
@@ -107,6 +108,11 @@ class Storage(Element, Protocol):
     @property
     def only_workloads(self) -> tuple[str, ...]:
         """The types of the only workloads that can be done on it; none where it is a file system."""
+        ...
+
+    @property
+    def lacks(self) -> Mapping[Ability, str]:
+        """What of a file system it lacks, each with the rule that a plan shows."""
         ...
 
     @property
@@ -298,6 +304,11 @@ class StorageModel(ElementModel):
     def only_workloads(self) -> tuple[str, ...]:
         """It is a file system, or our own engine reads it."""
         return ("read",) if self.is_only_read else ()
+
+    @property
+    def lacks(self) -> Mapping[Ability, str]:
+        """Nothing."""
+        return {}
 
     @property
     def read_latency_s(self) -> float:

@@ -2,44 +2,35 @@
 
 One of somebody's own bucket is only read, by a role that can nothing else there: not even its name comes near what is
 deleted here.
-
-Prefixes have no tags, so what one belongs to stands in an object of its own, written first and deleted last: a prefix
-without it is nobody's.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from botocore.exceptions import ClientError
 
-from aws.records.data_bucket import TAGS, all_tagged
 from aws.stack.clients import client
 from aws.stack.environment import environment
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
-from matrix.terms.errors import FileSystemFailed
+from storages import prefixes
 from storages.contracts.cloud import Copy, Existing, Refusal
 
 CREATION_LIMIT_S = 0
-SEEN_GONE = "S3 ListObjectsV2: no object"
+SEEN_GONE = prefixes.SEEN_GONE
 PURPOSE = ""
-OBJECTS_AT_ONCE = 1_000
 # What GetBucketLocation says of buckets in the two oldest regions (S3 API reference).
 REGIONS = {None: "us-east-1", "EU": "eu-west-1"}
+PREFIXES = prefixes.OF_OBJECTS
 
 
 def create(token: str, _storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
     """Write down whose the prefix is; return its id. Writing it again changes nothing."""
-    bucket = environment().data_bucket
-    client("s3").put_object(Bucket=bucket, Key=f"{token}/{TAGS}", Body=json.dumps(tags).encode())
-    return f"{bucket}/{token}"
+    return PREFIXES.create(token, tags)
 
 
 def find(token: str) -> str | None:
     """Return the id of the prefix that this token made, None when there is none (any more)."""
-    bucket = environment().data_bucket
-    response = client("s3").list_objects_v2(Bucket=bucket, Prefix=f"{token}/", MaxKeys=1)
-    return f"{bucket}/{token}" if response.get("KeyCount") else None
+    return PREFIXES.find(token)
 
 
 def is_ready(_resource_id: str, _storage: Part) -> bool:
@@ -75,46 +66,36 @@ def refusals(storage: Part) -> Iterator[Refusal]:
         yield Refusal("prefix", prefix, f"has no object in {bucket}", "write one that has")
 
 
-def is_lent(storage: Part) -> bool:
-    """Return whether the local cloud lends a folder for it: only in place of a mount, for it has an S3 of its own."""
-    return storage["client"] == "mountpoint"
+def is_lent(_storage: Part) -> bool:
+    """Return False: the local cloud has an S3 of its own."""
+    return False
 
 
 def mount(resource_id: str, storage: Part) -> Mount:
     """Return how an instance gets at it: only to what lies below its own name, as its role says."""
     bucket, _, token = resource_id.partition("/")
-    place: Mount = {
-        "kind": "mountpoint" if storage["client"] == "mountpoint" else "s3",
+    return {
+        "kind": "s3",
         "bucket": bucket,
         "prefix": token if storage.get("bucket") else f"{token}/{{userid}}",
         "region": environment().region,
+        "client": storage["client"],
     }
-    if place["kind"] == "s3":
-        place["client"] = storage["client"]
-    return place
 
 
 def existing() -> Iterator[Existing]:
     """Yield the prefixes that say whose they are."""
-    for prefix, tags, since in all_tagged():
-        yield Existing(prefix, tags, since)
+    return PREFIXES.existing()
 
 
 def gone(created_at: Mapping[str, float]) -> set[str]:
     """Return the prefixes without an object."""
-    return set(created_at) - {prefix.id for prefix in existing()}
+    return PREFIXES.gone(created_at)
 
 
 def delete(resource_id: str) -> bool:
     """Delete everything below the prefix. Say whether it is gone; raises FileSystemFailed for what S3 refuses."""
-    bucket, _, token = resource_id.partition("/")
-    s3 = client("s3")
-    while objects := s3.list_objects_v2(Bucket=bucket, Prefix=f"{token}/", MaxKeys=OBJECTS_AT_ONCE).get("Contents"):
-        keys = [{"Key": entry["Key"]} for entry in objects]
-        refused = s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True}).get("Errors")
-        if refused:
-            raise FileSystemFailed(f"S3 keeps {len(refused)} objects of {resource_id}, such as {refused[0]}")
-    return True
+    return prefixes.delete(resource_id)
 
 
 COPIES = COPIES_SEEN_GONE = ""

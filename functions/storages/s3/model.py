@@ -12,7 +12,7 @@ from matrix.terms.problems import Problems
 from storages.contracts.model import CeilingWords, Document, StorageModel, Words
 
 # What reads it beside botocore, which each instance has.
-_PROGRAMS = {"crt": {"awscrt"}, "mountpoint": {"mount-s3"}}
+_PROGRAMS = {"crt": {"awscrt"}}
 
 
 class S3Storage(StorageModel):
@@ -46,8 +46,8 @@ class S3Storage(StorageModel):
     """Kind of storage."""
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
-    client: Literal["boto3", "crt", "mountpoint", "command"] = "boto3"
-    """Who reads: boto3 or the AWS Common Runtime by ranged GETs, files through Mountpoint, or a workload `command`."""
+    client: Literal["boto3", "crt", "command"] = "boto3"
+    """Who reads: boto3 or the AWS Common Runtime by ranged GETs, or a workload `command`."""
     bucket: Annotated[BucketName | None, Field(examples=["my-tables"])] = None
     """A bucket of yours in the stack's region, whose objects commands read. Nothing is written, tagged or deleted."""
     prefix: Annotated[ObjectPrefix | None, Field(examples=["sales/2026"])] = None
@@ -119,8 +119,8 @@ class S3Storage(StorageModel):
 
     @classmethod
     def tools_in_folder(cls, document: Document) -> frozenset[str]:
-        """Return those of a client without a mount: the local cloud has an S3 of its own."""
-        return cls.tools(document) - {"mount-s3"}
+        """Return the same: the local cloud has an S3 of its own."""
+        return cls.tools(document)
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

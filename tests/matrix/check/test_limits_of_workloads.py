@@ -702,7 +702,7 @@ def test_what_s3_or_the_engine_cannot_do_is_refused_by_its_field(changes, field)
     assert list(problems_of_objects(**changes)) == [f"workload[0].{field}"]
 
 
-@pytest.mark.parametrize("client", ["crt", "mountpoint", "command"])
+@pytest.mark.parametrize("client", ["crt", "command"])
 def test_objects_need_a_client_whose_requests_can_be_counted(client):
     [problem] = problems_of(storage=[S3 | {"client": client}], workload=[OBJECTS]).values()
 

@@ -16,8 +16,9 @@ from matrix.input.workloads.shell import Command, ShellWorkload
 from matrix.input.workloads.sweeps import Footprint, Params
 from matrix.input.workloads.yocto import ContainerImage
 from matrix.terms.metrics import METRICS
-from matrix.terms.problems import Problem, Problems, path_text
+from matrix.terms.problems import Problem, Problems, path_text, shorten
 from matrix.terms.sizes import UNITS, format_size
+from storages.contracts.abilities import Ability, Need
 from storages.contracts.model import Storage
 
 MOST_METRICS = 20
@@ -85,6 +86,11 @@ class CommandWorkload(ShellWorkload):
     """On S3 only: size of each object that an instance uploads for the command before the time."""
     objects: Annotated[int, Field(ge=1, le=MOST_OBJECTS, examples=[100])] = 1
     """How many such objects."""
+
+    def needs(self) -> Iterator[Need]:
+        """Yield that a cache that another instance fills is seen; what else a command needs is the user's to know."""
+        if self.populate:
+            yield Need(Ability.SEE_OTHERS, "populate", shorten(self.populate), "fill the cache in prepare")
 
     @property
     def containers(self) -> tuple[str, ...]:

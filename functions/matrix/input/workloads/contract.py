@@ -1,12 +1,13 @@
 """What the model of a workload offers to the rest of Storage Matrix, and what most of them have in common."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Protocol
 
 from matrix.input.element import Element, ElementModel
 from matrix.input.workloads.sweeps import Footprint, Params
 from matrix.terms.documents.parts import Volume
+from storages.contracts.abilities import Ability, Need
 from storages.contracts.model import Storage
 
 
@@ -59,6 +60,10 @@ class Workload(Element, Protocol):
     @property
     def points_in_a_row(self) -> int:
         """How many of its points, one after another, are phases of one piece of work, measured in their order."""
+        ...
+
+    def needs(self) -> Iterable[Need]:
+        """Return what it needs of a storage that not every storage can do."""
         ...
 
     def points(self) -> list[Params]:
@@ -128,6 +133,11 @@ class WorkloadModel(ElementModel):
     def writes_zeros(self) -> bool:
         """It writes what cannot be compressed, or what its own program makes."""
         return False
+
+    def needs(self) -> Iterable[Need]:
+        """Yield a whole file system: nobody has looked what of it the workload does not need."""
+        kind: str = self.type  # type: ignore[attr-defined] # of the workload's own model
+        yield Need(Ability.EVERYTHING, "type", kind, "")
 
     @property
     def number_of_points(self) -> int:

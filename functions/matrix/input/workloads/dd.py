@@ -1,5 +1,6 @@
 """Writing large files in blocks with dd: what a storage's bandwidth can do."""
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -8,9 +9,11 @@ from matrix.input.fields import Name, Size, Sweep
 from matrix.input.part import Part, Rule
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
+from storages.contracts.abilities import Ability, Need
 from storages.contracts.model import Storage
 
 MOST_BLOCK_BYTES = UNITS["GiB"]
@@ -48,6 +51,11 @@ class DdWorkload(WorkloadModel):
     verify: bool = False
     """Whether each block is stamped, read back past the cache after the time, and compared (engine only)."""
 
+    def needs(self) -> Iterator[Need]:
+        """Yield that blocks that are synchronised one by one go on after it."""
+        if "block" in self.sync:
+            yield Need(Ability.SYNC_MIDWAY, "sync", "block", 'write sync "end"')
+
     def points(self) -> list[Params]:
         """Return the parameters of each point."""
         points = combinations(
@@ -72,7 +80,13 @@ class DdWorkload(WorkloadModel):
         is_read_back = params.get("verify", False)
         seconds = max(moving_s, waiting_s) + (moving_s if is_read_back else 0.0)
         read_bytes = total_bytes if is_read_back else 0
-        return Footprint(seconds, read_bytes=read_bytes, written_bytes=total_bytes, stored_bytes=total_bytes)
+        return Footprint(
+            seconds,
+            read_bytes=read_bytes,
+            written_bytes=total_bytes,
+            stored_bytes=total_bytes,
+            write_requests=max(params["threads"], total_bytes / PUT_PART_BYTES),
+        )
 
     def can_be_emulated(self, params: Params) -> bool:
         """Return whether our own engine does a point, which alone keeps to an emulated storage's speed."""

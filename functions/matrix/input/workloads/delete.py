@@ -1,5 +1,6 @@
 """Deleting many files that were made before the time: what cleaning up a storage takes."""
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -12,6 +13,7 @@ from matrix.input.workloads.touch import TOOL_CEILING_PER_S
 from matrix.terms.charges import METERED_REQUEST_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
+from storages.contracts.abilities import Ability, Need
 from storages.contracts.model import Storage
 
 # Files are made by so many hands before the time, which the plan counts too.
@@ -43,6 +45,11 @@ class DeleteWorkload(WorkloadModel):
     """What deletes: our own engine, a worker for each directory, or rm -r of each under GNU parallel (as published)."""
     threads: Annotated[int, Field(ge=1, le=1_024)] | None = None
     """Directories that GNU parallel deletes at once; 8 for each vCPU unless given (as published)."""
+
+    def needs(self) -> Iterator[Need]:
+        """Yield that rm -r expects to find the directories that it has emptied."""
+        if "parallel" in self.tool:
+            yield Need(Ability.EVERYTHING, "tool", "parallel", 'write tool "engine"')
 
     def points(self) -> list[Params]:
         """Return the parameters of each point."""

@@ -22,9 +22,11 @@ from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.fio_values import FORMS
 from matrix.input.workloads.sweeps import Footprint, Params, combinations
+from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.open_loop import offered_per_s
 from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
+from storages.contracts.abilities import Ability, Need
 from storages.contracts.model import Storage
 
 # No slash: no value may be a path. No quotes, spaces, semicolons or dollars: none may leave its argument.
@@ -46,6 +48,13 @@ READ_WRITE = ("read", "write", "randread", "randwrite", "rw", "readwrite", "rand
 # These ignore iodepth: a job has one operation in flight.
 SYNCHRONOUS_ENGINES = frozenset(("psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"))
 SYNCING = ("fsync", "fdatasync", "sync_file_range")
+# By these a job writes a place again, or another place than the next.
+AGAIN_OR_ELSEWHERE = frozenset(
+    {
+        "bs_is_seq_rand", "fill_device", "io_size", "loops", "offset", "offset_increment", "overwrite",
+        "percentage_random", "rw_sequencer", "time_based",
+    }
+)  # fmt: skip
 ENGINES = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap")
 
 # What describes a benchmark and touches nothing but the files of the job. An option that is missing here can be added
@@ -153,6 +162,41 @@ class FioWorkload(WorkloadModel):
         """Whether it writes the disk itself."""
         return bool(self.device)
 
+    def needs(self) -> Iterator[Need]:
+        """Yield what the options of jobs that write need; what is only read needs nothing."""
+        values = {name: [str(value) for value in given] for name, given in self.options.items()}
+        field = "rw" if "rw" in values else "readwrite"
+        patterns = values.get(field, ["read"])
+        for pattern in patterns:
+            if pattern not in {"read", "randread", "write"}:
+                fix = 'write rw "read", "randread" or "write"'
+                yield Need(Ability.WRITE_ANYWHERE, field, pattern, fix)
+                break
+        if any(pattern not in {"read", "randread"} for pattern in patterns):
+            yield from self._needs_of_writes(values)
+
+    def _needs_of_writes(self, values: Mapping[str, list[str]]) -> Iterator[Need]:
+        """Yield what jobs that only write need beside a new file that is written from its beginning to its end."""
+        for name in sorted(AGAIN_OR_ELSEWHERE & values.keys()):
+            if again := [value for value in values[name] if value not in {"0", *(("1",) if name == "loops" else ())}]:
+                fix = "leave it out: runtime ends the job" if name == "time_based" else "leave it out"
+                yield Need(Ability.WRITE_ANYWHERE, name, again[0], fix)
+        for name in sorted({*SYNCING, "sync"} & values.keys()):
+            if midway := [value for value in values[name] if value not in {"0", "none"}]:
+                yield Need(Ability.SYNC_MIDWAY, name, midway[0], "write end_fsync 1 or fsync_on_close 1")
+        if others := [value for value in values.get("create_on_open", ["0"]) if value != "1"]:
+            # Else fio makes the file before it opens it again to write.
+            yield Need(Ability.WRITE_ANYWHERE, "create_on_open", others[0], "write create_on_open 1")
+        # What fio calls native is left out where a file system has none.
+        if others := [value for value in values.get("fallocate", []) if value not in {"none", "native"}]:
+            yield Need(Ability.ALLOCATE, "fallocate", others[0], "write fallocate none")
+        engines = values.get("ioengine", ["psync"])
+        if "mmap" in engines:
+            yield Need(Ability.WRITE_ANYWHERE, "ioengine", "mmap", 'write "psync"')
+        elif set(engines) - SYNCHRONOUS_ENGINES and (many := [n for n in values.get("iodepth", []) if n != "1"]):
+            # Several in flight arrive in any order.
+            yield Need(Ability.WRITE_ANYWHERE, "iodepth", many[0], "write iodepth 1 and more numjobs")
+
     def points(self) -> list[Params]:
         """Return the parameters of each point; those on a device are marked, as they are others than those on files."""
         mark = {"device": True} if self.wants_device else {}
@@ -167,11 +211,14 @@ class FioWorkload(WorkloadModel):
         laid_out = stored if not self.wants_device or self.reads(params) else 0.0
         moved, io_s = _io(options, storage, instances)
         is_reading = str(options.get("rw", options.get("readwrite", "read"))) in {"read", "randread"}
+        files = max(1.0, number(options, "numjobs")) * max(1.0, number(options, "nrfiles"))
         return Footprint(
             seconds=laid_out / bytes_per_s + number(options, "ramp_time") + io_s,
             read_bytes=moved if is_reading else 0.0,
             written_bytes=laid_out + (0.0 if is_reading else moved),
             stored_bytes=stored,
+            read_requests=moved / _block_bytes(options) if is_reading else 0.0,
+            write_requests=max(files, stored / PUT_PART_BYTES),
         )
 
     def reads(self, params: Params) -> bool:
@@ -221,7 +268,7 @@ def _io(options: Mapping[str, Any], storage: Storage, instances: int) -> tuple[f
     runtime_s, bytes_per_s = number(options, "runtime"), _bytes_per_s(storage, instances)
     if runtime_s and number(options, "time_based"):
         # A time-based job moves what the storage lets through at its block size, whichever bound comes first.
-        block = size_of(options.get("bs", options.get("blocksize", 0))) or DEFAULT_BLOCK_BYTES
+        block = _block_bytes(options)
         iops = storage.effective_iops / (instances if storage.is_shared else 1)
         return min(iops * block, bytes_per_s) * runtime_s, runtime_s
     each = size_of(options.get("io_size", 0)) * (number(options, "numjobs") or 1) or total_bytes(options)
@@ -243,6 +290,11 @@ def size_of(value: object) -> int:
     """Return fio's way of writing a size in bytes, 0 where it is none (such as a percentage)."""
     match = _FIO_SIZE.fullmatch(str(value))
     return int(match[1]) * 1_024 ** ("kmgt".index(match[2].lower()) + 1 if match[2] else 0) if match else 0
+
+
+def _block_bytes(options: Mapping[str, Any]) -> int:
+    """Return the bytes of one operation; fio's own where it is no single size."""
+    return size_of(options.get("bs", options.get("blocksize", 0))) or DEFAULT_BLOCK_BYTES
 
 
 def total_bytes(options: Mapping[str, Any]) -> float:

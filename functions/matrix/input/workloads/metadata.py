@@ -1,6 +1,8 @@
 """Metadata in phases, as mdtest and IO500 measure it: what a storage does with names rather than with bytes."""
 
+import json
 import math
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -13,6 +15,7 @@ from matrix.input.workloads.touch import TOOL_CEILING_PER_S, files_divide_by_thr
 from matrix.terms.charges import METERED_REQUEST_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
+from storages.contracts.abilities import Ability, Need
 from storages.contracts.model import Storage
 
 # Always in this order, as in mdtest; list is IO500's find.
@@ -59,6 +62,16 @@ class MetadataWorkload(WorkloadModel):
     """Whether a phase ends for all workers of an instance when its first worker is done."""
     at_most_seconds: Annotated[int | None, Field(ge=1, le=3_600, examples=[300])] = None
     """Seconds after which a phase ends for all workers of all instances; what was done by then counts."""
+
+    def needs(self) -> Iterator[Need]:
+        """Yield what its phases, directories and syncs need."""
+        if "rename" in self.phases:
+            kept = [phase for phase in self.phases if phase != "rename"]
+            yield Need(Ability.RENAME, "phases", "rename", f"write phases {json.dumps(kept)}")
+        if "fleet" in self.directories:
+            yield Need(Ability.SEE_OTHERS, "directories", "fleet", 'write directories "own"')
+        if "end" in self.sync:
+            yield Need(Ability.SYNC_NAMES, "sync", "end", 'write sync "each"')
 
     def points(self) -> list[Params]:
         """Return the parameters of each point: the phases of each combination, one after the other."""
@@ -110,6 +123,8 @@ class MetadataWorkload(WorkloadModel):
             read_bytes=0.0 if is_writing else moved_bytes,
             written_bytes=moved_bytes if is_writing else 0.0,
             stored_bytes=files * -(-params["file_bytes"] // 4096) * 4096 if is_writing else 0.0,
+            read_requests=0.0 if phase in CHANGES else operations,
+            write_requests=files if is_writing else 0.0,
         )
 
     def can_be_emulated(self, params: Params) -> bool:

@@ -1,5 +1,6 @@
 """Reading records: sequentially or at random, by pages, as an application with a page cache of its own does."""
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Annotated, ClassVar, Literal
 
@@ -14,6 +15,7 @@ from matrix.terms.metrics import latencies
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
+from storages.contracts.abilities import Ability, Need
 from storages.contracts.model import Storage
 
 # A record begins with its number and checksum (16 bytes, agent/engine/records.py); each thread holds a page in memory.
@@ -60,6 +62,11 @@ class ReadWorkload(OpenLoopModel):
     """Whose data an instance reads: its own, or that of the instance so many places further in the fleet."""
     data_size: Size | None = None
     """What each instance writes once and then reads from; unless given, as much as is read."""
+
+    def needs(self) -> Iterator[Need]:
+        """Yield that reads of a neighbour's data see these."""
+        if any(self.shift):
+            yield Need(Ability.SEE_OTHERS, "shift", max(self.shift), "leave shift out")
 
     def points(self) -> list[Params]:
         """Return the parameters of each point."""

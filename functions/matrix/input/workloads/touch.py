@@ -1,5 +1,6 @@
 """Creating empty files: what a storage's metadata can do."""
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -15,6 +16,7 @@ from matrix.input.workloads.sweeps import Footprint, Params, combinations, value
 from matrix.terms.charges import METERED_REQUEST_BYTES
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
+from storages.contracts.abilities import Ability, Need
 from storages.contracts.model import Storage
 
 # Files per second that a tool can start at all, measured on two cores (docs/records/measuring.md).
@@ -45,6 +47,13 @@ class TouchWorkload(OpenLoopModel):
     sync: Sweep[Literal["none", "end", "each"]] = Field(default=["none"])
     """When a create counts: when the kernel has it, or (engine only) stored: each by itself, or all at the end."""
 
+    def needs(self) -> Iterator[Need]:
+        """Yield that a sync at the end is one of the directory, and that GNU parallel's processes look for it anew."""
+        if "parallel" in self.tool:
+            yield Need(Ability.EVERYTHING, "tool", "parallel", 'write tool "engine"')
+        if "end" in self.sync:
+            yield Need(Ability.SYNC_NAMES, "sync", "end", 'write sync "each"')
+
     def points(self) -> list[Params]:
         """Return the parameters of each point."""
         points = combinations(
@@ -70,7 +79,8 @@ class TouchWorkload(OpenLoopModel):
         if storage.is_shared:
             per_s = min(per_s, storage.effective_iops / instances)
         seconds = max(params["files"] / per_s, self.paced_s(params))
-        return Footprint(seconds, written_bytes=params["files"] * METERED_REQUEST_BYTES)
+        files = params["files"]
+        return Footprint(seconds, written_bytes=files * METERED_REQUEST_BYTES, write_requests=files)
 
     def can_be_emulated(self, params: Params) -> bool:
         """Return whether our own engine does a point, which alone keeps to an emulated storage's speed."""

@@ -59,7 +59,7 @@ class Mount(TypedDict):
     source: NotRequired[str]
     """Of what the NFS client mounts: server and path."""
     options: NotRequired[str]
-    """Of what the NFS client mounts: options of the mount."""
+    """Of what the NFS client mounts: options of the mount. mountpoint: options of mount-s3, without their dashes."""
     stripes: NotRequired[list[str]]
     """lustre: options of `lfs setstripe` that say how new files are spread."""
     read_ahead_kib: NotRequired[int]

@@ -1,0 +1,66 @@
+"""Prefixes of the stack's data bucket: what storages of objects are, one for each file system.
+
+Prefixes have no tags, so what one belongs to stands in an object of its own, written first and deleted last: a prefix
+without it is nobody's.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from aws.records.data_bucket import TAGS, all_tagged
+from aws.stack.clients import client
+from aws.stack.environment import environment
+from matrix.terms.errors import FileSystemFailed
+from storages.contracts.cloud import Existing
+
+SEEN_GONE = "S3 ListObjectsV2: no object"
+OBJECTS_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True)
+class Prefixes:
+    """Those of one type of storage, whose names begin with its mark; `others` are the marks of all other types."""
+
+    mark: str = ""
+    others: tuple[str, ...] = ()
+
+    def create(self, token: str, tags: list[dict[str, str]]) -> str:
+        """Write down whose the prefix is; return its id. Writing it again changes nothing."""
+        bucket = environment().data_bucket
+        client("s3").put_object(Bucket=bucket, Key=f"{self.mark}{token}/{TAGS}", Body=json.dumps(tags).encode())
+        return f"{bucket}/{self.mark}{token}"
+
+    def find(self, token: str) -> str | None:
+        """Return the id of the prefix that this token made, None when there is none (any more)."""
+        bucket, prefix = environment().data_bucket, f"{self.mark}{token}"
+        response = client("s3").list_objects_v2(Bucket=bucket, Prefix=f"{prefix}/", MaxKeys=1)
+        return f"{bucket}/{prefix}" if response.get("KeyCount") else None
+
+    def existing(self) -> Iterator[Existing]:
+        """Yield the prefixes that say whose they are."""
+        for prefix, tags, since in all_tagged():
+            name = prefix.rpartition("/")[2]
+            if name.startswith(self.mark) and not (self.others and name.startswith(self.others)):
+                yield Existing(prefix, tags, since)
+
+    def gone(self, created_at: Mapping[str, float]) -> set[str]:
+        """Return the prefixes without an object."""
+        return set(created_at) - {prefix.id for prefix in self.existing()}
+
+
+def delete(resource_id: str) -> bool:
+    """Delete everything below the prefix. Say whether it is gone; raises FileSystemFailed for what S3 refuses."""
+    bucket, _, prefix = resource_id.partition("/")
+    s3 = client("s3")
+    while objects := s3.list_objects_v2(Bucket=bucket, Prefix=f"{prefix}/", MaxKeys=OBJECTS_AT_ONCE).get("Contents"):
+        keys = [{"Key": entry["Key"]} for entry in objects]
+        refused = s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True}).get("Errors")
+        if refused:
+            raise FileSystemFailed(f"S3 keeps {len(refused)} objects of {resource_id}, such as {refused[0]}")
+    return True
+
+
+# Names of prefixes are tokens, in hexadecimal digits; a mark has another letter.
+OF_MOUNTS = Prefixes("mount-")
+OF_OBJECTS = Prefixes(others=(OF_MOUNTS.mark,))
