@@ -288,6 +288,30 @@ def test_requests_that_fsx_may_have_answered_from_its_cache_are_no_use_of_its_di
     assert said["name"] == "not saturated"
 
 
+@pytest.mark.parametrize(
+    ("deployment", "counters", "name"),
+    [
+        # 1,500 metadata IOPS carry 3,000 creates or 1,500 deletes a second, of two instances together.
+        ({"deploymentType": "PERSISTENT_2", "throughputMBpsPerTiB": 125}, {"lustre_creates": 1_450.0},
+         "FSx metadata IOPS"),
+        ({"deploymentType": "PERSISTENT_2", "throughputMBpsPerTiB": 125}, {"lustre_unlinks": 725.0},
+         "FSx metadata IOPS"),
+        ({"deploymentType": "PERSISTENT_2", "throughputMBpsPerTiB": 125}, {"lustre_creates": 700.0}, "not saturated"),
+        ({"deploymentType": "SCRATCH_2"}, {"lustre_creates": 1_450.0}, "not saturated"),
+        # 1.2 TiB write 120 MB/s and read twice as much.
+        ({"deploymentType": "SCRATCH_2"}, {"lustre_write_bytes": 58e6}, "FSx disk throughput"),
+        ({"deploymentType": "SCRATCH_2"}, {"lustre_read_bytes": 58e6}, "not saturated"),
+        ({"deploymentType": "SCRATCH_2"}, {"lustre_read_bytes": 116e6}, "FSx disk throughput"),
+    ],
+)  # fmt: skip
+def test_lustre_is_held_against_its_metadata_iops_and_its_disks(deployment, counters, name):
+    storage = {"type": "fsx-lustre", "storageCapacityGiB": 1200, **deployment}
+    none = dict.fromkeys(("lustre_creates", "lustre_unlinks", "lustre_directories", "lustre_rmdirs",
+                          "lustre_read_bytes", "lustre_write_bytes"), 0.0)  # fmt: skip
+
+    assert found(measured(cell(storage), none | counters))["name"] == name
+
+
 def test_packets_that_ec2_drops_all_the_time_are_the_network_allowance_and_a_few_are_not():
     few = found(measured(cell(), {"bw_out_allowance_exceeded": 0.2, "disk_write_bytes": MIB}))
     many = found(measured(cell(), {"bw_out_allowance_exceeded": 400.0, "disk_write_bytes": MIB}))
