@@ -55,6 +55,12 @@ def _refuse_wrong(backend: Any, request: Document) -> None:
         raise FsxError("MissingFileSystemConfiguration", f"{CONFIGURATIONS[kind]} is required for {kind}.")
     if kind == "LUSTRE":
         _refuse_wrong_lustre(backend, request)
+    elif request.get("storage_type") == "INTELLIGENT_TIERING":
+        settings = request["open_zfs_configuration"] if kind == "OPENZFS" else {}
+        provisions = request.get("storage_capacity") or "DiskIopsConfiguration" in settings
+        if settings.get("DeploymentType") != "MULTI_AZ_1" or provisions or len(request.get("subnet_ids") or []) != 2:  # noqa: PLR2004
+            message = "INTELLIGENT_TIERING is OpenZFS MULTI_AZ_1 in two subnets, without StorageCapacity and IOPS."
+            raise FsxError("BadRequest", message)
 
 
 def _of_moto(kind: str) -> str:

@@ -756,6 +756,11 @@ def zfs_has_from_64_gib_on(request: dict[str, Any]) -> Iterator[str]:
     if request.get("FileSystemType") != "OPENZFS":
         return
     size = request.get("StorageCapacity", 0)
+    if request.get("StorageType") == "INTELLIGENT_TIERING":
+        settings = request.get("OpenZFSConfiguration", {})
+        if size or "DiskIopsConfiguration" in settings or settings.get("DeploymentType") != "MULTI_AZ_1":
+            yield "StorageType: INTELLIGENT_TIERING has neither capacity nor IOPS, and is MULTI_AZ_1"
+        return
     if not 64 <= size <= 524_288:
         yield f"StorageCapacity: {size} GiB is not from 64 to 524,288"
     disk = request.get("OpenZFSConfiguration", {}).get("DiskIopsConfiguration", {})

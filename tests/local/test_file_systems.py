@@ -164,6 +164,8 @@ def test_lustre_has_a_mount_name_and_a_network_interface_until_it_is_gone(cloud)
         ({"LustreConfiguration": P2 | {"PerUnitStorageThroughput": 200}}, "InvalidPerUnitStorageThroughput"),
         ({"StorageCapacity": 103_200}, "ServiceLimitExceeded"),
         ({"FileSystemType": "OPENZFS"}, "MissingFileSystemConfiguration"),
+        ({"FileSystemType": "OPENZFS", "StorageType": "INTELLIGENT_TIERING", "OpenZFSConfiguration":
+          {"DeploymentType": "SINGLE_AZ_1", "ThroughputCapacity": 64}}, "BadRequest"),
     ],
 )  # fmt: skip
 def test_what_fsx_refuses_is_refused_by_its_own_error(cloud, change, code):

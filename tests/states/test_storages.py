@@ -446,3 +446,20 @@ def test_of_fsx_each_kind_sweeps_its_own_only(stack, monkeypatch):
 
     assert [each.id for each in fsx_openzfs.existing()] == ["fs-OPENZFS"]
     assert fsx_openzfs.gone({"fs-OPENZFS": 0.0, "fs-1": 0.0}) == {"fs-1"}
+
+
+@pytest.mark.parametrize(
+    ("gib", "cache"), [(0, {"SizingMode": "NO_CACHE"}), (512, {"SizingMode": "USER_PROVISIONED", "SizeGiB": 512})]
+)
+def test_intelligent_tiering_is_asked_for_without_capacity_in_two_subnets(stack, monkeypatch, gib, cache):
+    seen = []
+    client("fsx").meta.events.register("provide-client-params.fsx.*", lambda params, **_: seen.append(params))
+    tiering = {key: value for key, value in FSX.items() if key not in ("storageCapacityGiB", "iops")}
+    tiering |= {"deploymentType": "MULTI_AZ_1", "storageType": "INTELLIGENT_TIERING", "readCacheGiB": gib}
+
+    fsx_openzfs.create(TOKEN, tiering | {"throughputCapacityMBps": 160}, TAGS, *OWNER)
+
+    assert (seen[0]["StorageType"], "StorageCapacity" in seen[0]) == ("INTELLIGENT_TIERING", False)
+    assert seen[0]["SubnetIds"] == stack["SUBNET_IDS"].split(",")[:2]
+    assert seen[0]["OpenZFSConfiguration"]["ReadCacheConfiguration"] == cache
+    assert "DiskIopsConfiguration" not in seen[0]["OpenZFSConfiguration"]

@@ -117,6 +117,13 @@ FSX_SERVERS = {
         5_120: (1_459.2, 5_120, 12_500, 12_500), 7_680: (2_188.8, 7_680, 18_750, 18_750),
         10_240: (2_918.4, 10_240, 21_000, 21_000),
     },
+    # Intelligent-Tiering has a read cache of its own size beside the memory, and reads of no more than its capacity.
+    "tiering": {
+        160: (3, 160, 3_125, 375), 320: (11.2, 320, 3_750, 775), 640: (22.4, 640, 5_000, 1_550),
+        1_280: (44.8, 1_280, 6_250, 3_125), 2_560: (89.6, 2_560, 6_250, 6_250), 3_840: (134.4, 3_840, 9_375, 9_375),
+        5_120: (179.2, 5_120, 12_500, 12_500), 7_680: (268.8, 7_680, 18_750, 18_750),
+        10_240: (358.4, 10_240, 21_000, 21_000),
+    },
     "multi-az": {
         160: (11.2, 3_125, 3_125, 400), 320: (22.4, 3_125, 3_750, 800), 640: (44.8, 3_125, 5_000, 1_600),
         1_280: (89.6, 3_125, 6_250, 3_200), 2_560: (179.2, 2_560, 6_400, 6_400), 3_840: (268.8, 3_840, 9_600, 9_600),
@@ -124,6 +131,14 @@ FSX_SERVERS = {
         10_240: (358.4, 10_240, 21_000, 21_000),
     },
 }  # fmt: skip
+
+# Of Intelligent-Tiering: IOPS of its disks for each MB/s, what its credits allow, and how much of its capacity may be
+# written (FSx guide, Intelligent-Tiering).
+FSX_TIERING_IOPS_PER_MBPS = Limit(39.0625, "IOPS per MB/s", "FSx guide, Intelligent-Tiering: 6,250 for 160")
+FSX_TIERING_BURST_IOPS = Limit(100_000, "IOPS", "FSx guide, Intelligent-Tiering")
+FSX_TIERING_WRITE_SHARE = Limit(0.75, "of the capacity", "FSx guide, Intelligent-Tiering, up to 3,840 MB/s")
+FSX_TIERING_WRITE_MBPS = Limit(3_200, "MB/s", "FSx guide, Intelligent-Tiering, above 3,840 MB/s")
+FSX_TIERING_SHARED_UP_TO_MBPS = Limit(3_840, "MB/s", "FSx guide, Intelligent-Tiering: the last that writes 75 %")
 
 # --- Step Functions: service quotas -----------------------------------------------------------------------------------
 # --- Tags: the service models have the lengths, the guide of EC2 the number -------------------------------------------

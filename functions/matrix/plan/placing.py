@@ -79,6 +79,10 @@ def problems(matrix: Matrix, zones: int, *, reaches_multi_az: bool) -> Problems:
         if (count := how_many(storage.document)) > zones:
             rule = f"are in a zone each, but the stack has subnets in {zones} Availability Zones"
             yield Problem(f"{path}.fileSystems", count, rule, f"write {zones}, or give the stack more subnets")
+        if storage.least_zones > zones and not storage.existing_id:
+            rule = f"is in {storage.least_zones} Availability Zones, and the stack has subnets in {zones}"
+            fix = "give the stack a subnet of another zone in SubnetIds, or write one for a single zone"
+            yield Problem(f"{path}.deploymentType", storage.document.get("deploymentType"), rule, fix)
         if storage.is_beyond_security_groups and not reaches_multi_az:
             rule = (
                 "has an endpoint that no security group holds, and the stack lets its instances out to no address of it"

@@ -242,6 +242,11 @@ class Storage(Element, Protocol):
         ...
 
     @property
+    def least_zones(self) -> int:
+        """In how many Availability Zones the stack must have subnets for one of it to be made."""
+        ...
+
+    @property
     def is_free_between_zones(self) -> bool:
         """Whether its price includes the traffic between Availability Zones."""
         ...
@@ -420,6 +425,11 @@ class StorageModel(ElementModel):
     def is_beyond_security_groups(self) -> bool:
         """Its endpoint is in a security group of the stack."""
         return False
+
+    @property
+    def least_zones(self) -> int:
+        """It is made in one subnet, or in each that there is."""
+        return 1
 
     @property
     def is_free_between_zones(self) -> bool:

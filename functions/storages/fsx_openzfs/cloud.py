@@ -8,7 +8,7 @@ from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from storages.contracts.cloud import Existing, Refusal
 from storages.fsx import cloud as fsx
-from storages.fsx_openzfs.model import CAPACITY, DISK_IOPS, THROUGHPUT
+from storages.fsx_openzfs.model import CAPACITY, DISK_IOPS, SSD, THROUGHPUT, TIERING, is_tiered
 
 MOUNT_OPTIONS = "rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2"
 # FSx says "up to 15 minutes" for a Single-AZ file system and takes up to 30 for Multi-AZ.
@@ -46,13 +46,18 @@ def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _na
         # The endpoint is reached by a route that FSx keeps; without this it would be in the VPC's main table only.
         if network.route_table():
             configuration["RouteTableIds"] = [network.route_table()]
+    if is_tiered(storage):
+        cache = storage["readCacheGiB"]
+        sizing = {"SizingMode": "USER_PROVISIONED", "SizeGiB": cache} if cache else {"SizingMode": "NO_CACHE"}
+        configuration["ReadCacheConfiguration"] = sizing
+    capacity = {} if is_tiered(storage) else {"StorageCapacity": storage["storageCapacityGiB"]}
     return fsx.create(
         token,
         tags,
         FileSystemType=KIND,
-        StorageType="SSD",
+        StorageType=storage.get("storageType", SSD),
         **encryption.by_key(),
-        StorageCapacity=storage["storageCapacityGiB"],
+        **capacity,
         SubnetIds=subnets,
         OpenZFSConfiguration=configuration,
     )
@@ -60,19 +65,24 @@ def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _na
 
 def refusals(storage: Part) -> Iterator[Refusal]:
     """Yield why the one that exists cannot be measured: gone, of a run, not as described, out of reach."""
-    return fsx.refusals(storage, fsx.Wanted(_is_measured, "OpenZFS on SSD", _fields, "port 2049"))
+    return fsx.refusals(
+        storage, fsx.Wanted(_is_measured, "OpenZFS on SSD or Intelligent-Tiering", _fields, "port 2049")
+    )
 
 
 def _is_measured(file_system: fsx.Described) -> bool:
-    return file_system["FileSystemType"] == KIND and file_system["StorageType"] == "SSD"
+    return file_system["FileSystemType"] == KIND and file_system["StorageType"] in (SSD, TIERING)
 
 
 def _fields(file_system: fsx.Described) -> dict[str, object]:
     settings = file_system["OpenZFSConfiguration"]
-    provisioned = settings.get("DiskIopsConfiguration", {})
+    provisioned, cache = settings.get("DiskIopsConfiguration", {}), settings.get("ReadCacheConfiguration", {})
+    is_tiering = file_system["StorageType"] == TIERING
     return {
         "deploymentType": settings["DeploymentType"],
-        "storageCapacityGiB": file_system["StorageCapacity"],
+        "storageType": file_system["StorageType"],
+        "storageCapacityGiB": None if is_tiering else file_system["StorageCapacity"],
+        "readCacheGiB": cache.get("SizeGiB", 0) if is_tiering else None,
         "throughputCapacityMBps": settings["ThroughputCapacity"],
         "iops": provisioned["Iops"] if provisioned.get("Mode") == "USER_PROVISIONED" else None,
     }
@@ -106,7 +116,7 @@ def in_use() -> dict[str, Callable[[], float]]:
         THROUGHPUT.code: lambda: sum(
             float(each["OpenZFSConfiguration"]["ThroughputCapacity"]) for each in fsx.of_kind(KIND)
         ),
-        CAPACITY.code: lambda: sum(float(each["StorageCapacity"]) for each in fsx.of_kind(KIND)),
+        CAPACITY.code: lambda: sum(float(each.get("StorageCapacity", 0)) for each in fsx.of_kind(KIND)),
         DISK_IOPS.code: lambda: sum(map(_iops, fsx.of_kind(KIND))),
     }
 

@@ -1,8 +1,9 @@
 """What CloudWatch and the kernel's NFS client count of FSx for OpenZFS (its guide, read in November 2026)."""
 
-from storages.contracts.metrics import LayerPair, ServerCache, WatchedLimit
+from matrix.terms.use import Use
+from storages.contracts.metrics import Document, LayerPair, ServerCache, WatchedLimit
 from storages.fsx.metrics import OF_CLIENTS, FsxMetrics, of_file_system
-from storages.fsx_openzfs.model import FsxOpenZfsStorage
+from storages.fsx_openzfs.model import FsxOpenZfsStorage, is_tiered, written_mbps
 
 _OF_FILE_SYSTEM = of_file_system("""
     ClientConnections                   Maximum connections
@@ -69,6 +70,13 @@ class FsxOpenZfsMetrics(FsxMetrics):
     layers = (*FsxMetrics.layers, *_DISK_LAYERS)
     reached_by = "NFS"
     counters = {"nfs": "nfs"}
+
+    def bytes_of(self, storage: Document, use: Use) -> float | None:
+        """Return bytes with reads weighted by what may be written: Intelligent-Tiering may read more."""
+        read, written = use.get("nfs_read_bytes_per_s"), use.get("nfs_write_bytes_per_s")
+        if read is None or written is None or not is_tiered(storage):
+            return super().bytes_of(storage, use)
+        return written + read * written_mbps(storage) / float(storage["throughputCapacityMBps"])
 
 
 METRICS = FsxOpenZfsMetrics()

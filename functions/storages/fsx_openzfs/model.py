@@ -9,7 +9,7 @@ from pydantic import Field
 from matrix.input import limits
 from matrix.input.fields import FileSystemId, Name
 from matrix.input.part import Part, Rule
-from matrix.terms.charges import Charge, Query, Usage
+from matrix.terms.charges import Amount, Charge, Query, Usage
 from matrix.terms.problems import Problems
 from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
@@ -25,6 +25,7 @@ _LISTED = {
     "MULTI_AZ_1": ("multi_az", "Multi-AZ"),
 }
 _HA = ("single_az_ha", "")
+SSD, TIERING = "SSD", "INTELLIGENT_TIERING"
 
 # Codes and defaults as lists of `aws service-quotas list-aws-default-service-quotas` that people have published, read
 # in November 2026.
@@ -34,7 +35,7 @@ DISK_IOPS = Quota("fsx", "L-E24B4DE4", "OpenZFS disk IOPS", "IOPS", 400_000)
 
 
 class FsxOpenZfsStorage(StorageModel):
-    """An Amazon FSx for OpenZFS file system on SSD, shared by the instances of a cell."""
+    """An Amazon FSx for OpenZFS file system on SSD or Intelligent-Tiering, shared by the instances of a cell."""
 
     is_shared: ClassVar[bool] = True
     existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
@@ -50,8 +51,10 @@ class FsxOpenZfsStorage(StorageModel):
         {
             "fileSystems": "{} file systems, one in each zone",
             "deploymentType": "{}",
+            "storageType": {TIERING: "Intelligent-Tiering"},
             "storageCapacityGiB": "{} GiB",
             "throughputCapacityMBps": "{} MB/s",
+            "readCacheGiB": "read cache of {} GiB",
             "iops": "{} IOPS",
             "compression": "{}",
             "recordSizeKiB": "{} KiB records",
@@ -61,7 +64,7 @@ class FsxOpenZfsStorage(StorageModel):
             "fileSystemId": "{}",
         },
         in_names={"fileSystems": "{} file systems", "placement": "{}"},
-        usual={"compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1"},
+        usual={"storageType": SSD, "compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1"},
     )
     ceilings: ClassVar[CeilingWords] = CeilingWords(
         "FSx disk IOPS",
@@ -69,7 +72,10 @@ class FsxOpenZfsStorage(StorageModel):
         "provision more iops for the file system",
         "raise throughputCapacityMBps",
     )
-    assumption: ClassVar[str] = "creating and deleting an FSx file system takes 25 minutes, in which it is billed"
+    assumption: ClassVar[str] = (
+        "creating and deleting an FSx file system takes 25 minutes, in which it is billed; requests to"
+        " Intelligent-Tiering are not in the estimate"
+    )
 
     type: Literal["fsx-openzfs"]
     """Kind of storage."""
@@ -79,12 +85,16 @@ class FsxOpenZfsStorage(StorageModel):
         "SINGLE_AZ_1"
     )
     """Deployment type."""
-    storage_capacity_gib: Annotated[int, Field(alias="storageCapacityGiB", examples=[1024])]
-    """SSD storage in GiB."""
+    storage_type: Literal["SSD", "INTELLIGENT_TIERING"] = "SSD"
+    """Storage class; INTELLIGENT_TIERING grows with its data, and is for MULTI_AZ_1 only."""
+    storage_capacity_gib: Annotated[int | None, Field(alias="storageCapacityGiB", examples=[1024])] = None
+    """SSD storage in GiB, for storageType SSD and only for it."""
+    read_cache_gib: Annotated[int | None, Field(alias="readCacheGiB", ge=0, examples=[512])] = None
+    """SSD read cache of INTELLIGENT_TIERING in GiB, 0: none; it has to be said, as it is paid."""
     throughput_capacity_mbps: Annotated[int, Field(alias="throughputCapacityMBps", examples=[4096])]
     """Throughput capacity in MB/s; the deployment type says which values there are."""
     iops: Annotated[int | None, Field(examples=[20000])] = None
-    """Provisioned SSD IOPS; unless given, 3 per GiB."""
+    """Provisioned SSD IOPS of storageType SSD; unless given, 3 per GiB."""
     compression: Literal["NONE", "LZ4", "ZSTD"] = "NONE"
     """Compression of the root volume; compressible data would measure the compressor."""
     record_size_kib: Annotated[int, Field(alias="recordSizeKiB")] = 128
@@ -111,28 +121,33 @@ class FsxOpenZfsStorage(StorageModel):
     @property
     def bandwidth_bytes_per_s(self) -> float:
         """Bytes per second that all clients together may write."""
-        return max(1, self.throughput_capacity_mbps) * 1e6 * self.how_many
+        return max(1.0, written_mbps(self.to_document())) * 1e6 * self.how_many
 
     @property
     def cache_bytes(self) -> float:
-        """Bytes that the servers answer without their disks, in memory and on NVMe; 0 where they are not known."""
-        return self._server[0] * 1e9 * self.how_many
+        """Bytes that the servers answer from memory, NVMe and a read cache; 0 where they are not known."""
+        return (self._server[0] * 1e9 + (self.read_cache_gib or 0) * 2**30) * self.how_many
 
     @property
     def bursts(self) -> list[Burst]:
         """What its disks and its network do beyond what they sustain; AWS does not say for how long."""
         _, disk, network, always = self._server
         pairs = {DISK_THROUGHPUT: (self.throughput_capacity_mbps, disk), NETWORK_THROUGHPUT: (always, network)}
-        return [
+        bursts = [
             Burst(of, "bytes/s", sustained * 1e6 * self.how_many, most * 1e6 * self.how_many, None)
             for of, (sustained, most) in pairs.items()
             if most > sustained
         ]
+        if self.storage_type == TIERING and self.effective_iops < limits.FSX_TIERING_BURST_IOPS.value:
+            most = limits.FSX_TIERING_BURST_IOPS.value
+            bursts.append(Burst(self.ceilings.operations, "IOPS", self.effective_iops, most, None))
+        return bursts
 
     @property
     def _server(self) -> tuple[float, float, float, float]:
         kind = "multi-az" if self.deployment_type.startswith("MULTI") else "second"
         kind = "first" if self.deployment_type in {"SINGLE_AZ_1", "SINGLE_AZ_HA_1"} else kind
+        kind = "tiering" if self.storage_type == TIERING else kind
         return limits.FSX_SERVERS[kind].get(self.throughput_capacity_mbps, (0.0, 0.0, 0.0, 0.0))
 
     @property
@@ -149,7 +164,7 @@ class FsxOpenZfsStorage(StorageModel):
     def price_queries(self) -> list[Query]:
         """Its disks, throughput capacity and IOPS."""
         zone, option = _LISTED.get(self.deployment_type, _HA)
-        if not option:
+        if not option or self.storage_type == TIERING:
             return []
         fixed = (("fileSystemType", "OpenZFS"), ("deploymentOption", option))
         return [
@@ -162,12 +177,28 @@ class FsxOpenZfsStorage(StorageModel):
         """Yield its disks, its throughput capacity, and the IOPS beyond the 3 that come with each GiB."""
         if self.file_system_id:
             return  # all of it is paid anyway, and traffic costs nothing
+        if self.storage_type == TIERING:
+            yield from self._charges_of_tiering(usage)
+            return
         zone, _ = _LISTED.get(self.deployment_type, _HA)
         months = usage.months.times(self.how_many)
-        yield Charge(f"fsx_{zone}_gib_month", months.times(self.storage_capacity_gib))
+        yield Charge(f"fsx_{zone}_gib_month", months.times(self.storage_capacity_gib or 0))
         yield Charge(f"fsx_{zone}_mbps_month", months.times(self.throughput_capacity_mbps))
-        if extra_iops := max(0, (self.iops or 0) - 3 * self.storage_capacity_gib):
+        if extra_iops := max(0, (self.iops or 0) - 3 * (self.storage_capacity_gib or 0)):
             yield Charge(f"fsx_{zone}_iops_month", months.times(extra_iops))
+
+    def _charges_of_tiering(self, usage: Usage) -> Iterator[Charge]:
+        """Yield what it keeps, as long as it exists, its throughput capacity and its read cache.
+
+        Its requests are left out: which reads the caches answer, and how writes are put together, nobody knows before.
+        """
+        months, stored = usage.months, usage.stored_bytes
+        low, share = (stored.low, 1.0) if usage.is_steady else (0.0, 0.5)
+        expected, high = stored.expected / 2**30 * months.expected * share, stored.high / 2**30 * months.high
+        yield Charge("fsx_tiering_gib_month", Amount(low / 2**30 * months.low, expected, high))
+        yield Charge("fsx_tiering_mbps_month", months.times(self.throughput_capacity_mbps))
+        if self.read_cache_gib:
+            yield Charge("fsx_tiering_cache_gib_month", months.times(self.read_cache_gib))
 
     @classmethod
     def fitting(cls, demand: Demand) -> Iterator["FsxOpenZfsStorage"]:
@@ -200,6 +231,11 @@ class FsxOpenZfsStorage(StorageModel):
         return self.deployment_type == "MULTI_AZ_1"
 
     @property
+    def least_zones(self) -> int:
+        """Multi-AZ has a server in each of two."""
+        return 2 if self.deployment_type == "MULTI_AZ_1" else 1
+
+    @property
     def is_free_between_zones(self) -> bool:
         """The price of Multi-AZ includes that traffic (FSx for OpenZFS pricing)."""
         return self.deployment_type == "MULTI_AZ_1"
@@ -209,6 +245,8 @@ class FsxOpenZfsStorage(StorageModel):
         """Yield throughput, capacity and IOPS of all of its file systems."""
         several = int(document.get("fileSystems") or 1)
         yield QuotaUse(THROUGHPUT, several * document["throughputCapacityMBps"], "lower throughputCapacityMBps")
+        if is_tiered(document):
+            return  # it provisions neither storage nor IOPS; of the quota of read caches no code is known
         yield QuotaUse(CAPACITY, several * document["storageCapacityGiB"], "lower storageCapacityGiB")
         yield QuotaUse(DISK_IOPS, several * iops_of(document), "lower iops or storageCapacityGiB")
 
@@ -216,8 +254,11 @@ class FsxOpenZfsStorage(StorageModel):
     def slug(self) -> str:
         """Readable id."""
         words = ["fsx"] + ([f"{self.how_many}x"] if self.how_many > 1 else [])
-        words += [self.deployment_type.lower().replace("_", "-"), f"{self.storage_capacity_gib}gib"]
+        words += [self.deployment_type.lower().replace("_", "-")]
+        words += ["tiering"] if self.storage_type == TIERING else []
+        words += [f"{self.storage_capacity_gib}gib"] if self.storage_capacity_gib else []
         words += [f"{self.throughput_capacity_mbps}mbps"]
+        words += [f"{self.read_cache_gib}gib-cache"] if self.read_cache_gib is not None else []
         words += [f"{self.iops}iops"] if self.iops else []
         words += [self.compression.lower()] if self.compression != "NONE" else []
         words += [f"{self.record_size_kib}k"] if self.record_size_kib != 128 else []  # noqa: PLR2004
@@ -227,9 +268,9 @@ class FsxOpenZfsStorage(StorageModel):
         return "-".join(words)
 
     def room_gib(self, instance_type: str) -> float | None:
-        """Return the GiB of SSD."""
+        """Return the GiB of SSD; None of Intelligent-Tiering, which grows."""
         del instance_type
-        return float(self.storage_capacity_gib * self.how_many)
+        return float(self.storage_capacity_gib * self.how_many) if self.storage_capacity_gib else None
 
     @classmethod
     def is_in_one_zone(cls, document: Document) -> bool:
@@ -247,6 +288,7 @@ class FsxOpenZfsStorage(StorageModel):
     def rules(cls) -> tuple[Rule, ...]:
         """Return the rules for its fields."""
         return (
+            storage_type_has_its_fields,
             capacity_is_offered,
             throughput_is_offered,
             iops_are_offered,
@@ -256,13 +298,50 @@ class FsxOpenZfsStorage(StorageModel):
 
 
 def iops_of(document: Document) -> int:
-    """Return the SSD IOPS of one such file system: what is provisioned, or what comes with its storage."""
-    return int(document.get("iops") or limits.FSX_IOPS_PER_GIB.value * document["storageCapacityGiB"])
+    """Return the disk IOPS of one such file system: what is provisioned, or what comes with storage or throughput."""
+    if is_tiered(document):
+        return int(limits.FSX_TIERING_IOPS_PER_MBPS.value * document["throughputCapacityMBps"])
+    return int(document.get("iops") or limits.FSX_IOPS_PER_GIB.value * document.get("storageCapacityGiB", 0))
+
+
+def is_tiered(document: Document) -> bool:
+    """Return whether one as a matrix describes it is Intelligent-Tiering."""
+    return document.get("storageType") == TIERING
+
+
+def written_mbps(document: Document) -> float:
+    """Return the MB/s that one such file system may write: of Intelligent-Tiering less than it may read."""
+    mbps = float(document["throughputCapacityMBps"])
+    if not is_tiered(document):
+        return mbps
+    if mbps > limits.FSX_TIERING_SHARED_UP_TO_MBPS.value:
+        return limits.FSX_TIERING_WRITE_MBPS.value
+    return mbps * limits.FSX_TIERING_WRITE_SHARE.value
+
+
+def storage_type_has_its_fields(part: Part) -> Problems:
+    """Yield a problem for each field that the storage class lacks or does not have."""
+    if part.storage_type == SSD:
+        if part.storage_capacity_gib is None:
+            yield part.problem("storageCapacityGiB", "storageType SSD needs it", "write 64 or more")
+        if part.read_cache_gib is not None:
+            rule = "storageType SSD has no read cache of its own"
+            yield part.problem("readCacheGiB", rule, "leave it out, or write storageType INTELLIGENT_TIERING")
+        return
+    if part.deployment_type != "MULTI_AZ_1":
+        yield part.problem("deploymentType", "Intelligent-Tiering is MULTI_AZ_1 only", "write MULTI_AZ_1")
+    for name, value in (("storageCapacityGiB", part.storage_capacity_gib), ("iops", part.iops)):
+        if value is not None:
+            yield part.problem(name, "Intelligent-Tiering grows with its data, and provisions none", "leave it out")
+    if part.read_cache_gib is None:
+        yield part.problem("readCacheGiB", "Intelligent-Tiering needs it", "write GiB, such as 512, or 0 for none")
 
 
 def capacity_is_offered(part: Part) -> Problems:
     """Yield a problem where FSx has no such capacity."""
     span = limits.FSX_STORAGE_GIB
+    if part.storage_capacity_gib is None:
+        return
     if not span.least <= part.storage_capacity_gib <= span.most:
         nearest = min(max(part.storage_capacity_gib, span.least), span.most)
         rule = f"FSx for OpenZFS has {span.least} to {span.most:,} GiB"
@@ -288,7 +367,7 @@ def throughput_is_offered(part: Part) -> Problems:
 
 def iops_are_offered(part: Part) -> Problems:
     """Yield a problem where provisioned IOPS are fewer than what comes with the storage, or more than FSx has."""
-    if part.iops is None:
+    if part.iops is None or part.storage_capacity_gib is None:
         return
     if part.iops > limits.FSX_IOPS_MOST.value:
         most = int(limits.FSX_IOPS_MOST.value)
