@@ -20,18 +20,23 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     The event decides that its run has ended: DescribeExecution is eventually consistent and may answer RUNNING for some
     seconds more, and the next sweep is 15 minutes away.
 
+    {"owner": …} and {"olderThanS": …} keep it to runs of this owner, that were planned so long ago.
+
     {"images": true} deletes baked images instead, which no other sweep touches. Answers what was deleted and what
     remains: file systems take minutes, so ask again until nothing remains. Where the account forbids EFS or FSx,
     `unasked` in the answer holds the reason.
     """
     is_dry_run = event.get("dryRun", False)
-    if event.get("images"):
-        swept = reaping.sweep_images(is_dry_run=is_dry_run)
-        logger.info("swept images", **swept)
-        return swept
     ended = event.get("detail", {})
     run = event.get("run") or ended.get("name")
+    older_than_s = event.get("olderThanS")
+    before = None if older_than_s is None else now() - older_than_s
+    of = reaping.Selection(run, event.get("owner"), before)
+    if event.get("images"):
+        swept = reaping.sweep_images(of=of, is_dry_run=is_dry_run)
+        logger.info("swept images", **swept)
+        return swept
     has_ended = ended.get("status") in ENDS
-    swept = reaping.sweep(only_run=run, has_ended=has_ended, is_dry_run=is_dry_run, now=now())
+    swept = reaping.sweep(of=of, has_ended=has_ended, is_dry_run=is_dry_run, now=now())
     logger.info("swept", **swept)
     return swept

@@ -1,6 +1,8 @@
 """`matrix reap`: delete what runs have left behind."""
 
 import json
+import re
+import shlex
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +14,8 @@ from cli.tables.text_table import TextTable
 from cli.target import deployment, local_leftovers
 from cli.target.service import Service
 
+SECONDS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0}
+
 
 def reap(
     run: Annotated[
@@ -20,6 +24,13 @@ def reap(
     images: Annotated[
         bool, typer.Option("--images", help="Baked machine images and their snapshots, which no other sweep touches.")
     ] = False,
+    owner: Annotated[
+        str | None, typer.Option("--owner", metavar="OWNER", help="Only what belongs to runs of this owner.")
+    ] = None,
+    older_than: Annotated[
+        str | None,
+        typer.Option("--older-than", metavar="AGE", help="Only of runs, or images, older than this: 3d, 12h or 90m."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be deleted.")] = False,
     local: options.Local = False,
     stack: options.Stack = None,
@@ -33,23 +44,42 @@ def reap(
     and their snapshots, which are kept for later runs; only when no run is running. With --local where no local
     cloud is up: what a killed one has left on this machine.
 
+    --owner is the `owner` of the matrix, a tag of everything that was created. What belongs to a running run before its
+    deadline stays in any case.
+
     Example: matrix reap --run builds-20261120-101500-4f
     """
     if images and run:
         raise CommandError("--images takes away the images of all runs", "leave out --run", ExitCode.BAD_INPUT)
+    older_than_s = None if older_than is None else _seconds(older_than)
+    if run and (owner or older_than):
+        raise CommandError("--run names one run already", "leave out --owner and --older-than", ExitCode.BAD_INPUT)
     # The deployment is never guessed: the local cloud must not answer someone who wants to end a bill on AWS.
     if run:
         deployment.refuse_local_run(run, local=local, stack=stack, region=region)
     deployment.refuse_two_places(local=local, stack=stack)
-    if local and not (run or images) and not deployment.is_local_cloud_running():
+    if local and not (run or images or owner or older_than) and not deployment.is_local_cloud_running():
         _finish(local_leftovers.take_away(dry_run=dry_run), "--local", dry_run=dry_run, as_json=as_json)
         return
     service = Service(deployment.find(local=local, stack=stack, region=region))
-    answer = service.reap(run, dry_run=dry_run, images=images)
+    answer = service.reap(run, dry_run=dry_run, images=images, owner=owner, older_than_s=older_than_s)
     if run and not answer.get("deleted") and not answer.get("remaining"):
         _refuse_what_cannot_be_reaped(service, run)
-    what = "--images " if images else f"--run {run} " if run else ""
+    given = [
+        "--images" if images else "",
+        f"--run {run}" if run else "",
+        f"--owner {shlex.quote(owner)}" if owner else "",
+        f"--older-than {older_than}" if older_than else "",
+    ]
+    what = "".join(f"{each} " for each in given if each)
     _finish(answer, f"{what}{service.deployment.flag}", dry_run=dry_run, as_json=as_json)
+
+
+def _seconds(age: str) -> float:
+    written = re.fullmatch(r"([0-9]{1,5})(d|h|m)", age.strip())
+    if not written:
+        raise CommandError(f"--older-than {age!r} is no age", "write 3d, 12h or 90m", ExitCode.BAD_INPUT)
+    return int(written[1]) * SECONDS[written[2]]
 
 
 def _finish(answer: dict[str, Any], options_again: str, *, dry_run: bool, as_json: bool) -> None:

@@ -169,9 +169,20 @@ class Service:
 
     # --- clean-up -----------------------------------------------------------------------------------------------------
 
-    def reap(self, run: str | None, *, dry_run: bool = False, images: bool = False) -> dict[str, Any]:
-        """Let Reap delete a run's resources, all past their deadline, or images; return what went and what remains."""
-        asked = {"run": run, "dryRun": dry_run, "images": images}
+    def reap(
+        self,
+        run: str | None,
+        *,
+        dry_run: bool = False,
+        images: bool = False,
+        owner: str | None = None,
+        older_than_s: float | None = None,
+    ) -> dict[str, Any]:
+        """Let Reap delete a run's resources, all past their deadline, or images; return what went and what remains.
+
+        With `owner` and `older_than_s` only what belongs to that owner's runs, or was planned so long ago.
+        """
+        asked = {"run": run, "dryRun": dry_run, "images": images, "owner": owner, "olderThanS": older_than_s}
         event = {name: value for name, value in asked.items() if value}
         name = self.deployment.outputs["ReapFunctionName"]
         answer = self.deployment.client("lambda").invoke(FunctionName=name, Payload=json.dumps(event).encode())

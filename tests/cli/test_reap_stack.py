@@ -30,9 +30,9 @@ def reaps(monkeypatch):
             def __init__(self, found):
                 self.deployment = found
 
-            def reap(self, run, *, dry_run, images=False):
+            def reap(self, run, *, dry_run, images=False, owner=None, older_than_s=None):
                 """As the function: a dry run leaves all that it would delete."""
-                asked.append((run, dry_run))
+                asked.append((run, dry_run, owner, older_than_s) if owner or older_than_s else (run, dry_run))
                 return {"deleted": [], "remaining": said["deleted"] + said["remaining"]} if dry_run else said
 
         monkeypatch.setattr(reap, "Service", FakeService)
@@ -50,6 +50,25 @@ def test_reap_lists_what_it_deleted(reaps, matrix):
     assert said.exit_code == 0
     assert asked == [("r", False)]
     assert all(word in said.stdout for word in ("volume", "vol-1", "deleted"))
+
+
+def test_reap_takes_an_owner_and_an_age_and_says_them_again_where_something_remains(reaps, matrix):
+    asked = reaps({"deleted": [], "remaining": [VOLUME]})
+
+    said = matrix("reap", "--owner", "build team", "--older-than", "3d", "--stack", "mine")
+
+    assert asked == [(None, False, "build team", 3 * 86_400.0)]
+    assert "matrix reap --owner 'build team' --older-than 3d --stack" in " ".join(said.stderr.split())
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--older-than", "3"), ("--older-than", "-3d"), ("--run", "r", "--owner", "me")], ids=" ".join
+)
+def test_what_is_no_age_or_names_runs_twice_is_refused_before_anybody_is_asked(reaps, matrix, wrong):
+    asked = reaps({"deleted": [], "remaining": []})
+
+    assert matrix("reap", *wrong).exit_code == 2
+    assert asked == []
 
 
 def test_reap_is_red_when_something_remains_and_says_how_to_go_on(reaps, matrix):

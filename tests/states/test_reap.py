@@ -10,9 +10,10 @@ from botocore.exceptions import ClientError
 
 import reap
 from aws.ec2 import instances
-from aws.records import data_bucket
+from aws.records import data_bucket, table
 from aws.run import executions
 from aws.stack.clients import client
+from aws.teardown import reaping
 from storages import clouds
 from storages.efs import cloud as efs
 from storages.s3 import cloud as s3
@@ -30,8 +31,8 @@ def running(monkeypatch):
     return names
 
 
-def launch(run, deadline_at):
-    plan = {"run": run, "deadline_at": deadline_at, "owner": "me"}
+def launch(run, deadline_at, owner="me"):
+    plan = {"run": run, "deadline_at": deadline_at, "owner": owner}
     return instances.launch(
         plan=plan, file_system="ebs", cell="c", storage={"type": "efs"}, user_data="x",
         boot=instances.Boot("ami-12c6146b", "/dev/xvda"),
@@ -118,6 +119,47 @@ def test_a_dry_run_deletes_nothing_and_lists_all(stack, context, running):
     assert swept["deleted"] == []
     assert {entry["kind"] for entry in swept["remaining"]} == {"instance", "volume"}
     assert instances.of_file_system("r", "ebs") == [instance]
+
+
+def test_a_sweep_of_an_owner_takes_what_carries_its_tag_and_leaves_that_of_others(stack, context, running):
+    [mine], [theirs] = launch("mine", LONG_AHEAD), launch("theirs", LONG_AHEAD, owner="them")
+
+    swept = sweep(context, owner="me")
+
+    assert ids(swept["deleted"]) == {mine}
+    assert {entry["run"] for entry in swept["remaining"]} <= {"mine"}
+    assert instances.of_file_system("theirs", "ebs") == [theirs]
+
+
+def test_a_sweep_of_an_owner_takes_nothing_of_a_run_that_goes_on(stack, context, running):
+    running.add("mine")
+    launch("mine", LONG_AHEAD)
+
+    assert sweep(context, owner="me") == {"deleted": [], "remaining": [], "dry_run": False}
+
+
+def test_a_sweep_of_older_runs_goes_by_when_they_were_planned_and_what_nobody_knows_is_old(stack, context, running):
+    [unknown], [young], [old] = (launch(run, LONG_AHEAD) for run in ("unknown", "young", "old"))
+    for run, age_s in (("young", 86_400), ("old", 4 * 86_400)):
+        table._update(run, "PLAN", {"run": run, "owner": "me", "created_at": time.time() - age_s})
+
+    swept = sweep(context, olderThanS=3 * 86_400, dryRun=True)
+
+    assert {unknown, old} <= ids(swept["remaining"])
+    assert young not in ids(swept["remaining"])
+
+
+def test_receipts_of_runs_that_a_sweep_was_not_of_stay_open(stack, context, running, monkeypatch):
+    settled = []
+    monkeypatch.setattr(reaping.receipts, "after_sweep", lambda run, _sweep: settled.append(run))
+    monkeypatch.setattr(reaping, "_copies_of", lambda _run: [])
+    for run, owner in (("mine", "me"), ("theirs", "them")):
+        table._update(run, "PLAN", {"run": run, "owner": owner, "created_at": 1.0})
+        table.reopen_receipt(run)
+
+    sweep(context, owner="me")
+
+    assert settled == ["mine"]
 
 
 def test_the_event_of_an_ended_execution_sweeps_that_run_only(stack, context, running):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any
 
@@ -30,6 +31,9 @@ class Baked:
     state: str
     reason: str
     made_by: str
+    owner: str
+    created_at: float
+    """Epoch seconds."""
     snapshots: list[str]
 
 
@@ -111,10 +115,13 @@ def _describe(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 def _baked(image: Mapping[str, Any]) -> Baked:
     volumes = (mapping.get("Ebs", {}) for mapping in image.get("BlockDeviceMappings", []))
+    named = tags.as_mapping(image.get("Tags", []))
     return Baked(
         id=image["ImageId"],
         state=image["State"],
         reason=image.get("StateReason", {}).get("Message", ""),
-        made_by=tags.as_mapping(image.get("Tags", [])).get(tags.MADE_BY, ""),
+        made_by=named.get(tags.MADE_BY, ""),
+        owner=named.get(tags.OWNER, ""),
+        created_at=datetime.fromisoformat(image["CreationDate"]).timestamp(),
         snapshots=[volume["SnapshotId"] for volume in volumes if "SnapshotId" in volume],
     )

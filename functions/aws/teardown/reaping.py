@@ -1,7 +1,7 @@
 """Find by tag what a run left behind, decide whether the run still needs it, delete it, complete the receipt."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -31,24 +31,51 @@ class Leftover:
     delete: Callable[[], object]
 
 
-def sweep(*, only_run: str | None, is_dry_run: bool, now: float, has_ended: bool = False) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Selection:
+    """Which runs a sweep is of: all, but where something is given."""
+
+    run: str | None = None
+    owner: str | None = None
+    started_before: float | None = None
+    """Epoch seconds; a run that the table does not know counts as older."""
+
+    def takes(self, run: str, resource_tags: Mapping[str, str] | None = None) -> bool:
+        """Say whether it is of a run; `resource_tags` name its owner, where the table does not know it."""
+        if self.run is not None and run != self.run:
+            return False
+        if self.owner is None and self.started_before is None:
+            return True
+        row = table.run_row(run) or {}
+        owner = row.get("owner") or (resource_tags or {}).get(tags.OWNER)
+        is_old = self.started_before is None or float(row.get("created_at", 0)) < self.started_before
+        return is_old and self.owner in (None, owner)
+
+    def takes_image(self, image: images.Baked) -> bool:
+        """Say whether it is of a baked image, which has a time of its own."""
+        return self.owner in (None, image.owner) and (
+            self.started_before is None or image.created_at < self.started_before
+        )
+
+
+def sweep(*, of: Selection, is_dry_run: bool, now: float, has_ended: bool = False) -> dict[str, Any]:
     """Delete what no running execution needs; return what was `deleted` and what `remaining` is still to go.
 
-    A resource is needed while its run's execution is RUNNING and its deadline tag lies ahead. `only_run` restricts the
-    sweep to one run; if that run `has_ended`, as an event says, Step Functions is not asked. Instances are deleted at
+    A resource is needed while its run's execution is RUNNING and its deadline tag lies ahead. `of` restricts the sweep
+    to some runs; if the only one `has_ended`, as an event says, Step Functions is not asked. Instances are deleted at
     once; a volume or file system may have to wait for them, stays in `remaining` and goes in a later sweep. Copies that
     AWS made are deleted with the receipt of their run; it carries `now`, the time at which this sweep began. A service
     that the account may not use is named in `unasked`; the others are swept.
     """
-    is_running = _RunningRuns({only_run} if only_run and has_ended else set(), now)
+    is_running = _RunningRuns({of.run} if of.run and has_ended else set(), now)
     # Before anything is looked for: see aws.run.creations.
-    refusal = None if is_dry_run else _note_ends(only_run, is_running)
+    refusal = None if is_dry_run else _note_ends(of.run, is_running)
     deleted: list[dict[str, str]] = []
     remaining: list[dict[str, str]] = []
     unasked: dict[str, str] = {}
     for leftover in _all_tagged(unasked):
         run = leftover.tags[tags.RUN]
-        if only_run and run != only_run:
+        if not of.takes(run, leftover.tags):
             continue
         if is_running(run) and not _is_overdue(leftover.tags, now):
             continue
@@ -58,7 +85,7 @@ def sweep(*, only_run: str | None, is_dry_run: bool, now: float, has_ended: bool
     try:
         if refusal:
             raise refusal
-        for run in _runs_to_settle(only_run, [*deleted, *remaining], is_running):
+        for run in _runs_to_settle(of, [*deleted, *remaining], is_running):
             remaining += _copies_of(run)
             if not is_dry_run:
                 left = sum(entry["run"] == run for entry in remaining)
@@ -81,7 +108,7 @@ def _note_ends(only_run: str | None, is_running: Callable[[str], bool]) -> Clien
     return None
 
 
-def sweep_images(*, is_dry_run: bool) -> dict[str, Any]:
+def sweep_images(*, of: Selection, is_dry_run: bool) -> dict[str, Any]:
     """Delete baked images and their snapshots, but only while no run is running: it may launch from them."""
     pages = (
         client("stepfunctions")
@@ -91,7 +118,7 @@ def sweep_images(*, is_dry_run: bool) -> dict[str, Any]:
     is_any_running = any(page["executions"] for page in pages)
     deleted: list[dict[str, str]] = []
     remaining: list[dict[str, str]] = []
-    for image in images.all_baked():
+    for image in filter(of.takes_image, images.all_baked()):
         is_gone = not is_dry_run and not is_any_running and _delete(_leftover_of(image))
         parts = [("image", image.id), *(("image-snapshot", snapshot) for snapshot in image.snapshots)]
         (deleted if is_gone else remaining).extend(
@@ -114,13 +141,14 @@ def _delete(leftover: Leftover) -> bool:
         return False
 
 
-def _runs_to_settle(
-    only_run: str | None, entries: list[dict[str, str]], is_running: Callable[[str], bool]
-) -> list[str]:
-    """Return the ended runs whose receipt is incomplete, or was completed before this sweep came upon `entries`."""
-    incomplete = [run for run in table.open_receipts() if only_run in (None, run)]
+def _runs_to_settle(of: Selection, entries: list[dict[str, str]], is_running: Callable[[str], bool]) -> list[str]:
+    """Return the ended runs whose receipt is incomplete, or was completed before this sweep came upon `entries`.
+
+    Only of those that the sweep is of: what others have left was not looked for, so their receipts must not say so.
+    """
+    incomplete = [run for run in table.open_receipts() if of.takes(run)]
     swept = [entry["run"] for entry in entries]
-    named = [only_run] if only_run else []
+    named = [of.run] if of.run else []
     runs = dict.fromkeys([*incomplete, *swept, *named])
     return [run for run in runs if table.run_row(run) and not is_running(run)]
 
