@@ -11,6 +11,8 @@ from matrix.terms.charges import Amount, Charge, Usage
 from matrix.terms.problems import Problems
 from storages.contracts.model import CeilingWords, Document, StorageModel, Words
 
+# How names of directory buckets end, and of no others (S3 user guide, directory bucket naming rules).
+_OF_DIRECTORY_BUCKETS = "--x-s3"
 # What reads it beside botocore, which each instance has.
 _PROGRAMS = {"crt": {"awscrt"}}
 
@@ -125,7 +127,7 @@ class S3Storage(StorageModel):
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         """Return the rules for its fields."""
-        return (what_exists_is_named_whole_and_read_by_commands,)
+        return (what_exists_is_named_whole_and_read_by_commands, no_directory_bucket)
 
 
 def what_exists_is_named_whole_and_read_by_commands(part: Part) -> Problems:
@@ -137,3 +139,13 @@ def what_exists_is_named_whole_and_read_by_commands(part: Part) -> Problems:
     if part.bucket and part.client != "command":
         rule = f"{part.client} reads what the run has written, and nothing is written to a bucket of yours"
         yield part.problem("client", rule, "write command, or leave out bucket and prefix")
+
+
+def no_directory_bucket(part: Part) -> Problems:
+    """Yield a problem for a bucket of S3 Express One Zone, by its name."""
+    if part.bucket and part.bucket.endswith(_OF_DIRECTORY_BUCKETS):
+        rule = (
+            "is a directory bucket of S3 Express One Zone, which takes requests in sessions only (CreateSession), and"
+            " no role of the stack may open one"
+        )
+        yield part.problem("bucket", rule, "write a general purpose bucket")

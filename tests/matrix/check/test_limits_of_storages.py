@@ -268,6 +268,13 @@ def test_objects_are_what_a_bucket_holds_and_what_can_be_made(storage, changes, 
 THEIRS = BY_COMMAND | {"bucket": "theirs", "prefix": "letters/2026"}
 
 
+def test_a_directory_bucket_is_known_by_its_name_and_refused_before_aws_is_asked():
+    found = problems_of(storage=[THEIRS | {"bucket": "tables--use1-az4--x-s3"}], workload=[COMMAND])
+
+    assert "directory bucket of S3 Express One Zone" in found["storage[0].bucket"].rule
+    assert problems_of(storage=[THEIRS | {"bucket": "tables--use1-az4"}], workload=[COMMAND]) == {}
+
+
 def test_objects_that_exist_are_read_by_commands_and_the_plan_says_what_is_done_to_them():
     [warning] = matrix(storage=[THEIRS], workload=[COMMAND]).warnings
 
