@@ -77,8 +77,11 @@ def _need_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield a problem for each field by which a workload needs what a storage cannot do."""
     reported: set[tuple[str, str]] = set()
     for cell in cells:
-        lacks, slug = cell.storage.lacks, cell.storage.slug
-        for need in cell.workload.needs() if lacks else ():
+        lacks = cell.storage.lacks
+        if not lacks:
+            continue
+        slug = cell.storage.slug
+        for need in cell.workload.needs():
             path = f"{path_of_workload(matrix, cell)}.{need.field}"
             if need.ability in lacks and (path, slug) not in reported:
                 reported.add((path, slug))
