@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         command,
         dd,
         delete,
+        export,
         fio,
         instance_throughput,
         metadata,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     # mypy holds each module against the protocol here. At run time only the job's own is imported.
     _MODULES: tuple[WorkloadModule, ...] = (
-        build, command, dd, delete, fio, instance_throughput, metadata, objects, read, touch, transfer, yocto,
+        build, command, dd, delete, export, fio, instance_throughput, metadata, objects, read, touch, transfer, yocto,
     )  # fmt: skip
 
 TYPES = (
@@ -42,6 +43,7 @@ TYPES = (
     "metadata",
     "delete",
     "objects",
+    "export",
 )
 
 

@@ -14,7 +14,7 @@ from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, lent
 from matrix.check.existing import written
 from matrix.input.matrix import Matrix
-from matrix.terms.documents.job import Mount
+from matrix.terms.documents.job import ExportedTo, Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.keys import folder_on_existing
 from matrix.terms.problems import Problem, Problems
@@ -44,6 +44,7 @@ FILE_SYSTEMS: dict[str, FileSystem] = {
 }
 _DEVICES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.device}
 OF_INSTANCES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.mount, "instance-store": instance_store.mount}
+_EXPORTED: dict[str, Callable[[str], ExportedTo]] = {"s3-files": s3_files.exported_to}
 
 
 def file_system(storage: Part) -> FileSystem | None:
@@ -104,6 +105,8 @@ def _mount_of_one(storage: Part, resource_id: str | None, run: str, *, wants_dev
     # In a bucket of somebody's nothing is written, so there is no folder.
     if existing_id(storage) and "bucket" not in mount:
         mount["folder"] = folder_on_existing(run)
+    elif resource_id and storage["type"] in _EXPORTED:
+        mount["exported_to"] = _EXPORTED[storage["type"]](resource_id)
     return mount
 
 

@@ -28,9 +28,9 @@ class Folders:
         elif not left_s and file_system_id not in self._gone:
             (self._root / file_system_id).mkdir(parents=True, exist_ok=True)
 
-    def holds_files(self, file_system_id: str) -> bool:
-        """Return whether any file is in the folder."""
-        return any(path.is_file() for path in (self._root / file_system_id).rglob("*"))
+    def folder(self, file_system_id: str) -> Path:
+        """Return where it is, or would be."""
+        return self._root / file_system_id
 
     def delete(self, file_system_id: str) -> None:
         """Remove the folder with all it holds."""

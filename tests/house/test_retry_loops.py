@@ -30,6 +30,7 @@ REASONS = {
     "agent/engine/arrivals.py: work": "waits for the time of the next arrival",
     "agent/engine/creates.py: create_all": "paces requests of an emulated storage",
     "agent/engine/object_requests.py: _repeated": "each is counted in the sample, and what none mends is raised",
+    "agent/engine/exports.py: look": "looks each second until all is there; a failure is raised",
     "agent/engine/phases.py: list_all": "paces requests of an emulated storage",
     "agent/engine/reads.py: read": "paces requests of an emulated storage",
     "agent/machine/traffic.py: _sample": "reads counters at even distances",

@@ -1,5 +1,8 @@
 """S3 Files, which moto does not know: life cycles, tokens, folders, what its guide refuses."""
 
+import os
+import time
+
 import pytest
 from botocore.exceptions import ClientError
 from support.running_cloud import wait_until
@@ -107,3 +110,32 @@ def test_a_synchronization_configuration_is_only_replaced_by_who_has_read_it(clo
 
     found = files.get_synchronization_configuration(fileSystemId=name)
     assert {key: found[key] for key in wanted} == wanted
+
+
+def test_a_file_that_has_not_changed_for_a_while_is_an_object_with_what_is_in_it(cloud, files):
+    created = files.create_file_system(bucket=bucket_of(cloud, "of-exports"), prefix="a/", roleArn=ROLE)
+    name, folder = created["fileSystemId"], cloud.workdir / "storage" / "file-systems" / created["fileSystemId"]
+    wait_until(lambda: status(files, name) == "available", "available")
+    (folder / "below").mkdir()
+    (folder / "below" / "old").write_text("data")
+    (folder / "below" / "new").write_text("data")
+    long_ago = time.time() - 3600
+    os.utime(folder / "below" / "old", (long_ago, long_ago))
+    s3 = cloud.client("s3")
+
+    def listed(prefix: str) -> list[str]:
+        return [e["Key"] for e in s3.list_objects_v2(Bucket="of-exports", Prefix=prefix).get("Contents", [])]
+
+    assert listed("b/") == []
+    assert listed("a/below/") == ["a/below/old"]
+    assert s3.get_object(Bucket="of-exports", Key="a/below/old")["Body"].read() == b"data"
+
+    wait_until(lambda: listed("a/below/") == ["a/below/new", "a/below/old"], "the export")
+    assert len(s3.list_object_versions(Bucket="of-exports")["Versions"]) == 2  # each was put once
+    (folder / "below" / "old").write_text("other")
+    os.utime(folder / "below" / "old", (long_ago + 1, long_ago + 1))
+    listed("a/")
+    assert s3.get_object(Bucket="of-exports", Key="a/below/old")["Body"].read() == b"other"
+
+    os.utime(folder / "below" / "new", (long_ago, long_ago))
+    files.delete_file_system(fileSystemId=name)  # nothing waits any more

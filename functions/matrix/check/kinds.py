@@ -18,6 +18,7 @@ def kind_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     yield from _need_problems(matrix, cells)
     yield from _object_problems(matrix, cells)
     yield from _request_problems(cells)
+    yield from _export_problems(cells)
     yield from _neighbour_problems(matrix, cells)
     yield from _device_problems(matrix, cells)
     yield from _several_problems(matrix, cells)
@@ -119,6 +120,21 @@ def _request_problems(cells: list[Combination]) -> Problems:
         reported.add(storage.type)
         rule = f"cannot be done on {storage.slug}: it keeps files, and takes no requests for objects"
         fix = f"exclude it for storage type {storage.type}; for small files use workload metadata or touch"
+        yield Problem("workload", cell.workload.type, rule, fix)
+
+
+def _export_problems(cells: list[Combination]) -> Problems:
+    """Yield a problem where what is written becomes no object, or one of a bucket that instances may not list."""
+    reported: set[str] = set()
+    for cell in cells:
+        storage = cell.storage
+        is_exported = storage.exports_objects and not storage.existing_id
+        if not cell.workload.wants_exports or is_exported or storage.only_workloads or storage.slug in reported:
+            continue
+        reported.add(storage.slug)
+        rule = "its bucket is yours, which no role of the stack may list" if storage.existing_id else ""
+        rule = f"cannot be done on {storage.slug}: {rule or 'its files become no objects'}"
+        fix = f"exclude it for storage type {storage.type}, or take storage s3-files without fileSystemId"
         yield Problem("workload", cell.workload.type, rule, fix)
 
 

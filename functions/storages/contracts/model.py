@@ -82,6 +82,8 @@ class Storage(Element, Protocol):
     """Whether it is no file system, so that no other workload can be done on it than `only_workloads`."""
     keeps_objects: ClassVar[bool]
     """Whether it keeps objects, and no files."""
+    exports_objects: ClassVar[bool]
+    """Whether its files become objects of a bucket of the stack, after a while."""
     existing_fields: ClassVar[tuple[str, ...]]
     """The fields by which a matrix names one that is there already; none where it can't."""
     are_limits_published: ClassVar[bool]
@@ -295,6 +297,7 @@ class StorageModel(ElementModel):
     has_device: ClassVar[bool] = False
     is_only_read: ClassVar[bool] = False
     keeps_objects: ClassVar[bool] = False
+    exports_objects: ClassVar[bool] = False
     existing_fields: ClassVar[tuple[str, ...]] = ()
     are_limits_published: ClassVar[bool] = True
     bursts_by: ClassVar[str] = "type"

@@ -15,7 +15,7 @@ from aws_lambda_powertools import Logger
 from aws.stack import encryption, network, tags
 from aws.stack.clients import client
 from aws.stack.environment import environment
-from matrix.terms.documents.job import Mount
+from matrix.terms.documents.job import ExportedTo, Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
 from storages import reach
@@ -208,6 +208,11 @@ def mount(resource_id: str, storage: Part) -> Mount:
     # TLS, IAM, NFS 4.2 and its other options the helper adds by itself.
     options = "rw" if storage["directReads"] else "rw,nodirects3read"
     return {"kind": "s3-files", "source": f"{resource_id}:/", "options": options}
+
+
+def exported_to(resource_id: str) -> ExportedTo:
+    """Return where its files become objects; its mark there says below which prefix."""
+    return {"bucket": _bucket(), "mark": f"{OWNERS}{resource_id}", "region": environment().region}
 
 
 def existing() -> Iterator[Existing]:

@@ -16,13 +16,13 @@ LEAST_WRITE_GIBPS, CLIENT_READ_GIBPS = 1.0, 3.0
 METERED_DATA_BYTES, METERED_METADATA_BYTES = 32_768, 4_096
 # What the model of CreateFileSystem calls a FileSystemId; EFS's are shorter.
 FileSystemId = Annotated[str, StringConstraints(pattern=r"^fs-[0-9a-f]{17,40}$")]
-_PART_BYTES = 8 * 2**20  # of an export; S3 Files does not say how large its parts are
 
 
 class S3FilesStorage(StorageModel):
     """An Amazon S3 Files file system, shared by the instances of a cell; it shows objects of a bucket as files."""
 
     is_shared: ClassVar[bool] = True
+    exports_objects: ClassVar[bool] = True
     existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
     bursts_by: ClassVar[str] = "directReads"
     limits_count: ClassVar[str] = ", of writes"
@@ -141,7 +141,8 @@ class S3FilesStorage(StorageModel):
         read = Amount(through.low, through.expected + exported.expected, through.high + exported.high)
         yield Charge("s3_files_read_gib", read.times(1 / 2**30))
         yield Charge("s3_files_write_gib", written.times(1 / 2**30))
-        yield Charge("s3_put", exported.times(1 / _PART_BYTES))
+        puts = usage.write_requests
+        yield Charge("s3_put", Amount(0.0, puts.expected, puts.high))
 
     @property
     def slug(self) -> str:

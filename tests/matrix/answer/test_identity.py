@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.matrices import BUILD, COMMAND, DD, FIO, METADATA, OBJECTS, READ, THROUGHPUT, TPS, TRANSFER, YOCTO
+from support.matrices import BUILD, COMMAND, DD, EXPORT, FIO, METADATA, OBJECTS, READ, THROUGHPUT, TPS, TRANSFER, YOCTO
 
 from matrix.input.workloads import MODELS, same_point
 from matrix.terms.names import point_labels
@@ -12,6 +12,7 @@ TOUCH = {"type": "touch", "files": 1024, "threads": 1}
 DELETE = {"type": "delete", "files": 1024, "directories": 4}
 WHOLE = [
     TOUCH, METADATA, DD, FIO, READ, BUILD, TRANSFER | {"tool": "cp+parallel"}, DELETE, YOCTO, THROUGHPUT,
+    EXPORT,
     OBJECTS | {"operation": "mix", "mix": {"get": 5, "list": 3, "delete": 2}, "objectSize": "64MiB"},
     COMMAND | {"metrics": {"tps": TPS}, "primaryMetric": "tps", "objectSize": "8KiB"},
 ]  # fmt: skip

@@ -9,12 +9,14 @@ from support.matrices import (
     DD,
     EBS,
     EFS,
+    EXPORT,
     FIO,
     FSX,
     METADATA,
     OBJECTS,
     READ,
     S3,
+    S3_FILES,
     THROUGHPUT,
     TOUCH,
     TRANSFER,
@@ -781,3 +783,46 @@ def test_requests_of_objects_cost_what_s3_bills_for_them():
     # 3 repetitions of 1,014 PUTs and LISTs at 5 USD a million, and of as many GETs at 0.4.
     difference = 3 * ((1014 - 14) * 5e-6 - (1010 - 26) * 0.4e-6)
     assert put["metered_usd"]["expected"] - got["metered_usd"]["expected"] == pytest.approx(difference, rel=0.05)
+
+
+# ---------------------------------------------------------------- export
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"files": 10, "threads": 3}, "files"),
+        ({"files": 2002, "threads": 2}, "files"),
+        ({"atMostSeconds": 0}, "atMostSeconds"),
+    ],
+)
+def test_files_whose_export_cannot_be_seen_are_refused(changes, field):
+    assert problems_of(storage=[S3_FILES], workload=[EXPORT]) == {}
+
+    assert list(problems_of(storage=[S3_FILES], workload=[EXPORT | changes])) == [f"workload[0].{field}"]
+
+
+@pytest.mark.parametrize(
+    ("storage", "words"),
+    [
+        (EFS, "its files become no objects"),
+        (S3_FILES | {"fileSystemId": "fs-0123456789abcdef0"}, "its bucket is yours"),  # pragma: allowlist secret
+        (S3, "only for workload read or objects"),
+    ],
+)
+def test_an_export_needs_a_file_system_of_the_run_that_becomes_objects(storage, words):
+    [problem] = problems_of(storage=[storage], workload=[EXPORT]).values()
+
+    assert words in problem.rule
+
+
+def test_an_export_takes_a_minute_and_costs_a_put_for_each_file_and_its_listings():
+    checked = matrix(storage=[S3_FILES], workload=[EXPORT | {"files": 8000, "threads": 8}]).matrix
+    [workload], [storage] = checked.workload, checked.storage
+    [point] = workload.points()
+
+    footprint = workload.footprint(point, storage, 2)
+
+    waiting_s = 60 + 2 * 8000 / 800
+    assert footprint.write_requests == 8000 + 8 * waiting_s
+    assert footprint.seconds > waiting_s

@@ -101,7 +101,12 @@ SOME_WORKLOADS = (
     {"type": "read", "records": 1024},
     {"type": "command", "name": "copy", "command": "true"},
 )
-SOME_STORAGES = ({"type": "ebs", "volumeType": "gp3", "sizeGiB": 200}, {"type": "efs"}, {"type": "s3"})
+SOME_STORAGES = (
+    {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200},
+    {"type": "efs"},
+    {"type": "s3"},
+    {"type": "s3-files"},
+)
 
 
 @pytest.mark.parametrize("kind", MODELS)

@@ -48,6 +48,11 @@ class Workload(Element, Protocol):
         ...
 
     @property
+    def wants_exports(self) -> bool:
+        """Whether it waits for files to become objects of a bucket of the stack."""
+        ...
+
+    @property
     def writes_zeros(self) -> bool:
         """Whether any of its points writes zeros, which a compressor makes nothing of."""
         ...
@@ -127,6 +132,11 @@ class WorkloadModel(ElementModel):
     @property
     def wants_objects(self) -> bool:
         """It works on files, or on what a storage has in their place."""
+        return False
+
+    @property
+    def wants_exports(self) -> bool:
+        """What becomes of its files elsewhere is nothing to it."""
         return False
 
     @property

@@ -45,6 +45,15 @@ class FileServerAddress(TypedDict):
     """What a reader of this run must say."""
 
 
+class ExportedTo(TypedDict):
+    """Where files of a file system become objects."""
+
+    bucket: str
+    mark: str
+    """The key of the object that says below which prefix."""
+    region: str
+
+
 class Mount(TypedDict):
     """How an instance gets at its storage. `{instance_id}` and `{userid}` stand for its own names."""
 
@@ -64,6 +73,8 @@ class Mount(TypedDict):
     """lustre: options of `lfs setstripe` that say how new files are spread."""
     read_ahead_kib: NotRequired[int]
     """nfs: how far the kernel reads ahead."""
+    exported_to: NotRequired[ExportedTo]
+    """s3-files that a run has made, also where the local cloud lends a folder in its place."""
     bucket: NotRequired[str]
     """s3, mountpoint."""
     prefix: NotRequired[str]

@@ -1,0 +1,91 @@
+"""The export engine: writes files and looks until a listing of the bucket shows each as an object.
+
+Its plan: `threads`, each worker's `directories` and the `prefixes` that they are in the bucket, `counts`, `file_bytes`,
+`region`, `bucket`, `at_most_s`, `seed`, `mode`. A file's time counts from when close() has returned until the listing
+that shows it with its size has been answered, so it is up to LOOK_EACH_S too long, and never too short.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Any, Callable
+
+from agent.board.blackboard import new_client, new_session
+from agent.engine import crew
+from agent.engine.object_requests import KEPT, Contents
+from agent.engine.objects import once
+
+if TYPE_CHECKING:
+    # Size by name of what a page of a listing shows.
+    List = Callable[[], dict[str, int]]
+
+# As functions/matrix/input/workloads/export.py counts the listings.
+LOOK_EACH_S = 1.0
+
+
+class NotVisible(Exception):
+    """Files have not become objects in time."""
+
+
+def main() -> None:
+    """Wait at the gate, write, look, report."""
+    plan = crew.read_plan()
+    contents = Contents(plan["file_bytes"], None, plan["seed"])
+    crew.work(plan, {}, lambda number, _is_alone: prepare(plan, contents, number))
+
+
+def prepare(plan: dict[str, Any], contents: Contents, number: int) -> crew.Loop:
+    """One worker's client, made before its time begins."""
+    client = once(lambda: new_client(new_session(plan["region"]), "s3", plan["threads"]))
+    prefix = plan["prefixes"][number]
+
+    def listed() -> dict[str, int]:
+        page = client.list_objects_v2(Bucket=plan["bucket"], Prefix=prefix)
+        return {entry["Key"][len(prefix) :]: int(entry["Size"]) for entry in page.get("Contents", [])}
+
+    first = sum(plan["counts"][:number])
+
+    def loop() -> crew.Timed:
+        timed = crew.Timed()
+        timed.start_ns = time.monotonic_ns()
+        directory, count = plan["directories"][number], plan["counts"][number]
+        closed = {str(n): write(f"{directory}/{n}", contents.block(KEPT, first + n, 0)) for n in range(count)}
+        seen = look(closed, listed, plan["file_bytes"], timed.start_ns + plan["at_most_s"] * crew.SECOND_NS)
+        for name in sorted(seen, key=lambda each: seen[each]):
+            timed.due.append(closed[name])
+            timed.ended.append(seen[name])
+        timed.begun = timed.due
+        return timed
+
+    return loop
+
+
+def write(path: str, content: bytes) -> int:
+    """Write a file; returns the clock (monotonic ns) after it was closed."""
+    file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+    try:
+        view = memoryview(content)
+        while view:
+            view = view[os.write(file, view) :]
+    finally:
+        os.close(file)
+    return time.monotonic_ns()
+
+
+def look(closed: dict[str, int], listed: List, size: int, until_ns: int) -> dict[str, int]:
+    """List until all files are there with their size; when (monotonic ns) each was seen. Raises NotVisible."""
+    seen: dict[str, int] = {}
+    due = time.monotonic()
+    while True:
+        there = listed()
+        now_ns = time.monotonic_ns()
+        for name in closed.keys() - seen.keys():
+            if there.get(name) == size:
+                seen[name] = now_ns
+        if len(seen) == len(closed):
+            return seen
+        if now_ns > until_ns:
+            raise NotVisible(f"{len(closed) - len(seen)} of {len(closed)} files were no objects in time")
+        due += LOOK_EACH_S
+        time.sleep(max(0.0, due - time.monotonic()))

@@ -1,0 +1,84 @@
+"""Files that become objects: written to a folder, put into a real S3 server (moto) by somebody else, and looked for."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pytest
+from support.agent_cloud import BUCKET, REGION
+
+from agent.engine import crew, exports
+from agent.workloads import export
+
+MARK = "owners/fs-1"
+PARAMS = {"files": 6, "file_bytes": 5_000, "threads": 2, "at_most_s": 60}
+
+
+@pytest.fixture
+def exporting(cloud, storage):
+    """Somebody who puts each file of the storage into the bucket, DELAY_S after it was written."""
+    cloud.s3.put_object(Bucket=BUCKET, Key=MARK, Body=json.dumps({"prefix": "p/"}).encode())
+    over = threading.Event()
+
+    def run() -> None:
+        done = set()
+        while not over.wait(0.1):
+            for path in storage.rglob("*"):
+                if path not in done and path.is_file() and time.time() - path.stat().st_mtime > DELAY_S:
+                    done.add(path)
+                    cloud.s3.put_object(Bucket=BUCKET, Key=f"p/{path.relative_to(storage)}", Body=path.read_bytes())
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    yield
+    over.set()
+    thread.join()
+
+
+DELAY_S = 2.0
+
+
+def mount_of(storage):
+    where = {"bucket": BUCKET, "mark": MARK, "region": REGION}
+    return {"kind": "directory", "path": str(storage), "exported_to": where}
+
+
+def test_a_file_takes_from_its_close_until_a_listing_shows_it(cloud, instance, storage, make_job, exporting):
+    job = make_job("export", [PARAMS], mount=mount_of(storage), storage={"type": "s3-files"})
+    cloud.put("job.json", job)
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    metrics = sample["metrics"]
+    assert DELAY_S <= metrics["visible_p50_s"] <= metrics["visible_p90_s"] * 1.01
+    assert metrics["visible_p90_s"] <= metrics["visible_p100_s"] * 1.01
+    assert metrics["visible_p100_s"] <= metrics["duration_s"]
+    assert sample["work"] == {"files": 6, "write_bytes": 30_000}
+
+
+def test_files_that_become_no_objects_in_time_fail_the_sample():
+    with pytest.raises(exports.NotVisible, match="1 of 2 files"):
+        exports.look({"0": 1, "1": 1}, lambda: {"0": 5}, 5, until_ns=time.monotonic_ns() - 1)
+
+
+def test_an_object_of_another_size_is_not_yet_the_file(monkeypatch):
+    pages = [{"0": 3}, {}, {"0": 5}]
+    monkeypatch.setattr(exports.time, "sleep", lambda _s: None)
+
+    seen = exports.look({"0": 1}, lambda: pages.pop(0), 5, until_ns=time.monotonic_ns() + crew.SECOND_NS * 60)
+
+    assert seen.keys() == {"0"}
+    assert pages == []
+
+
+def test_parameters_that_are_wrong_are_named():
+    assert export.problems(PARAMS) == []
+    assert [problem.partition(":")[0] for problem in export.problems({"files": 0})] == [
+        "files",
+        "file_bytes",
+        "threads",
+        "at_most_s",
+    ]
