@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.owned import THEIR_EFS, THEIR_FSX, THEIR_SNAPSHOT
+from support.owned import THEIR_EFS, THEIR_FILES, THEIR_FSX, THEIR_SNAPSHOT
 from support.runs import EBS, EFS, matrix
 
 ROOT = Path(__file__).parents[2]
@@ -77,12 +77,19 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "existing-fsx": matrix(
         storage=[FSX | {"name": "theirs", "fileSystemId": THEIR_FSX}], workload=[TOUCH], fleet=[ONE]
     ),
+    "files": matrix(storage=[{"type": "s3-files", "name": "files"}], workload=[TOUCH], fleet=[TWO]),
+    "existing-files": matrix(
+        storage=[{"type": "s3-files", "name": "theirs", "fileSystemId": THEIR_FILES}], workload=[TOUCH], fleet=[ONE]
+    ),
     "baked": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE], image=OWN_IMAGE),
     "unbaked": matrix(storage=[EBS | {"name": "ebs"}], workload=[TOUCH], fleet=[ONE], image=OWN_IMAGE),
 }
 # Of services that others ask about what they have made, these ask about what is somebody's, or of another kind: both
 # calls are befallen.
-OF_THEIRS = {"existing": ("elasticfilesystem:",), "existing-fsx": ("fsx:",), "lustre": ("fsx:",)}
+OF_THEIRS = {
+    **{"existing": ("elasticfilesystem:",), "existing-fsx": ("fsx:",), "lustre": ("fsx:",)},
+    "existing-files": ("s3files:",),
+}
 # What befalls a scenario anyway, and how it ends then; the others succeed.
 FATE: dict[str, dict[str, Any]] = {
     "stopped": {"fault": "stopped", "who": "Run", "action": "enter", "what": "Poll fleet", "nth": 3},

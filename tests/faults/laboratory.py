@@ -152,7 +152,9 @@ class Laboratory:
                 found["FileSystemId"]
                 for service in ("efs", "fsx")
                 for found in self.cloud.client(service).describe_file_systems()["FileSystems"]
-            ],
+            ]
+            + [found["fileSystemId"] for found in self.cloud.client("s3files").list_file_systems()["fileSystems"]],
+            "versions": [key for key, _ in versions_of_files(self.cloud)],
             "folders": [str(path) for path in (self.cloud.folder / "storage").glob("*/*")],
             "objects": [key for key, _ in data_objects(self.cloud)],
             "images": [image["ImageId"] for image in ec2.describe_images(Owners=["self"])["Images"]],
@@ -265,7 +267,9 @@ def left_behind(run: Run) -> dict[str, list[Any]]:
         own |= {one["InstanceId"] for reservation in page["Reservations"] for one in reservation["Instances"]}
     folders = [path for path in everything.pop("folders", []) if Path(path).name in own]
     objects = [key for key, whose in data_objects(run.cloud) if f'"{run.name}"' in whose]
-    return everything | ({"folders": folders} if folders else {}) | ({"objects": objects} if objects else {})
+    versions = [key for key, whose in versions_of_files(run.cloud) if f'"{run.name}"' in whose]
+    more = {"folders": folders, "objects": objects, "versions": versions}
+    return everything | {kind: found for kind, found in more.items() if found}
 
 
 def data_objects(cloud: Cloud) -> Iterator[tuple[str, str]]:
@@ -279,6 +283,24 @@ def data_objects(cloud: Cloud) -> Iterator[tuple[str, str]]:
             yield key, s3.get_object(Bucket=bucket, Key=tags)["Body"].read().decode() if tags in keys else ""
         except s3.exceptions.NoSuchKey:
             continue  # it has gone meanwhile
+
+
+def versions_of_files(cloud: Cloud) -> Iterator[tuple[str, str]]:
+    """Each version of an object in the bucket of S3 Files, with the text of its owner's mark, empty where it lacks."""
+    s3 = cloud.client("s3")
+    [bucket] = [one["Name"] for one in s3.list_buckets()["Buckets"] if "filesbucket" in one["Name"]]
+    listed = s3.list_object_versions(Bucket=bucket)
+    keys = [one["Key"] for one in [*listed.get("Versions", []), *listed.get("DeleteMarkers", [])]]
+    marks = {}
+    for key in keys:
+        if key.startswith("owners/"):
+            try:
+                marks[key] = s3.get_object(Bucket=bucket, Key=key)["Body"].read().decode()
+            except s3.exceptions.NoSuchKey:
+                continue  # it has gone meanwhile
+    for key in keys:
+        below = (mark for mark in marks.values() if key.startswith(json.loads(mark)["prefix"]))
+        yield key, marks.get(key) or next(below, "")
 
 
 def is_settled(run: Run) -> bool:

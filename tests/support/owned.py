@@ -12,7 +12,7 @@ from support.runs import Cloud, until
 from matrix.terms.keys import folder_on_existing
 
 # What these stand for in a matrix, an owner has made.
-THEIR_EFS, THEIR_FSX, THEIR_SNAPSHOT = "$EFS", "$FSX", "$SNAPSHOT"
+THEIR_EFS, THEIR_FSX, THEIR_FILES, THEIR_SNAPSHOT = "$EFS", "$FSX", "$FILES", "$SNAPSHOT"
 DATA = {"letters/a.txt": "from a", "letters/b.txt": "from b", "todo": "nothing"}
 
 
@@ -158,8 +158,48 @@ def owned_fsx(cloud: Cloud) -> Iterator[Owned]:
         until(lambda: not owned.folder.exists(), "the folder to go")
 
 
+@contextmanager
+def owned_files(cloud: Cloud) -> Iterator[Owned]:
+    """An S3 Files file system on a bucket of its owner, with mount targets that the stack's instances reach."""
+    files, s3, made = cloud.client("s3files"), cloud.client("s3"), stack_resources(cloud)
+    bucket = "theirs-files"
+    s3.create_bucket(Bucket=bucket)
+    s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
+    name = files.create_file_system(
+        bucket=f"arn:aws:s3:::{bucket}",
+        roleArn="arn:aws:iam::123456789012:role/theirs",
+        tags=[{"key": "Name", "value": "home"}],
+    )["fileSystemId"]
+
+    def described() -> tuple[dict[str, Any], list[Any]]:
+        file_system = files.get_file_system(fileSystemId=name)
+        del file_system["ResponseMetadata"]
+        return file_system, files.list_mount_targets(fileSystemId=name)["mountTargets"]
+
+    owned = Owned(name, _folder(cloud, name), described)
+    try:
+        until(lambda: described()[0]["status"] == "available", "the file system")
+        owned.fill()
+        for subnet in ("SubnetA", "SubnetB", "SubnetC"):
+            files.create_mount_target(
+                fileSystemId=name, subnetId=made[subnet], securityGroups=[made["FileSystemSecurityGroup"]]
+            )
+        until(lambda: all(target["status"] == "available" for target in described()[1]), "mount targets")
+        owned.before = owned.state()
+        yield owned
+    finally:
+        for target in files.list_mount_targets(fileSystemId=name)["mountTargets"]:
+            files.delete_mount_target(mountTargetId=target["mountTargetId"])
+        until(lambda: not files.list_mount_targets(fileSystemId=name)["mountTargets"], "the mount targets to go")
+        files.delete_file_system(fileSystemId=name, forceDelete=True)
+        until(lambda: not files.list_file_systems(bucket=f"arn:aws:s3:::{bucket}")["fileSystems"], "it to go")
+        for version in s3.list_object_versions(Bucket=bucket).get("Versions", []):
+            s3.delete_object(Bucket=bucket, Key=version["Key"], VersionId=version["VersionId"])
+        s3.delete_bucket(Bucket=bucket)
+
+
 class Theirs:
-    """An EFS, an FSx and a snapshot of somebody's, each made when a matrix first names it."""
+    """An EFS, an FSx, an S3 Files file system and a snapshot of somebody's, each made when a matrix first names it."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
@@ -171,7 +211,7 @@ class Theirs:
     def named_in(self, matrix: str) -> str:
         """The matrix with their ids in it."""
         with self._lock:
-            for name in (THEIR_EFS, THEIR_FSX, THEIR_SNAPSHOT):
+            for name in (THEIR_EFS, THEIR_FSX, THEIR_FILES, THEIR_SNAPSHOT):
                 if name in matrix:
                     matrix = matrix.replace(name, self._ids.get(name) or self._make(name))
         return matrix
@@ -180,7 +220,7 @@ class Theirs:
         if name == THEIR_SNAPSHOT:
             self._ids[name] = self._owners.enter_context(owned_snapshot(self._cloud))
         else:
-            make = {THEIR_EFS: owned_efs, THEIR_FSX: owned_fsx}[name]
+            make = {THEIR_EFS: owned_efs, THEIR_FSX: owned_fsx, THEIR_FILES: owned_files}[name]
             self._file_systems.append(self._owners.enter_context(make(self._cloud)))
             self._ids[name] = self._file_systems[-1].id
         return self._ids[name]

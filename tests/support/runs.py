@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -151,6 +151,11 @@ class Run:
             for found in self.cloud.client(service).describe_file_systems()["FileSystems"]
             if ours in found.get("Tags", [])
         ]
+        file_systems += [
+            found["fileSystemId"]
+            for found in s3_files_of(self.cloud)
+            if {"key": ours["Key"], "value": ours["Value"]} in found.get("tags", [])
+        ]
         volumes = self.cloud.client("ec2").describe_volumes(
             Filters=[{"Name": "tag:storage-matrix:run", "Values": [self.name]}]
         )["Volumes"]
@@ -165,6 +170,14 @@ class Run:
             ],
         }
         return {kind: found for kind, found in everything.items() if found}
+
+
+def s3_files_of(cloud: Cloud) -> Iterator[dict[str, Any]]:
+    """Each file system of S3 Files with its tags, which a list does not say."""
+    files = cloud.client("s3files")
+    for listed in files.list_file_systems()["fileSystems"]:
+        with suppress(files.exceptions.ResourceNotFoundException):  # gone since it was listed
+            yield files.get_file_system(fileSystemId=listed["fileSystemId"])
 
 
 def agents_of(run: str) -> list[int]:
