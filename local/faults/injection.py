@@ -59,7 +59,7 @@ INTERNAL = {
 LATE = "late"
 DENIAL = {"ec2": "UnauthorizedOperation", "s3": "AccessDenied", "elasticfilesystem": "AccessDenied"}
 # What lies beside the runs, by the first part of its key: that of each is about the same.
-OF_ALL_RUNS = {"agents": "agent", "points": "points"}
+OF_ALL_RUNS = {"agents": "agent", "points": "points", "owners": "owner"}
 
 
 @dataclass(frozen=True)

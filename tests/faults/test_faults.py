@@ -66,6 +66,7 @@ def test_a_fault_meets_a_function_by_its_name_though_others_have_its_role(sessio
     [
         ("points/r-1/ebs.touch.m6i.large-x1.jsonl", "points"),  # of each cell: the same faults befall it
         ("agents/0a.pyz", "agent"),
+        ("owners/fs-0e1cfbd2", "owner"),
         ("runs/r-1/cells/c/gates/0001.json", "gate"),
         ("runs/r-1/cells/c/volumes.json", "volumes.json"),
     ],
