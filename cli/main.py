@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from cli.commands import baseline, local_up
 from cli.commands.compare import compare
 from cli.commands.completion import VARIABLE, completion
+from cli.commands.costs import costs
 from cli.commands.demo import demo
 from cli.commands.explore import explore
 from cli.commands.fit import fit
@@ -50,7 +51,7 @@ GROUPS = {
     ),
     "Read": (
         "matrix results latest",
-        (results, report, observe, fit, import_fio, import_published),
+        (results, report, costs, observe, fit, import_fio, import_published),
     ),
     "Compare": (
         "matrix compare baseline:nightly latest --threshold 10%",

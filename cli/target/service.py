@@ -150,6 +150,14 @@ class Service:
         for page in pages:
             yield from (listed["Key"] for listed in page.get("Contents", []))
 
+    def runs(self) -> Iterator[str]:
+        """Yield the names of all runs that have left anything in the bucket, in their order."""
+        pages = self._bucket.get_paginator("list_objects_v2").paginate(
+            Bucket=self.deployment.outputs["BucketName"], Prefix="runs/", Delimiter="/"
+        )
+        for page in pages:
+            yield from (listed["Prefix"].split("/")[1] for listed in page.get("CommonPrefixes", []))
+
     def measured_cells(self, run: str) -> list[str]:
         """Return the cells of a run that have a result, readable or not."""
         parts = (key.removeprefix(f"runs/{run}/").split("/") for key in self.keys(run))

@@ -1,0 +1,32 @@
+"""What runs have cost, summed by owner, matrix and month, from their receipts."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.receipt import ReceiptDocument
+
+COLUMNS = ("owner", "matrix", "month", "environment", "runs", "open", "cost_usd")
+
+
+def spent(runs: Iterable[tuple[PlanDocument, ReceiptDocument]]) -> list[dict[str, Any]]:
+    """Return a row for each owner, matrix and month (of the plan, in UTC), the latest month first, then by cost.
+
+    `cost_usd` is the sum of receipts in US dollars, `runs` how many there are, and `open` how many of them are not
+    complete: those runs cost more until all is gone. One of the local cloud has paid nothing: `environment` says so.
+    """
+    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for plan, receipt in runs:
+        at = datetime.fromtimestamp(plan["created_at"], UTC)
+        key = (plan.get("owner", "unknown"), plan["name"], f"{at:%Y-%m}", plan.get("environment", "aws"))
+        empty = {**dict(zip(COLUMNS, key, strict=False)), "runs": 0, "open": 0, "cost_usd": 0.0}
+        row = rows.setdefault(key, empty)
+        row["runs"] += 1
+        row["open"] += not receipt["is_complete"]
+        row["cost_usd"] = round(row["cost_usd"] + receipt["totals"]["cost_usd"], 4)
+    return sorted(rows.values(), key=_order)
+
+
+def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return -int(row["month"].replace("-", "")), -row["cost_usd"], row["owner"], row["matrix"]
