@@ -16,6 +16,7 @@ from aws.stack.clients import client
 from aws.teardown import reaping
 from storages import clouds
 from storages.efs import cloud as efs
+from storages.mountpoint import cloud as mountpoint
 from storages.s3 import cloud as s3
 
 LONG_AHEAD, LONG_PAST = 4_000_000_000.0, 1_000_000_000.0
@@ -257,3 +258,16 @@ def test_data_in_s3_is_deleted_with_its_run_and_left_alone_before(stack, context
 
     assert ids(swept["deleted"]) == {ended, overdue}
     assert {found for found, _, _ in data_bucket.all_tagged()} == {kept}
+
+
+def test_a_prefix_that_was_mounted_is_swept_once_and_as_what_it_was(stack, context, running):
+    mounted = mountpoint.create(clouds.token("r", "m"), {}, tags_of("r", LONG_PAST), "r", "m", 0)
+    boto3.client("s3").put_object(Bucket="data", Key=f"{mounted.partition('/')[2]}/AROA1:i-1/r/c/i-1/step", Body=b"x")
+    read = make_prefix("r", LONG_PAST)
+
+    listed, swept = sweep(context, dryRun=True), sweep(context)
+
+    for entries in (listed["remaining"], swept["deleted"]):
+        assert sorted((each["kind"], each["id"]) for each in entries) == [("mountpoint", mounted), ("s3", read)]
+    assert swept["remaining"] == []
+    assert list(data_bucket.all_tagged()) == []
