@@ -203,7 +203,10 @@ def measure_words(name: str, unit: str) -> str:
     """Return what the title of a table says that was measured: the unit, `duration`, or the name of a command's own."""
     if name not in METRICS:
         return f"{name} in {unit}"
-    return "duration" if unit == "s" else unit
+    if unit != "s":
+        return unit
+    title = _TITLES.get(name, "duration")
+    return title[0].lower() + title[1:]
 
 
 # `iops` is also a field of storages, which messages name as the matrix has it.
