@@ -94,6 +94,7 @@ CALLS: dict[str, tuple[str, str, dict[str, str]]] = {
     "AWS::EC2::VPC": ("ec2", "CreateVpc", {}),
     "AWS::EC2::VPCEndpoint": ("ec2", "CreateVpcEndpoint", {}),
     "AWS::Events::Rule": ("events", "PutRule", {}),
+    "AWS::Scheduler::Schedule": ("scheduler", "CreateSchedule", {}),
     "AWS::IAM::InstanceProfile": ("iam", "CreateInstanceProfile", {}),
     "AWS::IAM::ManagedPolicy": ("iam", "CreatePolicy", {}),
     "AWS::IAM::Policy": ("iam", "PutRolePolicy", {}),
