@@ -50,7 +50,11 @@ class Mounted:
 
 
 class MountModule(Protocol):
-    """What the module of a kind of mount offers; `mount` is that of the job. mypy checks it where each is a `_KIND`."""
+    """What the module of a kind of mount offers; `mount` is that of the job. mypy checks it where each is a `_KIND`.
+
+    A module may also have `arrange(mount, folder)`, which prepares the folder that is worked in; `refresh(mount, path,
+    log)` and `drop_caches(mount, log)`, before each step, which return what could not be done. Most have none.
+    """
 
     def tools(self, mount: dict[str, Any]) -> set[str]:
         """Return the programs that mounting needs."""
