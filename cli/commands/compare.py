@@ -106,9 +106,11 @@ def _both(base: str, run: str, place: dict[str, Any]) -> list[summaries.FoundRun
     before, after = (baselines.run_named(name, **place) for name in (base, run))
     need: summaries.Need = attrgetter("values")
     first = summaries.find(before, **place, need=need)
-    known = first.summary
-    if after != summaries.LATEST or before == summaries.LATEST or known["environment"] == PUBLISHED:
+    # A comparison of two names reads no summary, which may be damaged.
+    is_open = after == summaries.LATEST and before != summaries.LATEST
+    if not is_open or first.summary["environment"] == PUBLISHED:
         return [first, summaries.find(after, **place, need=need)]
+    known = first.summary
 
     def of_same_matrix(found: summaries.FoundRun) -> None:
         summary = found.summary
