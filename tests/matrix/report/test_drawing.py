@@ -69,6 +69,16 @@ def test_long_durations_have_ticks_in_minutes(seconds, facts, unit, expected):
     assert axis.title("Build time (s)") == f"Build time ({unit})"
 
 
+def test_an_interval_that_ends_far_above_all_values_is_cut_and_has_no_end_across():
+    wide = chart(Series("a", [1, 2], [100.0, 128.0], low=[90.0, 27.0], high=[110.0, 601.0]))
+
+    assert y_axis(wide).high == pytest.approx(256, rel=0.1)
+    [path] = re.findall(r'd="(M[^"]*h10[^"]*)"', str(svg.drawing(wide)))
+    # Two ends of the first interval, one of the second.
+    assert path.count("h10") == 3
+    assert y_axis(chart(Series("a", [1], [100.0], low=[50.0], high=[180.0]))).high == pytest.approx(180, rel=0.1)
+
+
 def test_limit_and_ends_of_intervals_are_on_the_axis():
     axis = y_axis(chart(Series("a", [1], [10.0], low=[5.0], high=[30.0]), limit=(50.0, "at most 50")))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from matrix.report.charts.chart import Chart, Value
+from matrix.report.charts.chart import MOST_BEYOND, Chart, Value
 
 # Free of marks at both ends, as a share of an axis.
 MARGIN = 0.04
@@ -49,7 +49,7 @@ def x_axis(chart: Chart) -> Axis:
     """Return the axis that runs to the right."""
     values = _numbers(value for series in chart.series for value in series.x)
     if chart.categories:
-        return _value_axis(chart, [*values, *_ends(chart)], is_log=chart.is_x_log)
+        return _value_axis(chart, [*values, *_ends(chart, values)], is_log=chart.is_x_log)
     asked = [(value, chart.tick_text(value)) for value in chart.ticks]
     axis = _axis(values, is_log=chart.is_x_log, asked=asked if len(asked) <= MOST_ASKED_TICKS else ())
     return _in_minutes(axis) if chart.is_x_in_seconds else axis
@@ -58,13 +58,15 @@ def x_axis(chart: Chart) -> Axis:
 def y_axis(chart: Chart) -> Axis:
     """Return the axis that runs upwards; the rows of categories stand on none."""
     values = _numbers(value for series in chart.series for value in series.y)
-    return _value_axis(chart, [*values, *_ends(chart)], is_log=chart.is_y_log)
+    return _value_axis(chart, [*values, *_ends(chart, values)], is_log=chart.is_y_log)
 
 
-def _ends(chart: Chart) -> list[float]:
-    """Return what else must be seen on the axis of values: the ends of intervals and the limit."""
-    ends = (value for series in chart.series for value in (*(series.low or ()), *(series.high or ())))
-    return _numbers(ends) + ([chart.limit[0]] if chart.limit else [])
+def _ends(chart: Chart, values: Sequence[float]) -> list[float]:
+    """Return what else must be seen on the axis of values: the limit, and the ends of intervals unless far beyond."""
+    limit = [chart.limit[0]] if chart.limit else []
+    most = MOST_BEYOND * max([*values, *limit], default=0.0)
+    ends = _numbers(value for series in chart.series for value in (*(series.low or ()), *(series.high or ())))
+    return [end if most <= 0 else min(end, most) for end in ends] + limit
 
 
 def _value_axis(chart: Chart, values: Sequence[float], *, is_log: bool) -> Axis:

@@ -290,7 +290,11 @@ def _names(plot: Plot, series: Series) -> Iterator[Markup]:
 def _band(plot: Plot, series: Series) -> str:
     """Join the upper ends of intervals and back the lower ones."""
     ends = zip(series.x, series.low or (), series.high or (), strict=False)
-    known = [(plot.place(x, low), plot.place(x, high)) for x, low, high in ends if None not in (low, high)]
+    known = [
+        (plot.place(x, low), plot.place(x, high if plot.y is None else min(float(high), plot.y.high)))
+        for x, low, high in ends
+        if low is not None and high is not None
+    ]
     around = [*(high for _, high in known), *(low for low, _ in reversed(known))]
     return f"{_path(around, is_stepped=False)}Z" if len(known) > 1 else ""
 
@@ -333,19 +337,21 @@ def _path(places: Iterable[Place], *, is_stepped: bool) -> str:
 
 
 def _intervals(plot: Plot, series: Series) -> str:
-    """Draw each interval as a line with an end across at both sides."""
+    """Draw each interval as a line with an end across at both sides, but where it goes on beyond the axis."""
     path = []
+    axis = plot.y or plot.x
     for x, y, low, high in zip(series.x, series.y, series.low or (), series.high or (), strict=True):
         if low is None or high is None:
             continue
-        pairs = ((low, y), (high, y)) if plot.rows else ((x, low), (x, high))
+        shown = min(float(high), axis.high)
+        pairs = ((low, y), (shown, y)) if plot.rows else ((x, low), (x, shown))
         ends = [place for place in (plot.place(*pair) for pair in pairs) if place is not None]
         if len(ends) == len(pairs):
             (x0, y0), (x1, y1) = ends
             path.append(f"M{_n(x0)} {_n(y0)}L{_n(x1)} {_n(y1)}")
             half = 0.15 * SIDE / len(plot.rows) if plot.rows else 5.0
             path += [f"M{_n(a)} {_n(b - half)}v{_n(2 * half)}" if plot.rows else f"M{_n(a - half)} {_n(b)}h10"
-                     for a, b in ends]  # fmt: skip
+                     for a, b in ends[: 1 if shown < float(high) else 2]]  # fmt: skip
     return "".join(path)
 
 
