@@ -192,7 +192,7 @@ def _run_here(planned: Planned, wish: Wish, instances: str, child: subprocess.Po
     for line in tools.missing(planned.plan) if instances == "process" else []:
         terminal.print_wrapped(console, f"Note: {line}")
     expected = rough_duration(planned.plan["totals"]["expected_s"])
-    console.print(f"On this machine: it {_does_here(planned, instances)}, and it costs nothing.")
+    console.print(f"On this machine, free: it {_does_here(planned, instances)}")
     if not planned.plan.get("emulated"):
         console.print(f"On AWS it would take about {expected} and cost {plan_tables.cost_sentence(planned.plan)}.")
     if instances == "process" and (note := room.refuse_full_disk(planned)):
@@ -219,9 +219,9 @@ def _refuse_kept_name(wish: Wish) -> None:
 
 def _does_here(planned: Planned, instances: str) -> str:
     if planned.plan.get("emulated"):
-        return "plays the storages as provisioned, its figures test the analysis and no storage"
+        return "imitates the storages by the limits that AWS documents. Its figures say nothing about AWS."
     what = "this disk" if instances == "process" else "emulated machines"
-    return f"measures {what}, its figures say nothing about AWS"
+    return f"measures {what}. Its figures say nothing about AWS."
 
 
 def _one_at_a_time(planned: Planned) -> Planned:

@@ -45,7 +45,9 @@ def test_a_verdict_has_at_most_twelve_lines_and_begins_with_the_answer(width):
 
         assert max(len(CODES.sub("", line).rstrip()) for line in lines) <= width
         assert len(lines) <= 12
-        assert CODES.sub("", lines[0]).startswith(("✓", "✗", "29 of 55 cells were published"))
+        assert CODES.sub("", lines[0]).startswith(
+            ("✓", "✗", "Figures of others, nothing was measured here: 29 of 55 cells")
+        )
 
 
 def test_the_only_comparison_is_ranked_with_intervals_costs_and_bottlenecks():
@@ -78,8 +80,8 @@ def test_of_many_comparisons_each_has_its_best_value_and_how_far_the_next_is_beh
 def test_what_is_too_close_to_call_is_marked_and_says_what_to_change():
     lines = shown(run_of({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, repetitions=1), 200)
 
-    assert "≈" in next(line for line in lines if line.startswith("EFS bursting"))
-    assert '≈ Too close to call: only 1 repetition: set "repetitions": 3, or "launches": 3.' in lines
+    assert "n.s." in next(line for line in lines if line.startswith("EFS bursting"))
+    assert 'n.s. Not significant: only 1 repetition: set "repetitions": 3, or "launches": 3.' in lines
 
 
 def test_a_run_of_this_machine_recommends_nothing_and_has_no_prices():
@@ -118,7 +120,7 @@ def test_where_the_figures_do_not_tell_nothing_is_marked_to_be_taken():
     close, told = run_of({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, repetitions=1), run_of(FIVE_SIZES)
 
     assert "★" not in "\n".join(shown(close, 120))
-    assert [line for line in shown(told, 120) if "★" in line and "≈" in line] == []
+    assert [line for line in shown(told, 120) if "★" in line and "n.s." in line] == []
 
 
 @pytest.mark.parametrize("of_old", [True, False])

@@ -75,7 +75,7 @@ def _why(view: View, cell: ResultDocument, bottleneck: Bottleneck) -> Markup:
     ]
     blocks = [tag("h3", _cell_name(view, cell))]
     if others:
-        caption = f"Limits that were not reached, {_cell_name(view, cell)}: {others_words(bottleneck)}"
+        caption = f"Other limits, {_cell_name(view, cell)}: {others_words(bottleneck)}"
         blocks.append(table(("Limit", "Used", "By"), others, caption=caption))
     if bottleneck["unseen"]:
         blocks += [tag("p", "Not seen:"), tag("ul", *(tag("li", unseen_words(each)) for each in bottleneck["unseen"]))]

@@ -160,7 +160,7 @@ def _how(view: View) -> Iterator[object]:
         yield f"Objective: {title} {limit}; of the storages that meet it the cheapest is named. "
     elif view.decision.get("is_recommendation", True):
         yield f"Best value: the cheapest within {NEAR} of the fastest. "
-    yield f"{OPEN}: too close to call. "
+    yield f"{OPEN}: the difference to the fastest is not significant. "
     yield tag("a", "What the words mean", href="#words")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from matrix.report.charts.chart import MOST_BEYOND
 from matrix.report.heat_map import level_of
 from matrix.report.html import Figure, Markup, join, packed, tag, zipped
 from matrix.report.neighbours import Absent, absences
@@ -126,7 +127,7 @@ def _caveats(view: View, question: Question, absent: Sequence[Absent]) -> Iterat
     # That it was not replicated is the reason why it cannot be told from another.
     risks = [risk for risk in chosen["risks"] if risk["code"] != "not-replicated" or not lines] if chosen else []
     if risks:
-        lines.append(f"At risk: {risks_words(risks, question['unit'])}.")
+        lines.append(f"Caution: {risks_words(risks, question['unit'])}.")
     yield from (tag("p", line, class_="quiet") for line in lines)
     yield from _expected(view, question, absent)
 
@@ -153,7 +154,8 @@ def _table(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
     ghosts = [each for each in absent if each.between]
     values = [ranked_of(each)["value"] for each in (*ranked, *wrong)]
     ends = [ranked_of(each)["high"] for each in ranked] + [_tail(view, question, each) for each in ranked]
-    most = max([*values, *(each.middle for each in ghosts), *(end for end in ends if end is not None)]) or 1.0
+    greatest = max([*values, *(each.middle for each in ghosts)])
+    most = max([greatest, *(min(end, MOST_BEYOND * greatest) for end in ends if end is not None)]) or 1.0
     column = Column.of(values, question["unit"])
     columns = _columns(view, question, column)
     best = ranked_of(ranked[0])["value"]
@@ -206,7 +208,7 @@ def _filled(candidate: Candidate) -> Figure | str:
 
 
 def _line_words(view: View, question: Question, ranked: Sequence[Candidate]) -> str:
-    better = "longer is better" if question["higher_is_better"] else "shorter is better"
+    better = "higher is better" if question["higher_is_better"] else "lower is better"
     if any(ranked_of(each)["low"] is not None for each in ranked):
         return f"({better}); line: {interval_words(ranked)}, where there is one"
     if any(_tail(view, question, each) is not None for each in ranked):
@@ -283,4 +285,4 @@ def _bar(kind: str, value: float, most: float, ends: tuple[float, float] | None)
 
 
 def _place(value: float, most: float) -> str:
-    return f"{number(max(0.0, 100 * value / most))}%"
+    return f"{number(min(100.0, max(0.0, 100 * value / most)))}%"

@@ -140,7 +140,7 @@ def _of_objective(question: Question, decision: Decision) -> list[str]:
     within = f"{100 * (question['margin'] or 0.0):.0f} % within the limit"
     parts = [f"{verb} {chosen['storage']}{alone}: {_figure(question, chosen)}, {within}{_at_cost(chosen)}"]
     if chosen["risks"]:
-        parts.append(f"At risk: {risks_words(chosen['risks'], question['unit'])}")
+        parts.append(f"Caution: {risks_words(chosen['risks'], question['unit'])}")
         sure = sorted((each for each in meeting if not each["risks"]), key=_order_of_cost)
         parts += [f"Cheapest without a risk: {sure[0]['storage']}{_at_cost(sure[0])}"] if sure else []
     cheaper = [each for each in meeting if _is_partial(each) and _usd(each) < _usd(chosen)]
@@ -202,7 +202,7 @@ def _tally(workload: str, questions: Sequence[Question], decision: Decision) -> 
             parts.append(f"Only {' or '.join(names)} was measured {at_sizes(alone, questions)}, so nothing is compared")
         if unclear := [question for question in questions if _is_open(question)]:
             why = _common_reason(unclear)
-            parts.append(f"Too close to call: {len(unclear)} of {len(questions)} comparisons{why}")
+            parts.append(f"Not significant: {len(unclear)} of {len(questions)} comparisons{why}")
         if tailed := [question for question in questions if _has_slow_tail(question)]:
             where = at_sizes(tailed, questions)
             parts.append(f"The best value has a slow tail {where}, which its median does not show")

@@ -25,7 +25,7 @@ def state_words(summary: SummaryDocument) -> str:
         parts.append(place)
     if receipt := summary.get("receipt"):
         cost = receipt["totals"]["cost_usd"]
-        parts.append(f"on AWS: {money(cost)}" if summary["environment"] in PLACES else money(cost))
+        parts.append(f"would cost {money(cost)} on AWS" if summary["environment"] in PLACES else money(cost))
         parts.append("nothing is left running" if receipt["is_complete"] else "the sweep has not ended")
     return f"{'✓' if is_whole else '✗'} {' · '.join(parts)}"
 

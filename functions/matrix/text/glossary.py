@@ -8,14 +8,16 @@ GLOSSARY = {
     "A cell measures its test points one after another.",
     "step": "one test point in one repetition.",
     "sample": "one value of one metric, from one instance in one step.",
-    "block": 'everything of a cell started again on new instances; the matrix field is "launches". '
-    "Blocks show how much another day or other hardware changes.",
+    "launch": 'everything of a cell started again on new instances; the matrix field is "launches". '
+    "Launches show how much another day or other hardware changes.",
     "comparison": "the storages that were measured with the same workload, parameters and fleet.",
     "P50, P90": "half of the samples are at most P50, 90 % at most P90. P90 of durations and P10 of rates rank "
     "storages: 90 % of the samples are at least that good.",
     "95 % interval": "repeated runs would give an interval that holds the true value in 95 % of the cases.",
-    "≈ (too close to call)": "chance may be the whole difference to the fastest.",
-    "not replicated": "fewer than three instances, repetitions or blocks: the figures are only valid for this run.",
+    "n.s. (not significant)": "chance may be the whole difference to the fastest.",
+    "independent values": "samples that do not move together. Where all instances are slow or fast together, the "
+    "samples of one repetition count as one value, so more repetitions or launches help and more instances do not.",
+    "not replicated": "fewer than three instances, repetitions or launches: the figures are only valid for this run.",
     "≥ and –": "too few samples for this percentile. ≥ 351: it is at least 351 (97.5 % confidence). "
     "–: too few to say anything.",
     "start barrier": "instances wait until all are ready, then start at the same moment.",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
 from matrix.terms.verdicts import difference_of, is_open, judged, winner
 from matrix.text.decisions import NEAR, at_sizes, limit_words, listed, not_comparable
-from matrix.text.rankings import Name
+from matrix.text.rankings import OPEN, Name
 from matrix.text.replication import shortage_words
 from matrix.text.risks import risk_words
 from matrix.text.warnings import kinds_of, of_run
@@ -35,7 +35,7 @@ def headline(decision: Decision, name: Name) -> str:
     else:
         what = "Fastest here"
     if not decision["objective"] and all(any(map(is_open, judged(question))) for question in questions):
-        what = "Ahead, but too close to call"
+        what = "Ahead, but not significantly"
     if len(won) == 1:
         return f"{what} in {_every(questions)}: {next(iter(won))}."
     if _differ_in_size_only(questions):
@@ -81,7 +81,7 @@ def claim(question: Question, decision: Decision, candidate: Candidate, among: s
     """Say what the winner of a comparison is: `is fastest and cheapest`; `among` says of which storages."""
     if candidate["verdict"]["code"] == "fastest" or candidate is judged(question)[0]:
         if any(map(is_open, judged(question)[1:])):
-            return f"is ahead{among}, but too close to call"
+            return f"is ahead{among}, but not significantly"
         is_cheapest = candidate["verdict"].get("is_cheapest") and decision["is_recommendation"]
         return f"is {'fastest and cheapest' if is_cheapest else 'fastest'}{among}"
     return f"is the best value{among}: cheapest of those within {NEAR} of the fastest"
@@ -100,19 +100,45 @@ def caveats(decision: Decision, name: Name) -> Iterator[str]:
         yield unlike
     unclear = [question for question in questions if any(map(is_open, judged(question)))]
     if unclear:
-        yield f"≈ Too close to call{_at(unclear, questions)}: {_why_open(unclear)}."
+        yield f"{OPEN} Not significant{_at(unclear, questions)}: {_why_open(unclear)}."
+    yield from _expected_ahead(questions, name)
+    yield from _by_median(questions)
     risks: Counter[str] = Counter()
     where: dict[str, list[Question]] = {}
     for question in questions:
         best = winner(question, decision)
         for risk in best["risks"] if best else ():
-            if risk["code"] != "not-replicated" or not unclear:
+            is_said = risk == question.get("why_median") or (risk["code"] == "not-replicated" and unclear)
+            if not is_said:
                 words = risk_words(risk, question["unit"])
                 risks[words] += 1
                 where.setdefault(words, []).append(question)
     if risks:
         most, _ = risks.most_common(1)[0]
-        yield f"At risk{_at(where[most], questions)}: {most}."
+        yield f"Caution{_at(where[most], questions)}: {most}."
+
+
+def _expected_ahead(questions: list[Question], name: Name) -> Iterator[str]:
+    """Name the storages that were not measured where their figures at other sizes let expect them to be first."""
+    missing: dict[str, list[Question]] = {}
+    for question in questions:
+        for absence in question.get("absences") or []:
+            if absence["is_expected_ahead"]:
+                known = (each for one in questions for each in judged(one) if each["storage"] == absence["storage"])
+                storage = next((name(each) for each in known), absence["storage"])
+                missing.setdefault(storage, []).append(question)
+    for storage, there in missing.items():
+        yield (
+            f"Not measured{_at(there, questions)}, but expected to be first by smaller and larger fleets: {storage}."
+        )
+
+
+def _by_median(questions: list[Question]) -> Iterator[str]:
+    """Say where the median ranks, and the most frequent reason why P90 does not."""
+    there = [(question, why) for question in questions if (why := question.get("why_median"))]
+    if there:
+        [(most, _)] = Counter(risk_words(why, question["unit"]) for question, why in there).most_common(1)
+        yield f"Ranked by the median{_at([question for question, _ in there], questions)}: {most}."
 
 
 def _at(some: list[Question], questions: list[Question]) -> str:
@@ -131,5 +157,5 @@ def _why_open(questions: list[Question]) -> str:
     few = [each for each in found if each["code"] == "too-few"]
     reasons = list(dict.fromkeys(shortage_words(each.get("shortages") or []) for each in few))[:1]
     if any(each["code"] == "not-significant" for each in found):
-        reasons.append("the difference is not significant")
+        reasons.append("chance can explain the difference")
     return listed(reasons)

@@ -8,7 +8,7 @@ from matrix.terms.documents.summary import Candidate, Decision, Question, Summar
 from matrix.terms.figures import ABSENT, Column, cost_words, interval_words, quantity
 from matrix.terms.verdicts import is_open, judged, ranked_of, taken, winner
 
-TAKE, OPEN = "★", "≈"
+TAKE, OPEN = "★", "n.s."
 # What a storage is called where the ranking stands.
 Name = Callable[[Candidate], str]
 
@@ -117,7 +117,7 @@ def mark(candidate: Candidate, question: Question, decision: Decision) -> str:
 
 
 def unclear(candidate: Candidate) -> str:
-    """Mark a figure that the samples do not tell from the fastest one."""
+    """Mark a figure whose difference to the fastest one is not significant."""
     return f" {OPEN}" if is_open(candidate) else ""
 
 
@@ -136,7 +136,10 @@ def bottleneck_of(summary: SummaryDocument, candidate: Candidate) -> str:
 
 
 def _next(question: Question, best: Candidate, name: Name) -> str:
-    """Write how many times as slow the next storage is as the best: `EFS ×1.72`, `EFS ×1.03 ≈`."""
+    """Write how many times as slow the next storage is as the best: `EFS ×1.72`, `EFS ×1.03 n.s.`.
+
+    Below 1 it is faster, and the best is the cheaper one.
+    """
     others = [each for each in judged(question) if each is not best]
     if not others:
         return "nothing to compare"

@@ -35,7 +35,7 @@ def risk_words(risk: Risk, unit: str) -> str:  # noqa: C901, PLR0911 - a case fo
         case "too-few-samples":
             verb = "is" if risk["count"] == 1 else "are"
             of = " in a launch" if risk.get("by_launch") else ""
-            return f"P{risk['level']:g} needs {risk['needed']} independent samples, there {verb} {risk['count']}{of}"
+            return f"P{risk['level']:g} needs {risk['needed']} independent values, there {verb} {risk['count']}{of}"
         case "only-worst-known":
             return f"P{risk['level']:g} is not known, this is the worst value"
         case "sample-size-unknown":

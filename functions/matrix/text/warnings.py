@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.warning import CellWarning, NotSteady, ToolBound, TwoGroups
-from matrix.terms.figures import number, quantity
+from matrix.terms.figures import number, quantity, times
 from matrix.terms.metrics import METRICS, readable
 from matrix.terms.sentences import warning_text
 
@@ -28,14 +28,14 @@ WORD_WITH_DIGIT = re.compile(r"\S*\d\S*")
 LONGER = 'Use longer steps (more "files", a larger "size" or "totalSize", fio\'s "runtime")'
 AGAIN = 'Raise "repetitions", or set "launches": 3'
 # What a warning does to the result, and what to change.
-BRIEF = {
+BRIEF: dict[str, tuple[str, str | Callable[[Any], str]]] = {
     "fewer-instances": (
         "fewer instances ran than asked: another load",
         'Lower "count", or raise the quota',
     ),
     "tool-bound": (
-        "limited by the load generator, so the figures are the tool's and not the storage's",
-        'Use "tool": "engine" (fio: more "numjobs"), or a larger "instanceType"',
+        "the load generator was near its own limit, so the figures may be the tool's and not the storage's",
+        lambda it: _sentence(_tool_advice(it)),
     ),
     "behind": ("the storage fell behind the rate, so latencies grow with the step", 'Lower "ratePerSecondPerInstance"'),
     "not-steady": ("the rate was still changing at the end", f'{LONGER}, or set "precondition"'),
@@ -68,6 +68,10 @@ def warning_words(warning: CellWarning) -> str:
     return _WRITERS[warning["code"]](warning)
 
 
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
@@ -96,8 +100,8 @@ def _unsteady_words(warning: NotSteady) -> str:
 def _tool_words(warning: ToolBound) -> str:
     unit = METRICS[warning["metric"]].unit
     return (
-        f"limited by the load generator: {_percent(warning['share'])} of what {warning['tool']} reaches on these "
-        f"instances without a storage ({quantity(warning['ceiling'], unit)}); {_tool_advice(warning)}"
+        f"near the limit of the load generator: {_percent(warning['share'])} of what {warning['tool']} reaches on "
+        f"these instances without a storage ({quantity(warning['ceiling'], unit)}); {_tool_advice(warning)}"
     )
 
 
@@ -113,7 +117,7 @@ def _tool_advice(warning: ToolBound) -> str:
 
 _WRITERS: dict[str, Callable[[Any], str]] = {
     "slow-first-run": lambda it: (
-        f"repetition {it['repetition']} was {_percent(it['share'])} slower than the median of the later ones: caches, "
+        f"repetition {it['repetition']} was {times(1 + it['share'])} as slow as the median of the later ones: caches, "
         "burst credits or first-touch blocks differ then; warm up before, or report it on its own"
     ),
     "drift": lambda it: (
@@ -194,7 +198,7 @@ class Kind:
             return f"{where}: {readable(warning_words(worst))}."
         what, change = known
         size = f" (up to {_percent(_share(worst))})" if worst["code"] in FINDINGS else ""
-        return f"{where}: {what}{size}. {change}."
+        return f"{where}: {what}{size}. {change if isinstance(change, str) else change(worst)}."
 
     @property
     def lines(self) -> list[str]:
@@ -203,7 +207,7 @@ class Kind:
 
 
 def warning_line(cell: str, warning: CellWarning) -> str:
-    """Write a warning of a cell: `CELL: p01, throughput: limited by the load generator: …`."""
+    """Write a warning of a cell: `CELL: p01, throughput: near the limit of the load generator: …`."""
     points = warning.get("points") or []
     where = [*points[:1], *([f"and {len(points) - 1} more points"] if len(points) > 1 else [])]
     about = ", ".join([*where, *([warning["metric"]] if "metric" in warning else [])])

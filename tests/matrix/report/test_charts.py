@@ -95,7 +95,7 @@ def test_costs_stand_against_medians_where_the_slow_end_is_not_known(view):
     [chart] = costs(view)
 
     assert chart.y_title == "P50 of build time (s)"
-    assert chart.notes == ["P50 is drawn, as P90 needs 36 independent samples, there are 3."]
+    assert chart.notes == ["P50 is drawn, as P90 needs 36 independent values, there are 3."]
     assert sorted(row[2] for row in chart.rows) == sorted(entry.metric["p50"] for entry in view.entries)
 
 

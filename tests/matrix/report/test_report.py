@@ -339,7 +339,7 @@ def test_what_may_not_be_believed_is_in_no_curve_and_no_law():
     assert [note for note in curves.notes if note.startswith("left out: EFS provisioned at 200 instances: identical")]
     # Three of its four fleets: at 10 instances P90 has too few values, of which the chart says so.
     assert [len(one.x) for one in cost.series if one.name == "EFS provisioned"] == [3]
-    assert cost.notes == ["Not drawn: 10 × m6i.4xlarge, as P90 needs 36 independent samples, there are 10."]
+    assert cost.notes == ["Not drawn: 10 × m6i.4xlarge, as P90 needs 36 independent values, there are 10."]
 
 
 def test_costs_of_the_tables_are_the_decisions(run, read):

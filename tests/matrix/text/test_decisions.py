@@ -39,7 +39,7 @@ RISKS = {
         'not replicated: only 1 repetition: set "repetitions": 3, or "launches": 3',
     ),
     "not-steady": ({"period_s": 12.0}, "not steady: its rate repeats every 12 s"),
-    "too-few-samples": ({"level": 90, "needed": 36, "count": 1}, "P90 needs 36 independent samples, there is 1"),
+    "too-few-samples": ({"level": 90, "needed": 36, "count": 1}, "P90 needs 36 independent values, there is 1"),
     "only-worst-known": ({"level": 10}, "P10 is not known, this is the worst value"),
     "sample-size-unknown": ({"level": 90}, "the number of samples behind P90 is not known"),
     "no-single-values": ({}, "no single values are known, so there is no interval"),
@@ -164,7 +164,7 @@ def test_the_verdict_comes_first_then_its_risk():
     [words] = answered({"ebs": {4: 3000.0}, "efs": {4: 3800.0}}, AT_MOST, repetitions=1)
 
     assert words.startswith(f"build (jobs 4) on 4 × m6i.large: Take {EBS}: P90 ")
-    assert "At risk: P90 needs 36 independent samples, there are 4; not replicated: only 1 repetition" in words
+    assert "Caution: P90 needs 36 independent values, there are 4; not replicated: only 1 repetition" in words
 
 
 def test_where_nothing_reaches_the_objective_the_nearest_is_named():
@@ -206,7 +206,7 @@ def test_many_fleets_are_one_sentence_for_each_workload():
     assert words.startswith("Cheapest for build with P90 of build time at most 66m 40s: ")
     assert "at 1 and 2 instances" in words
     assert "at 5 and 10 instances" in words
-    assert "None of these is certain: P90 needs 36 independent samples, there are 3" in words
+    assert "None of these is certain: P90 needs 36 independent values, there are 3" in words
 
 
 def test_what_was_not_measured_is_named_with_what_its_neighbours_let_expect():
