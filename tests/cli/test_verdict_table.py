@@ -134,3 +134,14 @@ def test_a_summary_without_codes_is_shown_by_its_tables(of_old):
 
     assert any("P50" in line and "P90" in line for line in shown(summary, 160))
     assert cell_of(summary, "ebs", 50)["state"] == "measured"
+
+
+def test_the_caveats_name_what_was_not_measured_but_is_ahead_and_where_the_median_ranks():
+    published = published_runs("p")["p-yocto"]
+    published["decision"] = decide(published)
+
+    lines = shown(published, 120)
+
+    ahead = "Not measured at 50 and 100 instances, but expected to be first by smaller and larger fleets: EBS gp3."
+    assert ahead in lines
+    assert "Ranked by the median at 10 instances: P90 needs 36 independent values, there are 10." in lines
