@@ -35,7 +35,7 @@ def _say_more() -> None:
     """Show what an answer of AWS looks like, and where to go on."""
     console = terminal.stdout()
     console.print(
-        "\nA run on AWS ends with an answer. Such as this one, of figures that others measured and published:"
+        "\nA run on AWS ends like this. No run of ours: these are figures that others measured and published."
     )
     load(PREFIX)
     summary = find(PUBLISHED, local=False, stack=None, region=None).summary
