@@ -60,7 +60,8 @@ def test_a_snapshot_that_somebody_made_by_hand_is_told_and_left_to_them(cloud: C
         volume = ec2.describe_volumes(Filters=ours)["Volumes"][0]["VolumeId"]
         made.append(ec2.create_snapshot(VolumeId=volume)["SnapshotId"])
 
-    run = cloud.run("by-hand", matrix(storage=[EBS]), make)
+    # A whole run takes less than three seconds: its volume has to be there when a busy machine looks.
+    run = cloud.run("by-hand", matrix(storage=[EBS], repetitions=100), make)
 
     assert "0 of 1 cells failed, 0 skipped, 1 resources left behind" in run.describe()["cause"]
     found = cloud.client("ec2").describe_snapshots(SnapshotIds=made)["Snapshots"]
