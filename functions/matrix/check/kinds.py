@@ -7,7 +7,7 @@ from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
-from storages.models import how_many
+from storages.models import MODELS, how_many
 
 
 def kind_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
@@ -134,7 +134,8 @@ def _export_problems(cells: list[Combination]) -> Problems:
         reported.add(storage.slug)
         rule = "its bucket is yours, which no role of the stack may list" if storage.existing_id else ""
         rule = f"cannot be done on {storage.slug}: {rule or 'its files become no objects'}"
-        fix = f"exclude it for storage type {storage.type}, or take storage s3-files without fileSystemId"
+        exporting = " or ".join(type_ for type_, model in MODELS.items() if model.exports_objects)
+        fix = f"exclude it for storage type {storage.type}, or take storage {exporting} without fileSystemId"
         yield Problem("workload", cell.workload.type, rule, fix)
 
 

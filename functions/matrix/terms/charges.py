@@ -65,6 +65,21 @@ class Usage:
         """How long it exists in months."""
         return self.seconds.times(1 / MONTH_S)
 
+    @property
+    def kept_gib_months(self) -> Amount:
+        """GiB-months of what it stores, as if that were there for as long as it exists."""
+        pairs = zip(self.stored_bytes, self.months, strict=True)
+        return Amount(*(stored / 2**30 * months for stored, months in pairs))
+
+    @property
+    def varying_gib_months(self) -> Amount:
+        """GiB-months of what a file system stores that grows with a run: half of it is expected, and all at the most.
+
+        Of one that keeps the same all the time it is that.
+        """
+        kept = self.kept_gib_months
+        return kept if self.is_steady else Amount(0.0, kept.expected / 2, kept.high)
+
 
 class Charge(NamedTuple):
     """So many units of a price; `name` is that of prices.json, or an instance type for its hours."""

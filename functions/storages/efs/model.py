@@ -9,7 +9,7 @@ from pydantic import Field
 from matrix.input import limits
 from matrix.input.fields import FileSystemId, Name
 from matrix.input.part import Part, Rule
-from matrix.terms.charges import METERED_REQUEST_BYTES, Amount, Charge, Query, Usage
+from matrix.terms.charges import METERED_REQUEST_BYTES, Charge, Query, Usage
 from matrix.terms.problems import Problems
 from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
@@ -182,17 +182,13 @@ class EfsStorage(StorageModel):
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield what it keeps, and what its throughput mode is billed by."""
-        months, stored = usage.months, usage.stored_bytes
-        # What a run stores varies: the worst case counts the maximum throughout, the expected case half.
-        low, share = (stored.low, 1.0) if usage.is_steady else (0.0, 0.5)
-        expected, high = stored.expected / 2**30 * months.expected * share, stored.high / 2**30 * months.high
-        yield Charge(self._kept, Amount(low / 2**30 * months.low, expected, high))
+        yield Charge(self._kept, usage.varying_gib_months)
         if self.throughput_mode == "elastic":
             yield Charge("efs_elastic_read_gib", usage.read_bytes.times(1 / 2**30))
             yield Charge("efs_elastic_write_gib", usage.written_bytes.times(1 / 2**30))
         # What one that exists has provisioned is paid anyway.
         if self.throughput_mode == "provisioned" and not self.file_system_id:
-            yield Charge("efs_provisioned_mibps_month", months.times(self.provisioned_throughput_mibps or 0))
+            yield Charge("efs_provisioned_mibps_month", usage.months.times(self.provisioned_throughput_mibps or 0))
 
     @property
     def _kept(self) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field
 from matrix.input import limits
 from matrix.input.fields import FileSystemId, Name
 from matrix.input.part import Part, Rule
-from matrix.terms.charges import Amount, Charge, Query, Usage
+from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.problems import Problems
 from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
@@ -192,10 +192,8 @@ class FsxOpenZfsStorage(StorageModel):
 
         Its requests are left out: which reads the caches answer, and how writes are put together, nobody knows before.
         """
-        months, stored = usage.months, usage.stored_bytes
-        low, share = (stored.low, 1.0) if usage.is_steady else (0.0, 0.5)
-        expected, high = stored.expected / 2**30 * months.expected * share, stored.high / 2**30 * months.high
-        yield Charge("fsx_tiering_gib_month", Amount(low / 2**30 * months.low, expected, high))
+        months = usage.months
+        yield Charge("fsx_tiering_gib_month", usage.varying_gib_months)
         yield Charge("fsx_tiering_mbps_month", months.times(self.throughput_capacity_mbps))
         if self.read_cache_gib:
             yield Charge("fsx_tiering_cache_gib_month", months.times(self.read_cache_gib))

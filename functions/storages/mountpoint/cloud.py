@@ -1,18 +1,19 @@
 """A prefix of the stack's data bucket for each file system; each instance mounts what lies below its own name there."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from aws.stack.environment import environment
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.sizes import parse_size
 from storages import prefixes
-from storages.contracts.cloud import Copy, Existing, Refusal
+from storages.contracts.cloud import Copy, Refusal
 
 CREATION_LIMIT_S = 0
 SEEN_GONE = prefixes.SEEN_GONE
 PURPOSE = ""
 PREFIXES = prefixes.OF_MOUNTS
+find, existing, gone, delete = PREFIXES.find, PREFIXES.existing, PREFIXES.gone, prefixes.delete
 # Without the first a step could not remove its files, without the second no file could be written again.
 ALWAYS = ("allow-delete", "allow-overwrite")
 OPTION_OF = {"readPartSize": "read-part-size", "writePartSize": "write-part-size", "cacheMiB": "max-cache-size"}
@@ -21,11 +22,6 @@ OPTION_OF = {"readPartSize": "read-part-size", "writePartSize": "write-part-size
 def create(token: str, _storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
     """Write down whose the prefix is; return its id. Writing it again changes nothing."""
     return PREFIXES.create(token, tags)
-
-
-def find(token: str) -> str | None:
-    """Return the id of the prefix that this token made, None when there is none (any more)."""
-    return PREFIXES.find(token)
 
 
 def is_ready(_resource_id: str, _storage: Part) -> bool:
@@ -54,21 +50,6 @@ def mount(resource_id: str, storage: Part) -> Mount:
         "region": environment().region,
         "options": ",".join([*ALWAYS, *given]),
     }
-
-
-def existing() -> Iterator[Existing]:
-    """Yield the prefixes that say whose they are."""
-    return PREFIXES.existing()
-
-
-def gone(created_at: Mapping[str, float]) -> set[str]:
-    """Return the prefixes without an object."""
-    return PREFIXES.gone(created_at)
-
-
-def delete(resource_id: str) -> bool:
-    """Delete everything below the prefix. Say whether it is gone; raises FileSystemFailed for what S3 refuses."""
-    return prefixes.delete(resource_id)
 
 
 COPIES = COPIES_SEEN_GONE = ""

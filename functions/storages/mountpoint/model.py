@@ -112,13 +112,7 @@ class MountpointStorage(StorageModel):
         Reads are one GET for each part where they follow each other, one for each read where they do not. Writes are a
         PUT for each file and part; files are looked up before, by a HEAD and a LIST that S3 bills as a PUT.
         """
-        months, stored = usage.months, usage.stored_bytes
-        kept = Amount(
-            stored.low / 2**30 * months.low,
-            stored.expected / 2**30 * months.expected,
-            stored.high / 2**30 * months.high,
-        )
-        yield Charge("s3_gib_month", kept)
+        yield Charge("s3_gib_month", usage.kept_gib_months)
         parts = usage.read_bytes.times(1 / (self.read_part_size or PART_BYTES))
         most = max(parts.high, usage.read_requests.high)
         yield Charge("s3_get", Amount(parts.low, (parts.expected + max(parts.expected, most)) / 2, most))

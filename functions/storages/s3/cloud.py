@@ -13,7 +13,7 @@ from aws.stack.environment import environment
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from storages import prefixes
-from storages.contracts.cloud import Copy, Existing, Refusal
+from storages.contracts.cloud import Copy, Refusal
 
 CREATION_LIMIT_S = 0
 SEEN_GONE = prefixes.SEEN_GONE
@@ -21,16 +21,12 @@ PURPOSE = ""
 # What GetBucketLocation says of buckets in the two oldest regions (S3 API reference).
 REGIONS = {None: "us-east-1", "EU": "eu-west-1"}
 PREFIXES = prefixes.OF_OBJECTS
+find, existing, gone, delete = PREFIXES.find, PREFIXES.existing, PREFIXES.gone, prefixes.delete
 
 
 def create(token: str, _storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
     """Write down whose the prefix is; return its id. Writing it again changes nothing."""
     return PREFIXES.create(token, tags)
-
-
-def find(token: str) -> str | None:
-    """Return the id of the prefix that this token made, None when there is none (any more)."""
-    return PREFIXES.find(token)
 
 
 def is_ready(_resource_id: str, _storage: Part) -> bool:
@@ -81,21 +77,6 @@ def mount(resource_id: str, storage: Part) -> Mount:
         "region": environment().region,
         "client": storage["client"],
     }
-
-
-def existing() -> Iterator[Existing]:
-    """Yield the prefixes that say whose they are."""
-    return PREFIXES.existing()
-
-
-def gone(created_at: Mapping[str, float]) -> set[str]:
-    """Return the prefixes without an object."""
-    return PREFIXES.gone(created_at)
-
-
-def delete(resource_id: str) -> bool:
-    """Delete everything below the prefix. Say whether it is gone; raises FileSystemFailed for what S3 refuses."""
-    return prefixes.delete(resource_id)
 
 
 COPIES = COPIES_SEEN_GONE = ""

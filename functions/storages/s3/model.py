@@ -7,7 +7,7 @@ from pydantic import Field
 
 from matrix.input.fields import BucketName, Name, ObjectPrefix
 from matrix.input.part import Part, Rule
-from matrix.terms.charges import Amount, Charge, Usage
+from matrix.terms.charges import Charge, Usage
 from matrix.terms.problems import Problems
 from storages.contracts.model import CeilingWords, Document, StorageModel, Words
 
@@ -99,13 +99,7 @@ class S3Storage(StorageModel):
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield what it keeps, and its requests."""
-        months, stored = usage.months, usage.stored_bytes
-        kept = Amount(
-            stored.low / 2**30 * months.low,
-            stored.expected / 2**30 * months.expected,
-            stored.high / 2**30 * months.high,
-        )
-        yield Charge("s3_gib_month", kept)
+        yield Charge("s3_gib_month", usage.kept_gib_months)
         yield Charge("s3_get", usage.read_requests)
         yield Charge("s3_put", usage.write_requests)
 

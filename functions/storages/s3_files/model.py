@@ -126,13 +126,9 @@ class S3FilesStorage(StorageModel):
 
         What is written is exported once, which counts as reading it. Objects keep a version of each export.
         """
-        months, stored, written = usage.months, usage.stored_bytes, usage.written_bytes
-        # What a run stores varies: the worst case counts the maximum throughout, the expected case half.
-        low, share = (stored.low, 1.0) if usage.is_steady else (0.0, 0.5)
-        expected, high = stored.expected / 2**30 * months.expected * share, stored.high / 2**30 * months.high
-        kept = Amount(low / 2**30 * months.low, expected, high)
-        yield Charge("s3_files_gib_month", kept)
-        yield Charge("s3_gib_month", kept)
+        written = usage.written_bytes
+        yield Charge("s3_files_gib_month", usage.varying_gib_months)
+        yield Charge("s3_gib_month", usage.varying_gib_months)
         through = usage.read_bytes
         if self.direct_reads:
             through = Amount(0.0, through.expected, through.high)
