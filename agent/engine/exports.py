@@ -41,8 +41,7 @@ def prepare(plan: dict[str, Any], contents: Contents, number: int) -> crew.Loop:
     prefix = plan["prefixes"][number]
 
     def listed() -> dict[str, int]:
-        page = client.list_objects_v2(Bucket=plan["bucket"], Prefix=prefix)
-        return {entry["Key"][len(prefix) :]: int(entry["Size"]) for entry in page.get("Contents", [])}
+        return page_of(client, plan["bucket"], prefix)
 
     first = sum(plan["counts"][:number])
 
@@ -59,6 +58,15 @@ def prepare(plan: dict[str, Any], contents: Contents, number: int) -> crew.Loop:
         return timed
 
     return loop
+
+
+def page_of(client: Any, bucket: str, prefix: str) -> dict[str, int]:
+    """The sizes of what is below a prefix, by their names there: one page, as all files of a thread fit into one.
+
+    A directory may be an object, too, whose key is the prefix: that would take the place of a file.
+    """
+    page = client.list_objects_v2(Bucket=bucket, Prefix=prefix, StartAfter=prefix)
+    return {entry["Key"][len(prefix) :]: int(entry["Size"]) for entry in page.get("Contents", [])}
 
 
 def write(path: str, content: bytes) -> int:

@@ -74,6 +74,16 @@ def test_an_object_of_another_size_is_not_yet_the_file(monkeypatch):
     assert pages == []
 
 
+def test_as_many_files_as_a_thread_may_have_are_one_page_beside_the_object_of_their_directory(cloud):
+    cloud.s3.put_object(Bucket=BUCKET, Key="p/0/", Body=b"")
+    for number in range(1_000):
+        cloud.s3.put_object(Bucket=BUCKET, Key=f"p/0/{number}", Body=b"x")
+
+    listed = exports.page_of(cloud.s3, BUCKET, "p/0/")
+
+    assert listed == {str(number): 1 for number in range(1_000)}
+
+
 def test_parameters_that_are_wrong_are_named():
     assert export.problems(PARAMS) == []
     assert [problem.partition(":")[0] for problem in export.problems({"files": 0})] == [
