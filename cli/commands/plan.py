@@ -1,40 +1,70 @@
-"""`matrix plan`: what a matrix would create, measure and cost. Calls no AWS."""
+"""`matrix plan`: what a matrix would create, measure and cost. Calls no AWS, but for `--region all`."""
 
 import json
-from typing import Annotated
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.inputs import planning
+from cli.inputs import options, planning
 from cli.inputs.options import AsJson, MatrixFile
 from cli.messages import terminal
-from cli.messages.errors import ExitCode
+from cli.messages.errors import CommandError, ExitCode
 from cli.tables import plan_tables
 from cli.tables.account_tables import Account
+
+if TYPE_CHECKING:
+    from cli.tables.region_tables import RegionsDocument
+
+ALL_REGIONS = "all"
+
+
+class Format(StrEnum):
+    """How a plan is written."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
 
 
 def plan(
     file: MatrixFile,
+    format_: Annotated[
+        Format, typer.Option("--format", help="How to write it; csv only with --region all.")
+    ] = Format.TABLE,
     as_json: AsJson = False,
     region: Annotated[
         str | None,
-        typer.Option("--region", metavar="REGION", help=f"Where it would run (default: {planning.DEFAULT_REGION})."),
+        typer.Option(
+            "--region",
+            metavar="REGION",
+            help=f"Where it would run (default: {planning.DEFAULT_REGION}); all compares the cost in all regions, "
+            "which asks AWS.",
+        ),
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Also list each cell with its steps, time and cost.")] = False,
 ) -> None:
     """Show what a matrix would create, take and cost.
 
-    The sum first, then what each storage costs with each fleet; --all lists the cells. Calls no AWS.
+    The sum first, then what each storage costs with each fleet; --all lists the cells. Calls no AWS, but for --region
+    all, which lists the cost in each region, cheapest first, and what regions lack.
     Every mistake in the matrix is listed at once, with the way out; the exit code is then 2.
 
     Example: matrix plan events/local-demo.json
     """
+    format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
+    if format_ is Format.CSV and region != ALL_REGIONS:
+        raise CommandError("--format csv is for --region all only", "write --format json", ExitCode.BAD_INPUT)
     try:
+        if region == ALL_REGIONS:
+            _show_regions(file, format_)
+            return
         planned = planning.read_and_plan(file, region)
     except planning.BadMatrix as bad:
-        report_problems(file, bad, as_json)
+        report_problems(file, bad, format_ is Format.JSON)
         raise typer.Exit(ExitCode.BAD_INPUT) from None
-    if as_json:
+    if format_ is Format.JSON:
         import pydantic_core  # like the models, not before it is needed
 
         # 10,000 cells are 23 MB, for which `json` with an indent takes a second and this a tenth of it.
@@ -42,6 +72,39 @@ def plan(
     else:
         account = Account(_at_once(planned), region or planning.DEFAULT_REGION)
         plan_tables.show(terminal.stdout(), planned.plan, account, is_whole=all_)
+
+
+def _show_regions(file: Path, format_: Format) -> None:
+    document = _of_all_regions(file)
+    # Imports the models, which `matrix --help` must not wait for.
+    from cli.tables import region_tables
+
+    if format_ is Format.JSON:
+        typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    elif format_ is Format.CSV:
+        typer.echo(region_tables.to_csv(document["regions"]), nl=False)
+    else:
+        region_tables.show(terminal.stdout(), document)
+
+
+def _of_all_regions(file: Path) -> "RegionsDocument":
+    """Return what a matrix costs in each region; progress goes to stderr. Raises BadMatrix."""
+    checked = planning.read_and_check(file)
+    # boto3 takes half a second to import, and only this needs it.
+    from cli.tables import region_tables
+    from cli.target import regions
+    from matrix.price.regions import in_one_region, unchecked
+
+    if fixed := in_one_region(checked.matrix):
+        advice = "compare regions without it: let the run create the storage, and take image.ami out"
+        raise CommandError(f"{', '.join(fixed)} exists in one region only", advice, ExitCode.BAD_INPUT)
+    console = terminal.stderr()
+    console.print("asking AWS's price list, and EC2 in each region …")
+    with console.status("") as status:
+        rows, listed = regions.costs(
+            checked, lambda count, of: status.update(f"{count} of {of} answers") if console.is_terminal else None
+        )
+    return region_tables.document_of(checked.matrix.name, rows, unchecked(checked.matrix, listed))
 
 
 def _at_once(planned: planning.Planned) -> int:

@@ -22,6 +22,8 @@ OUTPUTS = ("StateMachineArn", "BucketName", "TableName", "ReapFunctionName")
 INVOKE_TIMEOUT_S = 960
 # A network may come back. The local cloud does not, and a command shall say so within 5 s: a retry waits up to 1 s.
 ATTEMPTS = {"aws": 5, "local": 2}
+# For one of many regions, which a firewall may cut off: the others shall not wait 5 minutes for it.
+CONNECT_S, READ_S = 3, 20
 # The names, in botocore's configuration, environment and defaults, of what it reads of the user: here none.
 WITHOUT_PROFILE = {
     "profile": (None, None, None, None),
@@ -60,14 +62,16 @@ class Deployment:
         region = f" --region {self.region}" if self.region else ""
         return f"--stack {self.stack}{region}"
 
-    def client(self, service: str) -> Any:
-        """Return a boto3 client of this deployment."""
+    def client(self, service: str, *, is_patient: bool = True) -> Any:
+        """Return a boto3 client of this deployment; an impatient one gives a call up after some seconds."""
         # boto3 takes half a second to import, so `matrix --help` and `matrix plan` must not import it.
         import boto3
         import botocore.session
         from botocore.config import Config
 
         config = Config(retries={"mode": "standard", "total_max_attempts": ATTEMPTS[self.environment]})
+        if not is_patient:
+            config = config.merge(Config(connect_timeout=CONNECT_S, read_timeout=READ_S))
         if service == "lambda":
             # An invocation whose answer takes long must not be retried, since that would start the function twice.
             config = Config(read_timeout=INVOKE_TIMEOUT_S, retries={"total_max_attempts": 1})

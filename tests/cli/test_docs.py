@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SERVICES = {"cloudformation": "cloudformation", "stepfunctions": "states", "dynamodb": "dynamodb", "s3": "s3",
             "lambda": "lambda", "cloudwatch": "cloudwatch", "iam": "iam", "ec2": "ec2", "ssm": "ssm", "logs": "logs",
             "service-quotas": "servicequotas", "efs": "elasticfilesystem", "fsx": "fsx",
-            "freetier": "freetier", "kms": "kms"}  # fmt: skip
+            "freetier": "freetier", "kms": "kms", "pricing": "pricing"}  # fmt: skip
 # Where the action of IAM is not called as the operation is.
 ACTIONS = {
     "lambda:Invoke": "lambda:InvokeFunction",

@@ -210,6 +210,11 @@ class Storage(Element, Protocol):
         """Its products in AWS's price list, whose prices of today take the place of those of prices.json."""
         ...
 
+    @property
+    def offer_queries(self) -> list[Query]:
+        """Products of AWS's price list that a region has if the storage is offered there."""
+        ...
+
     def charges(self, usage: Usage) -> Iterable[Charge]:
         """Return what a shared one is charged for; nothing where only volumes and instances cost."""
         ...
@@ -393,6 +398,11 @@ class StorageModel(ElementModel):
     def price_queries(self) -> list[Query]:
         """It is no product of its own."""
         return []
+
+    @property
+    def offer_queries(self) -> list[Query]:
+        """Those that it is priced by."""
+        return self.price_queries
 
     def charges(self, usage: Usage) -> Iterable[Charge]:
         """Return none: it costs no more than its instances and volumes."""

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from matrix.input.fields import FileSystemId, Name
 from matrix.input.part import Part, Rule
-from matrix.terms.charges import Charge, Usage
+from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.problems import Problems
 from storages.contracts.bursts import Burst
 from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
@@ -178,6 +178,11 @@ class FsxLustreStorage(StorageModel):
     def block_times(self) -> BlockTimes | None:
         """The same of a block; a client asks a target for up to 1 MiB at once, its default stripe."""
         return BlockTimes(0.001, 0.001, unit_bytes=2**20)
+
+    @property
+    def offer_queries(self) -> list[Query]:
+        """Any disks of Lustre: which product has which throughput nobody has read out of the price list yet."""
+        return [Query("fsx_lustre", "AmazonFSx", (("productFamily", "Storage"), ("fileSystemType", "Lustre")))]
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield its capacity, whose price has the throughput in it, and the metadata IOPS beyond what comes with it."""

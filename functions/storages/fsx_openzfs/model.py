@@ -173,6 +173,12 @@ class FsxOpenZfsStorage(StorageModel):
             Query(f"fsx_{zone}_iops_month", "AmazonFSx", (("productFamily", "Provisioned IOPS"), *fixed)),
         ]
 
+    @property
+    def offer_queries(self) -> list[Query]:
+        """Those that it is priced by; of one without, any disks of OpenZFS."""
+        disks = Query("fsx_openzfs", "AmazonFSx", (("productFamily", "Storage"), ("fileSystemType", "OpenZFS")))
+        return self.price_queries or [disks]
+
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield its disks, its throughput capacity, and the IOPS beyond the 3 that come with each GiB."""
         if self.file_system_id:

@@ -1,0 +1,82 @@
+"""What a matrix costs in each region, as a table, as CSV and as a document."""
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from rich.console import Console
+
+from cli.messages import terminal
+from cli.tables.plan_tables import money
+from cli.tables.text_table import TextTable
+from matrix.price.regions import NOT_ENABLED, RegionCost, best
+from matrix.terms.printable import csv_text
+
+CSV_COLUMNS = ("region", "low_usd", "expected_usd", "high_usd", "missing", "reason", "book_prices")
+MOST_NAMED = 3
+
+
+class RegionsDocument(TypedDict):
+    """The answer of `matrix plan FILE --region all`."""
+
+    name: str
+    cheapest: str | None
+    """The cheapest region that answered and lacks nothing; None where there is none."""
+    regions: list[RegionCost]
+    unchecked: list[str]
+    """Storages of which the price list does not say where they are offered."""
+
+
+def show(console: Console, document: RegionsDocument) -> None:
+    """Print a row for each region, and what was not checked."""
+    table = TextTable()
+    for head, is_figure in (("Region", False), ("Cost", True), ("Low", True), ("High", True), ("", False)):
+        table.add_column(head, justify="right" if is_figure else "left", no_wrap=bool(head))
+    for each in document["regions"]:
+        cost = each["cost_usd"]
+        figures = [money(cost[part]) for part in ("expected", "low", "high")] if cost else ["–", "–", "–"]
+        table.add_row(each["region"], *figures, remark(each))
+    console.print(table)
+    if document["unchecked"]:
+        names = ", ".join(document["unchecked"])
+        terminal.print_wrapped(console, f"Not checked, because the price list does not name them: {names}")
+    if any(each["reason"] == NOT_ENABLED for each in document["regions"]):
+        terminal.print_wrapped(console, "To enable a region: `aws account enable-region --region-name REGION`")
+    best_of = document["cheapest"]
+    terminal.print_wrapped(
+        console,
+        f"Cheapest: {best_of}. A run there needs a stack there: `sam deploy --region {best_of}`"
+        if best_of
+        else "No region that answered has all that this matrix needs.",
+    )
+
+
+def remark(each: RegionCost) -> str:
+    """Return what a region lacks, why it could not be asked, and which prices are the book's."""
+    parts = [f"missing: {', '.join(each['missing'])}"] if each["missing"] else []
+    parts += [each["reason"]] if each["reason"] else []
+    if names := each["book_prices"]:
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        parts.append(f"price of us-east-1: {', '.join(names[:MOST_NAMED])}{more}")
+    return "; ".join(parts)
+
+
+def to_csv(rows: Sequence[RegionCost]) -> str:
+    """Return a row for each region; lists are separated by semicolons."""
+    return csv_text(
+        CSV_COLUMNS,
+        [
+            {
+                "region": each["region"],
+                **({f"{part}_usd": usd for part, usd in each["cost_usd"].items()} if each["cost_usd"] else {}),
+                "missing": "; ".join(each["missing"]),
+                "reason": each["reason"],
+                "book_prices": "; ".join(each["book_prices"]),
+            }
+            for each in rows
+        ],
+    )
+
+
+def document_of(name: str, rows: list[RegionCost], unchecked: list[str]) -> RegionsDocument:
+    """Return the answer as a document."""
+    return {"name": name, "cheapest": best(rows), "regions": rows, "unchecked": unchecked}

@@ -1,0 +1,146 @@
+"""Where a matrix could run, and for how much: each region's prices and what it lacks, cheapest first.
+
+The price list answers a query without a region for all of them at once, so this takes as many queries as one region.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypedDict
+
+from matrix.input.matrix import Matrix
+from matrix.input.storage_names import brief_names
+from matrix.price.pricing_api import is_of_usage, price_in, queries
+from matrix.terms.charges import Query
+from matrix.terms.documents.parts import CostRange
+from storages.contracts.model import Storage
+
+REGIONAL = "AWS Region"  # other locations of a price list are Local Zones and Wavelength Zones
+
+NOT_ENABLED = "not enabled for this account"
+
+
+class RegionCost(TypedDict):
+    """A region in the table: its cost in US dollars, or what it lacks."""
+
+    region: str
+    cost_usd: CostRange | None
+    missing: list[str]
+    reason: str
+    """Why the region could not be asked; empty where it answered."""
+    book_prices: list[str]
+    """What the price list has no single price of there: the book's price counts, in a wider range."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """What EC2 answered of a region: its instance types, or why it could not be asked."""
+
+    name: str
+    instance_types: frozenset[str] = frozenset()
+    reason: str = ""
+
+
+@dataclass
+class PriceList:
+    """The price list's products by query and region."""
+
+    products: dict[Query, dict[str, list[str]]] = field(default_factory=dict)
+
+    def take(self, query: Query, products: Iterable[str]) -> None:
+        """Keep an answer of the price list: the products of whole regions that are of the query's usage."""
+        regions = self.products.setdefault(query, {})
+        for text in products:
+            attributes = json.loads(text)["product"]["attributes"]
+            if attributes.get("locationType", REGIONAL) == REGIONAL and is_of_usage(text, query):
+                regions.setdefault(attributes.get("regionCode", ""), []).append(text)
+
+    def usd(self, matrix: Matrix, region: str) -> dict[str, float]:
+        """Return the prices of a matrix in a region by name, in the book's units."""
+        asked = {query.name: price_in(self._products_in(query, region), query) for query in queries(matrix)}
+        return {name: usd for name, usd in asked.items() if usd is not None}
+
+    def _products_in(self, query: Query, region: str) -> list[str]:
+        return self.products.get(query, {}).get(region, [])
+
+    def lacks(self, query: Query, region: str) -> bool:
+        """Return whether other regions have a product and this one has not.
+
+        A product that no region has says nothing: its name in the price list is another one.
+        """
+        return bool(self.products.get(query)) and not self._products_in(query, region)
+
+    def has(self, query: Query) -> bool:
+        """Return whether any region has a product."""
+        return bool(self.products.get(query))
+
+
+def instance_types(matrix: Matrix) -> list[str]:
+    """Return the instance types of fleets and file servers."""
+    # Instance types have a point in their names, prices of the book have none.
+    return [query.name for query in queries(matrix) if "." in query.name]
+
+
+def storages_of(matrix: Matrix) -> dict[str, Storage]:
+    """Return the storages of a matrix by name."""
+    storages = [*matrix.storage, *(cell.storage for cell in matrix.include)]
+    texts = {json.dumps(storage.document, sort_keys=True): storage for storage in storages}
+    names = brief_names((text, storage.document) for text, storage in texts.items())
+    return {name: texts[text] for text, name in names.items()}
+
+
+def all_queries(matrix: Matrix) -> list[Query]:
+    """Return what to ask the price list: prices, and the products that show where a storage is offered."""
+    shown = [query for storage in storages_of(matrix).values() for query in storage.offer_queries]
+    return list(dict.fromkeys([*queries(matrix), *shown]))
+
+
+def missing(matrix: Matrix, region: Region, listed: PriceList) -> list[str]:
+    """Return the instance types and storages of a matrix that a region has not."""
+    types = instance_types(matrix)
+    if region.reason:
+        # It could not be asked, so the price list has to say it.
+        sold = {query.name: not listed.lacks(query, region.name) for query in queries(matrix)}
+        lacking = [name for name in types if not sold[name]]
+    else:
+        lacking = [name for name in types if name not in region.instance_types]
+    for name, storage in storages_of(matrix).items():
+        # A file server's instance is among the types.
+        products = [query for query in storage.offer_queries if query.name not in types]
+        if any(listed.lacks(query, region.name) for query in products):
+            lacking.append(name)
+    return lacking
+
+
+def unchecked(matrix: Matrix, listed: PriceList) -> list[str]:
+    """Return the shared storages that the price list knows by no product, so that no region is known to lack them."""
+    return [
+        name
+        for name, storage in storages_of(matrix).items()
+        if storage.is_shared and not any(map(listed.has, storage.offer_queries))
+    ]
+
+
+def in_one_region(matrix: Matrix) -> list[str]:
+    """Return what of a matrix exists in one region only: file systems and images of the user."""
+    ids = [storage.existing_id for storage in storages_of(matrix).values() if storage.existing_id]
+    own_image = matrix.image.ami if matrix.image and matrix.image.ami else None
+    return [*ids, *([own_image] if own_image else [])]
+
+
+def in_order(regions: Iterable[RegionCost]) -> list[RegionCost]:
+    """Return regions cheapest first, then those that could not be asked, then those that lack something."""
+    return sorted(
+        regions,
+        key=lambda each: (
+            bool(each["missing"]),
+            bool(each["reason"]),
+            each["cost_usd"]["expected"] if each["cost_usd"] else 0.0,
+            each["region"],
+        ),
+    )
+
+
+def best(regions: Iterable[Mapping[str, object]]) -> str | None:
+    """Return the first region that answered and lacks nothing."""
+    return next((str(each["region"]) for each in regions if not each["missing"] and not each["reason"]), None)
