@@ -16,7 +16,7 @@ from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocumen
 from matrix.terms.names import fleet_words, workload_words
 from matrix.terms.sameness import same_fleet, same_storage
 from matrix.terms.sentences import EMULATED
-from matrix.text.replication import shortage_words
+from matrix.text.replication import LAUNCHED_ONCE, shortage_words
 
 Document = dict[str, Any]
 
@@ -106,7 +106,8 @@ def compare(base: ValuesDocument, run: ValuesDocument, *, threshold: float, is_l
         "only_in_base": [before[key]["name"] for key in before if key not in after],
         "only_in_run": [after[key]["name"] for key in after if key not in before],
         "regressions": sum(cell.is_regression for cell in compared),
-        "warnings": _warnings(base, run, matched),
+        "is_launched_once": _is_launched_once(compared),
+        "warnings": _warnings(base, run, compared),
     }
 
 
@@ -250,18 +251,26 @@ def _chance_words(between: Difference, is_slower: bool, cell: Compared) -> str:
     return f"{100 * (slower if is_slower else 1 - slower):.0f} % of pairs"
 
 
-def _warnings(base: ValuesDocument, run: ValuesDocument, matched: list[Compared]) -> list[str]:
+def _is_launched_once(compared: Sequence[Compared]) -> bool:
+    """Whether a change was found between single launches, so that it may be what launches differ by."""
+    changed = [cell for cell in compared if cell.verdict in ("slower", "faster")]
+    return any(not (cell.base["is_relaunched"] or cell.run["is_relaunched"]) for cell in changed)
+
+
+def _warnings(base: ValuesDocument, run: ValuesDocument, compared: Sequence[Compared]) -> list[str]:
     warnings = []
     if base["environment"] != run["environment"]:
         warnings.append(
             f"{base['run']} was measured on {base['environment']}, {run['run']} on {run['environment']}: "
             "their figures do not compare"
         )
-    if any(cell.base["is_relaunched"] != cell.run["is_relaunched"] for cell in matched):
+    if _is_launched_once(compared):
+        warnings.append(LAUNCHED_ONCE)
+    if any(cell.base["is_relaunched"] != cell.run["is_relaunched"] for cell in compared):
         warnings.append(
             "one run has launched its cells several times, the other once: what launches differ by is in the figures "
             "of one only, so a difference may be that of its launch; launch both as often"
         )
-    if not matched:
+    if not compared:
         warnings.append("the two runs have no cell in common (same storage, workload, fleet and parameters)")
     return warnings

@@ -38,6 +38,7 @@ def beside(base: ValuesDocument, values: ValuesDocument, asked: str) -> Comparis
         "regressions": compared["regressions"],
         "detectable_ratio": power and power["ratio"],
         "noisiest_ratio": power and power["worst_ratio"],
+        "is_launched_once": compared["is_launched_once"],
         "changes": [_point(point) for point in changed[:MOST_CHANGES]],
     }
 

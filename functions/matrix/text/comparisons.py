@@ -1,6 +1,7 @@
 """How a run came out beside another one, in words."""
 
 from matrix.terms.documents.comparison import ComparedPoint, ComparisonDocument
+from matrix.text.replication import LAUNCHED_ONCE
 
 # Points that a message names.
 MOST_NAMED = 2
@@ -15,7 +16,7 @@ def brief_words(comparison: ComparisonDocument) -> str:
 
 
 def comparison_lines(comparison: ComparisonDocument) -> list[str]:
-    """Return the verdict with its evidence, and the largest changes, a line each."""
+    """Return the verdict with its evidence, the largest changes, and what the intervals do not know, a line each."""
     base = _base(comparison)
     points = f"{comparison['points']} point{'' if comparison['points'] == 1 else 's'}"
     undecided = f"; {comparison['unjudged']} cannot be judged" if comparison["unjudged"] else ""
@@ -31,7 +32,8 @@ def comparison_lines(comparison: ComparisonDocument) -> list[str]:
         case "both":
             found = f"Beside {base} {comparison['slower']} of {points} slower, {comparison['faster']} faster"
     named = [point_words(point) for point in comparison["changes"][:MOST_NAMED]]
-    return [f"{found}, by more than chance explains{undecided}:", *named]
+    caveat = [f"Caution: {LAUNCHED_ONCE}."] if comparison.get("is_launched_once") else []
+    return [f"{found}, by more than chance explains{undecided}:", *named, *caveat]
 
 
 def point_words(point: ComparedPoint) -> str:

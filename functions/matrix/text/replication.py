@@ -5,6 +5,11 @@ from collections.abc import Sequence
 from matrix.statistics.shortage import LEAST_LAUNCHES
 from matrix.terms.documents.summary import Shortage
 
+# What two runs of one launch each do not know of each other: between two nights it is often more than within one.
+LAUNCHED_ONCE = (
+    "each run was launched once: what another hour, other hosts or another zone change is in no interval, and may be "
+    f'the whole difference; set "launches": {LEAST_LAUNCHES} in both'
+)
 FIELDS = {"instance": "count", "repetition": "repetitions", "launch": "launches"}
 
 

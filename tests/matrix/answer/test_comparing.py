@@ -213,6 +213,14 @@ def test_runs_of_different_places_are_said_not_to_compare():
     assert "do not compare" in found["warnings"][0]
 
 
+def test_a_change_between_single_launches_comes_with_what_its_interval_does_not_know():
+    changed = compare(run("old", [1]), run("new", [0.5]), threshold=0.05)
+    alike = compare(run("old", [1]), run("new", [1]), threshold=0.05)
+
+    assert "launched once" in changed["warnings"][0]
+    assert alike["warnings"] == []
+
+
 def test_without_single_values_there_is_a_ratio_and_no_verdict():
     base, new = run("old", [1]), run("new", [0.5])
     for cell in base["cells"]:

@@ -54,10 +54,11 @@ def test_the_verdict_is_that_of_compare(before, after, verdict):
 
 def test_slower_is_told_with_how_much_and_its_interval():
     seen = beside(values("base", 10.0, 20.0), values("run", 15.0, 20.0), "baseline:release")
-    first, second = comparison_lines(seen)
+    first, second, last = comparison_lines(seen)
 
     assert first == "Slower than base (baseline:release) at 1 of 2 points, by more than chance explains:"
     assert "threads 1: duration_s +50.0 %, slower (ratio 1.500, 95 % 1." in second
+    assert last.startswith("Caution: each run was launched once: ")
     assert brief_words(seen) == "slower"
     [change] = seen["changes"]
     assert change["low"] < 1.5 < change["high"]
@@ -71,14 +72,26 @@ def test_no_difference_is_told_with_what_would_have_been_found():
     assert line == f"No difference found to base at 1 point (would have found above ×{seen['detectable_ratio']:.3g})."
 
 
-def test_the_largest_change_for_the_worse_comes_first_and_a_message_has_three_lines():
+def test_the_largest_change_for_the_worse_comes_first_and_a_message_has_four_lines():
     base, run = values("base", *[10.0] * 8), values("run", *[11.0 + number for number in range(7)], 1.0)
     seen = beside(base, run, "base")
 
     assert [change["verdict"] for change in seen["changes"]] == ["slower"] * 5
     assert seen["changes"][0]["ratio"] == pytest.approx(1.7)
-    assert len(comparison_lines(seen)) == 3
+    assert len(comparison_lines(seen)) == 4
     assert seen["verdict"] == "both"
+
+
+def test_runs_of_several_launches_need_no_caution():
+    base, run = values("base", 10.0, 20.0), values("run", 15.0, 20.0)
+    for each in (base, run):
+        [cell] = each["cells"]
+        cell["is_relaunched"], cell["launches"] = True, [1 + number // 4 for number in range(12)]
+    seen = beside(base, run, "base")
+
+    assert seen["verdict"] == "slower"
+    assert not seen["is_launched_once"]
+    assert len(comparison_lines(seen)) == 2
 
 
 def test_too_little_was_measured_to_tell():

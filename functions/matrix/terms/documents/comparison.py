@@ -1,6 +1,6 @@
 """comparison.json: how a run came out beside the one that its matrix names in compareWith."""
 
-from typing import Literal
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -47,5 +47,7 @@ class ComparisonDocument(TypedDict):
     """What change would have been found, at the middle point; None where nothing could be tested."""
     noisiest_ratio: float | None
     """At the noisiest point."""
+    is_launched_once: NotRequired[bool]
+    """Whether a change was found between single launches: what launches differ by is in no interval then."""
     changes: list[ComparedPoint]
     """The largest ones, slower ones first."""
