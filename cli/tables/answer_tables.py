@@ -31,7 +31,8 @@ def show(console: Console, summary: SummaryDocument) -> None:
 def show_answer(console: Console, summary: SummaryDocument) -> None:
     """Print the decision in words, and a small table for each kind of work."""
     if source := summary.get("source"):
-        terminal.print_wrapped(console, f"Published, not measured here: {source}.")
+        whose = "From files of fio" if summary["environment"] == "imported" else "Published"
+        terminal.print_wrapped(console, f"{whose}, not measured here: {source}.")
     for sentence in decision_sentences(summary):
         terminal.print_wrapped(console, Text(sentence, "bold"))
     if decision := summary.get("decision"):

@@ -195,11 +195,16 @@ def directions(cells: list[ResultDocument], names: Mapping[str, str], width: int
         labels = point_labels(cell["points"])
         for point in cell["points"]:
             for side in DIRECTIONS:
-                metrics = (f"{side}_iops", f"{side}_lat_p50_us", f"{side}_lat_p99_us")
+                # Files of fio may know the time from the submission on only.
+                is_whole = f"{side}_lat_p50_us" in point["metrics"]
+                timed = side if is_whole else f"{side}_completion"
+                metrics = (f"{side}_iops", f"{timed}_lat_p50_us", f"{timed}_lat_p99_us")
                 measured = [point["metrics"].get(name) for name in metrics]
                 medians = [metric["p50"] if metric else None for metric in measured]
                 if any(value is not None for value in medians):
-                    label = ", ".join(filter(None, [labels[point["id"]], side]))
+                    label = ", ".join(
+                        filter(None, [labels[point["id"]], timed.replace("_", " ") if measured[1] else side])
+                    )
                     built.add_row(
                         Text(f"  {label}"), _apart(medians[0]), *(_apart(us, is_us=True) for us in medians[1:])
                     )

@@ -12,6 +12,8 @@ from cli.target.workdir import run_folder
 from local.keeping import runs
 from matrix.terms.documents.plan import PlanDocument
 
+# Environments of runs that nobody has started.
+LOADED = ("published", "imported")
 ENDED = ("measured", "failed", "skipped")
 # These decide what of a run is measured again.
 DECIDING = ("plan.json", "matrix.json", "result.json")
@@ -44,17 +46,17 @@ def restore(service: Service, run: str) -> list[str]:
 
 
 def refuse_loaded(run: str) -> None:
-    """Refuse what only a run can do that was started, of published figures, which are kept as a run."""
+    """Refuse what only a run can do that was started, of loaded figures, which are kept as a run."""
     if is_loaded(run):
         raise CommandError(
-            f"{run} was never started here: its figures were published", f"look at them: `matrix results {run}`"
+            f"{run} was never started here: its figures were loaded", f"look at them: `matrix results {run}`"
         )
 
 
 def is_loaded(run: str) -> bool:
-    """Whether a kept run was never started: its figures were published, and loaded."""
+    """Whether a kept run was never started: its figures were published or imported, and loaded."""
     summary = readable(partial(document, run), "summary.json")
-    return summary is not None and summary.get("environment") == "published"
+    return summary is not None and summary.get("environment") in LOADED
 
 
 def measured_cells(run: str) -> list[str]:

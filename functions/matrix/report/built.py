@@ -32,7 +32,8 @@ def built(view: View) -> Markup:
         tag("div", Markup(fleets), Markup(way), tag("div", *boxes), class_="path")
         for (fleets, way), boxes in paths.items()
     ]
-    of_whom = {"published": "By the source", "emulated": "On this machine, which plays the storages",
+    of_whom = {"published": "By the source", "imported": "By fio, elsewhere",
+               "emulated": "On this machine, which plays the storages",
                "local": "On this machine, a folder for each storage"}  # fmt: skip
     where = of_whom.get(str(view.summary.get("environment")), str((view.plan or {}).get("region") or "On AWS"))
     reads = (

@@ -14,6 +14,8 @@ def origin_words(summary: SummaryDocument) -> str:
     run, environment = str(summary.get("run") or ""), str(summary.get("environment"))
     if environment == "published":
         return f"{run}, published by others"
+    if environment == "imported":
+        return f"{run}, from files of fio"
     return f"{run}, {NOT_AWS[environment]}, not AWS" if environment in NOT_AWS else run
 
 
@@ -32,6 +34,8 @@ def _measured(view: View) -> str:
     environment = str(summary.get("environment"))
     if environment == "published":
         return f"by others: {summary.get('source') or 'the source is not named'}"
+    if environment == "imported":
+        return f"elsewhere, by fio: {summary.get('source')}"
     region = (view.plan or {}).get("region")
     # Of a run that recommends nothing the answer says where it was.
     is_on_aws = view.decision.get("is_recommendation", True)

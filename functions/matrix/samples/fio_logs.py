@@ -50,15 +50,21 @@ def rows(text: str, file: str) -> list[Row]:
     """Return a row for each job and direction that did any I/O. Raises NotFio."""
     return [
         row
-        for document in _last_of_each_run(list(_documents(text)))
-        for job in _jobs(document)
+        for document in documents(text)
+        for job in jobs_of(document)
         # fio --client adds a sum over all clients, which is not a job.
         if job.get("jobname") != "All clients"
-        for row in _rows_of(job, _object(document, "global options"), file)
+        for row in _rows_of(job, object_of(document, "global options"), file)
     ]
 
 
-def _jobs(document: dict[str, Any]) -> list[dict[str, Any]]:
+def documents(text: str) -> list[dict[str, Any]]:
+    """Return the document of each run in a file, without interim ones. Raises NotFio."""
+    return _last_of_each_run(list(_documents(text)))
+
+
+def jobs_of(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the jobs of a document, of `fio --client` too. Raises NotFio."""
     jobs = document.get("jobs", document.get("client_stats"))
     if not isinstance(jobs, list):
         raise NotFio("has neither `jobs` nor `client_stats`; write it with `fio --output-format=json`")
@@ -75,24 +81,24 @@ def _last_of_each_run(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         document
         for document, following in zip(documents, [*documents[1:], {}], strict=True)
-        if not 0 < _begun_ms(following) < _number(document.get("timestamp_ms"))
+        if not 0 < _begun_ms(following) < number_of(document.get("timestamp_ms"))
     ]
 
 
 def _begun_ms(document: dict[str, Any]) -> float:
     """Return the latest time at which a document's run can have begun; 0 before fio 3, which writes no time."""
-    ended_ms = _number(document.get("timestamp_ms"))
+    ended_ms = number_of(document.get("timestamp_ms"))
     if not ended_ms:
         return 0.0
-    jobs = _jobs(document)
-    lasted_ms = max((_number(job.get("job_runtime")) for job in jobs), default=0.0)
+    jobs = jobs_of(document)
+    lasted_ms = max((number_of(job.get("job_runtime")) for job in jobs), default=0.0)
     # Jobs that wait for each other (stonewall) take longer together than each alone, which `elapsed` tells; the 2 s
     # allow for times that fio rounds up to whole seconds.
-    elapsed_ms = max((1000 * (_number(job.get("elapsed")) - 2) for job in jobs), default=0.0)
+    elapsed_ms = max((1000 * (number_of(job.get("elapsed")) - 2) for job in jobs), default=0.0)
     return ended_ms - max(lasted_ms, elapsed_ms)
 
 
-def _object(whole: dict[str, Any], name: str) -> dict[str, Any]:
+def object_of(whole: dict[str, Any], name: str) -> dict[str, Any]:
     """Return the object below a name, empty if it is absent. Raises NotFio if it is no object."""
     below = whole.get(name) or {}
     if not isinstance(below, dict):
@@ -120,10 +126,10 @@ def _documents(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _rows_of(job: dict[str, Any], shared: dict[str, Any], file: str) -> Iterator[Row]:
-    options = {**shared, **_object(job, "job options")}
+    options = {**shared, **object_of(job, "job options")}
     for place, direction in enumerate(DIRECTIONS):
         side = job.get(direction)
-        if not isinstance(side, dict) or not _number(side.get("iops")):
+        if not isinstance(side, dict) or not number_of(side.get("iops")):
             continue
         mode = printable(str(options.get("rw", options.get("readwrite", direction))))
         latency = _latencies(side)
@@ -134,7 +140,7 @@ def _rows_of(job: dict[str, Any], shared: dict[str, Any], file: str) -> Iterator
             block_kib=_block_kib(options, place) or _moved_kib(side),
             jobs=_whole(options.get("numjobs", 1)),
             iodepth=_whole(options.get("iodepth", 1)),
-            iops=_number(side.get("iops")),
+            iops=number_of(side.get("iops")),
             mib_per_s=_mib_per_s(side),
             lat_p50_us=latency[50],
             lat_p99_us=latency[99],
@@ -144,8 +150,8 @@ def _rows_of(job: dict[str, Any], shared: dict[str, Any], file: str) -> Iterator
 def _mib_per_s(side: dict[str, Any]) -> float:
     """Return the rate; fio 3 writes `bw_bytes` in bytes/s, fio 2 `bw` in KiB/s."""
     if "bw_bytes" in side:
-        return _number(side["bw_bytes"]) / KIB**2
-    return _number(side.get("bw")) / KIB
+        return number_of(side["bw_bytes"]) / KIB**2
+    return number_of(side.get("bw")) / KIB
 
 
 def _latencies(side: dict[str, Any]) -> dict[int, float | None]:
@@ -155,9 +161,9 @@ def _latencies(side: dict[str, Any]) -> dict[int, float | None]:
         if not isinstance(latency, dict):
             continue
         listed = {
-            float(key): _number(value) for key, value in _object(latency, "percentile").items() if _is_number(key)
+            float(key): number_of(value) for key, value in object_of(latency, "percentile").items() if _is_number(key)
         }
-        bins = {int(key): int(_number(value)) for key, value in _object(latency, "bins").items() if _is_whole(key)}
+        bins = {int(key): int(number_of(value)) for key, value in object_of(latency, "bins").items() if _is_whole(key)}
         latencies: dict[int, float | None] = {p: listed.get(float(p)) for p in PERCENTS}
         if bins:
             latencies = {p: percentile(bins, p) if value is None else value for p, value in latencies.items()}
@@ -165,6 +171,17 @@ def _latencies(side: dict[str, Any]) -> dict[int, float | None]:
         if any(latencies.values()):
             return {p: None if value is None else value / per_us for p, value in latencies.items()}
     return dict.fromkeys(PERCENTS)
+
+
+def printed_percentiles(latency: dict[str, Any]) -> dict[float, float]:
+    """Return the percentiles that fio printed, in its unit; empty without any. Raises NotFio."""
+    printed = object_of(latency, "percentile").items()
+    return {float(key): number_of(value) for key, value in printed if _is_number(key)}
+
+
+def bins_of(latency: dict[str, Any]) -> dict[int, int]:
+    """Return how many operations took how long, in fio's unit, of json+; empty without bins. Raises NotFio."""
+    return {int(key): int(number_of(value)) for key, value in object_of(latency, "bins").items() if _is_whole(key)}
 
 
 def _block_kib(options: dict[str, Any], place: int) -> float | None:
@@ -178,7 +195,7 @@ def _block_kib(options: dict[str, Any], place: int) -> float | None:
 
 def _moved_kib(side: dict[str, Any]) -> float:
     """Return the KiB of a mean operation, by rates: the unit of io_bytes differs between versions of fio."""
-    moved = _mib_per_s(side) * KIB / _number(side["iops"])
+    moved = _mib_per_s(side) * KIB / number_of(side["iops"])
     if moved > LARGEST:
         raise NotFio(f"has figures that cannot be: {side['iops']} operations/s of {moved:.3g} KiB each")
     return round(moved, 2)
@@ -196,8 +213,8 @@ def _is_number(text: object) -> bool:
     return bool(re.fullmatch(r"[0-9]{1,18}(\.[0-9]{1,18})?", str(text)))
 
 
-def _number(value: object) -> float:
-    """Return a number, 0 where there is none: some versions of fio write NaN, which is not JSON."""
+def number_of(value: object) -> float:
+    """Return a number, 0 where there is none: some versions of fio write NaN, which is not JSON. Raises NotFio."""
     if isinstance(value, bool) or (isinstance(value, (int, float)) and value < 0):
         raise NotFio(f"has a figure that cannot be: {json.dumps(value)}")
     return float(value) if isinstance(value, (int, float)) and value < LARGEST else 0.0

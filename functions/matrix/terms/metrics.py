@@ -119,6 +119,24 @@ METRICS: dict[str, Metric] = {
     "write_lat_p50_us": Metric("µs", False, "median time of a write on one instance"),
     "write_lat_p90_us": Metric("µs", False, "90th percentile of the time of a write on one instance"),
     "write_lat_p99_us": Metric("µs", False, "99th percentile of the time of a write on one instance"),
+    "read_completion_lat_p50_us": Metric(
+        "µs", False, "median time of a read from its submission on, of imported files of fio"
+    ),
+    "read_completion_lat_p90_us": Metric(
+        "µs", False, "90th percentile of the time of a read from its submission on, of imported files of fio"
+    ),
+    "read_completion_lat_p99_us": Metric(
+        "µs", False, "99th percentile of the time of a read from its submission on, of imported files of fio"
+    ),
+    "write_completion_lat_p50_us": Metric(
+        "µs", False, "median time of a write from its submission on, of imported files of fio"
+    ),
+    "write_completion_lat_p90_us": Metric(
+        "µs", False, "90th percentile of the time of a write from its submission on, of imported files of fio"
+    ),
+    "write_completion_lat_p99_us": Metric(
+        "µs", False, "99th percentile of the time of a write from its submission on, of imported files of fio"
+    ),
     "sync_lat_p50_us": Metric("µs", False, "median time of an fsync or fdatasync on one instance"),
     "sync_lat_p90_us": Metric("µs", False, "90th percentile of the time of an fsync or fdatasync on one instance"),
     "sync_lat_p99_us": Metric("µs", False, "99th percentile of the time of an fsync or fdatasync on one instance"),

@@ -22,6 +22,7 @@ NOT_FOR_SALE = {
     "local": "No storage is recommended: this run ranks folders of one disk (local cloud), not AWS storages.",
     "local-vm": "No storage is recommended: this run proves mounts and machines in emulation, it ranks no storages.",
     "emulated": "No storage is recommended: this run ranks emulated storages, not those of AWS.",
+    "imported": "No storage is recommended: these are files of fio, and how they were measured is not known.",
 }
 
 

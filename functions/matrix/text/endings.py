@@ -11,6 +11,7 @@ PLACES = {
     "local": "local disk, not AWS: no storage is recommended",
     "local-vm": "emulated machines, not AWS: no storage is recommended",
     "emulated": "emulated, not AWS: no storage is recommended",
+    "imported": "files of fio, measured elsewhere: no storage is recommended",
 }
 
 

@@ -19,7 +19,7 @@ from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import Decision, SummaryDocument
 
 # Environments whose figures recommend no purchase, because what was measured there is not what AWS sells.
-NOT_FOR_SALE = frozenset({"local", "local-vm", "emulated"})
+NOT_FOR_SALE = frozenset({"local", "local-vm", "emulated", "imported"})
 # 1: verdicts, risks and answers were sentences.
 SCHEMA = 2
 

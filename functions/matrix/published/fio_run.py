@@ -1,0 +1,358 @@
+"""Files that fio wrote elsewhere as a run: each job a point, each host an instance, each file a repetition.
+
+What fio does not tell is never guessed. It knows neither the storage nor the instance type, so both are told by whoever
+imports the files, or stay unknown. Percentiles are those of fio's bins (json+), or those that it printed (json); those
+of several jobs are merged by their bins and never averaged.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from contract.histogram import merge, percentile
+from matrix.answer.results import cell_result, without_samples
+from matrix.check.read import read_matrix
+from matrix.plan.planning import plan
+from matrix.samples.file import SampleFile
+from matrix.samples.fio_logs import (
+    LARGEST,
+    NotFio,
+    bins_of,
+    documents,
+    jobs_of,
+    number_of,
+    object_of,
+    printed_percentiles,
+)
+from matrix.samples.histograms import Histogram
+from matrix.terms.documents.plan import PlanCell
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.ids import cell_id, cut
+from matrix.terms.printable import printable
+from storages.models import MODELS
+
+Document = dict[str, Any]
+
+IMPORTED = "imported"
+UNKNOWN = "unknown"
+UNKNOWN_STORAGE = "unknown storage"
+DIRECTIONS = ("read", "write")
+PERCENTS = (50, 90, 99)
+# Where files lie and what is printed is no parameter of a measurement.
+NO_PARAMETERS = frozenset(
+    {
+        "name", "directory", "filename", "filename_format", "opendir", "description", "output", "output-format",
+        "write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "log_avg_msec", "per_job_logs",
+        "percentile_list", "clat_percentiles", "lat_percentiles", "slat_percentiles", "group_reporting",
+    }
+)  # fmt: skip
+MERGED_LATER = (
+    "fio kept no latency bins: the percentiles of several jobs cannot be merged and are left out; write json+, or use "
+    "group_reporting"
+)
+SHORT = "fio ran for less than a second: its clock counts milliseconds, so its rates mean little"
+TOGETHER = "jobs of this file ran at the same time on one host, and each is a point of its own"
+LEAST_RUNTIME_S = 1.0
+LONGEST_SLUG = 40
+
+
+@dataclass(frozen=True)
+class Told:
+    """What fio's files do not say; None where nobody knows."""
+
+    # As a matrix writes it, or in words where it is none that a matrix may name.
+    storage: Document | str | None = None
+    instance_type: str | None = None
+    # Whether several files with the same job are several hosts, not several repetitions.
+    is_file_a_host: bool = False
+
+
+@dataclass
+class _Work:
+    """The jobs of one point on one host in one repetition."""
+
+    jobs: list[Document]
+    file: str
+    ended_s: float | None
+    version: str
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ImportedRun:
+    """A run of fio's files: its summary without a decision, and the results of its cells."""
+
+    summary: SummaryDocument
+    results: list[ResultDocument]
+
+
+def imported_run(run: str, files: Mapping[str, str], told: Told) -> ImportedRun:
+    """Return the run of some files (name: text). Raises NotFio with the file, InvalidMatrix of a storage that is none.
+
+    A storage that is told is checked, and completed with defaults, as one of a matrix.
+    """
+    storage, file_system = _storage(told.storage)
+    works: dict[str, dict[str, list[_Work]]] = {}
+    for name, text in files.items():
+        try:
+            for key, host, work in _works(text, name, name if told.is_file_a_host else None):
+                works.setdefault(key, {}).setdefault(host, []).append(work)
+        except NotFio as error:
+            raise NotFio(f"{name} {error}") from error
+    points = _points(list(works))
+    # A cell is a fleet: what ran on one host and what ran on ten are two.
+    by_count: dict[int, list[str]] = {}
+    for key, of_point in works.items():
+        by_count.setdefault(len(of_point), []).append(key)
+    results, spans = [], []
+    for count, keys in by_count.items():
+        cell = _cell(storage, file_system, told.instance_type or "", count, {key: points[key] for key in keys})
+        cell["steps"] = [
+            {"point": points[key]["id"], "repetition": repetition + 1}
+            for key in keys
+            for repetition in range(max(map(len, works[key].values())))
+        ]
+        of_cell = {key: works[key] for key in keys}
+        histograms: dict[str, dict[str, list[Histogram]]] = {}
+        hosts = sorted({host for key in keys for host in works[key]})
+        taken = [_sample_file(run, cell, host, of_cell, points, histograms) for host in hosts]
+        results.append(cell_result(cast("PlanCell", cell), taken, error=None, actual_s=None, histograms=histograms))
+        spans += [(each.started_at, each.ended_at) for file in taken for each in file.samples if each.started_at]
+    if not results:
+        raise NotFio("has no job that read or wrote: nothing to import")
+    return ImportedRun(_summary(run, list(files), results, spans, told), results)
+
+
+def _cell(
+    storage: Document, file_system: str, instance_type: str, count: int, points: Mapping[str, Document]
+) -> Document:
+    return {
+        "id": cell_id(file_system, "fio", f"{instance_type or UNKNOWN}-x{count}"),
+        "file_system": file_system,
+        "storage": storage,
+        "workload": {"type": "fio"},
+        "fleet": {"instanceType": instance_type, "count": count},
+        "points": list(points.values()),
+        "expected_s": None,
+    }
+
+
+def joined(kept: SummaryDocument, imported: SummaryDocument) -> SummaryDocument:
+    """Return a run with the cells of an import of the same name before, of which one with the same id is replaced."""
+    new = {cell["id"]: cell for cell in imported["cells"]}
+    cells = [*(cell for cell in kept["cells"] if cell["id"] not in new), *new.values()]
+    started = [each["started_at"] for each in (kept, imported) if each["started_at"] is not None]
+    finished = [each["finished_at"] for each in (kept, imported) if each["finished_at"] is not None]
+    sources = dict.fromkeys([*str(kept.get("source") or "").split("; "), *str(imported.get("source")).split("; ")])
+    return {
+        **imported,
+        "source": "; ".join(filter(None, sources)),
+        "cells": cells,
+        "started_at": min(started, default=None),
+        "finished_at": max(finished, default=None),
+        "totals": {"cells": len(cells), "measured": len(cells), "failed": 0},
+        "warnings": list(dict.fromkeys([*kept["warnings"], *imported["warnings"]])),
+    }
+
+
+def _storage(told: Document | str | None) -> tuple[Document, str]:
+    """Return a storage with its defaults, and the id of its file system."""
+    if told is None:
+        return {"type": UNKNOWN_STORAGE}, _slug(UNKNOWN_STORAGE)
+    if isinstance(told, str):
+        if told not in MODELS:  # such as a disk that is none of AWS's
+            return {"type": printable(told)}, _slug(told)
+        told = {"type": told}
+    workload = {"type": "fio", "rw": "read", "bs": "4k", "size": "1M", "direct": 1, "ioengine": "psync"}
+    matrix = {
+        **{"name": "imported", "storage": [told], "workload": [workload]},
+        "fleet": [{"instanceType": "m6i.large", "count": 1}],
+    }
+    planned = plan(read_matrix(json.dumps(matrix))).to_document()["cells"][0]
+    return planned["storage"], planned["file_system"]
+
+
+def _slug(words: str) -> str:
+    return cut("-".join(re.findall(r"[a-z0-9]+", words.lower())) or UNKNOWN, LONGEST_SLUG)
+
+
+def _works(text: str, file: str, host_of_file: str | None) -> Iterator[tuple[str, str, _Work]]:
+    """Yield each point (its key), host and work of a file. Raises NotFio."""
+    for document in documents(text):
+        shared = object_of(document, "global options")
+        together: dict[tuple[str, str, str], list[Document]] = {}
+        for job in jobs_of(document):
+            if job.get("jobname") == "All clients":
+                continue  # their sum, which is no job
+            if job.get("error"):
+                raise NotFio(f"has a job {job.get('jobname')!r} that ended with error {job['error']}")
+            if not any(number_of(object_of(job, way).get("iops")) for way in DIRECTIONS):
+                continue
+            key = json.dumps([_options({**shared, **object_of(job, "job options")}), str(job.get("jobname", ""))])
+            host = host_of_file or printable(str(job.get("hostname") or "host"))
+            together.setdefault((key, host, str(job.get("groupid"))), []).append(job)
+        groups = [(host, group) for _, host, group in together]
+        for (key, host, group), jobs in together.items():
+            seconds = number_of(document.get("timestamp_ms")) / 1000 or number_of(document.get("timestamp"))
+            work = _Work(jobs, file, seconds or None, printable(str(document.get("fio version", "fio"))))
+            if groups.count((host, group)) > 1:
+                work.warnings.append(TOGETHER)
+            yield key, host, work
+
+
+def _options(options: Mapping[str, Any]) -> Document:
+    """Return what a job was asked to do, as a matrix writes it: whole numbers as numbers."""
+    kept = {name: value for name, value in options.items() if name not in NO_PARAMETERS}
+    asked: Document = {
+        printable(name): int(value)
+        if str(value).isdecimal() and len(str(value)) < len(f"{LARGEST:.0f}")
+        else printable(str(value))
+        for name, value in sorted(kept.items())
+    }
+    if str(options.get("filename", "")).startswith("/dev/"):
+        asked["device"] = True
+    return asked
+
+
+def _points(keys: Sequence[str]) -> dict[str, Document]:
+    """Return each point by its key; jobs that were asked to do the same are told apart by their names."""
+    read = {key: json.loads(key) for key in keys}
+    asked = [json.dumps(options) for options, _ in read.values()]
+    points = {}
+    for number, (key, (options, name)) in enumerate(read.items(), start=1):
+        is_device = options.pop("device", False)
+        params: Document = {"options": options or {"rw": name}} | ({"device": True} if is_device else {})
+        if asked.count(asked[number - 1]) > 1:
+            params["job"] = name
+        points[key] = {"id": f"p{number:02d}", "params": params}
+    return points
+
+
+def _sample_file(
+    run: str,
+    cell: Document,
+    host: str,
+    works: Mapping[str, Mapping[str, Sequence[_Work]]],
+    points: Mapping[str, Document],
+    histograms: dict[str, dict[str, list[Histogram]]],
+) -> SampleFile:
+    samples: list[Document] = []
+    for key, of_point in works.items():
+        for repetition, work in enumerate(of_point.get(host, ()), start=1):
+            point = points[key]["id"]
+            metrics, bins = _figures(work)
+            for name, histogram in bins.items():
+                histograms.setdefault(point, {}).setdefault(name, []).append(histogram)
+            ended_s = work.ended_s if work.ended_s is not None else metrics["duration_s"]
+            moved = {
+                f"{way}_bytes": metrics.get(f"{way}_mib_per_s", 0.0) * 2**20 * metrics["duration_s"]
+                for way in DIRECTIONS
+            }
+            samples.append(
+                {
+                    **{"point": point, "repetition": repetition, "step": len(samples), "metrics": metrics},
+                    **{"started_at": max(0.0, ended_s - metrics["duration_s"]), "ended_at": ended_s},
+                    "work": {
+                        "bytes": sum(moved.values()),
+                        **{name: amount for name, amount in moved.items() if amount},
+                    },
+                    "warnings": [f"{warning} ({work.file})"[:1000] for warning in work.warnings],
+                    "tool": {"name": "fio", "version": work.version.removeprefix("fio-")},
+                    "workers": len(work.jobs),
+                }
+            )
+    instance = {"id": host[:200], "type": cell["fleet"]["instanceType"]}
+    return SampleFile.model_validate({"run": run, "cell": cell["id"], "instance": instance, "samples": samples})
+
+
+def _figures(work: _Work) -> tuple[dict[str, float], dict[str, Histogram]]:
+    """Return a sample's metrics and its latencies in bins.
+
+    Rates are all I/O over the longest runtime, as fio's own group report has them: a job's rate times its runtime is
+    what it did, in all versions of fio, whose units of totals differ.
+    """
+    sides = {way: [object_of(job, way) for job in work.jobs] for way in DIRECTIONS}
+    runtimes_s = {way: [number_of(side.get("runtime")) / 1000 for side in sides[way]] for way in DIRECTIONS}
+    longest_s = max(max(each) for each in runtimes_s.values())
+    if longest_s < LEAST_RUNTIME_S:
+        work.warnings.append(SHORT)
+    metrics = {"duration_s": longest_s, "iops": 0.0, "mb_per_s": 0.0}
+    bins: dict[str, Histogram] = {}
+    for way in DIRECTIONS:
+        span_s = max(runtimes_s[way])
+        if not any(number_of(side.get("iops")) for side in sides[way]):
+            continue
+        shares = [runtime_s / span_s if span_s else 1.0 for runtime_s in runtimes_s[way]]
+        iops = sum(number_of(side.get("iops")) * share for side, share in zip(sides[way], shares, strict=True))
+        bytes_per_s = sum(_bytes_per_s(side) * share for side, share in zip(sides[way], shares, strict=True))
+        metrics["iops"] += iops
+        metrics["mb_per_s"] += bytes_per_s / 1e6
+        metrics[f"{way}_iops"] = iops
+        metrics[f"{way}_mib_per_s"] = bytes_per_s / 2**20
+        metrics |= _latencies(way, sides[way], work, bins)
+    if syncs := [sync for job in work.jobs if number_of((sync := object_of(job, "sync")).get("total_ios"))]:
+        metrics |= _latencies("sync", syncs, work, bins)
+    return metrics, bins
+
+
+def _bytes_per_s(side: Document) -> float:
+    """Return the rate; fio 3 writes `bw_bytes` in bytes/s, fio 2 `bw` in KiB/s."""
+    return number_of(side["bw_bytes"]) if "bw_bytes" in side else number_of(side.get("bw")) * 1024
+
+
+def _latencies(way: str, sides: Sequence[Document], work: _Work, bins: dict[str, Histogram]) -> dict[str, float]:
+    """Return P50, P90 and P99 in µs: of whole operations where fio kept those, else from submission to completion.
+
+    The two are different metrics: completion begins after the submission, which blocks with buffered I/O.
+    """
+    busy = [side for side in sides if number_of(side.get("iops", 1))]
+    for name, kinds in ((f"{way}_lat", ("lat_ns", "lat")), (f"{way}_completion_lat", ("clat_ns", "clat"))):
+        for kind in kinds:
+            kept = [object_of(side, kind) for side in busy]
+            ns_per_unit = 1 if kind.endswith("_ns") else 1000
+            counted = [{value * ns_per_unit: count for value, count in bins_of(each).items()} for each in kept]
+            if all(counted):
+                longest = max(int(number_of(each.get("max")) * ns_per_unit) for each in kept)
+                bins[name] = Histogram(merge(counted), longest or None)
+                return {f"{name}_p{p}_us": percentile(bins[name].bins, p) / 1000 for p in PERCENTS}
+            printed = [printed_percentiles(each) for each in kept]
+            if any(any(each.values()) for each in printed):
+                if len(printed) > 1:
+                    work.warnings.append(MERGED_LATER)
+                    return {}
+                return {f"{name}_p{p}_us": printed[0][p] * ns_per_unit / 1000 for p in PERCENTS if p in printed[0]}
+    return {}
+
+
+def _summary(
+    run: str,
+    files: Sequence[str],
+    results: Sequence[ResultDocument],
+    spans: Sequence[tuple[float, float]],
+    told: Told,
+) -> SummaryDocument:
+    unknown = [
+        words for words, value in (("storage", told.storage), ("instance type", told.instance_type)) if value is None
+    ]
+    known = f"; unknown: {', '.join(unknown)}" if unknown else ""
+    where = f"read from {len(files)} file{'s' if len(files) != 1 else ''} of fio, nothing was measured here{known}"
+    cells = [
+        cast("ResultDocument", {**each, "points": [without_samples(point) for point in each["points"]]})
+        for each in results
+    ]
+    summary = {
+        **{"schema": 1, "run": run, "name": run, "environment": IMPORTED},
+        "source": "; ".join(map(printable, files)),
+        "started_at": min((start for start, _ in spans), default=None),
+        "finished_at": max((end for _, end in spans), default=None),
+        "status": "measured",
+        "cells": cells,
+        "totals": {"cells": len(cells), "measured": len(cells), "failed": 0},
+        "cost_usd": None,
+        "left_behind": [],
+        "warnings": [f"{', '.join(each['id'] for each in results)}: {where}"],
+    }
+    return cast("SummaryDocument", summary)

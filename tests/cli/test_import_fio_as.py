@@ -1,0 +1,246 @@
+"""Files that fio wrote on this machine, kept as a run and read by the commands that read runs."""
+
+import json
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+
+GP3 = '{"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}'
+EFS = '{"type": "efs"}'
+
+pytestmark = pytest.mark.skipif(shutil.which("fio") is None, reason="needs fio")
+
+
+def fio(tmp_path, name, *words, form="json+", rw="randrw", jobs=2):
+    """Let fio read and write for a second; return the path of its JSON."""
+    written, files = tmp_path / f"{name}.json", tmp_path / "files"
+    files.mkdir(exist_ok=True)
+    shared = ["--ioengine=psync", "--bs=4k", "--size=4m", "--time_based", "--runtime=1", f"--numjobs={jobs}"]
+    command = ["fio", f"--output-format={form}", f"--output={written}", "--name=mine", f"--directory={files}"]
+    subprocess.run([*command, *shared, f"--rw={rw}", *words], check=True, capture_output=True)
+    return written
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def wait_for_listener(address):
+    for _ in range(200):
+        with socket.socket() as caller:
+            if caller.connect_ex(address) == 0:
+                return
+        time.sleep(0.05)
+    raise AssertionError(f"nobody listens at {address}")
+
+
+def jobs_in(path):
+    return json.loads(path.read_text())["jobs"]
+
+
+def kept(workdir, run):
+    return json.loads((workdir / f"runs/{run}/summary.json").read_text())
+
+
+def results_in(workdir, run):
+    found = (workdir / f"runs/{run}/cells").glob("*/result.json")
+    return {path.parent.name: json.loads(path.read_text()) for path in found}
+
+
+def test_files_of_one_job_are_the_repetitions_of_one_point(matrix, workdir, tmp_path):
+    files = [fio(tmp_path, f"r{i}") for i in range(3)]
+
+    seen = matrix("import-fio", *map(str, files), "--as", "old", "--storage", GP3, "--instance-type", "m6i.large")
+
+    assert seen.exit_code == 0, seen.stderr
+    (result,) = results_in(workdir, "old").values()
+    (point,) = result["points"]
+    # All I/O of a direction over its longest runtime, by what fio counted itself.
+    for place, file in enumerate(files):
+        for way in ("read", "write"):
+            sides = [job[way] for job in jobs_in(file)]
+            expected = sum(side["total_ios"] for side in sides) / max(side["runtime"] for side in sides) * 1000
+            assert point["samples"]["metrics"][f"{way}_iops"][place] == pytest.approx(expected, rel=1e-3)
+    assert (point["metrics"]["iops"]["n"], point["metrics"]["iops"]["expected_n"]) == (3, 3)
+    assert result["storage"]["iops"] == 3000
+    assert result["fleet"] == {"instanceType": "m6i.large", "count": 1}
+
+
+def test_percentiles_of_several_jobs_are_those_of_their_merged_bins(matrix, workdir, tmp_path):
+    file = fio(tmp_path, "bins")
+
+    matrix("import-fio", str(file), "--as", "old")
+
+    (result,) = results_in(workdir, "old").values()
+    point = result["points"][0]
+    counts = {}
+    for job in jobs_in(file):
+        for value, count in job["read"]["clat_ns"]["bins"].items():
+            counts[int(value)] = counts.get(int(value), 0) + count
+    seen = 0
+    for value in sorted(counts):
+        seen += counts[value]
+        if seen >= 0.99 * sum(counts.values()):
+            break
+    assert point["metrics"]["read_completion_lat_p99_us"]["p50"] == value / 1000
+    assert point["latency"]["read_completion_lat"]["operations"] == sum(counts.values())
+    assert "read_lat_p99_us" not in point["metrics"]  # it kept no latency of whole operations
+
+
+def test_whole_latencies_are_told_from_completion_ones(matrix, workdir, tmp_path):
+    matrix("import-fio", str(fio(tmp_path, "whole", "--lat_percentiles=1", "--clat_percentiles=0")), "--as", "old")
+
+    (result,) = results_in(workdir, "old").values()
+    metrics = result["points"][0]["metrics"]
+    assert "read_lat_p50_us" in metrics
+    assert not [name for name in metrics if "completion" in name]
+
+
+def test_plain_json_of_several_jobs_has_no_percentiles_and_says_why(matrix, workdir, tmp_path):
+    apart = fio(tmp_path, "apart", form="json")
+    grouped = fio(tmp_path, "grouped", "--group_reporting", form="json")
+
+    matrix("import-fio", str(apart), "--as", "apart")
+    matrix("import-fio", str(grouped), "--as", "grouped")
+
+    (unmerged,), (printed,) = (results_in(workdir, run).values() for run in ("apart", "grouped"))
+    assert not [name for name in unmerged["points"][0]["metrics"] if "_lat_" in name]
+    assert "cannot be merged" in json.dumps(unmerged["warnings"])
+    (job,) = jobs_in(grouped)
+    wanted = job["read"]["clat_ns"]["percentile"]["99.000000"] / 1000
+    assert printed["points"][0]["metrics"]["read_completion_lat_p99_us"]["p50"] == wanted
+    assert not printed["points"][0]["latency"]
+
+
+def test_hosts_of_client_output_are_the_instances_of_a_fleet(matrix, workdir, tmp_path):
+    # fio tells its servers by address and port, and its output has one host name for each address.
+    addresses = [("127.0.0.1", free_port()), ("127.0.0.2", free_port())]
+    servers = [subprocess.Popen(["fio", f"--server={host},{port}"]) for host, port in addresses]
+    (tmp_path / "files").mkdir()
+    job = tmp_path / "job.fio"
+    job.write_text(f"[w]\ndirectory={tmp_path}/files\nsize=4m\nrw=randwrite\nbs=4k\ntime_based\nruntime=1\n")
+    output = tmp_path / "clients.json"
+    clients = [word for host, port in addresses for word in (f"--client={host},{port}", str(job))]
+    try:
+        for address in addresses:
+            wait_for_listener(address)
+        written = ["fio", "--output-format=json+", f"--output={output}", *clients]
+        subprocess.run(written, capture_output=True, check=True)
+    finally:
+        for server in servers:
+            server.terminate()
+            server.wait()
+
+    seen = matrix("import-fio", str(output), "--as", "fleet", "--storage", EFS)
+
+    assert seen.exit_code == 0, seen.stderr
+    (result,) = results_in(workdir, "fleet").values()
+    assert result["fleet"]["count"] == 2
+    assert sorted(result["points"][0]["samples"]["instance"]) == ["127.0.0.1", "127.0.0.2"]
+    assert len(result["points"][0]["fleet"]) == 1
+
+
+def test_files_of_several_hosts_are_a_fleet_where_that_is_told(matrix, workdir, tmp_path):
+    files = [str(fio(tmp_path, f"h{i}")) for i in range(2)]
+
+    matrix("import-fio", *files, "--as", "hosts", "--files-are", "hosts")
+
+    (result,) = results_in(workdir, "hosts").values()
+    assert result["fleet"]["count"] == 2
+    assert result["points"][0]["metrics"]["iops"]["n"] == 2
+
+
+def test_what_fio_does_not_tell_is_said_to_be_unknown(matrix, workdir, tmp_path):
+    matrix("import-fio", str(fio(tmp_path, "a")), "--as", "old")
+
+    summary = kept(workdir, "old")
+    assert summary["environment"] == "imported"
+    assert summary["cells"][0]["storage"] == {"type": "unknown storage"}
+    assert summary["decision"]["is_recommendation"] is False
+    said = matrix("results", "old", "--all").output
+    assert "unknown: storage, instance type" in said
+    assert "No storage is recommended" in said
+
+
+def test_a_storage_in_words_is_called_by_them(matrix, workdir, tmp_path):
+    matrix("import-fio", str(fio(tmp_path, "a")), "--as", "old", "--storage", "NVMe of the old server")
+
+    assert "NVMe of the old server" in matrix("results", "old").output
+
+
+def test_a_second_storage_is_a_second_cell_of_the_same_run(matrix, workdir, tmp_path):
+    first, second = fio(tmp_path, "a"), fio(tmp_path, "b")
+    matrix("import-fio", str(first), "--as", "both", "--storage", GP3)
+    matrix("import-fio", str(second), "--as", "both", "--storage", EFS)
+    matrix("import-fio", str(second), "--as", "both", "--storage", EFS)
+
+    summary = kept(workdir, "both")
+    assert [cell["storage"]["type"] for cell in summary["cells"]] == ["ebs", "efs"]
+    (question,) = summary["decision"]["questions"]
+    assert len(question["candidates"]) == 2
+    assert summary["source"] == f"{first}; {second}"
+
+
+def test_the_commands_of_runs_read_an_imported_one(matrix, workdir, tmp_path):
+    for run in ("before", "after"):
+        files = [str(fio(tmp_path, f"{run}{i}")) for i in range(3)]
+        assert (
+            matrix("import-fio", *files, "--as", run, "--storage", GP3, "--instance-type", "m6i.large").exit_code == 0
+        )
+
+    (pair,) = json.loads(matrix("compare", "before", "after", "--json").stdout)["compared"]
+    assert pair["base"]["n"] == pair["run"]["n"] == 3
+    assert pair["test"]  # of single values, not of a percentile alone
+    assert matrix("report", "before", "--output", "page.html").exit_code == 0
+    assert "elsewhere, by fio" in (tmp_path / "page.html").read_text()
+    assert matrix("explore", "--output", "all.html").exit_code == 0
+    (track,) = json.loads(matrix("history", "ebs", "--json").stdout)
+    assert [each["run"] for each in track["measured"]] == ["before", "after"]
+    assert matrix("results", "latest").exit_code != 0  # nothing was run here
+    assert matrix("watch", "before").exit_code != 0
+
+
+def test_nothing_is_kept_where_a_file_is_none_of_fios_or_its_job_failed(matrix, workdir, tmp_path):
+    good = fio(tmp_path, "good")
+    (tmp_path / "bad.txt").write_text("hello")
+    failed = json.loads(good.read_text())
+    failed["jobs"][0]["error"] = 28
+    (tmp_path / "failed.json").write_text(json.dumps(failed))
+
+    for bad, why in (("bad.txt", "bad.txt holds no JSON"), ("failed.json", "ended with error 28"), ("gone", "gone")):
+        seen = matrix("import-fio", str(good), bad, "--as", "old")
+        assert seen.exit_code == 2
+        assert why in seen.stderr
+    assert not (workdir / "runs/old").exists()
+
+
+def test_a_storage_that_is_none_is_refused_by_its_field(matrix, workdir, tmp_path):
+    seen = matrix(
+        "import-fio", str(fio(tmp_path, "a")), "--as", "old", "--storage", '{"type": "ebs", "volumeType": "gp9"}'
+    )
+
+    assert seen.exit_code == 2
+    assert "--storage.volumeType" in seen.stderr
+    assert not (workdir / "runs/old").exists()
+
+
+def test_a_measured_run_is_never_overwritten_by_imported_files(keep_run, matrix, workdir, tmp_path):
+    keep_run("mine")
+    before = kept(workdir, "mine")
+
+    seen = matrix("import-fio", str(fio(tmp_path, "a")), "--as", "mine")
+
+    assert seen.exit_code == 2
+    assert kept(workdir, "mine") == before
+
+
+@pytest.mark.parametrize("name", ["../up", "..", "a/b", ""])
+def test_a_name_with_path_tricks_names_no_run(matrix, tmp_path, name):
+    (tmp_path / "a.json").write_text("{}")
+
+    assert matrix("import-fio", "a.json", "--as", name).exit_code == 2
