@@ -156,8 +156,9 @@ class Session:
         job = setting.job
         is_borrowed = "folder" in job.mount
         workspaces = Workspaces(
-            setting.mounted.path, job.run, job.cell, self.identity.instance_id, disk, is_borrowed=is_borrowed
-        )
+            setting.mounted.path, job.run, job.cell, self.identity.instance_id, disk,
+            is_borrowed=is_borrowed, is_read_only=bool(job.mount.get("is_read_only")),
+        )  # fmt: skip
         try:
             heartbeat.say("preparing", None, None)
             # A folder of this machine that no disk counts for is not reached over its network either.

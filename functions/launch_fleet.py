@@ -37,6 +37,8 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
             cell["storage"], event["resource_ids"], run, wants_device=bool(cell["workload"].get("device"))
         ),
         job=partial(measuring_job, cell=cell, gate_margin_s=environment().gate_margin_s),
+        subnets=clouds.subnets(cell["storage"]),
+        attach=partial(clouds.attach, cell["storage"]),
     )
     table.set_cell(run, cell["id"], "waiting")
     neighbours = [each for each in plan["cells"] if each["file_system"] == cell["file_system"]]

@@ -46,16 +46,17 @@ class Workspaces:
     """Makes and removes the folders of one agent."""
 
     def __init__(
-        self, mount: Path, run: str, cell: str, instance_id: str, disk: Path | None = None, *, is_borrowed: bool = False
-    ) -> None:
+        self, mount: Path, run: str, cell: str, instance_id: str, disk: Path | None = None, *,
+        is_borrowed: bool = False, is_read_only: bool = False,
+    ) -> None:  # fmt: skip
         """Claim <mount>/<run>/<cell>/<instance> and a scratch folder on `disk`, without it on the local one.
 
-        The scratch folder has both of a device.
+        The scratch folder has both of a device, and of a storage that is only read.
         """
         self.mount = mount
         self._is_borrowed = is_borrowed
         self.scratch = own_folder(disk or disk_folder())
-        folder = self.scratch / "beside-device" if mount.is_block_device() else mount
+        folder = self.scratch / "beside" if is_read_only or mount.is_block_device() else mount
         self._claimed = [folder / run, folder / run / cell, folder / run / cell / instance_id]
         self._data = self.scratch / "data"
         self._data.mkdir()

@@ -108,6 +108,7 @@ TOOLS = {
     "mount-s3": Tool(
         "Mountpoint for Amazon S3", "mount-s3", "mount-s3", debian_build=("bash", "-euc", INSTALL_MOUNT_S3)
     ),
+    "blockdev": Tool("blockdev", "util-linux", "util-linux"),
     "blkid": Tool("blkid", "util-linux", "util-linux"),
 }
 

@@ -25,7 +25,7 @@ from storages.file_server import cloud as file_server
 from storages.fsx_lustre import cloud as fsx_lustre
 from storages.fsx_openzfs import cloud as fsx_openzfs
 from storages.instance_store import cloud as instance_store
-from storages.models import existing_id, how_many
+from storages.models import existing_id, how_many, is_written_in
 from storages.mountpoint import cloud as mountpoint
 from storages.nfs import cloud as nfs
 from storages.s3 import cloud as s3
@@ -42,6 +42,10 @@ FILE_SYSTEMS: dict[str, FileSystem] = {
     "s3-files": s3_files,
     "file-server": file_server,
 }
+# Of volumes: what exists of them, and what they are made from.
+_CHECKED: dict[str, Callable[[Part, str], Iterable[Refusal]]] = {"ebs": ebs.refusals}
+_SUBNETS: dict[str, Callable[[Part], list[str]]] = {"ebs": ebs.subnets}
+_ATTACHED: dict[str, Callable[[Part, Sequence[str]], None]] = {"ebs": ebs.attach}
 _DEVICES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.device}
 OF_INSTANCES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.mount, "instance-store": instance_store.mount}
 _EXPORTED: dict[str, Callable[[str], ExportedTo]] = {"s3-files": s3_files.exported_to}
@@ -58,6 +62,18 @@ def is_lent(storage: Part) -> bool:
     return module is None or module.is_lent(storage)
 
 
+def subnets(storage: Part) -> list[str]:
+    """Return the stack's subnets in which its instances may be, the first of them before the others."""
+    of_type = _SUBNETS.get(storage["type"])
+    return of_type(storage) if of_type else network.subnets()
+
+
+def attach(storage: Part, instances: Sequence[str]) -> None:
+    """Attach to the instances of a fleet what has to be there before they can mount it; most storages need nothing."""
+    if of_type := _ATTACHED.get(storage["type"]):
+        of_type(storage, instances)
+
+
 def token(run: str, name: str, zone: int = 0) -> str:
     """Return the client token of a file system: 63 characters at most for FSx, 64 for EFS."""
     # Another stack of the account may have a run of the same name.
@@ -66,16 +82,16 @@ def token(run: str, name: str, zone: int = 0) -> str:
 
 
 def existing_problems(matrix: Matrix, account: str) -> Problems:
-    """Yield why what exists already cannot be measured: storages, and snapshots that volumes are made from.
+    """Yield why what exists already cannot be measured: storages, volumes, and snapshots that they are made from.
 
     Asks AWS, and changes nothing.
     """
     for path, storage in written(matrix):
         refusals: Iterable[Refusal] = ()
-        if storage.existing_id:
+        if check := _CHECKED.get(storage.type):
+            refusals = check(storage.document, account)
+        elif storage.existing_id:
             refusals = FILE_SYSTEMS[storage.type].refusals(storage.document)
-        elif storage.document.get("snapshotId"):
-            refusals = ebs.refusals(storage.document, account)
         for refusal in refusals:
             yield Problem(
                 f"{path}.{refusal.field}", refusal.value, refusal.rule, refusal.fix, disputed=refusal.is_doubt
@@ -100,10 +116,10 @@ def mount_of(storage: Part, resource_ids: Sequence[str], run: str, *, wants_devi
 
 def _mount_of_one(storage: Part, resource_id: str | None, run: str, *, wants_device: bool = False) -> Mount:
     """Return how an instance mounts a file system or a device, a folder where the local cloud lends one."""
-    folder = f"file-systems/{resource_id}" if resource_id else OWN_FOLDER
+    name = resource_id or existing_id(storage)
+    folder = f"file-systems/{name}" if name else OWN_FOLDER
     mount = _lent(folder, storage) or _mount(storage, resource_id, wants_device=wants_device)
-    # In a bucket of somebody's nothing is written, so there is no folder.
-    if existing_id(storage) and "bucket" not in mount:
+    if existing_id(storage) and is_written_in(storage):
         mount["folder"] = folder_on_existing(run)
     elif resource_id and storage["type"] in _EXPORTED:
         mount["exported_to"] = _EXPORTED[storage["type"]](resource_id)
@@ -114,7 +130,9 @@ def _lent(folder: str, storage: Part) -> Mount | None:
     """Return the folder that the local cloud lends; None on AWS, and for what the local cloud has itself."""
     mount = lent(folder) if is_lent(storage) else None
     module = file_system(storage)
-    if mount and module and not module.CREATION_LIMIT_S:
+    if mount and not is_written_in(storage):
+        mount["is_read_only"] = True
+    if mount and (existing_id(storage) if module is None else not module.CREATION_LIMIT_S):
         # AWS makes nothing here, so the local cloud does not either: whoever mounts it first makes the folder.
         mount["is_made_by_agent"] = True
     return mount

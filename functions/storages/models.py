@@ -47,6 +47,12 @@ def existing_id(storage: Mapping[str, Any]) -> str | None:
     return model.existing_id_in(storage) if model else None
 
 
+def is_written_in(storage: Mapping[str, Any]) -> bool:
+    """Return whether a run writes to a storage, as plan and results describe it; else it is only read."""
+    model = MODELS.get(str(storage.get("type")))
+    return model is None or model.is_written_in(storage)
+
+
 def how_many(storage: Mapping[str, Any]) -> int:
     """Return how many file systems a storage is, as plan and results describe it: each is in a zone of its own."""
     return int(storage.get("fileSystems") or 1)

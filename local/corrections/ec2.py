@@ -2,6 +2,7 @@
 
 Corrected: ClientToken is honoured; IOPS and throughput of volumes are kept; the instance profile, shutdown behaviour
 and network interface tags reach every instance, from the launch template too; terminating twice is harmless;
+a volume is attached only where it is free, and to an instance of its zone that runs;
 DescribeSnapshots does not look through those of public images (40 ms, four times a run); the console output is what the
 instance has printed here, where moto has a text of its own.
 Image and instance type validation is moto's own, switched on by environment variables (see local/server.py).
@@ -19,6 +20,7 @@ from moto.ec2.models import instances
 from moto.ec2.models.elastic_block_store import EBSBackend
 from moto.ec2.models.iam_instance_profile import IamInstanceProfileAssociationBackend
 from moto.ec2.models.instance_types import INSTANCE_TYPES, InstanceTypeOfferingBackend
+from moto.ec2.responses.elastic_block_store import ElasticBlockStore
 from moto.ec2.responses.general import General
 from moto.ec2.responses.instances import InstanceResponse
 from moto.ec2.utils import generic_filter
@@ -49,6 +51,7 @@ def install(player: Player, vcpu_quota: int | None = None, without_types: str | 
     that has none of the instance types, as older ones lack newer types.
     """
     _keep_volume_performance()
+    _attach_to_what_runs()
     if without_types is not None:
         _offer_nothing_in(without_types)
     if vcpu_quota is not None:
@@ -90,6 +93,27 @@ def _keep_volume_performance() -> None:
 
     InstanceResponse._parse_block_device_mapping = parse_all
     instances.Instance.add_block_device = add_with_performance
+
+
+def _attach_to_what_runs() -> None:
+    """Refuse to attach a volume as EC2 does; moto attaches any to any. Launches attach theirs past this call."""
+    attach = ElasticBlockStore.attach_volume
+
+    def attach_in_order(self: Any) -> Any:
+        volume = self.ec2_backend.get_volume(self._get_param("VolumeId"))
+        instance = self.ec2_backend.get_instance(self._get_param("InstanceId"))
+        if volume.attachment is not None:
+            raise EC2ClientError("VolumeInUse", f"{volume.id} is already attached to an instance")
+        if instance._state.code != RUNNING:
+            raise EC2ClientError("IncorrectState", f"Instance '{instance.id}' is not 'running'.")
+        zone = instance._placement.zone
+        if volume.zone.name != zone:
+            raise EC2ClientError(
+                "InvalidVolume.ZoneMismatch", f"The volume '{volume.id}' is not in the same availability zone as {zone}"
+            )
+        return attach(self)
+
+    ElasticBlockStore.attach_volume = attach_in_order
 
 
 def _associate_profiles_once() -> None:

@@ -97,6 +97,10 @@ def _of_ec2(operation: str, request: Any, place: _Place) -> Iterator[Needed]:
         case "TerminateInstances":
             for instance in request._get_param("InstanceIds") or []:
                 yield f"ec2:{operation}", place.arn("ec2", f"instance/{instance}"), place.tags_of_ec2(instance)
+        case "AttachVolume":
+            for kind in ("Instance", "Volume"):
+                name = request._get_param(f"{kind}Id")
+                yield f"ec2:{operation}", place.arn("ec2", f"{kind.lower()}/{name}"), place.tags_of_ec2(name)
         case "GetConsoleOutput":
             instance = request._get_param("InstanceId")
             yield f"ec2:{operation}", place.arn("ec2", f"instance/{instance}"), place.tags_of_ec2(instance)

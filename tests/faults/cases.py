@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from support.owned import THEIR_EFS, THEIR_FILES, THEIR_FSX, THEIR_SNAPSHOT
+from support.owned import THEIR_EFS, THEIR_FILES, THEIR_FSX, THEIR_SNAPSHOT, THEIR_VOLUME
 from support.runs import EBS, EFS, matrix
 
 ROOT = Path(__file__).parents[2]
@@ -76,6 +76,9 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     ),
     "existing-fsx": matrix(
         storage=[FSX | {"name": "theirs", "fileSystemId": THEIR_FSX}], workload=[TOUCH], fleet=[ONE]
+    ),
+    "existing-volume": matrix(
+        storage=[EBS | {"name": "theirs", "volumeId": THEIR_VOLUME, "mayWrite": True}], workload=[TOUCH], fleet=[ONE]
     ),
     "files": matrix(storage=[{"type": "s3-files", "name": "files"}], workload=[TOUCH], fleet=[TWO]),
     "existing-files": matrix(

@@ -42,6 +42,7 @@ from cli.follow.interruption import ClosingDown, Patience
 from cli.target.deployment import Deployment
 from cli.target.service import Execution
 from contract.keys import MeetingPlace
+from storages.ebs import cloud as ebs_cloud
 
 ROOT = Path(__file__).parents[2]
 LOG = logging.getLogger("agent.test")
@@ -391,6 +392,15 @@ def record_volumes(tried, error):
     tried.monkeypatch.setattr(launching.resources, "record", tried.failing(error, []))
     tried.monkeypatch.setattr(launching, "PAUSES_S", (0.0,) * 9)
     launching._record_volumes("r", "c", {"file_system": "s3", "storage": {"type": "s3"}}, 0)  # type: ignore[typeddict-item]
+
+
+@row("functions/storages/ebs/cloud.py: attach", ends=BY_CLIENT, absent=NO_CONDITION)
+def attach_volume(tried, error):
+    client = SimpleNamespace(
+        describe_volumes=lambda **_: {"Volumes": [{"Attachments": []}]}, attach_volume=tried.failing(error)
+    )
+    tried.monkeypatch.setattr(ebs_cloud, "client", lambda _: client)
+    ebs_cloud.attach({"type": "ebs", "volumeId": "vol-1"}, ["i-1"])
 
 
 @row("functions/aws/run/endings.py: swept_receipt", ends=BY_CLIENT, absent=NO_CONDITION)

@@ -42,7 +42,7 @@ def test_every_step_that_the_page_names_is_one_of_matrix_verify():
 
 # Every machine has these, in whatever version, or the agent itself installs the one that it wants.
 WITHOUT_VERSION = {
-    *("bash", "touch", "seq", "dd", "cp", "sync", "find", "cpio", "blkid", "mkfs.ext4"),
+    *("bash", "touch", "seq", "dd", "cp", "sync", "find", "cpio", "blkid", "blockdev", "mkfs.ext4"),
     *("mount.efs", "mount.s3files", "mount-s3", "awscrt"),
 }
 

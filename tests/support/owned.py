@@ -1,5 +1,6 @@
 """File systems and snapshots that somebody has already, with data, on a local cloud."""
 
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -13,6 +14,7 @@ from matrix.terms.keys import folder_on_existing
 
 # What these stand for in a matrix, an owner has made.
 THEIR_EFS, THEIR_FSX, THEIR_FILES, THEIR_SNAPSHOT = "$EFS", "$FSX", "$FILES", "$SNAPSHOT"
+THEIR_VOLUME = "$VOLUME"
 DATA = {"letters/a.txt": "from a", "letters/b.txt": "from b", "todo": "nothing"}
 
 
@@ -131,6 +133,30 @@ def owned_snapshot(cloud: Cloud) -> Iterator[str]:
 
 
 @contextmanager
+def owned_volume(cloud: Cloud) -> Iterator[Owned]:
+    """A gp3 volume of 8 GiB in the stack's second zone, which the stack may attach; its owner deletes it."""
+    ec2, stack = cloud.client("ec2"), cloud.description["stack"]
+    [subnet] = ec2.describe_subnets(SubnetIds=[stack_resources(cloud)["SubnetB"]])["Subnets"]
+    tags = [{"Key": "Name", "Value": "cache"}, {"Key": "storage-matrix:may-attach", "Value": stack}]
+    name = ec2.create_volume(
+        AvailabilityZone=subnet["AvailabilityZone"], Size=8, VolumeType="gp3", Iops=3000, Throughput=125,
+        TagSpecifications=[{"ResourceType": "volume", "Tags": tags}],
+    )["VolumeId"]  # fmt: skip
+
+    def described() -> Any:
+        return ec2.describe_volumes(VolumeIds=[name])["Volumes"]
+
+    owned = Owned(name, _folder(cloud, name), described)
+    owned.folder.mkdir(parents=True)
+    owned.fill()
+    owned.before = owned.state()
+    yield owned
+    until(lambda: described()[0]["State"] == "available", "the volume to be free")
+    ec2.delete_volume(VolumeId=name)
+    shutil.rmtree(owned.folder)
+
+
+@contextmanager
 def owned_fsx(cloud: Cloud) -> Iterator[Owned]:
     """An FSx for OpenZFS with some files, in the stack's first subnet; its owner deletes it."""
     fsx, made = cloud.client("fsx"), stack_resources(cloud)
@@ -199,7 +225,7 @@ def owned_files(cloud: Cloud) -> Iterator[Owned]:
 
 
 class Theirs:
-    """An EFS, an FSx, an S3 Files file system and a snapshot of somebody's, each made when a matrix first names it."""
+    """File systems, a volume and a snapshot of somebody's, each made when a matrix first names it."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
@@ -211,7 +237,7 @@ class Theirs:
     def named_in(self, matrix: str) -> str:
         """The matrix with their ids in it."""
         with self._lock:
-            for name in (THEIR_EFS, THEIR_FSX, THEIR_FILES, THEIR_SNAPSHOT):
+            for name in (THEIR_EFS, THEIR_FSX, THEIR_FILES, THEIR_SNAPSHOT, THEIR_VOLUME):
                 if name in matrix:
                     matrix = matrix.replace(name, self._ids.get(name) or self._make(name))
         return matrix
@@ -220,7 +246,9 @@ class Theirs:
         if name == THEIR_SNAPSHOT:
             self._ids[name] = self._owners.enter_context(owned_snapshot(self._cloud))
         else:
-            make = {THEIR_EFS: owned_efs, THEIR_FSX: owned_fsx, THEIR_FILES: owned_files}[name]
+            make = {
+                THEIR_EFS: owned_efs, THEIR_FSX: owned_fsx, THEIR_FILES: owned_files, THEIR_VOLUME: owned_volume,
+            }[name]  # fmt: skip
             self._file_systems.append(self._owners.enter_context(make(self._cloud)))
             self._ids[name] = self._file_systems[-1].id
         return self._ids[name]

@@ -1,9 +1,9 @@
-"""Runs on an EFS and an FSx that somebody has already: what was there before is there afterwards, and nothing else."""
+"""Runs on what somebody has already, EFS, FSx and a volume: it is there afterwards as it was, and nothing else."""
 
 from collections.abc import Iterator
 
 import pytest
-from support.owned import Owned, owned_efs, owned_fsx
+from support.owned import Owned, owned_efs, owned_fsx, owned_volume
 from support.runs import TOUCH, Cloud, Run, matrix, until
 
 BROKEN = {"type": "build", "name": "broken", "build": "echo half > half; exit 3", "expectedSeconds": 1}
@@ -19,6 +19,12 @@ def owned(cloud: Cloud) -> Iterator[Owned]:
 @pytest.fixture(scope="module")
 def owned_zfs(cloud: Cloud) -> Iterator[Owned]:
     with owned_fsx(cloud) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def volume(cloud: Cloud) -> Iterator[Owned]:
+    with owned_volume(cloud) as made:
         yield made
 
 
@@ -66,3 +72,32 @@ def test_a_run_that_is_stopped_while_it_measures_leaves_what_was_there_and_nothi
 
     complete_receipt(run)
     assert owned.state() == before
+
+
+def of_volume(owned: Owned, **more) -> dict:
+    return {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8, "volumeId": owned.id, **more}
+
+
+def test_a_volume_is_read_by_one_instance_after_the_other_and_is_not_written(cloud, volume):
+    before = volume.state()
+    read = {"type": "command", "command": "grep -r from $CACHE_DIR", "workDirectory": "local", "cachePath": "letters"}
+    readers = [read | {"name": name, "expectedSeconds": 1} for name in ("one", "other")]
+
+    run = cloud.run("existing-volume", on([of_volume(volume)], *readers))
+
+    cells = run.summary()["cells"]
+    assert [cell["state"] for cell in cells] == ["measured"] * 2, [cell["error"] for cell in cells]
+    assert volume.state() == before
+    receipt = complete_receipt(run)
+    assert [(each["id"], each["folder"]) for each in receipt["not_ours"]] == [(volume.id, None)]
+    assert volume.id not in {resource["id"] for resource in receipt["resources"]}
+
+
+def test_a_volume_that_may_be_written_is_left_as_it_was_by_a_cell_that_fails_and_one_that_measures(cloud, volume):
+    before = volume.state()
+
+    run = cloud.run("existing-volume-written", on([of_volume(volume, mayWrite=True)], TOUCH, BROKEN))
+
+    assert [cell["state"] for cell in run.summary()["cells"]] == ["measured", "failed"]
+    complete_receipt(run)
+    assert volume.state() == before

@@ -62,7 +62,7 @@ class Launched:
 
 def launch(
     *, plan: PlanDocument, file_system: str, cell: str, storage: Part, fleet: Fleet,
-    user_data: str, boot: Boot, work_volume: Volume | None = None,
+    user_data: str, boot: Boot, work_volume: Volume | None = None, subnets: Sequence[str] | None = None,
 ) -> Launched:  # fmt: skip
     """Launch a fleet where its placement says. A repeated call returns the same instances and launches none twice.
 
@@ -80,7 +80,7 @@ def launch(
         has_quorum=least < count,
     )
     try:
-        launching.place(placing.resolved(fleet.get("placement"), storage), count)
+        launching.place(placing.resolved(fleet.get("placement"), storage), count, subnets or network.subnets())
         if len(launching.instances) < least:
             raise launching.refusals[-1]
     except (ClientError, LaunchRefused) as error:
@@ -133,9 +133,8 @@ class _Launching:
         self.instances: list[str] = []
         self.refusals: list[ClientError] = []
 
-    def place(self, placement: str | Sequence[float], count: int) -> None:
+    def place(self, placement: str | Sequence[float], count: int, subnets: Sequence[str]) -> None:
         """Launch up to `count` instances; stop at a limit of the account, which holds in every zone."""
-        subnets = network.subnets()
         try:
             wanted = placing.shares(placement, count, len(subnets))
         except ValueError as error:

@@ -43,5 +43,5 @@ def work_mapping(volume: Volume) -> dict[str, Any]:
 
 
 def devices_of(storage: Part) -> tuple[str, ...]:
-    """Return the device names of an instance's volumes: one, or those of a RAID-0."""
-    return DEVICES[: storage.get("raid0") or 1]
+    """Return the device names of the volumes that a launch makes: one, those of a RAID-0, none of one that exists."""
+    return () if storage.get("volumeId") else DEVICES[: storage.get("raid0") or 1]

@@ -1,6 +1,7 @@
 """What Launch fleet and Populate cache have in common: put a job on the blackboard, launch instances that do it."""
 
 import secrets
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from aws.ec2 import instances
@@ -33,8 +34,13 @@ PAUSES_S = (1.0, 2.0, *[4.0] * 7)
 def launch(
     *, plan: PlanDocument, board: Board, cell: JobCell, purpose: str, fleet: Fleet,
     boot: Boot, mount: Mount, job: JobMaker,
+    subnets: Sequence[str] | None = None, attach: Callable[[Sequence[str]], None] | None = None,
 ) -> None:  # fmt: skip
-    """Launch the instances for a job once; after a crash half-way, calling it again completes the same launch."""
+    """Launch the instances for a job once; after a crash half-way, calling it again completes the same launch.
+
+    `subnets` are those in which the instances may be, of the stack's all unless given; `attach` attaches to them what
+    they mount and did not bring.
+    """
     if bucket.get(board.fleet):
         return
     environ = environment()
@@ -69,8 +75,11 @@ def launch(
                 meeting=nonce,
             ),
             work_volume=cell.get("work_volume"),
+            subnets=subnets,
         )
         table.record_resources(plan["run"], (("instance", instance, facts) for instance in launched.instances))
+    if attach:
+        attach(launched.instances)
     if nonce:
         roster: Roster = {"instances": launched.instances}
         bucket.put(board.meet(nonce).roster, roster)

@@ -25,7 +25,7 @@ _ENCODED = re.compile(r"\s*Encoded authorization failure message: \S+")
 def in_words(error: ClientError) -> str:
     """Return code and message of a refusal, without what nobody can read."""
     answered = error.response["Error"]
-    return f"{answered['Code']}: {_ENCODED.sub('', answered['Message'])}"
+    return f"{answered['Code']}: {_ENCODED.sub('', answered.get('Message', ''))}"
 
 
 def advice(error: ClientError, plan: PlanDocument) -> str:

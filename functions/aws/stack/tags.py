@@ -15,6 +15,8 @@ DEADLINE = "storage-matrix:deadline"
 OWNER = "storage-matrix:owner"
 FILE_SYSTEM = "storage-matrix:file-system"
 CELL = "storage-matrix:cell"
+# By which the owner of a volume that exists lets the stack of this name attach it. No role of a stack may set it.
+MAY_ATTACH = "storage-matrix:may-attach"
 # Images and their snapshots outlive their run on purpose, so they carry neither its tag nor a deadline.
 IMAGE = "storage-matrix:image"
 MADE_BY = "storage-matrix:made-by"

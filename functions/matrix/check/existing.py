@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from matrix.check.cells import Combination, path_of_workload
 from matrix.input.matrix import Matrix
-from matrix.terms.problems import Problem, Problems
+from matrix.terms.problems import Problem, Problems, path_text
 from storages.contracts.model import Storage
 
 
@@ -26,6 +26,36 @@ def existing_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         yield from _storage_problems(matrix, f"{path}.{storage.existing_fields[0]}", storage, first)
     if first:
         yield from _cache_problems(matrix, cells)
+        yield from _count_problems(cells)
+        yield from _write_problems(matrix, cells)
+
+
+def _count_problems(cells: list[Combination]) -> Problems:
+    """Yield a problem for each fleet that is larger than a storage that exists can have."""
+    reported: set[str] = set()
+    for cell in cells:
+        most = cell.storage.most_instances if cell.storage.existing_id else None
+        path = path_text((*cell.path, "fleet", "count") if cell.path[0] == "include" else (*cell.path, "count"))
+        if most is not None and cell.fleet.count > most and path not in reported:
+            reported.add(path)
+            rule = f"{cell.storage.existing_id} can be had by {most} instance at a time"
+            yield Problem(path, cell.fleet.count, rule, f"write {most}, or exclude it on {cell.storage.slug}")
+
+
+def _write_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a problem for each workload that writes to a storage that is mounted read-only."""
+    reported: set[str] = set()
+    for cell in cells:
+        storage, path = cell.storage, path_of_workload(matrix, cell)
+        is_closed = not storage.is_only_read and not storage.is_written_in(storage.document)
+        if is_closed and not cell.workload.is_only_reading and path not in reported:
+            reported.add(path)
+            rule = f"writes to its storage, and {storage.existing_id} is mounted read-only"
+            fix = (
+                "write mayWrite true for that storage, or a command (workDirectory local) or build (buildDirectory"
+                " local) that reads what is below CACHE_DIR"
+            )
+            yield Problem(f"{path}.type", cell.workload.type, rule, fix)
 
 
 def _cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
@@ -51,8 +81,9 @@ def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[s
             path, name, "an emulated storage is only played", f"leave out {storage.existing_fields[0]}, or emulate"
         )
         return
-    # Of S3 no cell takes anything that another would miss.
-    is_twice = first.setdefault(name, path) != path and not storage.is_only_read
+    # Of what is only read no cell takes anything that another would miss; a volume has one instance at a time.
+    is_alone = storage.is_written_in(storage.document) or storage.most_instances is not None
+    is_twice = first.setdefault(name, path) != path and is_alone
     if is_twice and matrix.max_concurrent_file_systems > 1:
         rule = f"{first[name]} is the same: their cells would disturb each other"
         yield Problem(path, name, rule, "write maxConcurrentFileSystems 1")
@@ -62,4 +93,6 @@ def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[s
         else "exists: it is measured in a folder named by the run, which is removed, and neither changed, tagged nor"
         " deleted; its traffic is billed, and whoever else uses it is disturbed and in the figures"
     )
+    if not storage.is_only_read and not storage.is_written_in(storage.document):
+        rule = "exists: it is mounted read-only, and neither changed, tagged nor deleted"
     yield Problem(path, name, rule, "measure when nobody else uses it", disputed=True)

@@ -170,11 +170,11 @@ def _device_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     reported: set[tuple[str, str]] = set()
     for cell in cells:
         path, slug = f"{path_of_workload(matrix, cell)}.device", cell.storage.slug
-        is_filled = bool(cell.storage.document.get("snapshotId"))
+        is_filled = bool(cell.storage.document.get("snapshotId") or cell.storage.existing_id)
         if not cell.workload.wants_device or (cell.storage.has_device and not is_filled) or (path, slug) in reported:
             continue
         reported.add((path, slug))
-        rule = "holds what its snapshot has, all of which would be overwritten" if is_filled else "is no empty disk"
+        rule = "holds data already, all of which would be overwritten" if is_filled else "is no empty disk"
         fix = f"exclude it for storage type {cell.storage.type}, or leave device out"
         yield Problem(path, value=True, rule=f"cannot be done on {slug}, which {rule}", fix=fix)
 

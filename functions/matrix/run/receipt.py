@@ -8,7 +8,7 @@ from matrix.terms.documents.parts import CostRange, MachineRates
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, ReceiptResource, Sweep
 from matrix.terms.keys import folder_on_existing
-from storages.models import MODELS, existing_id, how_many
+from storages.models import existing_id, how_many, is_written_in
 
 SCHEMA = 1
 # Purpose (in place of a cell) of the instance that fills a file system's cache.
@@ -73,7 +73,7 @@ def not_ours(plan: PlanDocument, run: str, rows: Sequence[Mapping[str, Any]], en
         instances = [row["id"] for row in rows if row["kind"] == "instance" and row.get("file_system") == planned["id"]]
         is_open = any(instance not in ended for instance in instances)
         kind = planned["storage"]["type"]
-        folder = folder_on_existing(run) if is_open and not MODELS[kind].is_only_read else None
+        folder = folder_on_existing(run) if is_open and is_written_in(planned["storage"]) else None
         entries.append({"kind": kind, "id": existing, "file_system": planned["id"], "folder": folder})
     return entries
 

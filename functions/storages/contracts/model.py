@@ -86,6 +86,8 @@ class Storage(Element, Protocol):
     """Whether its files become objects of a bucket of the stack, after a while."""
     existing_fields: ClassVar[tuple[str, ...]]
     """The fields by which a matrix names one that is there already; none where it can't."""
+    most_instances: ClassVar[int | None]
+    """Of how many instances a fleet on one that exists may be; None where nothing bounds it."""
     are_limits_published: ClassVar[bool]
     """Whether AWS says what it can do, so that a chart may show that."""
     bursts_by: ClassVar[str]
@@ -243,6 +245,11 @@ class Storage(Element, Protocol):
         """Return the same of a storage as plan and results describe it."""
         ...
 
+    @classmethod
+    def is_written_in(cls, document: Document) -> bool:
+        """Return whether a run writes to it, on one that exists in a folder of its own; else it is only read."""
+        ...
+
     @property
     def is_beyond_security_groups(self) -> bool:
         """Whether its endpoint is held by no security group, so that the stack must know the addresses of the VPC."""
@@ -304,6 +311,7 @@ class StorageModel(ElementModel):
     keeps_objects: ClassVar[bool] = False
     exports_objects: ClassVar[bool] = False
     existing_fields: ClassVar[tuple[str, ...]] = ()
+    most_instances: ClassVar[int | None] = None
     are_limits_published: ClassVar[bool] = True
     bursts_by: ClassVar[str] = "type"
     starter: ClassVar[Mapping[str, Any]] = {}
@@ -433,6 +441,12 @@ class StorageModel(ElementModel):
     def existing_id_in(cls, document: Document) -> str | None:
         """Return what its fields name together, None where none does: it is made for the run."""
         return "/".join(document[field] for field in cls.existing_fields if field in document) or None
+
+    @classmethod
+    def is_written_in(cls, document: Document) -> bool:
+        """Return True, but of what is no file system."""
+        del document
+        return not cls.is_only_read
 
     @property
     def is_beyond_security_groups(self) -> bool:

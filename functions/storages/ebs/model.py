@@ -15,6 +15,7 @@ from storages.contracts.bursts import Burst, Counted
 from storages.contracts.demand import Demand
 from storages.contracts.model import AttachedVolumes, BlockTimes, CeilingWords, Document, StorageModel, Words
 
+VolumeId = Annotated[str, StringConstraints(pattern=r"^vol-[0-9a-f]{8,17}$")]
 SnapshotId = Annotated[str, StringConstraints(pattern=r"^snap-[0-9a-f]{8,17}$")]
 # /dev/sdf to /dev/sdm: names that EC2 leaves to data volumes on every kind of instance.
 MOST_RAID0 = 8
@@ -40,6 +41,9 @@ class EbsStorage(StorageModel):
 
     is_shared: ClassVar[bool] = False
     has_device: ClassVar[bool] = True
+    existing_fields: ClassVar[tuple[str, ...]] = ("volumeId",)
+    # A file system that two instances write is destroyed, and only io1 and io2 can be attached to several at all.
+    most_instances: ClassVar[int | None] = 1
     bursts_by: ClassVar[str] = "volumeType"
     starter: ClassVar[Mapping[str, Any]] = {"volumeType": "gp3", "sizeGiB": 100}
     # Its volumes come and go with their instances.
@@ -55,9 +59,12 @@ class EbsStorage(StorageModel):
             "throughputMiBps": "{} MiB/s",
             "raid0": "RAID-0 of {}",
             "snapshotId": "from {}",
+            "volumeId": "{}",
+            "mayWrite": {True: "written"},
         },
         in_names={"raid0": "{} volumes as RAID-0"},
         named_by=("volumeType",),
+        usual={"mayWrite": False},
     )
     ceilings: ClassVar[CeilingWords] = CeilingWords(
         "volume IOPS",
@@ -84,16 +91,34 @@ class EbsStorage(StorageModel):
     """Stripe over so many such volumes (2 to 8, mdadm); size, iops and throughput are those of each volume."""
     snapshot_id: Annotated[SnapshotId | None, Field(examples=["snap-0123456789abcdef0"])] = None
     """Snapshot that each instance's volume is made from, such as one that holds a filled cache."""
+    volume_id: Annotated[VolumeId | None, Field(examples=["vol-0123456789abcdef0"])] = None
+    """A volume that exists, as the other fields describe it: attached to the one instance of a fleet, never deleted."""
+    may_write: bool = False
+    """Whether a volume that exists may be written, in a folder of the run's own; else it is mounted read-only."""
 
     @property
     def volumes(self) -> int:
-        """Volumes of one instance."""
+        """Volumes of one instance that come and go with it: none where it is one that exists."""
+        return 0 if self.volume_id else self._members
+
+    @property
+    def _members(self) -> int:
         return self.raid0 or 1
+
+    @classmethod
+    def is_written_in(cls, document: Document) -> bool:
+        """Return False for a volume that exists, unless the matrix says that it may be written."""
+        return "volumeId" not in document or bool(document.get("mayWrite"))
+
+    @classmethod
+    def is_in_one_zone(cls, document: Document) -> bool:
+        """Return whether it exists: its instance has to be where it is."""
+        return "volumeId" in document
 
     @property
     def effective_iops(self) -> int:
         """IOPS that an instance's volumes sustain together (gp2: with their burst, HDD: of 1 MiB)."""
-        return self.volumes * self._volume_iops
+        return self._members * self._volume_iops
 
     @property
     def _volume_iops(self) -> int:
@@ -107,13 +132,13 @@ class EbsStorage(StorageModel):
     @property
     def bandwidth_bytes_per_s(self) -> float:
         """Bytes per second that an instance's volumes may move together (burst of HDD and gp2 included)."""
-        return self.volumes * self._volume_bytes_per_s
+        return self._members * self._volume_bytes_per_s
 
     def attached(self, instance_type: str) -> AttachedVolumes:
         """Return the volumes of an instance of the fleet."""
         is_hdd = self.volume_type in limits.HDD_MIBPS_PER_TIB
         iops = None if is_hdd else float(self.effective_iops)
-        return AttachedVolumes(instance_type, self.volumes, iops, self.bandwidth_bytes_per_s)
+        return AttachedVolumes(instance_type, self._members, iops, self.bandwidth_bytes_per_s)
 
     @property
     def _volume_bytes_per_s(self) -> float:
@@ -148,7 +173,7 @@ class EbsStorage(StorageModel):
         sustained, most = pair
         if most <= sustained:
             return []
-        return [Burst(of, counts, self.volumes * sustained, self.volumes * most, self.volumes * balance)]
+        return [Burst(of, counts, self._members * sustained, self._members * most, self._members * balance)]
 
     @property
     def create_latency_s(self) -> float:
@@ -167,6 +192,8 @@ class EbsStorage(StorageModel):
 
     def volume_charges(self, count: int, each_s: Amount) -> Iterator[Charge]:
         """Yield the size, and what is provisioned beyond what it includes."""
+        if self.volume_id:
+            return  # its owner pays for it anyway
         months = each_s.at_least(LEAST_BILLED_S).times(count / MONTH_S)
         yield Charge(f"ebs_{self.volume_type}_gib_month", months.times(self.size_gib))
         for name, units in self._provisioned():
@@ -218,7 +245,8 @@ class EbsStorage(StorageModel):
     @classmethod
     def volumes_of(cls, document: Document, count: int) -> Iterator[tuple[int, Document]]:
         """Yield one for each instance, or those of its RAID-0."""
-        yield count * (document.get("raid0") or 1), document
+        if "volumeId" not in document:
+            yield count * (document.get("raid0") or 1), document
 
     @property
     def slug(self) -> str:
@@ -228,16 +256,20 @@ class EbsStorage(StorageModel):
         words += [f"{self.throughput_mibps}mibps"] if self.throughput_mibps not in {None, 125} else []
         words += [f"raid0x{self.raid0}"] if self.raid0 else []
         words += [self.snapshot_id] if self.snapshot_id else []
+        words += [self.volume_id] if self.volume_id else []
+        words += ["written"] if self.may_write else []
         return "-".join(words)
 
     def room_gib(self, instance_type: str) -> float | None:
         """Return the GiB of one instance's volumes."""
         del instance_type
-        return float(self.size_gib * self.volumes)
+        return float(self.size_gib * self._members)
 
     @classmethod
     def tools(cls, document: Document) -> frozenset[str]:
         """Return the programs that make or mount its file system."""
+        if "volumeId" in document:
+            return frozenset()  # its file system is there, and nothing is made
         return frozenset({"mkfs.xfs", "mdadm"} if document.get("raid0") else {"mkfs.xfs"})
 
     @classmethod
@@ -245,6 +277,7 @@ class EbsStorage(StorageModel):
         """Return the rules for its fields."""
         return (
             snapshot_is_of_one_volume,
+            what_exists_is_one_volume,
             size_is_offered,
             iops_are_offered,
             iops_fit_the_size,
@@ -360,3 +393,17 @@ def snapshot_is_of_one_volume(part: Part) -> Problems:
     rule = "its blocks are fetched from S3 when they are first read, which is slow and would be measured"
     fix = "enable fast snapshot restore for it, in every zone of the fleet"
     yield part.problem("snapshotId", rule, fix, disputed=True)
+
+
+def what_exists_is_one_volume(part: Part) -> Problems:
+    """Yield a problem for what only a volume of the run can be, and for leave to write one that is named nowhere."""
+    if part.volume_id is None:
+        if part.may_write:
+            rule = "is about a volume that exists; each volume of a run is written"
+            yield part.problem("mayWrite", rule, "leave it out, or write volumeId")
+        return
+    if part.raid0 is not None:
+        yield part.problem("raid0", f"{part.volume_id} is one volume, and no stripe", "leave out raid0")
+    if part.snapshot_id is not None:
+        rule = f"{part.volume_id} exists, so that no volume is made from a snapshot"
+        yield part.problem("snapshotId", rule, "leave out snapshotId or volumeId")

@@ -71,3 +71,51 @@ def test_two_storages_on_the_same_one_are_measured_one_after_another():
 
     assert "disturb each other" in problems(matrix(*twice, maxConcurrentFileSystems=2))["storage[1].fileSystemId"]
     check_matrix(matrix(*twice, maxConcurrentFileSystems=1))
+
+
+VOLUME = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8, "volumeId": "vol-0123456789abcdef0"}
+READS = {"type": "command", "name": "reads", "command": "cat $CACHE_DIR/*", "workDirectory": "local"}
+ALONE = {"fleet": [{"instanceType": "m6i.large", "count": 1}]}
+
+
+def test_a_volume_that_exists_is_only_read_unless_it_may_be_written():
+    written = problems(matrix(VOLUME, **ALONE))
+    check_matrix(matrix(VOLUME | {"mayWrite": True}, **ALONE))
+    check_matrix(matrix(VOLUME, **ALONE, workload=[READS]))
+
+    assert "is mounted read-only" in written["workload[0].type"]
+
+
+def test_a_command_that_works_on_the_storage_writes_and_one_that_fills_a_cache_leaves_it_there():
+    on_it = problems(matrix(VOLUME, **ALONE, workload=[READS | {"workDirectory": "storage"}]))
+    filling = problems(matrix(VOLUME, **ALONE, workload=[READS | {"populate": "touch $CACHE_DIR/a"}]))
+
+    assert "is mounted read-only" in on_it["workload[0].type"]
+    assert "keeps a cache on its storage" in filling["workload[0].type"]
+
+
+def test_a_volume_that_exists_has_one_instance_at_a_time():
+    many = problems(matrix(VOLUME, workload=[READS]))
+    twice = problems(matrix(VOLUME, VOLUME | {"name": "again"}, **ALONE, workload=[READS], maxConcurrentFileSystems=2))
+
+    assert "can be had by 1 instance at a time" in many["fleet[0].count"]
+    assert "their cells would disturb each other" in twice["storage[1].volumeId"]
+
+
+def test_a_volume_that_exists_is_no_stripe_no_copy_and_no_empty_disk():
+    mixed = problems(matrix(VOLUME | {"raid0": 2, "snapshotId": "snap-0123456789abcdef0"}, **ALONE, workload=[READS]))
+    nowhere = problems(matrix({"type": "ebs", "volumeType": "gp3", "sizeGiB": 8, "mayWrite": True}))
+    fio = {"type": "fio", "job": "randread", "device": True}
+
+    assert {"storage[0].raid0", "storage[0].snapshotId"} <= mixed.keys()
+    assert "is about a volume that exists" in nowhere["storage[0].mayWrite"]
+    assert "holds data already" in str(problems(matrix(VOLUME | {"mayWrite": True}, **ALONE, workload=[fio])))
+
+
+def test_a_volume_that_exists_costs_the_run_nothing():
+    there, made = (
+        plan(check_matrix(matrix(each, **ALONE, workload=[READS])))
+        for each in (VOLUME, {name: value for name, value in VOLUME.items() if name != "volumeId"})
+    )
+
+    assert there.cells[0].cost.expected < made.cells[0].cost.expected

@@ -629,7 +629,7 @@ DEVICE = FIO | {"device": True}
     [
         (EFS, "cannot be done on efs-elastic, which is no empty disk"),
         ({"type": "instance-store"}, "cannot be done on instance-store, which is no empty disk"),
-        (EBS | {"snapshotId": "snap-0123456789abcdef0"}, "holds what its snapshot has"),
+        (EBS | {"snapshotId": "snap-0123456789abcdef0"}, "holds data already"),
     ],
 )
 def test_a_device_is_written_only_where_it_is_an_empty_disk(storage, rule):

@@ -25,3 +25,8 @@ class BuildWorkload(ShellWorkload):
     """Where BUILD_DIR is: on the storage that is measured, or on the instance's own disk."""
     expected_seconds: Annotated[ExpectedSeconds, Field(examples=[{"1": 600, "100": 900}])] = Field(default={ALONE: 600})
     """Seconds that one build takes, about, or a map of them by instances: it sets deadline and cost of a cell."""
+
+    @property
+    def is_only_reading(self) -> bool:
+        """It builds on the instance's own disk, and nothing fills its cache."""
+        return self.build_directory == "local" and not self.populate

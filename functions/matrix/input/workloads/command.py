@@ -93,6 +93,11 @@ class CommandWorkload(ShellWorkload):
             yield Need(Ability.SEE_OTHERS, "populate", shorten(self.populate), "fill the cache in prepare")
 
     @property
+    def is_only_reading(self) -> bool:
+        """It works on the instance's own disk, and nothing fills its cache."""
+        return self.work_directory == "local" and not self.populate
+
+    @property
     def containers(self) -> tuple[str, ...]:
         """The container that it runs in, if any."""
         return (self.container,) if self.container not in (None, BUILT) else ()

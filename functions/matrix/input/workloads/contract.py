@@ -48,6 +48,11 @@ class Workload(Element, Protocol):
         ...
 
     @property
+    def is_only_reading(self) -> bool:
+        """Whether it writes nothing to its storage, which may then be mounted read-only."""
+        ...
+
+    @property
     def wants_exports(self) -> bool:
         """Whether it waits for files to become objects of a bucket of the stack."""
         ...
@@ -132,6 +137,11 @@ class WorkloadModel(ElementModel):
     @property
     def wants_objects(self) -> bool:
         """It works on files, or on what a storage has in their place."""
+        return False
+
+    @property
+    def is_only_reading(self) -> bool:
+        """It writes what it reads by itself."""
         return False
 
     @property

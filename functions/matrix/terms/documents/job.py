@@ -61,6 +61,10 @@ class Mount(TypedDict):
     """root, or the module of agent/mounts that mounts it, such as instance-store; the others follow from it."""
     devices: NotRequired[list[str]]
     """ebs: device names of its volumes."""
+    volumes: NotRequired[list[str]]
+    """ebs-existing: the ids of the volumes that Launch fleet attaches."""
+    is_read_only: NotRequired[bool]
+    """Of a storage that exists: whether nothing is written to it, and the folders of steps are on another disk."""
     fstype: NotRequired[str]
     """ebs, instance-store: the file system that is made on them."""
     precondition: NotRequired[int]

@@ -1,0 +1,78 @@
+"""An EBS volume that exists: mounted as it is, read-only unless the matrix lets it be written, and never formatted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agent import mounts
+from agent.errors import MountFailed
+from agent.mounts import ebs_device
+
+if TYPE_CHECKING:
+    import logging
+    from pathlib import Path
+
+    from agent.mounts import ebs_existing
+
+    _KIND: mounts.MountModule = ebs_existing
+
+# What the kernels of our images mount by themselves.
+KNOWN = frozenset({"xfs", "ext4", "ext3", "ext2", "btrfs"})
+FOUND_NOTHING = 2  # blkid's exit status for a disk without any signature
+
+
+def tools(mount: dict[str, Any]) -> set[str]:
+    """Return the tools that say what is on the volume, and close it to writes; no mkfs is among them."""
+    del mount
+    return {"blkid", "blockdev"}
+
+
+def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
+    """Wait until Launch fleet has attached the volume, look at what it holds, and mount that."""
+    [disk] = ebs_device.wait_for_volumes(mount["volumes"], log)
+    fstype = file_system_of(disk, mount["volumes"][0])
+    options = ["noatime"]
+    if mount.get("is_read_only"):
+        # A read-only mount replays a journal, which writes. Of a closed disk the kernel refuses the mount instead.
+        _run(["blockdev", "--setro", str(disk)], f"{disk} could not be closed to writes")
+        options.append("ro")
+    path = mounts.MOUNT_POINT
+    path.mkdir(parents=True, exist_ok=True)
+    what = (
+        f"{mount['volumes'][0]} ({fstype}) could not be mounted as it is; mount it once yourself, so that it is clean"
+    )
+    _run(["mount", "-t", fstype, "-o", ",".join(options), str(disk), str(path)], what)
+    log.info("mounted %s at %s by %s", disk, path, ",".join(options))
+    return path
+
+
+def file_system_of(disk: Path, volume: str) -> str:
+    """Return the type of the file system on a disk. Raises MountFailed where it holds none, or one that is unknown."""
+    blkid = mounts.command_result(["blkid", "-p", "-o", "export", str(disk)])
+    if blkid.returncode == FOUND_NOTHING:
+        raise MountFailed(f"{volume} holds no file system, and a volume that exists is never formatted; make one on it")
+    if blkid.returncode != 0:
+        raise MountFailed(f"blkid cannot say what {volume} holds: {blkid.stderr.strip() or blkid.stdout.strip()}")
+    said = dict(line.split("=", 1) for line in blkid.stdout.splitlines() if "=" in line)
+    if "TYPE" not in said and "PTTYPE" in said:
+        raise MountFailed(f"{volume} has partitions ({said['PTTYPE']}), and only a whole volume is mounted")
+    if said.get("TYPE") not in KNOWN:
+        named = said.get("TYPE", "nothing that blkid names")
+        raise MountFailed(f"{volume} holds {named}, and only {', '.join(sorted(KNOWN))} are mounted")
+    return said["TYPE"]
+
+
+def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
+    """Describe it as the kernel does."""
+    return mounts.describe(mount["kind"], path)
+
+
+def detach(path: Path, log: logging.Logger) -> None:
+    """Unmount; EC2 detaches the volume when the instance ends."""
+    mounts.unmount(path, log)
+
+
+def _run(command: list[str], what: str) -> None:
+    result = mounts.command_result(command)
+    if result.returncode != 0:
+        raise MountFailed(f"{what}: {result.stderr.strip()}")
