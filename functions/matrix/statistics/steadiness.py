@@ -12,7 +12,7 @@ from matrix.statistics.dip import is_bimodal
 from matrix.statistics.fleet_values import FleetValues, Floats
 from matrix.statistics.intervals import Interval
 from matrix.statistics.resampling import LEAST_UNITS
-from matrix.statistics.uncertainty import LAUNCHES, REPETITIONS
+from matrix.statistics.uncertainty import LAUNCHES, REPETITIONS, count_that_halves
 from matrix.terms.documents.warning import (
     Autocorrelated,
     Drift,
@@ -192,9 +192,8 @@ def wide_interval(values: FleetValues, interval: Interval | None) -> WideInterva
     half = (interval.high - interval.low) / 2 / abs(median)
     if half <= UNSTEADY:
         return None
-    # An interval shrinks with the root of the number of values: four times as many halve it.
     units = {LAUNCHES: values.launches, REPETITIONS: values.repetitions}.get(interval.limited_by, values.instances)
-    return {"code": "wide-interval", "share": half, "unit": cast("Unit", interval.limited_by), "needed": 4 * len(units)}
+    return {"code": "wide-interval", "share": half, "unit": cast("Unit", interval.limited_by), "needed": count_that_halves(len(units))}
 
 
 def _slowness(medians: Floats, higher_is_better: bool) -> Floats:

@@ -54,8 +54,8 @@ def best_of_each(
     best_words = "Cheapest that meets it" if decision["objective"] else (
         "Best value" if decision["is_recommendation"] else "Fastest"
     )  # fmt: skip
-    heads = [f"{_joined(shared) or 'Comparison'}{some}", best_words, "Figure", "Interval", "Cost", "Bottleneck",
-             "Next (× as slow)"]  # fmt: skip
+    heads = [f"{_joined(shared) or 'Comparison'}{some}", best_words, "Figure", "Interval",
+             _cost_head(questions, decision), "Bottleneck", "Next (× as slow)"]  # fmt: skip
     rows = []
     for question in questions:
         best = winner(question, decision)
@@ -108,6 +108,12 @@ def cost_unit(question: Question, decision: Decision) -> str:
     """
     costs = [each["cost"]["per"] for each in judged(question) if each["cost"]]
     return next(iter(costs), "") if decision.get("is_recommendation", True) else ""
+
+
+def _cost_head(questions: Sequence[Question], decision: Decision) -> str:
+    """Say what costs are of where all comparisons have the same: `$/build`."""
+    units = {unit for question in questions if (unit := cost_unit(question, decision))}
+    return f"$/{units.pop()}" if len(units) == 1 else "Cost"
 
 
 def mark(candidate: Candidate, question: Question, decision: Decision) -> str:

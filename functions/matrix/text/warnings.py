@@ -1,5 +1,6 @@
 """What a reader must know of a run's figures, in words: a line for each kind, the worst first."""
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ SEVERITY: tuple[tuple[str, ...], ...] = (
 RANK = {code: rank for rank, codes in enumerate(SEVERITY) for code in codes}
 # Sized by what readers know of the figures; of the others the share says how far they go, not how far they are off.
 FINDINGS = frozenset(SEVERITY[7])
+# Half of an interval, as a share of its median, that still reads as a percentage.
+WIDEST_AS_PERCENT = 0.5
 WORD_WITH_DIGIT = re.compile(r"\S*\d\S*")
 LONGER = 'Use longer steps (more "files", a larger "size" or "totalSize", fio\'s "runtime")'
 AGAIN = 'Raise "repetitions", or set "launches": 3'
@@ -49,7 +52,7 @@ BRIEF: dict[str, tuple[str, str | Callable[[Any], str]]] = {
     "unsteady": ("repetitions differ", AGAIN),
     "autocorrelated": ("each repetition resembles the one before, so they count as fewer", 'Set "launches": 3'),
     "launches-differ": ("launches differ, as what you buy will", 'Raise "launches"'),
-    "wide-interval": ("the median is not known to within 10 %", AGAIN),
+    "wide-interval": ("the interval of the median is wider than ± 10 %", AGAIN),
 }
 LOST = {
     "latencies": "latency histograms are left out",
@@ -82,6 +85,14 @@ def _groups_words(groups: TwoGroups) -> str:
         f"the values form two groups, {lower['values']} around {lower['median']:.3g} and {upper['values']} around "
         f"{upper['median']:.3g}, and the median lies in neither's middle; {WHO[groups['code']]}"
     )
+
+
+def _width_words(share: float) -> str:
+    """Write half of an interval's width, a share of the median; as a factor where "± 97 %" would reach to nothing.
+
+    Intervals are symmetric in logarithms: from m / f to m × f, half the width is m (f - 1/f) / 2.
+    """
+    return f"± {_percent(share)}" if share <= WIDEST_AS_PERCENT else f"a factor of {share + math.hypot(share, 1):.2g}"
 
 
 def _unsteady_words(warning: NotSteady) -> str:
@@ -139,8 +150,7 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
         "have shown any of them; expect the same of what you buy, and launch more often to know its middle better"
     ),
     "wide-interval": lambda it: (
-        f"the median is known to ± {_percent(it['share'])} only; four times as many {it['unit']} ({it['needed']}) "
-        "would halve that"
+        f"the interval of the median is wide ({_width_words(it['share'])}); {it['needed']} {it['unit']} would halve it"
     ),
     "fewer-instances": lambda it: f"only {it['ran']} of {it['count']} instances were launched: {it['reason']}",
     "launch-missing": lambda it: (

@@ -344,7 +344,7 @@ def test_what_may_not_be_believed_is_in_no_curve_and_no_law():
 
 def test_costs_of_the_tables_are_the_decisions(run, read):
     decision = json.loads(json.dumps(render_decision(run)))
-    table_ = next(rows for rows in read.tables if any("as this run was billed" in one[1] for one in rows[0]))
+    table_ = next(rows for rows in read.tables if any("start and idle time included" in one[1] for one in rows[0]))
 
     wanted = {one["cost"]["usd"] for question in decision["questions"] for one in question["candidates"]}
     assert {float(row[3][0]) for row in table_[1:]} == wanted

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy import optimize
+from scipy import optimize, stats
 from support.fleet_values import fleet
 
 from matrix.statistics import steadiness
 from matrix.statistics.dip import CRITICAL, dip, is_bimodal
 from matrix.statistics.intervals import Interval
+from matrix.statistics.uncertainty import count_that_halves
 
 RNG = np.random.default_rng(6)
 
@@ -96,8 +97,17 @@ def test_repetitions_that_jump_are_unsteady():
 def test_a_wide_interval_says_how_many_more_would_halve_it():
     found = steadiness.wide_interval(fleet(noise(10, 1)), Interval(80, 120, "bootstrap"))
 
-    assert (found["unit"], found["needed"]) == ("instances", 40)
+    assert (found["unit"], found["needed"]) == ("instances", count_that_halves(10))
     assert found["share"] == pytest.approx(0.2, abs=0.01)
+
+
+@pytest.mark.parametrize(("count", "needed"), [(2, 3), (3, 5), (10, 33), (100, 393)])
+def test_of_few_values_fewer_than_four_times_as_many_halve_an_interval(count, needed):
+    halved = count_that_halves(count)
+    spread = [stats.t(some - 1).ppf(0.975) / some**0.5 for some in (count, halved - 1, halved)]
+
+    assert halved == needed
+    assert spread[1] > spread[0] / 2 >= spread[2]
 
 
 def test_zeros_are_not_judged():

@@ -62,8 +62,12 @@ EACH = (
     ),
     ({"code": "launches-differ", "share": 0.2, "count": 4}, "medians of the 4 launches differ by 20 %"),
     (
-        {"code": "wide-interval", "share": 0.2, "unit": "instances", "needed": 40},
-        "the median is known to ± 20 % only; four times as many instances (40)",
+        {"code": "wide-interval", "share": 0.2, "unit": "instances", "needed": 33},
+        "the interval of the median is wide (± 20 %); 33 instances would halve it",
+    ),
+    (
+        {"code": "wide-interval", "share": 0.97, "unit": "repetitions", "needed": 5},
+        "the interval of the median is wide (a factor of 2.4); 5 repetitions would halve it",
     ),
     (
         {"code": "fewer-instances", "share": 0.5, "ran": 1, "count": 2, "reason": "NoRoom: none"},

@@ -104,7 +104,7 @@ def _chart(
         x_title=f"US dollars per {per}",
         y_title=f"{slow} ({unit})",
         series=series,
-        heads=("Storage", "Fleet", f"{slow} ({unit})", f"USD per {per}", f"USD per {per}, as this run was billed",
+        heads=("Storage", "Fleet", f"{slow} ({unit})", f"USD per {per}", f"USD per {per}, start and idle time included",
                "Nothing is both cheaper and faster"),
         rows=[
             (
@@ -197,6 +197,6 @@ def _words(question: Mapping[str, Any], candidate: Mapping[str, Any], slow: str)
     if cost["missing"]:
         lines.append(f"without {cost['missing']}")
     if cost["usd_billed"] is not None:
-        lines.append(f"{money(cost['usd_billed'])} as this run was billed ({cost['billed_basis']})")
+        lines.append(f"{money(cost['usd_billed'])} with start and idle time ({cost['billed_basis']})")
     return "<br>".join([*lines, *(["nothing here is both cheaper and faster"] if candidate["on_front"] else []),
                         *([lost_words(candidate["lost"])] if candidate["lost"] else [])])  # fmt: skip
