@@ -62,7 +62,7 @@ def _show_answer(console: Console, summary: SummaryDocument, decision: Decision)
 def _state(summary: SummaryDocument) -> Text:
     """Write how a run ended, where it ran, what it cost and whether anything is left of it."""
     if summary["environment"] == "published":
-        return Text(f"Figures of others, nothing was measured here: {summary['status']}", "yellow")
+        return Text(f"Figures of others, differences not tested: {summary['status']}", "yellow")
     return Text(state_words(summary), "green" if summary["status"] == "measured" else "red")
 
 

@@ -46,7 +46,7 @@ def test_a_verdict_has_at_most_twelve_lines_and_begins_with_the_answer(width):
         assert max(len(CODES.sub("", line).rstrip()) for line in lines) <= width
         assert len(lines) <= 12
         assert CODES.sub("", lines[0]).startswith(
-            ("✓", "✗", "Figures of others, nothing was measured here: 29 of 55 cells")
+            ("✓", "✗", "Figures of others, differences not tested: 29 of 55 cells")
         )
 
 
