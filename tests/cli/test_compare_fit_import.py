@@ -12,6 +12,7 @@ from support.cli_documents import CELLS, summary_document
 from cli.tables import fit_tables
 from matrix.answer.scaling import fitting
 from matrix.answer.scaling.series import read_series
+from matrix.published.figures import MAPPED
 
 
 def values(center, count=12):
@@ -295,7 +296,16 @@ def test_a_file_that_is_none_of_fios_is_named_and_the_others_are_shown(matrix, t
 # --- published --------------------------------------------------------------------------------------------------------
 
 
-RUNS = ("yocto", "yocto-2023-05", "yocto-2023-08", "ebs-fio", "efs-tutorial", "efs-zero-byte", "read-throughput")
+RUNS = (
+    "yocto",
+    "yocto-2023-05",
+    "yocto-2023-08",
+    "ebs-fio",
+    "efs-tutorial",
+    "efs-zero-byte",
+    "read-throughput",
+    *MAPPED,
+)
 
 
 def test_the_published_benchmarks_can_be_looked_at_like_any_run(matrix, workdir):

@@ -89,6 +89,7 @@ OURS: Mapping[str, Callable[[Cell, Params], str | None]] = {
     "data set": lambda _, __: "the agent's own, random bytes",
     "program": lambda _, __: "Python",
     "Java clients": lambda _, __: None,
+    "files": lambda _, __: "one for each job",
 }
 # Conditions that only some cells have.
 APPLIES: Mapping[str, Callable[[Cell], bool]] = {
@@ -96,5 +97,6 @@ APPLIES: Mapping[str, Callable[[Cell], bool]] = {
     "EBS volume": lambda cell: "volumeType" in cell["storage"],
     # A command is the source's own client, of which only the versions are others.
     "program": lambda cell: cell["workload"]["type"] != "command",
+    "files": lambda cell: cell["workload"]["type"] == "fio",
     "Java clients": lambda cell: str(cell["workload"].get("name")).startswith(("s3a", "sdk-java")),
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from matrix.statistics.percentiles import LEVELS
+from matrix.terms.metrics import METRICS, Metric
 
 FOLDER = Path(__file__).parent / "sources"
 YOCTO = "yocto-builds"
@@ -17,6 +18,19 @@ EBS_FIO = "ebs-fio"
 ZERO_BYTE = "efs-zero-byte"
 TUTORIAL = "efs-tutorial"
 READS = "read-throughput"
+MOUNTPOINT = "mountpoint-s3"
+EBS_AMD = "ebs-amd"
+S3_CLIENTS = "s3-clients"
+EFS_MDTEST = "efs-mdtest"
+FSX_LUSTRE = "fsx-lustre-epam"
+# Sources whose rows say themselves what a point of ours must be (`figure`), and why none is (`reason`).
+MAPPED: dict[str, tuple[str, ...]] = {
+    MOUNTPOINT: ("standard", "express", "incremental_upload", "cache"),
+    EBS_AMD: ("rows",),
+    S3_CLIENTS: ("rows",),
+    EFS_MDTEST: ("rows",),
+    FSX_LUSTRE: ("rows", "cellranger"),
+}
 
 Document = dict[str, Any]
 
@@ -90,6 +104,14 @@ class Figure:
     row: str = ""  # where the source's file has it, such as `dd[3]`
     date: str | None = None  # the day or month of a later measurement, where a source dates its rows
 
+    # What a command prints by a name of its own, and its unit; else the metric is one of ours.
+    own: Metric | None = None
+
+    @property
+    def known(self) -> Metric:
+        """The unit of its metric, and which way is better."""
+        return self.own or METRICS[self.metric]
+
     @property
     def section(self) -> str:
         """The list of the source's file that it is in."""
@@ -114,6 +136,23 @@ def cells() -> Iterator[Figure]:
     yield from _tutorial_figures()
     yield from _zero_byte_figures()
     yield from _read_figures()
+    for source, sections in MAPPED.items():
+        yield from _mapped_figures(source, sections)
+
+
+def _mapped_figures(source: str, sections: tuple[str, ...]) -> Iterator[Figure]:
+    document = load(source)
+    for section in sections:
+        for i, row in enumerate(document[section]):
+            figure = row["figure"]
+            for metric, value in figure["metrics"].items():
+                own = figure.get("own", {}).get(metric)
+                yield Figure(
+                    source, figure["workload"], figure["storage"], figure["params"], metric, MEDIAN, value,
+                    instance_type=figure.get("instanceType", document.get("instanceType")), row=f"{section}[{i}]",
+                    wrong=figure.get("wrong"), unlike=figure.get("unlike"),
+                    own=Metric(own["unit"], own["better"] == "higher", metric.replace("_", " ")) if own else None,
+                )  # fmt: skip
 
 
 def _yocto_figures() -> Iterator[Figure]:

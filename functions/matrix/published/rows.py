@@ -15,10 +15,9 @@ from matrix.input.storage_names import storage_label
 from matrix.plan.planning import plan
 from matrix.published.beside import is_asked_for, is_counterpart, objections
 from matrix.published.conditions import differences
-from matrix.published.figures import EBS_FIO, MEDIAN, READS, TUTORIAL, YOCTO, ZERO_BYTE, Figure, cells, load
+from matrix.published.figures import EBS_FIO, MAPPED, MEDIAN, READS, TUTORIAL, YOCTO, ZERO_BYTE, Figure, cells, load
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.figures import ABSENT, quantity
-from matrix.terms.metrics import METRICS
 
 Document = dict[str, Any]
 
@@ -28,14 +27,21 @@ SECTIONS = {
     TUTORIAL: ("touch", "instance_network", "dd", "transfer"),
     ZERO_BYTE: ("sweep", "single"),
     READS: ("rows", "side_results"),
+    **MAPPED,
 }
 EMPTY = "the source leaves it empty"
 STATES = ("measured again", "measured first", "empty", "left out")
 # Why no matrix measures these rows, though they have a value.
-REASONS: dict[tuple[str, str], str] = {}
+REASONS: dict[tuple[str, str], str] = {
+    (source, f"{section}[{i}]"): row["reason"]
+    for source, sections in MAPPED.items()
+    for section in sections
+    for i, row in enumerate(load(source)[section])
+    if "reason" in row
+}
 HEAD = """# The published rows, and what measures them again
 
-Each row of the five published benchmarks: the matrix in `events/` that measures it again and the point of it, or why
+Each row of the ten published benchmarks: the matrix in `events/` that measures it again and the point of it, or why
 none does; also the rows that a source asked for and left empty. The last column is what `matrix results RUN
 --published` says against holding the two figures against each other, even when ours is measured on AWS: **bold** is
 what forbids it, the rest is what a reader has to bear in mind. Region, system and kernel of our side are those of the
@@ -89,7 +95,7 @@ def _row(source: str, name: str, row: Document, of_row: list[Figure], plans: Map
     medians = [figure for figure in of_row if figure.percentile == MEDIAN] or of_row[:1]
     shown = medians[0]
     level = "" if shown.percentile == MEDIAN else f"{shown.percentile.upper()} "
-    texts = [f"{level}{quantity(each.value, METRICS[each.metric].unit)}" for each in medians if each.value is not None]
+    texts = [f"{level}{quantity(each.value, each.known.unit)}" for each in medians if each.value is not None]
     published = "; ".join(dict.fromkeys(texts)) or ABSENT
     # A row of S3 has two: by a client of ours, and by the source's own as a command.
     shown_by_each = {figure.workload: figure for figure in reversed(medians)}.values()
@@ -123,7 +129,8 @@ def _fields(document: Document, row: Any) -> Document:
 # Fields that hold a row's values; all others say what was measured and become its label.
 _VALUES = {
     "note", "percentiles_s", "seconds", "mb_per_s", "files_per_s", "iops", "write_iops", "mib_per_s",
-    "burst_mb_per_s", "baseline_mb_per_s", "average_mb_per_s",
+    "burst_mb_per_s", "baseline_mb_per_s", "average_mb_per_s", "median", "least", "most", "unit", "figure", "reason",
+    "user_s", "sys_s", "iops_printed", "ios", "runtime_ms",
 }  # fmt: skip
 
 

@@ -4,7 +4,20 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from matrix.published.figures import EBS_FIO, READS, TUTORIAL, ZERO_BYTE, Figure, figures, load
+from matrix.published.figures import (
+    EBS_AMD,
+    EBS_FIO,
+    EFS_MDTEST,
+    FSX_LUSTRE,
+    MOUNTPOINT,
+    READS,
+    S3_CLIENTS,
+    TUTORIAL,
+    ZERO_BYTE,
+    Figure,
+    figures,
+    load,
+)
 from matrix.published.yocto_run import LATER, later_run, published_summary, yocto_run
 from matrix.statistics.describing import describe
 from matrix.statistics.fleet_values import FleetValues
@@ -13,13 +26,17 @@ from matrix.terms.documents.parts import Fleet
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.ids import cell_id, unique_slugs
-from matrix.terms.metrics import METRICS
 
 NAMES = {
     EBS_FIO: "Published: fio on EBS gp3, io2 and RAID-0",
     TUTORIAL: "Published: EFS performance tutorial",
     ZERO_BYTE: "Published: zero-byte files on EFS and EBS",
     READS: "Published: reads from S3, EBS and a file server",
+    MOUNTPOINT: "Published: Mountpoint for Amazon S3, by its own charts",
+    EBS_AMD: "Published: fio on EBS io2, instances with AMD processors",
+    S3_CLIENTS: "Published: downloads by S3 clients",
+    EFS_MDTEST: "Published: mdtest on EFS, S3FS and JuiceFS",
+    FSX_LUSTRE: "Published: large and small files on EFS, FSx for Lustre and EBS",
 }
 # The metric that a workload is judged by here, where a source tells several.
 PRIMARY = {"fio": "iops", "touch": "files_per_s"}
@@ -99,7 +116,7 @@ def _point(name: str, row: list[Figure]) -> PointResult:
 
 
 def _metric(figure: Figure, *, is_primary: bool) -> MetricResult:
-    metric, value = METRICS[figure.metric], float(figure.value or 0.0)
+    metric, value = figure.known, float(figure.value or 0.0)
     counted = {
         **{"unit": metric.unit, "higher_is_better": metric.higher_is_better, "primary": is_primary},
         **{"n": None, "expected_n": None},
