@@ -193,7 +193,12 @@ def wide_interval(values: FleetValues, interval: Interval | None) -> WideInterva
     if half <= UNSTEADY:
         return None
     units = {LAUNCHES: values.launches, REPETITIONS: values.repetitions}.get(interval.limited_by, values.instances)
-    return {"code": "wide-interval", "share": half, "unit": cast("Unit", interval.limited_by), "needed": count_that_halves(len(units))}
+    return {
+        "code": "wide-interval",
+        "share": half,
+        "unit": cast("Unit", interval.limited_by),
+        "needed": count_that_halves(len(units)),
+    }
 
 
 def _slowness(medians: Floats, higher_is_better: bool) -> Floats:

@@ -56,7 +56,9 @@ def count_that_halves(count: int) -> int:
     def width(some: int) -> float:
         return float(special.stdtrit(max(some - 1, 1), (1 + CONFIDENCE) / 2)) / math.sqrt(some)
 
-    return next(more for more in range(count + 1, 4 * count + 1) if more == 4 * count or width(more) <= width(count) / 2)
+    return next(
+        more for more in range(count + 1, 4 * count + 1) if more == 4 * count or width(more) <= width(count) / 2
+    )
 
 
 def of_independent(variance: float, count: int, name: str) -> Uncertainty:

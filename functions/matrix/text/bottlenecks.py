@@ -38,8 +38,10 @@ WHOSE = {
     "client": " of each client",
     "permitted": " that AWS permitted",
 }
+# Tools of workloads that have the engine, too.
+BY_ENGINE_TOO = frozenset({"dd", "parallel", "touch"})
 RAISES = {
-    TOOL: "use tool engine, or another tool, more threads or more instances: this measures the load generator",
+    TOOL: "use more threads, more instances or faster ones: this measures the load generator",
     PROCESSORS: "take an instance type with more or faster processors, or a tool that computes less",
     INSTANCE_NETWORK: "take an instance type with more network, or spread the work over more instances",
     INSTANCE_EBS: LARGER_EBS,
@@ -162,6 +164,8 @@ def next_words(cell: ResultDocument, bottleneck: Bottleneck) -> str:
             raises = raises_of(str(storage.get("type")), bottleneck["name"], step.get("metric"), storage)
             larger = step.get("larger_type")
             smallest = f": {larger} is the smallest of its family that always carries these volumes" if larger else ""
+            if bottleneck["name"] == TOOL and _has_another_tool(cell["workload"]):
+                raises = f"use tool engine, {raises.removeprefix('use ')}"
             return f"{raises}{smallest}"
         case "use-aws":
             return "run it on AWS: here all instances share one machine"
@@ -173,6 +177,12 @@ def next_words(cell: ResultDocument, bottleneck: Bottleneck) -> str:
             return "look at the storage's own metrics; docs/report.md says which"
         case "as-written":
             return step.get("text", "")
+
+
+def _has_another_tool(workload: Mapping[str, Any]) -> bool:
+    """Whether a workload that our engine can do was done by other tools: only what can be chosen is advised."""
+    tools = workload.get("tool") or []
+    return not BY_ENGINE_TOO.isdisjoint([tools] if isinstance(tools, str) else tools)
 
 
 def raises_of(kind: str, name: str, metric: str | None, storage: Mapping[str, Any]) -> str:

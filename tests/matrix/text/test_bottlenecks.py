@@ -132,6 +132,23 @@ def test_a_larger_type_is_named_where_one_carries_the_volumes():
     assert said.endswith("r5b.8xlarge is the smallest of its family that always carries these volumes")
 
 
+@pytest.mark.parametrize(
+    ("workload", "is_engine_advised"),
+    [
+        ({"type": "metadata"}, False),
+        ({"type": "touch", "tool": ["engine"]}, False),
+        ({"type": "touch", "tool": ["parallel", "engine"]}, True),
+        ({"type": "dd", "tool": "dd"}, True),
+        ({"type": "transfer", "tool": ["rsync"]}, False),
+    ],
+)
+def test_the_engine_is_advised_only_where_a_workload_has_it_and_took_another_tool(workload, is_engine_advised):
+    words = next_words(cell(4096) | {"workload": workload}, hit("tool"))
+
+    assert ("use tool engine" in words) == is_engine_advised
+    assert "use more" in words or "tool engine, more" in words
+
+
 def test_every_limit_of_every_storage_says_what_raises_it():
     for kind, model in MODELS.items():
         names = model.ceilings

@@ -19,6 +19,8 @@ FAR, NEAR = 1000.0, 20.0
 # Longer durations are labelled in minutes, for nobody reads 12,000 seconds.
 LONG_S = 600.0
 MINUTES = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 240, 480)
+# Smaller ticks are written by powers of ten: nobody reads 2e-05 as a price.
+LEAST_IN_FULL = 1e-7
 LARGE = ((1e9, "G"), (1e6, "M"))
 Ticks = Sequence[tuple[float, str]]
 
@@ -125,9 +127,11 @@ def _decades(low: float, high: float) -> list[float]:
 
 
 def plain(value: float) -> str:
-    """Write a tick: `1,500`, `2.5M`, `0.02`."""
+    """Write a tick: `1,500`, `2.5M`, `0.00002`."""
     unit, letter = next(((unit, letter) for unit, letter in LARGE if abs(value) >= unit), (1.0, ""))
     text = f"{value / unit:,.10g}"
+    if "e-" in text and abs(value) >= LEAST_IN_FULL:
+        text = f"{value:.12f}".rstrip("0")
     return f"{text}{letter}"
 
 
