@@ -104,6 +104,8 @@ class Figure:
     row: str = ""  # where the source's file has it, such as `dd[3]`
     date: str | None = None  # the day or month of a later measurement, where a source dates its rows
 
+    # What was measured there, where a point of ours that repeats it is another: storage, params.
+    shown: Document = field(default_factory=dict)
     # What a command prints by a name of its own, and its unit; else the metric is one of ours.
     own: Metric | None = None
 
@@ -150,7 +152,7 @@ def _mapped_figures(source: str, sections: tuple[str, ...]) -> Iterator[Figure]:
                 yield Figure(
                     source, figure["workload"], figure["storage"], figure["params"], metric, MEDIAN, value,
                     instance_type=figure.get("instanceType", document.get("instanceType")), row=f"{section}[{i}]",
-                    wrong=figure.get("wrong"), unlike=figure.get("unlike"),
+                    wrong=figure.get("wrong"), unlike=figure.get("unlike"), shown=figure.get("shown", {}),
                     own=Metric(own["unit"], own["better"] == "higher", metric.replace("_", " ")) if own else None,
                 )  # fmt: skip
 

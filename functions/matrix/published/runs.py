@@ -59,17 +59,27 @@ def _run(run: str, source: str) -> SummaryDocument:
         # A row that a command measures again besides another workload is one row.
         if figure.workload != "command" or figure.row not in by_others:
             of_cell.setdefault(json.dumps([_storage(figure), figure.workload, figure.instance_type]), []).append(figure)
+    # A row that its source got wrong must not take the other rows of its cell with it.
+    for key, group in list(of_cell.items()):
+        doubtful = [figure for figure in group if figure.wrong]
+        if doubtful and len(doubtful) < len(group):
+            of_cell[key] = [figure for figure in group if not figure.wrong]
+            of_cell[f"{key} doubtful"] = doubtful
     storages = list(dict.fromkeys(json.dumps(_storage(group[0])) for group in of_cell.values()))
     wanted = [(_slug(json.loads(storage)), storage) for storage in storages]
     slugs = dict(zip(storages, unique_slugs(wanted), strict=True))
-    cells = [_cell(group, slugs[json.dumps(_storage(group[0]))]) for group in of_cell.values()]
+    cells = [
+        _cell(group, slugs[json.dumps(_storage(group[0]))], is_doubtful=key.endswith(" doubtful"))
+        for key, group in of_cell.items()
+    ]
     note = "one value for each point, so no percentiles and no intervals: how often it was measured, the source omits"
     return published_summary(run, NAMES[source], load(source)["source"], cells, note)
 
 
 def _storage(figure: Figure) -> dict[str, Any]:
     """Return a figure's storage as a matrix would write it; of objects also the client, by the source's name."""
-    known = {name: value for name, value in figure.storage.items() if value is not None}
+    told = figure.shown.get("storage", figure.storage)
+    known = {name: value for name, value in told.items() if value is not None}
     return known | {name: value for name, value in figure.caveats.items() if name == "client"}
 
 
@@ -77,7 +87,7 @@ def _slug(storage: Mapping[str, Any]) -> str:
     return "-".join([storage["type"], *(str(value) for name, value in storage.items() if name != "type")]).lower()
 
 
-def _cell(group: list[Figure], file_system: str) -> ResultDocument:
+def _cell(group: list[Figure], file_system: str, *, is_doubtful: bool = False) -> ResultDocument:
     first = group[0]
     # A source that does not tell the instance type has a fleet of none, which no price is known of.
     fleet: Fleet = {"instanceType": first.instance_type or "", "count": first.instances}
@@ -85,8 +95,9 @@ def _cell(group: list[Figure], file_system: str) -> ResultDocument:
     for figure in group:
         by_row.setdefault(figure.row, []).append(figure)
     wrong = next((figure.wrong for figure in group if figure.wrong), None)
+    size = f"{first.instance_type or 'untold'}-x{first.instances}{'-doubtful' if is_doubtful else ''}"
     return {
-        "id": cell_id(file_system, first.workload, f"{first.instance_type or 'untold'}-x{first.instances}"),
+        "id": cell_id(file_system, first.workload, size),
         "file_system": file_system,
         "storage": _storage(first),
         "workload": {"type": first.workload} | ({"device": True} if first.params.get("device") else {}),
@@ -102,7 +113,10 @@ def _cell(group: list[Figure], file_system: str) -> ResultDocument:
 
 
 def _point(name: str, row: list[Figure]) -> PointResult:
-    params = {**row[0].params, **{key: value for key, value in row[0].caveats.items() if key != "client"}}
+    params = {
+        **row[0].shown.get("params", row[0].params),
+        **{key: value for key, value in row[0].caveats.items() if key != "client"},
+    }
     metrics = [figure.metric for figure in row]
     primary = PRIMARY.get(row[0].workload)
     judged_by = primary if primary in metrics else metrics[0]

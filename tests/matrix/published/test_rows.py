@@ -216,6 +216,27 @@ def test_amazon_linux_2023_is_not_taken_for_amazon_linux_2(all_rows):
     assert all("system: Amazon Linux 2023 here, Amazon Linux 2 there" in row.differs for row in rows)
 
 
+def test_a_published_run_names_what_was_measured_there_and_not_what_repeats_it():
+    run = published_runs()["published-fsx-lustre-epam"]
+    cells = {cell["id"]: cell for cell in run["cells"]}
+    storages = [cell["storage"] for cell in run["cells"] if cell["storage"]["type"] in ("efs", "fsx-lustre")]
+
+    assert {"type": "efs", "throughputMode": "bursting"} in storages
+    assert not any("provisionedThroughputMiBps" in storage for storage in storages)
+    # One wrong row is set aside, and the 12 others of its storage are not.
+    doubtful = {name: cell for name, cell in cells.items() if cell["suspect"]}
+    assert sorted(len(cell["points"]) for cell in doubtful.values()) == [1, 1, 1]
+    assert all(name.endswith("-doubtful") for name in doubtful)
+    assert sorted(len(cell["points"]) for name, cell in cells.items() if name not in doubtful) == [12, 12, 12, 13]
+
+
+def test_clients_of_s3_are_compared_with_each_other():
+    run = published_runs()["published-s3-clients"]
+    questions = decide(run)["questions"]
+
+    assert sorted(len(question["candidates"]) for question in questions) == [5] * 5
+
+
 def test_each_published_benchmark_becomes_a_run_that_renders():
     for name, run in published_runs().items():
         run["decision"] = decide(run)
