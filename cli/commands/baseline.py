@@ -23,9 +23,9 @@ Name = Annotated[
 
 @app.callback()
 def baseline() -> None:
-    """Give names to the runs that later ones are compared with.
+    """Name the runs that later ones are compared with.
 
-    `matrix compare baseline:NAME latest` then compares with the run of that name. See `matrix baseline set --help`.
+    `matrix compare baseline:NAME latest` compares with the run of that name. See `matrix baseline set --help`.
     """
 
 
@@ -38,10 +38,10 @@ def set_(
     region: options.Region = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Let a baseline be a run that has results.
+    """Name a run as a baseline.
 
-    A baseline of this name that is there is set anew. It is kept in the results bucket of the stack, for runs of this
-    machine in .local/baselines/; comparisons and schedules read it there.
+    An existing baseline of this name is replaced. It is kept in the stack's results bucket, or for runs of this machine
+    in .local/baselines/. Comparisons and schedules read it there.
 
     Example: matrix baseline set nightly nightly-20261123 --stack storage-matrix
     """

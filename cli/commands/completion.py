@@ -22,14 +22,12 @@ VARIABLE = "_MATRIX_COMPLETE"
 def completion(
     shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],
 ) -> None:
-    """Print what your shell needs to complete.
+    """Print the script for shell completion.
 
-    Commands, options, runs and cells.
+    It completes commands, options, runs and cells.
 
     For this terminal: source <(matrix completion bash), or in fish: matrix completion fish | source
-    For all of them: put that line into ~/.bashrc; of zsh into ~/.zshrc, below compinit; of fish into config.fish.
-
-    Example: matrix completion fish | source
+    For all of them: put that line into ~/.bashrc; for zsh into ~/.zshrc, below compinit; for fish into config.fish.
     """
     # typer (pinned) offers its scripts only by an option that would write into files of the user.
     from typer._completion_shared import get_completion_script

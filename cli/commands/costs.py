@@ -44,8 +44,8 @@ def costs(
 ) -> None:
     """Sum the receipts of runs by owner, matrix and month.
 
-    By the prices of each run's plan: what its resources cost by the hour until they were seen gone, and by use. Runs
-    that are kept here, which have paid nothing; with --stack or --region all of a stack, however long ago.
+    Resources by the hour until they were seen deleted, plus what is billed by use, at the prices of each run's plan.
+    It reads the runs of this machine, which have cost nothing. With --stack or --region it reads all runs of a stack.
 
     Example: matrix costs --stack storage-matrix --format csv
     """

@@ -21,9 +21,9 @@ PUBLISHED = f"{PREFIX}-yocto"
 def demo() -> None:
     """See it work on this machine, in the browser.
 
-    A small matrix on a local cloud: a real state machine, real instances' programs, no AWS account. This machine plays
-    EBS, EFS and FSx with the latencies and limits that AWS documents. All is printed before it waits for the page to be
-    closed, which Ctrl-C ends without an error.
+    A small matrix on a local cloud: a real state machine and real instance programs, without an AWS account. This
+    machine plays EBS, EFS and FSx with the latencies and limits that AWS documents. It prints everything before it
+    waits; close the page or press Ctrl-C to end it.
 
     Example: matrix demo
     """

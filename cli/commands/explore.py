@@ -25,10 +25,10 @@ def explore(
 ) -> None:
     """Write all runs as one page.
 
-    Each cell over time, where it changed, and what was different then. The runs that are kept here and the
-    published builds; with --stack or --region the newest ones of AWS. A change is what `matrix compare` shows of
-    two runs that follow each other. The page works offline, and its address keeps what is chosen. --json prints what
-    it shows: the runs, and each cell as `matrix history --json` has it.
+    Each cell over time, where it changed, and what else changed then. It reads the runs of this machine and the
+    published builds; with --stack or --region the newest runs on AWS. A change is a difference that `matrix compare`
+    shows between two runs that follow each other. The page works offline, and its address keeps your choice. --json
+    prints the runs, and each cell like `matrix history --json`.
 
     Example: matrix explore --open
     """

@@ -16,11 +16,11 @@ def fit(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The series: a JSON file, or - for standard input.")],
     as_json: options.AsJson = False,
 ) -> None:
-    """Say how a series scales, and how it goes on.
+    """Fit scaling laws to a series, and predict other sizes.
 
     The series: {"n": [1, 10, 50, 100], "value": [5921, 5929, 6210, 7026], "higherIsBetter": false, "predict": [200]}.
-    Shows the law that predicts unseen points best, its knee, predictions with the range of all laws that the data
-    cannot exclude, and in words why a prediction is refused; in a pipe as JSON. Mistakes are listed, exit code 2.
+    Shows the law that predicts unseen points best, its knee, and predictions with the range of all laws that the data
+    allow. If a prediction is refused, it says why. A pipe gets JSON. Mistakes are listed, with exit code 2.
 
     Example: matrix fit series.json | jq .predictions
     """

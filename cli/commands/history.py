@@ -25,10 +25,10 @@ def history(
 ) -> None:
     """Show one cell over all runs.
 
-    Those that measured it, oldest first, and where it changed. CELL is an id, or the beginning of one. Each point
-    has its median with a 95 % interval in each run. A change is what `matrix compare` shows of two runs that follow
-    each other, so chance is not it; what else was different then stands beside. Runs that are kept here; with
-    --stack or --region those on AWS, however long ago: the results table keeps what Step Functions forgets.
+    Oldest run first, with the median of each point, its 95 % interval, and where it changed. CELL is an id, or the
+    beginning of one. A change is a difference that `matrix compare` shows between two runs that follow each other; what
+    else changed then stands beside it. It reads the runs of this machine. With --stack or --region it reads those on
+    AWS, however old: the results table keeps what Step Functions forgets.
 
     Example: matrix history ebs-gp3-100gib.touch.m6i.large-x1
     """

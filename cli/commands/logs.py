@@ -1,4 +1,4 @@
-"""`matrix logs`: what the instances of a cell wrote down."""
+"""`matrix logs`: the instance logs of a cell."""
 
 import json
 from typing import Annotated
@@ -25,12 +25,12 @@ def logs(
     region: options.Region = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Print what the instances of a cell wrote down.
+    """Print the instance logs of a cell.
 
-    The logs of instances that failed come first. An instance uploads its log when it ends. One that never came so
-    far has none: its console output may say why (`aws ec2 get-console-output`). --follow goes on until the cell
-    ends: what the heartbeat of each instance says, in brackets, and each log as soon as it is there. --json prints the
-    lines by instance; with --follow one JSON document for each line.
+    Failed instances come first. An instance uploads its log when it ends. If one never got that far, its console output
+    may say why (`aws ec2 get-console-output`). --follow continues until the cell ends: it shows each instance's
+    heartbeat, in brackets, and each log when it arrives. --json prints the lines by instance; with --follow it prints
+    one JSON document per line.
 
     Example: matrix logs builds-20261120-101500-4f ebs.build.m6i.large-x4 | less
     """

@@ -43,11 +43,11 @@ def new(
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Write a matrix to begin with.
+    """Write a matrix for you to edit.
 
-    Asks for what no option says; where nobody can be asked, as in a script, the defaults hold. What it writes passes
-    `matrix plan`, and its cost is shown; change it with any editor. Several types or numbers are separated by commas.
-    --json prints where it was written, its time and its cost; not with -, which prints the matrix.
+    It asks for what you leave out; a script gets the defaults. The matrix passes `matrix plan`, and its cost is shown.
+    Separate several types or numbers by commas. --json prints the file's path, its time and its cost; not with -, which
+    prints the matrix.
 
     Example: matrix new small-files.json --storage ebs,efs --workload touch --count 1,10
     """

@@ -29,10 +29,10 @@ def observe(
     region: options.Region = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show how a storage that exists is used.
+    """Show how an existing storage is used.
 
-    Throughput, IOPS, utilisation, waiting and credits, as CloudWatch has counted them; then which storages would
-    carry that, and for how much a month. Reads only, and needs no stack.
+    Throughput, IOPS, utilisation, queue and credits from CloudWatch; then which storages could serve that load, and
+    their cost per month. It only reads, and needs no stack.
 
     Example: matrix observe vol-0123456789abcdef0 --days 14
     """

@@ -37,15 +37,15 @@ def reap(
     region: options.Region = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Delete what runs have left behind, and list it.
+    """Delete what runs left behind, and list it.
 
-    Instances, volumes and file systems that belong to no running run or are past their deadline. Reap also runs by
-    itself, after each run and on a schedule. Exit code 1 when something remains. With --images: baked machine images
-    and their snapshots, which are kept for later runs; only when no run is running. With --local where no local
-    cloud is up: what a killed one has left on this machine.
+    That is instances, volumes and file systems that belong to no running run or are past their deadline. The stack does
+    this by itself after each run and on a schedule. The exit code is 1 if something remains. --images deletes baked
+    machine images and their snapshots instead, if no run is running. --local without a running local cloud removes
+    what a killed one left on this machine.
 
-    --owner is the `owner` of the matrix, a tag of everything that was created. What belongs to a running run before its
-    deadline stays in any case.
+    --owner is the `owner` of the matrix, which everything that was created has as a tag. What a running run uses before
+    its deadline stays in any case.
 
     Example: matrix reap --run builds-20261120-101500-4f
     """

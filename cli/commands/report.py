@@ -36,10 +36,10 @@ def report(
 ) -> None:
     """Write the report of a run as one HTML page.
 
-    It works offline. Which storage to take, by how much, at what cost and how sure that is; then charts and tables
-    of all figures. The page is drawn from the run's documents each time: a page that lies in the run's folder may be
-    somebody else's. On AWS each run has its page in the bucket already; this draws it anew, also of older and of
-    published runs. --json prints where page and charts are, instead of the page's path alone.
+    The page works offline. It has the answer with its cost and its certainty, then charts and tables of all figures. It
+    is drawn anew from the run's documents each time, because a page in the run's folder may come from a stranger. On
+    AWS each run already has its page in the bucket; use this for older and for published runs. --json prints the paths
+    of page and charts.
 
     Example: matrix report latest --open
     """

@@ -63,8 +63,8 @@ def run(
 ) -> None:
     """Measure a matrix, on this machine or on AWS.
 
-    With --local on this machine, with its disk as storage; else on AWS, where the cost is shown and agreed to first.
-    Ctrl-C stops the run, deletes what it created and says what was measured until then.
+    --local measures on this machine, with its disk as the storage. Otherwise it runs on AWS, after showing the cost
+    and asking you. Ctrl-C stops the run, deletes what it created, and shows what was measured so far.
 
     Exit codes: 0 every cell measured, 1 some failed, 2 the matrix has mistakes, 3 interrupted, 4 every cell measured,
     but for some workload, point and fleet no storage reaches the matrix's objective.

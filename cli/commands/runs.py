@@ -50,7 +50,7 @@ def runs(
 ) -> None:
     """List the runs, newest first.
 
-    Local ones that are kept in .local/runs/, or with --stack those on AWS.
+    Those in .local/runs/, or with --stack those on AWS.
 
     Example: matrix runs --stack storage-matrix
     """

@@ -6,7 +6,7 @@ import typer
 def schema() -> None:
     """Print the JSON Schema of a matrix.
 
-    For editors, which then complete and check a matrix as it is written, and for validators.
+    Editors use it to complete and check a matrix, and validators to check it.
 
     Example: matrix schema > matrix.schema.json
     """

@@ -32,12 +32,11 @@ def selftest(
     as_json: options.AsJson = False,
     as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the page docs/records/selftest.md.")] = False,
 ) -> None:
-    """Put known truths through the whole system.
+    """Test the report with cases whose truth is known.
 
-    Shows what the report says of each. Equal storages must not be called different in more than 5 %, one that is 20
-    % slower must not be missed, intervals must hold the truth as often as they say, ceilings, tails, stalls,
-    credits and slow instances must be found. The exit code is 1 where a verdict is wrong. It takes some four
-    minutes on two quiet cores.
+    Equal storages must not be called different in more than 5 %. A storage that is 20 % slower must be found. Intervals
+    must hold the truth as often as they say. Limits, tails, stalls, credits and slow instances must be found. The exit
+    code is 1 if a verdict is wrong. It takes about four minutes on two quiet cores.
 
     Example: matrix selftest --quick
     """

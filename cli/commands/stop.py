@@ -15,11 +15,11 @@ def stop(
     region: options.Region = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Stop a run, and delete what it has made.
+    """Stop a run, and delete what it created.
 
-    What was measured is kept. The same as Ctrl-C in the command that started it, for runs that were detached or
-    started elsewhere: the state machine ends, Reap deletes until nothing remains, and the rest can be measured
-    later with `matrix run --resume`. Exit code 1 when something remains.
+    What was measured is kept. It does what Ctrl-C does in the command that started the run, for runs that were detached
+    or started elsewhere: the state machine stops, and Reap deletes until nothing remains. `matrix run --resume`
+    measures the rest later. The exit code is 1 if something remains.
 
     Example: matrix stop builds-20261120-101500-4f
     """

@@ -37,13 +37,12 @@ def verify(
     as_json: options.AsJson = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Agree to the expected cost without being asked.")] = False,
 ) -> None:
-    """Prove step by step that an account works.
+    """Check the stack and the account, step by step.
 
-    The stack is there and works as plans assume; the free steps come first. Stops at the first step that fails and
-    says what to do. Writes verification.md and verification.json here. With --local on this machine, to see what it
-    does.
+    The free steps come first. It stops at the first step that fails and says what to do. It writes verification.md and
+    verification.json to the current folder. --local shows the steps on this machine.
 
-    Exit codes: 0 everything works, 1 something does not, 3 not started or interrupted.
+    Exit codes: 0 everything works, 1 a step failed, 3 not started or interrupted.
 
     Example: matrix verify --stack storage-matrix
     """

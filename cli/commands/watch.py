@@ -31,11 +31,11 @@ def watch(
     web: options.Web = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Follow a run that already goes on.
+    """Follow a run.
 
-    Live until it ends; the final state at once when it has ended. Without --local or --stack it is looked for in the
-    local cloud if one is running, else on AWS; `latest` is the newest there is, also of those kept here.
-    Ctrl-C only stops looking; the run goes on.
+    It shows the live view until the run ends, or the answer if it has ended. Without --local or --stack it looks in the
+    local cloud if one is running, else on AWS. `latest` is the newest run, including those kept here. Ctrl-C ends the
+    view; the run goes on.
 
     Example: matrix watch latest
     """

@@ -1,4 +1,4 @@
-"""What the instances of a cell wrote down: log.gz of each, from the run's folder here or from the bucket."""
+"""The instance logs of a cell: log.gz of each, from the run's folder here or from the bucket."""
 
 import json
 import time

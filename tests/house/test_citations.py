@@ -15,7 +15,7 @@ PAGE = re.compile(r"(?<![\w/.*{}<-])(?:[\w.-]+/)*[\w-]+\.md\b")
 ELSEWHERE = re.compile(r"\.\./shared/|\bshared/[\w-]+\.md|\bthe issue of\b")
 # Pages that runs and commands write, and pages of projects that are named beside them.
 WRITTEN = {"verification.md", "report.md", "summary.md"}
-OF_OTHERS = {"Encodings.md", "RESULTS.md"}
+OF_OTHERS = {"BENCHMARKING.md", "Encodings.md", "RESULTS.md"}
 
 
 def tracked():
