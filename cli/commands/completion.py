@@ -28,6 +28,8 @@ def completion(
 
     For this terminal: source <(matrix completion bash), or in fish: matrix completion fish | source
     For all of them: put that line into ~/.bashrc; for zsh into ~/.zshrc, below compinit; for fish into config.fish.
+
+    Example: matrix completion bash
     """
     # typer (pinned) offers its scripts only by an option that would write into files of the user.
     from typer._completion_shared import get_completion_script
