@@ -34,7 +34,7 @@ LAYER = "drawn"
 METRIC = "duration_s"
 POINTS = 200
 MOST_WRONG = 0.05
-# How often intervals hold the truth at least where docs/report.md says that it is less than 95 %.
+# How often intervals hold the truth at least where docs/method/confidence.md says that it is less than 95 %.
 LEAST_HELD_IN_A_ROW, LEAST_HELD_ON_HOSTS = 0.85, 0.6
 # fio's bins, in which latencies are kept, are at most this much off.
 BIN_ERROR = 1 / 128
