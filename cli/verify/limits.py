@@ -7,7 +7,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from cli.verify.checks import Check, assumed, required
 from cli.verify.stack import Stack
-from matrix.plan import quotas
+from matrix.plan import quotas, ways_out
 from matrix.plan.account import CONCURRENCY
 from matrix.plan.quotas import request_line
 from matrix.terms.documents.plan import PlanDocument
@@ -15,6 +15,8 @@ from storages.contracts.quotas import Quota
 
 # maxConcurrentFileSystems is at most 40, and the sweep wants one more.
 FUNCTIONS_AT_ONCE = 41
+# What a shell of Session Manager needs.
+SHELL = ("ssm", "ssmmessages")
 
 
 def checks(stack: Stack, plans: Sequence[PlanDocument]) -> Iterator[Check]:
@@ -26,6 +28,7 @@ def checks(stack: Stack, plans: Sequence[PlanDocument]) -> Iterator[Check]:
     if stack.deployment.environment == "aws":
         yield _plan_of_account(stack)
         yield _public_access(stack)
+    yield from _ways_out(stack)
     for instance_type in types:
         yield from _zones(stack, instance_type)
 
@@ -85,6 +88,48 @@ def _public_access(stack: Stack) -> Check:
     mode = options.get("InternetGatewayBlockMode", off)
     way_out = "instances cannot reach AWS's APIs by an internet gateway, unless the stack's VPC is excluded: exclude it"
     return assumed(what, off, mode, is_so=mode == off, way_out=way_out)
+
+
+def _ways_out(stack: Stack) -> Iterator[Check]:
+    """Yield whether instances reach S3 and STS, and Amazon Linux's packages, from each subnet of the stack.
+
+    With SessionManager also its two services, without which only the shell is missing.
+    """
+    region = stack.deployment.region or ""
+    services = [*ways_out.CALLED, *(SHELL if stack.parameters.get("SessionManager") == "true" else ())]
+    try:
+        ways = _ways(stack, region)
+    except (ClientError, BotoCoreError) as error:
+        yield _unchecked("ways out of the subnets", "S3 and STS are reached", error, "see docs/company.md")
+        return
+    for way in ways:
+        reached = {service: way.reaches(service) for service in services}
+        reached["packages of Amazon Linux"] = way.reaches_packages("al2023")
+        for what, is_reached in reached.items():
+            check = required if is_reached is False and what in ways_out.CALLED else assumed
+            words = {True: "a way", False: "no way", None: "none to be seen, unless another network has one"}
+            service = what if what in services else ways_out.OBJECTS
+            yield check(
+                f"{way.subnet} to {what}", "a way", words[is_reached], is_so=bool(is_reached),
+                way_out=f"create an endpoint: {ways_out.creation_of(service, way, region)}",
+            )  # fmt: skip
+
+
+def _ways(stack: Stack, region: str) -> list[ways_out.WayOut]:
+    ec2, names = stack.client("ec2"), stack.subnets
+    subnets: list[dict[str, Any]] = ec2.describe_subnets(SubnetIds=names)["Subnets"]
+    of_vpc = [{"Name": "vpc-id", "Values": sorted({subnet["VpcId"] for subnet in subnets})}]
+    tables = [
+        table
+        for page in ec2.get_paginator("describe_route_tables").paginate(Filters=of_vpc)
+        for table in page["RouteTables"]
+    ]
+    endpoints = [
+        endpoint
+        for page in ec2.get_paginator("describe_vpc_endpoints").paginate(Filters=of_vpc)
+        for endpoint in page["VpcEndpoints"]
+    ]
+    return ways_out.read(sorted(subnets, key=lambda each: names.index(each["SubnetId"])), tables, endpoints, region)
 
 
 def _unchecked(what: str, expected: str, error: ClientError | BotoCoreError, way_out: str) -> Check:

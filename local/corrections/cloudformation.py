@@ -30,7 +30,7 @@ from moto.stepfunctions.responses import get_backend as states_backend
 from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 
-from local.corrections import network_deletion, resource_types, security_groups, yaml_template
+from local.corrections import network_deletion, resource_types, security_groups, subnets, yaml_template
 from local.corrections.clients import ACCOUNT, Operator
 
 SAM = "AWS::Serverless-2016-10-31"
@@ -46,6 +46,7 @@ def install(operator: Operator) -> None:
     resource_types.install(operator)
     network_deletion.install()
     security_groups.install()
+    subnets.install()
     models.Stack.parse_template = staticmethod(yaml_template.load)
     models.ChangeSet._parse_template = lambda self: setattr(self, "template_dict", yaml_template.load(self.template))
     _find_templates_by_address(operator)

@@ -227,15 +227,22 @@ def limited(
     vcpus=32.0, concurrency=1000.0, offered=("eu-west-1a", "eu-west-1b"),
     plan=lambda: {"accountPlanType": "PAID"},
     public_access=lambda: {"VpcBlockPublicAccessOptions": {"InternetGatewayBlockMode": "off"}},
+    routes=({"DestinationCidrBlock": "0.0.0.0/0", "NatGatewayId": "nat-1"},), endpoints=(),
 ):  # fmt: skip
     """The checks of an account."""
     values = {"L-1216C47A": vcpus, "L-B99A9384": concurrency}
     types = [{"InstanceType": measurements.INSTANCE_TYPE, "VCpuInfo": {"DefaultVCpus": 1}}]
-    zones = [{"SubnetId": f"subnet-{zone}", "AvailabilityZone": f"eu-west-1{zone}"} for zone in "ba"]
+    zones = [{"SubnetId": f"subnet-{zone}", "VpcId": "vpc-1", "AvailabilityZone": f"eu-west-1{zone}"} for zone in "ba"]
+    table = {"RouteTableId": "rtb-1", "VpcId": "vpc-1", "Associations": [{"Main": True}], "Routes": list(routes)}
+    pages = {
+        "describe_route_tables": [{"RouteTables": [table]}],
+        "describe_vpc_endpoints": [{"VpcEndpoints": list(endpoints)}],
+    }
     return list(limits.checks(stack(
         ec2={
             "describe_instance_types": lambda **_: {"InstanceTypes": types},
             "describe_subnets": lambda **_: {"Subnets": zones},
+            "get_paginator": lambda call: SimpleNamespace(paginate=lambda **_: pages[call]),
             "describe_vpc_block_public_access_options": public_access,
             "describe_instance_type_offerings": lambda **_: {
                 "InstanceTypeOfferings": [{"Location": zone} for zone in offered]},
@@ -290,6 +297,33 @@ def test_a_region_that_blocks_internet_gateways_is_named_and_stops_nothing():
     [check] = other(limited(public_access=lambda: blocked)).values()
 
     assert check.seen == "block-bidirectional"
+
+
+def test_subnets_without_a_way_to_s3_are_broken_and_the_endpoint_is_named():
+    found = broken(limited(routes=()))
+
+    assert found.keys() == {f"subnet-{zone} to {service}" for zone in "ab" for service in ("S3", "STS")}
+    assert "--service-name com.amazonaws.eu-west-1.s3 --route-table-ids rtb-1" in found["subnet-a to S3"].way_out
+
+
+def test_endpoints_of_s3_and_sts_are_way_enough():
+    gateway = {"ServiceName": "com.amazonaws.eu-west-1.s3", "VpcEndpointType": "Gateway", "State": "available",
+               "RouteTableIds": ["rtb-1"]}  # fmt: skip
+    sts = {"ServiceName": "com.amazonaws.eu-west-1.sts", "VpcEndpointType": "Interface", "State": "available",
+           "VpcId": "vpc-1", "PrivateDnsEnabled": True}  # fmt: skip
+
+    checks = limited(routes=(), endpoints=(gateway, sts))
+
+    assert {check.verdict for check in checks} == {Verdict.AS_ASSUMED}
+    without_names = limited(routes=(), endpoints=(gateway, sts | {"PrivateDnsEnabled": False}))
+    assert broken(without_names).keys() == {"subnet-a to STS", "subnet-b to STS"}
+
+
+def test_a_way_through_another_network_is_worth_a_word_and_no_stop():
+    checks = limited(routes=({"DestinationCidrBlock": "10.0.0.0/8", "TransitGatewayId": "tgw-1"},))
+
+    assert broken(checks) == {}
+    assert "subnet-a to STS" in other(checks)
 
 
 def test_plans_and_modes_are_those_of_the_models():

@@ -244,6 +244,24 @@ def test_cloudformation_network_deletion(kind):
     assert not hasattr(parsing.get_model_map()[f"AWS::EC2::{kind}"], "delete")
 
 
+def test_subnets_of_stacks(client):
+    subnet = {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/24", "MapPublicIpOnLaunch": True}
+    pair = {"SubnetId": {"Ref": "Subnet"}, "RouteTableId": {"Ref": "Table"}}
+    resources = {"Vpc": ("VPC", {"CidrBlock": "10.0.0.0/16"}), "Table": ("RouteTable", {"VpcId": {"Ref": "Vpc"}}),
+                 "Subnet": ("Subnet", subnet), "Pair": ("SubnetRouteTableAssociation", pair)}  # fmt: skip
+    template = {
+        "Resources": {
+            name: {"Type": f"AWS::EC2::{kind}", "Properties": properties}
+            for name, (kind, properties) in resources.items()
+        }
+    }
+
+    client("cloudformation").create_stack(StackName="subnets", TemplateBody=json.dumps(template))
+
+    tables = client("ec2").describe_route_tables()["RouteTables"]
+    assert not [each for table in tables for each in table["Associations"] if each.get("SubnetId")]
+
+
 def run(states, definition: dict, name: str | None = None) -> str:
     """Execute a definition in plain moto; the execution's ARN."""
     role = "arn:aws:iam::123456789012:role/r"

@@ -98,6 +98,14 @@ def _make_stack() -> dict[str, str]:
         for n, zone in enumerate("abc")
     ]
     subnets = [one["Subnet"]["SubnetId"] for one in made]
+    gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+    ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+    tables = ec2.describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["RouteTables"]
+    ec2.create_route(
+        RouteTableId=tables[0]["RouteTableId"], DestinationCidrBlock="0.0.0.0/0", GatewayId=gateway
+    )  # fmt: skip
+    for subnet in subnets:
+        ec2.modify_subnet_attribute(SubnetId=subnet, MapPublicIpOnLaunch={"Value": True})
     group = ec2.create_security_group(GroupName="fs", Description="fs", VpcId=vpc)["GroupId"]
     template = ec2.create_launch_template(
         LaunchTemplateName="fleet",

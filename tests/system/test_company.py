@@ -4,16 +4,18 @@ The policies are those that docs/company.md gives as examples, as the permission
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from judge import exchanges
 from support.company import bounded, document
-from support.runs import EBS, EFS, Cloud, matrix, start_cloud
+from support.runs import EBS, EFS, TOUCH, Cloud, matrix, start_cloud
 
 from local import recording
 
 FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
+FIO = {"type": "fio", "rw": "randread", "bs": "4k", "size": "4M", "time_based": 0}
 ALL = [EBS, EFS, FSX]
 TAGS = {"CostCenter": "4711", "Kostenstelle": "Köln 3"}
 CREATING = {"ec2:RunInstances", "ec2:CreateImage", "efs:CreateFileSystem", "fsx:CreateFileSystem"}
@@ -86,6 +88,65 @@ def test_every_instance_of_a_run_boots_the_image_that_the_matrix_names(cloud: Cl
     booted = [instance["ImageId"] for each in reservations for instance in each["Instances"]]
     assert golden in booted
     assert len(set(booted)) == (2 if bake else 1), "with bake the builder boots it, and the fleet what was made of it"
+
+
+@contextmanager
+def closed(cloud: Cloud, *endpoints: str) -> Iterator[None]:
+    """Take the way to the internet out of the stack's VPC, which keeps its endpoint of S3, and add endpoints."""
+    ec2 = cloud.client("ec2")
+    tables = ec2.describe_route_tables(
+        Filters=[{"Name": "tag:aws:cloudformation:logical-id", "Values": ["RouteTable"]}]
+    )
+    [table] = tables["RouteTables"]
+    [way] = [route for route in table["Routes"] if route.get("DestinationCidrBlock") == "0.0.0.0/0"]
+    route = {"RouteTableId": table["RouteTableId"], "DestinationCidrBlock": "0.0.0.0/0"}
+    ec2.delete_route(**route)
+    region = cloud.description["region"]
+    made = [
+        ec2.create_vpc_endpoint(
+            VpcId=table["VpcId"], ServiceName=f"com.amazonaws.{region}.{service}", VpcEndpointType="Interface",
+            PrivateDnsEnabled=True,
+        )["VpcEndpoint"]["VpcEndpointId"]
+        for service in endpoints
+    ]  # fmt: skip
+    try:
+        yield
+    finally:
+        if made:
+            ec2.delete_vpc_endpoints(VpcEndpointIds=made)
+        ec2.create_route(**route, GatewayId=way["GatewayId"])
+
+
+def test_a_run_passes_where_tags_a_boundary_and_one_image_are_demanded_and_there_is_no_internet(cloud: Cloud):
+    golden = cloud.client("ssm").get_parameter(Name=AL2023)["Parameter"]["Value"]
+    others = ("instance", "volume", "network-interface", "subnet", "security-group", "launch-template", "snapshot")
+    only_golden = {
+        "Effect": "Deny",
+        "Action": "ec2:RunInstances",
+        "NotResource": [f"arn:aws:ec2:*::image/{golden}", *(f"arn:aws:ec2:*:*:{kind}/*" for kind in others)],
+    }
+    policies = document("boundary"), document("tag policy"), {"Statement": [only_golden]}
+
+    with closed(cloud, "sts"), bounded(cloud, "only-golden", *policies):
+        run = cloud.run("no-internet", matrix(storage=[EBS, EFS], image={"ami": golden}, tags=TAGS))
+        other = cloud.run("another-image", matrix(image={"os": "ubuntu-22.04"}, workload=[TOUCH], tags=TAGS))
+
+    assert run.status == "SUCCEEDED", run.describe()
+    assert {cell["state"] for cell in run.summary()["cells"]} == {"measured"}
+    assert other.cell()["error"]["name"] == "CreationForbidden"
+
+
+def test_a_run_without_a_way_out_is_refused_with_the_endpoint_to_create(cloud: Cloud):
+    with closed(cloud):
+        run = cloud.run("no-sts", matrix(image={"os": "ubuntu-22.04"}, workload=[FIO], tags=TAGS))
+
+    assert run.status == "FAILED"
+    cause = run.describe()["cause"]
+    assert "have no way to STS" in cause
+    assert ".sts --vpc-endpoint-type Interface --private-dns-enabled" in cause
+    assert "do not reach the packages of ubuntu-22.04, which instances install: fio" in cause
+    assert "no way to S3" not in cause
+    assert run.rows() == {}
 
 
 def test_an_image_of_another_architecture_is_refused_before_anything_is_created(cloud: Cloud):

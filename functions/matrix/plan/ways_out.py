@@ -1,0 +1,247 @@
+"""What instances reach from the subnets that they are launched in: AWS's APIs, packages, container registries.
+
+Read from what EC2 describes of subnets, route tables and VPC endpoints. Where a route leads to another network of the
+user's, nobody can see from here what is reached through it: then there is a warning, and no refusal.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from matrix.input.matrix import Matrix
+from matrix.plan import placing
+from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.problems import Problem, Problems
+
+ANYWHERE = "0.0.0.0/0"
+PATH = "SubnetIds"
+# What each of our instances calls: S3 for job, agent, meeting and results, STS for its own name.
+# agent/board/blackboard.py and FETCH of matrix/run/job.py are all callers; a test holds this against them.
+OBJECTS = "S3"
+CALLED = {
+    OBJECTS: "by which instances get their job and upload results",
+    "STS": "of which instances learn their own name",
+}
+# Every image of Ubuntu's servers has these.
+_ON_UBUNTU = {
+    "bash", "touch", "seq", "dd", "cp", "sync", "find", "cpio", "rsync", "blkid", "mkfs.xfs", "mkfs.ext4", "mdadm",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class WayOut:
+    """What instances in one subnet reach, as far as its routes and its VPC's endpoints tell."""
+
+    subnet: str
+    vpc: str = ""
+    route_table: str = ""
+    has_internet: bool = False
+    has_gateway: bool = False
+    """Whether a gateway endpoint of S3 is in its route table."""
+    endpoints: frozenset[str] = field(default_factory=frozenset)
+    """Services with an interface endpoint and private DNS in its VPC, such as `sts`."""
+    leads_elsewhere: bool = False
+    """Whether a route leads to another network, which may have endpoints or a proxy."""
+
+    def reaches(self, service: str) -> bool | None:
+        """Return whether an API of the region is reached; None where only another network could have the way."""
+        if self.has_internet or service.lower() in self.endpoints or (service == OBJECTS and self.has_gateway):
+            return True
+        return None if self.leads_elsewhere else False
+
+    def reaches_packages(self, os: str) -> bool | None:
+        """Return whether an operating system's packages are reached; Amazon Linux has them in buckets of S3.
+
+        Their address is one of the dual-stack names of S3, which private DNS of an interface endpoint does not answer.
+        """
+        if self.has_internet or (os == "al2023" and self.has_gateway):
+            return True
+        return None if self.leads_elsewhere else False
+
+    def reaches_internet(self) -> bool | None:
+        """Return whether registries and repositories on the internet are reached."""
+        return self.has_internet or (None if self.leads_elsewhere else False)
+
+
+def read(
+    subnets: Iterable[Mapping[str, Any]],
+    route_tables: Sequence[Mapping[str, Any]],
+    endpoints: Sequence[Mapping[str, Any]],
+    region: str,
+) -> list[WayOut]:
+    """Return the way out of each subnet, from the answers of DescribeSubnets, -RouteTables and -VpcEndpoints."""
+    prefix = f"com.amazonaws.{region}."
+    available = [each for each in endpoints if str(each.get("State", "")).lower() == "available"]
+    ways = []
+    for subnet in subnets:
+        table = _table_of(subnet, route_tables)
+        routes = [route for route in table.get("Routes", []) if route.get("State", "active") == "active"]
+        gateways = [
+            each
+            for each in available
+            if each.get("VpcEndpointType", "Gateway") == "Gateway"
+            and each["ServiceName"] == prefix + OBJECTS.lower()
+            and table.get("RouteTableId") in each.get("RouteTableIds", [])
+        ]
+        private = {
+            each["ServiceName"].removeprefix(prefix)
+            for each in available
+            if each.get("VpcEndpointType") == "Interface"
+            and each.get("VpcId") == subnet["VpcId"]
+            and each.get("PrivateDnsEnabled")
+            and not each.get("DnsOptions", {}).get("PrivateDnsOnlyForInboundResolverEndpoint")
+        }
+        is_public = bool(subnet.get("MapPublicIpOnLaunch"))
+        ways.append(
+            WayOut(
+                subnet["SubnetId"],
+                subnet["VpcId"],
+                str(table.get("RouteTableId", "")),
+                any(_is_internet(route, is_public=is_public) for route in routes),
+                bool(gateways),
+                frozenset(private),
+                # Without a route table nothing can be told of the subnet.
+                not table or any(_leads_elsewhere(route) for route in routes),
+            )
+        )
+    return ways
+
+
+def _table_of(subnet: Mapping[str, Any], tables: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the route table of a subnet, else the main one of its VPC."""
+    main: Mapping[str, Any] = {}
+    for table in tables:
+        for association in table.get("Associations", []):
+            if association.get("SubnetId") == subnet["SubnetId"]:
+                return table
+            if association.get("Main") and table.get("VpcId") == subnet["VpcId"]:
+                main = table
+    return main
+
+
+def _target(route: Mapping[str, Any]) -> str:
+    names = (
+        "NatGatewayId", "TransitGatewayId", "VpcPeeringConnectionId", "NetworkInterfaceId", "InstanceId",
+        "LocalGatewayId", "CarrierGatewayId", "CoreNetworkArn", "GatewayId",
+    )  # fmt: skip
+    return next((str(route[name]) for name in names if route.get(name)), "local")
+
+
+def _is_internet(route: Mapping[str, Any], *, is_public: bool) -> bool:
+    """Return whether a route leads everywhere; by an internet gateway only instances with a public address go."""
+    if route.get("DestinationCidrBlock") != ANYWHERE:
+        return False
+    return is_public if _target(route).startswith("igw-") else True
+
+
+def _leads_elsewhere(route: Mapping[str, Any]) -> bool:
+    """Return whether a route has a way that cannot be told from here: to another network, or to some addresses only.
+
+    Gateway endpoints have a prefix list of AWS's and lead to their service only. By IPv6 instances call nothing.
+    """
+    target = _target(route)
+    if target == "local":
+        return False
+    if route.get("DestinationPrefixListId"):
+        return not target.startswith("vpce-")
+    return bool(route.get("DestinationCidrBlock", ANYWHERE) != ANYWHERE)
+
+
+def used(ways: Sequence[WayOut], plan: PlanDocument) -> list[WayOut]:
+    """Return those subnets that instances of a plan are launched in: the first, and others by the placements."""
+    numbers = {0}
+    for cell in plan["cells"]:
+        fleet = cell["fleet"]
+        where = placing.resolved(fleet.get("placement"), cell["storage"])
+        counts = placing.shares(where, fleet["count"], len(ways))
+        numbers |= {number for number, count in enumerate(counts) if count}
+    return [way for number, way in enumerate(ways) if number in numbers]
+
+
+def problems(ways: Sequence[WayOut], plan: PlanDocument, matrix: Matrix, region: str) -> Problems:
+    """Yield what of a plan cannot work in the subnets, with the endpoint or the image that mends it."""
+    subnets = used(ways, plan)
+    yield from service_problems(subnets, region)
+    for planned in plan["images"]:
+        recipe = planned["recipe"]
+        os = recipe["os"]
+        tools = sorted({*recipe["tools"]} - (_ON_UBUNTU if os != "al2023" else set()))
+        absent = [*tools, *recipe["packages"]]
+        if absent:
+            yield from _of_packages(subnets, absent, os, matrix, region)
+    yield from _of_containers(subnets, matrix)
+
+
+def service_problems(subnets: Sequence[WayOut], region: str) -> Problems:
+    """Yield the APIs of AWS that instances call and do not reach."""
+    for service, reason in CALLED.items():
+        rule = f"have no way to {service}, {reason}"
+        reaches = partial(WayOut.reaches, service=service)
+        yield from _problems(subnets, reaches, rule, partial(creation_of, service, region=region))
+
+
+def creation_of(service: str, way: WayOut, region: str) -> str:
+    """Return the command that makes the endpoint which a subnet lacks."""
+    begin = f"aws ec2 create-vpc-endpoint --vpc-id {way.vpc} --service-name com.amazonaws.{region}.{service.lower()}"
+    if service == OBJECTS:
+        return f"`{begin} --route-table-ids {way.route_table}`"
+    return (
+        f"`{begin} --vpc-endpoint-type Interface --private-dns-enabled --subnet-ids {way.subnet}`, with a security"
+        " group that lets port 443 in"
+    )
+
+
+def _of_packages(subnets: Sequence[WayOut], absent: list[str], os: str, matrix: Matrix, region: str) -> Problems:
+    what = ", ".join(absent)
+    rule = f"do not reach the packages of {os}, which instances install: {what}"
+    own_image = f"name an image of yours that has them (image.ami): {what}"
+
+    def way_out(way: WayOut) -> str:
+        if os == "al2023":
+            return f"they are in S3: {creation_of(OBJECTS, way, region)}; or {own_image}"
+        return f'write "os": "al2023", whose packages come by the gateway endpoint of S3; or {own_image}'
+
+    yield from _problems(subnets, lambda way: way.reaches_packages(os), rule, way_out, is_firm=_installs(matrix))
+
+
+def _of_containers(subnets: Sequence[WayOut], matrix: Matrix) -> Problems:
+    image = matrix.image
+    wanted = [("image.containers", name) for name in image.containers] if image else []
+    wanted += [("image.dockerfile", "that of FROM")] if image and image.dockerfile else []
+    workloads = [(f"workload[{number}]", workload) for number, workload in enumerate(matrix.workload)]
+    workloads += [(f"include[{number}].workload", cell.workload) for number, cell in enumerate(matrix.include)]
+    wanted += [(path, name) for path, workload in workloads for name in workload.containers]
+    for path, name in wanted:
+        rule = f"needs a container image ({name}), and its registry is on the internet, where subnets have no way to"
+        fix = "give the subnets a NAT gateway, or name an image of yours that has the container image (image.ami)"
+        yield from _problems(subnets, WayOut.reaches_internet, rule, fix, is_firm=_installs(matrix), path=path)
+    for path, workload in workloads:
+        if workload.populate_seconds:
+            rule = "fills its cache before the first step, and what it fetches from the internet has no way"
+            fix = "let its commands fetch from a mirror that the subnets reach"
+            yield from _problems(subnets, WayOut.reaches_internet, rule, fix, is_firm=False, path=path)
+
+
+def _installs(matrix: Matrix) -> bool:
+    """Return whether what is installed has to come from the network: an image of yours or a baked one may have it."""
+    return not matrix.image or not (matrix.image.ami or matrix.image.bake)
+
+
+def _problems(
+    subnets: Sequence[WayOut],
+    reaches: Callable[[WayOut], bool | None],
+    rule: str,
+    way_out: Callable[[WayOut], str] | str,
+    *,
+    is_firm: bool = True,
+    path: str = PATH,
+) -> Iterator[Problem]:
+    """Yield a problem with all subnets that are cut off, and a warning with those of which nobody can tell."""
+    for reached, is_refused in ((False, is_firm), (None, False)):
+        lacking = [way for way in subnets if reaches(way) is reached]
+        if lacking:
+            doubt = "" if reached is False else " that can be seen from here, unless another network has one"
+            names = [way.subnet for way in lacking]
+            fix = way_out if isinstance(way_out, str) else way_out(lacking[0])
+            yield Problem(path, names, rule + doubt, fix, disputed=not is_refused)
