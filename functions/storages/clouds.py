@@ -23,6 +23,7 @@ from storages.ebs import cloud as ebs
 from storages.efs import cloud as efs
 from storages.file_server import cloud as file_server
 from storages.fsx_lustre import cloud as fsx_lustre
+from storages.fsx_ontap import cloud as fsx_ontap
 from storages.fsx_openzfs import cloud as fsx_openzfs
 from storages.instance_store import cloud as instance_store
 from storages.models import existing_id, how_many, is_written_in
@@ -35,6 +36,7 @@ from storages.s3_files import cloud as s3_files
 FILE_SYSTEMS: dict[str, FileSystem] = {
     "efs": efs,
     "fsx-lustre": fsx_lustre,
+    "fsx-ontap": fsx_ontap,
     "fsx-openzfs": fsx_openzfs,
     "mountpoint": mountpoint,
     "nfs": nfs,

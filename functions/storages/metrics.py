@@ -8,6 +8,7 @@ from storages.ebs.metrics import METRICS as EBS
 from storages.efs.metrics import METRICS as EFS
 from storages.file_server.metrics import METRICS as FILE_SERVER
 from storages.fsx_lustre.metrics import METRICS as FSX_LUSTRE
+from storages.fsx_ontap.metrics import METRICS as FSX_ONTAP
 from storages.fsx_openzfs.metrics import METRICS as FSX_OPENZFS
 from storages.instance_store.metrics import METRICS as INSTANCE_STORE
 from storages.mountpoint.metrics import METRICS as MOUNTPOINT
@@ -20,6 +21,7 @@ METRICS: Mapping[str, StorageMetrics] = {
     "efs": EFS,
     "file-server": FILE_SERVER,
     "fsx-lustre": FSX_LUSTRE,
+    "fsx-ontap": FSX_ONTAP,
     "fsx-openzfs": FSX_OPENZFS,
     "instance-store": INSTANCE_STORE,
     "mountpoint": MOUNTPOINT,

@@ -11,6 +11,7 @@ from storages.ebs.model import EbsStorage
 from storages.efs.model import EfsStorage
 from storages.file_server.model import FileServerStorage
 from storages.fsx_lustre.model import FsxLustreStorage
+from storages.fsx_ontap.model import FsxOntapStorage
 from storages.fsx_openzfs.model import FsxOpenZfsStorage
 from storages.instance_store.model import InstanceStoreStorage
 from storages.mountpoint.model import MountpointStorage
@@ -22,6 +23,7 @@ AnyStorage = Annotated[
     EbsStorage
     | EfsStorage
     | FsxLustreStorage
+    | FsxOntapStorage
     | FsxOpenZfsStorage
     | InstanceStoreStorage
     | MountpointStorage

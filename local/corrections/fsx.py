@@ -18,6 +18,7 @@ from moto.ec2.models import ec2_backends
 from moto.fsx import models
 from moto.fsx.responses import FSxResponse
 
+from local.corrections import fsx_ontap
 from local.corrections.folders import Folders, later
 
 Document = dict[str, Any]
@@ -46,6 +47,7 @@ def install(folders: Folders, delay_s: float) -> None:
     _delete_slowly(folders, delay_s)
     _copy_tags_to_backups()
     _answer_as_fsx()
+    fsx_ontap.install(delay_s, FsxError)
 
 
 def _refuse_wrong(backend: Any, request: Document) -> None:
@@ -53,7 +55,9 @@ def _refuse_wrong(backend: Any, request: Document) -> None:
     kind = request["file_system_type"]
     if kind in CONFIGURATIONS and not request.get(_of_moto(kind)):
         raise FsxError("MissingFileSystemConfiguration", f"{CONFIGURATIONS[kind]} is required for {kind}.")
-    if kind == "LUSTRE":
+    if kind == "ONTAP":
+        fsx_ontap.refuse_wrong(request, FsxError)
+    elif kind == "LUSTRE":
         _refuse_wrong_lustre(backend, request)
     elif request.get("storage_type") == "INTELLIGENT_TIERING":
         settings = request["open_zfs_configuration"] if kind == "OPENZFS" else {}
@@ -208,6 +212,7 @@ def _delete_slowly(folders: Folders, delay_s: float) -> None:
         file_system = self.file_systems.get(file_system_id)
         if file_system is None:
             raise FsxError("FileSystemNotFound", f"File system '{file_system_id}' does not exist.")
+        fsx_ontap.refuse_deletion(self, file_system_id, FsxError)
         answer = delete(self, file_system_id, **request)
         self.file_systems[file_system_id] = file_system
         if not hasattr(file_system, "local_deleting"):

@@ -231,15 +231,32 @@ def _of_fsx(operation: str, body: dict[str, Any], place: _Place) -> Iterator[Nee
             for kind in ("SecurityGroups", "Subnets", "Vpcs", "RouteTables"):
                 yield f"ec2:Describe{kind}", "*", via_fsx
             # A Multi-AZ file system: FSx tags the route tables that it changes.
-            for table in body.get("OpenZFSConfiguration", {}).get("RouteTableIds", []):
+            settings = {**body.get("OpenZFSConfiguration", {}), **body.get("OntapConfiguration", {})}
+            for table in settings.get("RouteTableIds", []):
                 tag = _request_tags([{"Key": "AmazonFSx", "Value": "ManagedByAmazonFSx"}])
                 yield "ec2:CreateTags", place.arn("ec2", f"route-table/{table}"), via_fsx | tag
+        case "CreateStorageVirtualMachine" | "CreateVolume":
+            kind = "volume" if operation == "CreateVolume" else "storage-virtual-machine"
+            for action in (f"fsx:{operation}", "fsx:TagResource"):
+                yield action, place.arn("fsx", f"{kind}/*/*"), _request_tags(body.get("Tags"))
+        case "DeleteStorageVirtualMachine" | "DeleteVolume":
+            yield from _deleted_of_ontap(operation, body, place)
         case "DeleteFileSystem":
             name = f"file-system/{body.get('FileSystemId')}"
             yield "fsx:DeleteFileSystem", place.arn("fsx", name), place.tags_of_fsx(name)
         case "DeleteBackup":
             name = f"backup/{body.get('BackupId')}"
             yield "fsx:DeleteBackup", place.arn("fsx", name), place.tags_of_fsx(name)
+
+
+def _deleted_of_ontap(operation: str, body: dict[str, Any], place: _Place) -> Iterator[Needed]:
+    """Yield the deletion of an SVM or a volume, whose ARN has its file system between."""
+    name = body.get("VolumeId") or body.get("StorageVirtualMachineId")
+    kind, kept = ("volume", "volumes") if operation == "DeleteVolume" else ("storage-virtual-machine", "svms")
+    backend = fsx_backends[place.account][place.region]
+    of = backend.__dict__.get(f"local_{kept}", {}).get(name, {}).get("FileSystemId", "*")
+    path = f"{kind}/{of}/{name}"
+    yield f"fsx:{operation}", place.arn("fsx", path), place.tags_of_fsx(path)
 
 
 def _by_key(key: str | None, service: str, actions: tuple[str, ...], place: _Place) -> Iterator[Needed]:

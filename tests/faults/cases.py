@@ -29,6 +29,7 @@ LUSTRE = {
     "storageCapacityGiB": 1200,
     "throughputMBpsPerTiB": 125,
 }
+ONTAP = {"type": "fsx-ontap", "name": "ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
 READ = {"type": "read", "name": "r", "access": ["random"], "records": 16, "pageBytes": "64KiB", "threads": 1}
 FIO = {
     **{"type": "fio", "name": "f", "device": True, "rw": "randwrite", "bs": "4k", "size": "1M", "ioengine": "psync"},
@@ -43,6 +44,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "shared": matrix(storage=[EFS | {"name": "efs"}], workload=[TOUCH], fleet=[TWO]),
     "fsx": matrix(storage=[FSX | {"fileSystems": 2}], workload=[TOUCH], fleet=[TWO]),
     "lustre": matrix(storage=[LUSTRE], workload=[TOUCH], fleet=[ONE]),
+    "ontap": matrix(storage=[ONTAP], workload=[TOUCH], fleet=[ONE]),
     "cached": matrix(
         storage=[EFS | {"name": "efs"}],
         workload=[BUILD | {"populate": "echo source > $CACHE_DIR/source", "build": "cp $CACHE_DIR/source out"}],
@@ -90,7 +92,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
 # Of services that others ask about what they have made, these ask about what is somebody's, or of another kind: both
 # calls are befallen.
 OF_THEIRS = {
-    **{"existing": ("elasticfilesystem:",), "existing-fsx": ("fsx:",), "lustre": ("fsx:",)},
+    **{"existing": ("elasticfilesystem:",), "existing-fsx": ("fsx:",), "lustre": ("fsx:",), "ontap": ("fsx:",)},
     "existing-files": ("s3files:",),
 }
 # What befalls a scenario anyway, and how it ends then; the others succeed.

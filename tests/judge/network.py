@@ -34,6 +34,7 @@ def tcp(*ports: int) -> Ports:
 
 EFS_GUIDE = "https://docs.aws.amazon.com/efs/latest/ug/network-access.html"
 FSX_GUIDE = "https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limit-access-security-groups.html"
+ONTAP_GUIDE = "https://docs.aws.amazon.com/fsx/latest/ONTAPGuide/limit-access-security-groups.html"
 LUSTRE_GUIDE = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html"
 LUSTRE = tcp(988, *range(1018, 1024))
 # The guide of FSx names UDP too; our mounts of NFS 3 ask by TCP and lock nothing (mountproto=tcp, nolock).
@@ -43,6 +44,8 @@ NEEDS = {
     "fsx-openzfs by NFS 4": Need(FILE_SYSTEMS, tcp(2049), FSX_GUIDE),
     "fsx-openzfs by NFS 3": Need(FILE_SYSTEMS, NFS_3, FSX_GUIDE),
     "fsx-openzfs of two zones": Need("floating", NFS_3, FSX_GUIDE),
+    "fsx-ontap": Need(FILE_SYSTEMS, tcp(2049), ONTAP_GUIDE),
+    "fsx-ontap of two zones": Need("ontap", tcp(2049), ONTAP_GUIDE),
     "fsx-lustre": Need(FILE_SYSTEMS, LUSTRE, LUSTRE_GUIDE),
     "file-server": Need(SERVERS, tcp(SERVER_PORT), "agent/session.py"),
     "s3": Need("internet", tcp(443), "https://docs.aws.amazon.com/vpc/latest/privatelink/vpc-endpoints-s3.html"),
@@ -50,6 +53,8 @@ NEEDS = {
 }  # fmt: skip
 # The endpoint of a Multi-AZ file system: some address of the VPC (FSx API, EndpointIpAddressRange).
 FLOATING = {"own": "10.83.250.4", "yours": "172.31.250.4"}
+# That of ONTAP, unless it is told another (CreateFileSystem's model).
+OF_ONTAP = "198.19.250.4"
 INTERNET = "203.0.113.9"
 
 
@@ -119,7 +124,7 @@ def unmet(resources: dict[str, Any], network: str) -> dict[str, Ports]:
     known = ways(resources)
     missing = {}
     for kind, need in NEEDS.items():
-        address = {"floating": FLOATING[network], "internet": INTERNET}.get(need.to, "")
+        address = {"floating": FLOATING[network], "ontap": OF_ONTAP, "internet": INTERNET}.get(need.to, "")
         missing[kind] = need.ports - reached(known, FLEET, "" if address else need.to, address)
     return {kind: ports for kind, ports in missing.items() if ports}
 

@@ -31,7 +31,7 @@ def test_without_any_one_rule_some_mount_fails(kind: str):
     resources = template.our_resources(kind)
     rules = [name for name, one in resources.items() if one["Type"].endswith(("GroupIngress", "GroupEgress"))]
 
-    assert len(rules) == 23
+    assert len(rules) == 24
     for rule in rules:
         without = {name: resource for name, resource in resources.items() if name != rule}
         by_servers = any(network.unmet_by_lustre(without).values())

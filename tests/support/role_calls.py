@@ -30,7 +30,7 @@ STAND_INS = [
     (r"(:execution:\{RunStateMachine\}).*", r"\1:verify"),
     (r"(:mapRun:\{RunStateMachine\}).*", r"\1/verify:0"),
     (
-        r"(?<=[:/])(i|vol|snap|eni|ami|fs|fsmt|fsvol|backup|subnet|sg|rtb|vpc|sir)-[0-9a-z]{8,}",
+        r"(?<=[:/])(i|vol|snap|eni|ami|fs|fsmt|fsvol|svm|backup|subnet|sg|rtb|vpc|sir)-[0-9a-z]{8,}",
         r"\1-00000000000000000",
     ),
 ]
@@ -71,7 +71,7 @@ def counts(key: str) -> bool:
 
 def value_of(key: str, value: str, names: Iterable[tuple[str, str]]) -> str:
     """What stands for a key's value."""
-    if key.endswith("/storage-matrix:stack"):
+    if key.endswith(("/storage-matrix:stack", "/storage-matrix:may-attach")):
         return "{stack}"
     return "verify" if "/storage-matrix:" in key else plain(value, names)
 

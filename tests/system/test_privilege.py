@@ -18,13 +18,14 @@ from judge import exchanges
 from support import role_calls
 from support.deployed_policies import actions_of, is_allowed, policies_of, without
 from support.grants import Grant, granted, role_of, used, without_variables
-from support.owned import owned_efs, owned_snapshot, stack_resources
+from support.owned import owned_efs, owned_snapshot, owned_volume, stack_resources
 from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, path_without, start_cloud, until
 
 from cli.verify.permissions import CALLS
 from local import recording
 
 FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
+ONTAP = {"type": "fsx-ontap", "name": "ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
 FILES = {"type": "s3-files", "name": "files", "importTrigger": "onFileAccess"}
 STORAGES = [EFS | {"name": "efs"}, EBS | {"name": "ebs"}, FSX | {"name": "fsx"}, {"type": "s3", "name": "s3"}]
 BY_IAM = EFS | {"name": "by-iam", "tls": True, "iam": True}
@@ -78,7 +79,11 @@ def decisions_of(cloud: Cloud) -> list[dict[str, Any]]:
     failing_ones(cloud)
     with_images(cloud)
     _lose_data(cloud)
-    stopped = cloud.run("stopped", matrix(storage=[*STORAGES[:3], FILES], workload=[SLOW]), partial(_stop, cloud))
+    stopped = cloud.run(
+        "stopped",
+        matrix(storage=[*STORAGES[:3], FILES, ONTAP], workload=[SLOW], budgetUsd=99, maxConcurrentFileSystems=5),
+        partial(_stop, cloud),
+    )
     until(partial(_is_swept, stopped), "the sweeps to delete everything")
     return [json.loads(line) for line in (cloud.folder / "iam-decisions.jsonl").read_text().splitlines()]
 
@@ -87,12 +92,15 @@ def good_ones(cloud: Cloud) -> None:
     """Measure on every storage, with copies made behind the run's back, from a snapshot, and on Spot instances."""
     with owned_efs(cloud) as owned:
         theirs = {"type": "efs", "fileSystemId": owned.id, "name": "theirs"}
-        every_mount = [*STORAGES[:3], FILES, BY_IAM, ONE_ZONE, MULTI_AZ, theirs]
+        every_mount = [*STORAGES[:3], FILES, ONTAP, BY_IAM, ONE_ZONE, MULTI_AZ, theirs]
         run = cloud.run("first", matrix(storage=every_mount, budgetUsd=99), partial(_leave_things_behind, cloud))
         assert run.status == "SUCCEEDED", run.describe()
     until(partial(_is_swept, run), "the copies to go")
     read = cloud.run("read", matrix(storage=[STORAGES[3], SERVER], workload=[READ]))
     assert read.status == "SUCCEEDED", read.describe()
+    with owned_volume(cloud) as volume:
+        kept = {"volumeType": "gp3", "sizeGiB": 8, "volumeId": volume.id, "mayWrite": True}
+        assert cloud.run("kept", matrix(storage=[{"type": "ebs", **kept}], fleet=[ONE])).status == "SUCCEEDED"
     with owned_snapshot(cloud) as snapshot:
         spot = matrix(storage=[EBS | {"snapshotId": snapshot}], fleet=[ONE | {"spot": True}])
         assert cloud.run("spot", spot).status == "SUCCEEDED"
@@ -169,7 +177,7 @@ def _lose_data(cloud: Cloud) -> None:
 
 def _stop(cloud: Cloud, run: Run) -> None:
     """Stop the run while each of its storages is being measured, with copies of them made before."""
-    until(lambda: len(run.running_instances()) == 4, "an instance on each storage")
+    until(lambda: len(run.running_instances()) == 5, "an instance on each storage")
     _leave_things_behind(cloud, run)
     cloud.client("stepfunctions").stop_execution(executionArn=run.arn, error="Interrupted", cause="a test")
 

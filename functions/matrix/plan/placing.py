@@ -87,8 +87,8 @@ def problems(matrix: Matrix, zones: int, *, reaches_multi_az: bool) -> Problems:
             rule = (
                 "has an endpoint that no security group holds, and the stack lets its instances out to no address of it"
             )
-            way_out = "deploy the stack with MultiAzCidr, the addresses of your VPC, or write SINGLE_AZ_HA_1"
-            yield Problem(f"{path}.deploymentType", "MULTI_AZ_1", rule, way_out)
+            way_out = "deploy the stack with MultiAzCidr, the addresses of your VPC, or write a type for a single zone"
+            yield Problem(f"{path}.deploymentType", storage.document.get("deploymentType"), rule, way_out)
 
 
 def least(quorum: float | None, count: int) -> int:

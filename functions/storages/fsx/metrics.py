@@ -2,7 +2,7 @@
 
 from matrix.terms.use import Use
 from storages.contracts.bursts import Burst
-from storages.contracts.metrics import MINUTE_S, Document, Metric, StorageMetrics, layer_pairs, metrics_table
+from storages.contracts.metrics import MINUTE_S, Document, LayerPair, Metric, StorageMetrics, layer_pairs, metrics_table
 
 # The burst that what is written uses, and what a server's cache answers does not.
 DISK_THROUGHPUT = "FSx disk throughput"
@@ -21,6 +21,25 @@ OF_CLIENTS = of_file_system("""
     DataWriteOperations Sum operations
     MetadataOperations  Sum operations
 """)
+
+
+# What the disks behind the servers of OpenZFS and ONTAP do; limits of their IOPS are those of the disks.
+DISKS = {
+    "MB/s": (("AWS/FSx DiskReadBytes", None), ("AWS/FSx DiskWriteBytes", None)),
+    "IOPS": (("AWS/FSx DiskReadOperations", None), ("AWS/FSx DiskWriteOperations", None)),
+}
+DISK_LAYERS = tuple(
+    LayerPair(
+        way.lower(),
+        counts.lower(),
+        "FSx server",
+        "FSx disks",
+        f"AWS/FSx Disk{way}{counts}",
+        above_metric=f"AWS/FSx Data{way}{counts}",
+    )
+    for way in ("Read", "Write")
+    for counts in ("Bytes", "Operations")
+)
 
 
 class FsxMetrics(StorageMetrics):

@@ -1,8 +1,8 @@
 """What CloudWatch and the kernel's NFS client count of FSx for OpenZFS (its guide, read in November 2026)."""
 
 from matrix.terms.use import Use
-from storages.contracts.metrics import Document, LayerPair, ServerCache, WatchedLimit
-from storages.fsx.metrics import OF_CLIENTS, FsxMetrics, of_file_system
+from storages.contracts.metrics import Document, ServerCache, WatchedLimit
+from storages.fsx.metrics import DISK_LAYERS, DISKS, OF_CLIENTS, FsxMetrics, of_file_system
 from storages.fsx_openzfs.model import FsxOpenZfsStorage, is_tiered, written_mbps
 
 _OF_FILE_SYSTEM = of_file_system("""
@@ -26,29 +26,11 @@ _DISK = "FSx disk"
 _LARGER = "raise throughputCapacityMBps"
 
 
-_DISK_LAYERS = tuple(
-    LayerPair(
-        way.lower(),
-        counts.lower(),
-        "FSx server",
-        "FSx disks",
-        f"AWS/FSx Disk{way}{counts}",
-        above_metric=f"AWS/FSx Data{way}{counts}",
-    )
-    for way in ("Read", "Write")
-    for counts in ("Bytes", "Operations")
-)
-
-
 class FsxOpenZfsMetrics(FsxMetrics):
     """The server that all instances mount, its cache and its disks."""
 
     of_file_system = (*OF_CLIENTS, *_OF_FILE_SYSTEM)
-    # Limits of FSx's IOPS are those of its disks.
-    disks = {
-        "MB/s": (("AWS/FSx DiskReadBytes", None), ("AWS/FSx DiskWriteBytes", None)),
-        "IOPS": (("AWS/FSx DiskReadOperations", None), ("AWS/FSx DiskWriteOperations", None)),
-    }
+    disks = DISKS
     clients = "AWS/FSx ClientConnections"
     limits = (
         WatchedLimit("AWS/FSx FileServerDiskThroughputUtilization", "share", _DISK, _LARGER, is_behind_cache=True),
@@ -67,7 +49,7 @@ class FsxOpenZfsMetrics(FsxMetrics):
         "FSx cache",
         f"{_LARGER}, which enlarges the cache, or read less at a time than the cache holds",
     )
-    layers = (*FsxMetrics.layers, *_DISK_LAYERS)
+    layers = (*FsxMetrics.layers, *DISK_LAYERS)
     reached_by = "NFS"
     counters = {"nfs": "nfs"}
 

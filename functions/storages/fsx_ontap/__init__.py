@@ -1,0 +1,1 @@
+"""Amazon FSx for NetApp ONTAP as a storage of a matrix."""

@@ -1,0 +1,267 @@
+"""Amazon FSx for NetApp ONTAP: one volume that all instances of a cell mount by NFS."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, StringConstraints
+
+from matrix.input.fields import FileSystemId, Name
+from matrix.input.part import Part, Rule
+from matrix.terms.charges import Charge, Query, Usage
+from matrix.terms.problems import Problems
+from storages.contracts.demand import Demand
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
+
+SINGLE, MULTI = "SINGLE_AZ_2", "MULTI_AZ_2"
+FLEXVOL, FLEXGROUP = "FLEXVOL", "FLEXGROUP"
+# CreateFileSystem's model: ThroughputCapacityPerHAPair, StorageCapacity, DiskIopsConfiguration, HAPairs.
+THROUGHPUT_MBPS = {SINGLE: (1_536, 3_072, 6_144), MULTI: (384, 768, 1_536, 3_072, 6_144)}
+LEAST_GIB, MOST_GIB, MOST_IOPS = 1_024, 524_288, 200_000  # of each HA pair
+IOPS_PER_GIB = 3
+# AWS advises to use no more than 80 % of the SSD tier; of a volume ONTAP keeps 5 % for snapshots (FSx for ONTAP guide,
+# storage capacity, and the snapshot reserve of a new volume).
+VOLUME_SHARE, SNAPSHOT_SHARE = 0.8, 0.05
+PATH = "/matrix"
+
+JunctionPath = Annotated[str, StringConstraints(max_length=255, pattern=r"^(/\w[\w.-]*)+$")]
+
+
+class FsxOntapStorage(StorageModel):
+    """A volume on an Amazon FSx for NetApp ONTAP file system of the second generation, shared by the instances."""
+
+    is_shared: ClassVar[bool] = True
+    existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
+    starter: ClassVar[Mapping[str, Any]] = {"storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
+    # No source says how long: others wait up to 40 minutes for the file system, and minutes for SVM and volume.
+    create_and_delete_s: ClassVar[float] = 3_600.0
+    create_and_delete_most_s: ClassVar[float] = 10_800.0
+    words: ClassVar[Words] = Words(
+        "FSx for NetApp ONTAP",
+        "FSx ONTAP",
+        {
+            "deploymentType": "{}",
+            "haPairs": "{} HA pairs",
+            "storageCapacityGiB": "{} GiB",
+            "throughputMBpsPerHaPair": "{} MB/s each pair",
+            "iops": "{} IOPS",
+            "volumeStyle": "{}",
+            "nfsVersion": "NFS {}",
+            "nconnect": "{} connections",
+            "placement": "instances in {}",
+            "fileSystemId": "{}",
+            "junctionPath": "at {}",
+        },
+        in_names={"placement": "{}"},
+        usual={"haPairs": 1, "volumeStyle": FLEXVOL, "nfsVersion": "4.1", "nconnect": 16},
+    )
+    ceilings: ClassVar[CeilingWords] = CeilingWords(
+        "FSx SSD IOPS",
+        "FSx throughput capacity",
+        "provision more iops for the file system",
+        "raise throughputMBpsPerHaPair, or haPairs with a FLEXGROUP volume",
+    )
+    assumption: ClassVar[str] = (
+        "creating and deleting an FSx for ONTAP file system takes an hour, in which it is billed; its prices are not"
+        " confirmed"
+    )
+
+    type: Literal["fsx-ontap"]
+    """Kind of storage."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    deployment_type: Literal["SINGLE_AZ_2", "MULTI_AZ_2"] = "SINGLE_AZ_2"
+    """Deployment type of the second generation."""
+    ha_pairs: Annotated[int, Field(ge=1, le=12, examples=[2])] = 1
+    """Pairs of file servers, 1 to 12; more than one for SINGLE_AZ_2 only."""
+    storage_capacity_gib: Annotated[int, Field(alias="storageCapacityGiB", examples=[1024])]
+    """SSD storage of all HA pairs together in GiB, at least 1024 for each."""
+    throughput_mbps_per_ha_pair: Annotated[int, Field(alias="throughputMBpsPerHaPair", examples=[3072])]
+    """Throughput capacity of each HA pair in MB/s; the deployment type says which values there are."""
+    iops: Annotated[int | None, Field(examples=[20000])] = None
+    """Provisioned SSD IOPS of all HA pairs together; unless given, 3 per GiB."""
+    volume_style: Literal["FLEXVOL", "FLEXGROUP"] = "FLEXVOL"
+    """Style of the volume: FLEXVOL is on one HA pair, FLEXGROUP spread over all."""
+    nfs_version: Literal["4.1", "4.2"] = "4.1"
+    """NFS version of the mount."""
+    nconnect: Annotated[int, Field(ge=1, le=16, examples=[1])] = 16
+    """TCP connections of each instance to the file system, 1 to 16."""
+    file_system_id: Annotated[FileSystemId | None, Field(examples=["fs-0123456789abcdef0"])] = None
+    """One that exists, as the other fields describe it: measured in a folder of its own, and left as it was."""
+    junction_path: Annotated[JunctionPath | None, Field(examples=["/vol1"])] = None
+    """Where the volume to measure is in an SVM of the file system that exists; for fileSystemId and only for it."""
+
+    @property
+    def _pairs_used(self) -> int:
+        return self.ha_pairs if self.volume_style == FLEXGROUP else 1
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        """Bytes per second of all clients together: the throughput capacity of the HA pairs that have the volume."""
+        return max(1.0, self._pairs_used * self.throughput_mbps_per_ha_pair * 1e6)
+
+    @property
+    def effective_iops(self) -> int:
+        """SSD IOPS of the HA pairs that have the volume: FSx spreads those of the file system evenly."""
+        return max(1, iops_of(self.document) * self._pairs_used // self.ha_pairs)
+
+    @property
+    def create_latency_s(self) -> float:
+        """Seconds that one create takes one thread: "sub-millisecond" on SSD (FSx for ONTAP guide, performance)."""
+        return 0.001
+
+    @property
+    def sync_latency_s(self) -> float:
+        """Seconds that one synchronous write takes beside its bytes: the same."""
+        return 0.001
+
+    @property
+    def block_times(self) -> BlockTimes | None:
+        """The same of a block; of a larger one, the rsize of our mounts."""
+        return BlockTimes(0.001, 0.001, unit_bytes=2**20)
+
+    @property
+    def offer_queries(self) -> list[Query]:
+        """Any disks of ONTAP: nobody has read the deployment options of the second generation out of the list yet."""
+        return [Query("fsx_ontap", "AmazonFSx", (("productFamily", "Storage"), ("fileSystemType", "ONTAP")))]
+
+    def charges(self, usage: Usage) -> Iterator[Charge]:
+        """Yield its disks, its throughput capacity, and the IOPS beyond the 3 that come with each GiB."""
+        if self.file_system_id:
+            return  # all of it is paid anyway
+        zone = "multi" if self.deployment_type == MULTI else "single"
+        yield Charge(f"fsx_ontap_{zone}_gib_month", usage.months.times(self.storage_capacity_gib))
+        mbps = self.ha_pairs * self.throughput_mbps_per_ha_pair
+        yield Charge(f"fsx_ontap_{zone}_mbps_month", usage.months.times(mbps))
+        if extra_iops := max(0, (self.iops or 0) - IOPS_PER_GIB * self.storage_capacity_gib):
+            yield Charge(f"fsx_ontap_{zone}_iops_month", usage.months.times(extra_iops))
+
+    @classmethod
+    def fitting(cls, demand: Demand) -> Iterator["FsxOntapStorage"]:
+        """Yield the smallest on one HA pair in one zone whose throughput capacity and IOPS carry it."""
+        size_gib = max(LEAST_GIB, math.ceil(demand.gib / (VOLUME_SHARE * (1 - SNAPSHOT_SHARE))))
+        iops = math.ceil(demand.iops)
+        mbps = next((mbps for mbps in THROUGHPUT_MBPS[SINGLE] if mbps * 1e6 >= demand.bytes_per_s), None)
+        if mbps and size_gib <= MOST_GIB and iops <= MOST_IOPS:
+            provisioned = {"iops": iops} if iops > IOPS_PER_GIB * size_gib else {}
+            fields = {"storageCapacityGiB": size_gib, "throughputMBpsPerHaPair": mbps, **provisioned}
+            yield cls.model_validate({"type": "fsx-ontap", **fields})
+
+    @property
+    def is_beyond_security_groups(self) -> bool:
+        """A Multi-AZ one that exists may have its endpoint anywhere; those of a run are in 198.19.0.0/16."""
+        return self.deployment_type == MULTI and self.file_system_id is not None
+
+    @property
+    def least_zones(self) -> int:
+        """Multi-AZ has a server in each of two."""
+        return 2 if self.deployment_type == MULTI else 1
+
+    @property
+    def is_free_between_zones(self) -> bool:
+        """Whether its price includes that traffic: of Multi-AZ as of OpenZFS (FSx pricing)."""
+        return self.deployment_type == MULTI
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        words = ["fsx-ontap", self.deployment_type.lower().replace("_", "-")]
+        words += [f"{self.ha_pairs}pairs"] if self.ha_pairs > 1 else []
+        words += [f"{self.storage_capacity_gib}gib", f"{self.throughput_mbps_per_ha_pair}mbps"]
+        words += [f"{self.iops}iops"] if self.iops else []
+        words += [self.volume_style.lower()] if self.volume_style != FLEXVOL else []
+        words += [f"nfs{self.nfs_version}"] if self.nfs_version != "4.1" else []
+        words += [f"nconnect{self.nconnect}"] if self.nconnect != 16 else []  # noqa: PLR2004
+        words += [self.file_system_id] if self.file_system_id else []
+        words += (
+            [self.junction_path.strip("/").replace("/", "-").replace("_", "-").lower()] if self.junction_path else []
+        )
+        return "-".join(words)
+
+    def room_gib(self, instance_type: str) -> float | None:
+        """Return the GiB that the volume of a run takes; of one that exists nobody knows what is free."""
+        del instance_type
+        share = VOLUME_SHARE * (1 - SNAPSHOT_SHARE)
+        return None if self.file_system_id else float(self.storage_capacity_gib * share)
+
+    @classmethod
+    def is_in_one_zone(cls, document: Document) -> bool:
+        """Return True: its active file servers are in one."""
+        del document
+        return True
+
+    @classmethod
+    def tools(cls, document: Document) -> frozenset[str]:
+        """Return the program that mounts it."""
+        del document
+        return frozenset({"mount.nfs"})
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rules for its fields."""
+        return (
+            pairs_are_offered,
+            capacity_is_offered,
+            throughput_is_offered,
+            iops_are_offered,
+            the_volume_uses_all_pairs,
+            what_exists_is_named_whole,
+        )
+
+
+def iops_of(document: Document) -> int:
+    """Return the SSD IOPS of such a file system: what is provisioned, or what comes with its storage."""
+    most = MOST_IOPS * int(document.get("haPairs", 1))
+    return int(document.get("iops") or min(most, IOPS_PER_GIB * document.get("storageCapacityGiB", 0)))
+
+
+def pairs_are_offered(part: Part) -> Problems:
+    """Yield a problem where a Multi-AZ file system would have more than its one HA pair."""
+    if part.deployment_type == MULTI and part.ha_pairs > 1:
+        yield part.problem("haPairs", "MULTI_AZ_2 has one HA pair", "write 1, or deploymentType SINGLE_AZ_2")
+
+
+def capacity_is_offered(part: Part) -> Problems:
+    """Yield a problem where so many HA pairs have no such capacity."""
+    least, most = LEAST_GIB * part.ha_pairs, MOST_GIB * part.ha_pairs
+    if not least <= part.storage_capacity_gib <= most:
+        nearest = min(max(part.storage_capacity_gib, least), most)
+        rule = f"{part.ha_pairs} HA pair{'s' * (part.ha_pairs > 1)} have {least:,} to {most:,} GiB"
+        yield part.problem("storageCapacityGiB", rule, f"write {nearest}")
+
+
+def throughput_is_offered(part: Part) -> Problems:
+    """Yield a problem where the deployment type has no such throughput capacity."""
+    offered, mbps = THROUGHPUT_MBPS[part.deployment_type], part.throughput_mbps_per_ha_pair
+    if mbps not in offered:
+        nearest = min(offered, key=lambda value: (abs(value - mbps), -value))
+        rule = f"each HA pair of {part.deployment_type} has {', '.join(map(str, offered))} MB/s"
+        yield part.problem("throughputMBpsPerHaPair", rule, f"write {nearest}")
+
+
+def iops_are_offered(part: Part) -> Problems:
+    """Yield a problem where provisioned IOPS are fewer than what comes with the storage, or more than FSx has."""
+    if part.iops is None:
+        return
+    least, most = IOPS_PER_GIB * part.storage_capacity_gib, MOST_IOPS * part.ha_pairs
+    if part.iops > most:
+        yield part.problem("iops", f"each HA pair has at most {MOST_IOPS:,} IOPS", f"write {most}")
+    elif part.iops < min(least, most):
+        rule = f"{part.storage_capacity_gib:,} GiB come with {least:,} IOPS (3 IOPS/GiB), and no fewer can be had"
+        yield part.problem("iops", rule, f"write {least} or more, or leave it out")
+
+
+def the_volume_uses_all_pairs(part: Part) -> Problems:
+    """Yield a warning where HA pairs are paid for that have nothing of the volume."""
+    if part.ha_pairs > 1 and part.volume_style == FLEXVOL:
+        rule = f"a FLEXVOL volume is on one of {part.ha_pairs} HA pairs, and the others are paid for and not used"
+        yield part.problem("volumeStyle", rule, "write FLEXGROUP", disputed=True)
+
+
+def what_exists_is_named_whole(part: Part) -> Problems:
+    """Yield a problem for half of a place: a file system without its volume, or a volume without its file system."""
+    if part.file_system_id and not part.junction_path:
+        yield part.problem("junctionPath", f"which volume of {part.file_system_id} is to be measured?", 'write "/vol1"')
+    if part.junction_path and not part.file_system_id:
+        rule = f"a run makes its own volume, at {PATH}"
+        yield part.problem("junctionPath", rule, "leave it out, or write fileSystemId")

@@ -1,0 +1,98 @@
+"""FSx for NetApp ONTAP: what FSx offers, what a plan says, counts and charges."""
+
+import pytest
+
+from matrix.check.read import check_matrix
+from matrix.plan.planning import plan
+from matrix.terms.problems import InvalidMatrix
+from storages.contracts.demand import Demand
+from storages.fsx_ontap.model import FsxOntapStorage
+
+ONTAP = {"type": "fsx-ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
+MULTI = ONTAP | {"deploymentType": "MULTI_AZ_2"}
+TWO = ONTAP | {"haPairs": 2, "storageCapacityGiB": 2048, "volumeStyle": "FLEXGROUP"}
+
+
+def matrix(storage):
+    return {
+        "name": "ontap",
+        "storage": [storage],
+        "workload": [{"type": "touch", "files": 64, "threads": [1]}],
+        "fleet": [{"instanceType": "m6i.large", "count": 1}],
+    }
+
+
+def problems(storage):
+    with pytest.raises(InvalidMatrix) as refusal:
+        check_matrix(matrix(storage))
+    return {problem.path.rpartition(".")[2]: f"{problem.rule}; {problem.fix}" for problem in refusal.value.problems}
+
+
+@pytest.mark.parametrize(
+    ("storage", "field", "says"),
+    [
+        (ONTAP | {"throughputMBpsPerHaPair": 384}, "throughputMBpsPerHaPair", "1536, 3072, 6144 MB/s; write 1536"),
+        (MULTI | {"throughputMBpsPerHaPair": 500}, "throughputMBpsPerHaPair", "384, 768, 1536, 3072, 6144 MB/s"),
+        (ONTAP | {"storageCapacityGiB": 512}, "storageCapacityGiB", "1 HA pair have 1,024 to 524,288 GiB; write 1024"),
+        (TWO | {"storageCapacityGiB": 1024}, "storageCapacityGiB", "2 HA pairs have 2,048 to 1,048,576 GiB"),
+        (MULTI | {"haPairs": 2, "storageCapacityGiB": 2048}, "haPairs", "MULTI_AZ_2 has one HA pair"),
+        (ONTAP | {"iops": 1000}, "iops", "come with 3,072 IOPS"),
+        (ONTAP | {"iops": 200_001}, "iops", "each HA pair has at most 200,000 IOPS; write 200000"),
+        (ONTAP | {"fileSystemId": "fs-0123456789abcdef0"}, "junctionPath", "which volume of fs-0123456789abcdef0"),
+        (ONTAP | {"junctionPath": "/vol1"}, "junctionPath", "a run makes its own volume, at /matrix"),
+    ],
+)
+def test_what_fsx_has_not_is_refused_with_what_it_has(storage, field, says):
+    assert says in problems(storage)[field]
+
+
+@pytest.mark.parametrize("storage", [ONTAP, MULTI | {"throughputMBpsPerHaPair": 384}, TWO | {"iops": 400_000}])
+def test_what_fsx_has_is_planned(storage):
+    check_matrix(matrix(storage))
+
+
+def test_a_flexvol_on_several_pairs_is_warned_of_and_has_the_speed_of_one():
+    flexvol, flexgroup = (
+        FsxOntapStorage.model_validate(TWO | {"volumeStyle": each}) for each in ("FLEXVOL", "FLEXGROUP")
+    )
+    warnings = [each.path for each in check_matrix(matrix(TWO | {"volumeStyle": "FLEXVOL"})).warnings]
+
+    assert "storage[0].volumeStyle" in warnings
+    assert (flexvol.bandwidth_bytes_per_s, flexgroup.bandwidth_bytes_per_s) == (1.536e9, 3.072e9)
+    assert (flexvol.effective_iops, flexgroup.effective_iops) == (3_072, 6_144)
+
+
+def test_iops_that_come_with_storage_end_at_what_a_pair_can_have():
+    assert FsxOntapStorage.model_validate(ONTAP | {"storageCapacityGiB": 100_000}).effective_iops == 200_000
+
+
+def test_its_cost_is_that_of_all_pairs_and_of_more_zones_more():
+    one, two, multi = (plan(check_matrix(matrix(each))).file_systems[0] for each in (ONTAP, TWO, MULTI))
+
+    # By the book of the first generation: (1,024 × 0.125 + 1,536 × 0.72) USD in 730 hours.
+    assert one.hour_usd == pytest.approx((1_024 * 0.125 + 1_536 * 0.72) / 730, rel=0.01)
+    assert two.hour_usd == pytest.approx(2 * one.hour_usd)
+    assert multi.hour_usd > one.hour_usd
+    assert one.expected_s >= 3_600
+
+
+def test_provisioned_iops_are_charged_beyond_those_that_come_with_it():
+    plain, more = (plan(check_matrix(matrix(each))).file_systems[0] for each in (ONTAP, ONTAP | {"iops": 13_072}))
+
+    assert more.hour_usd - plain.hour_usd == pytest.approx(10_000 * 0.017 / 730, rel=0.01)
+
+
+def test_one_that_exists_costs_nothing_and_takes_no_time_to_make():
+    there = plan(check_matrix(matrix(ONTAP | {"fileSystemId": "fs-0123456789abcdef0", "junctionPath": "/vol1"})))
+
+    assert there.file_systems[0].cost.high == 0
+    assert there.file_systems[0].expected_s < 3_600
+
+
+def test_what_fits_a_demand_carries_it():
+    [fitting] = FsxOntapStorage.fitting(Demand(gib=2_000, bytes_per_s=2e9, iops=50_000))
+
+    assert fitting.throughput_mbps_per_ha_pair == 3_072
+    assert fitting.effective_iops == 50_000
+    assert fitting.room_gib("m6i.large") >= 2_000
+    assert list(FsxOntapStorage.fitting(Demand(gib=1, bytes_per_s=7e9, iops=1))) == []

@@ -1,0 +1,241 @@
+"""FSx for NetApp ONTAP in the functions: file system, SVM and volume, made in this order and deleted in reverse."""
+
+import time
+
+import boto3
+import pytest
+from support.function_events import RUN, load_event
+
+import check_file_system
+import create_file_system
+import delete_file_system
+import plan_matrix
+import reap
+from aws.records import bucket, table
+from aws.stack import tags
+from local.corrections import fsx as fsx_corrections
+from local.corrections.folders import Folders
+from matrix.terms.errors import FileSystemFailed
+from matrix.terms.problems import InvalidMatrix
+from storages import clouds
+from storages.fsx_ontap import cloud as ontap
+
+STORAGE = {
+    "type": "fsx-ontap", "deploymentType": "SINGLE_AZ_2", "haPairs": 1, "storageCapacityGiB": 1024,
+    "throughputMBpsPerHaPair": 1536, "volumeStyle": "FLEXVOL", "nfsVersion": "4.1", "nconnect": 16,
+}  # fmt: skip
+TAGS = [
+    {"Key": tags.STACK, "Value": "storage-matrix"}, {"Key": tags.RUN, "Value": RUN},
+    {"Key": tags.DEADLINE, "Value": "2030-01-01T00:00:00Z"},
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def service(stack, tmp_path, monkeypatch):
+    """FSx as the local cloud plays it, each step of a life cycle at once."""
+    from moto.fsx import models, responses
+
+    for owner in (models.FileSystem, models.FSxBackend, models.Backup, responses.FSxResponse):
+        for name in [name for name, value in vars(owner).items() if callable(value) and not name.startswith("__")]:
+            monkeypatch.setattr(owner, name, vars(owner)[name])
+    before = set(vars(responses.FSxResponse))
+    fsx_corrections.install(Folders(tmp_path / "fsx", lambda _id, _since: 0.0), delay_s=0.0)
+    yield boto3.client("fsx")
+    for name in set(vars(responses.FSxResponse)) - before:
+        delattr(responses.FSxResponse, name)
+
+
+def until(done, what):
+    for _ in range(200):
+        if done():
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"{what} never came")
+
+
+def made(storage=STORAGE):
+    name = ontap.create("token", storage, TAGS, RUN, "ontap", 0)
+    until(lambda: ontap.is_ready(name, storage), "the volume")
+    return name
+
+
+def test_each_part_is_made_once_with_the_tags_of_its_run(service):
+    name = made()
+    assert ontap.create("token", STORAGE, TAGS, RUN, "ontap", 0) == name
+    assert ontap.is_ready(name, STORAGE)
+
+    [file_system] = service.describe_file_systems()["FileSystems"]
+    [svm] = service.describe_storage_virtual_machines()["StorageVirtualMachines"]
+    volumes = service.describe_volumes()["Volumes"]
+    [volume] = [each for each in volumes if "JunctionPath" in each["OntapConfiguration"]]
+
+    assert len(volumes) == 2, "the root volume of the SVM, and ours"
+    for each in (file_system, svm, volume):
+        assert {tag["Key"]: tag["Value"] for tag in each["Tags"]}.items() >= tags.as_mapping(TAGS).items()
+    settings = volume["OntapConfiguration"]
+    assert settings["SizeInBytes"] == 819 * 2**30
+    assert (settings["StorageEfficiencyEnabled"], settings["TieringPolicy"], settings["SnapshotPolicy"]) == (
+        False, {"Name": "NONE"}, "none",
+    )  # fmt: skip
+    assert file_system["OntapConfiguration"]["AutomaticBackupRetentionDays"] == 0
+    assert clouds.tokens(RUN, "ontap", STORAGE)
+
+
+def test_it_is_mounted_at_the_address_of_its_svm(service):
+    name = made()
+    [svm] = service.describe_storage_virtual_machines()["StorageVirtualMachines"]
+
+    mount = ontap.mount(name, STORAGE)
+
+    assert mount["source"] == f"{svm['Endpoints']['Nfs']['DNSName']}:/matrix"
+    assert mount["options"].startswith("nfsvers=4.1,nconnect=16,rsize=1048576,wsize=1048576,hard")
+
+
+def test_fsx_itself_takes_what_two_pairs_and_two_zones_ask_for(service, stack):
+    two = STORAGE | {"haPairs": 2, "storageCapacityGiB": 2048, "volumeStyle": "FLEXGROUP", "iops": 10_000}
+    made(two)
+    multi = STORAGE | {"deploymentType": "MULTI_AZ_2", "throughputMBpsPerHaPair": 384}
+    name = ontap.create("other", multi, TAGS, RUN, "multi", 0)
+
+    described = {each["FileSystemId"]: each for each in service.describe_file_systems()["FileSystems"]}
+    assert described[name]["SubnetIds"] == stack["SUBNET_IDS"].split(",")[:2]
+    assert described[name]["OntapConfiguration"]["PreferredSubnetId"] == stack["SUBNET_IDS"].split(",")[0]
+
+
+def test_it_is_deleted_in_reverse_and_nothing_is_left(service):
+    name = made()
+    left = []
+
+    def is_gone():
+        gone = ontap.delete(name)
+        ours = [each for each in service.describe_volumes()["Volumes"] if "JunctionPath" in each["OntapConfiguration"]]
+        left.append((len(ours), len(service.describe_storage_virtual_machines()["StorageVirtualMachines"])))
+        return gone
+
+    until(is_gone, "the end of it")
+
+    assert left == sorted(left, reverse=True), "never an SVM before its volume"
+    assert service.describe_file_systems()["FileSystems"] == []
+    assert service.describe_volumes()["Volumes"] == []
+
+
+def test_the_order_is_fsxs_own(service):
+    name = made()
+    [svm] = service.describe_storage_virtual_machines()["StorageVirtualMachines"]
+
+    with pytest.raises(service.exceptions.BadRequest, match="go first"):
+        service.delete_file_system(FileSystemId=name)
+    with pytest.raises(service.exceptions.BadRequest, match="go first"):
+        service.delete_storage_virtual_machine(StorageVirtualMachineId=svm["StorageVirtualMachineId"])
+
+
+def shown_as(monkeypatch, kind, **more):
+    """Let FSx describe SVMs or volumes with other values."""
+    describe = getattr(ontap, f"_{kind}")
+    monkeypatch.setattr(ontap, f"_{kind}", lambda name: [{**each, **more} for each in describe(name)])
+
+
+@pytest.mark.parametrize("kind", ["svms", "volumes"])
+@pytest.mark.parametrize("state", ["FAILED", "MISCONFIGURED", "DELETING"])
+def test_a_part_that_fails_ends_the_wait_with_fsxs_reason(service, monkeypatch, kind, state):
+    name = made()
+    shown_as(monkeypatch, kind, Lifecycle=state, LifecycleTransitionReason={"Message": "no room"})
+
+    with pytest.raises(FileSystemFailed, match=f"is {state}: no room"):
+        ontap.is_ready(name, STORAGE)
+
+
+@pytest.mark.parametrize("kind", ["svms", "volumes"])
+def test_a_deletion_that_fsx_gives_up_is_told_and_begun_again(service, monkeypatch, kind):
+    name = made()
+    if kind == "svms":
+        until(lambda: not ontap.delete(name) and not ontap._volumes(name), "the end of the volume")
+    with monkeypatch.context() as patch:
+        shown_as(patch, kind, Lifecycle="CREATED", LifecycleTransitionReason={"Message": "a peer is left"})
+        with pytest.raises(FileSystemFailed, match="tries again: a peer is left"):
+            ontap.delete(name)
+
+    assert {each["Lifecycle"] for each in getattr(ontap, f"_{kind}")(name)} <= {"DELETING"}
+    until(lambda: ontap.delete(name), "the end of it")
+
+
+def test_what_is_no_runs_is_not_deleted(service, stack):
+    theirs = service.create_file_system(
+        FileSystemType="ONTAP", StorageType="SSD", StorageCapacity=1024, SubnetIds=stack["SUBNET_IDS"].split(",")[:1],
+        OntapConfiguration={"DeploymentType": "SINGLE_AZ_2", "ThroughputCapacityPerHAPair": 1536},
+    )["FileSystem"]["FileSystemId"]  # fmt: skip
+
+    with pytest.raises(FileSystemFailed, match="left as it is"):
+        ontap.delete(theirs)
+
+
+def event_of(storage):
+    event = load_event("plan_matrix")
+    event["matrix"]["storage"] = [storage]
+    event["matrix"].pop("exclude", None)
+    return event
+
+
+@pytest.fixture
+def owned(service, stack):
+    """Somebody's own file system with an SVM and a volume at /vol1."""
+    name = service.create_file_system(
+        FileSystemType="ONTAP", StorageType="SSD", StorageCapacity=1024, SubnetIds=stack["SUBNET_IDS"].split(",")[:1],
+        SecurityGroupIds=[stack["FILE_SYSTEM_SECURITY_GROUP_ID"]],
+        OntapConfiguration={"DeploymentType": "SINGLE_AZ_2", "ThroughputCapacityPerHAPair": 1536, "HAPairs": 1},
+    )["FileSystem"]["FileSystemId"]  # fmt: skip
+    svm = service.create_storage_virtual_machine(FileSystemId=name, Name="theirs")["StorageVirtualMachine"]
+    settings = {"StorageVirtualMachineId": svm["StorageVirtualMachineId"], "JunctionPath": "/vol1"}
+    more = {"SizeInBytes": 2**40, "StorageEfficiencyEnabled": True}
+    service.create_volume(VolumeType="ONTAP", Name="vol1", OntapConfiguration=settings | more)
+    return name
+
+
+def written(owned, **more):
+    fields = {"type": "fsx-ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
+    return {**fields, "fileSystemId": owned, "junctionPath": "/vol1", **more}
+
+
+def test_a_volume_that_exists_is_used_and_left_as_it_was(owned, service, context):
+    before = service.describe_file_systems()["FileSystems"], service.describe_volumes()["Volumes"]
+    plan_matrix.handler(event_of(written(owned)), context)
+    plan = bucket.get(f"runs/{RUN}/plan.json")
+    name, storage = plan["file_systems"][0]["id"], plan["file_systems"][0]["storage"]
+
+    of_it = {"run": RUN, "file_system": name}
+    started = create_file_system.handler(of_it, context)
+    ready = check_file_system.handler(of_it | {"resource_ids": [owned], "started_at": started["started_at"]}, context)
+    mount = ontap.mount(owned, storage)
+    gone = delete_file_system.handler(of_it, context)
+
+    assert (ready["state"], gone["state"]) == ("ready", "gone")
+    assert mount["source"].endswith(":/vol1")
+    assert (reap.handler({"run": RUN}, context)["deleted"], table.resources(RUN)) == ([], [])
+    assert (service.describe_file_systems()["FileSystems"], service.describe_volumes()["Volumes"]) == before
+    assert any("compressed" in each["message"] for each in plan["warnings"])
+
+
+def test_what_is_described_otherwise_or_nowhere_is_refused_at_once(owned, context):
+    with pytest.raises(InvalidMatrix) as refusal:
+        plan_matrix.handler(event_of(written(owned, junctionPath="/vol2", throughputMBpsPerHaPair=3072)), context)
+
+    told = {each.path.rpartition(".")[2]: f"{each.rule}; {each.fix}" for each in refusal.value.problems}
+    assert told["throughputMBpsPerHaPair"] == f"{owned} has another; write 1536"
+    assert told["junctionPath"] == f"no volumes of {owned} are there; write one of /vol1"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"HAPairs": 13}, {"ThroughputCapacityPerHAPair": 384}, {"DeploymentType": "MULTI_AZ_2"},
+        {"DiskIopsConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 100}},
+    ],
+)  # fmt: skip
+def test_the_stand_in_refuses_what_the_model_of_fsx_has_not(service, stack, changes):
+    settings = {"DeploymentType": "SINGLE_AZ_2", "ThroughputCapacityPerHAPair": 1536, "HAPairs": 1} | changes
+
+    with pytest.raises((service.exceptions.BadRequest, service.exceptions.ClientError)):
+        service.create_file_system(
+            FileSystemType="ONTAP", StorageType="SSD", StorageCapacity=1024,
+            SubnetIds=stack["SUBNET_IDS"].split(",")[:1], OntapConfiguration=settings,
+        )  # fmt: skip
