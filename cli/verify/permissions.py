@@ -17,6 +17,9 @@ from cli.verify.checks import Check, assumed, required
 from cli.verify.stack import Stack
 
 CALLS = Path(__file__).with_name("calls.json")
+# Of roles that a stack has by its parameters only (Schedule, NotifyEmail, NotifyTopicArn): what template.yaml grants
+# them. A test holds this against the template.
+OPTIONAL_CALLS = Path(__file__).with_name("optional_calls.json")
 # As EC2 sets it, role id and instance id; the simulator takes the caller's word for it.
 USERID = "AROA00000000000000000:i-00000000000000000"
 # Keys with several values, by IAM's list of global condition keys.
@@ -37,6 +40,7 @@ ASK_ORGANIZATION = (
 def checks(stack: Stack) -> Iterator[Check]:
     """Ask of each role; a check for each."""
     calls = json.loads(CALLS.read_text())
+    calls += [call for call in json.loads(OPTIONAL_CALLS.read_text()) if _is_of_stack(call, stack)]
     for role in sorted({call["role"] for call in calls}):
         own = [call for call in calls if call["role"] == role]
         denied, of_organization, unasked = [], [], set()
@@ -61,6 +65,11 @@ def checks(stack: Stack) -> Iterator[Check]:
                 role, "every condition can be asked about", f"not judged: {', '.join(sorted(unasked))}",
                 is_so=False, way_out="the run itself will show it",
             )  # fmt: skip
+
+
+def _is_of_stack(call: Mapping[str, str], stack: Stack) -> bool:
+    """Return whether a stack has the role of a call, and all that its resource names."""
+    return call["role"] in stack.resources and _names_in(call["resource"]) <= _known(stack).keys()
 
 
 def _is_of_organization(result: Mapping[str, Any]) -> bool:
@@ -108,12 +117,23 @@ def _entries(context: dict[str, str], stack: Stack) -> Iterator[dict[str, Any]]:
 
 def filled(text: str, stack: Stack) -> str:
     """Return a text of calls.json with the names of this stack, its roles below their path."""
-    deployment = stack.deployment
     text = text.replace(":role/{", f":role{stack.role_path}{{")
-    general = {
+    known = _known(stack)
+    for name in _names_in(text):
+        text = text.replace(f"{{{name}}}", known[name])
+    return text
+
+
+def _names_in(text: str) -> set[str]:
+    return {part.partition("}")[0] for part in text.split("{")[1:]}
+
+
+def _known(stack: Stack) -> dict[str, str]:
+    """Return what stands for the names of a call: values of parameters, physical ids, and what each stack has."""
+    deployment = stack.deployment
+    return {
+        **{name: value for name, value in stack.parameters.items() if value},
+        **stack.names,
         "stack": deployment.stack, "region": deployment.region or "", "account": stack.account,
         "partition": stack.partition, "userid": USERID,
     }  # fmt: skip
-    for name in {part.partition("}")[0] for part in text.split("{")[1:]}:
-        text = text.replace(f"{{{name}}}", general.get(name) or stack.names[name])
-    return text

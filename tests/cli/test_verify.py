@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 import botocore.session
 import pytest
 from botocore.exceptions import ClientError
+from support.grants import granted
 
 from cli.messages.errors import CommandError, ExitCode
 from cli.target.deployment import Deployment
@@ -373,6 +375,50 @@ def test_roles_below_a_path_are_asked_about_and_passed_by_their_whole_arn(monkey
     )
     of_efs = "arn:{partition}:iam::{account}:role/aws-service-role/elasticfilesystem.amazonaws.com/AWSServiceRole"
     assert "benchmarks" not in permissions.filled(of_efs, stack(**answers))
+
+
+OPTIONAL = {"NotifyRole", "ScheduleRole", "StartScheduledRunRole"}
+
+
+def test_what_is_asked_of_optional_roles_is_what_the_template_grants_them():
+    calls = json.loads(permissions.OPTIONAL_CALLS.read_text())
+    # Uses of the stack's key are asked by the calls of other roles; logs are written by Lambda.
+    expected = {
+        (grant.role, grant.action)
+        for grant in granted()
+        if grant.role in OPTIONAL and not grant.action.startswith(("kms:", "logs:"))
+    }
+
+    assert {(call["role"], call["action"]) for call in calls} == expected
+    for call in calls:
+        resource = call["resource"].replace("{NotifyTopicArn}", "arn:aws:sns:eu-west-1:1:topic")
+        for name, value in (("partition", "aws"), ("ResultsBucket", "mine-resultsbucket-1")):
+            resource = resource.replace(f"{{{name}}}", value)
+        resource = re.sub(r"{(\w+)}", r"mine-\1-1", resource)
+        assert [grant for grant in granted() if grant.covers(call["role"], call["action"], resource)], call
+
+
+def test_roles_that_only_some_stacks_have_are_asked_about_where_they_are(monkeypatch, tmp_path):
+    names = [*OPTIONAL, "LaunchFleetRole", "ResultsBucket", "RunStateMachine", "StartScheduledRunFunction"]
+    listed = [{"LogicalResourceId": name, "PhysicalResourceId": f"mine-{name}-1"} for name in names]
+    given = {"ScheduledMatrix": "schedules/nightly.json", "NotifyTopicArn": "arn:aws:sns:eu-west-1:1:mine"}
+    parameters = [{"ParameterKey": name, "ParameterValue": value} for name, value in given.items()]
+    pages = SimpleNamespace(paginate=lambda **_: [{"StackResourceSummaries": listed}])
+
+    checks, asked = simulated(
+        monkeypatch, tmp_path,
+        lambda action: {"EvalDecision": "implicitDeny" if action == "sns:Publish" else "allowed"},
+        cloudformation={
+            "describe_stacks": lambda **_: {"Stacks": [{"Parameters": parameters}]},
+            "get_paginator": lambda _: pages,
+        },
+    )  # fmt: skip
+
+    assert {check.what for check in checks} == {*OPTIONAL, "LaunchFleetRole"}
+    assert broken(checks)["NotifyRole"].seen == "sns:Publish on arn:aws:sns:eu-west-1:1:mine: implicitDeny"
+    resources = {resource for request in asked for resource in request["ResourceArns"]}
+    assert "arn:aws:s3:::mine-ResultsBucket-1/schedules/nightly.json" in resources
+    assert "arn:aws:lambda:eu-west-1:111122223333:function:mine-StartScheduledRunFunction-1" in resources
 
 
 def test_each_call_is_asked_with_the_names_and_tags_of_this_stack(monkeypatch, tmp_path):
