@@ -143,15 +143,20 @@ def owned_volume(cloud: Cloud) -> Iterator[Owned]:
         TagSpecifications=[{"ResourceType": "volume", "Tags": tags}],
     )["VolumeId"]  # fmt: skip
 
-    def described() -> Any:
-        return ec2.describe_volumes(VolumeIds=[name])["Volumes"]
+    def described() -> dict[str, Any]:
+        # Another run may have it attached meanwhile; that it is free in the end is waited for below.
+        [volume] = ec2.describe_volumes(VolumeIds=[name])["Volumes"]
+        return {key: value for key, value in volume.items() if key not in ("State", "Attachments")}
+
+    def is_free() -> bool:
+        return bool(ec2.describe_volumes(VolumeIds=[name])["Volumes"][0]["State"] == "available")
 
     owned = Owned(name, _folder(cloud, name), described)
     owned.folder.mkdir(parents=True)
     owned.fill()
     owned.before = owned.state()
     yield owned
-    until(lambda: described()[0]["State"] == "available", "the volume to be free")
+    until(is_free, "the volume to be free")
     ec2.delete_volume(VolumeId=name)
     shutil.rmtree(owned.folder)
 
