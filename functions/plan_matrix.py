@@ -49,7 +49,13 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     here = [
         *image.problems,
         *inherited_problems(of_stack, matrix.tags),
-        *placing.problems(matrix, len(network.subnets()), reaches_multi_az=network.reaches_multi_az()),
+        *placing.problems(
+            matrix,
+            len(network.subnets()),
+            reaches_multi_az=network.reaches_multi_az(),
+            region=environment().region,
+            first_zone_id=lambda: network.zone_id(network.subnets()[0]),
+        ),
         *clouds.existing_problems(matrix, account=account),
     ]
     if firm := [problem for problem in here if not problem.disputed]:

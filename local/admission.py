@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
-from local.roles.signatures import NotSignedError, Request, check, claim_of
+from local.roles.signatures import OF_S3, NotSignedError, Request, check, claim_of
 
 # moto's own pages: a dashboard, a reset of everything, and a metadata service for everybody.
 PAGES_OF_MOTO = (
@@ -73,9 +73,10 @@ class Admission:
     def _check_signature(self, request: Request) -> None:
         claim = claim_of(request.headers.get("authorization", ""))
         keys = self._secret_of(claim.access_key)
-        if keys is None or request.headers.get("x-amz-security-token", "") != keys[1]:
+        token = request.headers.get("x-amz-s3session-token") or request.headers.get("x-amz-security-token", "")
+        if keys is None or token != keys[1]:
             raise NotSignedError(
-                "InvalidAccessKeyId" if claim.service == "s3" else "UnrecognizedClientException",
+                "InvalidAccessKeyId" if claim.service in OF_S3 else "UnrecognizedClientException",
                 "The security token included in the request is invalid: the key is none of this local cloud. "
                 "`matrix local up` prints its keys; .local/cloud.json has them.",
             )
@@ -104,7 +105,7 @@ def _error(
 ) -> Iterable[bytes]:
     """Return an error in the form that the service's clients read: JSON, S3's XML, or that of EC2."""
     authorization, content_type = request.headers.get("authorization", ""), request.headers.get("content-type", "")
-    if "/s3/aws4_request" in authorization:
+    if any(f"/{service}/aws4_request" in authorization for service in OF_S3):
         kind, body = "application/xml", f"<Error><Code>{code}</Code><Message>{_xml(message)}</Message></Error>"
     elif content_type.startswith("application/x-www-form-urlencoded"):
         kind = "text/xml"

@@ -157,7 +157,7 @@ class Cloud:
 
     def _bring_up(self, operator: Operator, port: int) -> None:
         self.starter.log_to(self._workdir / "logs" / "processes.log")
-        from local.corrections import tracking
+        from local.corrections import directory_buckets, tracking
 
         tracking.install()
         enforcement = self._correct_moto(operator, self.starter, port)
@@ -174,6 +174,8 @@ class Cloud:
         def secret_of(access_key: str) -> tuple[str, str] | None:
             if access_key == operator.access_key:
                 return operator.secret_key, ""
+            if of_bucket := directory_buckets.session_of(access_key):
+                return of_bucket.secret_key, of_bucket.token
             session = enforcement.session(access_key)
             return session and (session.secret_access_key, session.session_token)
 

@@ -30,6 +30,7 @@ from storages.models import existing_id, how_many, is_written_in
 from storages.mountpoint import cloud as mountpoint
 from storages.nfs import cloud as nfs
 from storages.s3 import cloud as s3
+from storages.s3_express import cloud as s3_express
 from storages.s3_files import cloud as s3_files
 
 # mypy holds each module against the protocol here.
@@ -41,6 +42,7 @@ FILE_SYSTEMS: dict[str, FileSystem] = {
     "mountpoint": mountpoint,
     "nfs": nfs,
     "s3": s3,
+    "s3-express": s3_express,
     "s3-files": s3_files,
     "file-server": file_server,
 }

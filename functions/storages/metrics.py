@@ -14,6 +14,7 @@ from storages.instance_store.metrics import METRICS as INSTANCE_STORE
 from storages.mountpoint.metrics import METRICS as MOUNTPOINT
 from storages.nfs.metrics import METRICS as NFS
 from storages.s3.metrics import METRICS as S3
+from storages.s3_express.metrics import METRICS as S3_EXPRESS
 from storages.s3_files.metrics import METRICS as S3_FILES
 
 METRICS: Mapping[str, StorageMetrics] = {
@@ -27,6 +28,7 @@ METRICS: Mapping[str, StorageMetrics] = {
     "mountpoint": MOUNTPOINT,
     "nfs": NFS,
     "s3": S3,
+    "s3-express": S3_EXPRESS,
     "s3-files": S3_FILES,
 }
 # By the kind of mount. The root volume is a disk like others.

@@ -17,6 +17,7 @@ from storages.instance_store.model import InstanceStoreStorage
 from storages.mountpoint.model import MountpointStorage
 from storages.nfs.model import NfsStorage
 from storages.s3.model import S3Storage
+from storages.s3_express.model import S3ExpressStorage
 from storages.s3_files.model import S3FilesStorage
 
 AnyStorage = Annotated[
@@ -28,6 +29,7 @@ AnyStorage = Annotated[
     | InstanceStoreStorage
     | MountpointStorage
     | NfsStorage
+    | S3ExpressStorage
     | S3FilesStorage
     | S3Storage
     | FileServerStorage,

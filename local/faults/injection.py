@@ -42,6 +42,7 @@ import flask
 BACKOFF_SCALE = 100.0
 THROTTLING = {
     "s3": ("SlowDown", 503),
+    "s3express": ("SlowDown", 503),
     "ec2": ("RequestLimitExceeded", 503),
     "lambda": ("TooManyRequestsException", 429),
     "sts": ("Throttling", 400),
@@ -49,6 +50,7 @@ THROTTLING = {
 }
 INTERNAL = {
     "s3": "InternalError",
+    "s3express": "InternalError",
     "ec2": "InternalError",
     "lambda": "ServiceException",
     "dynamodb": "InternalServerError",
@@ -57,7 +59,12 @@ INTERNAL = {
     "s3files": "InternalServerException",
 }
 LATE = "late"
-DENIAL = {"ec2": "UnauthorizedOperation", "s3": "AccessDenied", "elasticfilesystem": "AccessDenied"}
+DENIAL = {
+    "ec2": "UnauthorizedOperation",
+    "s3": "AccessDenied",
+    "s3express": "AccessDenied",
+    "elasticfilesystem": "AccessDenied",
+}
 # What lies beside the runs, by the first part of its key: that of each is about the same.
 OF_ALL_RUNS = {"agents": "agent", "points": "points", "owners": "owner"}
 

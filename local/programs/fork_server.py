@@ -32,8 +32,8 @@ from typing import Any, NoReturn
 PRELOADED = ("boto3", "pydantic", "numpy", "aws_lambda_powertools")
 # Of which each run asks.
 SERVICES = (
-    "ec2", "s3", "sts", "dynamodb", "ssm", "efs", "fsx", "s3files", "stepfunctions", "pricing", "service-quotas",
-    "cloudwatch",
+    "ec2", "s3", "sts", "dynamodb", "ssm", "efs", "fsx", "s3files", "s3control", "stepfunctions", "pricing",
+    "service-quotas", "cloudwatch",
 )  # fmt: skip
 PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
 _prepared: list[Any] = []

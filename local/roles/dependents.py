@@ -17,6 +17,7 @@ from moto.efs.models import efs_backends
 from moto.fsx.models import fsx_backends
 from moto.iam.models import iam_backends
 
+from local.corrections import directory_buckets
 from local.corrections.s3_files import S3FilesBackend, s3files_backends
 
 # A context with these keys holds all tags of the request, or of the resource.
@@ -48,6 +49,8 @@ def needed(action: str, request: Any, body: dict[str, Any], account: str, region
         case "s3files":
             path = unquote(getattr(request, "path", "") or request.uri)
             yield from _of_s3_files(operation, path, body, _Place(account, region))
+        case directory_buckets.SERVICE:
+            yield from _of_directory_bucket(operation, request, _Place(account, region))
         case "fsx":
             yield from _of_fsx(operation, body, _Place(account, region))
 
@@ -216,6 +219,28 @@ def _of_s3_files(operation: str, path: str, body: dict[str, Any], place: _Place)
 
 def _on_s3_files(action: str, file_system: str, place: _Place) -> Needed:
     return action, place.arn("s3files", f"file-system/{file_system}"), place.tags_of_s3_files(file_system)
+
+
+def _of_directory_bucket(operation: str, request: Any, place: _Place) -> Iterator[Needed]:
+    """Yield what a call on a directory bucket needs (service authorization reference, list_amazons3express)."""
+    name = request.asked.path.rpartition("/")[2] if operation == "ListTagsForResource" else request.asked.bucket
+    action, bucket = f"s3express:{operation}", place.arn("s3express", f"bucket/{name}")
+    match operation:
+        case "CreateBucket":
+            tags = _request_tags(request.asked_tags)
+            yield action, bucket, tags
+            yield "s3express:TagResource", bucket, tags
+        case "CreateSession":
+            # botocore opens one before each call on a bucket, too, as on AWS it does not: `use_of_session` is judged.
+            yield "sts:GetCallerIdentity", "*", {}
+        case "DeleteBucket" | "ListTagsForResource":
+            yield action, bucket, _context(RESOURCE_TAGS_KNOWN, directory_buckets.tags_of(place.account, name))
+
+
+def use_of_session(bucket: str, account: str, region: str) -> Needed:
+    """Return what a session of a directory bucket needs: asked at its first call on objects."""
+    tags = _context(RESOURCE_TAGS_KNOWN, directory_buckets.tags_of(account, bucket))
+    return "s3express:CreateSession", _Place(account, region).arn("s3express", f"bucket/{bucket}"), tags
 
 
 def _of_fsx(operation: str, body: dict[str, Any], place: _Place) -> Iterator[Needed]:

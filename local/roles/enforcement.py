@@ -36,9 +36,10 @@ from moto.s3.models import FakeBucket, s3_backends
 from moto.s3.responses import S3Response
 from moto.sts.models import sts_backends
 
-from local.corrections import ebs_key
+from local.corrections import directory_buckets, ebs_key
 from local.corrections.clients import ACCOUNT
 from local.faults import injection
+from local.roles import dependents
 from local.roles.permissions import PARTITION, PERMISSIONS, SERVICE_PREFIXES, Caller, asked, body_of
 from local.roles.policies import Permission, about, decide
 
@@ -46,7 +47,16 @@ from local.roles.policies import Permission, about, decide
 MOST_DECISIONS = 20_000
 IDENTITY, BOUNDARY = "identity-based policy", "permissions boundary"
 ALWAYS_ALLOWED = {"sts:GetCallerIdentity"}
-PLAIN_ACCESS_DENIED = {"s3", "sns", "sts", "cloudwatch", "cloudformation", "iam", "elasticfilesystem"}
+PLAIN_ACCESS_DENIED = {
+    "s3",
+    directory_buckets.SERVICE,
+    "sns",
+    "sts",
+    "cloudwatch",
+    "cloudformation",
+    "iam",
+    "elasticfilesystem",
+}
 
 
 class RoleEnforcement:
@@ -133,8 +143,8 @@ class RoleEnforcement:
     def judge_s3(self, response: Any, bucket: str | None, key: str | None) -> ServiceException | None:
         """Return the denial of an S3 call, or None. As on S3, an absent key without s3:ListBucket is denied, no 404."""
         caller = self._caller(response)
-        if caller is None:
-            return None
+        if caller is None or caller.service == directory_buckets.SERVICE:
+            return self._use_of_session(caller, bucket) if caller else None
         name = f"s3:{response._get_action()}"
         action = PERMISSIONS.get(name, name)
         if action == "s3:DeleteObject" and key is None:
@@ -160,6 +170,12 @@ class RoleEnforcement:
                 return self._denial(caller, listing, prefix)
             self.allows(caller, listing, prefix)
         return None
+
+    def _use_of_session(self, caller: Caller, bucket: str | None) -> ServiceException | None:
+        """Return the denial of the session by which objects of a directory bucket are reached, or None."""
+        action, resource, context = dependents.use_of_session(bucket or "", caller.account, caller.region)
+        permission = Permission(action, resource)
+        return None if self.allows(caller, permission, context) else self._denial(caller, permission, context)
 
     def _deleting_of_many(self, caller: Caller, bucket: str | None, body: bytes) -> ServiceException | None:
         """Return the denial of DeleteObjects, None where each key may be deleted.
@@ -237,7 +253,7 @@ class RoleEnforcement:
             return
         about = injection.object_name(key or "".join(response.querystring.get("prefix", [])))
         run = self._injected.run_of(caller.access_key)
-        call = injection.Call(run, injection.who(caller.arn), f"s3:{response._get_action()}", about)
+        call = injection.Call(run, injection.who(caller.arn), f"{caller.service}:{response._get_action()}", about)
         fault = self._injected.due(call)
         refusal = injection.refusal(fault, call) if fault else None
         if refusal is not None:
@@ -246,7 +262,8 @@ class RoleEnforcement:
 
     def _caller(self, response: Any) -> Caller | None:
         signature = re.search(r"Credential=([^/,]+)/\d+/([^/]+)/([^/]+)/", response.headers.get("Authorization", ""))
-        session = signature and self.session(signature[1])
+        access_key = directory_buckets.opened_by(signature[1]) if signature else ""
+        session = self.session(access_key)
         if signature is None or session is None:
             return None
         return Caller(
@@ -257,7 +274,7 @@ class RoleEnforcement:
             account=session.account_id,
             region=signature[2],
             service=SERVICE_PREFIXES.get(signature[3], signature[3]),
-            access_key=signature[1],
+            access_key=access_key,
         )
 
     def session(self, access_key: str) -> Any:

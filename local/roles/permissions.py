@@ -27,6 +27,7 @@ PERMISSIONS = {
     "s3:CopyObject": "s3:PutObject",
     "s3:UploadPartCopy": "s3:PutObject",
     "s3:DeleteObjects": "s3:DeleteObject",
+    "s3express:ListDirectoryBuckets": "s3express:ListAllMyDirectoryBuckets",
 }
 
 

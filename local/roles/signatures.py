@@ -23,6 +23,8 @@ DATE_FORMAT = "%Y%m%dT%H%M%SZ"
 # As on AWS: a request that somebody recorded is of no use to them later.
 MAX_AGE = timedelta(minutes=15)
 PAYLOAD_HEADER = "x-amz-content-sha256"
+# Services whose paths are signed as they are sent.
+OF_S3 = frozenset({"s3", "s3express"})
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -82,7 +84,7 @@ def check(request: Request, claim: Claim, secret_key: str, now: datetime) -> Non
         raise NotSignedError("XAmzContentSHA256Mismatch", "X-Amz-Content-SHA256 is not the hash of the body.")
     if not hmac.compare_digest(_signature(request, claim, secret_key, timestamp, body_hash), claim.signature):
         raise NotSignedError(
-            "SignatureDoesNotMatch" if claim.service == "s3" else "InvalidSignatureException",
+            "SignatureDoesNotMatch" if claim.service in OF_S3 else "InvalidSignatureException",
             "The request signature we calculated does not match the signature you provided.",
         )
 
@@ -95,7 +97,7 @@ def _is_recent(timestamp: str, now: datetime) -> bool:
 
 
 def _signature(request: Request, claim: Claim, secret_key: str, timestamp: str, body_hash: str) -> str:
-    signer = (_S3Signer if claim.service == "s3" else _Signer)(
+    signer = (_S3Signer if claim.service in OF_S3 else _Signer)(
         Credentials(claim.access_key, secret_key), claim.service, claim.region
     )
     signed = {name: request.headers.get(name, "") for name in claim.signed_headers}

@@ -25,10 +25,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def endpoint() -> Iterator[str]:
     from moto.server import ThreadedMotoServer
 
-    from local.corrections import conditional_writes
+    from local.corrections import conditional_writes, directory_buckets
     from local.programs import leftovers
 
     conditional_writes.install()
+    directory_buckets.install()
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()

@@ -15,6 +15,7 @@ from support.agent_cloud import BUCKET, REGION
 
 from agent.engine import object_requests
 from agent.workloads import objects, read
+from local.corrections import directory_buckets
 
 KIB, MIB = 2**10, 2**20
 PREFIX = "0123abcd"
@@ -331,3 +332,42 @@ def test_a_worker_reports_what_it_refused():
     counts.failed(TimeoutError())
 
     assert object_requests.said(counts, {"get": [1, 2]})["refused"] == {"TimeoutError": 1}
+
+
+DIRECTORY = "sm-0123--euw1-az1--x-s3"
+
+
+@pytest.fixture
+def directory_bucket(cloud, monkeypatch):
+    """A directory bucket, and the calls of sessions that it has had."""
+    opened = []
+    create_session = directory_buckets.ExpressResponse.create_session
+
+    def counted(response):
+        opened.append(response.asked.bucket)
+        return create_session(response)
+
+    monkeypatch.setattr(directory_buckets.ExpressResponse, "create_session", counted)
+    zone = {"Type": "AvailabilityZone", "Name": "euw1-az1"}
+    kind = {"Type": "Directory", "DataRedundancy": "SingleAvailabilityZone"}
+    express = cloud.s3
+    express.create_bucket(Bucket=DIRECTORY, CreateBucketConfiguration={"Location": zone, "Bucket": kind})
+    opened.clear()
+    yield opened
+    objects_left = express.list_objects_v2(Bucket=DIRECTORY).get("Contents", [])
+    for entry in objects_left:
+        express.delete_object(Bucket=DIRECTORY, Key=entry["Key"])
+    express.delete_bucket(Bucket=DIRECTORY)
+
+
+def test_on_a_directory_bucket_the_agents_own_client_opens_sessions(cloud, instance, make_job, directory_bucket):
+    points = [point("put", object_bytes=6 * MIB, part_bytes=5 * MIB), point("get", objects=5), point("delete")]
+    mount = MOUNT | {"bucket": DIRECTORY, "prefix": "{userid}"}
+    cloud.put("job.json", make_job("objects", points, mount=mount, storage={"type": "s3-express"}))
+
+    assert instance.run() == 0
+
+    put, got, deleted = instance.samples()
+    assert [sample["metrics"]["failed_requests"] for sample in (put, got, deleted)] == [0, 0, 0]
+    assert set(directory_bucket) == {DIRECTORY}
+    assert len(cloud.s3.list_objects_v2(Bucket=DIRECTORY)["Contents"]) == 5

@@ -51,7 +51,6 @@ MAY_NAME_A_STORAGE = {
     "cli/selftest/live.py": "a matrix",
     "cli/target/existing.py": "how `matrix observe` reads each service",
     "cli/verify/measurements.py": "matrices",
-    "local/admission.py": "a service that signs requests",
     "local/corrections/images.py": "EC2's word for a root device",
     "local/corrections/service_quotas.py": "services that have quotas",
     "local/faults/injection.py": "services whose calls fail",

@@ -25,6 +25,10 @@ KNOWN_DIFFERENCES = {
 }
 
 
+# How calls on directory buckets are signed: those of S3, and those of S3 Control below its version.
+EXPRESS, OF_CONTROL = "s3express", "/v20180820/"
+
+
 @dataclass(frozen=True)
 class Exchange:
     """One request and its answer, as local.recording writes them; a body that was too long to keep is None."""
@@ -80,6 +84,8 @@ class Exchange:
     def _route(self) -> tuple[str, dict[str, str]]:
         """Return the operation of a REST service by method, path and query, and what stands in its path."""
         url = urlsplit(self.target)
+        if self.service == EXPRESS and url.path == "/":
+            return "ListDirectoryBuckets", {}  # which differs from ListBuckets by its endpoint only
         asked = dict(parse_qsl(url.query, keep_blank_values=True))
         fitting = [
             (specificity, name, match.groupdict())
@@ -194,6 +200,8 @@ def read(record: Path) -> list[Exchange]:
         fields = json.loads(line)
         for name in ("body", "answer"):
             fields[name] = None if fields[name] is None else base64.b64decode(fields[name])
+        if fields["service"] == EXPRESS and fields["target"].startswith(OF_CONTROL):
+            fields["service"] = "s3control"
         exchanges.append(Exchange(**fields))
     return exchanges
 

@@ -135,7 +135,6 @@ def cut_off(resources: dict[str, Any]) -> list[str]:
     for name, resource in resources.items():
         by_type.setdefault(resource["Type"].removeprefix("AWS::EC2::"), {})[name] = resource["Properties"]
     [vpc] = by_type["VPC"].values()
-    [endpoint] = by_type["VPCEndpoint"].values()
     attached = {link["InternetGatewayId"] for link in by_type["VPCGatewayAttachment"].values()}
     ways_out = {
         route["RouteTableId"]
@@ -150,8 +149,11 @@ def cut_off(resources: dict[str, Any]) -> list[str]:
         block = ipaddress.ip_network(subnet["CidrBlock"])
         if table not in ways_out or not subnet.get("MapPublicIpOnLaunch"):
             problems.append(f"{name} has no way to the internet")
-        if table not in endpoint["RouteTableIds"]:
-            problems.append(f"{name} has no way to the endpoint of S3")
+        problems += [
+            f"{name} has no way to the endpoint of {endpoint['ServiceName'].rpartition('.')[2].upper()}"
+            for endpoint in by_type["VPCEndpoint"].values()
+            if table not in endpoint["RouteTableIds"]
+        ]
         if not block.subnet_of(ipaddress.ip_network(vpc["CidrBlock"])) or sum(map(block.overlaps, blocks)) > 1:
             problems.append(f"{name} is not within the VPC, or not by itself")
     return problems

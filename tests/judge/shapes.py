@@ -19,6 +19,7 @@ NAMES = {
     "states": "stepfunctions",
     "elasticfilesystem": "efs",
     "monitoring": "cloudwatch",
+    "s3express": "s3",
     "servicequotas": "service-quotas",
 }
 TYPES: dict[str, type | tuple[type, ...]] = {

@@ -16,7 +16,7 @@ from aws.ec2 import images
 from aws.records import plans, table
 from aws.results import observing
 from aws.stack import clients, network
-from local.corrections import s3_files
+from local.corrections import directory_buckets, s3_files
 from local.corrections.folders import Folders
 
 
@@ -53,9 +53,10 @@ def stack(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[dict[str,
     monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", os.environ.get("MOTO_EC2_LOAD_DEFAULT_AMIS", "false"))
     # moto does not know S3 Files: its calls would go to AWS.
     s3_files.install(Folders(tmp_path / "file-systems", lambda _id, _since: 0.0), delay_s=0.0)
+    directory_buckets.install()
     with mock_aws():
         edges = (clients.session, clients.client, clients.impatient_client, table._table, plans.plan_of, images.newest)
-        for cached in (*edges, network.availability_zone, observing.described_type):
+        for cached in (*edges, network.availability_zone, network.zone_id, observing.described_type):
             cached.cache_clear()
         # moto has the quotas of VPC only.
         monkeypatch.setattr(ServiceQuotasBackend, "get_service_quota", lambda *_, **__: {"Value": 1e7})

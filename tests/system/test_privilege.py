@@ -26,6 +26,7 @@ from local import recording
 
 FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
 ONTAP = {"type": "fsx-ontap", "name": "ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
+EXPRESS = {"type": "s3-express", "name": "express"}
 FILES = {"type": "s3-files", "name": "files", "importTrigger": "onFileAccess"}
 STORAGES = [EFS | {"name": "efs"}, EBS | {"name": "ebs"}, FSX | {"name": "fsx"}, {"type": "s3", "name": "s3"}]
 BY_IAM = EFS | {"name": "by-iam", "tls": True, "iam": True}
@@ -96,7 +97,7 @@ def good_ones(cloud: Cloud) -> None:
         run = cloud.run("first", matrix(storage=every_mount, budgetUsd=99), partial(_leave_things_behind, cloud))
         assert run.status == "SUCCEEDED", run.describe()
     until(partial(_is_swept, run), "the copies to go")
-    read = cloud.run("read", matrix(storage=[STORAGES[3], SERVER], workload=[READ]))
+    read = cloud.run("read", matrix(storage=[STORAGES[3], EXPRESS, SERVER], workload=[READ]))
     assert read.status == "SUCCEEDED", read.describe()
     with owned_volume(cloud) as volume:
         kept = {"volumeType": "gp3", "sizeGiB": 8, "volumeId": volume.id, "mayWrite": True}

@@ -34,4 +34,15 @@ def nfs_addresses() -> str:
 @cache
 def availability_zone(subnet: str) -> str:
     """Return the name of the Availability Zone of a subnet, such as `eu-west-1a`."""
-    return client("ec2").describe_subnets(SubnetIds=[subnet])["Subnets"][0]["AvailabilityZone"]
+    return _described(subnet)["AvailabilityZone"]
+
+
+@cache
+def zone_id(subnet: str) -> str:
+    """Return the id of the Availability Zone of a subnet, such as `euw1-az3`, which is the same in all accounts."""
+    return _described(subnet)["AvailabilityZoneId"]
+
+
+def _described(subnet: str) -> dict[str, str]:
+    described: dict[str, str] = client("ec2").describe_subnets(SubnetIds=[subnet])["Subnets"][0]
+    return described

@@ -1,6 +1,6 @@
 """Where a fleet's instances go: how many into each Availability Zone, and how few are enough."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -62,10 +62,13 @@ def shares(placement: str | Sequence[float], count: int, zones: int) -> list[int
     return rounded
 
 
-def problems(matrix: Matrix, zones: int, *, reaches_multi_az: bool) -> Problems:
+def problems(
+    matrix: Matrix, zones: int, *, reaches_multi_az: bool, region: str, first_zone_id: Callable[[], str]
+) -> Problems:
     """Yield a problem for each fleet or storage with more zones than the stack has subnets in, or out of reach.
 
-    A Multi-AZ file system of FSx is out of reach where the stack does not know the addresses of the user's own VPC.
+    A Multi-AZ file system of FSx is out of reach where the stack does not know the addresses of the user's own VPC. So
+    is a storage that AWS does not make in the zone of the stack's first subnet, whose id `first_zone_id` asks for.
     """
     fleets = [(f"fleet[{i}]", axis.placement) for i, axis in enumerate(matrix.fleet)]
     fleets += [(f"include[{i}].fleet", inclusion.fleet.placement) for i, inclusion in enumerate(matrix.include)]
@@ -83,12 +86,28 @@ def problems(matrix: Matrix, zones: int, *, reaches_multi_az: bool) -> Problems:
             rule = f"is in {storage.least_zones} Availability Zones, and the stack has subnets in {zones}"
             fix = "give the stack a subnet of another zone in SubnetIds, or write one for a single zone"
             yield Problem(f"{path}.deploymentType", storage.document.get("deploymentType"), rule, fix)
+        if storage.offered_zones is not None and not storage.existing_id:
+            offered, here = storage.offered_zones.get(region, ()), first_zone_id()
+            if here not in offered:
+                yield Problem(f"{path}.type", storage.type, *_not_offered(offered, here, region, storage.offered_zones))
         if storage.is_beyond_security_groups and not reaches_multi_az:
             rule = (
                 "has an endpoint that no security group holds, and the stack lets its instances out to no address of it"
             )
             way_out = "deploy the stack with MultiAzCidr, the addresses of your VPC, or write a type for a single zone"
             yield Problem(f"{path}.deploymentType", storage.document.get("deploymentType"), rule, way_out)
+
+
+def _not_offered(offered: Sequence[str], here: str, region: str, regions: Mapping[str, object]) -> tuple[str, str]:
+    """Return why a storage cannot be made in the zone `here`, and a way out."""
+    if not offered:
+        return f"AWS has none in {region}", f"deploy a stack in {', '.join(regions)}"
+    rule = f"AWS has none in {here}, the zone of the stack's first subnet"
+    fix = (
+        f"deploy the stack with AvailabilityZones or SubnetIds that begin with one of {', '.join(offered)};"
+        " `aws ec2 describe-availability-zones` shows their names in your account"
+    )
+    return rule, fix
 
 
 def least(quorum: float | None, count: int) -> int:

@@ -261,6 +261,11 @@ class Storage(Element, Protocol):
         ...
 
     @property
+    def offered_zones(self) -> Mapping[str, tuple[str, ...]] | None:
+        """The ids of the only Availability Zones where AWS makes one, by region; None where it does in all."""
+        ...
+
+    @property
     def is_free_between_zones(self) -> bool:
         """Whether its price includes the traffic between Availability Zones."""
         ...
@@ -457,6 +462,11 @@ class StorageModel(ElementModel):
     def least_zones(self) -> int:
         """It is made in one subnet, or in each that there is."""
         return 1
+
+    @property
+    def offered_zones(self) -> Mapping[str, tuple[str, ...]] | None:
+        """Return None: AWS makes it in each zone."""
+        return None
 
     @property
     def is_free_between_zones(self) -> bool:

@@ -70,13 +70,13 @@ def is_lent(_storage: Part) -> bool:
 def mount(resource_id: str, storage: Part) -> Mount:
     """Return how an instance gets at it: only to what lies below its own name, as its role says."""
     bucket, _, token = resource_id.partition("/")
-    return {
-        "kind": "s3",
-        "bucket": bucket,
-        "prefix": token if storage.get("bucket") else f"{token}/{{userid}}",
-        "region": environment().region,
-        "client": storage["client"],
-    }
+    return place(bucket, token if storage.get("bucket") else f"{token}/{{userid}}", storage)
+
+
+def place(bucket: str, prefix: str, storage: Part) -> Mount:
+    """Return a place in a bucket of any kind, as an instance is told it."""
+    region = environment().region
+    return {"kind": "s3", "bucket": bucket, "prefix": prefix, "region": region, "client": storage["client"]}
 
 
 COPIES = COPIES_SEEN_GONE = ""

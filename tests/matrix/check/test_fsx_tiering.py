@@ -77,7 +77,11 @@ def test_the_quota_of_throughput_counts_it_and_those_of_ssd_do_not():
 @pytest.mark.parametrize("zones", [1, 2, 3])
 @pytest.mark.parametrize("storage", [TIERING, FSX | {"deploymentType": "MULTI_AZ_1", "throughputCapacityMBps": 320}])
 def test_two_zones_are_needed_and_one_is_refused_before_anything_is_made(zones, storage):
-    found = list(placing.problems(matrix(storage=[storage]).matrix, zones, reaches_multi_az=True))
+    found = list(
+        placing.problems(
+            matrix(storage=[storage]).matrix, zones, reaches_multi_az=True, region="eu-west-1", first_zone_id=str
+        )
+    )
 
     assert [problem.path for problem in found] == (["storage[0].deploymentType"] if zones == 1 else [])
     assert all("SubnetIds" in problem.fix for problem in found)

@@ -105,6 +105,7 @@ SOME_STORAGES = (
     {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200},
     {"type": "efs"},
     {"type": "s3"},
+    {"type": "s3-express"},
     {"type": "s3-files"},
 )
 

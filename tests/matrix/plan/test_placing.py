@@ -77,8 +77,11 @@ def test_of_several_file_systems_each_has_its_part_of_the_fleet_and_no_byte_pass
 def test_more_file_systems_than_the_stack_has_zones_are_refused_before_anything_is_created():
     checked = matrix(storage=[FSX | {"fileSystems": 3}], fleet=[FLEET | {"count": 3}]).matrix
 
-    assert list(problems(checked, 3, reaches_multi_az=True)) == []
-    [problem] = problems(checked, 2, reaches_multi_az=True)
+    def found(zones):
+        return list(problems(checked, zones, reaches_multi_az=True, region="eu-west-1", first_zone_id=str))
+
+    assert found(3) == []
+    [problem] = found(2)
     assert (problem.path, problem.value) == ("storage[0].fileSystems", 3)
 
 

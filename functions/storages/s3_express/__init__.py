@@ -1,0 +1,1 @@
+"""Amazon S3 Express One Zone as a storage of a matrix."""

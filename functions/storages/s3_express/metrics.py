@@ -1,0 +1,18 @@
+"""What is counted of a directory bucket: requests, by our own engine. CloudWatch's cost extra and are not asked for."""
+
+from matrix.terms.use import Use
+from storages.contracts.metrics import Document, StorageMetrics
+
+
+class S3ExpressMetrics(StorageMetrics):
+    """The directory bucket that all instances read and write."""
+
+    reached_by = "HTTPS"
+
+    def operations_of(self, storage: Document, use: Use) -> float | None:
+        """Return requests per second."""
+        del storage
+        return use.get("requests_per_s")
+
+
+METRICS = S3ExpressMetrics()

@@ -1,0 +1,115 @@
+"""Amazon S3 Express One Zone: a directory bucket in one Availability Zone, which each run makes for itself."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Literal
+
+from matrix.input.fields import Name
+from matrix.terms.charges import Charge, Usage
+from storages.contracts.model import CeilingWords, Document, StorageModel, Words
+
+# S3 user guide, "S3 Express One Zone Availability Zones and Regions", read in November 2026.
+ZONES: Mapping[str, tuple[str, ...]] = {
+    "us-east-1": ("use1-az4", "use1-az5", "use1-az6"),
+    "us-east-2": ("use2-az1", "use2-az2"),
+    "us-west-2": ("usw2-az1", "usw2-az3", "usw2-az4"),
+    "ap-south-1": ("aps1-az1", "aps1-az3"),
+    "ap-northeast-1": ("apne1-az1", "apne1-az4"),
+    "eu-west-1": ("euw1-az1", "euw1-az3"),
+    "eu-north-1": ("eun1-az1", "eun1-az2", "eun1-az3"),
+}
+
+
+class S3ExpressStorage(StorageModel):
+    """Objects in a directory bucket of S3 Express One Zone, in the fleet's zone; each instance's below its own name."""
+
+    is_shared: ClassVar[bool] = True
+    is_only_read: ClassVar[bool] = True
+    keeps_objects: ClassVar[bool] = True
+    # Seconds that creating the bucket and deleting it with its objects takes, and may take.
+    create_and_delete_s: ClassVar[float] = 15.0
+    create_and_delete_most_s: ClassVar[float] = 900.0
+    words: ClassVar[Words] = Words(
+        "S3 Express One Zone",
+        "S3 Express by",
+        {"client": "client {}"},
+        in_names={"client": "{}"},
+        named_by=("client",),
+        supposed={"client": "boto3"},
+    )
+    ceilings: ClassVar[CeilingWords] = CeilingWords(
+        "S3 Express requests of a directory bucket",
+        "S3 throughput",
+        "ask AWS Support for more requests per second of the bucket, or for larger ranges",
+        "",
+        # A fleet reaches the network limits of its instances before any throughput limit of S3.
+        is_throughput_bounded=False,
+    )
+    assumption: ClassVar[str] = (
+        "a GET or PUT of S3 Express One Zone takes 5 ms beside its bytes: AWS says single-digit milliseconds"
+    )
+
+    type: Literal["s3-express"]
+    """Kind of storage."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    client: Literal["boto3", "command"] = "boto3"
+    """Who reads and writes: boto3, for workloads `read` and `objects`, or a workload `command`."""
+
+    @property
+    def only_workloads(self) -> tuple[str, ...]:
+        """A command, where that is its client; else `read` and `objects`."""
+        return ("command",) if self.client == "command" else ("read", "objects")
+
+    @property
+    def is_billed_by_use(self) -> bool:
+        """Requests and bytes are billed."""
+        return True
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        """Bytes per second of all clients together: no fleet reaches a bound, so what 1,000 instances can."""
+        return 1_000 * 625e6
+
+    @property
+    def effective_iops(self) -> int:
+        """Writes per second of a directory bucket, which may have twice the reads (S3 user guide, performance)."""
+        return 100_000
+
+    @property
+    def read_latency_s(self) -> float:
+        """Seconds that one GET takes beside its bytes: AWS says single-digit milliseconds, so the middle of these."""
+        return 0.005
+
+    @property
+    def create_latency_s(self) -> float:
+        """Seconds that one PUT of nothing takes: single-digit milliseconds too."""
+        return 0.005
+
+    @property
+    def sync_latency_s(self) -> float:
+        """Seconds that one PUT takes beside its bytes."""
+        return 0.005
+
+    def charges(self, usage: Usage) -> Iterator[Charge]:
+        """Yield what it keeps, its requests, and each GiB that is written or read (S3 pricing since April 2025)."""
+        yield Charge("s3_express_gib_month", usage.kept_gib_months)
+        yield Charge("s3_express_get", usage.read_requests)
+        yield Charge("s3_express_put", usage.write_requests)
+        yield Charge("s3_express_read_gib", usage.read_bytes.times(1 / 2**30))
+        yield Charge("s3_express_write_gib", usage.written_bytes.times(1 / 2**30))
+
+    @property
+    def offered_zones(self) -> Mapping[str, tuple[str, ...]]:
+        """The zones that have S3 Express One Zone."""
+        return ZONES
+
+    @property
+    def slug(self) -> str:
+        """Readable id."""
+        return f"s3-express-{self.client}"
+
+    @classmethod
+    def is_in_one_zone(cls, document: Document) -> bool:
+        """Return True: a directory bucket is in one."""
+        del document
+        return True

@@ -1,0 +1,320 @@
+"""Directory buckets of S3 Express One Zone, which moto does not know: their calls, and the sessions that open them.
+
+The objects are moto's: a directory bucket is one of its buckets with tags of its own, and ListBuckets leaves it out. A
+call on objects needs the keys of a session, which hold for one bucket and five minutes; a ReadOnly session changes
+nothing. Calls on buckets are judged by the role, also where a session's keys sign them: with an endpoint of its own,
+as the local cloud is, botocore opens a session for each bucket that is named, before CreateBucket too. On AWS it does
+not, so such a session is given here, though there is no bucket yet, and whether a role may open one is judged at its
+first call on objects.
+
+Sources: botocore's models of S3 and S3 Control; S3 user guide, directory bucket naming rules and differences.
+"""
+
+import re
+import secrets
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import ModuleType
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.etree import ElementTree as ET
+
+from moto import backend_index
+from moto.core.base_backend import BackendDict, BaseBackend
+from moto.core.exceptions import ServiceException
+from moto.core.responses import ActionResult, BaseResponse, EmptyResult
+from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
+from moto.efs.models import efs_backends
+from moto.s3.models import FakeBucket, S3Backend, s3_backends
+from moto.s3.responses import S3Response
+
+SERVICE = "s3express"
+# Before moto's S3, whose pattern takes each name that begins with s3 for one of its own.
+URL = rf"https?://(.+\.)?{SERVICE}(-[a-z0-9-]+)?\.(.+)\.amazonaws\.com"
+NAME = re.compile(r"[a-z0-9][a-z0-9-]*--(?P<zone>[a-z0-9]+-az\d+)--x-s3")
+MOST_NAME = 63
+SESSION_S = 300.0
+TAGS_PATH = "/v20180820/tags/"
+STATUS = {"BucketAlreadyOwnedByYou": 409, "BucketNotEmpty": 409, "NoSuchBucket": 404, "AccessDenied": 403}
+SIGNED_BY = re.compile(r"Credential=([^/,]+)/")
+Document = dict[str, Any]
+
+
+class ExpressError(ServiceException):
+    """A refusal, with the status that S3 gives it."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(code, message)
+        self.status = STATUS.get(code, 400)
+
+
+@dataclass(frozen=True)
+class Session:
+    """Keys for the objects of one bucket, and whose keys opened it."""
+
+    bucket: str
+    is_read_only: bool
+    opened_by: str
+    access_key: str
+    secret_key: str
+    token: str
+    expires_at: float  # epoch seconds
+
+
+_sessions: dict[str, Session] = {}
+_lock = threading.Lock()
+
+
+def session_of(access_key: str) -> Session | None:
+    """Return the session that has this access key, also where it has expired."""
+    return _sessions.get(access_key)
+
+
+def opened_by(access_key: str) -> str:
+    """Return the access key by which a session was opened; any other key itself."""
+    session = _sessions.get(access_key)
+    return session.opened_by if session else access_key
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a request is about: its bucket and key ("" where it names none), and its action on buckets or None."""
+
+    method: str
+    bucket: str
+    key: str
+    query: dict[str, list[str]]
+    is_by_own_endpoint: bool
+    path: str
+
+    @classmethod
+    def of(cls, request: Any) -> "_Asked":
+        url = urlsplit(request.raw_url)
+        host, path = url.netloc, unquote(url.path)
+        by_host = host.partition(f".{SERVICE}-")[0] if f".{SERVICE}-" in host else ""
+        parts = path.lstrip("/").split("/", 1)
+        bucket, key = (by_host, path.lstrip("/")) if by_host else (parts[0], parts[1] if len(parts) > 1 else "")
+        is_own = SERVICE not in host
+        return cls(request.method, bucket, key, parse_qs(url.query, keep_blank_values=True), is_own, path)
+
+    @property
+    def action(self) -> str | None:
+        """The call, where it is none on objects or their uploads."""
+        if self.path.startswith(TAGS_PATH):
+            return "ListTagsForResource"
+        if not self.bucket:
+            return "ListDirectoryBuckets"
+        if not self.key and "session" in self.query:
+            return "CreateSession"
+        if not self.key and not self.query:
+            return {"PUT": "CreateBucket", "DELETE": "DeleteBucket"}.get(self.method)
+        return None
+
+
+def directory_buckets(account: str) -> dict[str, FakeBucket]:
+    """Return the directory buckets of an account by name."""
+    buckets = s3_backends[account]["aws"].buckets
+    return {name: bucket for name, bucket in buckets.items() if NAME.fullmatch(name)}
+
+
+def tags_of(account: str, bucket: str) -> dict[str, str]:
+    """Return the tags of a directory bucket; none of one that is not there."""
+    known = directory_buckets(account).get(bucket)
+    return dict(getattr(known, "directory_tags", {}))
+
+
+class ExpressBackend(BaseBackend):
+    """Tells moto which requests are answered here; what there is, moto's S3 keeps."""
+
+    @property
+    def _url_module(self) -> Any:
+        urls: Any = ModuleType(f"{SERVICE}.urls")
+        urls.url_bases, urls.url_paths = [URL], {"{0}/$": ExpressResponse.dispatch, "{0}/.*$": ExpressResponse.dispatch}
+        return urls
+
+
+s3express_backends = BackendDict(ExpressBackend, efs_backends.service_name)
+
+
+class ExpressResponse(BaseResponse):
+    """Answers of calls on buckets, which moto writes by botocore's models; those on objects are left to moto's S3."""
+
+    def __init__(self) -> None:
+        super().__init__(service_name=s3_backends.service_name)
+        self.allow_request_decompression = False
+
+    @property
+    def boto3_service_name(self) -> str:
+        """Tags are S3 Control's."""
+        return "s3control" if self._get_action() == "ListTagsForResource" else s3_backends.service_name
+
+    @classmethod
+    def dispatch(cls, request: Any, full_url: str, headers: Any) -> Any:
+        """Answer a request, or hand it to moto's S3 once its session is good for it."""
+        asked = _Asked.of(request)
+        if asked.action:
+            return cls()._dispatch(request, full_url, headers)
+        try:
+            _check_session(asked, request.headers)
+            _check_listing(asked)
+        except ExpressError as error:
+            text = f"<Error><Code>{error.code}</Code><Message>{error.message}</Message></Error>"
+            return error.status, {"Content-Type": "application/xml"}, "" if asked.method == "HEAD" else text
+        answer = S3Response.key_dispatch if asked.key else S3Response.bucket_dispatch
+        return answer(request, full_url, headers)
+
+    @property
+    def asked(self) -> _Asked:
+        """What the request is about."""
+        return _Asked.of(self.normalized_request)
+
+    @property
+    def asked_tags(self) -> list[dict[str, str]]:
+        """The tags that a CreateBucket names."""
+        tags: list[dict[str, str]] = _parsed(self.body)["Tags"]
+        return tags
+
+    def _get_action(self) -> str:
+        return self.asked.action or ""
+
+    def call_action(self) -> Any:
+        """Answer with S3's status, which the models do not say of each error."""
+        status, headers, body = super().call_action()
+        code = re.search(rb"<Code>(\w+)</Code>", body.encode() if isinstance(body, str) else body or b"")
+        return (STATUS.get(code[1].decode(), status) if code else status), headers, body
+
+    def list_directory_buckets(self) -> ActionResult:
+        """GET /."""
+        rows = [
+            {
+                "Name": name,
+                "CreationDate": bucket.creation_date,
+                "BucketRegion": self.region,
+                "BucketArn": f"arn:aws:{SERVICE}:{self.region}:{self.current_account}:bucket/{name}",
+            }
+            for name, bucket in sorted(directory_buckets(self.current_account).items())
+            if bucket.region_name == self.region
+        ]
+        return ActionResult({"Buckets": rows})
+
+    def list_tags_for_resource(self) -> ActionResult:
+        """GET /v20180820/tags/{resourceArn}."""
+        bucket = self._there(self.asked.path.rpartition("/")[2])
+        tags = getattr(bucket, "directory_tags", {})
+        return ActionResult({"Tags": [{"Key": key, "Value": value} for key, value in tags.items()]})
+
+    def create_bucket(self) -> ActionResult:
+        """PUT /{Bucket}; refuses what does not fit the name, in S3's words where it is known."""
+        name, account = self.asked.bucket, self.current_account
+        configuration = _parsed(self.body)
+        match = NAME.fullmatch(name)
+        if not match or len(name) > MOST_NAME:
+            raise ExpressError("InvalidBucketName", f"The specified bucket is not valid: {name}")
+        location, kind = configuration.get("Location") or {}, configuration.get("Bucket") or {}
+        zones = {zone.zone_id for zone in RegionsAndZonesBackend.zones[self.region]}
+        if location.get("Type") != "AvailabilityZone" or location.get("Name") != match["zone"]:
+            raise ExpressError("InvalidBucketName", f"{name} does not end with the zone of its Location.")
+        if match["zone"] not in zones:
+            raise ExpressError("InvalidRequest", f"{match['zone']} is no Availability Zone of {self.region}.")
+        if kind != {"Type": "Directory", "DataRedundancy": "SingleAvailabilityZone"}:
+            raise ExpressError("InvalidRequest", "Bucket must be a Directory of SingleAvailabilityZone.")
+        with _lock:
+            if name in directory_buckets(account):
+                raise ExpressError("BucketAlreadyOwnedByYou", f"{name} exists and is yours.")
+            bucket = s3_backends[account]["aws"].create_bucket(name, self.region)
+            bucket.directory_tags = {tag["Key"]: tag["Value"] for tag in configuration.get("Tags", [])}
+        return ActionResult({"Location": f"http://{name}/"})
+
+    def delete_bucket(self) -> ActionResult:
+        """DELETE /{Bucket}; refuses one with objects or unfinished uploads."""
+        bucket = self._there(self.asked.bucket)
+        if bucket.keys or bucket.multiparts:
+            raise ExpressError("BucketNotEmpty", "The bucket you tried to delete is not empty")
+        s3_backends[self.current_account]["aws"].delete_bucket(bucket.name)
+        return EmptyResult()
+
+    def create_session(self) -> ActionResult:
+        """GET /{Bucket}?session."""
+        if not self.asked.is_by_own_endpoint:
+            self._there(self.asked.bucket)
+        signed = SIGNED_BY.search(self.headers.get("Authorization", ""))
+        session = Session(
+            bucket=self.asked.bucket,
+            is_read_only=self.headers.get("x-amz-create-session-mode") == "ReadOnly",
+            opened_by=opened_by(signed[1]) if signed else "",
+            access_key=f"SXPR{secrets.token_hex(8).upper()}",
+            secret_key=secrets.token_urlsafe(30),
+            token=secrets.token_urlsafe(60),
+            expires_at=time.time() + SESSION_S,
+        )
+        with _lock:
+            for key in [key for key, known in _sessions.items() if known.expires_at < time.time() - SESSION_S]:
+                del _sessions[key]
+            _sessions[session.access_key] = session
+        keys = {
+            "AccessKeyId": session.access_key,
+            "SecretAccessKey": session.secret_key,
+            "SessionToken": session.token,
+            "Expiration": datetime.fromtimestamp(session.expires_at, UTC),
+        }
+        return ActionResult({"Credentials": keys})
+
+    def _there(self, name: str) -> FakeBucket:
+        bucket = directory_buckets(self.current_account).get(name)
+        if bucket is None:
+            raise ExpressError("NoSuchBucket", "The specified bucket does not exist")
+        return bucket
+
+
+def _check_session(asked: _Asked, headers: Any) -> None:
+    signed = SIGNED_BY.search(headers.get("Authorization", ""))
+    session = _sessions.get(signed[1]) if signed else None
+    if session is None or headers.get("x-amz-s3session-token") != session.token:
+        raise ExpressError("AccessDenied", "A call on objects of a directory bucket needs the keys of a session.")
+    if session.expires_at < time.time():
+        raise ExpressError("ExpiredToken", "The provided token has expired.")
+    if session.bucket != asked.bucket:
+        raise ExpressError("AccessDenied", f"The session is for {session.bucket}.")
+    if session.is_read_only and asked.method not in ("GET", "HEAD"):
+        raise ExpressError("AccessDenied", "The session is ReadOnly.")
+
+
+def _check_listing(asked: _Asked) -> None:
+    """Refuse the listings that directory buckets lack: prefixes and delimiters are directories."""
+    if asked.key or asked.method != "GET":
+        return
+    prefix, delimiter = asked.query.get("prefix", [""])[0], asked.query.get("delimiter", ["/"])[0]
+    if (prefix and not prefix.endswith("/")) or delimiter != "/" or "start-after" in asked.query:
+        raise ExpressError("InvalidArgument", "Of directory buckets, prefixes end in / and nothing else delimits.")
+
+
+def _parsed(body: Any) -> Document:
+    """Return a CreateBucketConfiguration as a document."""
+    text = body.decode() if isinstance(body, bytes) else body
+    if not text:
+        return {"Tags": []}
+    root = ET.fromstring(re.sub(r' xmlns="[^"]+"', "", text, count=1))  # noqa: S314 of clients with a key of ours
+    parsed: Document = {child.tag: {each.tag: each.text for each in child} for child in root if child.tag != "Tags"}
+    tags = root.find("Tags")
+    parsed["Tags"] = [{each.tag: each.text or "" for each in tag} for tag in tags] if tags is not None else []
+    return parsed
+
+
+def install() -> None:
+    """Make moto answer the service, and leave directory buckets out of its own lists."""
+    listed = S3Backend.list_buckets
+    if not getattr(listed, "leaves_out_directories", False):
+
+        def list_buckets(self: Any, *arguments: Any, **named: Any) -> list[FakeBucket]:
+            return [bucket for bucket in listed(self, *arguments, **named) if not NAME.fullmatch(bucket.name)]
+
+        list_buckets.leaves_out_directories = True
+        S3Backend.list_buckets = list_buckets
+    module: Any = ModuleType(f"moto.{SERVICE}")
+    module.s3express_backends = s3express_backends
+    sys.modules[module.__name__] = module
+    if SERVICE not in {name for name, _ in backend_index.backend_url_patterns}:
+        backend_index.backend_url_patterns.insert(0, (SERVICE, re.compile(URL)))
