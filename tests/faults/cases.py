@@ -83,6 +83,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
         storage=[EBS | {"name": "theirs", "volumeId": THEIR_VOLUME, "mayWrite": True}], workload=[TOUCH], fleet=[ONE]
     ),
     "files": matrix(storage=[{"type": "s3-files", "name": "files"}], workload=[TOUCH], fleet=[TWO]),
+    "express": matrix(storage=[{"type": "s3-express", "name": "express"}], workload=[READ], fleet=[ONE]),
     "existing-files": matrix(
         storage=[{"type": "s3-files", "name": "theirs", "fileSystemId": THEIR_FILES}], workload=[TOUCH], fleet=[ONE]
     ),

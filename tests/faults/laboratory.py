@@ -16,7 +16,7 @@ from typing import Any
 
 from faults.cases import EVERYTHING, LATE, LATE_S, ROOT, SCENARIOS, STATUS, TIME_SCALE, Case, Trial, fate
 from support.owned import Theirs
-from support.runs import Cloud, Run, start_cloud
+from support.runs import Cloud, Run, directory_buckets_of, start_cloud
 
 # What costs time is the processor: faster clocks only make for more polls, and runs at once hide the waits.
 LOOK_EACH_S = 1.0
@@ -153,7 +153,8 @@ class Laboratory:
                 for service in ("efs", "fsx")
                 for found in self.cloud.client(service).describe_file_systems()["FileSystems"]
             ]
-            + [found["fileSystemId"] for found in self.cloud.client("s3files").list_file_systems()["fileSystems"]],
+            + [found["fileSystemId"] for found in self.cloud.client("s3files").list_file_systems()["fileSystems"]]
+            + [name for name, _ in directory_buckets_of(self.cloud)],
             "versions": [key for key, _ in versions_of_files(self.cloud)],
             "folders": [str(path) for path in (self.cloud.folder / "storage").glob("*/*")],
             "objects": [key for key, _ in data_objects(self.cloud)],

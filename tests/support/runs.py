@@ -156,6 +156,7 @@ class Run:
             for found in s3_files_of(self.cloud)
             if {"key": ours["Key"], "value": ours["Value"]} in found.get("tags", [])
         ]
+        file_systems += [name for name, tags in directory_buckets_of(self.cloud) if ours in tags]
         volumes = self.cloud.client("ec2").describe_volumes(
             Filters=[{"Name": "tag:storage-matrix:run", "Values": [self.name]}]
         )["Volumes"]
@@ -178,6 +179,15 @@ def s3_files_of(cloud: Cloud) -> Iterator[dict[str, Any]]:
     for listed in files.list_file_systems()["fileSystems"]:
         with suppress(files.exceptions.ResourceNotFoundException):  # gone since it was listed
             yield files.get_file_system(fileSystemId=listed["fileSystemId"])
+
+
+def directory_buckets_of(cloud: Cloud) -> Iterator[tuple[str, list[dict[str, str]]]]:
+    """Each directory bucket with its tags, which a list does not say."""
+    control = cloud.client("s3control")
+    for listed in cloud.client("s3").list_directory_buckets().get("Buckets", []):
+        arn = listed["BucketArn"]
+        with suppress(control.exceptions.ClientError):  # gone since it was listed
+            yield listed["Name"], control.list_tags_for_resource(AccountId=arn.split(":")[4], ResourceArn=arn)["Tags"]
 
 
 def agents_of(run: str) -> list[int]:
