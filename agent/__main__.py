@@ -44,11 +44,11 @@ def main() -> int:
     log.info("agent %s with botocore %s on %s, job %s", VERSION, sdk_version(), place, sys.argv[1])
     blackboard = Blackboard(bucket, key.rpartition("/")[0], userid)
     session = Session(identity, userid, blackboard, log, nonce="".join(sys.argv[2:]))
-    failure = attend(session, bucket, key, log)
-    return farewell(blackboard, failure, session, written)
+    failure = run_job(session, bucket, key, log)
+    return report_outcome(blackboard, failure, session, written)
 
 
-def attend(session: Session, bucket: Bucket, key: str, log: logging.Logger) -> dict[str, str] | None:
+def run_job(session: Session, bucket: Bucket, key: str, log: logging.Logger) -> dict[str, str] | None:
     """Do the job; return the failure as `error` and `message`, None for success."""
     failure = None
     try:
@@ -84,7 +84,9 @@ def with_leftovers(failure: dict[str, str] | None) -> dict[str, str] | None:
     return {**failure, "message": f"{failure['message']}; {left}"}
 
 
-def farewell(blackboard: Blackboard, failure: dict[str, str] | None, session: Session, written: io.StringIO) -> int:
+def report_outcome(
+    blackboard: Blackboard, failure: dict[str, str] | None, session: Session, written: io.StringIO
+) -> int:
     """Write the log, then the verdict, so that whoever sees the verdict finds everything else; return the exit status.
 
     An upload that fails becomes the failure itself, reported if failed.json can be written: without a word the instance

@@ -166,7 +166,7 @@ class Armed:
                 kill_group(pid)
         self._close_gate()
 
-    def strike(self) -> None:
+    def terminate(self) -> None:
         """End what still runs and leave its collection to `wait`, for which another thread waits."""
         for pid in self._pids:
             if pid in _alive:

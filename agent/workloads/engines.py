@@ -18,8 +18,8 @@ import contract
 from agent.engine import crew
 from agent.engine.emulation import BUCKET
 from agent.errors import WorkIncomplete
-from agent.machine import settling
-from agent.machine.settling import Steadiness
+from agent.machine import steady_state
+from agent.machine.steady_state import Steadiness
 from agent.programs.processes import Armed, Command
 from agent.workloads.trial import integer_problems
 from contract import histogram
@@ -111,7 +111,7 @@ class Report:
             return None
         first = -(-max(worker["start_ns"] for worker in self.workers) // crew.SECOND_NS)
         last = min(worker["end_ns"] for worker in self.workers) // crew.SECOND_NS
-        return settling.find([sum(self.seconds.get(second, {}).values()) for second in range(first, last)])
+        return steady_state.find([sum(self.seconds.get(second, {}).values()) for second in range(first, last)])
 
     def operations_by(self) -> list[tuple[int, int]]:
         """How many operations had ended by the start, by each full second (monotonic ns) and by the end."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent.errors import FiguresContradict, MeasurementTooShort, ToolFailed, ToolMissing, WorkIncomplete
-from agent.machine import settling
-from agent.machine.settling import Steadiness
+from agent.machine import steady_state
+from agent.machine.steady_state import Steadiness
 from agent.machine.workspace import Workspace
 from agent.programs import tools as tool_box
 from agent.programs.processes import Armed, Command, Ended, run
@@ -363,11 +363,11 @@ def steadiness(document: dict[str, Any], options: dict[str, Any], rates: list[fl
     if judged:
         runtime_s = _longest_runtime_ms(document) / 1000
         if not all(of_job.get("attained") for of_job in judged):
-            return Steadiness(round(runtime_s), settling.NOT_STEADY)
+            return Steadiness(round(runtime_s), steady_state.NOT_STEADY)
         steady_iops = sum(of_job["data"]["iops_mean"] for of_job in judged)
         from_s = max(0.0, runtime_s - max(of_job["duration"] for of_job in judged))
-        return Steadiness(round(runtime_s), settling.STEADY, from_s, steady_iops / metrics(document)["iops"])
-    return settling.find(rates) if rates and options.get("io_submit_mode") != "offload" else None
+        return Steadiness(round(runtime_s), steady_state.STEADY, from_s, steady_iops / metrics(document)["iops"])
+    return steady_state.find(rates) if rates and options.get("io_submit_mode") != "offload" else None
 
 
 def log_rates(log: Path, document: dict[str, Any]) -> list[float]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import agent
 from agent.errors import WorkIncomplete
-from agent.machine import counters, settling
+from agent.machine import counters, steady_state
 from agent.machine.levels import find_levels
 from agent.machine.traffic import DISK, FILE, NETWORK, Sampler, Traffic, rates
 from agent.machine.workspace import Workspace
@@ -99,7 +99,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
             {SERIES: json.dumps(series(sampler, traffic.carrier)).encode()},
             warnings(sampler, traffic.carrier, params["total_bytes"], exceeded) + flow,
             worked_ns=worked_ns,
-            steadiness=settling.find(rates(sampler.seconds(), sampler.series()[traffic.carrier])),
+            steadiness=steady_state.find(rates(sampler.seconds(), sampler.series()[traffic.carrier])),
         )
 
     return WatchedTrial(armed, 1, read, sampler)

@@ -7,7 +7,7 @@ from threading import Timer
 from typing import Any, Callable
 
 from agent.errors import ToolFailed
-from agent.machine.settling import Steadiness
+from agent.machine.steady_state import Steadiness
 from agent.programs.processes import Armed, Ended
 
 
@@ -54,7 +54,7 @@ class ImpatientTrial(Trial):
 
     def run(self) -> list[Ended]:
         """The measured part. Raises ToolFailed for a tool that stalls."""
-        patience = Timer(self.at_most_s, self.armed.strike)
+        patience = Timer(self.at_most_s, self.armed.terminate)
         patience.daemon = True
         patience.start()
         try:

@@ -13,7 +13,7 @@ import typer
 from cli.commands.plan import report_problems
 from cli.console import opening
 from cli.follow import running
-from cli.follow.running import Wish
+from cli.follow.running import RunOptions
 from cli.inputs import completing, options, planning, resuming, room, tools
 from cli.inputs.planning import Planned
 from cli.messages import terminal
@@ -89,25 +89,25 @@ def run(
     # Until a run has started, SIGTERM is treated as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        wish = Wish(name or "", as_json, detach, web=web, verbose=verbose)
+        chosen = RunOptions(name or "", as_json, detach, web=web, verbose=verbose)
         if resume is not None:
-            _resume(resume, file, region, wish, place=(local, stack), instances=instances, yes=yes)
+            _resume(resume, file, region, chosen, place=(local, stack), instances=instances, yes=yes)
             return
         with local_cloud.prepared(is_wanted=local and instances == "process") as child:
             # The cost that is agreed to is that of the region where it will arise.
             here = region if local else deployment.chosen_region(region)
             planned = planning.read_and_plan(file or planning.STDIN, here)
-            wish = _named(wish, planned)
+            chosen = _named(chosen, planned)
             _refuse_emulation_elsewhere(planned, local=local, instances=instances)
             if local:
-                _run_here(planned, wish, instances, child)
+                _run_here(planned, chosen, instances, child)
                 return
     except planning.BadMatrix as bad:
         report_problems(file or Path(f"the matrix of {resume}"), bad, as_json)
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
     deployed = deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region)
-    _as_agreed(Service(deployed), _with_agreement(planned, here), wish, yes=yes)
+    _as_agreed(Service(deployed), _with_agreement(planned, here), chosen, yes=yes)
 
 
 def _with_agreement(planned: Planned, region: str | None) -> Planned:
@@ -117,14 +117,14 @@ def _with_agreement(planned: Planned, region: str | None) -> Planned:
     return replace(planned, matrix={"agreed": agreed_to(planned.plan, region)} | planned.matrix)
 
 
-def _as_agreed(service: Service, planned: Planned, wish: Wish, *, yes: bool) -> None:
+def _as_agreed(service: Service, planned: Planned, chosen: RunOptions, *, yes: bool) -> None:
     """Run what was agreed to; where Plan matrix has planned something else, ask whether that may be run instead."""
     from matrix.plan.agreement import agreed_to
 
     try:
-        _to_end(service, planned, wish)
+        _to_end(service, planned, chosen)
     except running.PlanDiffered as differed:
-        theirs = None if yes or wish.as_json or not _can_ask() else service.plan(wish.run)
+        theirs = None if yes or chosen.as_json or not _can_ask() else service.plan(chosen.run)
         if theirs is None:
             raise
         terminal.print_wrapped(terminal.stderr(), str(differed))
@@ -132,13 +132,13 @@ def _as_agreed(service: Service, planned: Planned, wish: Wish, *, yes: bool) -> 
         _agree(again, asked_from_pipe=False, yes=False)
         # A name is that of one run, and the refused one has it.
         agreed = replace(again, matrix={"agreed": agreed_to(theirs)} | again.matrix)
-        _to_end(service, agreed, replace(wish, run=f"{wish.run[:LONGEST_NAME_AGAIN]}{AGAIN}"))
+        _to_end(service, agreed, replace(chosen, run=f"{chosen.run[:LONGEST_NAME_AGAIN]}{AGAIN}"))
 
 
-def _to_end(service: Service, planned: Planned, wish: Wish) -> None:
+def _to_end(service: Service, planned: Planned, chosen: RunOptions) -> None:
     """Start a run and follow it to its end, in the browser too where that is wanted."""
-    with opening.following(service, wish.run, is_wanted=wish.web, is_own=True, plan=planned.plan):
-        running.run_to_end(service, planned, wish)
+    with opening.following(service, chosen.run, is_wanted=chosen.web, is_own=True, plan=planned.plan):
+        running.run_to_end(service, planned, chosen)
 
 
 def _refuse_emulation_elsewhere(planned: Planned, *, local: bool, instances: str) -> None:
@@ -152,13 +152,13 @@ def _refuse_emulation_elsewhere(planned: Planned, *, local: bool, instances: str
     )
 
 
-def _named(wish: Wish, planned: Planned) -> Wish:
-    return replace(wish, run=wish.run or running.made_up_name(planned.plan["name"]))
+def _named(chosen: RunOptions, planned: Planned) -> RunOptions:
+    return replace(chosen, run=chosen.run or running.made_up_name(planned.plan["name"]))
 
 
 def _resume(
-    run: str, file: Path | None, region: str | None, wish: Wish, *, place: tuple[bool, str | None], instances: str,
-    yes: bool,
+    run: str, file: Path | None, region: str | None, chosen: RunOptions, *, place: tuple[bool, str | None],
+    instances: str, yes: bool,
 ) -> None:  # fmt: skip
     """Plan the rest of a run in the deployment where it ran, then run that like any other plan."""
     local, stack = place
@@ -167,16 +167,16 @@ def _resume(
         service = Service(deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region))
         planned = resuming.plan_rest(service, run, file, service.deployment.region)
         _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
-        _as_agreed(service, _with_agreement(planned, service.deployment.region), _named(wish, planned), yes=yes)
+        _as_agreed(service, _with_agreement(planned, service.deployment.region), _named(chosen, planned), yes=yes)
         return
-    _refuse_kept_name(wish)
+    _refuse_kept_name(chosen)
     if not (run_folder(run).is_dir() or deployment.is_local_cloud_running()):
         raise known_runs.unknown_run(f"no local run {run}", run, known_runs.kept_runs())
     with local_cloud.running_or_started(instances) as cloud:
         service = Service(cloud)
         planned = resuming.plan_rest(service, run, file, region)
         terminal.stderr().print(_taken_over(planned))
-        own = replace(wish, ends_cloud=cloud.ends_with_command)
+        own = replace(chosen, ends_cloud=cloud.ends_with_command)
         _to_end(service, _one_at_a_time(planned), _named(own, planned))
 
 
@@ -186,7 +186,7 @@ def _taken_over(planned: Planned) -> str:
     return f"{taken} of {totals['cells']} cells are taken over, {totals['cells'] - taken} are measured."
 
 
-def _run_here(planned: Planned, wish: Wish, instances: str, child: subprocess.Popen[bytes] | None) -> None:
+def _run_here(planned: Planned, chosen: RunOptions, instances: str, child: subprocess.Popen[bytes] | None) -> None:
     console = terminal.stderr()
     # Emulated machines bring their own tools.
     for line in tools.missing(planned.plan) if instances == "process" else []:
@@ -197,21 +197,21 @@ def _run_here(planned: Planned, wish: Wish, instances: str, child: subprocess.Po
         console.print(f"On AWS it would take about {expected} and cost {plan_tables.cost_sentence(planned.plan)}.")
     if instances == "process" and (note := room.refuse_full_disk(planned)):
         terminal.print_wrapped(console, f"Note: {note}")
-    if wish.detach and not deployment.is_local_cloud_running():
+    if chosen.detach and not deployment.is_local_cloud_running():
         raise CommandError(
             "--detach with --local needs a local cloud that stays", "start one in another terminal: `matrix local up`"
         )
-    _refuse_kept_name(wish)
+    _refuse_kept_name(chosen)
     with local_cloud.running_or_started(instances, child) as cloud:
-        own = replace(wish, ends_cloud=cloud.ends_with_command)
+        own = replace(chosen, ends_cloud=cloud.ends_with_command)
         _to_end(Service(cloud), _one_at_a_time(planned), own)
 
 
-def _refuse_kept_name(wish: Wish) -> None:
+def _refuse_kept_name(chosen: RunOptions) -> None:
     """Refuse a name whose folder exists: its files and those of the new run would be taken for one run's."""
-    if wish.run and run_folder(wish.run).exists():
+    if chosen.run and run_folder(chosen.run).exists():
         raise CommandError(
-            f"a run {wish.run} is kept in {run_folder(wish.run)}/",
+            f"a run {chosen.run} is kept in {run_folder(chosen.run)}/",
             "choose another --name, or remove the folder",
             ExitCode.BAD_INPUT,
         )

@@ -9,7 +9,7 @@ from rich.console import Console
 from cli.console import opening
 from cli.follow import following, progress, running
 from cli.follow.following import View
-from cli.follow.interruption import ClosingDown, Interrupted
+from cli.follow.interruption import InterruptCounter, Interrupted
 from cli.follow.linking import Linked
 from cli.follow.progress import RunProgress
 from cli.inputs import options
@@ -62,7 +62,7 @@ def _follow(service: Service, run: str, plan: PlanDocument | None, *, as_json: b
     """Follow a run to its end."""
     console = terminal.stderr() if as_json else terminal.stdout()
     environment = service.deployment.environment
-    with ClosingDown() as closing, following.view(console, environment, plain=as_json) as shown:
+    with InterruptCounter() as closing, following.view(console, environment, plain=as_json) as shown:
         # The local cloud has no console but ours.
         linked = Linked(shown, Traces(service.deployment)) if environment == "aws" and not as_json else shown
         try:

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from cli.console.documents import StopView
 from cli.follow import interruption, running
-from cli.follow.interruption import ClosingDown
+from cli.follow.interruption import InterruptCounter
 from cli.follow.progress import RunProgress
 from cli.messages.explain import explain
 from cli.target.documents import readable
@@ -65,7 +65,7 @@ class OwnStop:
     def _stop(self, run: str, lines: _Lines) -> None:
         state: State = "failed"
         try:
-            last, clean = running.stop(self.service, run, readable(self.service.plan, run), lines, ClosingDown())
+            last, clean = running.stop(self.service, run, readable(self.service.plan, run), lines, InterruptCounter())
             flag = self.service.deployment.flag
             for line in interruption.what_became(last, clean, where=running.where(self.service, run), flag=flag):
                 lines.say(line.strip())

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.live import Live
 
 from cli.follow import live_view, progress, spending
-from cli.follow.interruption import ClosingDown, Interrupted
+from cli.follow.interruption import InterruptCounter, Interrupted
 from cli.follow.progress import Measured, RunProgress
 from cli.messages import terminal
 from cli.messages.errors import CommandError
@@ -137,7 +137,7 @@ def look(
 
 
 def follow(
-    service: Service, run: str, plan: PlanDocument | None, shown: View, closing: ClosingDown | None = None
+    service: Service, run: str, plan: PlanDocument | None, shown: View, closing: InterruptCounter | None = None
 ) -> RunProgress:
     """Show a run until it ends; raises Interrupted if the user wants it to end before."""
     failed_looks = 0
@@ -190,7 +190,7 @@ def _is_kept_again(service: Service, run: str, seen: int) -> bool:
     return _kept_at(service, run) != seen
 
 
-def _sleep(seconds: float, closing: ClosingDown | None, is_over: Callable[[], bool]) -> None:
+def _sleep(seconds: float, closing: InterruptCounter | None, is_over: Callable[[], bool]) -> None:
     deadline = time.monotonic() + seconds
     while not (closing and closing.is_wanted) and not is_over() and (left := deadline - time.monotonic()) > 0:
         time.sleep(min(0.1, left))

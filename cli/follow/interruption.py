@@ -24,7 +24,7 @@ class Interrupted(Exception):
     """The user wants the run to end."""
 
 
-class ClosingDown:
+class InterruptCounter:
     """Counts interruptions instead of raising them, since a library's call may swallow an exception."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class ClosingDown:
         self.count = 0
         self._previous: dict[signal.Signals, Any] = {}
 
-    def __enter__(self) -> "ClosingDown":
+    def __enter__(self) -> "InterruptCounter":
         """Take over Ctrl-C and SIGTERM."""
         for kind in (signal.SIGINT, signal.SIGTERM):
             self._previous[kind] = signal.signal(kind, self._seen)
@@ -85,7 +85,7 @@ class Patience:
     at_most_s: float
 
 
-def stop_and_clean(service: Service, run: str, say: Say, closing: ClosingDown, patience: Patience) -> CleanUp:
+def stop_and_clean(service: Service, run: str, say: Say, closing: InterruptCounter, patience: Patience) -> CleanUp:
     """Stop the run, then let Reap delete what belongs to it until nothing remains."""
     say("stopping the execution")
     if _may_be_running(service, run):
@@ -101,7 +101,7 @@ def _may_be_running(service: Service, run: str) -> bool:
         return True
 
 
-def _reap_until_empty(service: Service, run: str, say: Say, closing: ClosingDown, patience: Patience) -> CleanUp:
+def _reap_until_empty(service: Service, run: str, say: Say, closing: InterruptCounter, patience: Patience) -> CleanUp:
     done = CleanUp()
     deadline = time.monotonic() + patience.at_most_s
     # A function that was running when the execution stopped may create something after Reap looked, so Reap must find

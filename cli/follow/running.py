@@ -12,7 +12,7 @@ import typer
 
 from cli.follow import following, interruption, progress
 from cli.follow.following import View
-from cli.follow.interruption import CleanUp, ClosingDown, Interrupted, Patience
+from cli.follow.interruption import CleanUp, InterruptCounter, Interrupted, Patience
 from cli.follow.progress import RunProgress
 from cli.inputs.planning import Planned
 from cli.messages import terminal
@@ -50,7 +50,7 @@ class PlanDiffered(CommandError):
 
 
 @dataclass(frozen=True)
-class Wish:
+class RunOptions:
     """How the user wants a run."""
 
     run: str
@@ -67,50 +67,52 @@ def made_up_name(matrix: str) -> str:
     return f"{stem}-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(1)}"
 
 
-def run_to_end(service: Service, planned: Planned, wish: Wish) -> None:
+def run_to_end(service: Service, planned: Planned, chosen: RunOptions) -> None:
     """Start a run and, unless detached, follow it to its end; exits with the code of its outcome."""
-    if wish.detach:
-        service.start(wish.run, planned.matrix)
-        _say_detached(service, wish)
+    if chosen.detach:
+        service.start(chosen.run, planned.matrix)
+        _say_detached(service, chosen)
         return
-    finish(service, follow_to_end(service, planned, wish), as_json=wish.as_json)
+    finish(service, follow_to_end(service, planned, chosen), as_json=chosen.as_json)
 
 
-def follow_to_end(service: Service, planned: Planned, wish: Wish) -> RunProgress:
+def follow_to_end(service: Service, planned: Planned, chosen: RunOptions) -> RunProgress:
     """Start a run, show how it goes on, and return how it ended."""
-    with ClosingDown() as closing:
-        service.start(wish.run, planned.matrix)
-        console = terminal.stderr() if wish.as_json else terminal.stdout()
+    with InterruptCounter() as closing:
+        service.start(chosen.run, planned.matrix)
+        console = terminal.stderr() if chosen.as_json else terminal.stdout()
         environment = service.deployment.environment
-        with following.view(console, environment, plain=wish.as_json, verbose=wish.verbose) as shown:
-            shown.say(f"run {wish.run} started; from elsewhere: matrix watch {wish.run} {service.deployment.flag}")
+        with following.view(console, environment, plain=chosen.as_json, verbose=chosen.verbose) as shown:
+            shown.say(f"run {chosen.run} started; from elsewhere: matrix watch {chosen.run} {service.deployment.flag}")
             try:
-                return following.follow(service, wish.run, planned.plan, shown, closing)
+                return following.follow(service, chosen.run, planned.plan, shown, closing)
             except Interrupted:
-                raise _interrupted(service, planned, wish, shown, closing) from None
+                raise _interrupted(service, planned, chosen, shown, closing) from None
 
 
-def _say_detached(service: Service, wish: Wish) -> None:
-    if wish.as_json:
-        typer.echo(json.dumps({"run": wish.run, "environment": service.deployment.environment}))
+def _say_detached(service: Service, chosen: RunOptions) -> None:
+    if chosen.as_json:
+        typer.echo(json.dumps({"run": chosen.run, "environment": service.deployment.environment}))
     else:
-        terminal.stdout().print(f"run {wish.run} started; look: matrix watch {wish.run} {service.deployment.flag}")
+        terminal.stdout().print(f"run {chosen.run} started; look: matrix watch {chosen.run} {service.deployment.flag}")
 
 
-def _interrupted(service: Service, planned: Planned, wish: Wish, shown: View, closing: ClosingDown) -> CommandError:
+def _interrupted(
+    service: Service, planned: Planned, chosen: RunOptions, shown: View, closing: InterruptCounter
+) -> CommandError:
     """Stop the run and clean up; return the message."""
-    following.refuse_dead_cloud(service, wish.run)
-    last, clean = stop(service, wish.run, planned.plan, shown, closing)
-    by_hand = f"finish by hand: {_reap_line(service, wish.run)}"
-    if wish.ends_cloud and not clean.is_complete and not claims.is_used(workdir()):
+    following.refuse_dead_cloud(service, chosen.run)
+    last, clean = stop(service, chosen.run, planned.plan, shown, closing)
+    by_hand = f"finish by hand: {_reap_line(service, chosen.run)}"
+    if chosen.ends_cloud and not clean.is_complete and not claims.is_used(workdir()):
         clean.is_with_cloud = True
     return interruption.interrupted(
-        last, clean, where=where(service, wish.run), by_hand=by_hand, flag=service.deployment.flag
+        last, clean, where=where(service, chosen.run), by_hand=by_hand, flag=service.deployment.flag
     )
 
 
 def stop(
-    service: Service, run: str, plan: PlanDocument | None, shown: View, closing: ClosingDown
+    service: Service, run: str, plan: PlanDocument | None, shown: View, closing: InterruptCounter
 ) -> tuple[RunProgress, CleanUp]:
     """Stop a run and delete what belongs to it; return how it stands then, and what became of its resources."""
     patience = LOCAL_PATIENCE if service.deployment.environment == "local" else AWS_PATIENCE
@@ -132,7 +134,7 @@ def _last_seen(run: str, plan: PlanDocument | None) -> RunProgress:
 def stop_on_request(service: Service, run: str, plan: PlanDocument | None, *, as_json: bool) -> None:
     """Stop a run from anywhere, and say what became of it; raises CommandError where something of it remains."""
     console, flag = terminal.stderr() if as_json else terminal.stdout(), service.deployment.flag
-    with ClosingDown() as closing:
+    with InterruptCounter() as closing:
         last, clean = stop(service, run, plan, following.PlainLines(console), closing)
     lines = interruption.what_became(last, clean, where=where(service, run), flag=flag)
     if as_json:

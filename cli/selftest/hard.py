@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 from numpy.random import Generator
 
-from agent.machine import settling
+from agent.machine import steady_state
 from cli.selftest.fleets import (
     FILES,
     RUN,
@@ -171,9 +171,9 @@ def _saw_tooth(rng: Generator, trials: int) -> Iterator[Row]:
     level = np.where(np.arange(length_s) // turn_s % 2 == 0, 100.0, 40.0)
     is_told = []
     for _ in range(trials):
-        found = settling.find((level * np.exp(0.02 * rng.normal(size=length_s))).tolist())
+        found = steady_state.find((level * np.exp(0.02 * rng.normal(size=length_s))).tolist())
         period_s = found.period_s if found else None
-        is_not_steady = found is not None and found.state == settling.NOT_STEADY
+        is_not_steady = found is not None and found.state == steady_state.NOT_STEADY
         is_told.append(is_not_steady and period_s is not None and abs(period_s / turn_s / 2 - 1) <= MOST_WRONG)
     told = Tally.of(is_told)
     words = f"not steady, with its period within 5 %, in {told.words()}"

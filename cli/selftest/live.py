@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from cli.follow import running
-from cli.follow.running import Wish
+from cli.follow.running import RunOptions
 from cli.inputs import planning
 from cli.messages.errors import CommandError
 from cli.selftest.fleets import Document, verdict_of
@@ -92,7 +92,7 @@ def measure(service: Service) -> dict[str, ResultDocument]:
     planned = planning.plan_text(json.dumps(matrix()).encode(), None)
     run = running.made_up_name("selftest")
     # Progress goes to stderr, as beside JSON: stdout is for the table.
-    running.follow_to_end(service, planned, Wish(run, as_json=True))
+    running.follow_to_end(service, planned, RunOptions(run, as_json=True))
     where = running.where(service, run)
     results: dict[str, ResultDocument] = {}
     for cell in planned.plan["cells"]:

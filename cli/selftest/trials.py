@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 from numpy.random import Generator
 
-from agent.machine import settling
+from agent.machine import steady_state
 from agent.machine.levels import find_levels
 from cli.selftest import hard
 from cli.selftest.fleets import (
@@ -263,16 +263,18 @@ def _settling(rng: Generator, trials: int) -> Iterator[Row]:
         drawn = [
             level * np.exp(noise * rng.normal(size=length)) for level in (falling, np.full(length, 100.0), sinking)
         ]
-        ended, steady, sunk = (settling.find(rates.tolist()) for rates in drawn)
+        ended, steady, sunk = (steady_state.find(rates.tolist()) for rates in drawn)
         # A round is a tenth of the step: that near the moment can be told.
-        rough = settling.find(list(100.0 * np.exp(2 * noise * rng.normal(size=length // 12))))
+        rough = steady_state.find(list(100.0 * np.exp(2 * noise * rng.normal(size=length // 12))))
         is_found = (
-            ended is not None and ended.from_s is not None and 0 <= ended.from_s - seconds <= length / settling.ROUNDS
+            ended is not None
+            and ended.from_s is not None
+            and 0 <= ended.from_s - seconds <= length / steady_state.ROUNDS
         )
         ends.append(is_found and abs((ended.ratio if ended and ended.ratio else 0.0) / share - 1) <= MOST_WRONG)
         always.append(steady is not None and steady.from_s == 0)
-        never.append(sunk is not None and sunk.state == settling.NOT_STEADY)
-        noisy.append(rough is not None and rough.state != settling.NOT_STEADY)
+        never.append(sunk is not None and sunk.state == steady_state.NOT_STEADY)
+        noisy.append(rough is not None and rough.state != steady_state.NOT_STEADY)
     of_end, of_steady, of_sinking, of_noise = (Tally.of(outcomes) for outcomes in (ends, always, never, noisy))
     words = (
         f"steady from there on, within a round and 5 %, in {of_end.words()}; an even rate from the start in"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from cli.follow import running
-from cli.follow.running import Wish
+from cli.follow.running import RunOptions
 from cli.inputs import planning
 from cli.inputs.planning import Planned
 from cli.target.service import Service
@@ -109,7 +109,7 @@ def complete_receipt(service: Service, run: str) -> None:
 def _run(service: Service, planned: Planned) -> tuple[str, Check]:
     run = running.made_up_name(planned.plan["name"])
     # JSON's way of showing progress: a line for each change, to stderr.
-    ended = running.follow_to_end(service, planned, Wish(run, as_json=True))
+    ended = running.follow_to_end(service, planned, RunOptions(run, as_json=True))
     execution = ended.execution
     words = [execution.status, execution.error, running.readable_cause(execution.cause)]
     advice = f"look at the run: `matrix watch {run} {service.deployment.flag}`, and its graph in the console"

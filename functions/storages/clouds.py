@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from aws.stack import network
 from aws.stack.environment import environment
-from aws.stack.lending import OWN_FOLDER, lent
+from aws.stack.lending import OWN_FOLDER, local_mount
 from matrix.check.existing import written
 from matrix.input.matrix import Matrix
 from matrix.terms.documents.job import ExportedTo, Mount
@@ -132,7 +132,7 @@ def _mount_of_one(storage: Part, resource_id: str | None, run: str, *, wants_dev
 
 def _lent(folder: str, storage: Part) -> Mount | None:
     """Return the folder that the local cloud lends; None on AWS, and for what the local cloud has itself."""
-    mount = lent(folder) if is_lent(storage) else None
+    mount = local_mount(folder) if is_lent(storage) else None
     module = file_system(storage)
     if mount and not is_written_in(storage):
         mount["is_read_only"] = True

@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from support.agent_cloud import BUCKET, PAUSE_S, PREFIX, REGION, ROOT, MetadataService
 
-from agent.__main__ import farewell
+from agent.__main__ import report_outcome
 from agent.board import blackboard
 from agent.errors import BlackboardUnavailable, DeadlinePassed, JobInvalid, MetadataUnavailable
 from agent.machine.metadata import identify
@@ -312,7 +312,7 @@ class Refusing:
 def test_an_agent_that_cannot_put_its_last_documents_still_says_why(refused):
     board, session = Refusing(refused), Session(None, "u", None, logging.getLogger())
 
-    assert farewell(board, None, session, io.StringIO()) == 1
+    assert report_outcome(board, None, session, io.StringIO()) == 1
 
     assert board.written["failed.json"]["message"] == f"PUT {refused}: AccessDenied"
     assert "done.json" not in board.written
@@ -321,6 +321,6 @@ def test_an_agent_that_cannot_put_its_last_documents_still_says_why(refused):
 def test_a_failure_is_told_though_the_log_of_it_cannot_be_kept():
     board, session = Refusing("log.gz"), Session(None, "u", None, logging.getLogger())
 
-    assert farewell(board, {"error": "ToolFailed", "message": "exit status 7"}, session, io.StringIO()) == 1
+    assert report_outcome(board, {"error": "ToolFailed", "message": "exit status 7"}, session, io.StringIO()) == 1
 
     assert board.written["failed.json"]["error"] == "ToolFailed"

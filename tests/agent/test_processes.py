@@ -34,7 +34,7 @@ def test_what_goes_on_without_a_program_ends_when_another_thread_strikes_it(kill
     armed = Armed([command("sleep 60", killed)], killed.parent)
     armed.release()
 
-    armed.strike()
+    armed.terminate()
 
     with pytest.raises(ToolFailed, match="signal SIGKILL"):
         armed.wait()

@@ -14,8 +14,8 @@ from support.cli_documents import CELLS, plan_document, progress_rows, rows, sum
 from typer import Exit
 
 from cli.follow import following, interruption, progress, running
-from cli.follow.interruption import ClosingDown, Patience
-from cli.follow.running import Wish
+from cli.follow.interruption import InterruptCounter, Patience
+from cli.follow.running import RunOptions
 from cli.inputs.planning import Planned
 from cli.messages.errors import CommandError, ExitCode, FunctionFailed, UnknownRun
 from cli.target import mirror
@@ -83,7 +83,7 @@ def no_pauses(monkeypatch):
 def run_interrupted(service):
     """Run until the interruption; return what is said at the end."""
     with pytest.raises(CommandError) as ended:
-        running.run_to_end(service, Planned({}, plan_document()), Wish("r"))
+        running.run_to_end(service, Planned({}, plan_document()), RunOptions("r"))
     return ended.value
 
 
@@ -151,7 +151,7 @@ def test_a_second_interruption_of_a_local_run_leaves_nothing_to_do_where_its_clo
     service.deployment = Deployment("local", "s", "us-east-1", "http://localhost:1", process=this_process())
 
     with pytest.raises(CommandError) as ended:
-        running.run_to_end(service, Planned({}, plan_document()), Wish("r", ends_cloud=True))
+        running.run_to_end(service, Planned({}, plan_document()), RunOptions("r", ends_cloud=True))
 
     said = ended.value
     assert "deleted: everything goes with the local cloud" in said.message
@@ -162,7 +162,7 @@ def test_a_second_interruption_of_a_local_run_leaves_nothing_to_do_where_its_clo
     service = FakeService([{"deleted": [], "remaining": [VOLUME]}] * 9, interrupt_at_reap=(1,))
     service.deployment = Deployment("local", "s", "us-east-1", "http://localhost:1", process=this_process())
     with pytest.raises(CommandError) as ended, claims.used(workdir):
-        running.run_to_end(service, Planned({}, plan_document()), Wish("r", ends_cloud=True))
+        running.run_to_end(service, Planned({}, plan_document()), RunOptions("r", ends_cloud=True))
     assert "still there: volume vol-1" in ended.value.message
     assert ended.value.advice == "finish by hand: matrix reap --run r --local"
 
@@ -213,7 +213,7 @@ def test_a_run_that_stays_unknown_is_lost_sight_of_and_said_to_go_on(monkeypatch
     unknown_at_first(service, looks=99)
 
     with pytest.raises(CommandError, match="lost sight of run r") as ended:
-        running.run_to_end(service, Planned({}, plan_document()), Wish("r"))
+        running.run_to_end(service, Planned({}, plan_document()), RunOptions("r"))
 
     assert "the run itself goes on" in ended.value.advice
 
@@ -222,7 +222,7 @@ def test_a_run_that_is_not_known_yet_is_stopped_all_the_same():
     service = FakeService([])
     unknown_at_first(service, looks=1)
 
-    interruption.stop_and_clean(service, "r", print, ClosingDown(), Patience(pause_s=0.0, at_most_s=60.0))
+    interruption.stop_and_clean(service, "r", print, InterruptCounter(), Patience(pause_s=0.0, at_most_s=60.0))
 
     assert service.calls[:2] == ["describe", "stop r"]
 
@@ -238,7 +238,7 @@ def test_a_run_that_has_ended_meanwhile_is_not_stopped_again():
 def test_signals_are_given_back():
     before = signal.getsignal(signal.SIGINT)
 
-    with ClosingDown():
+    with InterruptCounter():
         assert signal.getsignal(signal.SIGINT) is not before
     assert signal.getsignal(signal.SIGINT) is before
 
@@ -256,7 +256,7 @@ def test_a_local_run_keeps_its_files_and_names_the_failed_cell(cloud, capsys, wo
             return super().progress_rows(run)
 
     with pytest.raises(Exit) as ended:
-        running.run_to_end(Ending(running_local_cloud()), Planned({}, plan_document()), Wish("r"))
+        running.run_to_end(Ending(running_local_cloud()), Planned({}, plan_document()), RunOptions("r"))
 
     assert ended.value.exit_code == ExitCode.FAILED
     said = capsys.readouterr().out
@@ -281,7 +281,7 @@ def test_that_the_local_cloud_has_ended_is_said_within_seconds(workdir):
 
     began = time.monotonic()
     with pytest.raises(CommandError) as ended:
-        running.run_to_end(Started(from_cloud_document(document)), Planned({}, plan_document()), Wish("r"))
+        running.run_to_end(Started(from_cloud_document(document)), Planned({}, plan_document()), RunOptions("r"))
     took_s = time.monotonic() - began
     cloud.wait()
 
@@ -472,7 +472,7 @@ def test_a_look_that_no_further_one_mends_is_the_last(error, reason):
     failing(service, error, 99)
 
     with pytest.raises(CommandError, match=f"lost sight of run r: {reason}"):
-        running.run_to_end(service, Planned({}, plan_document()), Wish("r"))
+        running.run_to_end(service, Planned({}, plan_document()), RunOptions("r"))
 
     assert service.calls.count("look") == 1
 

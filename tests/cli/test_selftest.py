@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from agent.machine import settling
+from agent.machine import steady_state
 from cli.selftest import hard, live, trials
 from cli.selftest.judging import Tally
 from matrix.plan import planning
@@ -96,7 +96,7 @@ def test_stalls_that_end_with_the_bins_of_fio_are_caught(monkeypatch):
 
 def test_a_saw_tooth_that_is_called_noise_is_caught(monkeypatch):
     assert verdicts(hard._saw_tooth, 3) == {"saw-tooth": "holds"}
-    monkeypatch.setattr(settling, "LEAST_PEAK", 2.0)
+    monkeypatch.setattr(steady_state, "LEAST_PEAK", 2.0)
     assert verdicts(hard._saw_tooth, 3) == {"saw-tooth": "WRONG"}
 
 
@@ -125,8 +125,8 @@ def test_a_rule_of_steady_state_that_sees_no_slope_is_caught(monkeypatch):
         return row.verdict
 
     assert judged() == "holds"
-    monkeypatch.setattr(settling, "MOST_SLOPE", 1.0)
-    monkeypatch.setattr(settling, "MOST_EXCURSION", 1.0)
+    monkeypatch.setattr(steady_state, "MOST_SLOPE", 1.0)
+    monkeypatch.setattr(steady_state, "MOST_EXCURSION", 1.0)
     assert judged() == "WRONG"
 
 

@@ -38,7 +38,7 @@ from aws.run import endings
 from aws.stack import clients
 from aws.stack import retrying as functions_retrying
 from cli.follow import following, interruption
-from cli.follow.interruption import ClosingDown, Patience
+from cli.follow.interruption import InterruptCounter, Patience
 from cli.target.deployment import Deployment
 from cli.target.service import Execution
 from contract.keys import MeetingPlace
@@ -532,7 +532,7 @@ def follow(tried, error):
 @row("cli/follow/interruption.py: _reap_until_empty", absent=NO_CONDITION)
 def reap(tried, error):
     service: Any = Watched(dict, tried.failing(error))
-    done = interruption._reap_until_empty(service, "r", tried.said.append, ClosingDown(), Patience(0.0, 60.0))
+    done = interruption._reap_until_empty(service, "r", tried.said.append, InterruptCounter(), Patience(0.0, 60.0))
     if not done.is_complete:
         raise RuntimeError(done.problem)
 

@@ -13,7 +13,7 @@ from aws.records.plans import image_of
 from aws.run import creations
 from aws.stack.clock import now
 from aws.stack.environment import environment
-from aws.stack.lending import OWN_FOLDER, lent
+from aws.stack.lending import OWN_FOLDER, local_mount
 from aws.stack.retrying import NotYet, retried
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run.job import JobMaker, user_data
@@ -50,7 +50,7 @@ def launch(
     # A builder's job names what the workloads of all cells need; any other job takes it from the plan's image.
     if document["kind"] in ("measure", "populate"):
         document["provisions"] = image_of(plan, cell["image"])["provisions"]
-    if "work_volume" in cell and not lent(OWN_FOLDER):
+    if "work_volume" in cell and not local_mount(OWN_FOLDER):
         document["work_mount"] = {"kind": "ebs", "devices": [WORK_DEVICE], "fstype": "xfs"}
     # The sweep ends instances past the run's deadline, so they must have uploaded their samples before it.
     document["deadline_at"] = min(document["deadline_at"], plan["deadline_at"])
@@ -131,4 +131,4 @@ def _nonce(board: Board) -> str:
 
 def root_mount() -> Mount:
     """Return the mount of an instance that works on its root volume; in the local cloud that is a folder of its own."""
-    return lent(OWN_FOLDER) or {"kind": "root"}
+    return local_mount(OWN_FOLDER) or {"kind": "root"}

@@ -7,7 +7,7 @@ from matrix.terms.documents.job import Mount
 OWN_FOLDER = "volumes/{instance_id}"
 
 
-def lent(folder: str) -> Mount | None:
+def local_mount(folder: str) -> Mount | None:
     """Return the mount of a folder that the local cloud lends; None on AWS."""
     root = environment().local_mount_root
     return {"kind": "directory", "path": f"{root}/{folder}"} if root else None

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from matrix.answer.open_loops import highest_rates
 from matrix.answer.results import never_measured, point_warnings
-from matrix.answer.settling import joined_steadiness
+from matrix.answer.steady_state import joined_steadiness
 from matrix.answer.tool_bound import BOUND_SHARE
 from matrix.samples.histograms import Histogram, latency
 from matrix.samples.rates import MOST_CURVES

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from matrix.answer import layers
 from matrix.answer.open_loops import behind_warnings, highest_rates
-from matrix.answer.settling import steadiness_of, steadiness_warnings
+from matrix.answer.steady_state import steadiness_of, steadiness_warnings
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
 from matrix.input.workloads import MODELS
 from matrix.samples.cloudwatch import without_series

@@ -10,8 +10,8 @@ from typing import Any
 from matrix.check.cells import Combination, Expansion, path_of_workload
 from matrix.check.existing import existing_problems
 from matrix.check.kinds import kind_problems
-from matrix.check.misleading import misleading_problems
 from matrix.check.objective import objective_problems, own_metric_problems
+from matrix.check.plan_warnings import warning_problems
 from matrix.check.tags import tag_problems
 from matrix.input import limits, workloads
 from matrix.input.emulation import emulation_problems
@@ -104,7 +104,7 @@ def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
         yield Problem("exclude", f"a list of {len(matrix.exclude)}", "leaves no cell to measure", "exclude less")
     yield from _duplicate_problems(matrix, cells)
     yield from _room_problems(matrix, cells)
-    yield from misleading_problems(matrix, cells)
+    yield from warning_problems(matrix, cells)
     yield from kind_problems(matrix, cells)
     yield from _image_problems(matrix, cells)
     yield from _one_zone_problems(cells)

@@ -14,7 +14,7 @@ from aws.inventory import resources
 from aws.records import bucket
 from aws.records.plans import plan_of
 from aws.stack import tags
-from aws.stack.lending import OWN_FOLDER, lent
+from aws.stack.lending import OWN_FOLDER, local_mount
 from contract.keys import FAILED
 from matrix.input.fleet import architecture_of
 from matrix.plan import images
@@ -75,7 +75,7 @@ def create(_token: str, storage: Part, _tags: list[dict[str, str]], run: str, na
         purpose=SERVER,
         fleet=fleet,
         boot=_own_image(plan) or instances.Boot(newest(parameter), root_device),
-        mount=lent(OWN_FOLDER) or ebs.mount(own_volume),
+        mount=local_mount(OWN_FOLDER) or ebs.mount(own_volume),
         job=partial(serving_job, cell=cell),
     )
     return bucket.get(board.fleet)["instances"][0]

@@ -156,7 +156,7 @@ def test_where_no_storage_is_fast_enough_none_is_recommended():
     assert {each["verdict"]["code"] for each in question["candidates"]} == {"misses"}
 
 
-def test_the_slow_end_of_a_rate_is_its_tenth_percentile():
+def test_the_tail_of_a_rate_is_its_tenth_percentile():
     summary, results, _planned = build_run({"ebs": {50: 3000.0}})
     [cell] = summary["cells"]
     for document in (cell, results[cell["id"]]):
@@ -207,7 +207,7 @@ def test_nobody_is_sent_to_a_dearer_storage_for_less_than_five_per_cent():
     assert won == {1: "EFS", 10: "EFS", 50: "EBS", 100: "EBS"}
 
 
-def test_where_the_slow_end_is_not_carried_the_median_ranks_and_says_so():
+def test_where_the_tail_is_not_carried_the_median_ranks_and_says_so():
     few, _ = decided({"ebs": {10: 3000.0}, "efs": {10: 3500.0}})
     many, _ = decided({"ebs": {60: 3000.0}, "efs": {60: 3500.0}})
     [of_few], [of_many] = few["questions"], many["questions"]
@@ -235,7 +235,7 @@ def slower_tail(summary, results, kind, factor):
     return summary
 
 
-def test_storages_with_equal_medians_are_told_apart_by_the_slow_end_that_ranks_them():
+def test_storages_with_equal_medians_are_told_apart_by_the_tail_that_ranks_them():
     summary, results, _ = build_run({"ebs": {50: 3000.0}, "efs": {50: 3000.0}})
     [question] = decide(slower_tail(summary, results, "efs", 1.82), results=results)["questions"]
 

@@ -91,7 +91,7 @@ def test_charts_draw_no_percentile_that_too_few_samples_carry():
     assert curve.heads[-1] == "P90 (s)"
 
 
-def test_costs_stand_against_medians_where_the_slow_end_is_not_known(view):
+def test_costs_stand_against_medians_where_the_tail_is_not_known(view):
     [chart] = costs(view)
 
     assert chart.y_title == "P50 of build time (s)"

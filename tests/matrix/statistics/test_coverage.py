@@ -243,7 +243,7 @@ def test_intervals_of_the_median_hold_it(shape, instances, repetitions, shared):
     ("instances", "repetitions", "shared"), [(50, 3, 0.0), (50, 3, 0.05), (50, 5, 0.1), (100, 3, 0.02)]
 )
 @pytest.mark.parametrize("shape", [normal, log_normal, one_slow])
-def test_intervals_of_the_slow_end_hold_it_as_often_as_they_say(shape, instances, repetitions, shared):
+def test_intervals_of_the_tail_hold_it_as_often_as_they_say(shape, instances, repetitions, shared):
     rng = np.random.default_rng(7)
     fleets = [drawn(shape, instances, repetitions, shared, rng) for _ in range(TRIALS)]
 

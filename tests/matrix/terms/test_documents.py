@@ -14,7 +14,7 @@ from support.matrices import matrix
 from support.runs_for_reports import build_run
 
 from agent import samples as agent_samples
-from agent.machine.settling import Steadiness
+from agent.machine.steady_state import Steadiness
 from agent.workloads.trial import Outcome
 from matrix.answer.decision import decide
 from matrix.answer.results import skipped_result

@@ -26,8 +26,8 @@ def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
 
 def _risks(candidate: Candidate, question: Question) -> list[documents.Risk]:
     risks: list[documents.Risk] = []
-    if candidate.slow_end and candidate.slow_end.doubt:
-        risks.append(candidate.slow_end.doubt)
+    if candidate.tail and candidate.tail.doubt:
+        risks.append(candidate.tail.doubt)
     if candidate.lacks:
         risks.append({"code": "not-replicated", "shortages": [each.to_document() for each in candidate.lacks]})
     if question.ranked_level == MEDIAN:
@@ -67,7 +67,7 @@ def _margin(candidate: Candidate, wanted: Objective) -> float:
 
 
 def _crossing(candidate: Candidate, wanted: Objective) -> list[documents.Risk]:
-    end = candidate.slow_end
+    end = candidate.tail
     if end is None or end.low is None or end.high is None:
         return []
     if wanted.is_met(end.low) and wanted.is_met(end.high):
@@ -78,7 +78,7 @@ def _crossing(candidate: Candidate, wanted: Objective) -> list[documents.Risk]:
 def _against_objective(candidate: Candidate, meeting: list[Candidate], wanted: Objective) -> documents.Verdict:
     margin = _margin(candidate, wanted)
     if candidate not in meeting:
-        end = candidate.slow_end
+        end = candidate.tail
         near = end and any(edge is not None and wanted.is_met(edge) for edge in (end.low, end.high))
         return {"code": "misses", "margin": margin, "interval_meets": bool(near)}
     if candidate is meeting[0]:

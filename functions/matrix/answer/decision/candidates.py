@@ -20,7 +20,7 @@ class Candidate:
     point: str
     storage: str
     file_system: str
-    slow_end: Percentile | None
+    tail: Percentile | None
     median: Percentile | None
     cost: PointCost | None
     values: FleetValues | None
@@ -45,7 +45,7 @@ class Candidate:
 
     def to_document(self) -> documents.Candidate:
         """As it is in summary.json."""
-        end = self.slow_end
+        end = self.tail
         return {
             "cell": self.cell,
             "point": self.point,
@@ -103,7 +103,7 @@ class Question:
     @property
     def judged(self) -> list[Candidate]:
         """Those that have a figure to be judged by."""
-        return [candidate for candidate in self.candidates if candidate.slow_end is not None and candidate.lost is None]
+        return [candidate for candidate in self.candidates if candidate.tail is not None and candidate.lost is None]
 
     @property
     def is_comparison(self) -> bool:

@@ -137,16 +137,16 @@ def _candidate(
     values = from_columns(samples, name, is_shared=is_shared(cell["storage"])) if samples else None
     if values is not None and not len(values.pooled):
         values = None
-    slow_end, median = (_percentile(metric, values, each) for each in (level, MEDIAN))
+    tail, median = (_percentile(metric, values, each) for each in (level, MEDIAN))
     if name == HIGHEST_RATE:
         # An interval of rates that were tried would say nothing of those between them.
-        slow_end, median = (end and replace(end, low=None, high=None) for end in (slow_end, median))
+        tail, median = (end and replace(end, low=None, high=None) for end in (tail, median))
     return Candidate(
         cell=str(cell["id"]),
         point=str(point["id"]),
         storage=storage,
         file_system=_system(cell),
-        slow_end=slow_end,
+        tail=tail,
         median=median,
         cost=bill.point_cost(cell, point),
         values=values,
@@ -184,7 +184,7 @@ def _counts_in_memory(cell: Mapping[str, Any], point: Mapping[str, Any]) -> bool
 def _absent(cell: Mapping[str, Any], storage: str) -> Candidate:
     why = error_text(cell.get("error")).replace(f"{cell['id']}: ", "") or str(cell.get("state"))
     return Candidate(
-        cell=str(cell["id"]), point="", storage=storage, file_system=_system(cell), slow_end=None, median=None,
+        cell=str(cell["id"]), point="", storage=storage, file_system=_system(cell), tail=None, median=None,
         cost=None, values=None, lost={"code": "failed", "reason": why},
     )  # fmt: skip
 
@@ -196,11 +196,11 @@ def _belongs(cell: Mapping[str, Any], question: Question) -> bool:
 def _rank(question: Question, wanted: Objective) -> None:
     """Rank by the slow end; without an objective, by the median where the slow end of one of them is not carried."""
     judged = question.judged
-    uncarried = [end.doubt for candidate in judged if (end := candidate.slow_end) and not end.is_carried]
+    uncarried = [end.doubt for candidate in judged if (end := candidate.tail) and not end.is_carried]
     if uncarried and wanted.limit is None and all(candidate.median for candidate in judged):
         question.why_median = uncarried[0]
     for candidate in question.candidates:
-        candidate.ranked = candidate.median if question.why_median else candidate.slow_end
+        candidate.ranked = candidate.median if question.why_median else candidate.tail
 
 
 def _name_absences(question: Question, family: Sequence[Question]) -> None:
@@ -227,7 +227,7 @@ def _name_absences(question: Question, family: Sequence[Question]) -> None:
 
 def _same_level(candidate: Candidate, question: Question) -> float:
     """A candidate's figure at the percentile by which another question ranks."""
-    percentile = candidate.median if question.why_median else candidate.slow_end
+    percentile = candidate.median if question.why_median else candidate.tail
     return percentile.value if percentile else candidate.value
 
 

@@ -35,7 +35,7 @@ def judge_by_sustained(
     risk: Risk = {"code": "judged-by-sustained", "burst": worst, "share": share, "job_s": wanted.job_s or 0.0}
     return replace(
         candidate,
-        slow_end=_times(candidate.slow_end, factor),
+        tail=_times(candidate.tail, factor),
         median=_times(candidate.median, factor),
         values=candidate.values and replace(candidate.values, table=candidate.values.table * factor),
         cost=candidate.cost and replace(candidate.cost, usd=candidate.cost.usd / share),

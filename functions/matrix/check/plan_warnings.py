@@ -22,7 +22,7 @@ LEAST_FIO_S = 1.0
 CACHES_TO_READ = 2
 
 
-def misleading_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def warning_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield a warning for each part of the matrix whose figures would not be those of its storage."""
     yield from _short_fio_problems(matrix, cells)
     yield from _page_cache_problems(matrix, cells)

@@ -8,7 +8,7 @@ import pytest
 from support.agent_cloud import touch_params
 
 from agent.engine import crew
-from agent.machine import settling
+from agent.machine import steady_state
 from agent.workloads import engines, touch
 
 
@@ -31,7 +31,7 @@ def noisy(*levels, noise=0.05, seed=1):
     ],
 )
 def test_a_rate_is_steady_from_the_first_round_after_which_nothing_breaks_the_rule(what, rates, from_s, ratio):
-    found = settling.find(rates)
+    found = steady_state.find(rates)
 
     assert found.from_s == from_s, what
     assert found.ratio == pytest.approx(ratio)
@@ -49,18 +49,18 @@ def test_a_rate_is_steady_from_the_first_round_after_which_nothing_breaks_the_ru
     ],
 )
 def test_what_still_changes_at_the_end_is_not_steady(what, rates):
-    assert settling.find(rates).to_document() == {
+    assert steady_state.find(rates).to_document() == {
         "state": "not steady", "from_s": None, "ratio": None, "seconds": len(rates),
     }, what  # fmt: skip
 
 
 def test_noise_from_one_second_to_the_next_is_no_change():
-    assert settling.find(noisy((60, 100))).from_s == 0
-    assert settling.find(noisy((30, 300), (90, 100))).from_s == 42
+    assert steady_state.find(noisy((60, 100))).from_s == 0
+    assert steady_state.find(noisy((30, 300), (90, 100))).from_s == 42
 
 
 def test_an_even_rate_that_noise_moves_beyond_the_limits_is_too_noisy_and_not_unsteady():
-    states = [settling.find(noisy((10, 100), noise=0.1, seed=seed)).state for seed in range(200)]
+    states = [steady_state.find(noisy((10, 100), noise=0.1, seed=seed)).state for seed in range(200)]
 
     # Without the noise's own share in the limits two thirds of them were not steady.
     assert states.count("not steady") <= 10
@@ -68,7 +68,7 @@ def test_an_even_rate_that_noise_moves_beyond_the_limits_is_too_noisy_and_not_un
 
 
 def test_a_change_beyond_what_noise_explains_is_told_in_spite_of_it():
-    states = {settling.find(noisy((24, 300), (6, 60), noise=0.1, seed=seed)).state for seed in range(50)}
+    states = {steady_state.find(noisy((24, 300), (6, 60), noise=0.1, seed=seed)).state for seed in range(50)}
 
     assert states == {"not steady"}
 
@@ -76,19 +76,19 @@ def test_a_change_beyond_what_noise_explains_is_told_in_spite_of_it():
 def test_noise_is_what_bends_and_no_line_or_single_fall():
     generator = random.Random(1)
 
-    assert settling.noise([generator.gauss(100, 5) for _ in range(2000)]) == pytest.approx(0.05, rel=0.1)
-    assert settling.noise([100.0 + 10 * place for place in range(10)]) == 0
-    assert settling.noise([300.0] * 8 + [60.0] * 7) == 0
-    assert settling.noise([0.0] * 10) == 0
+    assert steady_state.noise([generator.gauss(100, 5) for _ in range(2000)]) == pytest.approx(0.05, rel=0.1)
+    assert steady_state.noise([100.0 + 10 * place for place in range(10)]) == 0
+    assert steady_state.noise([300.0] * 8 + [60.0] * 7) == 0
+    assert steady_state.noise([0.0] * 10) == 0
 
 
 @pytest.mark.parametrize("rates", [[], [100.0] * 8, [0.0] * 3])
 def test_too_few_seconds_are_too_short(rates):
-    assert settling.find(rates) == settling.Steadiness(len(rates), "too short")
+    assert steady_state.find(rates) == steady_state.Steadiness(len(rates), "too short")
 
 
 def test_where_nothing_was_done_nothing_is_said():
-    assert settling.find([0.0] * 20) is None
+    assert steady_state.find([0.0] * 20) is None
 
 
 def report(*workers):
@@ -118,14 +118,14 @@ def test_a_rate_that_swings_is_not_steady_and_has_its_period(period_s, seconds):
     generator = random.Random(period_s)
     rates = [(100 if second % period_s < period_s / 2 else 40) * generator.gauss(1, 0.02) for second in range(seconds)]
 
-    found = settling.find(rates)
+    found = steady_state.find(rates)
 
     assert found.state == "not steady"
     assert found.period_s == pytest.approx(period_s, rel=0.05)
 
 
 def test_neither_noise_nor_a_line_nor_a_fall_has_a_period():
-    swings = [settling.period(noisy((120, 100), noise=0.1, seed=seed)) for seed in range(300)]
+    swings = [steady_state.period(noisy((120, 100), noise=0.1, seed=seed)) for seed in range(300)]
     lines = [
         [100.0 - second / 2 for second in range(100)],
         [100.0] * 60 + [40.0] * 60,
@@ -134,4 +134,4 @@ def test_neither_noise_nor_a_line_nor_a_fall_has_a_period():
     ]
 
     assert sum(swing is not None for swing in swings) <= 1
-    assert [settling.period(rates) for rates in lines] == [None] * len(lines)
+    assert [steady_state.period(rates) for rates in lines] == [None] * len(lines)
