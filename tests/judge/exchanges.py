@@ -22,6 +22,9 @@ from werkzeug.datastructures import Headers, MultiDict
 KNOWN_DIFFERENCES = {
     "dynamodb:BatchWriteItem BatchWriteItem.UnprocessedItems: {} has a length of 0, not from 1 to 25": "AWS's own "
     "answers have it, as the example of its API reference has",
+    "ec2:DescribeVpcEndpoints DescribeVpcEndpoints.VpcEndpoints[].State: 'available' is none of PendingAcceptance, "
+    "Pending, Available, Deleting, Deleted, Rejected, Failed, Expired, Partial": "AWS's own answers have it in small "
+    "letters, as the example of its CLI reference has; Plan matrix reads both",
 }
 
 

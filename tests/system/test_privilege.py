@@ -159,13 +159,19 @@ def _leave_things_behind(cloud: Cloud, run: Run) -> None:
     """Make a backup and a snapshot behind the run's back, as a backup plan of the account would; lose a volume."""
     fsx, ec2 = cloud.client("fsx"), cloud.client("ec2")
     ours = [{"Name": "tag:storage-matrix:run", "Values": [run.name]}]
-    until(lambda: fsx.describe_file_systems()["FileSystems"], "the FSx file system")
-    fsx.create_backup(FileSystemId=fsx.describe_file_systems()["FileSystems"][0]["FileSystemId"])
+    until(lambda: _open_zfs(fsx), "the FSx file system")
+    fsx.create_backup(FileSystemId=_open_zfs(fsx)[0])
     until(lambda: ec2.describe_volumes(Filters=ours)["Volumes"], "a volume")
     volume = ec2.describe_volumes(Filters=ours)["Volumes"][0]
     tags = [{"ResourceType": kind, "Tags": volume["Tags"]} for kind in ("snapshot", "volume")]
     ec2.create_snapshot(VolumeId=volume["VolumeId"], TagSpecifications=tags[:1])
     ec2.create_volume(AvailabilityZone=volume["AvailabilityZone"], Size=8, TagSpecifications=tags[1:])
+
+
+def _open_zfs(fsx: Any) -> list[str]:
+    """The file systems that FSx backs up whole; of ONTAP it backs up volumes."""
+    systems = fsx.describe_file_systems()["FileSystems"]
+    return [each["FileSystemId"] for each in systems if each["FileSystemType"] == "OPENZFS"]
 
 
 def _lose_data(cloud: Cloud) -> None:
