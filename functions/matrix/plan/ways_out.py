@@ -37,8 +37,8 @@ class WayOut:
     vpc: str = ""
     route_table: str = ""
     has_internet: bool = False
-    has_gateway: bool = False
-    """Whether a gateway endpoint of S3 is in its route table."""
+    gateways: frozenset[str] = field(default_factory=frozenset)
+    """Services with a gateway endpoint in its route table, such as `s3`."""
     endpoints: frozenset[str] = field(default_factory=frozenset)
     """Services with an interface endpoint and private DNS in its VPC, such as `sts`."""
     leads_elsewhere: bool = False
@@ -46,7 +46,7 @@ class WayOut:
 
     def reaches(self, service: str) -> bool | None:
         """Return whether an API of the region is reached; None where only another network could have the way."""
-        if self.has_internet or service.lower() in self.endpoints or (service == OBJECTS and self.has_gateway):
+        if self.has_internet or service.lower() in self.endpoints | self.gateways:
             return True
         return None if self.leads_elsewhere else False
 
@@ -55,7 +55,7 @@ class WayOut:
 
         Their address is one of the dual-stack names of S3, which private DNS of an interface endpoint does not answer.
         """
-        if self.has_internet or (os == "al2023" and self.has_gateway):
+        if self.has_internet or (os == "al2023" and OBJECTS.lower() in self.gateways):
             return True
         return None if self.leads_elsewhere else False
 
@@ -77,13 +77,12 @@ def read(
     for subnet in subnets:
         table = _table_of(subnet, route_tables)
         routes = [route for route in table.get("Routes", []) if route.get("State", "active") == "active"]
-        gateways = [
-            each
+        gateways = {
+            each["ServiceName"].removeprefix(prefix)
             for each in available
             if each.get("VpcEndpointType", "Gateway") == "Gateway"
-            and each["ServiceName"] == prefix + OBJECTS.lower()
             and table.get("RouteTableId") in each.get("RouteTableIds", [])
-        ]
+        }
         private = {
             each["ServiceName"].removeprefix(prefix)
             for each in available
@@ -99,7 +98,7 @@ def read(
                 subnet["VpcId"],
                 str(table.get("RouteTableId", "")),
                 any(_is_internet(route, is_public=is_public) for route in routes),
-                bool(gateways),
+                frozenset(gateways),
                 frozenset(private),
                 # Without a route table nothing can be told of the subnet.
                 not table or any(_leads_elsewhere(route) for route in routes),
@@ -163,6 +162,7 @@ def problems(ways: Sequence[WayOut], plan: PlanDocument, matrix: Matrix, region:
     """Yield what of a plan cannot work in the subnets, with the endpoint or the image that mends it."""
     subnets = used(ways, plan)
     yield from service_problems(subnets, region)
+    yield from _of_storages(subnets, matrix, region)
     for planned in plan["images"]:
         recipe = planned["recipe"]
         os = recipe["os"]
@@ -181,10 +181,21 @@ def service_problems(subnets: Sequence[WayOut], region: str) -> Problems:
         yield from _problems(subnets, reaches, rule, partial(creation_of, service, region=region))
 
 
-def creation_of(service: str, way: WayOut, region: str) -> str:
+def _of_storages(subnets: Sequence[WayOut], matrix: Matrix, region: str) -> Problems:
+    """Yield the storages whose service has an endpoint of its own that subnets lack."""
+    storages = [(f"storage[{number}]", storage) for number, storage in enumerate(matrix.storage)]
+    storages += [(f"include[{number}].storage", cell.storage) for number, cell in enumerate(matrix.include)]
+    for path, storage in storages:
+        if service := storage.gateway_service:
+            rule = f"is reached by an endpoint of its own, {service}, to which subnets have no way"
+            fix = partial(creation_of, service, region=region, is_gateway=True)
+            yield from _problems(subnets, partial(WayOut.reaches, service=service), rule, fix, path=path)
+
+
+def creation_of(service: str, way: WayOut, region: str, *, is_gateway: bool = False) -> str:
     """Return the command that makes the endpoint which a subnet lacks."""
     begin = f"aws ec2 create-vpc-endpoint --vpc-id {way.vpc} --service-name com.amazonaws.{region}.{service.lower()}"
-    if service == OBJECTS:
+    if is_gateway or service == OBJECTS:
         return f"`{begin} --route-table-ids {way.route_table}`"
     return (
         f"`{begin} --vpc-endpoint-type Interface --private-dns-enabled --subnet-ids {way.subnet}`, with a security"

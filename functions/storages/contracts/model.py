@@ -94,6 +94,8 @@ class Storage(Element, Protocol):
     """The field of a matrix that decides what its credits are."""
     starter: ClassVar[Mapping[str, Any]]
     """What `matrix new` writes beside the required fields, so that a first run measures something worth knowing."""
+    gateway_service: ClassVar[str]
+    """The service of the gateway endpoint by which subnets without internet reach it; empty where they need none."""
     usual_instance_type: ClassVar[str]
     """An instance type that it can be used from."""
     most_readers: ClassVar[int | None]
@@ -320,6 +322,7 @@ class StorageModel(ElementModel):
     are_limits_published: ClassVar[bool] = True
     bursts_by: ClassVar[str] = "type"
     starter: ClassVar[Mapping[str, Any]] = {}
+    gateway_service: ClassVar[str] = ""
     usual_instance_type: ClassVar[str] = "m6i.large"
     most_readers: ClassVar[int | None] = None
     most_answer_bytes: ClassVar[int | None] = None

@@ -25,6 +25,7 @@ class S3ExpressStorage(StorageModel):
     is_shared: ClassVar[bool] = True
     is_only_read: ClassVar[bool] = True
     keeps_objects: ClassVar[bool] = True
+    gateway_service: ClassVar[str] = "s3express"
     # Seconds that creating the bucket and deleting it with its objects takes, and may take.
     create_and_delete_s: ClassVar[float] = 15.0
     create_and_delete_most_s: ClassVar[float] = 900.0

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.matrices import DD, EFS, FIO, YOCTO, matrix
+from support.matrices import DD, EFS, FIO, READ, YOCTO, matrix
 
 from matrix.plan import ways_out
 from matrix.plan.planning import plan
@@ -87,6 +87,19 @@ def test_a_gateway_endpoint_counts_in_its_own_route_tables_only():
     assert problem.value == ["subnet-a", "subnet-b", "subnet-c"][: len(problem.value)]
     assert "have no way to S3" in problem.rule
     assert "--service-name com.amazonaws.eu-west-1.s3 --route-table-ids rtb-1" in problem.fix
+
+
+def test_a_directory_bucket_needs_a_gateway_endpoint_of_its_own():
+    express = {"storage": [{"type": "s3-express"}], "workload": [READ]}
+    own = GATEWAY | {"ServiceName": "com.amazonaws.eu-west-1.s3express"}
+
+    [problem] = firm(problems(ways(endpoints=CLOSED), **express))
+
+    assert problem.path == "storage[0]"
+    assert "is reached by an endpoint of its own, s3express" in problem.rule
+    assert "--service-name com.amazonaws.eu-west-1.s3express --route-table-ids rtb-1" in problem.fix
+    assert problems(ways(endpoints=[*CLOSED, own]), **express) == []
+    assert problems(ways(ANYWHERE | {"NatGatewayId": "nat-1"}), **express) == []
 
 
 @pytest.mark.parametrize(
