@@ -7,7 +7,7 @@ from matrix.terms.documents.summary import Candidate, Decision, Question, Summar
 from matrix.terms.verdicts import difference_of, is_open, judged, winner
 from matrix.text.decisions import NEAR, at_sizes, limit_words, listed, not_comparable
 from matrix.text.rankings import OPEN, Name
-from matrix.text.replication import shortage_words
+from matrix.text.replication import shortage_words_of
 from matrix.text.risks import risk_words
 from matrix.text.warnings import kinds_of, of_run
 
@@ -155,7 +155,7 @@ def _at(some: list[Question], questions: list[Question]) -> str:
 def _why_open(questions: list[Question]) -> str:
     found = [each for question in questions for each in map(difference_of, judged(question)) if each]
     few = [each for each in found if each["code"] == "too-few"]
-    reasons = list(dict.fromkeys(shortage_words(each.get("shortages") or []) for each in few))[:1]
+    reasons = [shortage_words_of(each.get("shortages") or [] for each in few)] if few else []
     if any(each["code"] == "not-significant" for each in found):
         reasons.append("chance can explain the difference")
     return listed(reasons)

@@ -1,6 +1,7 @@
 """What a fleet lacks to be compared, in words."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
 from matrix.statistics.shortage import LEAST_LAUNCHES
 from matrix.terms.documents.summary import Shortage
@@ -21,6 +22,21 @@ def shortage_words(shortages: Sequence[Shortage]) -> str:
     fields = " and ".join(f'"{FIELDS[each["unit"]]}": {each["least"]}' for each in shortages)
     is_launched = any(each["unit"] == "launch" for each in shortages)
     return f"only {few}: set {fields}" + ("" if is_launched else f', or "launches": {LEAST_LAUNCHES}')
+
+
+def shortage_words_of(several: Iterable[Sequence[Shortage]]) -> str:
+    """Write what several comparisons lack: `only 1 to 2 instances and 1 repetition: set …`."""
+    by_unit: defaultdict[str, list[Shortage]] = defaultdict(list)
+    for shortages in several:
+        for each in shortages:
+            by_unit[each["unit"]].append(each)
+    most = [max(same, key=lambda each: each["count"]) for same in by_unit.values()]
+    words = shortage_words(most)
+    for same, worst in zip(by_unit.values(), most, strict=True):
+        fewest = min(each["count"] for each in same)
+        if fewest < worst["count"]:
+            words = words.replace(_counted(worst), f"{fewest} to {_counted(worst)}", 1)
+    return words
 
 
 def _counted(shortage: Shortage) -> str:

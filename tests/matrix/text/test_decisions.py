@@ -10,7 +10,7 @@ from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
 from matrix.terms.documents import summary as documents
 from matrix.text.decisions import decision_sentences, not_comparable, question_words
-from matrix.text.replication import shortage_words
+from matrix.text.replication import shortage_words, shortage_words_of
 from matrix.text.risks import risk_words
 from matrix.text.verdicts import difference_words, lost_words, verdict_words
 
@@ -148,6 +148,15 @@ def test_shortages_name_the_fields_that_help():
         'only 2 instances and 1 repetition: set "count": 3 and "repetitions": 3, or "launches": 3'
     )
     assert shortage_words([launch]) == 'only 2 launches: set "launches": 3'
+
+
+def test_what_several_comparisons_lack_is_said_of_all_of_them():
+    one, two = ({"unit": "instance", "count": count, "least": 3} for count in (1, 2))
+
+    assert shortage_words_of([[one, *ONE_REPETITION], [two, *ONE_REPETITION]]) == (
+        'only 1 to 2 instances and 1 repetition: set "count": 3 and "repetitions": 3, or "launches": 3'
+    )
+    assert shortage_words_of([[one], [], [one]]) == shortage_words([one])
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
