@@ -30,6 +30,7 @@ def watch(
     region: options.Region = None,
     web: options.Web = False,
     as_json: options.AsJson = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Follow a run.
 
@@ -55,14 +56,15 @@ def watch(
         execution = service.execution(run)
     plan = readable(service.plan, run)
     with opening.following(service, run, is_wanted=web, has_ended=not execution.is_running):
-        _follow(service, run, plan, as_json=as_json)
+        _follow(service, run, plan, as_json=as_json, verbose=verbose)
 
 
-def _follow(service: Service, run: str, plan: PlanDocument | None, *, as_json: bool) -> None:
+def _follow(service: Service, run: str, plan: PlanDocument | None, *, as_json: bool, verbose: bool) -> None:
     """Follow a run to its end."""
     console = terminal.stderr() if as_json else terminal.stdout()
     environment = service.deployment.environment
-    with InterruptCounter() as closing, following.view(console, environment, plain=as_json) as shown:
+    view = following.view(console, environment, plain=as_json, verbose=verbose)
+    with InterruptCounter() as closing, view as shown:
         # The local cloud has no console but ours.
         linked = Linked(shown, Traces(service.deployment)) if environment == "aws" and not as_json else shown
         try:

@@ -46,6 +46,17 @@ def test_watching_a_finished_run_shows_its_results_and_keeps_them(cloud, matrix,
     assert json.loads((workdir / "runs/r/summary.json").read_text())["run"] == "r"
 
 
+def test_verbose_watching_prints_file_systems_too_and_not_only_how_cells_ended(cloud, matrix):
+    finished(cloud)
+
+    brief, long = (matrix("watch", "r", *options).output for options in ((), ("--verbose",)))
+
+    assert "file system ebs-gp3: " in long
+    assert "file system ebs-gp3: " not in brief
+    assert f"cell {CELLS[0]}: measured" in long
+    assert f"cell {CELLS[0]}: measured" in brief
+
+
 def test_a_look_at_a_run_reads_no_points_and_no_resources(cloud):
     cloud.write_rows("r", rows())
 
