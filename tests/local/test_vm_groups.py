@@ -72,11 +72,9 @@ def test_the_machines_and_the_judge_of_the_network_agree_on_the_template(kind: s
         return groups.Group(name, rules(is_out=False), rules(is_out=True))
 
     fleet = groups.Interface("10.83.0.7", (group(network.FLEET),))
+    addresses = {"floating": network.FLOATING[kind], "ontap": network.OF_ONTAP, "internet": network.INTERNET}
     ends = {
-        need.to: ("", {"floating": network.FLOATING[kind], "internet": network.INTERNET}[need.to])
-        if need.to in ("floating", "internet")
-        else (need.to, "")
-        for need in network.NEEDS.values()
+        need.to: ("", addresses[need.to]) if need.to in addresses else (need.to, "") for need in network.NEEDS.values()
     }
     for name, address in ends.values():
         end = groups.Interface(address or "192.0.2.1", (group(name),) if name else None)

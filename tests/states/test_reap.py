@@ -230,7 +230,7 @@ def test_a_service_that_the_account_forbids_keeps_nothing_else_alive(stack, cont
     swept = sweep(context)
 
     assert ids(swept["deleted"]) >= {instance, prefix}
-    assert swept["unasked"].keys() == {"efs", "fsx-lustre", "fsx-openzfs"}
+    assert swept["unasked"].keys() == {"efs", "fsx-lustre", "fsx-ontap", "fsx-openzfs"}
     assert "AccessDeniedException" in swept["unasked"]["fsx-openzfs"]
 
 

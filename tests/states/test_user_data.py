@@ -14,9 +14,11 @@ import plan_matrix
 import populate_cache
 from aws.ec2 import images, instances
 from aws.records import bucket, plans
+from aws.stack import tags
 from matrix.run.job import USER_DATA_MAX_BYTES, user_data
 from matrix.terms.keys import booted_image_key
 from matrix.terms.problems import InvalidMatrix
+from storages import clouds
 from storages.file_server import cloud as file_server
 
 ROOT = Path(__file__).parents[2]
@@ -52,10 +54,23 @@ def scripts(stack, monkeypatch):
     # Nothing is mounted here, and scenarios that emulate their storages are for local runs only.
     monkeypatch.setenv("LOCAL_MOUNT_ROOT", "/storage")
     monkeypatch.setenv("ENVIRONMENT", "local")
+    monkeypatch.setattr(clouds, "attach", lambda _storage, _instances: None)
     # Nor does a file server tell where it listens.
     address = json.dumps({"host": "10.0.0.7", "port": 7575, "token": "of-this-run"})
     monkeypatch.setattr(file_server, "_document", lambda _, name: address if name == "address.json" else None)
     return given
+
+
+def with_owned_volumes(matrix, stack):
+    """A matrix whose volumes that exist do so, and may be attached by the stack."""
+    for storage in matrix["storage"]:
+        if "volumeId" in storage:
+            tag = {"Key": tags.MAY_ATTACH, "Value": stack["STACK"]}
+            storage["volumeId"] = boto3.client("ec2").create_volume(
+                AvailabilityZone="us-east-1b", Size=storage["sizeGiB"], VolumeType="gp3", Iops=3000, Throughput=125,
+                TagSpecifications=[{"ResourceType": "volume", "Tags": [tag]}],
+            )["VolumeId"]  # fmt: skip
+    return matrix
 
 
 def run(matrix, context, name="run"):
@@ -75,8 +90,8 @@ def run(matrix, context, name="run"):
 
 
 @pytest.mark.parametrize("scenario", first_is_quick(SCENARIOS), ids=lambda path: path.stem)
-def test_the_user_data_of_every_scenario_fits_and_is_a_sound_script(scenario, scripts, context, tmp_path):
-    plan = run(json.loads(scenario.read_text()), context)
+def test_the_user_data_of_every_scenario_fits_and_is_a_sound_script(scenario, scripts, stack, context, tmp_path):
+    plan = run(with_owned_volumes(json.loads(scenario.read_text()), stack), context)
 
     assert len(scripts) >= len(plan["cells"]) > 0
     assert max(len(text.encode()) for text in scripts) <= USER_DATA_MAX_BYTES

@@ -31,15 +31,20 @@ def key(cloud: Cloud) -> str:
 
 @contextmanager
 def bounded(cloud: Cloud, name: str, *policies: dict[str, Any]) -> Iterator[None]:
-    """Make the statements of policies the permissions boundary of each role of the stack."""
+    """Make the statements of policies the permissions boundary of each role of the stack, instead of what it has."""
     iam = cloud.client("iam")
     statements = [statement for policy in policies for statement in policy["Statement"]]
     arn = made(cloud, name, {"Version": "2012-10-17", "Statement": statements})
     roles = [role["RoleName"] for role in iam.list_roles()["Roles"] if role["RoleName"].startswith("storage-matrix-")]
+    before = {role: iam.get_role(RoleName=role)["Role"].get("PermissionsBoundary") for role in roles}
     for role in roles:
         iam.put_role_permissions_boundary(RoleName=role, PermissionsBoundary=arn)
     try:
         yield
     finally:
-        for role in roles:
-            iam.delete_role_permissions_boundary(RoleName=role)
+        for role, boundary in before.items():
+            if boundary:
+                known = boundary["PermissionsBoundaryArn"]
+                iam.put_role_permissions_boundary(RoleName=role, PermissionsBoundary=known)
+            else:
+                iam.delete_role_permissions_boundary(RoleName=role)

@@ -268,7 +268,8 @@ def _suggest_kind(value: object, kinds: list[str]) -> str:
     family = str(value).partition("-")[0]
     siblings = [kind for kind in kinds if kind.startswith(f"{family}-")]
     if "-" in str(value) and siblings and value not in kinds:
-        return f"of its family only {' and '.join(siblings)} can be measured: write that, or leave it out"
+        known = " and ".join(filter(None, [", ".join(siblings[:-1]), siblings[-1]]))
+        return f"of its family only {known} can be measured: write that, or leave it out"
     close = difflib.get_close_matches(str(value)[:40], kinds, n=1)
     return f"{_MEANT}{close[0]}?" if close else "write one of them, or leave it out"
 

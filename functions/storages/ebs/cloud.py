@@ -41,7 +41,7 @@ def mount(storage: Part) -> Mount:
         return {
             "kind": "ebs-existing",
             "volumes": [storage["volumeId"]],
-            "is_read_only": not storage["mayWrite"],
+            "is_read_only": not storage.get("mayWrite"),
         }
     return {"kind": "ebs", "devices": list(devices_of(storage)), "fstype": "xfs"}
 

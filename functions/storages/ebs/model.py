@@ -93,7 +93,7 @@ class EbsStorage(StorageModel):
     """Snapshot that each instance's volume is made from, such as one that holds a filled cache."""
     volume_id: Annotated[VolumeId | None, Field(examples=["vol-0123456789abcdef0"])] = None
     """A volume that exists, as the other fields describe it: attached to the one instance of a fleet, never deleted."""
-    may_write: bool = False
+    may_write: bool | None = None
     """Whether a volume that exists may be written, in a folder of the run's own; else it is mounted read-only."""
 
     @property

@@ -48,20 +48,20 @@ def on_front(*candidates, **facts):
 
 
 def test_candidates_are_ranked_by_speed_and_priced_by_cost_and_of_equal_costs_by_speed():
-    slow_end = [candidate("a", 30.0, 1.0), candidate("b", 10.0, 2.0), candidate("c", 20.0, 1.0)]
+    tail = [candidate("a", 30.0, 1.0), candidate("b", 10.0, 2.0), candidate("c", 20.0, 1.0)]
     left_out = [
         candidate("d", None),
         candidate("e", 1.0, lost={"code": "left-out", "reason": "wrong"}),
         candidate("f", 40.0, None),
     ]
-    asked = question(*slow_end, *left_out)
+    asked = question(*tail, *left_out)
 
     assert names(asked.judged) == ["a", "b", "c", "f"]
     assert names(asked.ranked) == ["b", "c", "a", "f"]
     assert names(asked.priced) == ["c", "a", "b"]
-    assert names(question(*slow_end, higher_is_better=True).ranked) == ["a", "c", "b"]
+    assert names(question(*tail, higher_is_better=True).ranked) == ["a", "c", "b"]
     assert asked.is_comparison
-    assert not question(slow_end[0], left_out[0]).is_comparison
+    assert not question(tail[0], left_out[0]).is_comparison
 
 
 @pytest.mark.parametrize(
@@ -236,8 +236,8 @@ def test_a_job_that_outlasts_its_credits_is_judged_by_what_is_sustained(metric, 
 
     after = judge_by_sustained(before, cell, metric, Objective(job_s=job_s), higher_is_better=higher_is_better)
 
-    assert (after.slow_end.value, after.cost.usd) == pytest.approx((value, usd))
-    assert (after.slow_end.low, after.slow_end.high) == (pytest.approx(value * 0.9), None)
+    assert (after.tail.value, after.cost.usd) == pytest.approx((value, usd))
+    assert (after.tail.low, after.tail.high) == (pytest.approx(value * 0.9), None)
     assert len(after.risks) == 1
     assert judge_by_sustained(before, {}, metric, Objective(job_s=job_s), higher_is_better=True) is before
 
@@ -259,7 +259,7 @@ def test_a_slow_tail_is_named_from_twice_the_median_on(values, higher_is_better,
     assert slow_tail(None, higher_is_better=False) is None
 
 
-def test_a_document_has_the_figures_of_the_slow_end_and_as_good_only_where_the_figures_tell():
+def test_a_document_has_the_figures_of_the_tail_and_as_good_only_where_the_figures_tell():
     slow, fast = candidate("slow", 120.0, 1.0, low=110.0, high=130.0), candidate("fast", 100.0, 2.0)
     asked = question(slow, fast, candidate("none", None))
 

@@ -194,8 +194,8 @@ def test_an_instance_type_and_a_metric_are_suggested_by_their_spelling():
 
 def test_a_storage_that_is_not_supported_is_not_answered_with_another():
     assert (
-        "only fsx-lustre and fsx-openzfs can be measured"
-        in problems_of(storage=[{"type": "fsx-ontap"}])["storage[0].type"].fix
+        "only fsx-lustre, fsx-ontap and fsx-openzfs can be measured"
+        in problems_of(storage=[{"type": "fsx-windows"}])["storage[0].type"].fix
     )
     assert "or leave it out" in problems_of(storage=[{"type": "gluster"}])["storage[0].type"].fix
     assert "did you mean ebs?" in problems_of(storage=[{"type": "ebss"}])["storage[0].type"].fix
