@@ -171,11 +171,15 @@ def test_the_bill_of_materials_lists_each_package_with_its_hashes(tmp_path):
     assert hashes == locked("requirements/run.txt")
 
 
-def test_each_action_of_ci_is_a_commit():
-    used = re.findall(r"uses: (\S+)", (ROOT / ".github/workflows/ci.yml").read_text())
+@pytest.mark.parametrize("page", [".github/workflows/ci.yml", "docs/ci.md"])
+def test_each_action_is_a_commit_and_each_container_a_digest(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    actions = re.findall(r"uses: (\S+)", text)
 
-    assert used
-    assert [action for action in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action)] == []
+    assert actions
+    assert [action for action in actions if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action)] == []
+    containers = re.findall(r"^ +container: (\S+)", text, re.MULTILINE)
+    assert [image for image in containers if not re.fullmatch(r"[\w./:-]+@sha256:[0-9a-f]{64}", image)] == []
 
 
 def signed(folder, key):
