@@ -98,10 +98,15 @@ class TextTable(Table):
         # Heads stand at the bottom of their row, all else at its top.
         turn = slice(None, None, -1 if is_head else 1)
         for line in list(zip_longest(*(part[turn] for part in parts), fillvalue=""))[turn]:
-            for at, (text, cell, width) in enumerate(zip(line, row, widths, strict=True)):
+            # A line ends with its last text, so that what is piped has no blanks at its ends.
+            ends = max((at for at, text in enumerate(line) if text), default=-1)
+            for at, (text, cell, width) in enumerate(zip(line[: ends + 1], row, widths, strict=False)):
                 room = " " * (width - cell_len(text))
-                written = f"{room}{text}" if self.columns[at].justify == "right" else f"{text}{room}"
-                gap = "" if at == len(widths) - 1 else " " * self.gap
+                if self.columns[at].justify == "right":
+                    written = f"{room}{text}"
+                else:
+                    written = text if at == ends else f"{text}{room}"
+                gap = "" if at == ends else " " * self.gap
                 yield Segment(f"{written}{gap}", style + console.get_style(cell.style) if cell.style else style)
             yield Segment.line()
 
