@@ -74,7 +74,7 @@ bench-fleet: $(VENV)/.dev  ## How quick large fleets are: gates and functions at
 peers: $(VENV)/.dev  ## Hold our engines against the tools of others that are on the PATH, in pairs (5 minutes on an idle machine)
 	@$(BIN)/python -m bench.peers
 
-vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run: each storage, each release of Debian (root on Debian, about half an idle hour)
+vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run: each storage, each release of Debian (root on Debian, about 22 idle minutes)
 	@STORAGE_MATRIX_VM_TESTS=all $(PYTEST) tests/system/test_vm_fleet.py && rm -rf .pytest-$@
 
 faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way, and write docs/records/faults.md (about two hours on two cores; goes on where it was)
