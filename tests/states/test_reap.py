@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, EndpointConnectionError
 
 import reap
 from aws.ec2 import instances
@@ -18,6 +18,7 @@ from storages import clouds
 from storages.efs import cloud as efs
 from storages.mountpoint import cloud as mountpoint
 from storages.s3 import cloud as s3
+from storages.s3_files import cloud as s3_files
 
 LONG_AHEAD, LONG_PAST = 4_000_000_000.0, 1_000_000_000.0
 EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
@@ -232,6 +233,20 @@ def test_a_service_that_the_account_forbids_keeps_nothing_else_alive(stack, cont
     assert ids(swept["deleted"]) >= {instance, prefix}
     assert swept["unasked"].keys() == {"efs", "fsx-lustre", "fsx-ontap", "fsx-openzfs"}
     assert "AccessDeniedException" in swept["unasked"]["fsx-openzfs"]
+
+
+def test_a_service_that_a_region_does_not_have_keeps_nothing_else_alive(stack, context, running, monkeypatch):
+    def existing():
+        raise EndpointConnectionError(endpoint_url="https://s3files.eu-south-2.api.aws/")
+
+    monkeypatch.setattr(s3_files, "existing", existing)
+    [instance] = launch("r", LONG_AHEAD)
+
+    swept = sweep(context)
+
+    assert instance in ids(swept["deleted"])
+    assert swept["unasked"].keys() == {"s3-files"}
+    assert "s3files.eu-south-2" in swept["unasked"]["s3-files"]
 
 
 def test_a_service_that_fails_to_answer_fails_the_sweep_so_that_it_is_repeated(stack, context, running, forbidden):

@@ -52,6 +52,15 @@ def test_creating_twice_makes_one_tagged_bucket_in_the_zone_of_the_first_subnet(
     assert s3_express.find("b" * 60) is None
 
 
+def test_in_a_region_without_directory_buckets_there_is_no_address_to_ask(stack, monkeypatch):
+    monkeypatch.setenv("AWS_REGION", "eu-central-1")
+    # The name of its endpoint does not resolve there: boto/boto3 issue 4684.
+    monkeypatch.setattr(s3_express, "client", lambda _service: pytest.fail("asked S3"))
+
+    assert list(s3_express.existing()) == []
+    assert s3_express.find(TOKEN) is None
+
+
 def test_each_zone_of_the_stack_has_a_bucket_of_its_own(stack):
     assert s3_express.create(TOKEN, EXPRESS, TAGS, "run", "express", 1) == BUCKET.replace("az6", "az1")
 

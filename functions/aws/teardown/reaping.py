@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from aws_lambda_powertools import Logger
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, EndpointConnectionError
 
 from aws.ec2 import images, instances
 from aws.inventory import copies
@@ -65,7 +65,7 @@ def sweep(*, of: Selection, is_dry_run: bool, now: float, has_ended: bool = Fals
     to some runs; if the only one `has_ended`, as an event says, Step Functions is not asked. Instances are deleted at
     once; a volume or file system may have to wait for them, stays in `remaining` and goes in a later sweep. Copies that
     AWS made are deleted with the receipt of their run; it carries `now`, the time at which this sweep began. A service
-    that the account may not use is named in `unasked`; the others are swept.
+    that cannot be asked is named in `unasked`; the others are swept.
     """
     is_running = _RunningRuns({of.run} if of.run and has_ended else set(), now)
     # Before anything is looked for: see aws.run.creations.
@@ -175,19 +175,23 @@ def _all_tagged(unasked: dict[str, str]) -> Iterator[Leftover]:
 
 
 def _existing(kind: str, module: FileSystem, unasked: dict[str, str]) -> list[Existing]:
-    """Return the account's file systems; none, and the reason in `unasked`, where an account forbids the service.
+    """Return the account's file systems; none, and the reason in `unasked`, where the service cannot be asked.
 
-    Any other error ends the sweep, and Lambda repeats it. The receipt of a run that uses the service stays incomplete
-    until the service was asked.
+    It cannot where an account forbids it, or where it has no endpoint, as in a region that does not have it yet. Any
+    other error ends the sweep, and Lambda repeats it. The receipt of a run that uses the service stays incomplete until
+    the service was asked.
     """
     try:
         return list(module.existing())
+    except EndpointConnectionError as error:
+        reason = str(error)
     except ClientError as error:
         if error.response["Error"]["Code"] not in DENIED:
             raise
-        Logger().exception("not swept", kind=kind, reason=str(error))
-        unasked[kind] = str(error)
-        return []
+        reason = str(error)
+    Logger().error("not swept", kind=kind, reason=reason)
+    unasked[kind] = reason
+    return []
 
 
 class _RunningRuns:

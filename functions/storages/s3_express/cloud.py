@@ -9,11 +9,13 @@ from typing import Any
 
 from aws.stack import network
 from aws.stack.clients import client
+from aws.stack.environment import environment
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
 from storages.contracts.cloud import Copy, Existing, Refusal
 from storages.s3.cloud import place
+from storages.s3_express.model import ZONES
 
 CREATION_LIMIT_S = 0
 SEEN_GONE = "S3 ListDirectoryBuckets: not in the list"
@@ -50,7 +52,12 @@ def find(token: str) -> str | None:
 
 
 def _ours() -> Iterator[dict[str, Any]]:
-    """Yield the directory buckets of the account and region whose names could be of a stack."""
+    """Yield the directory buckets of the account and region whose names could be of a stack.
+
+    A region without S3 Express One Zone has no address to ask, and no run could make a bucket there.
+    """
+    if environment().region not in ZONES:
+        return
     for page in client("s3").get_paginator("list_directory_buckets").paginate():
         yield from (bucket for bucket in page.get("Buckets", []) if bucket["Name"].startswith(MARK))
 
@@ -106,9 +113,8 @@ def _abort(bucket: str, upload: dict[str, Any]) -> None:
 
 def existing() -> Iterator[Existing]:
     """Yield the directory buckets of the account and region with their tags, which the list does not say."""
-    control = client("s3control")
     for bucket in _ours():
-        arn = bucket["BucketArn"]
+        arn, control = bucket["BucketArn"], client("s3control")
         try:
             tags = control.list_tags_for_resource(AccountId=arn.split(":")[4], ResourceArn=arn)["Tags"]
         except control.exceptions.ClientError as error:
