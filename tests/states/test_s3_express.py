@@ -9,6 +9,7 @@ from botocore.utils import S3ExpressIdentityCache
 
 from aws.stack.clients import client
 from local.corrections import directory_buckets as stand_in
+from storages.directory_buckets import buckets
 from storages.s3_express import cloud as s3_express
 
 TOKEN = "a" * 60
@@ -55,7 +56,7 @@ def test_creating_twice_makes_one_tagged_bucket_in_the_zone_of_the_first_subnet(
 def test_in_a_region_without_directory_buckets_there_is_no_address_to_ask(stack, monkeypatch):
     monkeypatch.setenv("AWS_REGION", "eu-central-1")
     # The name of its endpoint does not resolve there: boto/boto3 issue 4684.
-    monkeypatch.setattr(s3_express, "client", lambda _service: pytest.fail("asked S3"))
+    monkeypatch.setattr(buckets, "client", lambda _service: pytest.fail("asked S3"))
 
     assert list(s3_express.existing()) == []
     assert s3_express.find(TOKEN) is None

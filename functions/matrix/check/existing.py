@@ -51,9 +51,10 @@ def _write_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         if is_closed and not cell.workload.is_only_reading and path not in reported:
             reported.add(path)
             rule = f"writes to its storage, and {storage.existing_id} is mounted read-only"
+            opened = f"{storage.opened_by} true for that storage, or " if storage.opened_by else ""
             fix = (
-                "write mayWrite true for that storage, or a command (workDirectory local) or build (buildDirectory"
-                " local) that reads what is below CACHE_DIR"
+                f"write {opened}a command (workDirectory local) or build (buildDirectory local) that reads what is"
+                " below CACHE_DIR"
             )
             yield Problem(f"{path}.type", cell.workload.type, rule, fix)
 

@@ -94,8 +94,8 @@ class Storage(Element, Protocol):
     """The field of a matrix that decides what its credits are."""
     starter: ClassVar[Mapping[str, Any]]
     """What `matrix new` writes beside the required fields, so that a first run measures something worth knowing."""
-    gateway_service: ClassVar[str]
-    """The service of the gateway endpoint by which subnets without internet reach it; empty where they need none."""
+    opened_by: ClassVar[str]
+    """The field by which a matrix lets a run write to one that exists; empty where it never is, or always."""
     usual_instance_type: ClassVar[str]
     """An instance type that it can be used from."""
     most_readers: ClassVar[int | None]
@@ -268,6 +268,11 @@ class Storage(Element, Protocol):
         ...
 
     @property
+    def gateway_service(self) -> str:
+        """The service whose gateway endpoint subnets without internet need for it; empty where they need none."""
+        ...
+
+    @property
     def is_free_between_zones(self) -> bool:
         """Whether its price includes the traffic between Availability Zones."""
         ...
@@ -322,7 +327,7 @@ class StorageModel(ElementModel):
     are_limits_published: ClassVar[bool] = True
     bursts_by: ClassVar[str] = "type"
     starter: ClassVar[Mapping[str, Any]] = {}
-    gateway_service: ClassVar[str] = ""
+    opened_by: ClassVar[str] = ""
     usual_instance_type: ClassVar[str] = "m6i.large"
     most_readers: ClassVar[int | None] = None
     most_answer_bytes: ClassVar[int | None] = None
@@ -470,6 +475,11 @@ class StorageModel(ElementModel):
     def offered_zones(self) -> Mapping[str, tuple[str, ...]] | None:
         """Return None: AWS makes it in each zone."""
         return None
+
+    @property
+    def gateway_service(self) -> str:
+        """It has an address in its subnets, or that of S3 serves it."""
+        return ""
 
     @property
     def is_free_between_zones(self) -> bool:

@@ -42,6 +42,7 @@ class EbsStorage(StorageModel):
     is_shared: ClassVar[bool] = False
     has_device: ClassVar[bool] = True
     existing_fields: ClassVar[tuple[str, ...]] = ("volumeId",)
+    opened_by: ClassVar[str] = "mayWrite"
     # A file system that two instances write is destroyed, and only io1 and io2 can be attached to several at all.
     most_instances: ClassVar[int | None] = 1
     bursts_by: ClassVar[str] = "volumeType"

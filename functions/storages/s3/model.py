@@ -10,9 +10,8 @@ from matrix.input.part import Part, Rule
 from matrix.terms.charges import Charge, Usage
 from matrix.terms.problems import Problems
 from storages.contracts.model import CeilingWords, Document, StorageModel, Words
+from storages.directory_buckets.zones import is_directory_bucket
 
-# How names of directory buckets end, and of no others (S3 user guide, directory bucket naming rules).
-_OF_DIRECTORY_BUCKETS = "--x-s3"
 # What reads it beside botocore, which each instance has.
 _PROGRAMS = {"crt": {"awscrt"}}
 
@@ -137,7 +136,7 @@ def what_exists_is_named_whole_and_read_by_commands(part: Part) -> Problems:
 
 def no_directory_bucket(part: Part) -> Problems:
     """Yield a problem for a bucket of S3 Express One Zone, by its name."""
-    if part.bucket and part.bucket.endswith(_OF_DIRECTORY_BUCKETS):
+    if part.bucket and is_directory_bucket(part.bucket):
         rule = (
             "is a directory bucket of S3 Express One Zone, which takes requests in sessions only (CreateSession), and"
             " no role of the stack may open one"

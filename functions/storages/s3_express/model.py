@@ -6,17 +6,7 @@ from typing import ClassVar, Literal
 from matrix.input.fields import Name
 from matrix.terms.charges import Charge, Usage
 from storages.contracts.model import CeilingWords, Document, StorageModel, Words
-
-# S3 user guide, "S3 Express One Zone Availability Zones and Regions", read in November 2026.
-ZONES: Mapping[str, tuple[str, ...]] = {
-    "us-east-1": ("use1-az4", "use1-az5", "use1-az6"),
-    "us-east-2": ("use2-az1", "use2-az2"),
-    "us-west-2": ("usw2-az1", "usw2-az3", "usw2-az4"),
-    "ap-south-1": ("aps1-az1", "aps1-az3"),
-    "ap-northeast-1": ("apne1-az1", "apne1-az4"),
-    "eu-west-1": ("euw1-az1", "euw1-az3"),
-    "eu-north-1": ("eun1-az1", "eun1-az2", "eun1-az3"),
-}
+from storages.directory_buckets.zones import GATEWAY_SERVICE, REQUEST_S, WRITES_PER_S, ZONES
 
 
 class S3ExpressStorage(StorageModel):
@@ -25,7 +15,6 @@ class S3ExpressStorage(StorageModel):
     is_shared: ClassVar[bool] = True
     is_only_read: ClassVar[bool] = True
     keeps_objects: ClassVar[bool] = True
-    gateway_service: ClassVar[str] = "s3express"
     # Seconds that creating the bucket and deleting it with its objects takes, and may take.
     create_and_delete_s: ClassVar[float] = 15.0
     create_and_delete_most_s: ClassVar[float] = 900.0
@@ -74,22 +63,22 @@ class S3ExpressStorage(StorageModel):
     @property
     def effective_iops(self) -> int:
         """Writes per second of a directory bucket, which may have twice the reads (S3 user guide, performance)."""
-        return 100_000
+        return WRITES_PER_S
 
     @property
     def read_latency_s(self) -> float:
         """Seconds that one GET takes beside its bytes: AWS says single-digit milliseconds, so the middle of these."""
-        return 0.005
+        return REQUEST_S
 
     @property
     def create_latency_s(self) -> float:
         """Seconds that one PUT of nothing takes: single-digit milliseconds too."""
-        return 0.005
+        return REQUEST_S
 
     @property
     def sync_latency_s(self) -> float:
         """Seconds that one PUT takes beside its bytes."""
-        return 0.005
+        return REQUEST_S
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield what it keeps, its requests, and each GiB that is written or read (S3 pricing since April 2025)."""
@@ -98,6 +87,11 @@ class S3ExpressStorage(StorageModel):
         yield Charge("s3_express_put", usage.write_requests)
         yield Charge("s3_express_read_gib", usage.read_bytes.times(1 / 2**30))
         yield Charge("s3_express_write_gib", usage.written_bytes.times(1 / 2**30))
+
+    @property
+    def gateway_service(self) -> str:
+        """That of directory buckets."""
+        return GATEWAY_SERVICE
 
     @property
     def offered_zones(self) -> Mapping[str, tuple[str, ...]]:

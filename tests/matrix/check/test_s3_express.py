@@ -8,7 +8,7 @@ from support.matrices import COMMAND, OBJECTS, READ, TOUCH, matrix, problems_of
 from local.corrections.yaml_template import load
 from matrix.plan import placing
 from matrix.plan.planning import plan
-from storages.s3_express.model import ZONES
+from storages.directory_buckets.zones import ZONES
 
 EXPRESS = {"type": "s3-express"}
 BY_COMMAND = EXPRESS | {"client": "command"}

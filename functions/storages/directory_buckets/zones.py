@@ -1,0 +1,31 @@
+"""Where directory buckets can be, and how they are named."""
+
+from collections.abc import Mapping
+
+# S3 user guide, "S3 Express One Zone Availability Zones and Regions", read in November 2026.
+ZONES: Mapping[str, tuple[str, ...]] = {
+    "us-east-1": ("use1-az4", "use1-az5", "use1-az6"),
+    "us-east-2": ("use2-az1", "use2-az2"),
+    "us-west-2": ("usw2-az1", "usw2-az3", "usw2-az4"),
+    "ap-south-1": ("aps1-az1", "aps1-az3"),
+    "ap-northeast-1": ("apne1-az1", "apne1-az4"),
+    "eu-west-1": ("euw1-az1", "euw1-az3"),
+    "eu-north-1": ("eun1-az1", "eun1-az2", "eun1-az3"),
+}
+# How names of directory buckets end, and of no others (S3 user guide, directory bucket naming rules).
+ENDING = "--x-s3"
+GATEWAY_SERVICE = "s3express"
+# A write and a read of a directory bucket: AWS says "single-digit milliseconds", so the middle of these.
+REQUEST_S = 0.005
+# Writes per second of a directory bucket, which may have twice the reads (S3 user guide, performance).
+WRITES_PER_S = 100_000
+
+
+def is_directory_bucket(name: str) -> bool:
+    """Return whether a bucket of this name is one."""
+    return name.endswith(ENDING)
+
+
+def zone_of(name: str) -> str:
+    """Return the id of the Availability Zone of a directory bucket: `use1-az4` of `tables--use1-az4--x-s3`."""
+    return name.removesuffix(ENDING).rpartition("--")[2]
