@@ -48,7 +48,7 @@ FILE_SYSTEMS: dict[str, FileSystem] = {
 }
 # Of volumes: what exists of them, and what they are made from.
 _CHECKED: dict[str, Callable[[Part, str], Iterable[Refusal]]] = {"ebs": ebs.refusals}
-_SUBNETS: dict[str, Callable[[Part], list[str]]] = {"ebs": ebs.subnets}
+_SUBNETS: dict[str, Callable[[Part], list[str]]] = {"ebs": ebs.subnets, "mountpoint": mountpoint.subnets}
 _ATTACHED: dict[str, Callable[[Part, Sequence[str]], None]] = {"ebs": ebs.attach}
 _DEVICES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.device}
 OF_INSTANCES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.mount, "instance-store": instance_store.mount}

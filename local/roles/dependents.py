@@ -237,10 +237,15 @@ def _of_directory_bucket(operation: str, request: Any, place: _Place) -> Iterato
             yield action, bucket, _context(RESOURCE_TAGS_KNOWN, directory_buckets.tags_of(place.account, name))
 
 
-def use_of_session(bucket: str, account: str, region: str) -> Needed:
-    """Return what a session of a directory bucket needs: asked at its first call on objects."""
+def use_of_session(bucket: str, method: str, account: str, region: str) -> Needed:
+    """Return what a session of a directory bucket needs: asked at each call on objects, by its HTTP method.
+
+    A client that asks for no mode gets a session that may write, or one that may only read where its role denies the
+    other (S3 API reference, CreateSession).
+    """
     tags = _context(RESOURCE_TAGS_KNOWN, directory_buckets.tags_of(account, bucket))
-    return "s3express:CreateSession", _Place(account, region).arn("s3express", f"bucket/{bucket}"), tags
+    mode = {"s3express:sessionmode": "ReadOnly" if method in ("GET", "HEAD") else "ReadWrite"}
+    return "s3express:CreateSession", _Place(account, region).arn("s3express", f"bucket/{bucket}"), tags | mode
 
 
 def _of_fsx(operation: str, body: dict[str, Any], place: _Place) -> Iterator[Needed]:

@@ -144,7 +144,7 @@ class RoleEnforcement:
         """Return the denial of an S3 call, or None. As on S3, an absent key without s3:ListBucket is denied, no 404."""
         caller = self._caller(response)
         if caller is None or caller.service == directory_buckets.SERVICE:
-            return self._use_of_session(caller, bucket) if caller else None
+            return self._use_of_session(caller, bucket, response.method) if caller else None
         name = f"s3:{response._get_action()}"
         action = PERMISSIONS.get(name, name)
         if action == "s3:DeleteObject" and key is None:
@@ -171,9 +171,9 @@ class RoleEnforcement:
             self.allows(caller, listing, prefix)
         return None
 
-    def _use_of_session(self, caller: Caller, bucket: str | None) -> ServiceException | None:
+    def _use_of_session(self, caller: Caller, bucket: str | None, method: str) -> ServiceException | None:
         """Return the denial of the session by which objects of a directory bucket are reached, or None."""
-        action, resource, context = dependents.use_of_session(bucket or "", caller.account, caller.region)
+        action, resource, context = dependents.use_of_session(bucket or "", method, caller.account, caller.region)
         permission = Permission(action, resource)
         return None if self.allows(caller, permission, context) else self._denial(caller, permission, context)
 

@@ -84,6 +84,11 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     ),
     "files": matrix(storage=[{"type": "s3-files", "name": "files"}], workload=[TOUCH], fleet=[TWO]),
     "express": matrix(storage=[{"type": "s3-express", "name": "express"}], workload=[READ], fleet=[ONE]),
+    "mounted": matrix(
+        storage=[{"type": "mountpoint", "name": "mounted", "storageClass": "EXPRESS_ONEZONE"}],
+        workload=[TOUCH],
+        fleet=[ONE],
+    ),
     "existing-files": matrix(
         storage=[{"type": "s3-files", "name": "theirs", "fileSystemId": THEIR_FILES}], workload=[TOUCH], fleet=[ONE]
     ),

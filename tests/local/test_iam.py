@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from support.running_cloud import function, role
 
-from local.roles.dependents import needed
+from local.roles.dependents import needed, use_of_session
 from local.roles.policies import Permission, about, decide, unknown_keys
 
 BUCKET = "arn:aws:s3:::results"
@@ -38,6 +38,17 @@ def test_who_makes_a_file_system_of_s3_files_must_also_tag_it_and_pass_the_role(
         ("s3files:TagResource", "arn:aws:s3files:us-east-1:123456789012:file-system/*"),
         ("iam:PassRole", "arn:aws:iam::123456789012:role/r"),
     ]
+
+
+@pytest.mark.parametrize(("method", "decision"), [("GET", "allow"), ("HEAD", "allow"), ("PUT", "implicit deny")])
+def test_a_role_that_may_open_sessions_that_read_cannot_write_to_a_directory_bucket(method, decision):
+    reading = {"StringEquals": {"s3express:SessionMode": "ReadOnly"}}
+
+    action, resource, context = use_of_session("tables--use1-az4--x-s3", method, "123456789012", "us-east-1")
+
+    assert resource == "arn:aws:s3express:us-east-1:123456789012:bucket/tables--use1-az4--x-s3"
+    assert decide([allow(action, resource, Condition=reading)], Permission(action, resource), context) == decision
+    assert decide([allow(action, resource)], Permission(action, resource), context) == "allow"
 
 
 def allow(action, resource="*", **more) -> dict:

@@ -13,7 +13,7 @@ import delete_file_system
 import plan_matrix
 import reap
 from aws.records import bucket, table
-from aws.stack import tags
+from aws.stack import network, tags
 from aws.stack.clients import client as cached_client
 from aws.teardown import receipts
 from matrix.terms.errors import FileSystemFailed
@@ -22,6 +22,7 @@ from storages import clouds
 from storages.efs import cloud as efs
 from storages.fsx_openzfs import cloud as fsx_openzfs
 from storages.models import existing_id
+from storages.mountpoint import cloud as mountpoint
 from storages.nfs import cloud as nfs
 from storages.s3 import cloud as s3
 
@@ -306,6 +307,38 @@ def test_a_bucket_that_is_closed_to_the_stack_is_refused_with_the_parameters_tha
 
     assert refusal.rule == "the stack may not read letters/2026/ of it"
     assert "ExistingBucket=theirs ExistingPrefix=letters/2026" in refusal.fix
+
+
+def test_a_bucket_of_somebody_is_mounted_read_only_and_whole_below_its_prefix(letters):
+    storage = {"type": "mountpoint", "bucket": "theirs", "prefix": "letters/2026", "cacheMiB": 64}
+
+    assert list(mountpoint.refusals(storage)) == []
+    assert clouds.mount_of(storage, ["theirs/letters/2026"], RUN) == {
+        "kind": "mountpoint", "bucket": "theirs", "prefix": "letters/2026", "region": "us-east-1",
+        "options": "read-only,max-cache-size=64", "is_read_only": True,
+    }  # fmt: skip
+    assert clouds.subnets(storage) == network.subnets()
+    [refusal] = mountpoint.refusals(storage | {"prefix": "letters/1"})
+    assert refusal.field == "prefix"
+
+
+def test_a_directory_bucket_of_somebody_is_mounted_from_its_own_zone_only(stack):
+    zones = [network.zone_id(each) for each in network.subnets()]
+    bucket = f"tables--{zones[-1]}--x-s3"
+    configuration = {
+        "Location": {"Type": "AvailabilityZone", "Name": zones[-1]},
+        "Bucket": {"Type": "Directory", "DataRedundancy": "SingleAvailabilityZone"},
+    }
+    cached_client("s3").create_bucket(Bucket=bucket, CreateBucketConfiguration=configuration)
+    cached_client("s3").put_object(Bucket=bucket, Key="sales/a", Body=b"a")
+    storage = {"type": "mountpoint", "bucket": bucket, "prefix": "sales"}
+
+    assert list(mountpoint.refusals(storage)) == []
+    assert clouds.subnets(storage) == [network.subnets()[-1]]
+    assert [each.field for each in mountpoint.refusals(storage | {"prefix": "costs"})] == ["prefix"]
+    [refusal] = mountpoint.refusals(storage | {"bucket": "tables--use1-az9--x-s3"})
+    assert refusal.rule == f"is in use1-az9, and the stack has subnets in {', '.join(zones)}"
+    assert "does not exist" in next(iter(mountpoint.refusals(storage | {"bucket": f"no--{zones[0]}--x-s3"}))).rule
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from storages.efs import cloud as efs
 from storages.fsx_openzfs import cloud as fsx_openzfs
 from storages.mountpoint import cloud as mountpoint
 from storages.s3 import cloud as s3
+from storages.s3_express import cloud as s3_express
 
 EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
 FSX = {
@@ -390,6 +391,27 @@ def test_a_bucket_is_mounted_at_the_instances_own_prefix_with_the_options_of_the
     assert mountpoint.mount(made, storage)["options"] == (
         "allow-delete,allow-overwrite,read-part-size=16777216,write-part-size=16000000,max-cache-size=4096"
     )
+
+
+EXPRESS = MOUNTED | {"storageClass": "EXPRESS_ONEZONE", "incrementalUpload": True}
+
+
+def test_a_directory_bucket_to_mount_is_made_found_and_deleted_and_is_none_to_read(stack):
+    read, made = s3_express.create(TOKEN, EXPRESS, TAGS, *OWNER), mountpoint.create(TOKEN, EXPRESS, TAGS, *OWNER)
+    client("s3").put_object(Bucket=made, Key="AROA123:i-0/file", Body=b"data")
+
+    assert made == f"sm-m{TOKEN[:40]}--use1-az6--x-s3"
+    assert mountpoint.find(TOKEN) == made
+    assert mountpoint.mount(made, EXPRESS) == {
+        "kind": "mountpoint", "bucket": made, "prefix": "{userid}", "region": "us-east-1",
+        "options": "allow-delete,allow-overwrite,incremental-upload",
+    }  # fmt: skip
+    assert [(each.id, each.tags) for each in mountpoint.existing()] == [(made, TAGS)]
+    assert [each.id for each in s3_express.existing()] == [read]
+    assert mountpoint.gone({made: 0.0}) == set()
+    assert mountpoint.delete(made) is True
+    assert mountpoint.gone({made: 0.0, f"data/mount-{TOKEN}": 0.0}) == {made, f"data/mount-{TOKEN}"}
+    assert s3_express.find(TOKEN) == read
 
 
 def test_prefixes_that_are_mounted_and_those_that_are_read_are_told_apart_by_their_names(stack):

@@ -1,27 +1,61 @@
-"""A prefix of the stack's data bucket for each file system; each instance mounts what lies below its own name there."""
+"""A prefix for each file system, or a directory bucket; each instance mounts what lies below its own name there.
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+The prefix is one of the stack's data bucket. A bucket of somebody is mounted read-only, and whole below its prefix.
+"""
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+from aws.stack import network
 from aws.stack.environment import environment
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.sizes import parse_size
 from storages import prefixes
-from storages.contracts.cloud import Copy, Refusal
+from storages.contracts.cloud import Copy, Existing, Refusal
+from storages.directory_buckets import buckets
+from storages.directory_buckets.zones import is_directory_bucket, zone_of
+from storages.s3 import cloud as s3
 
 CREATION_LIMIT_S = 0
-SEEN_GONE = prefixes.SEEN_GONE
+SEEN_GONE = f"{prefixes.SEEN_GONE}; {buckets.SEEN_GONE}"
 PURPOSE = ""
-PREFIXES = prefixes.OF_MOUNTS
-find, existing, gone, delete = PREFIXES.find, PREFIXES.existing, PREFIXES.gone, prefixes.delete
+PREFIXES, BUCKETS = prefixes.OF_MOUNTS, buckets.OF_MOUNTS
 # Without the first a step could not remove its files, without the second no file could be written again.
 ALWAYS = ("allow-delete", "allow-overwrite")
 OPTION_OF = {"readPartSize": "read-part-size", "writePartSize": "write-part-size", "cacheMiB": "max-cache-size"}
 
 
-def create(token: str, _storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
-    """Write down whose the prefix is; return its id. Writing it again changes nothing."""
-    return PREFIXES.create(token, tags)
+def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str, zone: int) -> str:
+    """Write down whose the prefix is, or create the directory bucket; return its id. Again it changes nothing."""
+    return BUCKETS.create(token, tags, zone) if storage.get("storageClass") else PREFIXES.create(token, tags)
+
+
+def find(token: str) -> str | None:
+    """Return the id of the one that this token made, None where there is none (any more)."""
+    return PREFIXES.find(token) or BUCKETS.find(token)
+
+
+def existing() -> Iterator[Existing]:
+    """Yield prefixes and directory buckets that say whose they are."""
+    return chain(PREFIXES.existing(), BUCKETS.existing())
+
+
+def gone(created_at: Mapping[str, float]) -> set[str]:
+    """Return which of these do not exist any more."""
+    of_prefixes = {each: at for each, at in created_at.items() if _is_prefix(each)}
+    of_buckets = {each: at for each, at in created_at.items() if not _is_prefix(each)}
+    seen_gone = PREFIXES.gone(of_prefixes) if of_prefixes else set()
+    return seen_gone | (BUCKETS.gone(of_buckets) if of_buckets else set())
+
+
+def delete(resource_id: str) -> bool:
+    """Delete everything below the prefix, or the bucket with all that is in it; say whether it is gone."""
+    return prefixes.delete(resource_id) if _is_prefix(resource_id) else buckets.delete(resource_id)
+
+
+def _is_prefix(resource_id: str) -> bool:
+    return "/" in resource_id
 
 
 def is_ready(_resource_id: str, _storage: Part) -> bool:
@@ -29,9 +63,24 @@ def is_ready(_resource_id: str, _storage: Part) -> bool:
     return True
 
 
-def refusals(_storage: Part) -> Iterable[Refusal]:
-    """Return none: a matrix can name none that exists."""
-    return ()
+def subnets(storage: Part) -> list[str]:
+    """Return the subnets in which its instances may be: of a directory bucket that exists those of its zone."""
+    bucket = storage.get("bucket", "")
+    if not is_directory_bucket(bucket):
+        return network.subnets()
+    return [each for each in network.subnets() if network.zone_id(each) == zone_of(bucket)]
+
+
+def refusals(storage: Part) -> Iterator[Refusal]:
+    """Yield why instances cannot mount the bucket that exists."""
+    if not is_directory_bucket(storage["bucket"]):
+        yield from s3.refusals(storage)
+    elif not subnets(storage):
+        zones = ", ".join(network.zone_id(each) for each in network.subnets())
+        rule = f"is in {zone_of(storage['bucket'])}, and the stack has subnets in {zones}"
+        yield Refusal("bucket", storage["bucket"], rule, "give the stack a subnet of that zone in SubnetIds")
+    else:
+        yield from s3.refusals_of_objects(storage)
 
 
 def is_lent(_storage: Part) -> bool:
@@ -40,16 +89,20 @@ def is_lent(_storage: Part) -> bool:
 
 
 def mount(resource_id: str, storage: Part) -> Mount:
-    """Return how an instance mounts what lies below its own name; its role lets it use nothing else."""
+    """Return how an instance mounts what lies below its own name, or what somebody's bucket has below its prefix."""
     bucket, _, prefix = resource_id.partition("/")
-    given = [f"{option}={parse_size(storage[field])}" for field, option in OPTION_OF.items() if storage.get(field)]
-    return {
+    is_ours = not storage.get("bucket")
+    options = [*ALWAYS] if is_ours else ["read-only"]
+    options += [f"{option}={parse_size(storage[field])}" for field, option in OPTION_OF.items() if storage.get(field)]
+    options += ["incremental-upload"] if storage.get("incrementalUpload") else []
+    mounted: Mount = {
         "kind": "mountpoint",
         "bucket": bucket,
-        "prefix": f"{prefix}/{{userid}}",
+        "prefix": "/".join(filter(None, [prefix, "{userid}" if is_ours else ""])),
         "region": environment().region,
-        "options": ",".join([*ALWAYS, *given]),
+        "options": ",".join(options),
     }
+    return mounted if is_ours else mounted | {"is_read_only": True}
 
 
 COPIES = COPIES_SEEN_GONE = ""

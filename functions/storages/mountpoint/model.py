@@ -1,17 +1,22 @@
-"""A bucket of Amazon S3, mounted by Mountpoint: files that are written once, from their beginning to their end."""
+"""A bucket of Amazon S3, mounted by Mountpoint: files that are written once, from their beginning to their end.
+
+It is the stack's bucket of S3 Standard, a directory bucket of S3 Express One Zone that the run makes, or a bucket of
+somebody that is only read.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Size
+from matrix.input.fields import BucketName, Name, ObjectPrefix, Size
 from matrix.input.part import Part, Rule
 from matrix.terms.charges import METERED_REQUEST_BYTES, Amount, Charge, Usage
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
 from storages.contracts.abilities import Ability
 from storages.contracts.model import CeilingWords, Document, StorageModel, Words
+from storages.directory_buckets.zones import GATEWAY_SERVICE, WRITES_PER_S, ZONES, is_directory_bucket
 
 # Mountpoint's configuration guide, performance: what it reads and writes in one request.
 PART_BYTES = 8 * UNITS["MiB"]
@@ -19,21 +24,29 @@ LEAST_PART_BYTES, MOST_PART_BYTES = 5 * UNITS["MiB"], 5 * UNITS["GiB"]  # S3 use
 # The cache is on the root volume of 20 GiB, which also has the system and what steps note.
 MOST_CACHE_MIB = 8_192
 # "Mountpoint for Amazon S3 file system behavior", version 1.23, file operations, by what a file system would do.
-LACKS = {
+LACKS: Mapping[Ability, str] = {
     Ability.WRITE_ANYWHERE: "Mountpoint writes new files only, each once and from its beginning to its end",
     Ability.SYNC_MIDWAY: "a sync completes the upload, and nothing more can be written to the file",
     Ability.SYNC_NAMES: "Mountpoint has no fsync of directories",
     Ability.ALLOCATE: "Mountpoint has no fallocate",
     Ability.RENAME: "S3 cannot rename an object of a general purpose bucket",
-    Ability.SEE_OTHERS: "each instance mounts a prefix of its own, as its role may use no other",
-    Ability.EVERYTHING: "Mountpoint has no links, permissions, locks and renames, and empty directories vanish",
+    Ability.SEE_OTHERS: "each instance mounts a prefix of its own",
+    Ability.EVERYTHING: (
+        "Mountpoint has no links, permissions, locks and renames of directories, and empty directories vanish"
+    ),
 }
+# Mountpoint renames the objects of directory buckets since version 1.19.
+LACKS_EXPRESS: Mapping[Ability, str] = {
+    ability: rule for ability, rule in LACKS.items() if ability is not Ability.RENAME
+}
+EXPRESS = "EXPRESS_ONEZONE"
 
 
 class MountpointStorage(StorageModel):
     """A bucket of Amazon S3 mounted by Mountpoint, each instance its own prefix: new files, reads, deletes."""
 
     is_shared: ClassVar[bool] = True
+    existing_fields: ClassVar[tuple[str, ...]] = ("bucket", "prefix")
     bursts_by: ClassVar[str] = "type"
     # Seconds that writing down whose the prefix is and deleting its objects takes, and may take.
     create_and_delete_s: ClassVar[float] = 10.0
@@ -42,6 +55,10 @@ class MountpointStorage(StorageModel):
         "Mountpoint",
         "Mountpoint",
         {
+            "storageClass": {EXPRESS: "S3 Express One Zone"},
+            "bucket": "of {}",
+            "prefix": "below {}",
+            "incrementalUpload": {True: "incremental upload"},
             "cacheMiB": "cache of {} MiB",
             "readPartSize": "reads parts of {}",
             "writePartSize": "writes parts of {}",
@@ -64,6 +81,14 @@ class MountpointStorage(StorageModel):
     """Kind of storage."""
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
+    storage_class: Annotated[Literal["EXPRESS_ONEZONE"] | None, Field(examples=["EXPRESS_ONEZONE"])] = None
+    """EXPRESS_ONEZONE mounts a directory bucket that the run makes in the fleet's zone; S3 Standard unless given."""
+    bucket: Annotated[BucketName | None, Field(examples=["my-tables"])] = None
+    """A bucket of yours in the stack's region, mounted read-only. Nothing is written, tagged or deleted."""
+    prefix: Annotated[ObjectPrefix | None, Field(examples=["sales/2026"])] = None
+    """Which of its prefixes is mounted."""
+    incremental_upload: bool | None = None
+    """Upload while a file is written, part by part (`--incremental-upload`); for EXPRESS_ONEZONE only."""
     cache_mib: Annotated[int | None, Field(ge=1, le=MOST_CACHE_MIB, alias="cacheMiB", examples=[4096])] = None
     """MiB of a cache of what was read, on the instance's root volume; empty before each step. None unless given."""
     read_part_size: Annotated[Size | None, Field(examples=["16MiB"])] = None
@@ -74,7 +99,31 @@ class MountpointStorage(StorageModel):
     @property
     def lacks(self) -> Mapping[Ability, str]:
         """What Mountpoint says that it cannot do."""
-        return LACKS
+        return LACKS_EXPRESS if self._is_express else LACKS
+
+    @property
+    def _is_express(self) -> bool:
+        return self.storage_class == EXPRESS or (self.bucket is not None and is_directory_bucket(self.bucket))
+
+    @classmethod
+    def is_written_in(cls, document: Document) -> bool:
+        """Return False for a bucket that exists."""
+        return "bucket" not in document
+
+    @classmethod
+    def is_in_one_zone(cls, document: Document) -> bool:
+        """Return whether it is a directory bucket."""
+        return "storageClass" in document or is_directory_bucket(document.get("bucket", ""))
+
+    @property
+    def offered_zones(self) -> Mapping[str, tuple[str, ...]] | None:
+        """The zones that have S3 Express One Zone, for a bucket that is made there."""
+        return ZONES if self.storage_class == EXPRESS else None
+
+    @property
+    def gateway_service(self) -> str:
+        """That of directory buckets; general purpose ones are reached as the agent reaches S3."""
+        return GATEWAY_SERVICE if self._is_express else ""
 
     @property
     def is_billed_by_use(self) -> bool:
@@ -88,42 +137,56 @@ class MountpointStorage(StorageModel):
 
     @property
     def effective_iops(self) -> int:
-        """PUTs and deletes per second of a prefix that S3 has not split yet (S3 user guide, performance)."""
-        return 3_500
+        """PUTs and deletes per second of a prefix that S3 has not split yet (S3 user guide, performance).
+
+        Of a directory bucket the writes per second.
+        """
+        return WRITES_PER_S if self._is_express else 3_500
 
     @property
     def read_latency_s(self) -> float:
-        """Seconds to the first byte of a read: 16 ms (median of 30 of Mountpoint's own runs until August 2026)."""
-        return 0.016
+        """Seconds to the first byte of a read: 16 ms, of a directory bucket 6.
+
+        Medians of 30 of Mountpoint's own runs until August 2026 (time_to_first_byte_read; of directory buckets that of
+        small files, as 1 ms of the large one is less than a request takes).
+        """
+        return 0.006 if self._is_express else 0.016
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds that a file of one byte takes: 36 ms (median of 30 of Mountpoint's own runs until August 2026)."""
-        return 0.036
+        """Seconds that a file of one byte takes: 36 ms, in a directory bucket 7 (medians of the same 30 runs)."""
+        return 0.007 if self._is_express else 0.036
 
     @property
     def sync_latency_s(self) -> float:
         """Seconds that completing an upload takes: those of a file of one byte."""
-        return 0.036
+        return self.create_latency_s
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield what it keeps, and its requests.
 
         Reads are one GET for each part where they follow each other, one for each read where they do not. Writes are a
-        PUT for each file and part; files are looked up before, by a HEAD and a LIST that S3 bills as a PUT.
+        PUT for each file and part; files are looked up before, by a HEAD and a LIST that S3 bills as a PUT. A directory
+        bucket is also charged for each GiB that is read or written.
         """
-        yield Charge("s3_gib_month", usage.kept_gib_months)
+        of_class = "s3_express_{}" if self._is_express else "s3_{}"
+        yield Charge(of_class.format("gib_month"), usage.kept_gib_months)
         parts = usage.read_bytes.times(1 / (self.read_part_size or PART_BYTES))
         most = max(parts.high, usage.read_requests.high)
-        yield Charge("s3_get", Amount(parts.low, (parts.expected + max(parts.expected, most)) / 2, most))
+        yield Charge(of_class.format("get"), Amount(parts.low, (parts.expected + max(parts.expected, most)) / 2, most))
         parts = usage.written_bytes.times(1 / (self.write_part_size or PART_BYTES))
         puts = [max(pair) for pair in zip(usage.write_requests, parts, strict=True)]
-        yield Charge("s3_put", Amount(puts[0], 2 * puts[1], 3 * puts[2]))
+        yield Charge(of_class.format("put"), Amount(puts[0], 2 * puts[1], 3 * puts[2]))
+        if self._is_express:
+            yield Charge("s3_express_read_gib", usage.read_bytes.times(1 / 2**30))
+            yield Charge("s3_express_write_gib", usage.written_bytes.times(1 / 2**30))
 
     @property
     def slug(self) -> str:
         """Readable id."""
-        words = ["mountpoint"] + ([f"cache{self.cache_mib}"] if self.cache_mib else [])
+        words = ["mountpoint"] + (["express"] if self.storage_class else []) + ([self.bucket] if self.bucket else [])
+        words += ["incremental"] if self.incremental_upload else []
+        words += [f"cache{self.cache_mib}"] if self.cache_mib else []
         for word, size in (("read", self.read_part_size), ("write", self.write_part_size)):
             words += [f"{word}{size // UNITS['MiB']}mib"] if size else []
         return "-".join(words)
@@ -137,7 +200,24 @@ class MountpointStorage(StorageModel):
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         """Return the rules for its fields."""
-        return (parts_are_those_of_s3,)
+        return (parts_are_those_of_s3, what_exists_is_named_whole, uploads_are_incremental_where_objects_grow)
+
+
+def what_exists_is_named_whole(part: Part) -> Problems:
+    """Yield a problem for half of a place, and for a class that its bucket has or has not."""
+    if part.bucket and not part.prefix:
+        yield part.problem("prefix", "is missing: only what lies below one is mounted", "write one")
+    if part.prefix and not part.bucket:
+        yield part.problem("bucket", "is missing: the run's own bucket has other prefixes", "write it, or no prefix")
+    if part.bucket and part.storage_class:
+        yield part.problem("storageClass", "is that of a bucket that the run makes; yours has its own", "leave it out")
+
+
+def uploads_are_incremental_where_objects_grow(part: Part) -> Problems:
+    """Yield a problem where Mountpoint would not start with the option, or where nothing is written."""
+    if part.incremental_upload and not part.storage_class:
+        rule = "only directory buckets that the run makes can have it: other objects cannot be appended to"
+        yield part.problem("incrementalUpload", rule, f'write storageClass "{EXPRESS}" beside it, or leave it out')
 
 
 def parts_are_those_of_s3(part: Part) -> Problems:

@@ -36,30 +36,41 @@ def is_ready(_resource_id: str, _storage: Part) -> bool:
 
 def refusals(storage: Part) -> Iterator[Refusal]:
     """Yield why instances cannot read what exists: its bucket is missing, elsewhere or closed, or there is nothing."""
-    bucket, prefix, region = storage["bucket"], storage["prefix"], environment().region
-    s3 = client("s3")
+    bucket, region = storage["bucket"], environment().region
     try:
-        answer = s3.get_bucket_location(Bucket=bucket)["LocationConstraint"]
-        theirs = REGIONS.get(answer, answer)
-        if theirs != region:
-            rule = f"is in {theirs}, and the stack in {region}: each byte would be billed between them"
-            yield Refusal("bucket", bucket, rule, f"deploy a stack in {theirs}")
-            return
-        listed = s3.list_objects_v2(Bucket=bucket, Prefix=f"{prefix}/", MaxKeys=1)
+        answer = client("s3").get_bucket_location(Bucket=bucket)["LocationConstraint"]
     except ClientError as error:
-        code = error.response["Error"]["Code"]
-        if code == "NoSuchBucket":
-            yield Refusal("bucket", bucket, "does not exist", "write one of yours")
-        elif code == "AccessDenied":
-            fix = (
-                f"sam deploy --parameter-overrides ExistingBucket={bucket} ExistingPrefix={prefix}; see also its policy"
-            )
-            yield Refusal("bucket", bucket, f"the stack may not read {prefix}/ of it", fix)
-        else:
-            raise
+        yield _refusal(error, storage)
+        return
+    theirs = REGIONS.get(answer, answer)
+    if theirs != region:
+        rule = f"is in {theirs}, and the stack in {region}: each byte would be billed between them"
+        yield Refusal("bucket", bucket, rule, f"deploy a stack in {theirs}")
+        return
+    yield from refusals_of_objects(storage)
+
+
+def refusals_of_objects(storage: Part) -> Iterator[Refusal]:
+    """Yield why nothing can be read below the prefix of a bucket of any kind."""
+    bucket, prefix = storage["bucket"], storage["prefix"]
+    try:
+        listed = client("s3").list_objects_v2(Bucket=bucket, Prefix=f"{prefix}/", MaxKeys=1)
+    except ClientError as error:
+        yield _refusal(error, storage)
         return
     if not listed.get("KeyCount"):
         yield Refusal("prefix", prefix, f"has no object in {bucket}", "write one that has")
+
+
+def _refusal(error: ClientError, storage: Part) -> Refusal:
+    """Return what an error of S3 says of a bucket that exists; raises it where it says nothing of it."""
+    bucket, prefix, code = storage["bucket"], storage["prefix"], error.response["Error"]["Code"]
+    if code == "NoSuchBucket":
+        return Refusal("bucket", bucket, "does not exist", "write one of yours")
+    if code == "AccessDenied":
+        fix = f"sam deploy --parameter-overrides ExistingBucket={bucket} ExistingPrefix={prefix}; see also its policy"
+        return Refusal("bucket", bucket, f"the stack may not read {prefix}/ of it", fix)
+    raise error
 
 
 def is_lent(_storage: Part) -> bool:

@@ -3,8 +3,9 @@
 import pytest
 from support.matrices import BUILD, COMMAND, DD, METADATA, READ, TOUCH, TRANSFER, matrix, problems_of
 
+from matrix.input.storage_names import whole_names
 from matrix.input.workloads import MODELS as WORKLOADS
-from matrix.plan import needed_tools
+from matrix.plan import needed_tools, placing
 from matrix.plan.planning import plan
 from matrix.price.book import file_system_cost, published_prices
 from matrix.terms.charges import NOTHING, Amount, Usage
@@ -12,6 +13,9 @@ from storages.contracts.abilities import Ability
 from storages.mountpoint.model import LACKS
 
 MOUNTPOINT = {"type": "mountpoint"}
+EXPRESS = MOUNTPOINT | {"storageClass": "EXPRESS_ONEZONE"}
+THEIRS = MOUNTPOINT | {"bucket": "theirs", "prefix": "letters/2026"}
+IN_ONE_ZONE = THEIRS | {"bucket": "tables--use1-az4--x-s3"}
 DELETE = {"type": "delete"}
 NEW_FILES = {"type": "fio", "rw": "write", "bs": "256k", "size": "1g", "create_on_open": 1, "fallocate": "none"}
 READS = {"type": "fio", "rw": ["read", "randread"], "bs": "4k", "size": "1g", "time_based": 1, "runtime": 10}
@@ -139,3 +143,70 @@ def test_a_plan_installs_mount_s3_and_names_what_was_chosen():
     [file_system] = planned["file_systems"]
     assert file_system["id"] == "mountpoint-cache4096-read16mib"
     assert "mount-s3" in needed_tools.of_storage(file_system["storage"])
+
+
+def test_files_of_a_directory_bucket_can_be_renamed_and_all_else_is_as_of_any_bucket():
+    assert refused(METADATA, EXPRESS) == {}
+    assert refused(NEW_FILES, EXPRESS) == {}
+    assert list(refused(BUILD, EXPRESS)) == ["workload[0].type"]
+    assert list(refused(NEW_FILES | {"rw": "randwrite"}, EXPRESS)) == ["workload[0].rw"]
+
+
+def test_a_directory_bucket_is_made_only_in_zones_that_have_them():
+    asked = matrix(storage=[EXPRESS], workload=[READ]).matrix
+
+    def refused_in(region, zone):
+        return list(placing.problems(asked, 3, reaches_multi_az=False, region=region, first_zone_id=lambda: zone))
+
+    assert refused_in("us-east-1", "use1-az4") == []
+    [problem] = refused_in("us-east-1", "use1-az1")
+    assert problem.path == "storage[0].type"
+    assert asked.storage[0].gateway_service == "s3express"
+    assert matrix(storage=[MOUNTPOINT], workload=[READ]).matrix.storage[0].gateway_service == ""
+
+
+def test_a_directory_bucket_is_charged_by_its_own_prices_and_by_the_gib():
+    storage = matrix(storage=[EXPRESS], workload=[READ]).matrix.storage[0]
+    usage = Usage(NOTHING, Amount.exactly(2.0**30), NOTHING, NOTHING, read_requests=Amount.exactly(128))
+
+    cost = file_system_cost(published_prices(), storage, usage)
+
+    # 128 GETs of 8 MiB at 0.00000003 USD, and 1 GiB at 0.0006 USD.
+    assert cost.expected == pytest.approx(128 * 3e-8 + 0.0006)
+
+
+@pytest.mark.parametrize("storage", [THEIRS, IN_ONE_ZONE])
+def test_a_bucket_of_somebody_is_read_by_commands_and_by_nothing_that_writes(storage):
+    command = COMMAND | {"workDirectory": "local"}
+    [rule, fix] = refused(READ, storage)["workload[0].type"]
+
+    assert "theirs/letters/2026 is mounted read-only" in rule or "x-s3/letters/2026 is mounted read-only" in rule
+    assert "mayWrite" not in fix
+    assert "CACHE_DIR" in fix
+    assert problems_of(storage=[storage], workload=[command]) == {}
+
+
+@pytest.mark.parametrize(
+    ("storage", "field", "rule"),
+    [
+        (MOUNTPOINT | {"bucket": "theirs"}, "prefix", "only what lies below one"),
+        (MOUNTPOINT | {"prefix": "letters"}, "bucket", "other prefixes"),
+        (IN_ONE_ZONE | {"storageClass": "EXPRESS_ONEZONE"}, "storageClass", "yours has its own"),
+        (MOUNTPOINT | {"incrementalUpload": True}, "incrementalUpload", "cannot be appended to"),
+        (IN_ONE_ZONE | {"incrementalUpload": True}, "incrementalUpload", "cannot be appended to"),
+    ],
+    ids=str,
+)
+def test_a_bucket_is_named_whole_and_its_class_is_its_own(storage, field, rule):
+    assert rule in refused(COMMAND | {"workDirectory": "local"}, storage)[f"storage[0].{field}"][0]
+
+
+def test_storages_of_another_class_have_names_of_their_own():
+    storages = [MOUNTPOINT, EXPRESS, EXPRESS | {"incrementalUpload": True}, EXPRESS | {"cacheMiB": 64}]
+    planned = plan(matrix(storage=storages, workload=[READ])).to_document()
+
+    assert {each["id"] for each in planned["file_systems"]} == {
+        "mountpoint", "mountpoint-express", "mountpoint-express-incremental", "mountpoint-express-cache64",
+    }  # fmt: skip
+    [name] = whole_names([("it", EXPRESS | {"cacheMiB": 64})]).values()
+    assert name == "Mountpoint (S3 Express One Zone, cache of 64 MiB)"
