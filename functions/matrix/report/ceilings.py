@@ -1,5 +1,6 @@
 """The section of the page that names the bottleneck of each cell, the evidence for it, and why it was no other."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
@@ -22,13 +23,36 @@ from matrix.text.bottlenecks import (
 )
 
 Document = Mapping[str, Any]
+Hit = tuple[ResultDocument, Bottleneck]
+# With more cells than this the page shows the bottlenecks of each storage first: rows would be alike.
+MOST_CELLS = 12
 
 
 def ceilings(view: View) -> Markup | None:
-    """A row for each cell, then the limits ruled out and what was not measured; None for runs without bottlenecks."""
+    """A row for each cell, or first one for each bottleneck of a storage; then the limits ruled out and not measured.
+
+    None for runs without bottlenecks.
+    """
     hits = bottlenecks(view.summary)
     if not hits:
         return None
+    late = [tag("p", PROVISIONAL, class_="note")] if any(hit["is_provisional"] for _, hit in hits) else []
+    each = _table_of_cells(view, hits)
+    if len(hits) > MOST_CELLS:
+        shown: list[Markup] = [_table_of_storages(view, hits), *late, details("The bottleneck of each cell", each)]
+    else:
+        shown = [each, *late]
+    blocks = [_why(view, cell, hit) for cell, hit in hits]
+    return tag(
+        "section",
+        tag("h2", TITLE),
+        *shown,
+        details("Why it was nothing else, and what could not be seen", *blocks),
+        id="ceilings",
+    )
+
+
+def _table_of_cells(view: View, hits: Sequence[Hit]) -> Markup:
     rows = [
         (
             _cell_name(view, cell),
@@ -40,16 +64,28 @@ def ceilings(view: View) -> Markup | None:
         for cell, hit in hits
     ]
     heads = ("Cell", "Bottleneck", "Evidence", "What to do next", "Points that reached it")
-    late = [tag("p", PROVISIONAL, class_="note")] if any(hit["is_provisional"] for _, hit in hits) else []
-    blocks = [_why(view, cell, hit) for cell, hit in hits]
-    return tag(
-        "section",
-        tag("h2", TITLE),
-        table(heads, rows, caption="The bottleneck of each cell", class_="prose"),
-        *late,
-        details("Why it was nothing else, and what could not be seen", *blocks),
-        id="ceilings",
-    )
+    return table(heads, rows, caption="The bottleneck of each cell", class_="prose")
+
+
+def _table_of_storages(view: View, hits: Sequence[Hit]) -> Markup:
+    """Return a row for each bottleneck of a storage, the most frequent first: in how many cells, and in which."""
+    of_storage: dict[str, list[Hit]] = {}
+    for cell, hit in hits:
+        of_storage.setdefault(_storage(view, cell), []).append((cell, hit))
+    rows = []
+    for storage, cells in of_storage.items():
+        alike: dict[tuple[str, str], list[ResultDocument]] = {}
+        for cell, hit in cells:
+            alike.setdefault((hit["name"], next_words(cell, hit)), []).append(cell)
+        for (name, advice), those in sorted(alike.items(), key=lambda item: -len(item[1])):
+            workloads = dict.fromkeys(_workload_name(view, cell) for cell in those)
+            fleets = dict.fromkeys(_fleet(cell) for cell in those)
+            # Fleets are named where they tell these cells from others.
+            is_some = fleets.keys() != {_fleet(cell) for cell, _ in cells}
+            where = "; ".join([", ".join(workloads), *([", ".join(fleets)] if is_some else [])])
+            rows.append((storage, tag("strong", name), f"{len(those)} of {len(cells)}", where, advice))
+    heads = ("Storage", "Bottleneck", "Cells", "Which", "What to do next")
+    return table(heads, rows, caption="The bottlenecks of each storage", class_="prose")
 
 
 def ceiling_of(view: View, cell_id: str) -> str:
@@ -59,8 +95,24 @@ def ceiling_of(view: View, cell_id: str) -> str:
 
 
 def _cell_name(view: View, cell: ResultDocument) -> str:
-    storage = view.storages.get(str(cell.get("file_system") or cell["id"]), cell["id"])
-    return f"{workload_words(cell['workload'])}, {storage}, {fleet_label(dict(cell['fleet']))}"
+    return f"{_workload_name(view, cell)}, {_storage(view, cell)}, {_fleet(cell)}"
+
+
+def _fleet(cell: ResultDocument) -> str:
+    return fleet_label(dict(cell["fleet"]))
+
+
+def _storage(view: View, cell: ResultDocument) -> str:
+    return view.storages.get(str(cell.get("file_system") or cell["id"]), cell["id"])
+
+
+def _workload_name(view: View, cell: ResultDocument) -> str:
+    """Name a workload by its type, and by its own name too where the run has others that are called the same."""
+    words = workload_words(cell["workload"])
+    all_workloads = [each.get("workload") or {} for each in view.cells]
+    alike = {json.dumps(each, sort_keys=True) for each in all_workloads if workload_words(each) == words}
+    name = str(cell["workload"].get("name", ""))
+    return f"{words} {name}" if len(alike) > 1 and name and name not in words else words
 
 
 def _points(bottleneck: Bottleneck) -> str:

@@ -17,7 +17,7 @@ from matrix.report.charts.phases import phases
 from matrix.report.charts.scaling import scaling
 from matrix.report.charts.timeline import timelines
 from matrix.report.html import LONG, Markup, details, figure_of, table, tag
-from matrix.report.page import render
+from matrix.report.page import render, view_of
 from matrix.run.receipt_text import settled_page
 from matrix.samples import cloudwatch
 from matrix.terms.figures import NOT_CARRIED_NOTE
@@ -499,6 +499,38 @@ def test_the_ceiling_of_each_cell_stands_with_its_evidence_and_beside_each_verdi
     assert {row[2][1] for row in shown[1:]} == {"processors 95 % busy"}
     assert {row[5][1] for row in verdicts[1:]} == {"client CPU"}
     assert "EC2's network allowances: neither the network card nor ethtool counts them" in read.text
+
+
+def test_of_many_cells_the_bottlenecks_of_each_storage_stand_first_and_those_of_cells_are_folded():
+    summary, results, planned = build_run({name: dict.fromkeys(range(1, 9), 3000.0) for name in ("ebs", "efs")})
+
+    page = Page(render(summary, results=results, plan=planned))
+
+    of_storages = next(rows for rows in page.tables if [cell[1] for cell in rows[0]][1:3] == ["Bottleneck", "Cells"])
+    assert [[cell[1] for cell in row][:4] for row in of_storages[1:]] == [
+        ["EBS gp3", "client CPU", "8 of 8", "build"],
+        ["EFS bursting", "client CPU", "8 of 8", "build"],
+    ]
+    of_cells = next(rows for rows in page.tables if [cell[1] for cell in rows[0]][:2] == ["Cell", "Bottleneck"])
+    assert len(of_cells) == 1 + 16
+
+
+def test_a_workload_is_called_by_its_name_where_another_has_its_type():
+    summary, results, planned = build_run(TWO_STORAGES)
+    summary["cells"][0]["workload"] = {**summary["cells"][0]["workload"], "name": "clean"}
+    summary["cells"][1]["workload"] = {**summary["cells"][1]["workload"], "name": "warm"}
+
+    page = Page(render(summary, results=results, plan=planned))
+
+    rows = next(rows for rows in page.tables if [cell[1] for cell in rows[0]][:2] == ["Cell", "Bottleneck"])
+    names = {row[0][1].partition(",")[0] for row in rows[1:]}
+    assert names >= {"build clean", "build warm"}
+
+
+def test_speed_of_this_machine_is_held_against_no_price_of_aws():
+    summary, results, planned = build_run(TWO_STORAGES, environment="local")
+
+    assert list(costs(view_of(summary, results=results, plan=planned))) == []
 
 
 def test_a_cache_between_two_layers_is_told_in_words_and_every_ratio_stands_in_a_table():

@@ -19,7 +19,12 @@ Priced = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 
 def costs(view: View) -> Iterator[Chart]:
-    """Yield a chart for each point: the cost of a result against the slow end; best is cheap and fast."""
+    """Yield a chart for each point: the cost of a result against the slow end; best is cheap and fast.
+
+    None of a run that recommends nothing: this machine's speed at AWS's prices would be nobody's cost.
+    """
+    if not view.decision.get("is_recommendation", True):
+        return
     groups: dict[tuple[str, str, str], list[Any]] = {}
     for question in view.decision.get("questions") or []:
         groups.setdefault((question["workload"], question["label"], question["metric"]), []).append(question)
