@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundl
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema predictions published instances privilege calls proof graph mutants selftest agent lock sbom bench bench-fleet peers vm bare clean
+.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema predictions published instances privilege calls proof graph mutants selftest agent lock sbom release bench bench-fleet peers vm bare clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -108,6 +108,12 @@ sbom: $(VENV)/.dev  ## Write dist/sbom.cdx.json: what a release is made of, with
 	@$(SBOM) --output-file dist/sbom-layer.cdx.json dependencies/requirements.txt
 	@$(SBOM) --output-file dist/sbom-agent.cdx.json agent_client/requirements.txt
 
+# For one runtime and one architecture of the functions, as their packages have native code.
+RUNTIME ?= python3.13
+ARCHITECTURE ?= arm64
+release: $(VENV)/.dev  ## Write dist/release/VERSION of the last commit: what a stack is deployed from without a clone (docs/deploy.md)
+	@PYTHONPATH=functions:. $(BIN)/python tools/release.py --runtime $(RUNTIME) --architecture $(ARCHITECTURE)
+
 agent: install  ## Write dist/agent.pyz: the zip that instances run, with its own AWS client
 	@PYTHONPATH=functions:. $(BIN)/python tools/agent_zip.py dist/agent.pyz
 
@@ -170,6 +176,7 @@ lock:  ## Pin every package with its hash (needs uv)
 	@$(COMPILE) --extra local --extra dev pyproject.toml -o requirements/dev.txt
 	@$(COMPILE) --constraint requirements/dev.txt --extra local pyproject.toml -o requirements/run.txt
 	@$(COMPILE) --constraint requirements/dev.txt requirements/bootstrap.in -o requirements/bootstrap.txt
+	@$(COMPILE) requirements/deploy.in -o requirements/deploy.txt
 	@$(COMPILE) dependencies/requirements.in -o dependencies/requirements.txt
 	@$(COMPILE) --no-deps --python-version 3.9 agent_client/requirements.in -o agent_client/requirements.txt
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,13 @@ from local.settings import LAMBDA_UNZIPPED_BYTES
 
 # Where `sam package` writes what it has uploaded, in place of a folder or file of the tree.
 ARTIFACTS = ("CodeUri", "ContentUri", "DefinitionUri")
+# The parameters that a release has more (tools/release.py): bucket and prefix of its artifacts.
+RELEASE_PARAMETERS = ("ArtifactBucket", "ArtifactPrefix")
+# The parameters of which it allows one value only.
+BUILT_FOR = ("FunctionArchitecture", "FunctionRuntime")
 # The parts of the tree that are ours; dependencies are installed into a layer by `sam build`, from pinned versions.
-OWN_SOURCES = {"functions": "PlanMatrixFunction", "agent": "AgentLayer", "statemachine/run.asl.json": "RunStateMachine"}
+FUNCTIONS = "functions"
+OWN_SOURCES = {FUNCTIONS: "PlanMatrixFunction", "agent": "AgentLayer", "statemachine/run.asl.json": "RunStateMachine"}
 # What functions and the agent read at run time.
 SUFFIXES = (".py", ".json", ".css", ".js")
 AGAIN = "deploy this tree: `sam build && sam deploy`, or verify from the tree that was deployed"
@@ -35,8 +41,12 @@ def checks(stack: Stack) -> Iterator[Check]:
     own = yaml_template.load((stack.sources / "template.yaml").read_text(encoding="utf-8"))
     other = list(differences(without_artifacts(own), without_artifacts(deployed)))
     yield _check("template.yaml", other)
+    common = deployed.get("Globals", {}).get("Function", {})
     for path, resource in OWN_SOURCES.items():
-        yield _check(path, list(_other_files(stack, path, deployed["Resources"][resource]["Properties"])))
+        properties = deployed["Resources"][resource]["Properties"]
+        # A release says once where the package of all functions is.
+        located = {**common, **properties} if path == FUNCTIONS else properties
+        yield _check(path, list(_other_files(stack, path, located)))
 
 
 def _check(path: str, other: list[str]) -> Check:
@@ -50,8 +60,12 @@ def _loaded(body: Any) -> dict[str, Any]:
 
 
 def without_artifacts(template: dict[str, Any]) -> dict[str, Any]:
-    """Return a template without what building and packaging change: addresses of artifacts, metadata of resources."""
-    plain = json.loads(json.dumps(template))
+    """Return a template without what building, packaging and deploying change.
+
+    These are the addresses of artifacts, a release's parameters for them and the runtime that it was built for, what a
+    parameter is where nobody gives it, and metadata. The CDK writes `Fn::GetAtt` as a text and `DependsOn` as a list.
+    """
+    plain = json.loads(json.dumps(template), object_hook=_get_att_as_list)
     functions = plain.get("Globals", {}).get("Function", {})
     for properties in [functions, *(resource.get("Properties", {}) for resource in plain["Resources"].values())]:
         for name in ARTIFACTS:
@@ -60,7 +74,24 @@ def without_artifacts(template: dict[str, Any]) -> dict[str, Any]:
         resource.pop("Metadata", None)
         if not resource.get("Properties"):
             resource.pop("Properties", None)
+        if isinstance(resource.get("DependsOn"), str):
+            resource["DependsOn"] = [resource["DependsOn"]]
+    plain.pop("Metadata", None)
+    parameters = plain.get("Parameters", {})
+    for name in RELEASE_PARAMETERS:
+        parameters.pop(name, None)
+    for name, parameter in parameters.items():
+        parameter.pop("Default", None)
+        if name in BUILT_FOR:
+            parameter.pop("AllowedValues", None)
     return dict(plain)
+
+
+def _get_att_as_list(document: dict[str, Any]) -> dict[str, Any]:
+    match document:
+        case {"Fn::GetAtt": str(name)}:
+            return {"Fn::GetAtt": name.split(".", 1)}
+    return document
 
 
 def differences(own: Any, deployed: Any, path: str = "") -> Iterator[str]:
@@ -92,7 +123,7 @@ def _other_files(stack: Stack, path: str, properties: dict[str, Any]) -> Iterato
     if location is None:
         yield "nothing was uploaded"
         return
-    bucket, key = _address(location)
+    bucket, key = _address(location, stack)
     uploaded = stack.client("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
     own = stack.sources / path
     if own.is_file():
@@ -117,9 +148,18 @@ def _sources_of(folder: Path) -> Iterator[tuple[str, bytes]]:
             yield file.relative_to(folder).as_posix(), file.read_bytes()
 
 
-def _address(location: Any) -> tuple[str, str]:
-    """Return bucket and key of an artifact, written as a text or in parts."""
+def _address(location: Any, stack: Stack) -> tuple[str, str]:
+    """Return bucket and key of an artifact, written as a text, in parts, or in parts by the stack's parameters."""
     if isinstance(location, dict):
-        return str(location["Bucket"]), str(location["Key"])
+        return _given(location["Bucket"], stack), _given(location["Key"], stack)
     bucket, _, key = str(location).removeprefix("s3://").partition("/")
     return bucket, key
+
+
+def _given(value: Any, stack: Stack) -> str:
+    match value:
+        case {"Ref": name}:
+            return stack.parameters[name]
+        case {"Fn::Sub": text}:
+            return re.sub(r"\$\{(\w+)\}", lambda found: stack.parameters[found[1]], text)
+    return str(value)

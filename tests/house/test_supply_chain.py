@@ -25,7 +25,9 @@ def locked(file):
     return {entry.split()[0]: re.findall(r"--hash=(sha256:[0-9a-f]{64})\b", entry) for entry in entries}
 
 
-@pytest.mark.parametrize("file", sorted({*audit.LOCKED, "requirements/run.txt", "requirements/bootstrap.txt"}))
+@pytest.mark.parametrize(
+    "file", sorted({*audit.LOCKED, *(f"requirements/{name}.txt" for name in ("run", "bootstrap", "deploy"))})
+)
 def test_each_package_is_pinned_with_its_hashes(file):
     assert [package for package, hashes in locked(file).items() if "==" not in package or not hashes] == []
 
