@@ -8,10 +8,11 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from aws.records.data_bucket import TAGS, all_tagged
+from aws.records.data_bucket import all_tagged
 from aws.stack.clients import client
 from aws.stack.environment import environment
 from matrix.terms.errors import FileSystemFailed
+from matrix.terms.keys import PREFIX_TAGS
 from storages.contracts.cloud import Existing
 
 SEEN_GONE = "S3 ListObjectsV2: no object"
@@ -28,7 +29,7 @@ class Prefixes:
     def create(self, token: str, tags: list[dict[str, str]]) -> str:
         """Write down whose the prefix is; return its id. Writing it again changes nothing."""
         bucket = environment().data_bucket
-        client("s3").put_object(Bucket=bucket, Key=f"{self.mark}{token}/{TAGS}", Body=json.dumps(tags).encode())
+        client("s3").put_object(Bucket=bucket, Key=f"{self.mark}{token}/{PREFIX_TAGS}", Body=json.dumps(tags).encode())
         return f"{bucket}/{self.mark}{token}"
 
     def find(self, token: str) -> str | None:

@@ -1,6 +1,6 @@
 """Corrections to moto's EFS: file systems take a moment to appear and to disappear, and own a folder.
 
-FSx, and S3 Files, which moto lacks, share the folders; directory buckets, which it lacks too, have none.
+FSx, and S3 Files, which moto lacks, share the folders, as do buckets that Mountpoint mounts.
 
 EFS: creating → available → deleting → gone, mount targets likewise.
 The folder of a file system exists from the moment it is available until it is deleted.
@@ -12,7 +12,7 @@ from typing import Any
 
 from moto.efs import models as efs
 
-from local.corrections import directory_buckets, fsx, s3_files
+from local.corrections import directory_buckets, fsx, mounted_buckets, s3_files
 from local.corrections.folders import Folders, LateS, later
 
 DELAY_S = 0.3
@@ -23,6 +23,7 @@ def install(root: Path, delay_s: float = DELAY_S, late_s: LateS | None = None) -
     folders = Folders(root, late_s or (lambda _id, _since: 0.0))
     s3_files.install(folders, delay_s)
     directory_buckets.install()
+    mounted_buckets.install(folders)
     _age_efs(folders, delay_s)
     _delete_efs_slowly(folders, delay_s)
     fsx.install(folders, delay_s)

@@ -7,11 +7,14 @@ from unittest.mock import Mock
 import boto3
 import pytest
 from botocore.exceptions import ClientError
+from moto.s3.models import S3Backend
 from support.partitions import domains
 
 from aws.ec2 import volume_mappings
 from aws.records import data_bucket
 from aws.stack.clients import client
+from local.corrections import mounted_buckets
+from local.corrections.folders import Folders
 from matrix.terms.errors import FileSystemFailed
 from storages import clouds, prefixes
 from storages.ebs import cloud as ebs
@@ -412,6 +415,23 @@ def test_a_directory_bucket_to_mount_is_made_found_and_deleted_and_is_none_to_re
     assert mountpoint.delete(made) is True
     assert mountpoint.gone({made: 0.0, f"data/mount-{TOKEN}": 0.0}) == {made, f"data/mount-{TOKEN}"}
     assert s3_express.find(TOKEN) == read
+
+
+def test_the_folder_that_plays_a_mount_goes_with_the_prefix_or_the_bucket(stack, tmp_path, monkeypatch):
+    monkeypatch.setattr(S3Backend, "delete_object", S3Backend.delete_object)
+    monkeypatch.setattr(S3Backend, "delete_bucket", S3Backend.delete_bucket)
+    mounted_buckets.install(Folders(tmp_path, lambda _id, _since: 0.0))
+    prefix = mountpoint.create(TOKEN, MOUNTED, TAGS, *OWNER)
+    bucket = mountpoint.create(clouds.token("r2", "express"), EXPRESS, TAGS, *OWNER)
+    for made in (prefix, bucket, "data/other"):
+        (tmp_path / made / "below").mkdir(parents=True)
+
+    assert mountpoint.delete(prefix)
+    assert mountpoint.delete(bucket)
+
+    assert not (tmp_path / prefix).exists()
+    assert not (tmp_path / bucket).exists()
+    assert (tmp_path / "data/other").exists()
 
 
 def test_prefixes_that_are_mounted_and_those_that_are_read_are_told_apart_by_their_names(stack):

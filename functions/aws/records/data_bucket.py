@@ -5,10 +5,7 @@ from collections.abc import Iterator
 
 from aws.stack.clients import client
 from aws.stack.environment import environment
-
-# Sorts behind the folders of instances, whose names begin with a role's id (AROA…), so that a deletion in the order of
-# the listing removes it last.
-TAGS = "_tags.json"
+from matrix.terms.keys import PREFIX_TAGS
 
 
 def all_tagged() -> Iterator[tuple[str, list[dict[str, str]], float]]:
@@ -24,7 +21,7 @@ def all_tagged() -> Iterator[tuple[str, list[dict[str, str]], float]]:
 def _tags_of(bucket: str, token: str) -> tuple[list[dict[str, str]], float]:
     s3 = client("s3")
     try:
-        response = s3.get_object(Bucket=bucket, Key=f"{token}/{TAGS}")
+        response = s3.get_object(Bucket=bucket, Key=f"{token}/{PREFIX_TAGS}")
     except s3.exceptions.NoSuchKey:
         return [], 0.0
     return json.loads(response["Body"].read()), response["LastModified"].timestamp()

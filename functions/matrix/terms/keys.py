@@ -15,6 +15,9 @@ BASELINE_PREFIX = "baseline:"
 
 # The table's partition of the runs whose receipt is incomplete: the sweep visits each until its receipt is complete.
 OPEN_RECEIPTS = "OPEN-RECEIPTS"
+# Below each prefix of the data bucket: whose it is. It sorts behind the folders of instances, whose names begin with a
+# role's id (AROA…), so that a deletion in the order of the listing removes it last.
+PREFIX_TAGS = "_tags.json"
 
 
 def run_key(run: str, name: str) -> str:

@@ -1,0 +1,33 @@
+"""The folders in which agents play what Mountpoint mounts: they go with the prefix, or with the directory bucket.
+
+No service makes them, so none of the stand-ins removes them. A prefix ends with the object that says whose it is, which
+is deleted last.
+"""
+
+from typing import Any
+
+from moto.s3.models import S3Backend
+
+from local.corrections.directory_buckets import NAME
+from local.corrections.folders import Folders
+from matrix.terms.keys import PREFIX_TAGS
+
+
+def install(folders: Folders) -> None:
+    """Make moto remove the folder of what it deletes."""
+    deleted_object, deleted_bucket = S3Backend.delete_object, S3Backend.delete_bucket
+
+    def delete_object(self: Any, bucket_name: str, key_name: str, *rest: Any, **named: Any) -> Any:
+        answer = deleted_object(self, bucket_name, key_name, *rest, **named)
+        prefix, _, name = key_name.rpartition("/")
+        if prefix and name == PREFIX_TAGS:
+            folders.delete(f"{bucket_name}/{prefix}")
+        return answer
+
+    def delete_bucket(self: Any, bucket_name: str) -> Any:
+        answer = deleted_bucket(self, bucket_name)
+        if NAME.fullmatch(bucket_name):
+            folders.delete(bucket_name)
+        return answer
+
+    S3Backend.delete_object, S3Backend.delete_bucket = delete_object, delete_bucket
