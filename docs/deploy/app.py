@@ -18,8 +18,8 @@ stack = aws_cdk.Stack(
 release = CfnInclude(stack, "Release", template_file=str(Path(__file__).with_name("template.yaml")))
 for name, value in {
     "ArtifactBucket": os.environ["ARTIFACT_BUCKET"],  # has the files of this folder below storage-matrix/VERSION/
-    "NotifyEmail": "storage@example.org",
-    "PermissionsBoundaryArn": "arn:aws:iam::123456789012:policy/benchmarks-boundary",
+    "NotifyEmail": os.environ.get("NOTIFY_EMAIL", ""),
+    "PermissionsBoundaryArn": os.environ.get("PERMISSIONS_BOUNDARY_ARN", ""),
 }.items():
     release.get_parameter(name).default = value
 app.synth()

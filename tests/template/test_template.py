@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from typing import Any
 
 import pytest
@@ -224,3 +225,17 @@ def test_no_role_has_a_right_of_kms_but_on_the_key_of_the_parameter_and_through_
     assert all("kms:ViaService" in each["Condition"]["StringEquals"] for each in of_key)
     alone = our_resources("own").values()
     assert "kms:" not in str([resource["Properties"] for resource in alone if resource["Type"] in kinds])
+
+
+def test_the_serverless_application_repository_would_take_the_metadata():
+    """Limits of the SAR developer guide, "AWS SAM template Metadata section properties"."""
+    metadata = DOCUMENT["Metadata"]["AWS::ServerlessRepo::Application"]
+    project = tomllib.loads(TEMPLATE.with_name("pyproject.toml").read_text())["project"]
+
+    assert metadata["SemanticVersion"] == project["version"]
+    assert 1 <= len(metadata["Description"]) <= 256
+    assert len(metadata["Labels"]) <= 10
+    assert all(re.fullmatch(r"[a-zA-Z0-9+\-_:/@]{1,127}", label) for label in metadata["Labels"])
+    assert [
+        name for name in (metadata["LicenseUrl"], metadata["ReadmeUrl"]) if not TEMPLATE.with_name(name).is_file()
+    ] == []
