@@ -15,6 +15,7 @@ from aws.records import data_bucket
 from aws.stack.clients import client
 from local.corrections import mounted_buckets
 from local.corrections.folders import Folders
+from matrix.terms import keys
 from matrix.terms.errors import FileSystemFailed
 from storages import clouds, prefixes
 from storages.ebs import cloud as ebs
@@ -426,6 +427,7 @@ def test_the_folder_that_plays_a_mount_goes_with_the_prefix_or_the_bucket(stack,
     for made in (prefix, bucket, "data/other"):
         (tmp_path / made / "below").mkdir(parents=True)
 
+    assert mounted_buckets.PREFIX_TAGS == keys.PREFIX_TAGS
     assert mountpoint.delete(prefix)
     assert mountpoint.delete(bucket)
 
