@@ -13,8 +13,8 @@ ADDRESS = re.compile(r"https?://\S+")
 PAGE = re.compile(r"(?<![\w/.*{}<-])(?:[\w.-]+/)*[\w-]+\.md\b")
 # A folder beside the repository, and a ticket that only its writer can open.
 ELSEWHERE = re.compile(r"\.\./shared/|\bshared/[\w-]+\.md|\bthe issue of\b")
-# Pages that runs and commands write, and pages of projects that are named beside them.
-WRITTEN = {"verification.md", "report.md", "summary.md"}
+# Pages that runs, commands and the wheel have, and pages of projects that are named beside them.
+WRITTEN = {"verification.md", "report.md", "summary.md", "storage_matrix/README.md"}
 OF_OTHERS = {"BENCHMARKING.md", "Encodings.md", "RESULTS.md"}
 
 

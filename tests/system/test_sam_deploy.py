@@ -74,7 +74,8 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sources = tmp_path_factory.mktemp("sources")
     for name in ("functions", "agent", "agent_client", "dependencies", "statemachine"):
         shutil.copytree(ROOT / name, sources / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("template.yaml", "samconfig.toml"):
+    # The last two are named by the template's metadata, and uploaded with it.
+    for name in ("template.yaml", "samconfig.toml", "LICENSE", "README.md"):
         shutil.copy(ROOT / name, sources / name)
     return sources
 

@@ -16,7 +16,7 @@ UV = Path(sys.executable).with_name("uv")
 # What runs: the command, the local cloud, the functions, the agent, and what `sam deploy` takes.
 SHIPPED = (
     "agent", "agent_client", "cli", "dependencies", "events", "functions", "local", "statemachine", "samconfig.toml",
-    "template.yaml",
+    "template.yaml", "LICENSE", "README.md",
 )  # fmt: skip
 NAMES_IN_THE_CLONE = ("agent", "agent_client", "aws", "cli", "local", "matrix")
 
