@@ -1,5 +1,5 @@
-# Deploys a release of Storage Matrix by Terraform or OpenTofu, from the release's folder: it puts the files of that
-# folder into a bucket of yours in the provider's region, and makes the stack from them.
+# Deploys a release of Storage Matrix by Terraform, from the release's folder: it puts the files of that folder into a
+# bucket of yours in the provider's region, and makes the stack from them.
 terraform {
   required_providers {
     aws = {

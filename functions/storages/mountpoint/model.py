@@ -35,7 +35,7 @@ LACKS: Mapping[Ability, str] = {
         "Mountpoint has no links, permissions, locks and renames of directories, and empty directories vanish"
     ),
 }
-# Mountpoint renames the objects of directory buckets since version 1.19.
+# Mountpoint renames the objects of directory buckets since June 2025 (awslabs/mountpoint-s3, pull request 1468).
 LACKS_EXPRESS: Mapping[Ability, str] = {
     ability: rule for ability, rule in LACKS.items() if ability is not Ability.RENAME
 }
