@@ -1,16 +1,13 @@
 """Figures of a run beside the published ones, as a table, CSV or Markdown."""
 
-from typing import Any
-
 from rich.console import Console
 from rich.text import Text
 
 from cli.tables.text_table import TextTable
+from matrix.published.beside import Beside
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import quantity
 from matrix.terms.printable import csv_text
-
-Row = dict[str, Any]
 
 COLUMNS = (
     *("cell", "storage", "instances", "point", "metric", "unit", "percentile"),
@@ -19,7 +16,7 @@ COLUMNS = (
 HEADS = ("Storage, point", "Instances", "", "Ours", "Published", "Ratio", "")
 
 
-def show(console: Console, summary: SummaryDocument, rows: list[Row]) -> None:
+def show(console: Console, summary: SummaryDocument, rows: list[Beside]) -> None:
     """Print the table, then the sources."""
     if not rows:
         console.print(
@@ -38,19 +35,19 @@ def show(console: Console, summary: SummaryDocument, rows: list[Row]) -> None:
         console.print(f"Source: {source}")
 
 
-def to_csv(rows: list[Row]) -> str:
+def to_csv(rows: list[Beside]) -> str:
     """Write the rows as CSV."""
     joined = [{name: "; ".join(row[name]) for name in ("why_not", "differs")} for row in rows]
     return csv_text(COLUMNS, ({**row, **words} for row, words in zip(rows, joined, strict=True)))
 
 
-def to_markdown(rows: list[Row]) -> str:
+def to_markdown(rows: list[Beside]) -> str:
     """Write the rows as a Markdown table."""
     lines = [HEADS, ("---", "---:", "---", "---:", "---:", "---:", "---"), *map(_cells, rows)]
     return "\n".join(f"| {' | '.join(value.replace('|', '/') for value in line)} |" for line in lines)
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: Beside) -> list[str]:
     """Return the cells of a row; the ratio is shown even if the two do not compare, with the reason beside it."""
     dated = f" ({row['date']})" if row["date"] else ""
     against = [] if row["comparable"] else [f"not comparable: {'; '.join(row['why_not'])}"]

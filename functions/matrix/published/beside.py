@@ -1,25 +1,46 @@
 """Published figures beside a run's own, and why some of them must not be compared."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import TypeAlias, TypedDict, cast
 
 from matrix.input.storage_names import storage_label
 from matrix.plan import placing
-from matrix.published.conditions import differences
+from matrix.published.conditions import Cell, differences
 from matrix.published.figures import PLACEMENTS, TUTORIAL, TUTORIAL_PERMITTED_MB_PER_S, Figure, figures, load
+from matrix.terms.documents.parts import Params, Part, Point
+from matrix.terms.documents.result import PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.names import point_labels
 
-Document = dict[str, Any]
+# Planned or measured.
+AnyPoint: TypeAlias = Point | PointResult
 
 
-def beside(summary: SummaryDocument) -> list[Document]:
-    """Return each figure of a run that has a published counterpart, with their ratio and every objection to it.
+class Beside(TypedDict):
+    """A figure of a run and the published one, with every objection to holding them against each other."""
 
-    `differs` has what does not forbid to compare them and still sets them apart.
-    """
+    cell: str
+    storage: str
+    instances: int
+    point: str
+    metric: str
+    unit: str
+    percentile: str
+    ours: float | None
+    published: float | None
+    date: str | None
+    ratio: float | None
+    comparable: bool
+    why_not: list[str]
+    differs: list[str]
+    """What does not forbid to compare them and still sets them apart."""
+    source: str
+
+
+def beside(summary: SummaryDocument) -> list[Beside]:
+    """Return each figure of a run that has a published counterpart, with their ratio and every objection to it."""
     known = list(figures())
-    rows = []
+    rows: list[Beside] = []
     for cell in summary.get("cells", []):
         points = cell.get("points") or []
         labels = point_labels(points)
@@ -32,7 +53,7 @@ def beside(summary: SummaryDocument) -> list[Document]:
     return rows
 
 
-def is_counterpart(cell: Mapping[str, Any], point: Mapping[str, Any], figure: Figure) -> bool:
+def is_counterpart(cell: Cell, point: AnyPoint, figure: Figure) -> bool:
     """Return whether a cell's point, planned or measured, repeats the measurement of a published figure."""
     return (
         cell["workload"]["type"] == figure.workload
@@ -43,12 +64,12 @@ def is_counterpart(cell: Mapping[str, Any], point: Mapping[str, Any], figure: Fi
     )
 
 
-def is_asked_for(cell: Mapping[str, Any], point: Mapping[str, Any], figure: Figure) -> bool:
+def is_asked_for(cell: Cell, point: AnyPoint, figure: Figure) -> bool:
     """Return whether a counterpart has all that a row asks for which its source left empty."""
     return not list(_caveats(cell, {**cell["storage"], **cell["workload"], **point["params"]}, figure))
 
 
-def _holds(wanted: Document, present: Document) -> bool:
+def _holds(wanted: Params, present: Params) -> bool:
     """Whether every wanted value is present, also below `options`; `4k` and `4K` are the same size."""
     return all(
         _holds(value, present.get(name) or {}) if isinstance(value, dict) else _same(value, present.get(name))
@@ -62,13 +83,13 @@ def _same(wanted: object, present: object) -> bool:
 
 def _row(
     summary: SummaryDocument,
-    cell: Mapping[str, Any],
-    point: Mapping[str, Any],
+    cell: ResultDocument,
+    point: PointResult,
     label: str,
     figure: Figure,
-) -> Document:
+) -> Beside:
     metric = point["metrics"][figure.metric]
-    ours = metric.get(figure.percentile)
+    ours = cast("float | None", metric.get(figure.percentile))
     against = list(objections(summary.get("environment"), cell, point, figure))
     published = figure.value
     return {
@@ -98,9 +119,7 @@ ENVIRONMENTS = {
 }
 
 
-def objections(
-    environment: str | None, cell: Mapping[str, Any], point: Mapping[str, Any], figure: Figure
-) -> Iterator[str]:
+def objections(environment: str | None, cell: Cell, point: AnyPoint, figure: Figure) -> Iterator[str]:
     """Yield the reasons why a figure measured in this environment does not compare with the published one."""
     if environment in ENVIRONMENTS:
         yield ENVIRONMENTS[environment]
@@ -119,7 +138,7 @@ def objections(
     yield from _caveats(cell, known, figure)
 
 
-def _throughput_objections(storage: Document, figure: Figure) -> Iterator[str]:
+def _throughput_objections(storage: Part, figure: Figure) -> Iterator[str]:
     """Yield why our EFS may be unlike the source's: one source states a permitted throughput, the others nothing."""
     if figure.source != TUTORIAL:
         yield "the source does not tell the throughput mode"
@@ -130,7 +149,7 @@ def _throughput_objections(storage: Document, figure: Figure) -> Iterator[str]:
         yield f"published on a file system that may move more than {TUTORIAL_PERMITTED_MB_PER_S} MB/s"
 
 
-def _caveats(cell: Mapping[str, Any], known: Document, figure: Figure) -> Iterator[str]:
+def _caveats(cell: Cell, known: Params, figure: Figure) -> Iterator[str]:
     for name, value in figure.caveats.items():
         if name == "placement":
             if _in_zones(placing.resolved(cell["fleet"].get("placement"), cell["storage"])) != PLACEMENTS[value]:

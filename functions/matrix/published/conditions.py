@@ -6,14 +6,17 @@ Nothing here forbids to compare. It says what a reader of two figures has to bea
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TypeAlias, cast
 
 from matrix.input.image import BUILT
 from matrix.published.figures import Figure, load
+from matrix.terms.documents.parts import Params
+from matrix.terms.documents.plan import PlanCell
+from matrix.terms.documents.result import ResultDocument
 from storages.models import is_shared
 
-Cell = Mapping[str, Any]
-Params = Mapping[str, Any]
+# As planned or as measured.
+Cell: TypeAlias = PlanCell | ResultDocument
 
 SYSTEMS = {"al2023": "Amazon Linux 2023", "ubuntu-22.04": "Ubuntu 22.04"}
 
@@ -39,9 +42,14 @@ def differences(cell: Cell, params: Params, figure: Figure) -> Iterator[str]:
         yield f"the source does not tell {', '.join(untold)}"
 
 
+def _facts(cell: Cell) -> dict[str, dict[str, int]]:
+    """Return what the instances said of themselves, as a result has it; nothing of a plan."""
+    return cast("dict[str, dict[str, int]]", cell.get("provenance") or {})
+
+
 def _measured(cell: Cell, fact: str) -> str | None:
     """Return a fact that the instances said of themselves, None of a plan or where they differ."""
-    values = (cell.get("provenance") or {}).get(fact) or {}
+    values = _facts(cell).get(fact) or {}
     return next(iter(values)) if len(values) == 1 else None
 
 
@@ -52,7 +60,7 @@ def _system(cell: Cell) -> str | None:
 
 def _region(cell: Cell) -> str | None:
     """Return where the instances were, from the names of their zones: `eu-central-1a`."""
-    zones = (cell.get("provenance") or {}).get("Availability Zone") or {}
+    zones = _facts(cell).get("Availability Zone") or {}
     regions = {region[0] for zone in zones if (region := re.match(r"[a-z-]+-\d+", zone))}
     return next(iter(regions)) if len(regions) == 1 else None
 

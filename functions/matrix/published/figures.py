@@ -7,9 +7,10 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from matrix.statistics.percentiles import LEVELS
+from matrix.terms.documents.parts import Params, Part
 from matrix.terms.metrics import METRICS, Metric
 
 FOLDER = Path(__file__).parent / "sources"
@@ -32,12 +33,13 @@ MAPPED: dict[str, tuple[str, ...]] = {
     FSX_LUSTRE: ("rows", "cellranger"),
 }
 
-Document = dict[str, Any]
+# A file of sources/, or one of its rows: each source has columns of its own.
+SourceRow: TypeAlias = dict[str, Any]
 
 # A single volume, not several joined by RAID-0.
-VOLUME: Document = {"type": "ebs", "raid0": None}
+VOLUME: Part = {"type": "ebs", "raid0": None}
 # The sources' names of volumes, and the same volumes as the input of a matrix.
-VOLUMES: dict[str, Document] = {
+VOLUMES: dict[str, Part] = {
     "gp3_throughput_1000": VOLUME | {"volumeType": "gp3", "iops": 4000, "throughputMiBps": 1000},
     "io2_iops_16000": VOLUME | {"volumeType": "io2", "iops": 16000},
     "gp3_iops_16000": VOLUME | {"volumeType": "gp3", "iops": 16000, "throughputMiBps": 1000},
@@ -54,14 +56,14 @@ PLACEMENTS: dict[str, str | list[float]] = {
 READ_AS_TWO = (
     'the source says "2 times 100 instances in 2 AZs - same AZ as FSx": by its figures these are two file systems'
 )
-TUTORIAL_STORAGES: dict[str, Document] = {"ebs-gp2": VOLUME | {"volumeType": "gp2"}, "efs": {"type": "efs"}}
-ZERO_BYTE_STORAGES: dict[str, Document] = {"ebs": VOLUME, "efs": {"type": "efs"}}
+TUTORIAL_STORAGES: dict[str, Part] = {"ebs-gp2": VOLUME | {"volumeType": "gp2"}, "efs": {"type": "efs"}}
+ZERO_BYTE_STORAGES: dict[str, Part] = {"ebs": VOLUME, "efs": {"type": "efs"}}
 # "A file system with a permitted throughput greater than 200 MB/s" (tutorial 1.1.4, below its tables).
 TUTORIAL_PERMITTED_MB_PER_S = 200
 # The sources print one value for each point, which is held against our median.
 MEDIAN = "p50"
 # The source calls a gp2 volume of 100 GiB by its 300 IOPS (3 IOPS/GiB).
-READ_STORAGES: dict[str, Document] = {
+READ_STORAGES: dict[str, Part] = {
     "ebs 300 IOPS": VOLUME | {"volumeType": "gp2", "sizeGiB": 100},
     "ebs 3000 IOPS": VOLUME | {"volumeType": "gp3", "iops": 3000},
     "s3 (S3A)": {"type": "s3"},
@@ -70,10 +72,10 @@ READ_STORAGES: dict[str, Document] = {
 }
 OTHER_SERVER = "published of another program: the source's authors wrote a file server of their own"
 OTHER_CLIENT = "the source asks for the AWS SDK for Java v2, which needs Java; ours is another client of AWS"
-READ_CLIENTS: dict[str, Document] = {"s3 (S3A)": {"client": "S3A"}}
+READ_CLIENTS: dict[str, Params] = {"s3 (S3A)": {"client": "S3A"}}
 # The same clients as commands of events/s3-readers.json, by the workload's name.
 READERS = {"s3 (S3A)": "s3a", "s3 (SDK v2)": "sdk-java", "S3A": "s3a", "SDK v2": "sdk-java", "aws cli": "aws-s3-cp"}
-BY_COMMAND: Document = {"type": "s3", "client": "command"}
+BY_COMMAND: Part = {"type": "s3", "client": "command"}
 # The cells that the source leaves empty have no threads either; those of its other rows are taken.
 READ_THREADS, READ_RECORD_BYTES = 7, 8192
 # 35 MB/s of 8 KiB are 4,270 reads per second, but gp2 bursts to 3,000; 190 MB/s are 181 MiB/s, but gp2 of up to
@@ -87,15 +89,15 @@ class Figure:
 
     source: str
     workload: str
-    storage: Document
-    params: Document
+    storage: Part
+    params: Params
     metric: str
     percentile: str
     value: float | None  # None where the source asks for it and leaves it empty
     instances: int = 1
     instance_type: str | None = None
     # Further values that should be equal; where one is not, both figures are shown with the objection.
-    caveats: Document = field(default_factory=dict)
+    caveats: Params = field(default_factory=dict)
     wrong: str | None = None
     # An objection that no matrix can remove, such as another program of the same purpose, or how we read the source.
     unlike: str | None = None
@@ -105,7 +107,7 @@ class Figure:
     date: str | None = None  # the day or month of a later measurement, where a source dates its rows
 
     # What was measured there, where a point of ours that repeats it is another: storage, params.
-    shown: Document = field(default_factory=dict)
+    shown: dict[str, Part | Params] = field(default_factory=dict)
     # What a command prints by a name of its own, and its unit; else the metric is one of ours.
     own: Metric | None = None
 
@@ -120,9 +122,9 @@ class Figure:
         return self.row.partition("[")[0]
 
 
-def load(name: str) -> Document:
+def load(name: str) -> SourceRow:
     """Return a file of published figures."""
-    document: Document = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    document: SourceRow = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return document
 
 
@@ -179,7 +181,7 @@ def _yocto_figures() -> Iterator[Figure]:
                     )  # fmt: skip
 
 
-def _medians(figure: Figure, row: Document, columns: Mapping[str, str]) -> Iterator[Figure]:
+def _medians(figure: Figure, row: SourceRow, columns: Mapping[str, str]) -> Iterator[Figure]:
     """Yield a row's figures: `columns` has the column of each metric."""
     for metric, column in columns.items():
         if column in row:
@@ -238,11 +240,11 @@ def _tutorial_figures() -> Iterator[Figure]:
         yield from _medians(copied, row, {"mb_per_s": "mb_per_s", "duration_s": "seconds"})
 
 
-def _files(row: Document, files: int) -> Document:
+def _files(row: SourceRow, files: int) -> Params:
     return {"files": files, "threads": row["threads"], "directories": "own" if row["directories"] > 1 else "shared"}
 
 
-def _touch_tool(row: Document) -> Document:
+def _touch_tool(row: SourceRow) -> Params:
     return {"tool": "touch" if row["threads"] == 1 else "parallel"}
 
 
@@ -295,7 +297,7 @@ def _read_figures() -> Iterator[Figure]:
             )  # fmt: skip
 
 
-def _by_command(name: str, row: Document, place: str, threads: int | None) -> Figure:
+def _by_command(name: str, row: SourceRow, place: str, threads: int | None) -> Figure:
     """Return a row as the command of this name measures it, by the client that the source used."""
     params = {"name": name} if threads is None else {"name": name, "jobs": threads}
     return Figure(READS, "command", BY_COMMAND, params, "mb_per_s", MEDIAN, row["mb_per_s"], row=place)

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import cast
 
 from contract.histogram import merge, percentile
 from matrix.answer.results import cell_result, without_samples
@@ -18,6 +18,7 @@ from matrix.plan.planning import plan
 from matrix.samples.file import SampleFile
 from matrix.samples.fio_logs import (
     LARGEST,
+    FioObject,
     NotFio,
     bins_of,
     documents,
@@ -27,14 +28,13 @@ from matrix.samples.fio_logs import (
     printed_percentiles,
 )
 from matrix.samples.histograms import Histogram
+from matrix.terms.documents.parts import Params, Part, Point, Step
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.ids import cell_id, cut
 from matrix.terms.printable import printable
 from storages.models import MODELS
-
-Document = dict[str, Any]
 
 IMPORTED = "imported"
 UNKNOWN = "unknown"
@@ -64,7 +64,7 @@ class Told:
     """What fio's files do not say; None where nobody knows."""
 
     # As a matrix writes it, or in words where it is none that a matrix may name.
-    storage: Document | str | None = None
+    storage: Part | str | None = None
     instance_type: str | None = None
     # Whether several files with the same job are several hosts, not several repetitions.
     is_file_a_host: bool = False
@@ -74,7 +74,7 @@ class Told:
 class _Work:
     """The jobs of one point on one host in one repetition."""
 
-    jobs: list[Document]
+    jobs: list[FioObject]
     file: str
     ended_s: float | None
     version: str
@@ -109,17 +109,18 @@ def imported_run(run: str, files: Mapping[str, str], told: Told) -> ImportedRun:
         by_count.setdefault(len(of_point), []).append(key)
     results, spans = [], []
     for count, keys in by_count.items():
-        cell = _cell(storage, file_system, told.instance_type or "", count, {key: points[key] for key in keys})
-        cell["steps"] = [
+        steps: list[Step] = [
             {"point": points[key]["id"], "repetition": repetition + 1}
             for key in keys
             for repetition in range(max(map(len, works[key].values())))
         ]
+        of_points = [points[key] for key in keys]
+        cell = _cell(storage, file_system, told.instance_type or "", count, of_points, steps)
         of_cell = {key: works[key] for key in keys}
         histograms: dict[str, dict[str, list[Histogram]]] = {}
         hosts = sorted({host for key in keys for host in works[key]})
         taken = [_sample_file(run, cell, host, of_cell, points, histograms) for host in hosts]
-        results.append(cell_result(cast("PlanCell", cell), taken, error=None, actual_s=None, histograms=histograms))
+        results.append(cell_result(cell, taken, error=None, actual_s=None, histograms=histograms))
         spans += [(each.started_at, each.ended_at) for file in taken for each in file.samples if each.started_at]
     if not results:
         raise NotFio("has no job that read or wrote: nothing to import")
@@ -127,17 +128,20 @@ def imported_run(run: str, files: Mapping[str, str], told: Told) -> ImportedRun:
 
 
 def _cell(
-    storage: Document, file_system: str, instance_type: str, count: int, points: Mapping[str, Document]
-) -> Document:
-    return {
+    storage: Part, file_system: str, instance_type: str, count: int, points: list[Point], steps: list[Step]
+) -> PlanCell:
+    """Return what a result takes of a planned cell; nothing of this one was planned, so it has no costs and times."""
+    cell = {
         "id": cell_id(file_system, "fio", f"{instance_type or UNKNOWN}-x{count}"),
         "file_system": file_system,
         "storage": storage,
         "workload": {"type": "fio"},
         "fleet": {"instanceType": instance_type, "count": count},
-        "points": list(points.values()),
+        "points": points,
+        "steps": steps,
         "expected_s": None,
     }
+    return cast("PlanCell", cell)
 
 
 def joined(kept: SummaryDocument, imported: SummaryDocument) -> SummaryDocument:
@@ -158,7 +162,7 @@ def joined(kept: SummaryDocument, imported: SummaryDocument) -> SummaryDocument:
     }
 
 
-def _storage(told: Document | str | None) -> tuple[Document, str]:
+def _storage(told: Part | str | None) -> tuple[Part, str]:
     """Return a storage with its defaults, and the id of its file system."""
     if told is None:
         return {"type": UNKNOWN_STORAGE}, _slug(UNKNOWN_STORAGE)
@@ -183,7 +187,7 @@ def _works(text: str, file: str, host_of_file: str | None) -> Iterator[tuple[str
     """Yield each point (its key), host and work of a file. Raises NotFio."""
     for document in documents(text):
         shared = object_of(document, "global options")
-        together: dict[tuple[str, str, str], list[Document]] = {}
+        together: dict[tuple[str, str, str], list[FioObject]] = {}
         for job in jobs_of(document):
             if job.get("jobname") == "All clients":
                 continue  # their sum, which is no job
@@ -203,10 +207,10 @@ def _works(text: str, file: str, host_of_file: str | None) -> Iterator[tuple[str
             yield key, host, work
 
 
-def _options(options: Mapping[str, Any]) -> Document:
+def _options(options: FioObject) -> Params:
     """Return what a job was asked to do, as a matrix writes it: whole numbers as numbers."""
     kept = {name: value for name, value in options.items() if name not in NO_PARAMETERS}
-    asked: Document = {
+    asked: Params = {
         printable(name): int(value)
         if str(value).isdecimal() and len(str(value)) < len(f"{LARGEST:.0f}")
         else printable(str(value))
@@ -217,14 +221,14 @@ def _options(options: Mapping[str, Any]) -> Document:
     return asked
 
 
-def _points(keys: Sequence[str]) -> dict[str, Document]:
+def _points(keys: Sequence[str]) -> dict[str, Point]:
     """Return each point by its key; jobs that were asked to do the same are told apart by their names."""
     read = {key: json.loads(key) for key in keys}
     asked = [json.dumps(options) for options, _ in read.values()]
-    points = {}
+    points: dict[str, Point] = {}
     for number, (key, (options, name)) in enumerate(read.items(), start=1):
         is_device = options.pop("device", False)
-        params: Document = {"options": options or {"rw": name}} | ({"device": True} if is_device else {})
+        params: Params = {"options": options or {"rw": name}} | ({"device": True} if is_device else {})
         if asked.count(asked[number - 1]) > 1:
             params["job"] = name
         points[key] = {"id": f"p{number:02d}", "params": params}
@@ -233,13 +237,13 @@ def _points(keys: Sequence[str]) -> dict[str, Document]:
 
 def _sample_file(
     run: str,
-    cell: Document,
+    cell: PlanCell,
     host: str,
     works: Mapping[str, Mapping[str, Sequence[_Work]]],
-    points: Mapping[str, Document],
+    points: Mapping[str, Point],
     histograms: dict[str, dict[str, list[Histogram]]],
 ) -> SampleFile:
-    samples: list[Document] = []
+    samples: list[dict[str, object]] = []
     for key, of_point in works.items():
         for repetition, work in enumerate(of_point.get(host, ()), start=1):
             point = points[key]["id"]
@@ -298,12 +302,12 @@ def _figures(work: _Work) -> tuple[dict[str, float], dict[str, Histogram]]:
     return metrics, bins
 
 
-def _bytes_per_s(side: Document) -> float:
+def _bytes_per_s(side: FioObject) -> float:
     """Return the rate; fio 3 writes `bw_bytes` in bytes/s, fio 2 `bw` in KiB/s."""
     return number_of(side["bw_bytes"]) if "bw_bytes" in side else number_of(side.get("bw")) * 1024
 
 
-def _latencies(way: str, sides: Sequence[Document], work: _Work, bins: dict[str, Histogram]) -> dict[str, float]:
+def _latencies(way: str, sides: Sequence[FioObject], work: _Work, bins: dict[str, Histogram]) -> dict[str, float]:
     """Return P50, P90 and P99 in µs: of whole operations where fio kept those, else from submission to completion.
 
     The two are different metrics: completion begins after the submission, which blocks with buffered I/O.

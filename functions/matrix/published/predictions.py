@@ -9,17 +9,16 @@ import math
 import statistics
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 
 from matrix.answer.scaling.fitting import LEAST_SIZES as FITTABLE_SIZES
-from matrix.answer.scaling.fitting import Scaling, analyse, compare_with_truth
+from matrix.answer.scaling.fitting import HeldAgainst, Scaling, analyse, compare_with_truth
 from matrix.answer.scaling.laws import MODELS
 from matrix.answer.scaling.noise import ASSUMED_NOISE, NORMAL_95, noise_of
 from matrix.answer.scaling.series import Series
 from matrix.input.storage_names import storage_label
-from matrix.published.figures import YOCTO, ZERO_BYTE, load
+from matrix.published.figures import YOCTO, ZERO_BYTE, SourceRow, load
 from matrix.terms.figures import ABSENT
 
 LARGEST_FITTED = 100
@@ -78,7 +77,12 @@ class Judged:
     level: str
     scaling: Scaling
     truth: float | None
-    row: dict[str, Any]
+    row: HeldAgainst
+
+    @property
+    def bounds(self) -> dict[str, float]:
+        """What limits the value whatever the law. All that is judged is beyond the sizes that it was fitted on."""
+        return self.row["bounds"] or {}
 
     def error_of(self, model: str) -> float | None:
         """Return the relative error of a single model's prediction; None without the model or a published value."""
@@ -90,7 +94,7 @@ class Judged:
 
 def judged_builds(error: float | None = SHOWN_ERROR) -> list[Judged]:
     """Fit each published storage that has enough sizes, and compare its prediction with the published figure."""
-    cells: dict[str, list[dict[str, Any]]] = {}
+    cells: dict[str, list[SourceRow]] = {}
     for cell in load(YOCTO)["cells"]:
         if cell["percentiles_s"]:
             cells.setdefault(json.dumps(cell["storage"]), []).append(cell)
@@ -102,7 +106,7 @@ def judged_builds(error: float | None = SHOWN_ERROR) -> list[Judged]:
     ]
 
 
-def _judged(name: str, level: str, cells: list[dict[str, Any]], error: float | None) -> Judged:
+def _judged(name: str, level: str, cells: list[SourceRow], error: float | None) -> Judged:
     # A row with a note is wrong in its source.
     known = {cell["instances"]: float(cell["percentiles_s"][level]) for cell in cells if not cell.get("note")}
     fitted = {n: value for n, value in known.items() if n <= LARGEST_FITTED}
@@ -181,7 +185,7 @@ def _table(judged: list[Judged]) -> str:
         value, between = f"{row['value']:,.0f}", f"{row['low']:,.0f} – {row['high']:,.0f}"
         if row["refused"]:
             value, between = f"refused ({value})", ABSENT
-        bounds = f"{row['bounds']['low']:,.0f} – {row['bounds']['high']:,.0f}"
+        bounds = f"{prediction.bounds['low']:,.0f} – {prediction.bounds['high']:,.0f}"
         truth = "–" if prediction.truth is None else f"{prediction.truth:,.0f}"
         error = "–" if prediction.truth is None else f"{100 * row['error']:+.1f} %"
         is_judged = prediction.truth is not None and not row["refused"]
@@ -236,7 +240,7 @@ def _notes(judged: list[Judged]) -> str:
         for prediction in counted
         if (error := prediction.error_of(prediction.row["model"])) is not None
     ]
-    held = sum(prediction.row["bounds"]["low"] <= prediction.truth <= prediction.row["bounds"]["high"]
+    held = sum(prediction.bounds["low"] <= prediction.truth <= prediction.bounds["high"]
                for prediction in known if prediction.truth is not None)  # fmt: skip
     at_one, at_three = (f"{len(given)} of {len(known)}" for known, given in (_predicted(0.01), _predicted(0.03)))
     return NOTES.format(

@@ -15,11 +15,21 @@ from matrix.input.storage_names import storage_label
 from matrix.plan.planning import plan
 from matrix.published.beside import is_asked_for, is_counterpart, objections
 from matrix.published.conditions import differences
-from matrix.published.figures import EBS_FIO, MAPPED, MEDIAN, READS, TUTORIAL, YOCTO, ZERO_BYTE, Figure, cells, load
+from matrix.published.figures import (
+    EBS_FIO,
+    MAPPED,
+    MEDIAN,
+    READS,
+    TUTORIAL,
+    YOCTO,
+    ZERO_BYTE,
+    Figure,
+    SourceRow,
+    cells,
+    load,
+)
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.figures import ABSENT, quantity
-
-Document = dict[str, Any]
 
 SECTIONS = {
     YOCTO: ("cells", "later"),
@@ -88,7 +98,7 @@ def rows(plans: Mapping[str, PlanDocument]) -> Iterator[Row]:
                 yield _row(source, name, _fields(document, row), by_row.get((source, name), []), plans)
 
 
-def _row(source: str, name: str, row: Document, of_row: list[Figure], plans: Mapping[str, PlanDocument]) -> Row:
+def _row(source: str, name: str, row: SourceRow, of_row: list[Figure], plans: Mapping[str, PlanDocument]) -> Row:
     label = _label(row)
     if not of_row:
         return Row(source, name, label, quantity(row["mb_per_s"], "MB/s"), reason=REASONS.get((source, name), ""))
@@ -121,7 +131,7 @@ def _row(source: str, name: str, row: Document, of_row: list[Figure], plans: Map
     return Row(source, name, label, published, matrix, point, tuple(against), tuple(differs), is_told=bool(texts))
 
 
-def _fields(document: Document, row: Any) -> Document:
+def _fields(document: SourceRow, row: SourceRow | list[Any]) -> SourceRow:
     """Return a row as an object; some sources keep rows as lists below common columns."""
     return dict(row) if isinstance(row, dict) else dict(zip(document["columns"], row, strict=True))
 
@@ -134,7 +144,7 @@ _VALUES = {
 }  # fmt: skip
 
 
-def _label(row: Document) -> str:
+def _label(row: SourceRow) -> str:
     parts = [
         storage_label(value) if isinstance(value, dict) else f"{name.replace('_', ' ')} {value}"
         for name, value in row.items()

@@ -1,8 +1,8 @@
 """All published benchmarks as runs, for results, reports, comparisons and the history of a cell."""
 
 import json
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from collections.abc import Callable
+from typing import cast
 
 from matrix.published.figures import (
     EBS_AMD,
@@ -22,7 +22,7 @@ from matrix.published.yocto_run import LATER, later_run, published_summary, yoct
 from matrix.statistics.describing import describe
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.percentiles import percentiles
-from matrix.terms.documents.parts import Fleet
+from matrix.terms.documents.parts import Fleet, Part
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.ids import cell_id, unique_slugs
@@ -76,14 +76,14 @@ def _run(run: str, source: str) -> SummaryDocument:
     return published_summary(run, NAMES[source], load(source)["source"], cells, note)
 
 
-def _storage(figure: Figure) -> dict[str, Any]:
+def _storage(figure: Figure) -> Part:
     """Return a figure's storage as a matrix would write it; of objects also the client, by the source's name."""
     told = figure.shown.get("storage", figure.storage)
     known = {name: value for name, value in told.items() if value is not None}
     return known | {name: value for name, value in figure.caveats.items() if name == "client"}
 
 
-def _slug(storage: Mapping[str, Any]) -> str:
+def _slug(storage: Part) -> str:
     return "-".join([storage["type"], *(str(value) for name, value in storage.items() if name != "type")]).lower()
 
 

@@ -1,19 +1,17 @@
 """The published Yocto builds as a run, for reports and comparisons."""
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import cast
 
-from matrix.published.figures import YOCTO, load
+from matrix.published.figures import YOCTO, SourceRow, load
 from matrix.statistics.percentiles import LEVELS
-from matrix.terms.documents.parts import Failure, Fleet
+from matrix.terms.documents.parts import Failure, Fleet, Part
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.ids import cell_id, unique_slugs
 from matrix.terms.metrics import METRICS
-
-Document = dict[str, Any]
-
 
 # What the authors measured later, by the month: EFS elastic became faster, FSx was given more IOPS.
 LATER = ("2023-05", "2023-08")
@@ -52,7 +50,7 @@ def published_summary(run: str, name: str, source: str, cells: list[ResultDocume
     }
 
 
-def _run(run: str, name: str, rows: list[Document]) -> SummaryDocument:
+def _run(run: str, name: str, rows: list[SourceRow]) -> SummaryDocument:
     document = load(YOCTO)
     storages = [json.dumps(cell["storage"]) for cell in rows]
     distinct = list(dict.fromkeys(storages))
@@ -63,7 +61,7 @@ def _run(run: str, name: str, rows: list[Document]) -> SummaryDocument:
     return published_summary(run, name, document["source"], cells, note)
 
 
-def _yocto_cell(document: Document, cell: Document, file_system: str) -> ResultDocument:
+def _yocto_cell(document: SourceRow, cell: SourceRow, file_system: str) -> ResultDocument:
     count = cell["instances"]
     # Of a row that has its P0 alone there is nothing to judge by.
     percentiles = cell["percentiles_s"] if "p50" in (cell["percentiles_s"] or {}) else None
@@ -86,7 +84,7 @@ def _yocto_cell(document: Document, cell: Document, file_system: str) -> ResultD
     }
 
 
-def _yocto_point(document: Document, percentiles: Document, count: int) -> PointResult:
+def _yocto_point(document: SourceRow, percentiles: Mapping[str, float], count: int) -> PointResult:
     # Cells of one instance have percentiles over several builds; the source omits how many.
     n = count if count > 1 else None
     metric = METRICS["duration_s"]
@@ -105,6 +103,6 @@ def _yocto_point(document: Document, percentiles: Document, count: int) -> Point
     }
 
 
-def _slug(storage: Document) -> str:
+def _slug(storage: Part) -> str:
     words = [storage["type"], *(str(value) for name, value in storage.items() if name not in ("type", "placement"))]
     return "-".join(words).lower()

@@ -8,10 +8,13 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, TypeAlias
 
 from contract.histogram import percentile
 from matrix.terms.printable import csv_text, printable
+
+# An object of fio's JSON: each version of fio has keys of its own, and nothing says that a value is what it should be.
+FioObject: TypeAlias = dict[str, Any]
 
 DIRECTIONS = ("read", "write", "trim")
 PERCENTS = (50, 99)
@@ -58,12 +61,12 @@ def rows(text: str, file: str) -> list[Row]:
     ]
 
 
-def documents(text: str) -> list[dict[str, Any]]:
+def documents(text: str) -> list[FioObject]:
     """Return the document of each run in a file, without interim ones. Raises NotFio."""
     return _last_of_each_run(list(_documents(text)))
 
 
-def jobs_of(document: dict[str, Any]) -> list[dict[str, Any]]:
+def jobs_of(document: FioObject) -> list[FioObject]:
     """Return the jobs of a document, of `fio --client` too. Raises NotFio."""
     jobs = document.get("jobs", document.get("client_stats"))
     if not isinstance(jobs, list):
@@ -73,7 +76,7 @@ def jobs_of(document: dict[str, Any]) -> list[dict[str, Any]]:
     return jobs
 
 
-def _last_of_each_run(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _last_of_each_run(documents: list[FioObject]) -> list[FioObject]:
     """Drop interim documents of `--status-interval`, since each later one counts from the start of the run again.
 
     A file can also hold several runs. A document is interim if the run of the next one had begun when it was written.
@@ -85,7 +88,7 @@ def _last_of_each_run(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _begun_ms(document: dict[str, Any]) -> float:
+def _begun_ms(document: FioObject) -> float:
     """Return the latest time at which a document's run can have begun; 0 before fio 3, which writes no time."""
     ended_ms = number_of(document.get("timestamp_ms"))
     if not ended_ms:
@@ -98,7 +101,7 @@ def _begun_ms(document: dict[str, Any]) -> float:
     return ended_ms - max(lasted_ms, elapsed_ms)
 
 
-def object_of(whole: dict[str, Any], name: str) -> dict[str, Any]:
+def object_of(whole: FioObject, name: str) -> FioObject:
     """Return the object below a name, empty if it is absent. Raises NotFio if it is no object."""
     below = whole.get(name) or {}
     if not isinstance(below, dict):
@@ -111,7 +114,7 @@ def to_csv(rows: list[Row]) -> str:
     return csv_text(COLUMNS, map(asdict, rows))
 
 
-def _documents(text: str) -> Iterator[dict[str, Any]]:
+def _documents(text: str) -> Iterator[FioObject]:
     """Yield each JSON object that begins a line; other text around them is skipped."""
     begins = _OBJECT.search(text)
     if begins is None:
@@ -125,7 +128,7 @@ def _documents(text: str) -> Iterator[dict[str, Any]]:
         begins = _OBJECT.search(text, end)
 
 
-def _rows_of(job: dict[str, Any], shared: dict[str, Any], file: str) -> Iterator[Row]:
+def _rows_of(job: FioObject, shared: FioObject, file: str) -> Iterator[Row]:
     options = {**shared, **object_of(job, "job options")}
     for place, direction in enumerate(DIRECTIONS):
         side = job.get(direction)
@@ -147,14 +150,14 @@ def _rows_of(job: dict[str, Any], shared: dict[str, Any], file: str) -> Iterator
         )
 
 
-def _mib_per_s(side: dict[str, Any]) -> float:
+def _mib_per_s(side: FioObject) -> float:
     """Return the rate; fio 3 writes `bw_bytes` in bytes/s, fio 2 `bw` in KiB/s."""
     if "bw_bytes" in side:
         return number_of(side["bw_bytes"]) / KIB**2
     return number_of(side.get("bw")) / KIB
 
 
-def _latencies(side: dict[str, Any]) -> dict[int, float | None]:
+def _latencies(side: FioObject) -> dict[int, float | None]:
     """Return P50 and P99 of the completion latency in µs, or of the total latency if clat was disabled."""
     for name, per_us in (("clat_ns", NS_PER_US), ("clat", 1), ("lat_ns", NS_PER_US), ("lat", 1)):
         latency = side.get(name)
@@ -173,18 +176,18 @@ def _latencies(side: dict[str, Any]) -> dict[int, float | None]:
     return dict.fromkeys(PERCENTS)
 
 
-def printed_percentiles(latency: dict[str, Any]) -> dict[float, float]:
+def printed_percentiles(latency: FioObject) -> dict[float, float]:
     """Return the percentiles that fio printed, in its unit; empty without any. Raises NotFio."""
     printed = object_of(latency, "percentile").items()
     return {float(key): number_of(value) for key, value in printed if _is_number(key)}
 
 
-def bins_of(latency: dict[str, Any]) -> dict[int, int]:
+def bins_of(latency: FioObject) -> dict[int, int]:
     """Return how many operations took how long, in fio's unit, of json+; empty without bins. Raises NotFio."""
     return {int(key): int(number_of(value)) for key, value in object_of(latency, "bins").items() if _is_whole(key)}
 
 
-def _block_kib(options: dict[str, Any], place: int) -> float | None:
+def _block_kib(options: FioObject, place: int) -> float | None:
     """Return the block size option of a direction (`bs=4k,64k`) in KiB; None for ranges and without options."""
     if not options or "bssplit" in options or "bsrange" in options:
         return None
@@ -193,7 +196,7 @@ def _block_kib(options: dict[str, Any], place: int) -> float | None:
     return float(size[1]) * KIB ** _POWERS[size[2].lower()] / KIB if size else None
 
 
-def _moved_kib(side: dict[str, Any]) -> float:
+def _moved_kib(side: FioObject) -> float:
     """Return the KiB of a mean operation, by rates: the unit of io_bytes differs between versions of fio."""
     moved = _mib_per_s(side) * KIB / number_of(side["iops"])
     if moved > LARGEST:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -419,9 +419,29 @@ def _warnings(scaling: Scaling) -> list[str]:
     return warnings
 
 
-def compare_with_truth(scaling: Scaling, truths: Sequence[tuple[int, float]]) -> list[dict[str, Any]]:
+class HeldAgainst(TypedDict):
+    """A prediction beside the value that is known after all."""
+
+    n: int
+    truth: float
+    """NaN where it is not known."""
+    value: float
+    low: float
+    high: float
+    error: float
+    """Of the value, as a share of the truth."""
+    is_within: bool
+    """Whether the truth lies between low and high."""
+    refused: str | None
+    """Why nobody would have been told the prediction."""
+    model: str
+    bounds: dict[str, float] | None
+    """What limits the value whatever the law; None at sizes that were measured."""
+
+
+def compare_with_truth(scaling: Scaling, truths: Sequence[tuple[int, float]]) -> list[HeldAgainst]:
     """Return the prediction beside each value that is known after all: what docs/records/predictions.md is made of."""
-    rows = []
+    rows: list[HeldAgainst] = []
     for n, truth in truths:
         value, low, high = prediction_range(scaling, n)
         prediction = predict(scaling, n)
