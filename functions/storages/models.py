@@ -1,11 +1,11 @@
 """The storages that a matrix may name: one module each, with its fields, its rules and all that is special about it."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 from pydantic import Field
 
 from matrix.input.fields import models_by_type
+from matrix.terms.documents.parts import StorageFields
 from storages.contracts.model import Storage
 from storages.ebs.model import EbsStorage
 from storages.efs.model import EfsStorage
@@ -39,24 +39,24 @@ AnyStorage = Annotated[
 MODELS = cast("dict[str, type[Storage]]", models_by_type(AnyStorage))
 
 
-def is_shared(storage: Mapping[str, Any]) -> bool:
+def is_shared(storage: StorageFields) -> bool:
     """Whether the instances of a cell share a storage, as a result describes it; of an unknown type it is supposed."""
     model = MODELS.get(str(storage.get("type")))
     return model is None or model.is_shared
 
 
-def existing_id(storage: Mapping[str, Any]) -> str | None:
+def existing_id(storage: StorageFields) -> str | None:
     """Return the id of a storage that is somebody's own, as plan and results describe it; None of one of the run's."""
     model = MODELS.get(str(storage.get("type")))
     return model.existing_id_in(storage) if model else None
 
 
-def is_written_in(storage: Mapping[str, Any]) -> bool:
+def is_written_in(storage: StorageFields) -> bool:
     """Return whether a run writes to a storage, as plan and results describe it; else it is only read."""
     model = MODELS.get(str(storage.get("type")))
     return model is None or model.is_written_in(storage)
 
 
-def how_many(storage: Mapping[str, Any]) -> int:
+def how_many(storage: StorageFields) -> int:
     """Return how many file systems a storage is, as plan and results describe it: each is in a zone of its own."""
     return int(storage.get("fileSystems") or 1)

@@ -5,6 +5,7 @@ from typing import Any
 
 from aws.stack import network
 from aws.stack.clients import client
+from matrix.terms.documents.parts import StorageFields
 from storages.contracts.cloud import Refusal
 from storages.contracts.model import FILE_SYSTEM_ID
 
@@ -80,7 +81,7 @@ def without_mount_targets(
                 yield refusal
 
 
-def otherwise(resource_id: str, storage: Mapping[str, Any], described: Mapping[str, Any]) -> Iterable[Refusal]:
+def otherwise(resource_id: str, storage: StorageFields, described: Mapping[str, Any]) -> Iterable[Refusal]:
     """Yield each field in which the matrix describes it otherwise than its service does."""
     for field, actual in described.items():
         if storage.get(field) != actual:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from storages.contracts.model import Document, FieldWords, Words
+    from matrix.terms.documents.parts import StorageFields
+    from storages.contracts.model import FieldWords, Words
 
 # Behind the name of an emulated storage, so that no line can be quoted as a measured one.
 NOT_AWS = "(emulated, not AWS)"
 
 
-def _words_of(storage: Document) -> Words | None:
+def _words_of(storage: StorageFields) -> Words | None:
     # The models need pydantic: a quarter of a second that `matrix --help` does not wait for.
     from storages.models import MODELS
 
@@ -22,7 +23,7 @@ def _words_of(storage: Document) -> Words | None:
     return model.words if model else None
 
 
-def _texts(storage: Document, fields: Mapping[str, FieldWords], usual: Mapping[str, object]) -> dict[str, str]:
+def _texts(storage: StorageFields, fields: Mapping[str, FieldWords], usual: Mapping[str, object]) -> dict[str, str]:
     """Write each field that is set, and not as usual, in its words."""
     texts = {}
     for key, words in fields.items():
@@ -32,7 +33,7 @@ def _texts(storage: Document, fields: Mapping[str, FieldWords], usual: Mapping[s
     return {key: text for key, text in texts.items() if text}
 
 
-def storage_label(storage: Document) -> str:
+def storage_label(storage: StorageFields) -> str:
     """Label a storage as the published tables do: `EFS (performance mode generalPurpose; throughput mode elastic)`.
 
     A type without words of its own is labelled by all of its fields; an emulated storage says so first.
@@ -56,7 +57,7 @@ class StorageName:
     figures: Mapping[str, str]
 
     @classmethod
-    def of(cls, storage: Document) -> StorageName | None:
+    def of(cls, storage: StorageFields) -> StorageName | None:
         """Read a storage; None if its user has named it or its type is unknown."""
         words = _words_of(storage)
         if storage.get("name") or words is None:
@@ -71,12 +72,12 @@ class StorageName:
         return f"{self.kind} ({figures})" if figures else self.kind
 
 
-def whole_names(storages: Iterable[tuple[str, Document]]) -> dict[str, str]:
+def whole_names(storages: Iterable[tuple[str, StorageFields]]) -> dict[str, str]:
     """Return the name of each storage, by its id, with all of its figures."""
     return _names(dict(storages), brief=False)
 
 
-def brief_names(storages: Iterable[tuple[str, Document]]) -> dict[str, str]:
+def brief_names(storages: Iterable[tuple[str, StorageFields]]) -> dict[str, str]:
     """Return the name of each storage, by its id, with the figures in which it differs from others of its kind."""
     return _names(dict(storages), brief=True)
 
@@ -89,7 +90,7 @@ def cell_names(cells: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return {cell: names[system] for cell, system in systems.items()}
 
 
-def _names(storages: Mapping[str, Document], *, brief: bool) -> dict[str, str]:
+def _names(storages: Mapping[str, StorageFields], *, brief: bool) -> dict[str, str]:
     read = {key: StorageName.of(storage) for key, storage in storages.items()}
     names = {}
     for key, name in read.items():

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 from matrix.input.matrix import Matrix
 from matrix.terms.charges import Amount
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problem, Problems
 from storages.contracts.model import Storage
 from storages.models import MODELS, how_many
 
 
-def resolved(placement: str | Sequence[float] | None, storage: Mapping[str, Any]) -> str | list[float]:
+def resolved(placement: str | Sequence[float] | None, storage: StorageFields) -> str | list[float]:
     """Return the placement that a fleet has on a storage (a document): as written, else what suits the storage.
 
     FSx file systems, EFS One Zone and file servers live in one Availability Zone, to which traffic from others takes

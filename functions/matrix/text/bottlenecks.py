@@ -16,6 +16,7 @@ from matrix.terms.documents.bottleneck import (
     Unseen,
     Waiting,
 )
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.figures import instant, number
 from matrix.terms.names import point_labels
@@ -185,7 +186,7 @@ def _has_another_tool(workload: Mapping[str, Any]) -> bool:
     return not BY_ENGINE_TOO.isdisjoint([tools] if isinstance(tools, str) else tools)
 
 
-def raises_of(kind: str, name: str, metric: str | None, storage: Mapping[str, Any]) -> str:
+def raises_of(kind: str, name: str, metric: str | None, storage: StorageFields) -> str:
     """Return what raises a limit, by its name, of a type of storage; `metric` is what told it, where one did."""
     from storages.contracts.model import OTHER_CEILINGS
 
@@ -193,7 +194,7 @@ def raises_of(kind: str, name: str, metric: str | None, storage: Mapping[str, An
     return raised.get((name, metric)) or raised.get((name, None)) or RAISES.get(name, OTHER_CEILINGS.more_throughput)
 
 
-def _raised(kind: str, storage: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str | None], str]]:
+def _raised(kind: str, storage: StorageFields) -> Iterator[tuple[tuple[str, str | None], str]]:
     # pydantic takes a quarter of a second to import, which `matrix --help` need not wait for.
     from storages.contracts.model import OTHER_CEILINGS
     from storages.metrics import METRICS

@@ -5,13 +5,12 @@ Each storage has one `StorageMetrics`, in its `metrics.py`. The defaults are tho
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use, disk_operations
 from storages.contracts.bursts import Burst
 
-# A storage as a matrix describes it, as it stands in plans and results.
-Document = Mapping[str, Any]
 # A metric (`AWS/EBS VolumeReadBytes`), with its statistic where it is not the usual one.
 Counted = tuple[str, str | None]
 
@@ -139,17 +138,17 @@ class StorageMetrics:
         del volume_type
         return ()
 
-    def is_limited_by_operations(self, storage: Document) -> bool:
+    def is_limited_by_operations(self, storage: StorageFields) -> bool:
         """Return whether AWS counts its operations as requests, so that a rate of requests can reach a limit."""
         del storage
         return True
 
-    def operations_of(self, storage: Document, use: Use) -> float | None:
+    def operations_of(self, storage: StorageFields, use: Use) -> float | None:
         """Return operations per second as its limit counts them; None where nothing has counted them."""
         del storage, use
         return None
 
-    def bytes_of(self, storage: Document, use: Use) -> float | None:
+    def bytes_of(self, storage: StorageFields, use: Use) -> float | None:
         """Return bytes per second as its limit counts them; None where nothing has counted them."""
         del storage
         read, written = use.get("nfs_read_bytes_per_s"), use.get("nfs_write_bytes_per_s")
@@ -157,16 +156,16 @@ class StorageMetrics:
             return use.get("bytes_per_s")
         return written + read
 
-    def burst_rate(self, storage: Document, burst: Burst, use: Use) -> float | None:
+    def burst_rate(self, storage: StorageFields, burst: Burst, use: Use) -> float | None:
         """Return the rate that a burst is held against, as it counts; None where nothing has counted it."""
         return disk_operations(use) if burst.counts == "IOPS" else self.bytes_of(storage, use)
 
-    def client_cap(self, storage: Document) -> ClientCap | None:
+    def client_cap(self, storage: StorageFields) -> ClientCap | None:
         """Return the most that one client can have, where that is less than the whole."""
         del storage
         return None
 
-    def lives_on_credits(self, storage: Document) -> bool:
+    def lives_on_credits(self, storage: StorageFields) -> bool:
         """Return whether credits raise what `metered` permits."""
         del storage
         return False

@@ -6,13 +6,12 @@ from typing import Any, ClassVar, Protocol
 
 from matrix.input.element import Element, ElementModel
 from matrix.terms.charges import Amount, Charge, Query, Usage
+from matrix.terms.documents.parts import StorageFields
 from storages.contracts.abilities import Ability
 from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
 from storages.contracts.quotas import Quota, QuotaUse
 
-# A storage as plan and results have it; an old or a published one may lack fields.
-Document = Mapping[str, Any]
 # The field by which a matrix names an EFS or FSx that exists.
 FILE_SYSTEM_ID = "fileSystemId"
 # Written around a field's value, or instead of each of its values; a value without words is left out.
@@ -243,12 +242,12 @@ class Storage(Element, Protocol):
         ...
 
     @classmethod
-    def existing_id_in(cls, document: Document) -> str | None:
+    def existing_id_in(cls, document: StorageFields) -> str | None:
         """Return the same of a storage as plan and results describe it."""
         ...
 
     @classmethod
-    def is_written_in(cls, document: Document) -> bool:
+    def is_written_in(cls, document: StorageFields) -> bool:
         """Return whether a run writes to it, on one that exists in a folder of its own; else it is only read."""
         ...
 
@@ -285,32 +284,32 @@ class Storage(Element, Protocol):
     """The quotas that count it, beside those of its instances and volumes."""
 
     @classmethod
-    def quota_uses(cls, document: Document) -> Iterable[QuotaUse]:
+    def quota_uses(cls, document: StorageFields) -> Iterable[QuotaUse]:
         """Return how much of `quotas` one that a run makes takes."""
         ...
 
     @classmethod
-    def volumes_of(cls, document: Document, count: int) -> Iterable[tuple[int, Document]]:
+    def volumes_of(cls, document: StorageFields, count: int) -> Iterable[tuple[int, StorageFields]]:
         """Return the volumes of a fleet of `count`, its server's too: how many, each as a matrix describes one."""
         ...
 
     @classmethod
-    def server_type(cls, document: Document) -> str | None:
+    def server_type(cls, document: StorageFields) -> str | None:
         """Return the type of the instance that serves it; None where it is no instance of the account."""
         ...
 
     @classmethod
-    def is_in_one_zone(cls, document: Document) -> bool:
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return whether such a storage lives in one Availability Zone, from which others are reached at a price."""
         ...
 
     @classmethod
-    def tools(cls, document: Document) -> frozenset[str]:
+    def tools(cls, document: StorageFields) -> frozenset[str]:
         """Return the programs that an instance needs to get at such a storage."""
         ...
 
     @classmethod
-    def tools_in_folder(cls, document: Document) -> frozenset[str]:
+    def tools_in_folder(cls, document: StorageFields) -> frozenset[str]:
         """Return which of them are also needed where the local cloud plays it, which mounts nothing."""
         ...
 
@@ -451,12 +450,12 @@ class StorageModel(ElementModel):
         return self.existing_id_in(self.document)
 
     @classmethod
-    def existing_id_in(cls, document: Document) -> str | None:
+    def existing_id_in(cls, document: StorageFields) -> str | None:
         """Return what its fields name together, None where none does: it is made for the run."""
         return "/".join(document[field] for field in cls.existing_fields if field in document) or None
 
     @classmethod
-    def is_written_in(cls, document: Document) -> bool:
+    def is_written_in(cls, document: StorageFields) -> bool:
         """Return True, but of what is no file system."""
         del document
         return not cls.is_only_read
@@ -492,37 +491,37 @@ class StorageModel(ElementModel):
         return None
 
     @classmethod
-    def quota_uses(cls, document: Document) -> Iterable[QuotaUse]:
+    def quota_uses(cls, document: StorageFields) -> Iterable[QuotaUse]:
         """Return none: no quota counts it."""
         del document
         return ()
 
     @classmethod
-    def volumes_of(cls, document: Document, count: int) -> Iterable[tuple[int, Document]]:
+    def volumes_of(cls, document: StorageFields, count: int) -> Iterable[tuple[int, StorageFields]]:
         """Return none: it has no volumes of the account."""
         del document, count
         return ()
 
     @classmethod
-    def server_type(cls, document: Document) -> str | None:
+    def server_type(cls, document: StorageFields) -> str | None:
         """Return None: AWS serves it."""
         del document
         return None
 
     @classmethod
-    def is_in_one_zone(cls, document: Document) -> bool:
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return False: it is in each zone, or where its instance is."""
         del document
         return False
 
     @classmethod
-    def tools(cls, document: Document) -> frozenset[str]:
+    def tools(cls, document: StorageFields) -> frozenset[str]:
         """Return none: the agent gets at it by itself."""
         del document
         return frozenset()
 
     @classmethod
-    def tools_in_folder(cls, document: Document) -> frozenset[str]:
+    def tools_in_folder(cls, document: StorageFields) -> frozenset[str]:
         """Return none: a folder is neither made nor mounted."""
         del document
         return frozenset()

@@ -5,11 +5,11 @@ table VolumeIOPSExceededCheck and its like take VolumeId and InstanceId together
 """
 
 from matrix.terms.ceilings import INSTANCE_EBS, LARGER_EBS
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use, disk_bytes, disk_operations
 from storages.contracts.metrics import (
     FIVE_MINUTES_S,
     MINUTE_S,
-    Document,
     Metric,
     StorageMetrics,
     WatchedLimit,
@@ -112,16 +112,16 @@ class EbsMetrics(StorageMetrics):
         """Return them with the credits of those types that have some."""
         return (*_ALWAYS, *(_CREDITS if volume_type in BURSTING_TYPES else ()), *_NITRO, THROUGHPUT)
 
-    def is_limited_by_operations(self, storage: Document) -> bool:
+    def is_limited_by_operations(self, storage: StorageFields) -> bool:
         """Return False for HDD volumes."""
         return storage.get("volumeType") not in HDD
 
-    def operations_of(self, storage: Document, use: Use) -> float | None:
+    def operations_of(self, storage: StorageFields, use: Use) -> float | None:
         """Return what the kernel passed to the disk: after caches and merging."""
         del storage
         return disk_operations(use)
 
-    def bytes_of(self, storage: Document, use: Use) -> float | None:
+    def bytes_of(self, storage: StorageFields, use: Use) -> float | None:
         """Return what the kernel passed to the disk."""
         del storage
         return disk_bytes(use)

@@ -10,10 +10,11 @@ from matrix.input import limits
 from matrix.input.fields import Name
 from matrix.input.part import Part, Rule
 from matrix.terms.charges import LEAST_BILLED_S, MONTH_S, Amount, Charge, Query
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.bursts import Burst, Counted
 from storages.contracts.demand import Demand
-from storages.contracts.model import AttachedVolumes, BlockTimes, CeilingWords, Document, StorageModel, Words
+from storages.contracts.model import AttachedVolumes, BlockTimes, CeilingWords, StorageModel, Words
 
 VolumeId = Annotated[str, StringConstraints(pattern=r"^vol-[0-9a-f]{8,17}$")]
 SnapshotId = Annotated[str, StringConstraints(pattern=r"^snap-[0-9a-f]{8,17}$")]
@@ -107,12 +108,12 @@ class EbsStorage(StorageModel):
         return self.raid0 or 1
 
     @classmethod
-    def is_written_in(cls, document: Document) -> bool:
+    def is_written_in(cls, document: StorageFields) -> bool:
         """Return False for a volume that exists, unless the matrix says that it may be written."""
         return "volumeId" not in document or bool(document.get("mayWrite"))
 
     @classmethod
-    def is_in_one_zone(cls, document: Document) -> bool:
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return whether it exists: its instance has to be where it is."""
         return "volumeId" in document
 
@@ -244,7 +245,7 @@ class EbsStorage(StorageModel):
         return BLOCK_TIMES.get(self.volume_type, SSD_BLOCK_TIMES)
 
     @classmethod
-    def volumes_of(cls, document: Document, count: int) -> Iterator[tuple[int, Document]]:
+    def volumes_of(cls, document: StorageFields, count: int) -> Iterator[tuple[int, StorageFields]]:
         """Yield one for each instance, or those of its RAID-0."""
         if "volumeId" not in document:
             yield count * (document.get("raid0") or 1), document
@@ -267,7 +268,7 @@ class EbsStorage(StorageModel):
         return float(self.size_gib * self._members)
 
     @classmethod
-    def tools(cls, document: Document) -> frozenset[str]:
+    def tools(cls, document: StorageFields) -> frozenset[str]:
         """Return the programs that make or mount its file system."""
         if "volumeId" in document:
             return frozenset()  # its file system is there, and nothing is made

@@ -1,11 +1,11 @@
 """What CloudWatch and the kernel's NFS client count of EFS (EFS guide, CloudWatch metrics, read in November 2026)."""
 
 from matrix.input import limits
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use, nfs_operations, total
 from storages.contracts.metrics import (
     MINUTE_S,
     ClientCap,
-    Document,
     LayerPair,
     MeteredThroughput,
     StorageMetrics,
@@ -74,7 +74,7 @@ class EfsMetrics(StorageMetrics):
     counters = {"nfs": "nfs", "efs": "nfs"}
     operations_unit = "writes/s, as which requests count"
 
-    def operations_of(self, storage: Document, use: Use) -> float | None:
+    def operations_of(self, storage: StorageFields, use: Use) -> float | None:
         """Return requests as so many writes: a read takes less of what EFS allows.
 
         Nobody says what a request for metadata takes; it counts as a read.
@@ -90,14 +90,14 @@ class EfsMetrics(StorageMetrics):
         others = total(use, ("nfs_read_operations_per_s", "nfs_other_operations_per_s")) or 0.0
         return use.get("nfs_write_operations_per_s", 0.0) + others * writes / reads
 
-    def bytes_of(self, storage: Document, use: Use) -> float | None:
+    def bytes_of(self, storage: StorageFields, use: Use) -> float | None:
         """Return bytes with reads weighted as EFS meters them."""
         read, written = use.get("nfs_read_bytes_per_s"), use.get("nfs_write_bytes_per_s")
         if read is None or written is None:
             return use.get("bytes_per_s")
         return written + read * (1.0 if _mode(storage) == "elastic" else READ_WEIGHT)
 
-    def client_cap(self, storage: Document) -> ClientCap:
+    def client_cap(self, storage: StorageFields) -> ClientCap:
         """Return 1,500 MiB/s with elastic throughput through efs-utils (TLS or IAM mounts), else 500 MiB/s."""
         is_helped = bool(storage.get("tls") or storage.get("iam"))
         is_elastic = _mode(storage) == "elastic" and storage.get("deployment") != "oneZone"
@@ -105,12 +105,12 @@ class EfsMetrics(StorageMetrics):
         advice = "spread the work over more instances, or mount with efs-utils 2.0 and elastic throughput (1,500 MiB/s)"
         return ClientCap("EFS per-client cap", mibps.value * MIB, advice)
 
-    def lives_on_credits(self, storage: Document) -> bool:
+    def lives_on_credits(self, storage: StorageFields) -> bool:
         """Return whether its throughput is bursting."""
         return _mode(storage) == "bursting"
 
 
-def _mode(storage: Document) -> str:
+def _mode(storage: StorageFields) -> str:
     return str(storage.get("throughputMode", "elastic"))
 
 

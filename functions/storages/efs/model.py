@@ -10,10 +10,11 @@ from matrix.input import limits
 from matrix.input.fields import FileSystemId, Name
 from matrix.input.part import Part, Rule
 from matrix.terms.charges import METERED_REQUEST_BYTES, Charge, Query, Usage
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
-from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, StorageModel, Words
 from storages.contracts.quotas import Quota, QuotaUse
 
 # Code and default as lists of `aws service-quotas list-aws-default-service-quotas` that people have published, read in
@@ -203,7 +204,7 @@ class EfsStorage(StorageModel):
         return BlockTimes(0.001, 0.002_7, unit_bytes=2**20)
 
     @classmethod
-    def quota_uses(cls, document: Document) -> Iterator[QuotaUse]:
+    def quota_uses(cls, document: StorageFields) -> Iterator[QuotaUse]:
         """Yield one file system."""
         del document
         yield QuotaUse(FILE_SYSTEMS, 1.0)
@@ -221,12 +222,12 @@ class EfsStorage(StorageModel):
         return "-".join(words)
 
     @classmethod
-    def is_in_one_zone(cls, document: Document) -> bool:
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return whether it is One Zone: a Regional one has a mount target in each zone."""
         return document.get("deployment") == "oneZone"
 
     @classmethod
-    def tools(cls, document: Document) -> frozenset[str]:
+    def tools(cls, document: StorageFields) -> frozenset[str]:
         """Return the programs that make or mount its file system."""
         is_helped = document.get("tls") or document.get("iam")
         return frozenset({"mount.nfs", "mount.efs"} if is_helped else {"mount.nfs"})

@@ -8,7 +8,8 @@ from pydantic import Field
 from matrix.input.fields import Name
 from matrix.input.fleet import InstanceType
 from matrix.terms.charges import ROOT_VOLUME_GIB, Charge, Query, Usage, instance_charges, instance_query
-from storages.contracts.model import AttachedVolumes, CeilingWords, Document, StorageModel, Words
+from matrix.terms.documents.parts import StorageFields
+from storages.contracts.model import AttachedVolumes, CeilingWords, StorageModel, Words
 from storages.ebs.model import EbsStorage
 
 
@@ -96,14 +97,14 @@ class FileServerStorage(StorageModel):
             yield from self.volume.volume_charges(1, usage.seconds)
 
     @classmethod
-    def volumes_of(cls, document: Document, count: int) -> Iterator[tuple[int, Document]]:
+    def volumes_of(cls, document: StorageFields, count: int) -> Iterator[tuple[int, StorageFields]]:
         """Yield those of the server: its root volume and the one that it serves."""
         del count
         yield 1, {"volumeType": "gp3", "sizeGiB": ROOT_VOLUME_GIB}
         yield 1, volume(document["sizeGiB"])
 
     @classmethod
-    def server_type(cls, document: Document) -> str:
+    def server_type(cls, document: StorageFields) -> str:
         """Return the type of the server."""
         return str(document["instanceType"])
 
@@ -118,7 +119,7 @@ class FileServerStorage(StorageModel):
         return float(self.size_gib)
 
     @classmethod
-    def is_in_one_zone(cls, document: Document) -> bool:
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return True: it is one instance."""
         del document
         return True

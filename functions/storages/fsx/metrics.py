@@ -1,8 +1,9 @@
 """What CloudWatch counts of each kind of FSx under the same names, and which of its bursts writes use."""
 
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use
 from storages.contracts.bursts import Burst
-from storages.contracts.metrics import MINUTE_S, Document, LayerPair, Metric, StorageMetrics, layer_pairs, metrics_table
+from storages.contracts.metrics import MINUTE_S, LayerPair, Metric, StorageMetrics, layer_pairs, metrics_table
 
 # The burst that what is written uses, and what a server's cache answers does not.
 DISK_THROUGHPUT = "FSx disk throughput"
@@ -63,7 +64,7 @@ class FsxMetrics(StorageMetrics):
     counts_written = "nfs_write_bytes_per_s"
     """By which figure an instance's mount counts what it has written."""
 
-    def burst_rate(self, storage: Document, burst: Burst, use: Use) -> float | None:
+    def burst_rate(self, storage: StorageFields, burst: Burst, use: Use) -> float | None:
         """Return what is written where the burst is that of the disks: reads may come from the server's cache."""
         if burst.of == DISK_THROUGHPUT:
             return use.get(self.counts_written)

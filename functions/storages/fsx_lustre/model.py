@@ -9,9 +9,10 @@ from pydantic import Field
 from matrix.input.fields import FileSystemId, Name
 from matrix.input.part import Part, Rule
 from matrix.terms.charges import Charge, Query, Usage
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.bursts import Burst
-from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, StorageModel, Words
 from storages.contracts.quotas import Quota, QuotaUse
 from storages.fsx.metrics import DISK_THROUGHPUT, NETWORK_THROUGHPUT
 
@@ -209,7 +210,7 @@ class FsxLustreStorage(StorageModel):
         return rule, "write al2023, which has the package lustre-client"
 
     @classmethod
-    def quota_uses(cls, document: Document) -> Iterator[QuotaUse]:
+    def quota_uses(cls, document: StorageFields) -> Iterator[QuotaUse]:
         """Yield one file system and its capacity, of the quotas of its deployment type."""
         kind = document["deploymentType"]
         yield QuotaUse(COUNTS[kind], 1.0)
@@ -233,13 +234,13 @@ class FsxLustreStorage(StorageModel):
         return float(self.storage_capacity_gib)
 
     @classmethod
-    def is_in_one_zone(cls, document: Document) -> bool:
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return True: all its servers are in one subnet."""
         del document
         return True
 
     @classmethod
-    def tools(cls, document: Document) -> frozenset[str]:
+    def tools(cls, document: StorageFields) -> frozenset[str]:
         """Return the programs of its client."""
         del document
         return frozenset({"lctl", "lfs"})
@@ -250,7 +251,7 @@ class FsxLustreStorage(StorageModel):
         return (capacity_is_offered, throughput_goes_with_deployment, metadata_iops_are_offered, stripes_are_some)
 
 
-def speed_of(document: Document) -> Speed:
+def speed_of(document: StorageFields) -> Speed:
     """Return the speeds of one as a matrix describes it; a throughput that is missing counts as the least."""
     if document.get("deploymentType", SCRATCH) == SCRATCH:
         return SPEEDS[None]

@@ -9,9 +9,10 @@ from pydantic import Field, StringConstraints
 from matrix.input.fields import FileSystemId, Name
 from matrix.input.part import Part, Rule
 from matrix.terms.charges import Charge, Query, Usage
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.demand import Demand
-from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, StorageModel, Words
 
 SINGLE, MULTI = "SINGLE_AZ_2", "MULTI_AZ_2"
 FLEXVOL, FLEXGROUP = "FLEXVOL", "FLEXGROUP"
@@ -185,13 +186,13 @@ class FsxOntapStorage(StorageModel):
         return None if self.file_system_id else float(self.storage_capacity_gib * share)
 
     @classmethod
-    def is_in_one_zone(cls, document: Document) -> bool:
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return True: its active file servers are in one."""
         del document
         return True
 
     @classmethod
-    def tools(cls, document: Document) -> frozenset[str]:
+    def tools(cls, document: StorageFields) -> frozenset[str]:
         """Return the program that mounts it."""
         del document
         return frozenset({"mount.nfs"})
@@ -209,7 +210,7 @@ class FsxOntapStorage(StorageModel):
         )
 
 
-def iops_of(document: Document) -> int:
+def iops_of(document: StorageFields) -> int:
     """Return the SSD IOPS of such a file system: what is provisioned, or what comes with its storage."""
     most = MOST_IOPS * int(document.get("haPairs", 1))
     return int(document.get("iops") or min(most, IOPS_PER_GIB * document.get("storageCapacityGiB", 0)))

@@ -1,7 +1,8 @@
 """What CloudWatch and the kernel's NFS client count of FSx for OpenZFS (its guide, read in November 2026)."""
 
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use
-from storages.contracts.metrics import Document, ServerCache, WatchedLimit
+from storages.contracts.metrics import ServerCache, WatchedLimit
 from storages.fsx.metrics import DISK_LAYERS, DISKS, OF_CLIENTS, FsxMetrics, of_file_system
 from storages.fsx_openzfs.model import FsxOpenZfsStorage, is_tiered, written_mbps
 
@@ -53,7 +54,7 @@ class FsxOpenZfsMetrics(FsxMetrics):
     reached_by = "NFS"
     counters = {"nfs": "nfs"}
 
-    def bytes_of(self, storage: Document, use: Use) -> float | None:
+    def bytes_of(self, storage: StorageFields, use: Use) -> float | None:
         """Return bytes with reads weighted by what may be written: Intelligent-Tiering may read more."""
         read, written = use.get("nfs_read_bytes_per_s"), use.get("nfs_write_bytes_per_s")
         if read is None or written is None or not is_tiered(storage):

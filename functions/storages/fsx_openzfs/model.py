@@ -10,10 +10,11 @@ from matrix.input import limits
 from matrix.input.fields import FileSystemId, Name
 from matrix.input.part import Part, Rule
 from matrix.terms.charges import Charge, Query, Usage
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
-from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, StorageModel, Words
 from storages.contracts.quotas import Quota, QuotaUse
 from storages.fsx.metrics import DISK_THROUGHPUT, NETWORK_THROUGHPUT
 
@@ -245,7 +246,7 @@ class FsxOpenZfsStorage(StorageModel):
         return self.deployment_type == "MULTI_AZ_1"
 
     @classmethod
-    def quota_uses(cls, document: Document) -> Iterator[QuotaUse]:
+    def quota_uses(cls, document: StorageFields) -> Iterator[QuotaUse]:
         """Yield throughput, capacity and IOPS of all of its file systems."""
         several = int(document.get("fileSystems") or 1)
         yield QuotaUse(THROUGHPUT, several * document["throughputCapacityMBps"], "lower throughputCapacityMBps")
@@ -277,13 +278,13 @@ class FsxOpenZfsStorage(StorageModel):
         return float(self.storage_capacity_gib * self.how_many) if self.storage_capacity_gib else None
 
     @classmethod
-    def is_in_one_zone(cls, document: Document) -> bool:
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return True: its active file server is in one."""
         del document
         return True
 
     @classmethod
-    def tools(cls, document: Document) -> frozenset[str]:
+    def tools(cls, document: StorageFields) -> frozenset[str]:
         """Return the programs that make or mount its file system."""
         del document
         return frozenset({"mount.nfs"})
@@ -301,19 +302,19 @@ class FsxOpenZfsStorage(StorageModel):
         )
 
 
-def iops_of(document: Document) -> int:
+def iops_of(document: StorageFields) -> int:
     """Return the disk IOPS of one such file system: what is provisioned, or what comes with storage or throughput."""
     if is_tiered(document):
         return int(limits.FSX_TIERING_IOPS_PER_MBPS.value * document["throughputCapacityMBps"])
     return int(document.get("iops") or limits.FSX_IOPS_PER_GIB.value * document.get("storageCapacityGiB", 0))
 
 
-def is_tiered(document: Document) -> bool:
+def is_tiered(document: StorageFields) -> bool:
     """Return whether one as a matrix describes it is Intelligent-Tiering."""
     return document.get("storageType") == TIERING
 
 
-def written_mbps(document: Document) -> float:
+def written_mbps(document: StorageFields) -> float:
     """Return the MB/s that one such file system may write: of Intelligent-Tiering less than it may read."""
     mbps = float(document["throughputCapacityMBps"])
     if not is_tiered(document):

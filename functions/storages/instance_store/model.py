@@ -9,8 +9,9 @@ from pydantic import Field
 
 from matrix.input.fields import Name
 from matrix.input.part import Part, Rule
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
-from storages.contracts.model import OTHER_CEILINGS, CeilingWords, Document, StorageModel, Words
+from storages.contracts.model import OTHER_CEILINGS, CeilingWords, StorageModel, Words
 
 # Seconds in which all disks of an instance are written once: the 118 GB of an m6id.large at 150 MB/s. Larger disks are
 # about as much faster (assumed).
@@ -85,7 +86,7 @@ class InstanceStoreStorage(StorageModel):
         return room_gib(instance_type)
 
     @classmethod
-    def tools(cls, document: Document) -> frozenset[str]:
+    def tools(cls, document: StorageFields) -> frozenset[str]:
         """Return the programs that make or mount its file system."""
         del document
         return frozenset({"mkfs.xfs", "mdadm"})  # how many disks there are, only the instance knows

@@ -1,6 +1,7 @@
 """What is counted of a bucket that is mounted: no kernel counts requests, and CloudWatch only for a fee."""
 
-from storages.contracts.metrics import Document, StorageMetrics
+from matrix.terms.documents.parts import StorageFields
+from storages.contracts.metrics import StorageMetrics
 
 
 class MountpointMetrics(StorageMetrics):
@@ -8,7 +9,7 @@ class MountpointMetrics(StorageMetrics):
 
     reached_by = "HTTPS, by Mountpoint"
 
-    def is_limited_by_operations(self, storage: Document) -> bool:
+    def is_limited_by_operations(self, storage: StorageFields) -> bool:
         """Return False: Mountpoint asks for parts and not for operations, so their rate says nothing of requests."""
         del storage
         return False

@@ -12,10 +12,11 @@ from pydantic import Field
 from matrix.input.fields import BucketName, Name, ObjectPrefix, Size
 from matrix.input.part import Part, Rule
 from matrix.terms.charges import METERED_REQUEST_BYTES, Amount, Charge, Usage
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
 from storages.contracts.abilities import Ability
-from storages.contracts.model import CeilingWords, Document, StorageModel, Words
+from storages.contracts.model import CeilingWords, StorageModel, Words
 from storages.directory_buckets.zones import GATEWAY_SERVICE, WRITES_PER_S, ZONES, is_directory_bucket
 
 # Mountpoint's configuration guide, performance: what it reads and writes in one request.
@@ -106,12 +107,12 @@ class MountpointStorage(StorageModel):
         return self.storage_class == EXPRESS or (self.bucket is not None and is_directory_bucket(self.bucket))
 
     @classmethod
-    def is_written_in(cls, document: Document) -> bool:
+    def is_written_in(cls, document: StorageFields) -> bool:
         """Return False for a bucket that exists."""
         return "bucket" not in document
 
     @classmethod
-    def is_in_one_zone(cls, document: Document) -> bool:
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return whether it is a directory bucket."""
         return "storageClass" in document or is_directory_bucket(document.get("bucket", ""))
 
@@ -192,7 +193,7 @@ class MountpointStorage(StorageModel):
         return "-".join(words)
 
     @classmethod
-    def tools(cls, document: Document) -> frozenset[str]:
+    def tools(cls, document: StorageFields) -> frozenset[str]:
         """Return the program that mounts it."""
         del document
         return frozenset({"mount-s3"})

@@ -7,8 +7,9 @@ from pydantic import Field, StringConstraints
 
 from matrix.input.fields import Name
 from matrix.input.part import Part, Rule
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
-from storages.contracts.model import OTHER_CEILINGS, CeilingWords, Document, StorageModel, Words
+from storages.contracts.model import OTHER_CEILINGS, CeilingWords, StorageModel, Words
 
 # A DNS name or an IPv4 address, and a path without a part that begins with a dot: on this machine a folder of that name
 # plays it.
@@ -84,7 +85,7 @@ class NfsStorage(StorageModel):
         return "-".join(filter(None, ["nfs", server.lower(), last]))
 
     @classmethod
-    def tools(cls, document: Document) -> frozenset[str]:
+    def tools(cls, document: StorageFields) -> frozenset[str]:
         """Return the program that mounts it."""
         del document
         return frozenset({"mount.nfs"})

@@ -1,7 +1,8 @@
 """What is counted of S3: requests, by our own engine. CloudWatch's request metrics cost extra and are not asked for."""
 
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use
-from storages.contracts.metrics import Document, StorageMetrics
+from storages.contracts.metrics import StorageMetrics
 
 
 class S3Metrics(StorageMetrics):
@@ -9,7 +10,7 @@ class S3Metrics(StorageMetrics):
 
     reached_by = "HTTPS"
 
-    def operations_of(self, storage: Document, use: Use) -> float | None:
+    def operations_of(self, storage: StorageFields, use: Use) -> float | None:
         """Return requests per second."""
         del storage
         return use.get("requests_per_s")

@@ -8,8 +8,9 @@ from pydantic import Field
 from matrix.input.fields import BucketName, Name, ObjectPrefix
 from matrix.input.part import Part, Rule
 from matrix.terms.charges import Charge, Usage
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
-from storages.contracts.model import CeilingWords, Document, StorageModel, Words
+from storages.contracts.model import CeilingWords, StorageModel, Words
 from storages.directory_buckets.zones import is_directory_bucket
 
 # What reads it beside botocore, which each instance has.
@@ -108,12 +109,12 @@ class S3Storage(StorageModel):
         return f"s3-{self.client}" + (f"-{self.bucket}" if self.bucket else "")
 
     @classmethod
-    def tools(cls, document: Document) -> frozenset[str]:
+    def tools(cls, document: StorageFields) -> frozenset[str]:
         """Return what its client is, besides boto3."""
         return frozenset(_PROGRAMS.get(str(document.get("client")), ()))
 
     @classmethod
-    def tools_in_folder(cls, document: Document) -> frozenset[str]:
+    def tools_in_folder(cls, document: StorageFields) -> frozenset[str]:
         """Return the same: the local cloud has an S3 of its own."""
         return cls.tools(document)
 

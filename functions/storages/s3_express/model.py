@@ -5,7 +5,8 @@ from typing import ClassVar, Literal
 
 from matrix.input.fields import Name
 from matrix.terms.charges import Charge, Usage
-from storages.contracts.model import CeilingWords, Document, StorageModel, Words
+from matrix.terms.documents.parts import StorageFields
+from storages.contracts.model import CeilingWords, StorageModel, Words
 from storages.directory_buckets.zones import GATEWAY_SERVICE, REQUEST_S, WRITES_PER_S, ZONES
 
 
@@ -104,7 +105,7 @@ class S3ExpressStorage(StorageModel):
         return f"s3-express-{self.client}"
 
     @classmethod
-    def is_in_one_zone(cls, document: Document) -> bool:
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return True: a directory bucket is in one."""
         del document
         return True

@@ -1,7 +1,8 @@
 """What CloudWatch and the kernel's NFS client count of S3 Files (S3 user guide, CloudWatch, read in November 2026)."""
 
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use, nfs_operations, total
-from storages.contracts.metrics import MINUTE_S, ClientCap, Document, StorageMetrics, layer_pairs, metrics_table
+from storages.contracts.metrics import MINUTE_S, ClientCap, StorageMetrics, layer_pairs, metrics_table
 from storages.s3_files.model import CLIENT_READ_GIBPS, READ_IOPS, WRITE_IOPS
 
 # Ages and pending exports tell whether what was written has reached the bucket by then.
@@ -42,7 +43,7 @@ class S3FilesMetrics(StorageMetrics):
     counters = {"s3-files": "nfs"}
     operations_unit = "writes/s, as which requests count"
 
-    def operations_of(self, storage: Document, use: Use) -> float | None:
+    def operations_of(self, storage: StorageFields, use: Use) -> float | None:
         """Return requests as so many writes: of reads the file system allows five times as many.
 
         Nobody says what a request for metadata takes; it counts as a read.
@@ -53,7 +54,7 @@ class S3FilesMetrics(StorageMetrics):
         others = total(use, ("nfs_read_operations_per_s", "nfs_other_operations_per_s")) or 0.0
         return use.get("nfs_write_operations_per_s", 0.0) + others * WRITE_IOPS / READ_IOPS
 
-    def client_cap(self, storage: Document) -> ClientCap:
+    def client_cap(self, storage: StorageFields) -> ClientCap:
         """Return 3 GiB/s, which AWS says of reads only."""
         del storage
         return ClientCap("S3 Files per-client cap", CLIENT_READ_GIBPS * 2**30, "spread the work over more instances")

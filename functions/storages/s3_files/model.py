@@ -7,7 +7,8 @@ from pydantic import Field, StringConstraints
 
 from matrix.input.fields import Name
 from matrix.terms.charges import Amount, Charge, Usage
-from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Document, StorageModel, Words
+from matrix.terms.documents.parts import StorageFields
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, StorageModel, Words
 
 # S3 user guide, S3 Files performance (read in November 2026): of a file system, and of one client.
 READ_IOPS, WRITE_IOPS = 250_000, 50_000
@@ -151,7 +152,7 @@ class S3FilesStorage(StorageModel):
         return "-".join(words)
 
     @classmethod
-    def tools(cls, document: Document) -> frozenset[str]:
+    def tools(cls, document: StorageFields) -> frozenset[str]:
         """Return the programs that mount it."""
         del document
         return frozenset({"mount.nfs", "mount.s3files"})

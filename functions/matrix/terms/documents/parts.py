@@ -1,9 +1,12 @@
 """What several documents hold: a fleet, a point, a range of costs, an error."""
 
+from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
+# A storage by the fields of its type, as a matrix, a plan or a result has it. An old or a published one may lack some.
+StorageFields: TypeAlias = Mapping[str, Any]
 # A storage or workload of the matrix with its defaults, by the names of docs/matrix.schema.json; it has a `type`.
 Part: TypeAlias = dict[str, Any]
 # The settings of one point, by the agent's names: one value of each sweep of the workload.
