@@ -17,9 +17,8 @@ from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.tables.text_table import TextTable
 from cli.target import baselines, mirror, summaries
 from cli.target.pages import write_page
+from matrix.terms.documents.compared import ComparedPair, ComparedRuns
 from matrix.terms.figures import ABSENT, quantity
-
-Document = dict[str, Any]
 
 STYLES = {"slower": "red", "faster": "green", "cannot tell": "yellow"}
 DEFAULT_THRESHOLD = "5%"
@@ -123,7 +122,7 @@ def _both(base: str, run: str, place: dict[str, Any]) -> list[summaries.FoundRun
         raise UnknownRun(rule, "start one: `matrix run FILE`; or name the RUN: `matrix runs`") from none
 
 
-def _write_page(document: Document, both: list[summaries.FoundRun], *, is_json: bool) -> None:
+def _write_page(document: ComparedRuns, both: list[summaries.FoundRun], *, is_json: bool) -> None:
     """Write the page beside which the terminal's words are brief; its place goes to stderr where stdout is JSON."""
     from matrix.answer.history import KeptRun
     from matrix.report.comparison import render_comparison
@@ -140,7 +139,7 @@ def _share(threshold: str) -> float:
     return float(percent[1]) / 100
 
 
-def _show(document: Document, *, is_all: bool) -> None:
+def _show(document: ComparedRuns, *, is_all: bool) -> None:
     console = terminal.stdout()
     console.print(Text.assemble(("Base ", "bold"), document["base"], ("  Run ", "bold"), document["run"]))
     if document["compared"]:
@@ -158,11 +157,11 @@ def _show(document: Document, *, is_all: bool) -> None:
     console.print(_verdict(document))
 
 
-def _unjudged(compared: list[Document]) -> list[Document]:
+def _unjudged(compared: list[ComparedPair]) -> list[ComparedPair]:
     return [pair for pair in compared if pair["verdict"] == UNJUDGED]
 
 
-def _show_compared(console: Console, compared: list[Document], *, is_all: bool) -> None:
+def _show_compared(console: Console, compared: list[ComparedPair], *, is_all: bool) -> None:
     is_long = len(compared) > MOST_LISTED and not is_all
     if not is_all and len(_unjudged(compared)) == len(compared):
         _show_unjudged(console, compared)
@@ -174,7 +173,7 @@ def _show_compared(console: Console, compared: list[Document], *, is_all: bool) 
         console.print(f"{alike:,} of {len(compared):,} points show no difference: --all lists them too")
 
 
-def _show_unjudged(console: Console, compared: list[Document]) -> None:
+def _show_unjudged(console: Console, compared: list[ComparedPair]) -> None:
     """Say once why nothing can be judged, with how many points each reason is of."""
     console.print(Text(f"{len(compared):,} of {len(compared):,} cannot be judged: --all lists them", "yellow"))
     reasons = Counter(pair["reason"] for pair in compared)
@@ -182,7 +181,7 @@ def _show_unjudged(console: Console, compared: list[Document]) -> None:
         console.print(f"{count:,} × {reason}")
 
 
-def _verdict(document: Document) -> Text:
+def _verdict(document: ComparedRuns) -> Text:
     slower, threshold = document["regressions"], f"{100 * document['threshold']:g} %"
     if slower:
         cells = "cell" if slower == 1 else "cells"
@@ -197,7 +196,7 @@ def _change(ratio: float | None) -> str:
     return ABSENT if ratio is None else f"{100 * (ratio - 1):+.1f} %"
 
 
-def _table(compared: list[Document]) -> TextTable:
+def _table(compared: list[ComparedPair]) -> TextTable:
     table = TextTable()
     table.add_column("Storage, fleet, point")
     table.add_column("Base P50", justify="right", no_wrap=True)

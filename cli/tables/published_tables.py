@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cli.tables.text_table import TextTable
-from matrix.published.beside import Beside
+from matrix.terms.documents.beside import Beside
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import quantity
 from matrix.terms.printable import csv_text

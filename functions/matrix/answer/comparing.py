@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from matrix.input.storage_names import brief_names
 from matrix.input.workloads import same_point
@@ -12,22 +11,42 @@ from matrix.statistics.differing import POWER, Difference, benjamini_hochberg, d
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import NOT_REPLICATED, lacks_replication
 from matrix.statistics.uncertainty import Uncertainty
+from matrix.terms.documents.compared import ComparedPair, ComparedRuns, ComparisonPower, PairVerdict
+from matrix.terms.documents.result import Interval
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
 from matrix.terms.names import fleet_words, workload_words
 from matrix.terms.sameness import same_fleet, same_storage
 from matrix.terms.sentences import EMULATED
 from matrix.text.replication import LAUNCHED_ONCE, shortage_words
 
-Document = dict[str, Any]
-
 
 class NotComparable(Exception):
     """One of two runs was emulated, the other was not: a ratio of their figures would mean nothing."""
 
 
-OF_POINT = ("label", "metric", "unit", "higher_is_better", "p50", "n", "interval")
 # Verdicts in the order in which they are listed: what needs a look comes first.
-VERDICTS = ("slower", "faster", "no difference shown", "cannot tell")
+VERDICTS: tuple[PairVerdict, ...] = ("slower", "faster", "no difference shown", "cannot tell")
+
+
+@dataclass(frozen=True)
+class MeasuredPoint:
+    """One point of one cell in one run."""
+
+    name: str  # cell and label, as a comparison lists what only one run has
+    cell: str
+    storage: str
+    workload: str
+    fleet: str
+    is_relaunched: bool
+    label: str
+    metric: str
+    unit: str
+    higher_is_better: bool
+    p50: float | None
+    n: int | None
+    interval: Interval | None
+    values: FleetValues | None  # None where no single values are known
+    uncertainty: Uncertainty | None  # None in runs of older versions: their samples are resampled
 
 
 @dataclass(frozen=True)
@@ -41,27 +60,32 @@ class Compared:
     metric: str
     unit: str
     higher_is_better: bool
-    base: Document
-    run: Document
+    base: MeasuredPoint
+    run: MeasuredPoint
     ratio: float | None
     difference: Difference | None
     p_holm: float | None = None
     q_value: float | None = None
     detectable_ratio: float | None = None  # what would have been found, among as many points, with POWER
-    verdict: str = "cannot tell"
+    verdict: PairVerdict = "cannot tell"
     words: str = ""
     reason: str | None = None  # why nothing can be told
     is_regression: bool = False
 
-    def to_document(self) -> Document:
+    def to_document(self) -> ComparedPair:
         """As `matrix compare --json` prints it."""
         between = self.difference
         interval = between.interval if between else None
         return {
-            **{name: getattr(self, name) for name in ("storage", "workload", "fleet", "point", "metric", "unit")},
+            "storage": self.storage,
+            "workload": self.workload,
+            "fleet": self.fleet,
+            "point": self.point,
+            "metric": self.metric,
+            "unit": self.unit,
             "higher_is_better": self.higher_is_better,
-            "base": {"cell": self.base["cell"], "p50": self.base["p50"], "n": self.base["n"]},
-            "run": {"cell": self.run["cell"], "p50": self.run["p50"], "n": self.run["n"]},
+            "base": {"cell": self.base.cell, "p50": self.base.p50, "n": self.base.n},
+            "run": {"cell": self.run.cell, "p50": self.run.p50, "n": self.run.n},
             "ratio": self.ratio,
             "interval": interval.to_document() if interval else None,
             "p_lower": between.p_lower if between else None,
@@ -80,7 +104,7 @@ class Compared:
         }
 
 
-def compare(base: ValuesDocument, run: ValuesDocument, *, threshold: float, is_list: bool = False) -> Document:
+def compare(base: ValuesDocument, run: ValuesDocument, *, threshold: float, is_list: bool = False) -> ComparedRuns:
     """Compare two runs by the values that their points are judged by.
 
     A regression is a point that is slower by more than the threshold (0.05 is 5 %) and by more than chance explains,
@@ -103,15 +127,15 @@ def compare(base: ValuesDocument, run: ValuesDocument, *, threshold: float, is_l
         "environments": [base["environment"], run["environment"]],
         "compared": [cell.to_document() for cell in compared],
         "power": _power(compared),
-        "only_in_base": [before[key]["name"] for key in before if key not in after],
-        "only_in_run": [after[key]["name"] for key in after if key not in before],
+        "only_in_base": [before[key].name for key in before if key not in after],
+        "only_in_run": [after[key].name for key in after if key not in before],
         "regressions": sum(cell.is_regression for cell in compared),
         "is_launched_once": _is_launched_once(compared),
         "warnings": _warnings(base, run, compared),
     }
 
 
-def _power(compared: Sequence[Compared]) -> Document | None:
+def _power(compared: Sequence[Compared]) -> ComparisonPower | None:
     """What differences would have been found: the ratio at the middle point and at the noisiest; None without tests."""
     ratios = sorted(cell.detectable_ratio for cell in compared if cell.detectable_ratio is not None)
     if not ratios:
@@ -130,44 +154,46 @@ def _refuse_mixture(base: ValuesDocument, run: ValuesDocument) -> None:
         raise NotComparable(f"the storages of {emulated[0]} were emulated, those of {other} were not")
 
 
-def _by_key(*runs: list[tuple[str, Document]]) -> Iterator[dict[str, Document]]:
+def _by_key(*runs: list[tuple[str, MeasuredPoint]]) -> Iterator[dict[str, MeasuredPoint]]:
     """Yield each run's points by what was measured; where a run has that twice (an A/A comparison), by cell too."""
     twice = {key for points in runs for key, count in Counter(key for key, _ in points).items() if count > 1}
     for points in runs:
         yield {
-            f"{key} {point['cell']}" if key in twice else key: (
-                point | {"storage": f"{point['storage']} ({point['cell']})"} if key in twice else point
+            f"{key} {point.cell}" if key in twice else key: (
+                replace(point, storage=f"{point.storage} ({point.cell})") if key in twice else point
             )
             for key, point in points
         }
 
 
-def measured_points(values: ValuesDocument) -> Iterator[tuple[str, Document]]:
+def measured_points(values: ValuesDocument) -> Iterator[tuple[str, MeasuredPoint]]:
     """Each measured point with a key of what was measured: storage, workload, fleet and parameters, names left out."""
     keys = {cell["id"]: json.dumps(cell["storage"], sort_keys=True) for cell in values["cells"]}
     names = brief_names((keys[cell["id"]], cell["storage"]) for cell in values["cells"])
     for cell in values["cells"]:
         storage, fleet = same_storage(cell["storage"]), same_fleet(cell["fleet"])
         same = json.dumps([storage, fleet], sort_keys=True)
-        of_cell = {
-            "cell": cell["id"],
-            "storage": names[keys[cell["id"]]],
-            "is_relaunched": cell["is_relaunched"],
-            "workload": workload_words(cell["workload"]),
-            "fleet": fleet_words(fleet),
-        }
         for point in cell["points"]:
             uncertainty = point["median_uncertainty"]
             yield (
                 f"{same} {json.dumps(same_point(cell['workload'], point['params'], point['metric']), sort_keys=True)}",
-                {
-                    **of_cell,
-                    **{name: value for name, value in point.items() if name in OF_POINT},
-                    "name": f"{cell['id']}, {point['label']}",
-                    "values": _fleet_values(cell, point),
-                    # Runs of older versions have none: their samples are resampled.
-                    "uncertainty": Uncertainty(**uncertainty) if uncertainty else None,
-                },
+                MeasuredPoint(
+                    name=f"{cell['id']}, {point['label']}",
+                    cell=cell["id"],
+                    storage=names[keys[cell["id"]]],
+                    workload=workload_words(cell["workload"]),
+                    fleet=fleet_words(fleet),
+                    is_relaunched=cell["is_relaunched"],
+                    label=point["label"],
+                    metric=point["metric"],
+                    unit=point["unit"],
+                    higher_is_better=point["higher_is_better"],
+                    p50=point["p50"],
+                    n=point["n"],
+                    interval=point["interval"],
+                    values=_fleet_values(cell, point),
+                    uncertainty=Uncertainty(**uncertainty) if uncertainty else None,
+                ),
             )
 
 
@@ -178,13 +204,24 @@ def _fleet_values(cell: JudgedCell, point: JudgedPoint) -> FleetValues | None:
     return FleetValues.of_rows(instances, repetitions, point["values"], is_shared=cell["is_shared"], launches=launches)
 
 
-def _compared(base: Document, run: Document) -> Compared:
-    before, after, between = base["values"], run["values"], None
+def _compared(base: MeasuredPoint, run: MeasuredPoint) -> Compared:
+    before, after, between = base.values, run.values, None
     if before is not None and after is not None and before.table.size and after.table.size:
-        between = difference(before, after, known=(base["uncertainty"], run["uncertainty"]))
-    ratio = between.ratio if between else run["p50"] / base["p50"] if base["p50"] and run["p50"] is not None else None
-    same = {name: run[name] for name in ("storage", "workload", "fleet", "metric", "unit", "higher_is_better")}
-    return Compared(**same, point=run["label"], base=base, run=run, ratio=ratio, difference=between)
+        between = difference(before, after, known=(base.uncertainty, run.uncertainty))
+    ratio = between.ratio if between else run.p50 / base.p50 if base.p50 and run.p50 is not None else None
+    return Compared(
+        storage=run.storage,
+        workload=run.workload,
+        fleet=run.fleet,
+        point=run.label,
+        metric=run.metric,
+        unit=run.unit,
+        higher_is_better=run.higher_is_better,
+        base=base,
+        run=run,
+        ratio=ratio,
+        difference=between,
+    )
 
 
 def _corrected(matched: Sequence[Compared]) -> Iterator[Compared]:
@@ -212,7 +249,7 @@ def _judged(cell: Compared, threshold: float, *, is_list: bool) -> Compared:
         words = f"no difference shown ({_ratio_words(cell)})"
         return replace(cell, verdict="no difference shown", words=words)
     is_slower = between.is_lower == cell.higher_is_better
-    verdict = "slower" if is_slower else "faster"
+    verdict: PairVerdict = "slower" if is_slower else "faster"
     change = _slowdown(ratio, cell.higher_is_better)
     words = f"{verdict} by {100 * abs(change):.1f} % ({_ratio_words(cell)}, {_chance_words(between, is_slower, cell)})"
     beyond = is_slower and change > threshold
@@ -226,7 +263,7 @@ def _missing(cell: Compared) -> str:
     lacking = [
         [each.to_document() for each in lacks_replication(values)]
         for side in (cell.base, cell.run)
-        if (values := side["values"]) is not None
+        if (values := side.values) is not None
     ]
     if lacking and lacking[0] and all(each == lacking[0] for each in lacking):
         return f"{shortage_words(lacking[0])}, in both runs"
@@ -254,7 +291,7 @@ def _chance_words(between: Difference, is_slower: bool, cell: Compared) -> str:
 def _is_launched_once(compared: Sequence[Compared]) -> bool:
     """Whether a change was found between single launches, so that it may be what launches differ by."""
     changed = [cell for cell in compared if cell.verdict in ("slower", "faster")]
-    return any(not (cell.base["is_relaunched"] or cell.run["is_relaunched"]) for cell in changed)
+    return any(not (cell.base.is_relaunched or cell.run.is_relaunched) for cell in changed)
 
 
 def _warnings(base: ValuesDocument, run: ValuesDocument, compared: Sequence[Compared]) -> list[str]:
@@ -266,7 +303,7 @@ def _warnings(base: ValuesDocument, run: ValuesDocument, compared: Sequence[Comp
         )
     if _is_launched_once(compared):
         warnings.append(LAUNCHED_ONCE)
-    if any(cell.base["is_relaunched"] != cell.run["is_relaunched"] for cell in compared):
+    if any(cell.base.is_relaunched != cell.run.is_relaunched for cell in compared):
         warnings.append(
             "one run has launched its cells several times, the other once: what launches differ by is in the figures "
             "of one only, so a difference may be that of its launch; launch both as often"

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 from matrix.answer.changes import Changed, Facts, what_changed
-from matrix.answer.comparing import NotComparable, compare, measured_points
+from matrix.answer.comparing import MeasuredPoint, NotComparable, compare, measured_points
 from matrix.answer.values import values_of
 from matrix.input.storage_names import cell_names
+from matrix.terms.documents.beside import Beside
+from matrix.terms.documents.compared import ComparedPair
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import ValuesDocument
@@ -29,7 +30,7 @@ class KeptRun:
 
     summary: SummaryDocument
     results: Mapping[str, ResultDocument]
-    references: Sequence[Mapping[str, Any]] = ()
+    references: Sequence[Beside] = ()
 
     @property
     def name(self) -> str:
@@ -101,7 +102,7 @@ def history(runs: Sequence[KeptRun]) -> list[Track]:
             known = tracks.setdefault((run.environment, key), track)
             known.measured.append(_measured(index, point))
             known.published, known.objections = track.published, track.objections
-            cells[index, point["cell"], track.point] = (run.environment, key)
+            cells[index, point.cell, track.point] = (run.environment, key)
     pairs = {pair for track in tracks.values() for pair in pairwise([each.run for each in track.measured])}
     for before, after in sorted(pairs):
         for pair in _compared(runs[before], runs[after]):
@@ -121,7 +122,7 @@ def history(runs: Sequence[KeptRun]) -> list[Track]:
     return list(tracks.values())
 
 
-def _points(run: KeptRun) -> Iterator[tuple[str, Track, Mapping[str, Any]]]:
+def _points(run: KeptRun) -> Iterator[tuple[str, Track, MeasuredPoint]]:
     """Yield each measured point of a run: its key, an empty track for it, and the point."""
     brief = cell_names(run.summary.get("cells", []))
     references = {(row["cell"], row["point"], row["metric"]): row for row in run.references
@@ -132,23 +133,23 @@ def _points(run: KeptRun) -> Iterator[tuple[str, Track, Mapping[str, Any]]]:
         if key in seen:
             continue
         seen.add(key)
-        reference = references.get((point["cell"], point["label"], point["metric"]))
-        known = {name: point[name] for name in ("workload", "fleet", "metric", "unit", "higher_is_better")}
+        reference = references.get((point.cell, point.label, point.metric))
         yield key, Track(
-            **known, storage=brief[point["cell"]], point=point["label"], environment=run.environment,
+            storage=brief[point.cell], workload=point.workload, fleet=point.fleet, point=point.label,
+            metric=point.metric, unit=point.unit, higher_is_better=point.higher_is_better, environment=run.environment,
             published=reference["published"] if reference else None,
             objections=reference["why_not"] if reference else (),
         ), point  # fmt: skip
 
 
-def _measured(index: int, point: Mapping[str, Any]) -> Measured:
-    ends = point["interval"] or {}
-    return Measured(index, point["p50"], ends.get("low"), ends.get("high"), point["n"], point["cell"])
+def _measured(index: int, point: MeasuredPoint) -> Measured:
+    low, high = (point.interval["low"], point.interval["high"]) if point.interval else (None, None)
+    return Measured(index, point.p50, low, high, point.n, point.cell)
 
 
-def _compared(before: KeptRun, after: KeptRun) -> list[dict[str, Any]]:
+def _compared(before: KeptRun, after: KeptRun) -> list[ComparedPair]:
     try:
-        return list(compare(before.values, after.values, threshold=THRESHOLD)["compared"])
+        return compare(before.values, after.values, threshold=THRESHOLD)["compared"]
     except NotComparable:
         return []
 

@@ -2,10 +2,11 @@
 
 import math
 from collections import Counter
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from matrix.answer.comparing import NotComparable, compare
-from matrix.terms.documents.comparison import ComparedPoint, ComparisonDocument
+from matrix.terms.documents.compared import ComparedPair, PairVerdict
+from matrix.terms.documents.comparison import ComparedPoint, ComparisonDocument, RunVerdict
 from matrix.terms.documents.values import ValuesDocument
 
 SCHEMA = 1
@@ -20,12 +21,12 @@ def beside(base: ValuesDocument, values: ValuesDocument, asked: str) -> Comparis
         compared = compare(base, values, threshold=THRESHOLD)
     except NotComparable as mixed:
         return not_compared(values["run"], asked, str(mixed), base["run"])
-    points: list[dict[str, Any]] = compared["compared"]
+    points = compared["compared"]
     if not points:
         return not_compared(values["run"], asked, "the two runs have no cell in common", base["run"])
     count = Counter(point["verdict"] for point in points)
     reasons = Counter(point["reason"] for point in points if point["reason"])
-    changed = [point for point in points if point["verdict"] in ("slower", "faster")]
+    changed = list(_changed(points))
     changed.sort(key=lambda point: (point["verdict"] != "slower", -abs(math.log(point["ratio"]))))
     power = compared["power"]
     return {
@@ -39,7 +40,7 @@ def beside(base: ValuesDocument, values: ValuesDocument, asked: str) -> Comparis
         "detectable_ratio": power and power["ratio"],
         "noisiest_ratio": power and power["worst_ratio"],
         "is_launched_once": compared["is_launched_once"],
-        "changes": [_point(point) for point in changed[:MOST_CHANGES]],
+        "changes": changed[:MOST_CHANGES],
     }
 
 
@@ -52,7 +53,7 @@ def not_compared(run: str, asked: str, reason: str | None, base: str | None = No
     }  # fmt: skip
 
 
-def _verdict(count: Counter[str], points: int) -> Any:
+def _verdict(count: Counter[PairVerdict], points: int) -> RunVerdict:
     if count["slower"] and count["faster"]:
         return "both"
     if count["slower"] or count["faster"]:
@@ -60,10 +61,14 @@ def _verdict(count: Counter[str], points: int) -> Any:
     return "cannot-tell" if count["cannot tell"] == points else "no-difference"
 
 
-def _point(point: dict[str, Any]) -> ComparedPoint:
-    interval = point["interval"] or {}
-    return {
-        "storage": point["storage"], "fleet": point["fleet"], "workload": point["workload"], "point": point["point"],
-        "metric": point["metric"], "verdict": point["verdict"], "change": point["ratio"] - 1, "ratio": point["ratio"],
-        "low": interval.get("low"), "high": interval.get("high"),
-    }  # fmt: skip
+def _changed(points: Sequence[ComparedPair]) -> Iterator[ComparedPoint]:
+    """Yield the points that became slower or faster, which always have a ratio."""
+    for point in points:
+        verdict, ratio, interval = point["verdict"], point["ratio"], point["interval"]
+        if (verdict == "slower" or verdict == "faster") and ratio is not None:  # noqa: PLR1714 - mypy reads no `in`
+            yield {
+                "storage": point["storage"], "fleet": point["fleet"], "workload": point["workload"],
+                "point": point["point"], "metric": point["metric"], "verdict": verdict, "change": ratio - 1,
+                "ratio": ratio, "low": interval["low"] if interval else None,
+                "high": interval["high"] if interval else None,
+            }  # fmt: skip

@@ -1,12 +1,13 @@
 """Published figures beside a run's own, and why some of them must not be compared."""
 
 from collections.abc import Iterator
-from typing import TypeAlias, TypedDict, cast
+from typing import TypeAlias, cast
 
 from matrix.input.storage_names import storage_label
 from matrix.plan import placing
 from matrix.published.conditions import Cell, differences
 from matrix.published.figures import PLACEMENTS, TUTORIAL, TUTORIAL_PERMITTED_MB_PER_S, Figure, figures, load
+from matrix.terms.documents.beside import Beside
 from matrix.terms.documents.parts import Params, Part, Point
 from matrix.terms.documents.result import PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
@@ -14,27 +15,6 @@ from matrix.terms.names import point_labels
 
 # Planned or measured.
 AnyPoint: TypeAlias = Point | PointResult
-
-
-class Beside(TypedDict):
-    """A figure of a run and the published one, with every objection to holding them against each other."""
-
-    cell: str
-    storage: str
-    instances: int
-    point: str
-    metric: str
-    unit: str
-    percentile: str
-    ours: float | None
-    published: float | None
-    date: str | None
-    ratio: float | None
-    comparable: bool
-    why_not: list[str]
-    differs: list[str]
-    """What does not forbid to compare them and still sets them apart."""
-    source: str
 
 
 def beside(summary: SummaryDocument) -> list[Beside]:

@@ -1,7 +1,6 @@
 """Two runs side by side as a page: what became slower or faster, by how much, and what was different."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from matrix.answer.changes import change_words, what_changed
 from matrix.answer.history import KeptRun
@@ -9,17 +8,16 @@ from matrix.report import shell
 from matrix.report.charts.chart import Chart, Series
 from matrix.report.facets import Facets, Marks
 from matrix.report.html import Figure, Markup, figure_of, table, tag
+from matrix.terms.documents.compared import ComparedPair, ComparedRuns
 from matrix.terms.figures import ABSENT, instant, number, quantity
 from matrix.terms.metrics import metric_title
-
-Document = Mapping[str, Any]
 
 # How verdicts are drawn: colour and shape by style, hollow where nothing can be told.
 LOOKS = {"slower": (1, False), "faster": (2, False), "no difference shown": (0, False), "cannot tell": (6, True)}
 MOST_ROWS = 60
 
 
-def render_comparison(document: Document, base: KeptRun, run: KeptRun) -> str:
+def render_comparison(document: ComparedRuns, base: KeptRun, run: KeptRun) -> str:
     """Return the page of what `matrix.answer.comparing.compare` says of two runs."""
     pairs = document["compared"]
     storages = [pair["storage"] for pair in pairs]
@@ -42,11 +40,11 @@ def render_comparison(document: Document, base: KeptRun, run: KeptRun) -> str:
     return shell.whole(title, [_head(title, document, base, run), main], charts=charts, facets=facets)
 
 
-def _marks(facets: Facets, pair: Document, storage: str) -> Marks:
+def _marks(facets: Facets, pair: ComparedPair, storage: str) -> Marks:
     return facets.marks(storage=storage, workload=pair["workload"], label=pair["point"], fleet=pair["fleet"])
 
 
-def _head(title: str, document: Document, base: KeptRun, run: KeptRun) -> Markup:
+def _head(title: str, document: ComparedRuns, base: KeptRun, run: KeptRun) -> Markup:
     known = [
         ("Base", f"{base.name}, {base.environment}, {instant(base.summary.get('started_at'))}"),
         ("Run", f"{run.name}, {run.environment}, {instant(run.summary.get('started_at'))}"),
@@ -58,7 +56,7 @@ def _head(title: str, document: Document, base: KeptRun, run: KeptRun) -> Markup
                *warnings)  # fmt: skip
 
 
-def _answer(document: Document) -> list[Markup]:
+def _answer(document: ComparedRuns) -> list[Markup]:
     pairs, slower = document["compared"], document["regressions"]
     counts = {verdict: sum(pair["verdict"] == verdict for pair in pairs) for verdict in LOOKS}
     threshold = f"{100 * document['threshold']:g} %"
@@ -82,28 +80,38 @@ def _answer(document: Document) -> list[Markup]:
     ]
 
 
-def _name(pair: Document, storage: str) -> str:
+def _name(pair: ComparedPair, storage: str) -> str:
     return f"{storage}, {pair['fleet']} · {pair['workload']}, {pair['point']}"
 
 
-def _factor(pair: Document, ratio: float | None) -> float | None:
+def _factor(pair: ComparedPair, ratio: float | None) -> float | None:
     """How many times as slow: of durations the ratio itself, of rates one over it."""
     if not ratio:
         return None
     return 1 / ratio if pair["higher_is_better"] else ratio
 
 
-def _chart(document: Document, rows: Sequence[tuple[Document, str]], marks: Sequence[Marks], number_: int) -> Chart:
+def _ends(pair: ComparedPair) -> tuple[float | None, float | None]:
+    """The ends of the interval of `_factor`, the lower one first; one of 0 is left out, as its factor has no end."""
+    interval = pair["interval"]
+    if not interval:
+        return None, None
+    low, high = sorted(_factor(pair, end) or 0.0 for end in (interval["low"], interval["high"]))
+    return low or None, high or None
+
+
+def _chart(
+    document: ComparedRuns, rows: Sequence[tuple[ComparedPair, str]], marks: Sequence[Marks], number_: int
+) -> Chart:
     names = [f"{_name(pair, storage)}{chr(0x200B) * index}" for index, (pair, storage) in enumerate(rows)]
     series = []
     for verdict, (style, is_hollow) in LOOKS.items():
         mine = [(name, pair) for name, (pair, _) in zip(names, rows, strict=True) if pair["verdict"] == verdict]
         if mine:
-            ends = [sorted(_factor(pair, (pair["interval"] or {}).get(end)) or 0.0 for end in ("low", "high"))
-                    for _, pair in mine]  # fmt: skip
+            ends = [_ends(pair) for _, pair in mine]
             series.append(
                 Series(verdict, [_factor(pair, pair["ratio"]) for _, pair in mine], [name for name, _ in mine], "dots",
-                       style, low=[low or None for low, _ in ends], high=[high or None for _, high in ends],
+                       style, low=[low for low, _ in ends], high=[high for _, high in ends],
                        hover=[pair["words"] for _, pair in mine], is_hollow=is_hollow)
             )  # fmt: skip
     factors = [_factor(pair, pair["ratio"]) for pair, _ in rows]
@@ -137,7 +145,7 @@ def _changed(base: KeptRun, run: KeptRun) -> Markup:
                tag("ul", *lines) if lines else tag("p", nothing), id="changed")  # fmt: skip
 
 
-def _figures(document: Document, rows: Sequence[tuple[Document, str]], marks: Sequence[Marks]) -> Markup:
+def _figures(document: ComparedRuns, rows: Sequence[tuple[ComparedPair, str]], marks: Sequence[Marks]) -> Markup:
     listed = [
         (
             storage, pair["fleet"], f"{pair['workload']}, {pair['point']}",
@@ -152,9 +160,6 @@ def _figures(document: Document, rows: Sequence[tuple[Document, str]], marks: Se
     return table(heads, listed, caption="Each cell and point that both runs have", class_="many", marks=marks)
 
 
-def _alone(document: Document) -> list[Markup]:
-    return [
-        tag("p", f"Only in {document[side]}: {'; '.join(document[f'only_in_{side}'])}.", class_="quiet")
-        for side in ("base", "run")
-        if document[f"only_in_{side}"]
-    ]
+def _alone(document: ComparedRuns) -> list[Markup]:
+    only = ((document["base"], document["only_in_base"]), (document["run"], document["only_in_run"]))
+    return [tag("p", f"Only in {run}: {'; '.join(names)}.", class_="quiet") for run, names in only if names]

@@ -23,6 +23,7 @@ from matrix.statistics.carrying import CONFIDENCE
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import MEAN, is_two_way, uncertainties
 from matrix.statistics.uncertainty import INSTANCES, Uncertainty
+from matrix.terms.documents import result as documents
 
 ONE_WAY = "bootstrap, Student's t"
 TWO_WAY = "two-way bootstrap, Student's t"
@@ -42,10 +43,15 @@ class Interval:
     confidence: float = CONFIDENCE
     uncertainty: Uncertainty | None = None  # that it follows from; of logarithms where all values are above 0
 
-    def to_document(self) -> dict[str, float | str]:
+    def to_document(self) -> documents.Interval:
         """As it is in result.json."""
-        names = ("low", "high", "confidence", "method", "limited_by")
-        return {name: getattr(self, name) for name in names}
+        return {
+            "low": self.low,
+            "high": self.high,
+            "confidence": self.confidence,
+            "method": self.method,
+            "limited_by": self.limited_by,
+        }
 
 
 def intervals(values: FleetValues, levels: Sequence[float]) -> dict[float | str, Interval]:

@@ -1,8 +1,10 @@
 """comparison.json: how a run came out beside the one that its matrix names in compareWith."""
 
-from typing import Literal, NotRequired
+from typing import Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
+
+RunVerdict: TypeAlias = Literal["slower", "faster", "both", "no-difference", "cannot-tell", "not-compared"]
 
 
 class ComparedPoint(TypedDict):
@@ -31,7 +33,7 @@ class ComparisonDocument(TypedDict):
     """What the matrix says: the name of a run, or baseline:NAME."""
     base: str | None
     """The run that it is compared with; None where the name leads to none."""
-    verdict: Literal["slower", "faster", "both", "no-difference", "cannot-tell", "not-compared"]
+    verdict: RunVerdict
     """`both`: some points became slower, others faster."""
     reason: str | None
     """Why nothing was compared, or why most of the points that cannot be judged cannot."""
