@@ -236,7 +236,7 @@ def main() -> None:
         ("slow", SLOW, False),
         ("usual; the last one in ends", FAIR, True),
     ):
-        for count in (4, 50, 200, 1000):
+        for count in (4, 50, 200, 500, 1000):
             steps = asked.steps if count > 4 else 4 * asked.steps  # noqa: PLR2004
             print(line(name, steps_of(count, steps, weather, ends=ends, margin_s=asked.margin)), flush=True)
 
