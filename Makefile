@@ -124,8 +124,9 @@ format: $(VENV)/.dev  ## Format the sources
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-schema: install  ## Write docs/matrix.schema.json, and the schemas of all documents into dist/schemas, from the types
+schema: install  ## Write docs/matrix.schema.json, the tables of docs/matrix-format.md, and the schemas of all documents into dist/schemas
 	@$(BIN)/python -m matrix.check.schema > docs/matrix.schema.json
+	@PYTHONPATH=functions:tests $(BIN)/python -m support.format_tables
 	@$(BIN)/python -m matrix.terms.documents.schema dist/schemas
 
 predictions: install  ## Write docs/records/predictions.md from the published figures

@@ -1,4 +1,4 @@
-"""Fleets: which instances, how many at once, and their processors' architecture."""
+"""Fleets: instance type, number of instances, placement and processor architecture."""
 
 import re
 from functools import cache, cached_property
@@ -32,16 +32,16 @@ def architecture_of(instance_type: str) -> Literal["arm64", "x86_64"]:
 
 
 class _Launch(InputModel):
-    """How the instances of a fleet are got."""
+    """How the instances of a fleet are launched."""
 
     placement: Annotated[Placement | None, Field(examples=["same-az", [1, 1]])] = None
     """Availability Zones: "spread" over all, "same-az" as the file system, or shares, the file system's zone first."""
-    spot: bool = False
-    """Spot instances: cheaper, but EC2 may take them back, which fails the cell."""
+    spot: Annotated[bool, Field(examples=[True])] = False
+    """Use Spot Instances. They are cheaper, but EC2 can take them back, and the cell then fails."""
     quorum: Annotated[Quorum | None, Field(examples=[0.9])] = None
-    """Least instances to measure with where EC2 has no more: a share below 1, or a number; all unless given."""
+    """Smallest fleet to measure if EC2 has too few instances: a share of `count` or a number. Default: all."""
     bandwidth_weighting: Annotated[BandwidthWeighting | None, Field(examples=["ebs-1"])] = None
-    """"ebs-1" for a quarter more bandwidth to EBS, "vpc-1" for more of the network, each at the cost of the other."""
+    """EC2 bandwidth weighting: "ebs-1" moves bandwidth from the network to EBS, "vpc-1" from EBS to the network."""
 
 
 class Fleet(_Launch):
@@ -75,9 +75,9 @@ class FleetAxis(_Launch):
     """Fleets of a matrix: every instance type with every count."""
 
     instance_type: Annotated[Sweep[InstanceType], Field(examples=["m6i.4xlarge"])]
-    """EC2 instance type, or several."""
+    """EC2 instance type, or a list of them."""
     count: Annotated[Sweep[Count], Field(examples=[[1, 10, 100]])] = Field(default=[1])
-    """Number of instances that start at the same moment, or several such numbers."""
+    """Number of instances, which start each step together, or a list of numbers."""
 
     def fleets(self) -> list[Fleet]:
         """Return every fleet of this entry."""

@@ -1,4 +1,4 @@
-"""What instances boot, and what is installed on them beside the tools of the workloads."""
+"""Machine image of the instances, and software to install beside the tools of the workloads."""
 
 from typing import Annotated, Literal
 
@@ -9,7 +9,7 @@ from matrix.input.fields import InputModel
 Os = Literal["al2023", "ubuntu-22.04"]
 
 
-# What the container image of a Dockerfile is called; nobody pulls it.
+# Name of the container image that is built from a Dockerfile; it is never pulled.
 BUILT = "storage-matrix/build"
 
 Architecture = Literal["arm64", "x86_64"]
@@ -29,18 +29,18 @@ AmiName = Annotated[
 
 
 class Image(InputModel):
-    """What the instances boot, and what is installed on them beside the tools of the workloads."""
+    """Machine image of the instances, and software to install beside the tools of the workloads."""
 
     ami: Annotated[AmiName | None, Field(examples=["ami-0123456789abcdef0", "/golden/al2023"])] = None
-    """A machine image of yours in place of the newest of `os`: its id, or the name of a parameter of Systems Manager
-    that holds it. `os` then says what it was made from."""
-    os: Os = "al2023"
-    """Operating system: the newest Amazon Linux 2023 or Ubuntu 22.04, for arm64 or x86-64 by the instance type."""
-    bake: bool = False
-    """Make a machine image once with all that is installed, and keep it for later runs; else each instance installs."""
+    """Your own machine image instead of the newest of `os`: an AMI id, or the name of a Systems Manager parameter that
+    holds one. `os` then names the system that it is based on."""
+    os: Annotated[Os, Field(examples=["ubuntu-22.04"])] = "al2023"
+    """Operating system: the newest Amazon Linux 2023 or Ubuntu 22.04. Its architecture follows the instance type."""
+    bake: Annotated[bool, Field(examples=[True])] = False
+    """Install once, keep the result as an AMI, and boot it in this run and later ones. Else each instance installs."""
     packages: Annotated[list[PackageName], Field(max_length=100, examples=[["gcc", "make"]])] = Field(default=[])
-    """Packages of the operating system to install beside those that the workloads need."""
+    """Operating system packages to install in addition to those that the workloads need."""
     containers: Annotated[list[ContainerName], Field(max_length=20, examples=[["debian:12"]])] = Field(default=[])
-    """Container images to pull (Docker)."""
+    """Container images to pull with Docker."""
     dockerfile: Annotated[str | None, Field(max_length=16_000, examples=["FROM debian:12\nRUN apt-get update"])] = None
-    """Container image to build from this Dockerfile, without a context; it is named storage-matrix/build."""
+    """Text of a Dockerfile to build without a build context. The container image is named storage-matrix/build."""

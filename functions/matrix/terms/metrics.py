@@ -1,4 +1,4 @@
-"""What can be measured: each metric's unit, whether more of it is better, and what people call it."""
+"""The metrics: name, unit, whether higher is better, meaning and title."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ METRICS: dict[str, Metric] = {
     "create_lat_p90_us": Metric("µs", False, "90th percentile of the time of one create on one instance"),
     "create_lat_p99_us": Metric("µs", False, "99th percentile of the time of one create on one instance"),
     "creates_per_s": Metric("files/s", True, "files created per second by one instance"),
-    "stats_per_s": Metric("files/s", True, "files asked for their attributes per second by one instance"),
+    "stats_per_s": Metric("files/s", True, "stat calls per second by one instance"),
     "stat_lat_p50_us": Metric("µs", False, "median time of one stat on one instance"),
     "stat_lat_p90_us": Metric("µs", False, "90th percentile of the time of one stat on one instance"),
     "stat_lat_p99_us": Metric("µs", False, "99th percentile of the time of one stat on one instance"),
@@ -49,30 +49,22 @@ METRICS: dict[str, Metric] = {
     "delete_lat_p90_us": Metric("µs", False, "90th percentile of the time of one delete on one instance"),
     "delete_lat_p99_us": Metric("µs", False, "99th percentile of the time of one delete on one instance"),
     "longest_stall_s": Metric(
-        "s", False, "longest time in which no worker of one instance ended an operation; 0 where all ended within 0.1 s"
+        "s", False, "longest time without a finished operation on one instance; 0 if never more than 0.1 s"
     ),
     "mb_per_s": Metric("MB/s", True, "10^6 bytes per second moved by one instance"),
     "mib_per_s": Metric("MiB/s", True, "2^20 bytes per second moved by one instance"),
-    "slowest_dd_s": Metric(
-        "s", False, "time that the slowest dd of one step says of itself, as the tutorial's table shows"
-    ),
-    "slowest_dd_mb_per_s": Metric("MB/s", True, "10^6 bytes per second that the slowest dd of one step says of itself"),
+    "slowest_dd_s": Metric("s", False, "duration that the slowest dd of one step reports, as in the tutorial's table"),
+    "slowest_dd_mb_per_s": Metric("MB/s", True, "10^6 bytes per second that the slowest dd of one step reports"),
     "records_per_s": Metric("records/s", True, "records read per second by one instance"),
     "requests_per_s": Metric(
         "requests/s", True, "requests for pages or batches of records, or for objects, per second by one instance"
     ),
-    "objects_per_s": Metric("objects/s", True, "objects put, read, asked for, listed or deleted per second"),
-    "throttled_requests": Metric(
-        "requests", False, "attempts that S3 refused as too many (503) and that were repeated"
-    ),
-    "failed_requests": Metric("requests", False, "attempts that failed otherwise and were repeated"),
-    "request_lat_p50_us": Metric("µs", False, "median time of a request of a mix, whatever its operation"),
-    "request_lat_p90_us": Metric(
-        "µs", False, "90th percentile of the time of a request of a mix, whatever its operation"
-    ),
-    "request_lat_p99_us": Metric(
-        "µs", False, "99th percentile of the time of a request of a mix, whatever its operation"
-    ),
+    "objects_per_s": Metric("objects/s", True, "objects put, read, queried by HEAD, listed or deleted per second"),
+    "throttled_requests": Metric("requests", False, "attempts that S3 throttled (503) and the client retried"),
+    "failed_requests": Metric("requests", False, "attempts that failed for another reason and the client retried"),
+    "request_lat_p50_us": Metric("µs", False, "median time of a request of a mix, over all operations"),
+    "request_lat_p90_us": Metric("µs", False, "90th percentile of the time of a request of a mix, over all operations"),
+    "request_lat_p99_us": Metric("µs", False, "99th percentile of the time of a request of a mix, over all operations"),
     "put_lat_p50_us": Metric("µs", False, "median time of a PUT of one object, all its parts included"),
     "put_lat_p90_us": Metric("µs", False, "90th percentile of the time of a PUT of one object, all its parts included"),
     "put_lat_p99_us": Metric("µs", False, "99th percentile of the time of a PUT of one object, all its parts included"),
@@ -88,23 +80,24 @@ METRICS: dict[str, Metric] = {
     "highest_rate_per_s": Metric(
         "operations/s",
         True,
-        "highest rate of a sweep of open loops at which, as at all lower ones, an instance kept up and its P99 was "
-        "within the workload's p99AtMostMs",
+        "highest rate of an open-loop sweep up to which an instance kept up and its P99 stayed within p99AtMostMs",
     ),
     "burst_mb_per_s": Metric(
-        "MB/s", True, "10^6 bytes per second of one instance before its rate fell, each second's median"
+        "MB/s", True, "median rate of one instance, in 10^6 bytes per second, before the rate fell"
     ),
-    "baseline_mb_per_s": Metric("MB/s", True, "10^6 bytes per second of one instance after its rate fell"),
-    "burst_s": Metric("s", True, "seconds before the rate of one instance fell"),
+    "baseline_mb_per_s": Metric("MB/s", True, "rate of one instance, in 10^6 bytes per second, after the rate fell"),
+    "burst_s": Metric("s", True, "seconds until the rate of one instance fell"),
     "bw_in_allowance_exceeded": Metric(
-        "packets", False, "queued or dropped: the instance's inbound bandwidth was used up"
+        "packets", False, "packets queued or dropped because the instance's inbound bandwidth was used up"
     ),
     "bw_out_allowance_exceeded": Metric(
-        "packets", False, "queued or dropped: the instance's outbound bandwidth was used up"
+        "packets", False, "packets queued or dropped because the instance's outbound bandwidth was used up"
     ),
-    "cpu_steal_s": Metric("s", False, "processor time withheld by the hypervisor, as where CPU credits are used up"),
+    "cpu_steal_s": Metric(
+        "s", False, "processor time withheld by the hypervisor, for example when CPU credits are used up"
+    ),
     "fetch_s": Metric(
-        "s", False, "time in which one instance filled the cache on its own storage, before its first build"
+        "s", False, "time that one instance took to fill the cache on its own storage before its first build"
     ),
     "build_cpu_s": Metric("s", False, "processor time, user and system, of one build"),
     "command_cpu_s": Metric("s", False, "processor time, user and system, of one command"),
@@ -120,22 +113,30 @@ METRICS: dict[str, Metric] = {
     "write_lat_p90_us": Metric("µs", False, "90th percentile of the time of a write on one instance"),
     "write_lat_p99_us": Metric("µs", False, "99th percentile of the time of a write on one instance"),
     "read_completion_lat_p50_us": Metric(
-        "µs", False, "median time of a read from its submission on, of imported files of fio"
+        "µs", False, "median time from the submission of a read to its completion, in imported fio files"
     ),
     "read_completion_lat_p90_us": Metric(
-        "µs", False, "90th percentile of the time of a read from its submission on, of imported files of fio"
+        "µs",
+        False,
+        "90th percentile of the time from the submission of a read to its completion, in imported fio files",
     ),
     "read_completion_lat_p99_us": Metric(
-        "µs", False, "99th percentile of the time of a read from its submission on, of imported files of fio"
+        "µs",
+        False,
+        "99th percentile of the time from the submission of a read to its completion, in imported fio files",
     ),
     "write_completion_lat_p50_us": Metric(
-        "µs", False, "median time of a write from its submission on, of imported files of fio"
+        "µs", False, "median time from the submission of a write to its completion, in imported fio files"
     ),
     "write_completion_lat_p90_us": Metric(
-        "µs", False, "90th percentile of the time of a write from its submission on, of imported files of fio"
+        "µs",
+        False,
+        "90th percentile of the time from the submission of a write to its completion, in imported fio files",
     ),
     "write_completion_lat_p99_us": Metric(
-        "µs", False, "99th percentile of the time of a write from its submission on, of imported files of fio"
+        "µs",
+        False,
+        "99th percentile of the time from the submission of a write to its completion, in imported fio files",
     ),
     "sync_lat_p50_us": Metric("µs", False, "median time of an fsync or fdatasync on one instance"),
     "sync_lat_p90_us": Metric("µs", False, "90th percentile of the time of an fsync or fdatasync on one instance"),
@@ -153,16 +154,16 @@ def own_metrics(workload: Mapping[str, Any]) -> dict[str, Metric]:
 
 
 def metrics_of(workload: Mapping[str, Any]) -> dict[str, Metric]:
-    """Return all metrics that samples of a workload (its document) may have: its own, and ours."""
+    """Return all metrics that samples of a workload (its document) may have: those it declares, and METRICS."""
     return {**own_metrics(workload), **METRICS}
 
 
 def latencies(*operations: str) -> set[str]:
-    """Return the names of the metrics that say how long such operations take: P50, P90 and P99."""
+    """Return the names of the latency metrics (P50, P90 and P99) of these operations."""
     return {f"{operation}_lat_{level}_us" for operation in operations for level in ("p50", "p90", "p99")}
 
 
-# What people call a metric; latencies have their names from the operation.
+# Titles of metrics for people. The title of a latency is made from its operation.
 _TITLES = {
     "duration_s": "Duration",
     "files_per_s": "File rate",
@@ -206,9 +207,9 @@ _LATENCY = re.compile(r"(?P<operation>[a-z_]+)_lat_p(?P<level>[0-9]+)_us")
 
 
 def metric_title(name: str, workload: str = "") -> str:
-    """Return what people call a metric: `Build time`, `Read latency P99`; an unknown one keeps its own name.
+    """Return the title of a metric, such as `Build time` or `Read latency P99`; an unknown metric keeps its name.
 
-    Only people read it: CSV and JSON have the metric's own name.
+    Tables and charts show it; CSV and JSON have the name.
     """
     if name == "duration_s" and workload in _DURATIONS:
         return _DURATIONS[workload]
@@ -218,7 +219,7 @@ def metric_title(name: str, workload: str = "") -> str:
 
 
 def measure_words(name: str, unit: str) -> str:
-    """Return what the title of a table says that was measured: the unit, `duration`, or the name of a command's own."""
+    """Return the measured quantity for a table's title: the unit, `duration`, or the name of a command's metric."""
     if name not in METRICS:
         return f"{name} in {unit}"
     if unit != "s":
@@ -227,12 +228,12 @@ def measure_words(name: str, unit: str) -> str:
     return title[0].lower() + title[1:]
 
 
-# `iops` is also a field of storages, which messages name as the matrix has it.
+# Without `iops`, which is also a field of storages: messages name that field as the matrix does.
 _NAMES = re.compile(rf"\b({'|'.join(sorted(METRICS.keys() - {'iops'}, key=len, reverse=True))})\b")
 
 
 def readable(text: str, workload: str = "") -> str:
-    """Write a sentence with what people call its metrics: `P90 of build time` for `P90 of duration_s`."""
+    """Replace the names of metrics in a sentence by their titles: `P90 of build time` for `P90 of duration_s`."""
 
     def title(match: re.Match[str]) -> str:
         words = metric_title(match[0], workload)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from support import format_tables
 
 from matrix.check.read import read_matrix
 from matrix.check.schema import schema_text
@@ -14,8 +15,10 @@ from matrix.input.emulation import Quirks
 from matrix.input.fleet import FleetAxis
 from matrix.input.image import Image
 from matrix.input.matrix import Agreed, Inclusion, Matrix, Objective, Selector
+from matrix.input.pace import gate_wait_s
 from matrix.input.workloads.command import OwnMetric
 from matrix.plan.planning import plan
+from matrix.terms.metrics import METRICS
 from matrix.terms.problems import InvalidMatrix
 from storages.models import MODELS
 
@@ -69,6 +72,52 @@ def test_every_field_is_documented_with_its_default(page, title):
         example = rows[f"`{field.alias or name}`"].split("|")[3].strip()
         if field.is_required() and example:
             assert example == f"`{json.dumps(field.examples[0])}`", name
+
+
+def test_the_tables_of_the_format_page_are_those_of_the_models_and_metrics():
+    assert format_tables.page(FORMAT) == FORMAT, "run: make schema"
+
+
+def test_each_metric_is_in_the_table_with_the_workloads_that_have_it():
+    rows = section("matrix-format.md", "### Metrics").partition("|---|")[2].splitlines()
+    named = {name: row for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])}
+
+    assert set(named) == set(METRICS)
+    assert "`touch` (P50, P99), `metadata`" in named["create_lat_p90_us"]
+    assert named["visible_p100_s"].split(" | ")[1:3] == ["s", "lower"]
+    for name in METRICS.keys() - {"duration_s"}:
+        having = {kind for kind, model in workloads.MODELS.items() if name in model.yields}
+        assert having <= set(re.findall(r"`([a-z-]+)`", named[name].rpartition(" | ")[2])), name
+
+
+def test_each_mistake_of_the_format_page_is_answered_as_the_page_says():
+    example = json.loads(re.search(r"```json\n(.*?)```", FORMAT, re.DOTALL)[1])
+    rows = re.findall(r"^\| `(\".*?)` \| (.*?) \| (.*?) \|$", section("matrix-format.md", "## Mistakes"), re.MULTILINE)
+
+    assert len(rows) >= 5
+    for written, rule, way_out in rows:
+        with pytest.raises(InvalidMatrix) as raised:
+            read_matrix(json.dumps(example | json.loads("{" + written + "}")))
+        [problem] = raised.value.problems
+        assert (problem.rule, problem.fix) == (rule, way_out)
+
+
+def seconds(cell):
+    """Seconds of a text such as `210 s`, `15 min` or `0 s: it exists`."""
+    number, unit = re.match(r"([\d.]+) (s|min)", cell).groups()
+    return float(number) * {"s": 1, "min": 60}[unit]
+
+
+def test_the_performance_page_has_the_times_that_plans_take():
+    creating = re.findall(r"^\| `([\w-]+)` \| (.*?) \| (.*?) \|$", section("performance.md", "# "), re.MULTILINE)
+    waits = re.findall(r"^\| ([\d,]+) \| ([\d.]+ s) \|", section("performance.md", "# "), re.MULTILINE)
+
+    assert {kind: (seconds(usual), seconds(most)) for kind, usual, most in creating} == {
+        kind: (model.create_and_delete_s, model.create_and_delete_most_s) for kind, model in MODELS.items()
+    }
+    assert len(waits) >= 5
+    for instances, wait in waits:
+        assert f"{gate_wait_s(int(instances.replace(',', ''))):.1f} s" == wait
 
 
 def test_the_example_of_the_format_page_is_what_the_page_says():
