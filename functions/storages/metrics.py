@@ -1,4 +1,4 @@
-"""What is counted of each type of storage."""
+"""The metrics of each type of storage."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -40,5 +40,5 @@ _UNKNOWN = StorageMetrics()
 
 
 def metrics_of(kind: object) -> StorageMetrics:
-    """Return what is counted of a type of storage; of one that is not known, such as a published one, nothing is."""
+    """Return the metrics of a type of storage. An unknown type, such as a published one, has none."""
     return METRICS.get(str(kind), _UNKNOWN)

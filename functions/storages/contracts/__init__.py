@@ -1,1 +1,1 @@
-"""What a storage offers to the rest of Storage Matrix, by who asks: its model, its metrics, its cloud."""
+"""The interfaces of a storage: its model for plans, its metrics for analysis, its cloud calls for the functions."""

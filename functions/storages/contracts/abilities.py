@@ -1,4 +1,4 @@
-"""What a file system under POSIX can do and a client of objects cannot: what workloads need, and storages lack."""
+"""Abilities of a POSIX file system that some storages lack, such as clients of objects, and some workloads need."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,7 +8,7 @@ class Ability(StrEnum):
     """Something that not every storage can do with files."""
 
     WRITE_ANYWHERE = "write anywhere"
-    """Write at any place of a file, in any order, more than once, or into one that exists."""
+    """Write at any place of a file, in any order, more than once, or to an existing file."""
     SYNC_MIDWAY = "sync midway"
     """Go on writing to a file after it was synchronised."""
     SYNC_NAMES = "sync names"
@@ -20,12 +20,15 @@ class Ability(StrEnum):
     SEE_OTHERS = "see others"
     """See files that another instance has written."""
     EVERYTHING = "everything"
-    """Be a whole file system: links, permissions, renamed and empty directories. What a workload needs nobody knows."""
+    """Every ability of a file system, such as links, permissions, renamed and empty directories.
+
+    The need of a workload that runs unknown programs.
+    """
 
 
 @dataclass(frozen=True)
 class Need:
-    """An ability that a workload needs: for the value of one of its fields, and what to write instead of that."""
+    """An ability that a workload needs because of one field's value, and the fix: a value without that need."""
 
     ability: Ability
     field: str

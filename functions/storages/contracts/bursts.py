@@ -1,4 +1,4 @@
-"""Speeds that a storage has only as long as its credits last, and the one that it always has."""
+"""Burst limits, which hold while credits last, and sustained limits."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,7 +8,7 @@ Counted = Literal["IOPS", "bytes/s"]
 
 @dataclass(frozen=True)
 class Burst:
-    """A limit that credits raise for a while: of the whole storage, in IOPS or bytes per second."""
+    """A limit of the whole storage that credits raise for some time, in IOPS or bytes per second."""
 
     of: str
     counts: Counted
@@ -18,8 +18,8 @@ class Burst:
     credits: float | None
 
     def lasts_s(self, rate: float) -> float | None:
-        """Return the seconds that a full balance lasts at a rate above the sustained one; None where it is not known.
+        """Return how many seconds a full balance lasts at a rate above the sustained one. None: unknown.
 
-        What is done at the sustained rate is earned in the same time, so only what is above it is paid.
+        Credits are earned at the sustained rate, so only the rate above it uses up the balance.
         """
         return None if self.credits is None else self.credits / (rate - self.sustained)

@@ -1,4 +1,4 @@
-"""What the module of a file system offers to the functions."""
+"""The interface between the functions and a file system's AWS calls."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Existing:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a file system that exists cannot be measured as the matrix describes it, and what to do about it."""
+    """Reason why an existing file system cannot be measured as the matrix describes it, with a fix."""
 
     field: str
     value: object
@@ -30,7 +30,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Copy:
-    """A backup, snapshot or recovery point; `of` is what it is a copy of."""
+    """A backup, snapshot or recovery point; `of` is the id of the copied resource."""
 
     kind: str
     id: str
@@ -40,62 +40,62 @@ class Copy:
 
 
 class FileSystem(Protocol):
-    """What the module of a file system offers. `storage` is the matrix's, `resource_id` what `create` returned."""
+    """Interface of a file system's `cloud` module. `storage` is its document, `resource_id` the id from `create`."""
 
     CREATION_LIMIT_S: int
     SEEN_GONE: str
-    """Which answer of which service says that it is gone, in the words of the receipt."""
+    """Proof that it is deleted, for the receipt: the service, the call and its answer."""
     PURPOSE: str
-    """What its row is kept with: "" for a resource of its own, or what the instance that it is was launched for."""
+    """Purpose of its launch if it is an EC2 instance, else ""."""
 
     COPIES: str
-    """Kind of the copies that AWS makes of it by itself, in rows and receipts; "" where it makes none."""
+    """Kind of the copies that AWS makes automatically, for rows and receipts. "" if it makes none."""
     COPIES_SEEN_GONE: str
-    """Which answer of which service says that a copy is gone, in the words of the receipt."""
+    """Proof that a copy is deleted, for the receipt: the service, the call and its answer."""
 
     def copies(self, resource_ids: Sequence[str], /) -> Iterable[Copy]:
-        """Return the copies of these file systems. They outlive them and cost money."""
+        """Return the copies of these file systems. Copies remain after a deletion and cost money."""
         ...
 
     def in_use(self) -> Mapping[str, Callable[[], float]]:
-        """Return how much the whole account uses of each quota that counts it now, by the quota's code."""
+        """Return functions that read the account's current use of each quota, by the quota's code."""
         ...
 
     def create(self, token: str, storage: Part, tags: list[dict[str, str]], run: str, name: str, zone: int, /) -> str:
-        """Create the file system `name` of a run, or find the one that this token made before; return its id.
+        """Create the file system `name` of a run and return its id. With the same token, return the same id again.
 
-        `zone` counts the stack's subnets, from 0: that of a file system of which a storage has only one is the first.
+        `zone` is the index of the stack's subnet, from 0. A storage with one file system uses the first subnet.
         """
         ...
 
     def find(self, token: str, /) -> str | None:
-        """Return the id of the one that this token made, None where there is none (any more)."""
+        """Return the id of the file system that was created with this token, None if there is none any more."""
         ...
 
     def is_ready(self, resource_id: str, storage: Part, /) -> bool:
-        """Say whether instances can mount it. Raises FileSystemFailed where they never will."""
+        """Return whether instances can mount it. Raises FileSystemFailed if it will never become available."""
         ...
 
     def refusals(self, storage: Part, /) -> Iterable[Refusal]:
-        """Return why the one that the storage names as existing cannot be measured. Nothing is made or changed."""
+        """Return reasons why the storage's existing file system cannot be measured. Creates and changes nothing."""
         ...
 
     def is_lent(self, storage: Part, /) -> bool:
-        """Say whether the local cloud lends a folder in its place; what it does not lend, it has itself."""
+        """Return whether the local cloud replaces it by a folder. If not, the local cloud has the service itself."""
         ...
 
     def mount(self, resource_id: str, storage: Part, /) -> Mount:
-        """Return how an instance gets at it."""
+        """Return how an instance mounts it."""
         ...
 
     def delete(self, resource_id: str, /) -> bool:
-        """Take its deletion one step further; say whether it is gone."""
+        """Start or continue its deletion; return whether it is deleted."""
         ...
 
     def existing(self) -> Iterable[Existing]:
-        """Return those of the account and region. Empty for what is found with its instances."""
+        """Return all of its kind in the account and region. Empty if it is an instance, which EC2 lists."""
         ...
 
     def gone(self, created_at: Mapping[str, float], /) -> Iterable[str]:
-        """Return which of these ids, each with the epoch second of its creation, do not exist any more."""
+        """Return the ids that no longer exist. `created_at` has the epoch second of creation by id."""
         ...

@@ -1,4 +1,4 @@
-"""What somebody asks of a storage: how much it keeps, and how fast."""
+"""Demand on a storage: capacity, operations per second and throughput."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Demand:
-    """GiB that it keeps, operations and bytes per second that it shall carry."""
+    """Capacity in GiB, operations per second and bytes per second that a storage must provide."""
 
     gib: float
     iops: float

@@ -1,6 +1,6 @@
-"""What CloudWatch and the kernels of the instances count of a storage, and what these counts say.
+"""Metrics of a storage in CloudWatch and in the instances' kernels, and how to interpret them.
 
-Each storage has one `StorageMetrics`, in its `metrics.py`. The defaults are those of a storage that nobody counts.
+Each storage has one `StorageMetrics` in its `metrics.py`. The defaults describe a storage without metrics.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,11 +39,11 @@ def metrics_table(namespace: str, dimensions: tuple[str, ...], period_s: int, te
 
 @dataclass(frozen=True)
 class WatchedLimit:
-    """A metric by which AWS itself says how near a storage or an instance is to a limit.
+    """A metric of AWS that shows how near a storage or an instance is to a limit.
 
-    - `held`: 1 in a minute for most of which AWS throttled.
-    - `balance`: per cent of the credits that are left.
-    - `share`: per cent of the limit that is used.
+    - `held`: 1 for a minute that AWS throttled for the most part.
+    - `balance`: percent of the credits left.
+    - `share`: percent of the limit used.
     """
 
     metric: str
@@ -55,7 +55,7 @@ class WatchedLimit:
 
 @dataclass(frozen=True)
 class ServerCache:
-    """A cache of the server: the metric of its hits in per cent, and how a cell that it is too small for is named."""
+    """A cache of the server: the metric of its hits in percent, and the bottleneck's name if it is too small."""
 
     hits: str
     read: str
@@ -66,7 +66,7 @@ class ServerCache:
 
 @dataclass(frozen=True)
 class MeteredThroughput:
-    """Throughput that AWS meters and permits by the minute, with the credits that raise what is permitted."""
+    """Metrics of the throughput that AWS meters and permits per minute, and of the credits that raise the limit."""
 
     metered: str
     permitted: str
@@ -77,7 +77,7 @@ class MeteredThroughput:
 
 @dataclass(frozen=True)
 class ClientCap:
-    """The most that one client can have of a shared storage, in bytes per second."""
+    """Throughput limit of one client of a shared storage, in bytes per second."""
 
     name: str
     bytes_per_s: float
@@ -86,7 +86,7 @@ class ClientCap:
 
 @dataclass(frozen=True)
 class LayerPair:
-    """Two layers that count the same, the lower by CloudWatch: how much of what one was asked the other saw."""
+    """Two layers with the same count, the lower one in CloudWatch, to compare requested and arriving traffic."""
 
     way: str
     counts: str
@@ -106,20 +106,20 @@ def layer_pairs(below: str, **metrics: str) -> Iterator[LayerPair]:
 
 
 class StorageMetrics:
-    """What is counted of a type of storage, and how it is read."""
+    """Metrics of a type of storage, and how to interpret them."""
 
     has_volumes: bool = False
-    """Whether CloudWatch counts the volumes of each instance, and not a file system that all share."""
+    """Whether CloudWatch has metrics of each instance's volumes instead of a shared file system."""
     of_file_system: tuple[Metric, ...] = ()
-    """What CloudWatch is asked about each file system."""
+    """Metrics to query for each file system."""
     of_instance: tuple[Metric, ...] = ()
-    """What CloudWatch is asked about each instance, beside what it is asked about every instance."""
+    """Metrics to query for each instance, in addition to those of all storages."""
     bytes: Mapping[str, Counted] = {}
-    """The metrics that add up to the bytes moved, by what they are of: read, written, metadata."""
+    """Metrics whose sum is the bytes moved, by kind: read, written, metadata."""
     operations: Mapping[str, Counted] = {}
-    """The metrics that add up to the operations, by what they are of: reads, writes, metadata."""
+    """Metrics whose sum is the number of operations, by kind: reads, writes, metadata."""
     disks: Mapping[str, Sequence[Counted]] = {}
-    """Of a server with disks what these moved, by the unit of a chart (MB/s, IOPS)."""
+    """Metrics of the server's disks, by the unit of a chart (MB/s, IOPS)."""
     clients: str = ""
     """The metric that counts connections."""
     limits: tuple[WatchedLimit, ...] = ()
@@ -127,29 +127,29 @@ class StorageMetrics:
     metered: MeteredThroughput | None = None
     layers: tuple[LayerPair, ...] = ()
     reached_by: str = "its mount"
-    """By what an instance reaches it, where the run does not say it."""
+    """How an instance reaches it, in words, if the run does not record it."""
     counters: Mapping[str, Literal["disk", "nfs", "lustre"]] = {}
-    """By the kind of mount, which of the kernel's counters tell what the mount moved."""
+    """Kernel counters that count the mount's traffic, by kind of mount."""
     operations_unit: str = "IOPS"
-    """What the limit of operations counts, on AWS."""
+    """Unit of AWS's limit of operations."""
 
     def of_volume(self, volume_type: str | None) -> tuple[Metric, ...]:
-        """Return what CloudWatch is asked about each volume of this type."""
+        """Return the metrics to query for each volume of this type."""
         del volume_type
         return ()
 
     def is_limited_by_operations(self, storage: StorageFields) -> bool:
-        """Return whether AWS counts its operations as requests, so that a rate of requests can reach a limit."""
+        """Return whether AWS's limit counts operations as instances do, so that their rate can reach it."""
         del storage
         return True
 
     def operations_of(self, storage: StorageFields, use: Use) -> float | None:
-        """Return operations per second as its limit counts them; None where nothing has counted them."""
+        """Return operations per second as its limit counts them. None if they were not counted."""
         del storage, use
         return None
 
     def bytes_of(self, storage: StorageFields, use: Use) -> float | None:
-        """Return bytes per second as its limit counts them; None where nothing has counted them."""
+        """Return bytes per second as its limit counts them. None if they were not counted."""
         del storage
         read, written = use.get("nfs_read_bytes_per_s"), use.get("nfs_write_bytes_per_s")
         if read is None or written is None:
@@ -157,15 +157,15 @@ class StorageMetrics:
         return written + read
 
     def burst_rate(self, storage: StorageFields, burst: Burst, use: Use) -> float | None:
-        """Return the rate that a burst is held against, as it counts; None where nothing has counted it."""
+        """Return the rate to compare with a burst limit, in the burst's unit. None if it was not counted."""
         return disk_operations(use) if burst.counts == "IOPS" else self.bytes_of(storage, use)
 
     def client_cap(self, storage: StorageFields) -> ClientCap | None:
-        """Return the most that one client can have, where that is less than the whole."""
+        """Return the limit of one client if it is below the limit of the whole storage, else None."""
         del storage
         return None
 
     def lives_on_credits(self, storage: StorageFields) -> bool:
-        """Return whether credits raise what `metered` permits."""
+        """Return whether credits raise the limit of `metered`."""
         del storage
         return False

@@ -1,4 +1,4 @@
-"""What the model of a storage offers to the rest of Storage Matrix, and what most of them have in common."""
+"""The interface of a storage model (`Storage`), and defaults for most models (`StorageModel`)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ FieldWords = str | Mapping[Any, str]
 
 @dataclass(frozen=True)
 class Words:
-    """What a type of storage is called in labels and in names, and the words of its fields in reading order."""
+    """The label and the name of a type of storage, and the words for its fields in reading order."""
 
     label: str
     name: str
@@ -31,13 +31,13 @@ class Words:
     named_by: tuple[str, ...] = ()
     # Values so usual that neither labels nor names mention them.
     usual: Mapping[str, object] = field(default_factory=dict)
-    # What names say of fields that an old or a published storage lacks.
+    # Values that names assume for fields that an old or a published storage lacks.
     supposed: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class CeilingWords:
-    """What a type of storage calls its two ceilings, and what raises them."""
+    """Names of the two limits of a type of storage, and advice on how to raise them."""
 
     operations: str
     throughput: str
@@ -62,7 +62,7 @@ class BlockTimes:
 
 @dataclass(frozen=True)
 class AttachedVolumes:
-    """The EBS volumes of an instance: what they can do together, and the type of the instance that has them."""
+    """The EBS volumes of one instance: their number, their total limits and the type of the instance."""
 
     instance_type: str
     count: int
@@ -71,251 +71,251 @@ class AttachedVolumes:
 
 
 class Storage(Element, Protocol):
-    """What a storage of a matrix offers. mypy checks each model against it where cells are made of them."""
+    """Interface of a storage in a matrix. mypy checks each model against it where cells are made of them."""
 
     is_shared: ClassVar[bool]
-    """Whether the instances of a cell share it; else each has its own."""
+    """Whether all instances of a cell share it. If false, each instance has its own."""
     has_device: ClassVar[bool]
-    """Whether it is a disk of an instance, made for the run and empty, that can be written without a file system."""
+    """Whether it is an empty disk that is made for the run, so that a workload may write to the device itself."""
     is_only_read: ClassVar[bool]
-    """Whether it is no file system, so that no other workload can be done on it than `only_workloads`."""
+    """Whether it has no file system, so that only `only_workloads` run on it."""
     keeps_objects: ClassVar[bool]
-    """Whether it keeps objects, and no files."""
+    """Whether it stores objects and not files."""
     exports_objects: ClassVar[bool]
-    """Whether its files become objects of a bucket of the stack, after a while."""
+    """Whether its files are exported as objects to a bucket of the stack after some time."""
     existing_fields: ClassVar[tuple[str, ...]]
-    """The fields by which a matrix names one that is there already; none where it can't."""
+    """Fields that name an existing resource, such as fileSystemId. Empty if only new ones can be measured."""
     most_instances: ClassVar[int | None]
-    """Of how many instances a fleet on one that exists may be; None where nothing bounds it."""
+    """Largest fleet on an existing one. None: no limit."""
     are_limits_published: ClassVar[bool]
-    """Whether AWS says what it can do, so that a chart may show that."""
+    """Whether AWS publishes its limits, so that charts can show them."""
     bursts_by: ClassVar[str]
-    """The field of a matrix that decides what its credits are."""
+    """Field of the matrix that decides its burst credits."""
     starter: ClassVar[Mapping[str, Any]]
-    """What `matrix new` writes beside the required fields, so that a first run measures something worth knowing."""
+    """Fields that `matrix new` writes beside the required ones, to make a first run useful."""
     opened_by: ClassVar[str]
-    """The field by which a matrix lets a run write to one that exists; empty where it never is, or always."""
+    """Field that allows a run to write to an existing one. Empty if writing is never or always allowed."""
     usual_instance_type: ClassVar[str]
-    """An instance type that it can be used from."""
+    """An instance type that can use it."""
     most_readers: ClassVar[int | None]
-    """How many threads of a fleet may read it at once; None where nothing refuses them."""
+    """Most threads of a fleet that can read it at the same time. None: no limit."""
     most_answer_bytes: ClassVar[int | None]
-    """Bytes that one request may ask for; None where there is no limit of its own."""
+    """Most bytes that one request can ask for. None: no limit of its own."""
     limits_count: ClassVar[str]
-    """What its published limits count, as the end of a clause: `, of writes`; empty where they count everything."""
+    """Operations that its published limits count, as the end of a clause, such as `, of writes`. Empty: all."""
     create_and_delete_s: ClassVar[float]
-    """Seconds that creating and deleting it takes."""
+    """Expected seconds for creating and deleting it."""
     create_and_delete_most_s: ClassVar[float]
-    """Seconds that creating and deleting it may take."""
+    """Most seconds that creating and deleting it may take."""
     words: ClassVar[Words]
     ceilings: ClassVar[CeilingWords]
 
     @property
     def only_workloads(self) -> tuple[str, ...]:
-        """The types of the only workloads that can be done on it; none where it is a file system."""
+        """Types of the only workloads that it supports. Empty if it is a file system, which supports all."""
         ...
 
     @property
     def lacks(self) -> Mapping[Ability, str]:
-        """What of a file system it lacks, each with the rule that a plan shows."""
+        """Abilities of a file system that it lacks, each with the rule that a plan shows."""
         ...
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
-        """Bytes per second: of a shared storage for all clients together."""
+        """Limit of the throughput in bytes per second. For a shared storage, of all clients together."""
         ...
 
     @property
     def effective_iops(self) -> int:
-        """Operations per second: of a shared storage for all clients together."""
+        """Limit of the operations per second. For a shared storage, of all clients together."""
         ...
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds that one create takes one thread."""
+        """Seconds for one create of one thread."""
         ...
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds that one small synchronous write takes beside its bytes."""
+        """Latency of one small synchronous write in seconds, without the transfer of its bytes."""
         ...
 
     @property
     def read_latency_s(self) -> float:
-        """Seconds that one read takes beside its bytes, where that is what bounds one thread; else 0."""
+        """Latency of one read in seconds, without the transfer of its bytes. 0 if it does not limit a single thread."""
         ...
 
     @property
     def block_times(self) -> BlockTimes | None:
-        """How an emulated one times its blocks; None for a type that cannot be emulated."""
+        """Latencies of a block for emulation. None: the type cannot be emulated."""
         ...
 
     @property
     def bursts(self) -> list[Burst]:
-        """Its limits that credits raise for a while."""
+        """Limits that burst credits raise for some time."""
         ...
 
     @property
     def cache_bytes(self) -> float:
-        """Bytes that its server answers from memory or a cache of its own; 0 where there is none."""
+        """Size in bytes of the server's memory or cache. 0: none."""
         ...
 
     @property
     def is_throughput_published(self) -> bool:
-        """Whether AWS says a throughput that binds it everywhere."""
+        """Whether AWS publishes a throughput limit that holds in every region."""
         ...
 
     @property
     def is_billed_by_use(self) -> bool:
-        """Whether its bytes or requests cost money, beside the time that it exists."""
+        """Whether AWS charges for its bytes or requests, in addition to its hours."""
         ...
 
     def metered_bytes(self, use: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return bytes read and written per second as AWS bills them; None where the mount did not count them."""
+        """Return (read, written) bytes per second as AWS bills them. None if the mount did not count them."""
         ...
 
     @property
     def only_in_its_zone(self) -> str | None:
-        """Why an instance of another zone cannot mount it, as a clause; None where it can."""
+        """Reason why an instance in another zone cannot mount it, as a clause. None if it can."""
         ...
 
     def unfit(self, instance_type: str) -> tuple[str, str] | None:
-        """Return why it cannot be used from an instance type, and a type from which it can; None where it can."""
+        """Return (reason, usable type) if an instance type cannot use it, else None."""
         ...
 
     def refused_by_image(self, os: str) -> tuple[str, str] | None:
-        """Return why instances with this system cannot use it, and a way out; None where they can."""
+        """Return (reason, way out) if instances with this operating system cannot use it, else None."""
         ...
 
     def bursts_keeping(self, gib: float) -> list[Burst]:
-        """Return its limits that credits raise once it keeps so much; limits of some storages grow with that."""
+        """Return its burst limits when it stores `gib` GiB. The limits of some storages grow with the stored data."""
         ...
 
     @property
     def volumes(self) -> int:
-        """Volumes of one instance, which come and go with it and have a price of their own."""
+        """Number of volumes of one instance. They are created, deleted and charged with it."""
         ...
 
     def attached(self, instance_type: str) -> AttachedVolumes | None:
-        """Return the volumes of an instance of a fleet of this type, or of its server; None where it has none."""
+        """Return the volumes of a fleet's instance of this type, or of the storage's server. None: it has none."""
         ...
 
     @classmethod
     def fitting(cls, demand: Demand) -> Iterable["Storage"]:
-        """Return the configurations of the type that come closest to a demand and carry it.
+        """Return the configurations of the type that meet a demand most closely.
 
-        Beside them those whose credits may carry it for a while; none where the type cannot.
+        Includes configurations that meet it only while their credits last. Empty if the type cannot meet it.
         """
         ...
 
     @property
     def price_queries(self) -> list[Query]:
-        """Its products in AWS's price list, whose prices of today take the place of those of prices.json."""
+        """Queries for its products in AWS's price list. The answers replace the prices of prices.json."""
         ...
 
     @property
     def offer_queries(self) -> list[Query]:
-        """Products of AWS's price list that a region has if the storage is offered there."""
+        """Queries for products that AWS's price list has in every region that offers the storage."""
         ...
 
     def charges(self, usage: Usage) -> Iterable[Charge]:
-        """Return what a shared one is charged for; nothing where only volumes and instances cost."""
+        """Return the charges of a shared storage. Empty if only its volumes and instances cost money."""
         ...
 
     def volume_charges(self, count: int, each_s: Amount) -> Iterable[Charge]:
-        """Return what `count` of its volumes are charged that each exist `each_s`."""
+        """Return the charges of `count` of its volumes that each exist for `each_s` seconds."""
         ...
 
     @property
     def precondition_s(self) -> float:
-        """Seconds that each instance writes its disks all over before the first step; 0 if it does not."""
+        """Seconds that each instance needs to write its disks full before the first step. 0: it does not."""
         ...
 
     @property
     def compressor(self) -> str | None:
-        """What compresses its data; None if nothing does."""
+        """Name of the compression of its data. None: not compressed."""
         ...
 
     @property
     def existing_id(self) -> str | None:
-        """Id of the one that is there already and is somebody's own: nothing is made, tagged or deleted."""
+        """Id of the user's existing resource, which a run never tags or deletes. None: the run creates one."""
         ...
 
     @classmethod
     def existing_id_in(cls, document: StorageFields) -> str | None:
-        """Return the same of a storage as plan and results describe it."""
+        """Return `existing_id` of a storage's document in a plan or a result."""
         ...
 
     @classmethod
     def is_written_in(cls, document: StorageFields) -> bool:
-        """Return whether a run writes to it, on one that exists in a folder of its own; else it is only read."""
+        """Return whether a run writes to it (in its own folder, if the resource existed before) or only reads it."""
         ...
 
     @property
     def is_beyond_security_groups(self) -> bool:
-        """Whether its endpoint is held by no security group, so that the stack must know the addresses of the VPC."""
+        """Whether no security group covers its endpoint, so that the stack must know the VPC's address range."""
         ...
 
     @property
     def least_zones(self) -> int:
-        """In how many Availability Zones the stack must have subnets for one of it to be made."""
+        """Number of Availability Zones in which the stack must have subnets to create one."""
         ...
 
     @property
     def offered_zones(self) -> Mapping[str, tuple[str, ...]] | None:
-        """The ids of the only Availability Zones where AWS makes one, by region; None where it does in all."""
+        """Ids of the only Availability Zones that offer it, by region. None: all zones."""
         ...
 
     @property
     def gateway_service(self) -> str:
-        """The service whose gateway endpoint subnets without internet need for it; empty where they need none."""
+        """Service whose gateway endpoint subnets without internet need to reach it. Empty: none."""
         ...
 
     @property
     def is_free_between_zones(self) -> bool:
-        """Whether its price includes the traffic between Availability Zones."""
+        """Whether its price includes traffic between Availability Zones."""
         ...
 
     def room_gib(self, instance_type: str) -> float | None:
-        """Return the GiB that one instance sees of it; None where there is no end to it."""
+        """Return its capacity in GiB as one instance sees it. None: unlimited."""
         ...
 
     quotas: ClassVar[tuple[Quota, ...]]
-    """The quotas that count it, beside those of its instances and volumes."""
+    """Quotas that count it, in addition to those of its instances and volumes."""
 
     @classmethod
     def quota_uses(cls, document: StorageFields) -> Iterable[QuotaUse]:
-        """Return how much of `quotas` one that a run makes takes."""
+        """Return the use of each of `quotas` by one that a run creates."""
         ...
 
     @classmethod
     def volumes_of(cls, document: StorageFields, count: int) -> Iterable[tuple[int, StorageFields]]:
-        """Return the volumes of a fleet of `count`, its server's too: how many, each as a matrix describes one."""
+        """Return the volumes of a fleet of `count` instances and of its server: (number, fields of a volume)."""
         ...
 
     @classmethod
     def server_type(cls, document: StorageFields) -> str | None:
-        """Return the type of the instance that serves it; None where it is no instance of the account."""
+        """Return the type of the instance that serves it. None if AWS serves it."""
         ...
 
     @classmethod
     def is_in_one_zone(cls, document: StorageFields) -> bool:
-        """Return whether such a storage lives in one Availability Zone, from which others are reached at a price."""
+        """Return whether it is in one Availability Zone, so that traffic from other zones is charged."""
         ...
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the programs that an instance needs to get at such a storage."""
+        """Return the programs that an instance needs to use it."""
         ...
 
     @classmethod
     def tools_in_folder(cls, document: StorageFields) -> frozenset[str]:
-        """Return which of them are also needed where the local cloud plays it, which mounts nothing."""
+        """Return the programs that an instance of the local cloud needs too, which mounts nothing."""
         ...
 
 
 class StorageModel(ElementModel):
-    """What holds for a storage unless its own model says otherwise."""
+    """Defaults for the models of storages."""
 
     has_device: ClassVar[bool] = False
     is_only_read: ClassVar[bool] = False
@@ -365,7 +365,7 @@ class StorageModel(ElementModel):
 
     @property
     def is_throughput_published(self) -> bool:
-        """AWS says what it gives."""
+        """AWS publishes its throughput."""
         return True
 
     @property
@@ -374,7 +374,7 @@ class StorageModel(ElementModel):
         return False
 
     def metered_bytes(self, use: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return None: the kernel does not count what AWS bills."""
+        """Return None: the kernel does not count the billed bytes."""
         del use
         return None
 
@@ -389,12 +389,12 @@ class StorageModel(ElementModel):
         return None
 
     def refused_by_image(self, os: str) -> tuple[str, str] | None:
-        """Return None: each image has what it takes, or can install it."""
+        """Return None: each image has its programs or can install them."""
         del os
         return None
 
     def bursts_keeping(self, gib: float) -> list[Burst]:
-        """Return its bursts: they do not depend on what it keeps."""
+        """Return its bursts: they do not depend on the stored data."""
         del gib
         return self.bursts
 
@@ -421,7 +421,7 @@ class StorageModel(ElementModel):
 
     @property
     def offer_queries(self) -> list[Query]:
-        """Those that it is priced by."""
+        """Its price queries."""
         return self.price_queries
 
     def charges(self, usage: Usage) -> Iterable[Charge]:
@@ -446,17 +446,17 @@ class StorageModel(ElementModel):
 
     @property
     def existing_id(self) -> str | None:
-        """What its fields name together."""
+        """The values of its `existing_fields`, joined by /."""
         return self.existing_id_in(self.document)
 
     @classmethod
     def existing_id_in(cls, document: StorageFields) -> str | None:
-        """Return what its fields name together, None where none does: it is made for the run."""
+        """Return the values of its `existing_fields`, joined by /. None if it is created for the run."""
         return "/".join(document[field] for field in cls.existing_fields if field in document) or None
 
     @classmethod
     def is_written_in(cls, document: StorageFields) -> bool:
-        """Return True, but of what is no file system."""
+        """Return True if it is a file system."""
         del document
         return not cls.is_only_read
 
@@ -516,7 +516,7 @@ class StorageModel(ElementModel):
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return none: the agent gets at it by itself."""
+        """Return none: the agent needs no program to use it."""
         del document
         return frozenset()
 

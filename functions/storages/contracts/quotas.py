@@ -20,7 +20,7 @@ class Quota:
 
 @dataclass(frozen=True)
 class QuotaUse:
-    """How much of a quota one storage takes while it exists, in the quota's unit, and what would lower that."""
+    """Use of a quota by one storage while it exists, in the quota's unit, and the fields that lower it."""
 
     quota: Quota
     amount: float

@@ -1,1 +1,1 @@
-"""What all kinds of Amazon FSx have in common: how they are found, awaited, checked, deleted, and counted."""
+"""Shared by all kinds of Amazon FSx: finding, waiting, checking, deleting, and metrics."""

@@ -1,4 +1,4 @@
-"""What FSx does alike for each of its kinds; OpenZFS and Lustre differ in the request, the mount and their fields."""
+"""FSx calls that are equal for all kinds. Kinds differ in the creating request, the mount and their fields."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ Described = dict[str, Any]
 
 
 def create(token: str, tags: list[dict[str, str]], **request: Any) -> str:
-    """Create the file system that a request describes, or get the one this token made before; return its id.
+    """Create a file system and return its id. With the same token, return the same id again.
 
-    It has the stack's security group, and the tags of its run beside its token from the creating call on.
+    It gets the stack's security group, the tags of its run and its token in the creating call.
     """
     created = client("fsx").create_file_system(
         ClientRequestToken=token,
@@ -38,19 +38,19 @@ def create(token: str, tags: list[dict[str, str]], **request: Any) -> str:
 
 
 def find(token: str) -> str | None:
-    """Return the id of the file system that this token made, None when there is none (any more)."""
+    """Return the id of the file system that was created with this token, None if there is none any more."""
     token_tag = {"Key": TOKEN_TAG, "Value": token}
     return next((listed["FileSystemId"] for listed in _all() if token_tag in listed.get("Tags", [])), None)
 
 
 def describe(resource_id: str) -> Described:
-    """Return what FSx says of a file system. Raises FileSystemNotFound."""
+    """Return the description of a file system by FSx. Raises FileSystemNotFound."""
     [file_system] = client("fsx").describe_file_systems(FileSystemIds=[resource_id])["FileSystems"]
     return file_system
 
 
 def is_ready(resource_id: str, _storage: Part) -> bool:
-    """Say whether instances can mount it. Raises FileSystemFailed with FSx's own reason when it cannot become so."""
+    """Return whether instances can mount it. Raises FileSystemFailed with FSx's reason if they never will."""
     file_system = describe(resource_id)
     if file_system["Lifecycle"] in ("FAILED", "MISCONFIGURED", "MISCONFIGURED_UNAVAILABLE", "DELETING"):
         reason = file_system.get("FailureDetails", {}).get("Message", "FSx gives no reason")
@@ -59,12 +59,12 @@ def is_ready(resource_id: str, _storage: Part) -> bool:
 
 
 def is_lent(_storage: Part) -> bool:
-    """Return whether the local cloud lends a folder for it: yes, it has none itself."""
+    """Return True: the local cloud has no FSx and replaces it by a local folder."""
     return True
 
 
 def existing(kind: str) -> Iterator[Existing]:
-    """Yield the file systems of the account and region that are of an FSx type, such as OPENZFS."""
+    """Yield the file systems of an FSx type, such as OPENZFS, in the account and region."""
     for listed in of_kind(kind):
         yield Existing(listed["FileSystemId"], listed.get("Tags", []), listed["CreationTime"].timestamp())
 
@@ -86,7 +86,7 @@ def _all() -> Iterator[Described]:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What one that exists must be for a kind of storage to measure it."""
+    """Requirements of a kind of storage on an existing file system."""
 
     is_kind: Callable[[Described], bool]
     words: str  # of such a one, after "write one for"
@@ -95,7 +95,7 @@ class Wanted:
 
 
 def refusals(storage: Part, wanted: Wanted) -> Iterator[Refusal]:
-    """Yield why the one that exists cannot be measured: gone, of a run, not as described, out of reach."""
+    """Yield reasons why an existing file system cannot be measured: deleted, of a run, different, out of reach."""
     resource_id = storage[FILE_SYSTEM_ID]
     fsx = client("fsx")
     try:
@@ -138,7 +138,7 @@ def _out_of_reach(resource_id: str, file_system: Described, ports: str) -> Itera
 
 
 def delete(resource_id: str, **how: Any) -> bool:
-    """Start the deletion, with what a kind says of how it is done. Say whether it is gone."""
+    """Start the deletion with the arguments of its kind (`how`). Return whether it is deleted."""
     fsx = client("fsx")
     try:
         file_system = describe(resource_id)
@@ -164,7 +164,7 @@ def _start_deletion(resource_id: str, lifecycle: str, how: Mapping[str, Any]) ->
 
 
 def copies(resource_ids: Sequence[str]) -> Iterator[Copy]:
-    """Yield the backups of these file systems: each is found by the id, not by our tags."""
+    """Yield the backups of these file systems, found by the file system's id and not by tags."""
     for resource_id in resource_ids:
         of_it = [{"Name": "file-system-id", "Values": [resource_id]}]
         for page in client("fsx").get_paginator("describe_backups").paginate(Filters=of_it):

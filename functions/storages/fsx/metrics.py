@@ -1,17 +1,17 @@
-"""What CloudWatch counts of each kind of FSx under the same names, and which of its bursts writes use."""
+"""CloudWatch metrics with equal names for all kinds of FSx, and the burst that limits writes."""
 
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use
 from storages.contracts.bursts import Burst
 from storages.contracts.metrics import MINUTE_S, LayerPair, Metric, StorageMetrics, layer_pairs, metrics_table
 
-# The burst that what is written uses, and what a server's cache answers does not.
+# The burst that writes use, and that reads from the server's cache do not use.
 DISK_THROUGHPUT = "FSx disk throughput"
 NETWORK_THROUGHPUT = "FSx network"
 
 
 def of_file_system(text: str) -> tuple[Metric, ...]:
-    """Return what CloudWatch is asked about a file system, by the minute: a table of name, statistic and unit."""
+    """Return the metrics of a file system per minute from a table with name, statistic and unit."""
     return metrics_table("AWS/FSx", ("FileSystemId",), MINUTE_S, text)
 
 
@@ -24,7 +24,7 @@ OF_CLIENTS = of_file_system("""
 """)
 
 
-# What the disks behind the servers of OpenZFS and ONTAP do; limits of their IOPS are those of the disks.
+# Metrics of the disks behind the servers of OpenZFS and ONTAP, whose IOPS limits are those of the disks.
 DISKS = {
     "MB/s": (("AWS/FSx DiskReadBytes", None), ("AWS/FSx DiskWriteBytes", None)),
     "IOPS": (("AWS/FSx DiskReadOperations", None), ("AWS/FSx DiskWriteOperations", None)),
@@ -62,10 +62,10 @@ class FsxMetrics(StorageMetrics):
         )
     )
     counts_written = "nfs_write_bytes_per_s"
-    """By which figure an instance's mount counts what it has written."""
+    """Name of the figure with the bytes that an instance's mount has written."""
 
     def burst_rate(self, storage: StorageFields, burst: Burst, use: Use) -> float | None:
-        """Return what is written where the burst is that of the disks: reads may come from the server's cache."""
+        """Return the written bytes for the burst of the disks, because reads may come from the server's cache."""
         if burst.of == DISK_THROUGHPUT:
             return use.get(self.counts_written)
         return super().burst_rate(storage, burst, use)
