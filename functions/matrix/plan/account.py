@@ -1,4 +1,4 @@
-"""What an account must have for a plan, without asking it: beside AWS's defaults, with the lines that ask for more."""
+"""Quotas that a plan needs, compared with AWS's defaults and not with the account, with commands to raise them."""
 
 import re
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ class AccountNeed:
 
 
 def account_needs(plan: PlanDocument, at_once: int) -> list[AccountNeed]:
-    """Return what a plan takes of each quota while `at_once` of its file systems are measured at the same time."""
+    """Return the plan's use of each quota while `at_once` of its file systems are measured at the same time."""
     parts = [part for cell in plan["cells"] for part in (cell["fleet"], cell["storage"]) if "instanceType" in part]
     vcpus = {part["instanceType"]: vcpus_of(part["instanceType"]) for part in parts}
     named = [AccountNeed(need.quota, need.amount, DEFAULTS.get(need.quota)) for need in needs(plan, vcpus, at_once)]

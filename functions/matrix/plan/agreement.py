@@ -1,6 +1,6 @@
-"""Whether a plan is still the one that a person agreed to: the same cells, for about the same money.
+"""Compare a run's plan with the plan that a person agreed to: the same cells at about the same cost.
 
-Who starts a run sees a plan by the prices and the code of this machine; Plan matrix plans again by those of the stack.
+`matrix run` plans with the prices and the code of the user's machine, Plan matrix with those of the stack.
 """
 
 import hashlib
@@ -15,10 +15,10 @@ LEAST_USD = 0.01
 
 
 def agreed_to(plan: PlanDocument, priced_for: str | None = None) -> dict[str, object]:
-    """Return what is agreed to with a plan, as the field `agreed` of a matrix has it.
+    """Return the matrix's field `agreed` for a plan.
 
-    `priced_for` is the region for which the price book made the plan; None where AWS's price list did. The book has the
-    prices of one region and shows a wider range for others, so a cost within that range was agreed to.
+    `priced_for` is the region if the price book priced the plan, None if AWS's price list did. The book has prices of
+    one region only and shows a wider range for others, so any cost within that range counts as agreed.
     """
     agreed: dict[str, object] = {
         "usd": plan["totals"]["cost_usd"]["expected"],
@@ -31,7 +31,7 @@ def agreed_to(plan: PlanDocument, priced_for: str | None = None) -> dict[str, ob
 
 
 def digest(plan: PlanDocument) -> str:
-    """Return a text that is equal for plans of the same cells, in whatever order they and their points are."""
+    """Return a fingerprint of a plan's cells: ids, fleet sizes, points and steps. The order of the cells is ignored."""
     cells = sorted(
         json.dumps(
             [cell["id"], cell["fleet"]["count"], cell["points"], len(cell["steps"]), "taken_from" in cell],
@@ -43,7 +43,7 @@ def digest(plan: PlanDocument) -> str:
 
 
 def difference(agreed: Agreed, plan: PlanDocument) -> str | None:
-    """Say how a plan differs from what was agreed to, with both figures and the way out; None where it does not."""
+    """Return how a plan differs from the agreed one, with both figures and a way out. None if it does not differ."""
     usd, count = plan["totals"]["cost_usd"]["expected"], plan["totals"]["cells"]
     parts = []
     if abs(usd - agreed.usd) > max(agreed.most_off * agreed.usd, LEAST_USD):

@@ -1,4 +1,4 @@
-"""What a plan takes for granted, in sentences."""
+"""The assumptions of a plan, in sentences."""
 
 from collections.abc import Sequence
 
@@ -47,7 +47,7 @@ def _spot_assumptions(types: list[str], book: PriceBook) -> list[str]:
 def assumptions(
     matrix: Matrix, book: PriceBook, storage_types: set[str], planned_images: Sequence[PlannedImage]
 ) -> list[str]:
-    """Return what the estimates rest on, in words."""
+    """Return the assumptions behind the estimates, in sentences."""
     prices_of = f"{book.region} (where unknown those of {BOOK_REGION})" if book.elsewhere else book.region
     lines = [
         f"an instance boots and prepares in {PREPARE_S:.0f} s; EC2 and EBS bill at least {LEAST_BILLED_S} s",

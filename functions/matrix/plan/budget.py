@@ -1,4 +1,4 @@
-"""What a plan says of its budget: whether it is refused, what may be skipped although all goes as expected, or not."""
+"""Warnings and assumptions of a plan about its budget: refusal of the run, and cells that may be skipped."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,7 @@ from matrix.terms.documents.plan import PlanWarning
 
 
 def warnings(budget_usd: float | None, cost: Cost, cells: Sequence[PlannedCell]) -> Iterator[PlanWarning]:
-    """Yield that a run would be refused, or that cells would be skipped though it costs what is expected."""
+    """Yield a warning if the run would be refused, or if a cell may be skipped although the cost is as expected."""
     if budget_usd is None:
         return
     spare_usd = budget_usd - cost.expected
@@ -30,7 +30,7 @@ def warnings(budget_usd: float | None, cost: Cost, cells: Sequence[PlannedCell])
 
 
 def assumptions(budget_usd: float | None, cost: Cost) -> list[str]:
-    """Return what holds where the budget is enough for what is expected, and not for the worst case of all."""
+    """Return the assumption for a budget between the expected cost and the worst case of all cells."""
     if budget_usd is None or not cost.expected <= budget_usd < cost.high:
         return []
     return [

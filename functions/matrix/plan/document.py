@@ -1,4 +1,4 @@
-"""A plan: every cell in the order of its execution, with what it does, how long it takes and what it costs."""
+"""A plan: every cell in the order of execution, with its steps, duration and cost."""
 
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ def warning_of(problem: Problem) -> PlanWarning:
 
 @dataclass(frozen=True)
 class PlannedCell:
-    """One cell: what is launched, what it runs, and until when."""
+    """One cell: its storage, workload, fleet, steps, deadline and cost."""
 
     id: str
     file_system: str
@@ -84,7 +84,7 @@ class PlannedCell:
 
 @dataclass(frozen=True)
 class PlannedFileSystem:
-    """What the cells of one storage share; for EBS it creates nothing but keeps its cells one after the other."""
+    """The file system that the cells of one storage share. For EBS none is created, but its cells still run in turn."""
 
     id: str
     storage: Part

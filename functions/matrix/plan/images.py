@@ -1,7 +1,7 @@
-"""Machine images: what instances boot, what is put on it, and what tells one baked image from another.
+"""Machine images of a run: base image, software to install, and the fingerprint of a baked image.
 
-Baked or not, an instance gets the same things; a baked image has them when it boots, another one installs them before
-its first step is prepared. Neither time is inside a sample.
+All instances get the same software. A baked image contains it; otherwise each instance installs it before its first
+step is prepared. No sample contains that time.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ def base(os: str, architecture: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is put on an image."""
+    """Software that is installed on an image."""
 
     os: str
     architecture: str
@@ -80,7 +80,7 @@ def recipe(image: Image, architecture: str, tools: Iterable[str], containers: It
 
 
 def fingerprint(document: Provisions, base_image_id: str) -> str:
-    """Return what is the same for images made from the same recipe and base image, and differs otherwise."""
+    """Return the fingerprint of a recipe and a base image, by which a baked image is found again."""
     text = json.dumps([document, base_image_id], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -102,7 +102,7 @@ class PlannedImage:
 
     @property
     def is_baked(self) -> bool:
-        """Whether a machine image is made of it; else each instance installs what it lacks."""
+        """Whether a machine image is baked. If false, each instance installs the software."""
         return self.image.bake
 
     def to_document(self) -> PlanImage:
@@ -130,7 +130,7 @@ class PlannedImage:
 
 
 def planned(recipe: Recipe, image: Image, book: PriceBook) -> PlannedImage:
-    """Return what a run does for an image, and what that costs."""
+    """Return the plan of an image: whether it is baked, from which recipe, and its cost."""
     builder = _BUILDERS[recipe.architecture]
     each_s = Amount(0.0, BAKE_S.expected, BAKE_S.high)
     cost = instances_cost(book, builder, 1, each_s) if image.bake else Cost()
@@ -140,9 +140,9 @@ def planned(recipe: Recipe, image: Image, book: PriceBook) -> PlannedImage:
 
 
 def warnings(planned: Iterable[PlannedImage], most_helped: int) -> Iterator[PlanWarning]:
-    """Yield what instances may not find or not install in time, and what of a baked image is slow at first.
+    """Yield warnings: software that instances may not find or install in time, and slow first reads of a baked image.
 
-    `most_helped` is how many instances of a fleet mount EFS by its mount helper, at most.
+    `most_helped` is the largest number of instances of a fleet that mount EFS by its mount helper.
     """
     for each in planned:
         recipe, is_ubuntu = each.recipe, each.recipe.os == "ubuntu-22.04"

@@ -1,4 +1,4 @@
-"""Whether an instance carries its volumes: what they can do together, against what EC2 allows its type on the way."""
+"""Compare the total limits of an instance's EBS volumes with the EBS limits of its type."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _STORAGE: TypeAdapter[Storage] = TypeAdapter(AnyStorage)
 
 @dataclass(frozen=True)
 class EbsLimits:
-    """What EC2 allows an instance on its way to EBS: always, and for 30 minutes a day."""
+    """EBS limits of an instance: the sustained ones, and those of 30 minutes a day."""
 
     bytes_per_s: float
     most_bytes_per_s: float
@@ -73,10 +73,10 @@ def volumes_of(cells: Iterable[PlanCell]) -> list[StorageVolumes]:
 
 
 def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits]) -> list[PlanWarning]:
-    """Return a warning for each storage and instance type where the instance is the bottleneck, not its volumes.
+    """Return a warning for each storage and instance type where the instance limits its volumes.
 
-    The maximum of a type can be had for 30 minutes a day only where it lies above what the type has always, so volumes
-    above the latter are worth a word as well.
+    If the maximum of a type is above its sustained limit, it lasts 30 minutes a day. So volumes above the sustained
+    limit get a warning too.
     """
     by_pair: dict[tuple[str, str], PlanWarning] = {}
     for storage_id, volumes, weighting in dict.fromkeys(attached):
@@ -107,14 +107,14 @@ def block_words(attached: Iterable[StorageVolumes]) -> Iterator[str]:
 
 
 def smallest_that_carries(volumes: AttachedVolumes, weighting: str | None = None) -> str | None:
-    """Return the smallest type of the family that always has what the volumes can do; None where none is known."""
+    """Return the smallest type of the family whose sustained limits reach those of the volumes. None: no known one."""
     of_family = _limits_by_family().get(volumes.instance_type.partition(".")[0], {})
     reached = {name: _reached(limits, name, volumes.count, weighting) for name, limits in of_family.items()}
     return next((name for name, limits in reached.items() if not any(_over(volumes, limits))), None)
 
 
 def _reached(limits: EbsLimits, instance_type: str, volumes: int, weighting: str | None) -> EbsLimits:
-    """Return what so many volumes reach of a type's limits: its bandwidth is weighted, and dealt out over its cards."""
+    """Return the limits of a type for this number of volumes, with bandwidth weighting and the split over EBS cards."""
     ebs = Bandwidth(limits.bytes_per_s, limits.most_bytes_per_s)
     if network := instance_types.network_gbps(instance_type):
         ebs, _ = instance_types.weighted(weighting, ebs, Bandwidth(network * GBIT, network * GBIT))
@@ -123,7 +123,7 @@ def _reached(limits: EbsLimits, instance_type: str, volumes: int, weighting: str
 
 
 def _instance_words(volumes: AttachedVolumes, weighting: str | None) -> str:
-    """Name an instance type with what bounds it beside its size: `m8g.large (weighted ebs-1)`."""
+    """Return the instance type with its bandwidth weighting, such as `m8g.large (weighted ebs-1)`."""
     cards = instance_types.ebs_cards(volumes.instance_type)
     words = [f"weighted {weighting}"] if weighting else []
     words += [f"{min(volumes.count, cards)} of its {cards} EBS cards"] if cards > 1 else []
@@ -146,7 +146,7 @@ def _way_out(volumes: AttachedVolumes, weighting: str | None) -> str:
 
 
 def _over(volumes: AttachedVolumes, limits: EbsLimits) -> Iterator[str]:
-    """Yield in words each limit of an instance that is below what its volumes can do."""
+    """Yield in words each limit of an instance that is below the limit of its volumes."""
     if volumes.iops is not None:
         yield from _beyond(volumes, volumes.iops, limits.iops, limits.most_iops, "IOPS")
     pair = limits.bytes_per_s / MIB, limits.most_bytes_per_s / MIB

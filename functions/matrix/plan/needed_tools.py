@@ -1,6 +1,6 @@
 """The programs that a cell needs and a fresh machine image lacks. The agent installs them; a baked image has them.
 
-The agent's own modules have the last word on what they call; a test holds this module and the models against them.
+The agent's modules call these programs; a test compares this module and the models with them.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ def of_storage(storage: Part) -> frozenset[str]:
 
 
 def of_work_volume() -> set[str]:
-    """Return the programs that make a file system on a volume for what is beside the storage."""
+    """Return the programs that make a file system on a work volume."""
     return {"mkfs.xfs", "blkid"}
 
 

@@ -1,6 +1,6 @@
-"""A machine image of the user's own (`image.ami`), as EC2 describes it, held against what it shall boot on.
+"""Check a user's own machine image (`image.ami`), as EC2 describes it, against the instance types of a plan.
 
-What only a boot shows, such as Python and cloud-init, docs/company.md lists.
+Properties that only a boot shows, such as Python and cloud-init, are listed in docs/company.md.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,9 +28,9 @@ def named_types(matrix: Matrix) -> list[str]:
 def problems(
     given: str, image: Mapping[str, Any], types: Mapping[str, Mapping[str, Any]], wanted: Iterable[str], account: str
 ) -> Problems:
-    """Yield why an image cannot be booted by these instance types, and warnings on what is unusual about it.
+    """Yield reasons why these instance types cannot boot an image, and warnings about unusual properties.
 
-    `given` is what the matrix says, `types` are EC2's descriptions of instance types by name, as far as it gave them.
+    `given` is the matrix's `image`; `types` has EC2's descriptions of instance types by name, as far as known.
     """
     yield from _of_image(given, image)
     wanted = list(wanted)

@@ -12,11 +12,11 @@ from storages.models import MODELS, how_many
 
 
 def resolved(placement: str | Sequence[float] | None, storage: StorageFields) -> str | list[float]:
-    """Return the placement that a fleet has on a storage (a document): as written, else what suits the storage.
+    """Return the placement of a fleet on a storage (its document): as written, else the default of the storage.
 
-    FSx file systems, EFS One Zone and file servers live in one Availability Zone, to which traffic from others takes
-    longer and costs; EFS Regional has a mount target in each, and EBS volumes are where their instance is. Of several
-    file systems each has an equal part of the fleet in its zone.
+    FSx file systems, EFS One Zone and file servers are in one Availability Zone; traffic from other zones is slower and
+    charged, so the default is their zone. EFS Regional has a mount target in each zone, and EBS volumes are in the zone
+    of their instance, so the default is all zones. Of several file systems each gets an equal part of the fleet.
     """
     if placement is not None:
         return placement if isinstance(placement, str) else list(placement)

@@ -1,4 +1,4 @@
-"""From a matrix to a plan: which cells, in which order, how long, and at what cost."""
+"""Make a plan from a matrix: cells, order, durations, deadlines and cost."""
 
 import hashlib
 import json
@@ -51,7 +51,7 @@ _CHANCE = random.Random(0)  # noqa: S311 - an order of measuring is no secret
 
 @dataclass
 class _Cell:
-    """A cell on its way into the plan."""
+    """A cell before its duration and cost are known."""
 
     combination: Combination
     id: str
@@ -70,25 +70,25 @@ class _Cell:
 
     @property
     def storage(self) -> Part:
-        """Its storage as plan and results have it."""
+        """Document of its storage for plan and results."""
         document = self.combination.storage.document
         return marked(document, quirks_of(self.combination.storage, self.emulate)) if self.emulate else document
 
     @property
     def sameness(self) -> str:
-        """What tells that an earlier run has measured the very same."""
+        """Fingerprint by which `resume` recognises the same cell in an earlier run."""
         workload = self.combination.workload.document
         return sameness(self.storage, workload, self.fleet, self.points, self.repetitions, self.image, self.launch)
 
     @property
     def fleet(self) -> Fleet:
-        """Its fleet as plan and results have it."""
+        """Document of its fleet for plan and results."""
         fleet = self.combination.fleet
         return cast("Fleet", {**fleet.document, "architecture": fleet.architecture})
 
     @property
     def work_and_fleet(self) -> tuple[str, str]:
-        """What it shares with the cells of other storages that it is compared with."""
+        """Workload and fleet. Cells of different storages that share them are compared."""
         return self.workload, self.combination.fleet.slug
 
     @property
@@ -98,7 +98,7 @@ class _Cell:
 
     @property
     def attached(self) -> Iterator[StorageVolumes]:
-        """Yield what an instance, or the file server of its storage, has of volumes."""
+        """Yield the volumes of an instance, or of the storage's file server."""
         combination = self.combination
         volumes = combination.storage.attached(combination.fleet.instance_type)
         if volumes:
@@ -108,11 +108,11 @@ class _Cell:
 
     @cached_property
     def work_volume(self) -> Volume | None:
-        """The volume of each instance for what is beside the storage: a build, files to copy from."""
+        """Extra volume of each instance for data that is not on the storage, such as a build or files to copy."""
         return self.combination.workload.work_volume(self.combination.storage)
 
     def steps(self, seed: int, *, is_random: bool) -> list[Step]:
-        """Return the order of the points: repetition by repetition, so that drift over time meets every point."""
+        """Return the steps: all points of a repetition before the next one, so that drift affects all points alike."""
         steps: list[Step] = []
         order = list(range(len(self.rows[0])))
         for repetition, rows in enumerate(self.rows, start=1):
@@ -124,7 +124,7 @@ class _Cell:
 
 
 class _Alike(NamedTuple):
-    """What the cells of a file system take and cost that differ in nothing but the type of their instances."""
+    """Times and costs that cells of one file system share if only their instance types differ."""
 
     expected_s: float
     ready_within_s: float
@@ -146,13 +146,13 @@ def plan(
     earlier: Mapping[str, Earlier] | None = None,
     run: str = "",
 ) -> Plan:
-    """Return the plan of a matrix in `region`, for the run of this name; the same matrix and seed give the same plan.
+    """Return the plan of a matrix in `region` for the run of this name. The same matrix and seed give the same plan.
 
-    Without a seed each run draws its own from its name: were all in one order, what the order does to the figures
-    would be the same in each, and no number of runs would show it.
+    Without a seed each run derives its own from its name. If all runs had the same order, its effect on the results
+    would be the same in each run and stay hidden.
 
-    `earlier` is what the run that is resumed has of its cells, by sameness: measured ones stay in the plan, with their
-    ids and in their order, but take no time and cost nothing.
+    `earlier` has the cells of the resumed run by `sameness`. Cells that were measured stay in the plan with their ids
+    and in their order, but take no time and cost nothing.
     """
     matrix = checked.matrix
     book = (prices or published_prices()).for_region(region)
@@ -220,7 +220,7 @@ def plan(
 
 
 def derived_seed(matrix: Matrix, run: str) -> int:
-    """Return a seed that depends on run and on what is measured: not on budget, owner or how many at once."""
+    """Return a seed from the run's name and the measured parts of the matrix, without `UNMEASURED` such as budget."""
     document = matrix.to_document()
     # A single launch is what a matrix meant that did not know the word: its seed is what it was.
     single = ("launches", 1)
@@ -281,7 +281,7 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
 
 
 def _footprint(combination: Combination, points: list[Point]) -> Footprint:
-    """Return what one instance takes for all points once; of what it stores, the most of a point."""
+    """Return the footprint of one instance for all points once. Stored bytes are the largest of a point."""
     workload, storage, count = combination.workload, combination.storage, combination.fleet.count
     each = [workload.footprint(point["params"], storage, count) for point in points]
     return Footprint(
@@ -295,7 +295,7 @@ def _footprint(combination: Combination, points: list[Point]) -> Footprint:
 
 
 def _work(combination: Combination, footprint: Footprint, points: int, repetitions: int) -> Work:
-    """Return what one instance does; of its own storage it first writes all disks and fills the cache."""
+    """Return the work of one instance. On its own storage it first writes its disks full and fills the cache."""
     workload, storage = combination.workload, combination.storage
     filling_s = 0.0 if storage.is_shared else workload.populate_seconds + storage.precondition_s
     return Work(footprint.seconds * repetitions, points * repetitions, combination.fleet.count, filling_s)
@@ -306,7 +306,7 @@ def _points(workload: Workload) -> list[Point]:
 
 
 def _rows(points: list[Point], workload: Workload, repetitions: int) -> list[list[list[Step]]]:
-    """Return the steps of each repetition; phases of one piece of work stay together, in their order."""
+    """Return the steps of each repetition in rows. A row keeps the phases of one piece of work in their order."""
     length = workload.points_in_a_row
     starts = range(0, len(points), length)
     return [
@@ -316,7 +316,7 @@ def _rows(points: list[Point], workload: Workload, repetitions: int) -> list[lis
 
 
 def _images(matrix: Matrix, cells: list[_Cell], book: PriceBook) -> list[PlannedImage]:
-    """Return what the cells that are still to be measured boot: one image for each architecture."""
+    """Return the images of the cells that are not yet measured: one for each architecture."""
     image = matrix.image or Image()
     by_architecture: dict[str, list[_Cell]] = {}
     for cell in _fresh(cells):
@@ -345,10 +345,10 @@ def _ids(parts: Sequence[Storage] | Sequence[Workload], mark: Callable[[str], st
 
 
 def _in_order(cells: list[_Cell], seed: int, *, is_random: bool) -> list[list[_Cell]]:
-    """Return the cells of each file system, in the order of their execution: the launches are blocks of it.
+    """Return the cells of each file system in the order of execution, launch by launch.
 
-    All file systems of a launch measure the same workload and fleet at about the same time: they are in one order, so
-    that what changes from hour to hour changes for all storages that are compared.
+    All file systems of a launch use one order of workloads and fleets. So they measure the same at about the same time,
+    and a change from hour to hour affects all compared storages.
     """
     groups: dict[str, list[_Cell]] = {}
     for cell in cells:
@@ -369,12 +369,12 @@ def _in_order(cells: list[_Cell], seed: int, *, is_random: bool) -> list[list[_C
 
 
 def _seed_of_block(seed: int, launch: int) -> int | str:
-    """Return the seed of the order of a launch's file systems: the run's own where there is only one."""
+    """Return the seed for the order of a launch's file systems. The first launch uses the run's own seed."""
     return seed if launch == 1 else f"{seed}/{launch}"
 
 
 def _makespan_s(durations_s: Sequence[tuple[int, float]], at_once: int) -> float:
-    """Return when the last is finished; each duration is with its launch, which waits for the one before."""
+    """Return the end of the last file system in seconds. `durations_s` are (launch, seconds); launches run in turn."""
     launches: dict[int, list[float]] = {}
     for launch, duration_s in durations_s:
         launches.setdefault(launch, []).append(duration_s)
@@ -384,7 +384,7 @@ def _makespan_s(durations_s: Sequence[tuple[int, float]], at_once: int) -> float
 def _plan_file_system(
     matrix: Matrix, group: list[_Cell], seed: int, book: PriceBook
 ) -> tuple[list[PlannedCell], PlannedFileSystem]:
-    """Plan the cells of one storage, and the file system for those of them that are still to be measured."""
+    """Plan the cells of one storage, and its file system for the cells that are not yet measured."""
     fresh = _fresh(group)
     planned, file_system = _plan_fresh(matrix, fresh or group, seed, book)
     by_id = {cell.id: cell for cell in planned}
@@ -405,7 +405,7 @@ def _fresh(group: list[_Cell]) -> list[_Cell]:
 
 
 def _taken(cell: PlannedCell, earlier: Earlier) -> PlannedCell:
-    """Return a cell whose result an earlier run has: it costs nothing and takes no time."""
+    """Return the cell without time and cost, because an earlier run has its result."""
     free = Cost()
     return replace(cell, cost=free, shared_cost=free, metered_cost=free, taken_from=earlier.taken_from)
 
@@ -448,7 +448,7 @@ def _plan_fresh(
 
 
 def _creation_s(storage: Storage) -> tuple[float, float]:
-    """Return the seconds that creating and deleting a storage takes and may take; one that exists is only mounted."""
+    """Return (expected, most) seconds for creating and deleting a storage. An existing one takes none."""
     return (0.0, 0.0) if storage.existing_id else (storage.create_and_delete_s, storage.create_and_delete_most_s)
 
 
@@ -509,7 +509,7 @@ def _plan_cell(cell: _Cell, alike: _Alike, seed: int, book: PriceBook, *, is_ran
 
 
 def _populate(group: list[_Cell], book: PriceBook) -> tuple[Populate | None, float, Cost]:
-    """Return how a shared file system's cache is filled, the seconds that takes and what its instances cost."""
+    """Return how a shared file system's cache is filled, the seconds, and the cost of the instances that fill it."""
     for cell in group:
         combination = cell.combination
         work_s = combination.workload.populate_seconds
@@ -522,7 +522,7 @@ def _populate(group: list[_Cell], book: PriceBook) -> tuple[Populate | None, flo
 
 
 def _usage(seconds: Amount, moving: list[_Cell], stored_bytes: float) -> Usage:
-    """Return what a file system is used for in some of its time, in which these cells move their bytes on it."""
+    """Return the use of a file system during `seconds`, in which the cells of `moving` read and write."""
     read = written = got = put = 0.0
     for cell in moving:
         times = cell.combination.fleet.count * cell.repetitions
@@ -535,7 +535,7 @@ def _usage(seconds: Amount, moving: list[_Cell], stored_bytes: float) -> Usage:
 
 
 def _crossing_cost(cell: _Cell, book: PriceBook) -> Cost:
-    """Return what bytes cost that pass between Availability Zones, to instances away from the file system's own."""
+    """Return the cost of traffic between Availability Zones, for instances outside of the file system's zone."""
     combination = cell.combination
     away = placing.share_away(combination.fleet.placement, combination.storage)
     if not away.high:
@@ -548,19 +548,19 @@ def _crossing_cost(cell: _Cell, book: PriceBook) -> Cost:
 
 
 def _stored_bytes(group: list[_Cell]) -> float:
-    """Return the most that these cells keep on their file system at once."""
+    """Return the most bytes that one of these cells stores on the file system."""
     return max(cell.combination.fleet.count * cell.footprint.stored_bytes for cell in group)
 
 
 def _guessed(amount: float) -> Amount:
-    """Return an amount of bytes that is only estimated."""
+    """Return an estimated amount of bytes: half of it to twice."""
     return Amount(amount / 2, amount, amount * 2)
 
 
 def _run_deadline_s(matrix: Matrix, groups: list[list[_Cell]], cells: list[PlannedCell]) -> int:
-    """Return the seconds after which the run is ended: as the matrix says, or when every cell's deadline is past.
+    """Return the seconds after which the run is ended: `deadlineHours`, or when every cell has reached its deadline.
 
-    Never later than a matrix may say: what AWS itself ends a run and its data by lies beyond.
+    At most MOST_HOURS, which is before the execution times out and the data expires.
     """
     if matrix.deadline_hours is not None:
         return math.ceil(matrix.deadline_hours * 3600)

@@ -1,4 +1,4 @@
-"""Account quotas that a plan needs: how much of each it takes at once, and what to say where there is less."""
+"""Account quotas that a plan needs: its highest use of each, and the refusal if the account has less."""
 
 import math
 import re
@@ -81,11 +81,11 @@ def class_of(instance_type: str, *, is_spot: bool = False) -> Quota:
 
 
 def needs(plan: PlanDocument, vcpus: Mapping[str, int], at_once: int) -> list[Need]:
-    """Return what a plan takes of each quota while `at_once` of its file systems are measured at the same time.
+    """Return the plan's use of each quota while `at_once` of its file systems are measured at the same time.
 
-    Cells on one file system follow each other, so each file system counts with its largest cell. In the worst case the
-    `at_once` largest file systems meet, of one launch: the next begins when it has ended. `vcpus` is by instance type;
-    a type that is missing there counts as 0.
+    Cells on one file system run in turn, so each file system counts with its largest cell. In the worst case the
+    `at_once` largest file systems of one launch run together; launches run in turn. `vcpus` is by instance type; a
+    missing type counts as 0.
     """
     cells = {cell["id"]: cell for cell in plan["cells"]}
     launches: dict[int, list[PlanFileSystem]] = {}
@@ -100,7 +100,7 @@ def needs(plan: PlanDocument, vcpus: Mapping[str, int], at_once: int) -> list[Ne
 def _needs(
     systems: Sequence[PlanFileSystem], cells: Mapping[str, PlanCell], vcpus: Mapping[str, int], at_once: int
 ) -> list[Need]:
-    """Return what the file systems of one launch take."""
+    """Return the use of each quota by the file systems of one launch."""
     fleets = [[cells[cell]["fleet"] for cell in system["cells"]] for system in systems]
     servers = [
         {"instanceType": of_server, "count": 1}
@@ -135,7 +135,7 @@ def _class_of_fleet(fleet: Mapping[str, Any]) -> Quota:
 
 
 def _volume_needs(systems: Sequence[Sequence[PlanCell]], at_once: int) -> Iterable[Need]:
-    """Yield what the volumes of the cells of each file system take of the quotas of their types."""
+    """Yield the use of the quotas of volume types by the cells of each file system."""
     peaks = [_largest_of_each(map(_volumes_of, cells)) for cells in systems]
     for quota in (*EBS_STORAGE.values(), *EBS_IOPS.values()):
         fewer = "lower the fleets' count, the volumes' size or IOPS, or maxConcurrentFileSystems"
@@ -168,7 +168,7 @@ def _largest(amounts: Iterable[float], count: int) -> float:
 
 
 def refusal(need: Need, value: float, in_use: float) -> str | None:
-    """Return what to ask for where a quota's value leaves less than is needed beside what is in use, else None."""
+    """Return the request for a higher quota if the account's free part is less than needed, else None."""
     if need.amount + in_use <= value:
         return None
     quota = need.quota
@@ -189,7 +189,7 @@ def request_line(quota: Quota, amount: float) -> str:
 
 
 def refuse(refusals: Sequence[str]) -> None:
-    """Raise QuotaExceeded with all that is to be asked for at once, unless there is nothing."""
+    """Raise QuotaExceeded with all requests for higher quotas, if there are any."""
     if refusals:
         raise QuotaExceeded(" ".join([*refusals, "Nothing was created"]))
 

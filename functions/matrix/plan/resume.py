@@ -1,4 +1,4 @@
-"""Resuming: which cells an earlier run has measured already, and what it left of those that it has not."""
+"""Resuming: cells that an earlier run has measured, and the samples it left of the others."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from matrix.terms.problems import InvalidMatrix, Problem
 
 @dataclass(frozen=True)
 class Earlier:
-    """What an earlier run has of a cell: where its result is, or the attempts that came to none."""
+    """An earlier run's part of a cell: where its result is, or its attempts without a result."""
 
     taken_from: Source | None  # {"run", "cell"} that measured it, None if nobody has
     attempts: list[Attempt] = field(default_factory=list)
@@ -45,13 +45,12 @@ def earlier_cells(
     result_of: Callable[[str], ResultDocument | None],
     uploads_of: Callable[[str], int],
 ) -> dict[str, Earlier]:
-    """Return what a run has of each of its cells, by `sameness`.
+    """Return a run's cells by `sameness`.
 
-    `result_of` returns a cell's result or None, `uploads_of` how many of its instances uploaded samples. Valid is the
-    result of a measured cell: every sample of every instance that was launched. One measured at its quorum is valid
-    too, as its matrix says that so many are enough; the quorum is part of the sameness, so a matrix that wants more
-    measures anew. Samples of any other cell stay where they are and become an attempt: never mixed with those of
-    the next.
+    `result_of` returns a cell's result or None, `uploads_of` the number of its instances that uploaded samples. A
+    result is valid if the cell was measured: all samples of all launched instances. A cell measured at its quorum is
+    valid too; the quorum is part of the sameness, so a matrix with a higher quorum measures it again. Samples of other
+    cells stay where they are and become an attempt. They are never mixed with new samples.
     """
     earlier: dict[str, Earlier] = {}
     for cell in plan["cells"]:

@@ -1,4 +1,4 @@
-"""What AWS does not let a whole account do, whatever its quotas are."""
+"""Restrictions of a whole account by AWS that no quota shows."""
 
 from collections.abc import Iterable
 
@@ -36,7 +36,7 @@ def warning_of_public_access(mode: str) -> PlanWarning | None:
 
 
 def warning_of_unasked(reasons: list[str]) -> PlanWarning | None:
-    """Return a warning of what could not be asked; EC2 decides when instances are launched."""
+    """Return a warning that a restriction could not be checked; EC2 decides at the launch."""
     if not reasons:
         return None
     message = "these settings of the account could not be asked for; where one forbids it, launches fail"

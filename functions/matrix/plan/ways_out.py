@@ -1,7 +1,7 @@
-"""What instances reach from the subnets that they are launched in: AWS's APIs, packages, container registries.
+"""Destinations that instances reach from their subnets: AWS's APIs, packages, container registries.
 
-Read from what EC2 describes of subnets, route tables and VPC endpoints. Where a route leads to another network of the
-user's, nobody can see from here what is reached through it: then there is a warning, and no refusal.
+Read from EC2's descriptions of subnets, route tables and VPC endpoints. A route into another network of the user
+cannot be followed from here, so it causes a warning and no refusal.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ _ON_UBUNTU = {
 
 @dataclass(frozen=True)
 class WayOut:
-    """What instances in one subnet reach, as far as its routes and its VPC's endpoints tell."""
+    """Destinations that instances in one subnet reach, by its routes and its VPC's endpoints."""
 
     subnet: str
     vpc: str = ""
@@ -159,7 +159,7 @@ def used(ways: Sequence[WayOut], plan: PlanDocument) -> list[WayOut]:
 
 
 def problems(ways: Sequence[WayOut], plan: PlanDocument, matrix: Matrix, region: str) -> Problems:
-    """Yield what of a plan cannot work in the subnets, with the endpoint or the image that mends it."""
+    """Yield parts of a plan that cannot work in the subnets, each with the missing endpoint or image."""
     subnets = used(ways, plan)
     yield from service_problems(subnets, region)
     yield from _of_storages(subnets, matrix, region)
@@ -235,7 +235,7 @@ def _of_containers(subnets: Sequence[WayOut], matrix: Matrix) -> Problems:
 
 
 def _installs(matrix: Matrix) -> bool:
-    """Return whether what is installed has to come from the network: an image of yours or a baked one may have it."""
+    """Return whether software must be installed from the network. The user's image or a baked one may contain it."""
     return not matrix.image or not (matrix.image.ami or matrix.image.bake)
 
 

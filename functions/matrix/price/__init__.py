@@ -1,1 +1,1 @@
-"""What it costs: the price book, and how AWS's price list and Spot prices are read."""
+"""Cost of a matrix: the price book, AWS's price list and Spot prices."""

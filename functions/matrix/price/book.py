@@ -1,4 +1,4 @@
-"""What a cell and a file system cost, from a dated price book: low, expected and high in US dollars."""
+"""Cost of cells and file systems from a dated price book: low, expected and high, in US dollars."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -51,14 +51,14 @@ METAL_AS_LARGE = 48.0  # most .metal are a whole host of 96 vCPUs, 24xlarge
 
 @dataclass(frozen=True)
 class Cost:
-    """US dollars: what it costs at least, most likely, and at most."""
+    """A cost in US dollars: lowest, expected and highest."""
 
     low: float = 0.0
     expected: float = 0.0
     high: float = 0.0
 
     def __add__(self, other: "Cost") -> "Cost":
-        """Return what both cost together."""
+        """Return the sum of two costs."""
         return Cost(self.low + other.low, self.expected + other.expected, self.high + other.high)
 
     def to_document(self) -> CostRange:
@@ -68,7 +68,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Price:
-    """US dollars for one unit, where that was read and when; `spread` is how far it may be off."""
+    """US dollars for one unit, with source and date. `spread` has the factors for the lowest and the highest price."""
 
     usd: float
     unit: str
@@ -78,7 +78,7 @@ class Price:
     spread: tuple[float, float] = (1.0, 1.0)
 
     def of(self, amount: Amount) -> Cost:
-        """Return what `amount` units cost."""
+        """Return the cost of `amount` units."""
         low, high = self.spread
         return Cost(amount.low * self.usd * low, amount.expected * self.usd, amount.high * self.usd * high)
 
@@ -124,9 +124,9 @@ class PriceBook:
         return PriceBook(self.prices, self.instances, region, self.fresh, self.spot)
 
     def refreshed(self, region: str, usd: Mapping[str, float], read: str) -> "PriceBook":
-        """Return the book with prices of `region` that were read just now; they are neither widened nor warned of.
+        """Return the book with prices of `region` that were read just now. They have no wider range and no warning.
 
-        One that is further from the book's than prices of regions and years are is not believed.
+        A price that differs from the book's by more than the factor UNBELIEVABLE is refused.
         """
         believed: dict[str, Price] = {}
         refused: list[str] = []
@@ -139,7 +139,7 @@ class PriceBook:
         return PriceBook(self.prices, self.instances, region, Fresh(region, believed, tuple(refused)), self.spot)
 
     def with_spot(self, prices: Mapping[str, SpotPrice]) -> "PriceBook":
-        """Return the book with Spot prices of its region; one that no Spot price can be is not believed."""
+        """Return the book with Spot prices of its region. Prices outside of BELIEVABLE_SPOT are refused."""
         least, most = BELIEVABLE_SPOT
         believed = {
             name: price
@@ -149,7 +149,7 @@ class PriceBook:
         return PriceBook(self.prices, self.instances, self.region, self.fresh, believed)
 
     def spot_hour(self, instance_type: str) -> Cost:
-        """Return what an hour of Spot costs: as asked for, at most on-demand; where it is not known, shares of that."""
+        """Return the cost of a Spot hour: from the price history if known, else shares of the on-demand price."""
         on_demand = self.instance_hour(instance_type).of(Amount.exactly(1.0))
         known = self.spot.get(instance_type)
         if known is None:
@@ -199,7 +199,7 @@ class PriceBook:
         return Price(usd, "hour", "estimate", "", confirmed=False, spread=GUESSED)
 
     def warnings(self) -> list[PlanWarning]:
-        """Return what to say about the prices that were used."""
+        """Return the warnings about the prices that were used."""
         doubts: list[tuple[str, str]] = []
         if self.elsewhere:
             doubts.append((self.region, f"prices are those of {BOOK_REGION}; the range is widened for another region"))
@@ -249,7 +249,7 @@ def published_prices() -> PriceBook:
 
 
 def size_factor(size: str) -> float:
-    """Return how many times the price of a family's large a size costs."""
+    """Return the price of a size as a multiple of the family's large."""
     if size in SIZES:
         return SIZES[size]
     if size.startswith("metal"):
@@ -259,7 +259,7 @@ def size_factor(size: str) -> float:
 
 
 def _guess_of_large(family: str) -> float:
-    """Return about what a `large` of an unknown family costs per hour, from its first letter."""
+    """Return a guessed price per hour of an unknown family's `large`, from the family's first letter."""
     by_class = {"t": 0.08, "m": 0.1, "c": 0.09, "r": 0.13, "x": 0.17, "z": 0.19, "i": 0.16, "d": 0.16, "h": 0.15}
     return by_class.get(family[0], 0.5)  # accelerated and high-memory families
 
@@ -273,7 +273,7 @@ def instances_cost(
     is_spot: bool = False,
     work_volume: Volume | None = None,
 ) -> Cost:
-    """Return what `count` instances cost that each run `each_s`, with public addresses, root and work volumes."""
+    """Return the cost of `count` instances for `each_s` seconds each, with addresses, root and work volumes."""
     charges = instance_charges(instance_type, count, each_s, work_volume)
     if not is_spot:
         return _cost(book, charges)
@@ -284,7 +284,7 @@ def instances_cost(
 
 @dataclass(frozen=True)
 class CellRates:
-    """What each instance of a cell and its volumes cost while they exist, in US dollars per hour."""
+    """Rates of one instance of a cell and its volumes, in US dollars per hour."""
 
     instance_hour: float  # with its public address
     root_volume_hour: float
@@ -304,7 +304,7 @@ class CellRates:
 
 
 def volume_hours(book: PriceBook, storage: Storage, work_volume: Volume | None = None) -> tuple[float, float]:
-    """Return US dollars per hour of a volume that is measured, 0 unless each instance has its own, and of work."""
+    """Return US dollars per hour of (one measured volume, one work volume). 0 if instances have no such volume."""
     hour_s = Amount.exactly(HOUR_S)
     of_work = _cost(book, [volume_charge(work_volume, hour_s)] if work_volume else [])
     return volumes_cost(book, storage, 1, hour_s).expected, of_work.expected
@@ -313,19 +313,19 @@ def volume_hours(book: PriceBook, storage: Storage, work_volume: Volume | None =
 def machine_rates(
     book: PriceBook, instance_type: str, volumes_usd: tuple[float, float] = (0.0, 0.0), *, is_spot: bool = False
 ) -> CellRates:
-    """Return what one instance, its root volume and its `volume_hours` cost per hour; of Spot, the price expected."""
+    """Return the rates of one instance, its root volume and its volumes (`volume_hours`). Spot: the expected price."""
     usd = book.spot_hour(instance_type).expected if is_spot else book.instance_hour(instance_type).usd
     of_root = book.price("ebs_gp3_gib_month").usd * ROOT_VOLUME_GIB * HOUR_S / MONTH_S
     return CellRates(usd + book.price("public_ipv4_hour").usd, of_root, *volumes_usd)
 
 
 def file_system_cost(book: PriceBook, storage: Storage, usage: Usage) -> Cost:
-    """Return what a shared file system costs; EBS volumes belong to their cells, so nothing for them."""
+    """Return the cost of a shared file system. EBS volumes count in their cells and not here."""
     return _cost(book, storage.charges(usage))
 
 
 def volumes_cost(book: PriceBook, storage: Storage, count: int, each_s: Amount) -> Cost:
-    """Return what `count` volumes like those of a storage cost that each exist `each_s`; nothing if it has none."""
+    """Return the cost of `count` volumes of a storage that each exist `each_s` seconds. 0 if it has no volumes."""
     return _cost(book, storage.volume_charges(count, each_s))
 
 
@@ -341,7 +341,7 @@ def _cost(book: PriceBook, charges: Iterable[Charge], cost: Cost = Cost()) -> Co
 
 
 def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, instances: int, each_s: Amount) -> Cost:
-    """Return what Step Functions, Lambda and S3 take for one cell: cents, but they add up over thousands of cells."""
+    """Return the cost of Step Functions, Lambda and S3 for one cell: cents, but thousands of cells add up."""
     # A turn: Wait for fleet, Poll fleet, Fleet finished?; around them about 30 transitions of the cell.
     transitions = poll_turns.times(3).plus(30)
     # Each instance: what it puts in a step and once, and a heartbeat every 30 s. A listing is priced as a PUT is.

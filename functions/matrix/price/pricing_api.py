@@ -1,7 +1,7 @@
-"""Prices of today from AWS's price list: which products a matrix needs, and the price in what the Pricing API answers.
+"""Today's prices from AWS's price list: queries for a matrix, and the prices in the Pricing API's answers.
 
-Each storage says which products it is. A query that fits no product, or several at different prices, leaves the book's
-price in force.
+Each storage has the queries of its products. If a query matches no product, or several at different prices, the book's
+price stays in force.
 """
 
 import json
@@ -14,7 +14,7 @@ from storages.ebs.model import volume_queries
 
 
 def queries(matrix: Matrix) -> list[Query]:
-    """Return what to ask for: the instance types and storages of a matrix."""
+    """Return the queries for the instance types and storages of a matrix."""
     fleets = [fleet for axis in matrix.fleet for fleet in axis.fleets()] + [cell.fleet for cell in matrix.include]
     needed = [instance_query(name) for name in dict.fromkeys(fleet.instance_type for fleet in fleets)]
     needed += volume_queries("gp3")  # every instance has such a root volume

@@ -1,6 +1,6 @@
-"""Where a matrix could run, and for how much: each region's prices and what it lacks, cheapest first.
+"""Cost of a matrix in each region, cheapest first, and the products that a region lacks.
 
-The price list answers a query without a region for all of them at once, so this takes as many queries as one region.
+The price list answers a query without a region for all regions, so all regions take as many queries as one.
 """
 
 import json
@@ -21,7 +21,7 @@ NOT_ENABLED = "not enabled for this account"
 
 
 class RegionCost(TypedDict):
-    """A region in the table: its cost in US dollars, or what it lacks."""
+    """A region in the table: its cost in US dollars, or the products that it lacks."""
 
     region: str
     cost_usd: CostRange | None
@@ -29,12 +29,12 @@ class RegionCost(TypedDict):
     reason: str
     """Why the region could not be asked; empty where it answered."""
     book_prices: list[str]
-    """What the price list has no single price of there: the book's price counts, in a wider range."""
+    """Products without a single price there. The book's price counts, with a wider range."""
 
 
 @dataclass(frozen=True)
 class Region:
-    """What EC2 answered of a region: its instance types, or why it could not be asked."""
+    """Answer of EC2 in a region: its instance types, or the reason why it could not be asked."""
 
     name: str
     instance_types: frozenset[str] = frozenset()
@@ -90,7 +90,7 @@ def storages_of(matrix: Matrix) -> dict[str, Storage]:
 
 
 def all_queries(matrix: Matrix) -> list[Query]:
-    """Return what to ask the price list: prices, and the products that show where a storage is offered."""
+    """Return all queries to the price list: prices, and products that show where a storage is offered."""
     shown = [query for storage in storages_of(matrix).values() for query in storage.offer_queries]
     return list(dict.fromkeys([*queries(matrix), *shown]))
 
@@ -122,14 +122,14 @@ def unchecked(matrix: Matrix, listed: PriceList) -> list[str]:
 
 
 def in_one_region(matrix: Matrix) -> list[str]:
-    """Return what of a matrix exists in one region only: file systems and images of the user."""
+    """Return the parts of a matrix that exist in one region only: the user's file systems and images."""
     ids = [storage.existing_id for storage in storages_of(matrix).values() if storage.existing_id]
     own_image = matrix.image.ami if matrix.image and matrix.image.ami else None
     return [*ids, *([own_image] if own_image else [])]
 
 
 def in_order(regions: Iterable[RegionCost]) -> list[RegionCost]:
-    """Return regions cheapest first, then those that could not be asked, then those that lack something."""
+    """Return the regions: cheapest first, then regions that could not be asked, then regions that lack a product."""
     return sorted(
         regions,
         key=lambda each: (

@@ -1,4 +1,4 @@
-"""Spot prices as EC2's history tells them: what a type costs now, and between what it moved."""
+"""Spot prices from EC2's price history: the price of a type now, and its lowest and highest price."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
