@@ -2,43 +2,22 @@
 
 import json
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.inputs import options
+from cli.inputs import imported_files, options
+from cli.inputs.imported_files import LARGEST_FILE_BYTES, Format, Several
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables.text_table import TextTable
-from cli.target import mirror
-from cli.target.workdir import run_folder
 from matrix.terms.figures import ABSENT, number
 
 if TYPE_CHECKING:
     # It imports numpy, which takes a while, so `matrix --help` must not import it.
+    from matrix.published.imported import ImportedRun, Told
     from matrix.samples.fio_logs import Row
-    from matrix.terms.documents.result import ResultDocument
-    from matrix.terms.documents.summary import SummaryDocument
-
-# fio's json+ of some hundred jobs. What is parsed may take 27 times as much memory.
-LARGEST_FILE_BYTES = 32 * 1024 * 1024
-
-
-class Format(StrEnum):
-    """How the rows are written."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-
-
-class Several(StrEnum):
-    """What several files with the same job are."""
-
-    REPETITIONS = "repetitions"
-    HOSTS = "hosts"
 
 
 def import_fio(
@@ -74,13 +53,9 @@ def import_fio(
     Example: matrix import-fio old/*.json --format csv > old.csv
     """
     if as_ is not None:
-        cells = _keep(as_, files, storage, instance_type, several)
-        if as_json:
-            terminal.print_json({"run": as_, "cells": cells})
-        terminal.stderr().print(f"kept as run {as_}; look at it: matrix results {as_}")
+        _keep(as_, files, imported_files.told(storage, instance_type, several), as_json=as_json)
         return
-    if storage is not None or instance_type is not None:
-        raise CommandError("--storage and --instance-type are of a run", "add --as NAME", ExitCode.BAD_INPUT)
+    imported_files.refuse_what_is_of_a_run(storage, instance_type)
     from matrix.samples import fio_logs
 
     format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
@@ -102,55 +77,20 @@ def import_fio(
         raise CommandError("; ".join(refused), advice, ExitCode.BAD_INPUT)
 
 
-def _keep(name: str, files: list[Path], storage: str | None, instance_type: str | None, several: Several) -> list[str]:
-    """Write the files as a run, or its cells beside those of an import of this name; return the ids of its cells."""
+def _keep(name: str, files: list[Path], told: "Told", *, as_json: bool) -> None:
+    """Keep the files as a run, or as cells beside those of an import of this name."""
     # scipy takes half a second to import, so `matrix --help` must not import it.
-    from matrix.answer.decision import decide
-    from matrix.published.fio_run import IMPORTED, Told, imported_run, joined
+    from matrix.published.fio_run import imported_run
     from matrix.samples.fio_logs import NotFio
-    from matrix.terms.ids import cut
-    from matrix.terms.problems import InvalidMatrix
 
-    if cut(name, 80) != name or not name.strip("."):
-        advice = "use up to 80 letters, digits, dots, dashes and underscores"
-        raise CommandError(f"{name!r} cannot be the name of a run", advice, ExitCode.BAD_INPUT)
-    kept = mirror.document(name, "summary.json")
-    if (run_folder(name).exists() and kept is None) or (kept is not None and kept.get("environment") != IMPORTED):
-        raise CommandError(f"{name} is a run that was not imported", "choose another name: --as", ExitCode.BAD_INPUT)
-    try:
-        told = Told(_storage(storage), instance_type, is_file_a_host=several is Several.HOSTS)
-        run = imported_run(name, {str(file): _named(file) for file in files}, told)
-    except NotFio as error:
-        advice = "leave it out, or write logs with `fio --output-format=json+`; nothing was kept"
-        raise CommandError(str(error), advice, ExitCode.BAD_INPUT) from error
-    except InvalidMatrix as invalid:
-        said = "; ".join(str(problem).replace("storage[0]", "--storage") for problem in invalid.problems)
-        raise CommandError(said, "docs/storages has the fields of each", ExitCode.BAD_INPUT) from invalid
-    summary = joined(cast("SummaryDocument", kept), run.summary) if kept else run.summary
-    results = {result["id"]: result for result in run.results}
-    for cell in summary["cells"]:
-        if cell["id"] not in results and (before := mirror.document(name, f"cells/{cell['id']}/result.json")):
-            results[cell["id"]] = cast("ResultDocument", before)
-    summary["decision"] = decide(summary, results=results)
-    documents = {f"cells/{result['id']}/result.json": result for result in run.results} | {"summary.json": summary}
-    for path, document in documents.items():
-        place = run_folder(name) / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps(document, indent=1, ensure_ascii=False))
-    return [cell["id"] for cell in summary["cells"]]
+    def made() -> "ImportedRun":
+        try:
+            return imported_run(name, {str(file): _named(file) for file in files}, told)
+        except NotFio as error:
+            advice = "leave it out, or write logs with `fio --output-format=json+`; nothing was kept"
+            raise CommandError(str(error), advice, ExitCode.BAD_INPUT) from error
 
-
-def _storage(text: str | None) -> "dict[str, Any] | str | None":
-    if text is None or not text.lstrip().startswith(("{", "[")):
-        return text
-    try:
-        storage = json.loads(text)
-    except ValueError:
-        storage = None
-    if not isinstance(storage, dict):
-        advice = """write it as in a matrix: --storage '{"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}'"""
-        raise CommandError(f"--storage {text!r} is no JSON object", advice, ExitCode.BAD_INPUT)
-    return storage
+    imported_files.keep(name, made, as_json=as_json)
 
 
 def _named(file: Path) -> str:

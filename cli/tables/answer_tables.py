@@ -13,6 +13,7 @@ from matrix.input.storage_names import brief_names
 from matrix.terms.documents.summary import Decision, Question, SummaryDocument
 from matrix.terms.figures import ABSENT, quantity
 from matrix.terms.metrics import measure_words
+from matrix.terms.names import tools_words
 from matrix.terms.sentences import ENVIRONMENT_NOTES, why_taken
 from matrix.terms.verdicts import taken
 from matrix.text.decisions import decision_sentences
@@ -31,7 +32,7 @@ def show(console: Console, summary: SummaryDocument) -> None:
 def show_answer(console: Console, summary: SummaryDocument) -> None:
     """Print the decision in words, and a small table for each kind of work."""
     if source := summary.get("source"):
-        whose = "From files of fio" if summary["environment"] == "imported" else "Published"
+        whose = f"From files of {tools_words(summary)}" if summary["environment"] == "imported" else "Published"
         terminal.print_wrapped(console, f"{whose}, not measured here: {source}.")
     for sentence in decision_sentences(summary):
         terminal.print_wrapped(console, Text(sentence, "bold"))

@@ -6,15 +6,13 @@ of several jobs are merged by their bins and never averaged.
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 from contract.histogram import merge, percentile
-from matrix.answer.results import cell_result, without_samples
-from matrix.check.read import read_matrix
-from matrix.plan.planning import plan
+from matrix.answer.results import cell_result
+from matrix.published.imported import UNKNOWN, ImportedRun, Told, imported_summary, storage_of
 from matrix.samples.file import SampleFile
 from matrix.samples.fio_logs import (
     LARGEST,
@@ -30,15 +28,9 @@ from matrix.samples.fio_logs import (
 from matrix.samples.histograms import Histogram
 from matrix.terms.documents.parts import Params, Part, Point, Step
 from matrix.terms.documents.plan import PlanCell
-from matrix.terms.documents.result import ResultDocument
-from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.ids import cell_id, cut
+from matrix.terms.ids import cell_id
 from matrix.terms.printable import printable
-from storages.models import MODELS
 
-IMPORTED = "imported"
-UNKNOWN = "unknown"
-UNKNOWN_STORAGE = "unknown storage"
 DIRECTIONS = ("read", "write")
 PERCENTS = (50, 90, 99)
 # Where files lie and what is printed is no parameter of a measurement.
@@ -56,18 +48,6 @@ MERGED_LATER = (
 SHORT = "fio ran for less than a second: its clock counts milliseconds, so its rates mean little"
 TOGETHER = "jobs of this file ran at the same time on one host, and each is a point of its own"
 LEAST_RUNTIME_S = 1.0
-LONGEST_SLUG = 40
-
-
-@dataclass(frozen=True)
-class Told:
-    """What fio's files do not say; None where nobody knows."""
-
-    # As a matrix writes it, or in words where it is none that a matrix may name.
-    storage: Part | str | None = None
-    instance_type: str | None = None
-    # Whether several files with the same job are several hosts, not several repetitions.
-    is_file_a_host: bool = False
 
 
 @dataclass
@@ -81,20 +61,12 @@ class _Work:
     warnings: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class ImportedRun:
-    """A run of fio's files: its summary without a decision, and the results of its cells."""
-
-    summary: SummaryDocument
-    results: list[ResultDocument]
-
-
 def imported_run(run: str, files: Mapping[str, str], told: Told) -> ImportedRun:
     """Return the run of some files (name: text). Raises NotFio with the file, InvalidMatrix of a storage that is none.
 
     A storage that is told is checked, and completed with defaults, as one of a matrix.
     """
-    storage, file_system = _storage(told.storage)
+    storage, file_system = storage_of(told.storage)
     works: dict[str, dict[str, list[_Work]]] = {}
     for name, text in files.items():
         try:
@@ -124,7 +96,7 @@ def imported_run(run: str, files: Mapping[str, str], told: Told) -> ImportedRun:
         spans += [(each.started_at, each.ended_at) for file in taken for each in file.samples if each.started_at]
     if not results:
         raise NotFio("has no job that read or wrote: nothing to import")
-    return ImportedRun(_summary(run, list(files), results, spans, told), results)
+    return ImportedRun(imported_summary(run, list(files), results, spans, told, "fio"), results)
 
 
 def _cell(
@@ -142,45 +114,6 @@ def _cell(
         "expected_s": None,
     }
     return cast("PlanCell", cell)
-
-
-def joined(kept: SummaryDocument, imported: SummaryDocument) -> SummaryDocument:
-    """Return a run with the cells of an import of the same name before, of which one with the same id is replaced."""
-    new = {cell["id"]: cell for cell in imported["cells"]}
-    cells = [*(cell for cell in kept["cells"] if cell["id"] not in new), *new.values()]
-    started = [each["started_at"] for each in (kept, imported) if each["started_at"] is not None]
-    finished = [each["finished_at"] for each in (kept, imported) if each["finished_at"] is not None]
-    sources = dict.fromkeys([*str(kept.get("source") or "").split("; "), *str(imported.get("source")).split("; ")])
-    return {
-        **imported,
-        "source": "; ".join(filter(None, sources)),
-        "cells": cells,
-        "started_at": min(started, default=None),
-        "finished_at": max(finished, default=None),
-        "totals": {"cells": len(cells), "measured": len(cells), "failed": 0},
-        "warnings": list(dict.fromkeys([*kept["warnings"], *imported["warnings"]])),
-    }
-
-
-def _storage(told: Part | str | None) -> tuple[Part, str]:
-    """Return a storage with its defaults, and the id of its file system."""
-    if told is None:
-        return {"type": UNKNOWN_STORAGE}, _slug(UNKNOWN_STORAGE)
-    if isinstance(told, str):
-        if told not in MODELS:  # such as a disk that is none of AWS's
-            return {"type": printable(told)}, _slug(told)
-        told = {"type": told}
-    workload = {"type": "fio", "rw": "read", "bs": "4k", "size": "1M", "direct": 1, "ioengine": "psync"}
-    matrix = {
-        **{"name": "imported", "storage": [told], "workload": [workload]},
-        "fleet": [{"instanceType": "m6i.large", "count": 1}],
-    }
-    planned = plan(read_matrix(json.dumps(matrix))).to_document()["cells"][0]
-    return planned["storage"], planned["file_system"]
-
-
-def _slug(words: str) -> str:
-    return cut("-".join(re.findall(r"[a-z0-9]+", words.lower())) or UNKNOWN, LONGEST_SLUG)
 
 
 def _works(text: str, file: str, host_of_file: str | None) -> Iterator[tuple[str, str, _Work]]:
@@ -329,34 +262,3 @@ def _latencies(way: str, sides: Sequence[FioObject], work: _Work, bins: dict[str
                     return {}
                 return {f"{name}_p{p}_us": printed[0][p] * ns_per_unit / 1000 for p in PERCENTS if p in printed[0]}
     return {}
-
-
-def _summary(
-    run: str,
-    files: Sequence[str],
-    results: Sequence[ResultDocument],
-    spans: Sequence[tuple[float, float]],
-    told: Told,
-) -> SummaryDocument:
-    unknown = [
-        words for words, value in (("storage", told.storage), ("instance type", told.instance_type)) if value is None
-    ]
-    known = f"; unknown: {', '.join(unknown)}" if unknown else ""
-    where = f"read from {len(files)} file{'s' if len(files) != 1 else ''} of fio, nothing was measured here{known}"
-    cells = [
-        cast("ResultDocument", {**each, "points": [without_samples(point) for point in each["points"]]})
-        for each in results
-    ]
-    summary = {
-        **{"schema": 1, "run": run, "name": run, "environment": IMPORTED},
-        "source": "; ".join(map(printable, files)),
-        "started_at": min((start for start, _ in spans), default=None),
-        "finished_at": max((end for _, end in spans), default=None),
-        "status": "measured",
-        "cells": cells,
-        "totals": {"cells": len(cells), "measured": len(cells), "failed": 0},
-        "cost_usd": None,
-        "left_behind": [],
-        "warnings": [f"{', '.join(each['id'] for each in results)}: {where}"],
-    }
-    return cast("SummaryDocument", summary)

@@ -6,7 +6,7 @@ from typing import Any
 from matrix.input.storage_names import storage_label
 from matrix.report.html import Markup, tag
 from matrix.report.view import View
-from matrix.terms.names import placement_words, workload_words
+from matrix.terms.names import placement_words, tools_words, workload_words
 from storages.metrics import metrics_of
 
 Document = Mapping[str, Any]
@@ -32,7 +32,7 @@ def built(view: View) -> Markup:
         tag("div", Markup(fleets), Markup(way), tag("div", *boxes), class_="path")
         for (fleets, way), boxes in paths.items()
     ]
-    of_whom = {"published": "By the source", "imported": "By fio, elsewhere",
+    of_whom = {"published": "By the source", "imported": f"By {tools_words(view.summary)}, elsewhere",
                "emulated": "On this machine, which plays the storages",
                "local": "On this machine, a folder for each storage"}  # fmt: skip
     where = of_whom.get(str(view.summary.get("environment")), str((view.plan or {}).get("region") or "On AWS"))

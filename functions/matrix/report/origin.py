@@ -4,6 +4,7 @@ from matrix.report.html import Markup, tag
 from matrix.report.view import View
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import day
+from matrix.terms.names import tools_words
 
 NOT_AWS = {"local": "local disk", "local-vm": "emulated machines", "emulated": "emulated"}
 PLANNED = "the plan's prices"
@@ -15,7 +16,7 @@ def origin_words(summary: SummaryDocument) -> str:
     if environment == "published":
         return f"{run}, published by others"
     if environment == "imported":
-        return f"{run}, from files of fio"
+        return f"{run}, from files of {tools_words(summary)}"
     return f"{run}, {NOT_AWS[environment]}, not AWS" if environment in NOT_AWS else run
 
 
@@ -35,7 +36,7 @@ def _measured(view: View) -> str:
     if environment == "published":
         return f"by others: {summary.get('source') or 'the source is not named'}"
     if environment == "imported":
-        return f"elsewhere, by fio: {summary.get('source')}"
+        return f"elsewhere, by {tools_words(summary)}: {summary.get('source')}"
     region = (view.plan or {}).get("region")
     # Of a run that recommends nothing the answer says where it was.
     is_on_aws = view.decision.get("is_recommendation", True)

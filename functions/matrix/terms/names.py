@@ -156,6 +156,16 @@ def binary_size(count: int) -> str:
     return f"{count} B"
 
 
+def tools_of(summary: Mapping[str, Any]) -> list[str]:
+    """Return whose files an imported run is of: `elbencho`; fio where the run was kept before there were others."""
+    return list(summary.get("tools") or ["fio"])
+
+
+def tools_words(summary: Mapping[str, Any]) -> str:
+    """Name the tools whose files an imported run is of: `fio and warp`."""
+    return " and ".join(tools_of(summary))
+
+
 def workload_words(workload: Mapping[str, Any]) -> str:
     """Name a workload by its type: `build`; a command, which is another thing than every other, also by its own.
 

@@ -7,6 +7,7 @@ from matrix.terms.documents.parts import Part
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Difference, Question, SummaryDocument
 from matrix.terms.figures import ASSUMED_BYTES, cost_words, money, quantity, rough_duration
 from matrix.terms.metrics import metric_title
+from matrix.terms.names import tools_words
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.verdicts import best_of, difference_of, is_open, judged, ranked_of
 from matrix.text.replication import shortage_words
@@ -22,7 +23,7 @@ NOT_FOR_SALE = {
     "local": "No storage is recommended: this run ranks folders of one disk (local cloud), not AWS storages.",
     "local-vm": "No storage is recommended: this run proves mounts and machines in emulation, it ranks no storages.",
     "emulated": "No storage is recommended: this run ranks emulated storages, not those of AWS.",
-    "imported": "No storage is recommended: these are files of fio, and how they were measured is not known.",
+    "imported": "No storage is recommended: these are files of {tools}, and how they were measured is not known.",
 }
 
 
@@ -42,7 +43,8 @@ def decision_sentences(summary: SummaryDocument) -> list[str]:
 
 def sale_note(summary: SummaryDocument) -> str | None:
     """Return why a run recommends nothing; None where it may."""
-    return NOT_FOR_SALE.get(str(summary.get("environment")))
+    note = NOT_FOR_SALE.get(str(summary.get("environment")))
+    return note and note.format(tools=tools_words(summary))
 
 
 def answer_sentences(decision: Decision) -> list[str]:

@@ -2,6 +2,7 @@
 
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import money
+from matrix.terms.names import tools_words
 from matrix.terms.sentences import error_text
 
 LONGEST_REASON = 240
@@ -11,7 +12,7 @@ PLACES = {
     "local": "local disk, not AWS: no storage is recommended",
     "local-vm": "emulated machines, not AWS: no storage is recommended",
     "emulated": "emulated, not AWS: no storage is recommended",
-    "imported": "files of fio, measured elsewhere: no storage is recommended",
+    "imported": "files of {tools}, measured elsewhere: no storage is recommended",
 }
 
 
@@ -23,7 +24,7 @@ def state_words(summary: SummaryDocument) -> str:
     if not is_whole:
         parts.append(summary["status"])
     if place := PLACES.get(summary["environment"]):
-        parts.append(place)
+        parts.append(place.format(tools=tools_words(summary)))
     if receipt := summary.get("receipt"):
         cost = receipt["totals"]["cost_usd"]
         parts.append(f"would cost {money(cost)} on AWS" if summary["environment"] in PLACES else money(cost))

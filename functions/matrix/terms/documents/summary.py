@@ -265,9 +265,11 @@ class SummaryDocument(TypedDict):
     run: str
     name: str
     environment: str
-    """aws, local, local-vm, emulated or published."""
+    """aws, local, local-vm, emulated, published or imported."""
     source: NotRequired[str]
-    """Of published figures."""
+    """Of published figures and imported files."""
+    tools: NotRequired[list[str]]
+    """Whose files were imported; absent of runs that were imported before tools other than fio could be."""
     started_at: float | None
     finished_at: float | None
     status: str

@@ -1,0 +1,96 @@
+"""What the commands that import files of other tools have in common: their options, and how a run is kept."""
+
+import json
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, cast
+
+from cli.messages import terminal
+from cli.messages.errors import CommandError, ExitCode
+from cli.target import mirror
+from cli.target.workdir import run_folder
+
+if TYPE_CHECKING:
+    from matrix.published.imported import ImportedRun, Told
+    from matrix.terms.documents.result import ResultDocument
+    from matrix.terms.documents.summary import SummaryDocument
+
+
+# fio's json+ of some hundred jobs. What is parsed may take 27 times as much memory.
+LARGEST_FILE_BYTES = 32 * 1024 * 1024
+
+
+class Format(StrEnum):
+    """How the rows are written."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+class Several(StrEnum):
+    """What several files with the same job are."""
+
+    REPETITIONS = "repetitions"
+    HOSTS = "hosts"
+
+
+def refuse_what_is_of_a_run(storage: str | None, instance_type: str | None) -> None:
+    """Refuse options that say what a run measured where no run is kept."""
+    if storage is not None or instance_type is not None:
+        raise CommandError("--storage and --instance-type are of a run", "add --as NAME", ExitCode.BAD_INPUT)
+
+
+def told(storage: str | None, instance_type: str | None, several: Several) -> "Told":
+    """Return what the options say that the files do not."""
+    from matrix.published.imported import Told
+
+    return Told(_storage(storage), instance_type, is_file_a_host=several is Several.HOSTS)
+
+
+def keep(name: str, made: "Callable[[], ImportedRun]", *, as_json: bool) -> None:
+    """Keep what is made of the files as a run, or its cells beside those of an import of this name."""
+    # scipy takes half a second to import, so `matrix --help` must not import it.
+    from matrix.answer.decision import decide
+    from matrix.published.imported import IMPORTED, joined
+    from matrix.terms.ids import cut
+    from matrix.terms.problems import InvalidMatrix
+
+    if cut(name, 80) != name or not name.strip("."):
+        advice = "use up to 80 letters, digits, dots, dashes and underscores"
+        raise CommandError(f"{name!r} cannot be the name of a run", advice, ExitCode.BAD_INPUT)
+    kept = mirror.document(name, "summary.json")
+    if (run_folder(name).exists() and kept is None) or (kept is not None and kept.get("environment") != IMPORTED):
+        raise CommandError(f"{name} is a run that was not imported", "choose another name: --as", ExitCode.BAD_INPUT)
+    try:
+        run = made()
+    except InvalidMatrix as invalid:
+        said = "; ".join(str(problem).replace("storage[0]", "--storage") for problem in invalid.problems)
+        raise CommandError(said, "docs/storages has the fields of each", ExitCode.BAD_INPUT) from invalid
+    summary = joined(cast("SummaryDocument", kept), run.summary) if kept else run.summary
+    results = {result["id"]: result for result in run.results}
+    for cell in summary["cells"]:
+        if cell["id"] not in results and (before := mirror.document(name, f"cells/{cell['id']}/result.json")):
+            results[cell["id"]] = cast("ResultDocument", before)
+    summary["decision"] = decide(summary, results=results)
+    documents = {f"cells/{result['id']}/result.json": result for result in run.results} | {"summary.json": summary}
+    for path, document in documents.items():
+        place = run_folder(name) / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps(document, indent=1, ensure_ascii=False))
+    if as_json:
+        terminal.print_json({"run": name, "cells": [cell["id"] for cell in summary["cells"]]})
+    terminal.stderr().print(f"kept as run {name}; look at it: matrix results {name}")
+
+
+def _storage(text: str | None) -> "dict[str, Any] | str | None":
+    if text is None or not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        storage = json.loads(text)
+    except ValueError:
+        storage = None
+    if not isinstance(storage, dict):
+        advice = """write it as in a matrix: --storage '{"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}'"""
+        raise CommandError(f"--storage {text!r} is no JSON object", advice, ExitCode.BAD_INPUT)
+    return storage

@@ -1,0 +1,134 @@
+"""Files that a tool wrote elsewhere as a run: what all tools have in common.
+
+A tool's files never say what storage they measured and on which instances. Whoever imports them tells it, or it stays
+unknown.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from matrix.answer.results import without_samples
+from matrix.check.read import read_matrix
+from matrix.plan.planning import plan
+from matrix.terms.documents.parts import Part
+from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.ids import cut
+from matrix.terms.names import tools_of
+from matrix.terms.printable import printable
+from matrix.terms.problems import InvalidMatrix
+from storages.models import MODELS
+
+IMPORTED = "imported"
+UNKNOWN = "unknown"
+UNKNOWN_STORAGE = "unknown storage"
+LONGEST_SLUG = 40
+# A storage is checked as one of a matrix, which needs a workload: the first that suits it, of files, objects or any.
+WORKLOADS: tuple[Part, ...] = (
+    {"type": "fio", "rw": "read", "bs": "4k", "size": "1M", "direct": 1, "ioengine": "psync"},
+    {"type": "objects", "operation": "get", "requests": 1},
+    {"type": "command", "name": "imported", "command": "true", "expectedSeconds": 1},
+)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a tool's files do not say; None where nobody knows."""
+
+    # As a matrix writes it, or in words where it is none that a matrix may name.
+    storage: Part | str | None = None
+    instance_type: str | None = None
+    # Whether several files with the same job are several hosts, not several repetitions.
+    is_file_a_host: bool = False
+
+
+@dataclass(frozen=True)
+class ImportedRun:
+    """A run of a tool's files: its summary without a decision, and the results of its cells."""
+
+    summary: SummaryDocument
+    results: list[ResultDocument]
+
+
+def joined(kept: SummaryDocument, imported: SummaryDocument) -> SummaryDocument:
+    """Return a run with the cells of an import of the same name before, of which one with the same id is replaced."""
+    new = {cell["id"]: cell for cell in imported["cells"]}
+    cells = [*(cell for cell in kept["cells"] if cell["id"] not in new), *new.values()]
+    started = [each["started_at"] for each in (kept, imported) if each["started_at"] is not None]
+    finished = [each["finished_at"] for each in (kept, imported) if each["finished_at"] is not None]
+    sources = dict.fromkeys([*str(kept.get("source") or "").split("; "), *str(imported.get("source")).split("; ")])
+    return {
+        **imported,
+        "source": "; ".join(filter(None, sources)),
+        "tools": list(dict.fromkeys([*tools_of(kept), *tools_of(imported)])),
+        "cells": cells,
+        "started_at": min(started, default=None),
+        "finished_at": max(finished, default=None),
+        "totals": {"cells": len(cells), "measured": len(cells), "failed": 0},
+        "warnings": list(dict.fromkeys([*kept["warnings"], *imported["warnings"]])),
+    }
+
+
+def storage_of(told: Part | str | None) -> tuple[Part, str]:
+    """Return a storage with its defaults, and the id of its file system. Raises InvalidMatrix of one that is none."""
+    if told is None:
+        return {"type": UNKNOWN_STORAGE}, _slug(UNKNOWN_STORAGE)
+    if isinstance(told, str):
+        if told not in MODELS:  # such as a disk that is none of AWS's
+            return {"type": printable(told)}, _slug(told)
+        told = {"type": told}
+    refused: list[InvalidMatrix] = []
+    for workload in WORKLOADS:
+        matrix = {
+            **{"name": "imported", "storage": [told], "workload": [workload]},
+            "fleet": [{"instanceType": "m6i.large", "count": 1}],
+        }
+        try:
+            planned = plan(read_matrix(json.dumps(matrix))).to_document()["cells"][0]
+        except InvalidMatrix as invalid:
+            refused.append(invalid)
+        else:
+            return planned["storage"], planned["file_system"]
+    # What is wrong with the storage is in each; what is wrong with a workload on it is nothing to whoever imports.
+    raise refused[0]
+
+
+def _slug(words: str) -> str:
+    return cut("-".join(re.findall(r"[a-z0-9]+", words.lower())) or UNKNOWN, LONGEST_SLUG)
+
+
+def imported_summary(
+    run: str,
+    files: Sequence[str],
+    results: Sequence[ResultDocument],
+    spans: Sequence[tuple[float, float]],
+    told: Told,
+    tool: str,
+) -> SummaryDocument:
+    """Return the summary of a run of a tool's files, without a decision; `spans` are starts and ends (epoch, s)."""
+    unknown = [
+        words for words, value in (("storage", told.storage), ("instance type", told.instance_type)) if value is None
+    ]
+    known = f"; unknown: {', '.join(unknown)}" if unknown else ""
+    where = f"read from {len(files)} file{'s' if len(files) != 1 else ''} of {tool}, nothing was measured here{known}"
+    cells = [
+        cast("ResultDocument", {**each, "points": [without_samples(point) for point in each["points"]]})
+        for each in results
+    ]
+    summary = {
+        **{"schema": 1, "run": run, "name": run, "environment": IMPORTED},
+        "source": "; ".join(map(printable, files)),
+        "tools": [tool],
+        "started_at": min((start for start, _ in spans), default=None),
+        "finished_at": max((end for _, end in spans), default=None),
+        "status": "measured",
+        "cells": cells,
+        "totals": {"cells": len(cells), "measured": len(cells), "failed": 0},
+        "cost_usd": None,
+        "left_behind": [],
+        "warnings": [f"{', '.join(each['id'] for each in results)}: {where}"],
+    }
+    return cast("SummaryDocument", summary)
