@@ -18,6 +18,7 @@ from cli.commands.explore import explore
 from cli.commands.fit import fit
 from cli.commands.history import history
 from cli.commands.import_fio import import_fio
+from cli.commands.import_logs import import_logs
 from cli.commands.import_published import import_published
 from cli.commands.logs import logs
 from cli.commands.new import new
@@ -51,7 +52,7 @@ GROUPS = {
     ),
     "Read": (
         "matrix results latest",
-        (results, report, costs, observe, fit, import_fio, import_published),
+        (results, report, costs, observe, fit, import_fio, import_logs, import_published),
     ),
     "Compare": (
         "matrix compare baseline:nightly latest --threshold 10%",

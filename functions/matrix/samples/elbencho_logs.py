@@ -1,0 +1,301 @@
+"""Phases of elbencho's results files: `--jsonfile`, one JSON object for each phase, and `--csvfile`, one row for each.
+
+Fields as Statistics::printPhaseResultsAsJSON, Statistics::printPhaseResultsToStringVec and ProgArgs::getAsStringVec
+write them (github.com/breuner/elbencho, d085b19 of 2026-06-21, version 3.1-10). "Last done" is what is read: all that
+was done over the time until the slowest thread had ended. "First done" leaves work out and is not read.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from matrix.samples.tool_logs import LARGEST, LEAST_S, SHORT, NotALog, Phase
+from matrix.terms.printable import printable
+
+TOOL = "elbencho"
+# Field of the JSON's `config`: column of the CSV. The command line has paths, and is looked at apart.
+CONFIG = {
+    "path_type": "path type", "paths": "paths", "threads": "threads", "dirs": "dirs", "files": "files",
+    "file_size": "file size", "block_size": "block size", "direct_io": "direct IO", "random_offsets": "random",
+    "random_aligned": "random aligned", "io_depth": "IO depth", "shared_service_paths": "shared paths",
+    "truncate_files": "truncate",
+}  # fmt: skip
+# In the JSON of a custom tree only.
+TREE = ("custom_tree_dirs", "custom_tree_files_shared", "files_not_shared")
+FLAGS = frozenset({"direct_io", "random_offsets", "random_aligned", "shared_service_paths", "truncate_files"})
+NAMES = {"threads": "threads", "file_size": "file_bytes", "block_size": "block_bytes"}
+# The first version whose JSON has `config`; the first whose CSV has the start of a phase and not its end as its date.
+WITH_CONFIG, WITH_START = (3, 0, 37), (3, 0, 27)
+# Where elbencho keeps its results, and how chatty it is, change nothing of what it does.
+ASIDE = re.compile(r"--(json|csv|res|livecsv|opslog)\w*|--label|--nocsvlabels|--live\w*|--iterations|-i")
+# A CSV counts whole MiB: of 100 and more the missing part is at most 1 %.
+LEAST_MIB = 100
+# Latencies are whole microseconds, rounded down: from 10 on the missing part is less than 10 %.
+LEAST_US = 10
+OWN = {
+    "entries_per_s": {"unit": "entries/s", "better": "higher"},
+    **{
+        f"{mix}{kind}_lat_{what}_us": {"unit": "µs", "better": "lower"}
+        for mix in ("", "rwmix_read_")
+        for kind in ("io", "entry")
+        for what in ("avg", "max")
+    },
+}
+NO_PERCENTILES = (
+    "elbencho keeps the least, the mean and the largest latency, and a histogram whose bins are 19 % wide: there are "
+    "no percentiles"
+)
+WHOLE_MIB = "a CSV of elbencho counts whole MiB, too coarse for a rate below 100 MiB moved; read its --jsonfile"
+
+
+def is_json(text: str) -> bool:
+    """Whether a text begins as elbencho's JSON does."""
+    return text.lstrip().startswith('{"phase_type"')
+
+
+def is_csv(text: str) -> bool:
+    """Whether a text begins as elbencho's CSV does."""
+    return text.startswith("ISO date,")
+
+
+def phases(text: str, file: str) -> list[Phase]:
+    """Return the phases of a results file that have a rate. Raises NotALog."""
+    read = list(_of_csv(text, file) if is_csv(text) else _of_json(text, file))
+    if not read:
+        raise NotALog("has no phase of elbencho that did anything: nothing to import")
+    return read
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def _of_json(text: str, file: str) -> Iterator[Phase]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            document = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise NotALog(f"is broken at line {number}, as where elbencho was ended while it wrote: {error}") from error
+        if not isinstance(document, dict) or "phase_type" not in document:
+            raise NotALog(f"has a line {number} that is no phase of elbencho")
+        if phase := _phase_of_json(document, file):
+            yield phase
+
+
+def _phase_of_json(document: Mapping[str, Any], file: str) -> Phase | None:
+    config, done = _object(document, "config"), _object(document, "last_done")
+    if not config:
+        raise NotALog("has phases without `config`: write it with elbencho 3.0-37 or later")
+    mixed, latency = _object(done, "rwmix_read"), _object(done, "latency")
+    seconds = _number(done.get("elapsed_time_ms")) / 1000
+    figures = {
+        "iops": done.get("iops"), "mixed_iops": mixed.get("iops"),
+        "bytes": done.get("bytes"), "mixed_bytes": mixed.get("bytes"),
+        "entries": done.get("entries"), "mixed_entries": mixed.get("entries"),
+        "bytes/s": done.get("bytes/s"), "mixed_bytes/s": mixed.get("bytes/s"),
+        "entries/s": done.get("entries/s"), "mixed_entries/s": mixed.get("entries/s"),
+    }  # fmt: skip
+    latencies = {}
+    for kind, name in (("io", "IO"), ("entry", "entries")):
+        of_kind = _object(latency, name)
+        for mix, where in (("", of_kind), ("rwmix_read_", _object(of_kind, "rwmix_read"))):
+            for what in ("avg", "max"):
+                latencies[f"{mix}{kind}_lat_{what}_us"] = _number(where.get(f"{what}_us"))
+    params = {name: config[name] for name in (*CONFIG, *TREE) if name in config}
+    started_at = _moment(document.get("iso_start_date"))
+    return _phase(
+        str(document["phase_type"]), config, {**params, "label": document.get("label")}, file,
+        started_at=started_at, seconds=seconds, figures={k: _number(v) for k, v in figures.items() if v is not None},
+        latencies=latencies, warnings=(),
+    )  # fmt: skip
+
+
+def _object(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    below = whole.get(name) or {}
+    if not isinstance(below, dict):
+        raise NotALog(f"has `{name}` that is no object, as elbencho writes it")
+    return below
+
+
+# --- CSV --------------------------------------------------------------------------------------------------------------
+
+
+def _of_csv(text: str, file: str) -> Iterator[Phase]:
+    # elbencho quotes nothing: it writes spaces for the commas of its label and its command line.
+    if not text.endswith("\n"):
+        raise NotALog("ends within a line, as where elbencho was ended while it wrote")
+    lines = [line for line in text.splitlines() if line]
+    head = lines[0].split(",")
+    missing = {"operation", "time ms [last]", "IOPS [last]", "version", "command"} - set(head)
+    if missing:
+        raise NotALog(f"lacks the columns {', '.join(sorted(missing))}, as where elbencho was ended while it wrote")
+    for number, line in enumerate(lines[1:], start=2):
+        values = line.split(",")
+        if len(values) != len(head):
+            advice = "as where elbencho was ended while it wrote, or of another version than the first row"
+            raise NotALog(f"has {len(values)} columns at line {number} and {len(head)} in its head: {advice}")
+        if phase := _phase_of_row(dict(zip(head, values, strict=True)), file):
+            yield phase
+
+
+def _phase_of_row(row: Mapping[str, str], file: str) -> Phase | None:
+    def figure(column: str) -> float | None:
+        return _number(row[column]) if row.get(column) else None
+
+    mib = {"bytes": figure("MiB [last]"), "mixed_bytes": figure("rwmix read MiB [last]")}
+    counted = {name: value * 2**20 for name, value in mib.items() if value is not None and value >= LEAST_MIB}
+    is_coarse = any(value is not None and value < LEAST_MIB for value in mib.values())
+    figures = {
+        "iops": figure("IOPS [last]"), "mixed_iops": figure("rwmix read IOPS [last]"),
+        "entries": figure("entries [last]"), "mixed_entries": figure("rwmix read entries [last]"),
+        "entries/s": figure("entries/s [last]"), "mixed_entries/s": figure("rwmix read entries/s [last]"),
+        **({} if is_coarse else counted),
+    }  # fmt: skip
+    latencies = {}
+    for mix, before in (("", ""), ("rwmix_read_", "rwmix read ")):
+        for kind, name in (("io", "IO"), ("entry", "Ent")):
+            for what in ("avg", "max"):
+                latencies[f"{mix}{kind}_lat_{what}_us"] = figure(f"{before}{name} lat us [{what}]") or 0.0
+    seconds = _number(row["time ms [last]"]) / 1000
+    moment = _moment(row["ISO date"])
+    if moment is not None and _version(row["version"]) < WITH_START:
+        moment -= seconds
+    config = {**row, "hosts": row.get("hosts", "1")}
+    params = {name: row[column] for name, column in CONFIG.items() if row.get(column)}
+    return _phase(
+        row["operation"], config, {**params, "label": row.get("label")}, file,
+        started_at=moment, seconds=seconds, figures={k: v for k, v in figures.items() if v is not None},
+        latencies=latencies, warnings=(WHOLE_MIB,) if is_coarse else (),
+    )  # fmt: skip
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+
+def _phase(
+    name: str,
+    config: Mapping[str, Any],
+    given: Mapping[str, Any],
+    file: str,
+    *,
+    started_at: float | None,
+    seconds: float,
+    figures: Mapping[str, float],
+    latencies: Mapping[str, float],
+    warnings: tuple[str, ...],
+) -> Phase | None:
+    """Return a phase; None where it has no rate, as SYNC and DROPCACHE have none, or took no whole millisecond."""
+    if seconds <= 0 or not any(figures.get(each) for each in ("iops", "mixed_iops", "entries", "mixed_entries")):
+        return None
+    metrics = {"duration_s": seconds, **{each: value for each, value in latencies.items() if value >= LEAST_US}}
+    moved: dict[str, float] = {}
+    iops = figures.get("iops", 0.0) + figures.get("mixed_iops", 0.0)
+    if iops:
+        metrics["iops"] = iops
+    if "bytes" in figures or "mixed_bytes" in figures:
+        metrics["mb_per_s"] = sum(_per_s(figures, name, seconds) for name in ("bytes", "mixed_bytes")) / 1e6
+        moved["bytes"] = figures.get("bytes", 0.0) + figures.get("mixed_bytes", 0.0)
+    if entries := sum(_per_s(figures, name, seconds) for name in ("entries", "mixed_entries")):
+        metrics["entries_per_s"] = entries
+    for way, kind in _ways(name):
+        if figures.get(f"{kind}iops"):
+            metrics[f"{way}_iops"] = figures[f"{kind}iops"]
+        if f"{kind}bytes" in figures:
+            metrics[f"{way}_mib_per_s"] = _per_s(figures, f"{kind}bytes", seconds) / 2**20
+            moved[f"{way}_bytes"] = figures[f"{kind}bytes"]
+    if any(latencies.values()):
+        warnings = (*warnings, NO_PERCENTILES)
+    if seconds < LEAST_S:
+        warnings = (*warnings, f"elbencho {SHORT}")
+    threads = int(_number(config.get("threads")))
+    primary = "iops" if iops else "entries_per_s"
+    return Phase(
+        tool=TOOL,
+        version=printable(str(config.get("version", ""))),
+        file=printable(file),
+        instance="host",
+        hosts=max(1, int(_number(config.get("hosts")))),
+        params=_params(name, given),
+        workload={
+            "type": "command",
+            "name": TOOL,
+            "primaryMetric": primary,
+            "metrics": {own: OWN[own] for own in OWN if own in metrics},
+        },
+        started_at=started_at,
+        seconds=seconds,
+        metrics=metrics,
+        moved_bytes=moved,
+        workers=threads,
+        options=_telling(str(config.get("command", ""))),
+        warnings=warnings,
+    )
+
+
+def _per_s(figures: Mapping[str, float], name: str, seconds: float) -> float:
+    """Return a rate: of what was done, or as printed, in whole units, where the time is short in milliseconds."""
+    total, printed = figures.get(name, 0.0), figures.get(f"{name}/s", 0.0)
+    return printed if printed and seconds < LEAST_S else total / seconds
+
+
+def _ways(phase: str) -> list[tuple[str, str]]:
+    """Return which way a phase moves data, and which figures have it; none where elbencho does not keep them apart."""
+    if phase.startswith("RWMIX"):
+        return [("write", ""), ("read", "mixed_")]
+    way = {"WRITE": "write", "WRITE+s": "write", "READ": "read", "READ+s": "read"}.get(phase)
+    return [(way, "")] if way else []
+
+
+def _params(phase: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    params: dict[str, Any] = {"phase": printable(phase)}
+    for name, value in given.items():
+        text = str(value or "")
+        if not text:
+            continue
+        if name in FLAGS:
+            params[name] = text in {"1", "true"}
+        else:
+            params[NAMES.get(name, name)] = int(text) if re.fullmatch(r"[0-9]{1,15}", text) else printable(text)
+    return params
+
+
+def _telling(command: str) -> str:
+    """Return the options of a command line, without the program, its paths and where its results go."""
+    words = re.findall(r'"([^"]*)"', command)[1:]
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif ASIDE.fullmatch(word.partition("=")[0]):
+            skip = "=" not in word and not word.startswith(("--nocsvlabels", "--live1"))
+        elif "/" not in word:
+            kept.append(printable(word))
+    return " ".join(kept)[:500]
+
+
+def _number(value: object) -> float:
+    """Return a figure, which elbencho's JSON has as text. Raises NotALog."""
+    try:
+        figure = float(str(value or 0))
+    except ValueError:
+        raise NotALog(f"has a figure that is no number: {printable(str(value))[:60]!r}") from None
+    if not 0 <= figure < LARGEST * 1000:  # bytes of a phase may be petabytes
+        raise NotALog(f"has a figure that cannot be: {printable(str(value))[:60]}")
+    return figure
+
+
+def _moment(text: object) -> float | None:
+    """Return the time of a phase (epoch seconds); None without a time zone, which says no moment."""
+    try:
+        moment = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return moment.timestamp() if moment.tzinfo else None
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"[0-9]{1,6}", text)[:3])

@@ -1,0 +1,103 @@
+"""What elbencho and warp logged, in one form: a phase of a run of theirs, with its parameters and its figures."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from matrix.samples.histograms import Histogram
+from matrix.terms.printable import csv_text
+
+# More is no rate, size or time of any storage.
+LARGEST = 1e15
+LEAST_S = 1.0
+SHORT = "ran for less than a second, so its rates mean little"
+
+
+class NotALog(ValueError):
+    """The file cannot be read as a log; the message says why."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What one instance, or several of which the tool kept only the sum, did in one phase."""
+
+    tool: str
+    version: str
+    file: str
+    # Whose figures these are, as far as the tool names it.
+    instance: str
+    # How many hosts are added up in the figures.
+    hosts: int
+    # By which points of runs are told apart.
+    params: dict[str, Any]
+    # As a matrix writes it, with the metrics that only this tool has and the one that the phase is judged by.
+    workload: dict[str, Any]
+    started_at: float | None
+    seconds: float
+    metrics: dict[str, float]
+    moved_bytes: dict[str, float] = field(default_factory=dict)
+    histograms: dict[str, Histogram] = field(default_factory=dict)
+    workers: int = 0
+    # Options of its command line that may change what it does, where the tool logs it.
+    options: str = ""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What the tool calls the phase: `WRITE`, `GET`."""
+        return str(self.params.get("phase") or str(self.params.get("operation")).upper())
+
+
+@dataclass(frozen=True)
+class LogRow:
+    """A phase as one row of a table; None where the tool has no such figure."""
+
+    file: str
+    tool: str
+    phase: str
+    instance: str
+    hosts: int
+    workers: int
+    seconds: float
+    rate: float | None
+    unit: str
+    mib_per_s: float | None
+    lat_avg_us: float | None
+    lat_p50_us: float | None
+    lat_p99_us: float | None
+
+
+COLUMNS = tuple(each.name for each in fields(LogRow))
+RATES = (("iops", "IOPS"), ("requests_per_s", "requests/s"), ("entries_per_s", "entries/s"))
+
+
+def row_of(phase: Phase) -> LogRow:
+    """Return a phase as one row."""
+    metrics = phase.metrics
+    rate, unit = next(((metrics[name], unit) for name, unit in RATES if name in metrics), (None, ""))
+    moved = metrics.get("mb_per_s")
+    return LogRow(
+        file=phase.file,
+        tool=phase.tool,
+        phase=phase.name,
+        instance=phase.instance,
+        hosts=phase.hosts,
+        workers=phase.workers,
+        seconds=phase.seconds,
+        rate=rate,
+        unit=unit,
+        mib_per_s=None if moved is None else moved * 1e6 / 2**20,
+        lat_avg_us=_ending(metrics, "lat_avg_us"),
+        lat_p50_us=_ending(metrics, "lat_p50_us"),
+        lat_p99_us=_ending(metrics, "lat_p99_us"),
+    )
+
+
+def to_csv(rows: list[LogRow]) -> str:
+    """Write rows as CSV."""
+    return csv_text(COLUMNS, map(asdict, rows))
+
+
+def _ending(metrics: Mapping[str, float], ending: str) -> float | None:
+    """Return the figure of the phase's own operations, which the reads of a mix are not."""
+    return next((metrics[name] for name in sorted(metrics) if name.endswith(ending) and "rwmix" not in name), None)

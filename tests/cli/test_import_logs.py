@@ -1,0 +1,417 @@
+"""Logs of elbencho and warp, shown as rows and kept as runs that the commands of runs read."""
+
+import json
+import re
+
+import pytest
+from support import tool_logs
+from support.tool_logs import elbencho_csv, elbencho_phase, warp_client, warp_csv, warp_json, warp_segment
+
+EFS = '{"type": "efs"}'
+GIB = 2**30
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Write a log; return its path."""
+
+    def write(name, text):
+        path = tmp_path / name
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+def kept(workdir, run):
+    return json.loads((workdir / f"runs/{run}/summary.json").read_text())
+
+
+def results_in(workdir, run):
+    found = (workdir / f"runs/{run}/cells").glob("*/result.json")
+    return {path.parent.name: json.loads(path.read_text()) for path in found}
+
+
+def points_of(result):
+    return {tuple(value for name, value in point["params"].items() if name in ("phase", "operation")): point
+            for point in result["points"]}  # fmt: skip
+
+
+def gets(count, client="b2Xk", *, millis=20, thread=0, size=2**20):
+    """GETs one after another."""
+    return [("GET", client, thread, i * millis / 1000, millis, size, "") for i in range(count)]
+
+
+# --- elbencho ---------------------------------------------------------------------------------------------------------
+
+
+def test_each_phase_of_elbencho_is_a_point_and_each_time_it_was_done_a_repetition(log, matrix, workdir):
+    texts = [
+        elbencho_phase("MKDIRS", seconds=2.0, entries=400)
+        + elbencho_phase("WRITE", bytes_=20 * GIB, iops=2048, after_s=3)
+        + elbencho_phase("SYNC", after_s=14)
+        + elbencho_phase("READ", bytes_=10 * GIB, iops=1024, after_s=15)
+        for _ in range(3)
+    ]
+    files = [log(f"r{number}.json", text) for number, text in enumerate(texts)]
+
+    seen = matrix("import-logs", *files, "--as", "old", "--storage", EFS, "--instance-type", "m6i.large")
+
+    assert seen.exit_code == 0, seen.stderr
+    results = results_in(workdir, "old")
+    assert sorted(results) == ["efs-elastic.elbencho-entries.m6i.large-x1", "efs-elastic.elbencho-io.m6i.large-x1"]
+    io = points_of(results["efs-elastic.elbencho-io.m6i.large-x1"])
+    # 20 GiB in 10 s.
+    assert io[("WRITE",)]["metrics"]["write_mib_per_s"]["p50"] == 2048
+    assert io[("WRITE",)]["metrics"]["mb_per_s"]["p50"] == pytest.approx(20 * GIB / 10 / 1e6)
+    assert io[("READ",)]["metrics"]["read_iops"]["p50"] == 1024
+    assert (io[("READ",)]["metrics"]["iops"]["n"], io[("READ",)]["metrics"]["iops"]["expected_n"]) == (3, 3)
+    assert io[("WRITE",)]["params"]["block_bytes"] == 2**20
+    (directories,) = results["efs-elastic.elbencho-entries.m6i.large-x1"]["points"]
+    assert directories["metrics"]["entries_per_s"]["p50"] == 200
+    assert directories["metrics"]["entries_per_s"]["unit"] == "entries/s"
+    assert kept(workdir, "old")["started_at"] == tool_logs.STARTED.timestamp()
+
+
+def test_iterations_in_one_file_are_repetitions(log, matrix, workdir):
+    rates = (1000, 1100, 900)
+    file = log("r.json", "".join(elbencho_phase(iops=iops, bytes_=iops * 10 * 2**20) for iops in rates))
+
+    matrix("import-logs", file, "--as", "old")
+
+    (result,) = results_in(workdir, "old").values()
+    assert result["points"][0]["samples"]["metrics"]["iops"] == list(rates)
+    assert result["points"][0]["samples"]["repetition"] == [1, 2, 3]
+
+
+def test_a_mean_latency_makes_no_percentile_and_that_is_said(log, matrix, workdir):
+    latency = {"IO": {"min_us": "27", "avg_us": "318", "max_us": "80129",
+                      "histogram": {"buckets": [{"range": "256-304us", "count": "900"}]}}}  # fmt: skip
+    file = log("r.json", elbencho_phase(bytes_=10 * GIB, iops=1024, latency=latency))
+
+    matrix("import-logs", file, "--as", "old")
+
+    (result,) = results_in(workdir, "old").values()
+    metrics = result["points"][0]["metrics"]
+    assert metrics["io_lat_avg_us"]["p50"] == 318
+    assert metrics["io_lat_max_us"]["p50"] == 80129
+    assert not [name for name in metrics if re.search(r"_p[0-9]+_us$", name)]
+    assert not result["points"][0]["latency"]
+    assert "there are no percentiles" in json.dumps(result["warnings"])
+
+
+def test_a_mean_below_ten_microseconds_is_no_figure_as_elbencho_cuts_it_to_whole_ones(log, matrix, workdir):
+    latency = {"entries": {"min_us": "0", "avg_us": "9", "max_us": "12"}}
+    file = log("r.json", elbencho_phase("STAT", entries=40_000, latency=latency))
+
+    matrix("import-logs", file, "--as", "old")
+
+    (result,) = results_in(workdir, "old").values()
+    assert result["points"][0]["metrics"]["entry_lat_max_us"]["p50"] == 12
+    assert "entry_lat_avg_us" not in result["points"][0]["metrics"]
+
+
+def test_reads_and_writes_of_a_mix_are_kept_apart(log, matrix, workdir):
+    mixed = {"iops": 300, "bytes/s": 300 * 2**20, "bytes": 3000 * 2**20}
+    file = log("r.json", elbencho_phase("RWMIX30", bytes_=7000 * 2**20, iops=700, mixed=mixed))
+
+    matrix("import-logs", file, "--as", "old")
+
+    (result,) = results_in(workdir, "old").values()
+    metrics = {name: metric["p50"] for name, metric in result["points"][0]["metrics"].items()}
+    assert (metrics["write_iops"], metrics["read_iops"], metrics["iops"]) == (700, 300, 1000)
+    assert (metrics["write_mib_per_s"], metrics["read_mib_per_s"]) == (700, 300)
+
+
+def test_the_sum_of_several_hosts_is_shown_and_makes_no_run(log, matrix, workdir):
+    file = log("r.json", elbencho_phase(bytes_=40 * GIB, iops=4096, hosts="4"))
+
+    shown = matrix("import-logs", file)
+    refused = matrix("import-logs", file, "--as", "old")
+
+    assert "4 hosts together" in " ".join(shown.output.split())
+    assert refused.exit_code == 2
+    assert "4 hosts, of which elbencho keeps only the sum" in refused.stderr
+    assert not (workdir / "runs/old").exists()
+
+
+def test_files_of_single_hosts_are_a_fleet_where_that_is_told(log, matrix, workdir):
+    files = [log(f"h{number}.json", elbencho_phase(bytes_=10 * GIB, iops=1024 + number)) for number in range(2)]
+
+    matrix("import-logs", *files, "--as", "old", "--files-are", "hosts")
+
+    (result,) = results_in(workdir, "old").values()
+    assert result["fleet"]["count"] == 2
+    assert result["points"][0]["samples"]["instance"] == files
+    assert result["points"][0]["metrics"]["iops"]["n"] == 2
+
+
+def test_the_csv_of_elbencho_makes_the_points_of_its_json(log, matrix, workdir):
+    row = {"operation": "WRITE", "time ms [last]": "10000", "IOPS [last]": "2048", "MiB/s [last]": "2048",
+           "MiB [last]": "20480", "IO lat us [avg]": "318", "IO lat us [max]": "80129"}  # fmt: skip
+    latency = {"IO": {"min_us": "27", "avg_us": "318", "max_us": "80129"}}
+    as_csv = log("r.csv", elbencho_csv(row))
+    as_json = log("r.json", elbencho_phase(bytes_=20 * GIB, iops=2048, latency=latency))
+
+    for file, run in ((as_csv, "c"), (as_json, "j")):
+        assert matrix("import-logs", file, "--as", run).exit_code == 0
+
+    (of_csv,), (of_json,) = (results_in(workdir, run).values() for run in ("c", "j"))
+    assert of_csv["points"][0]["params"] == of_json["points"][0]["params"]
+    assert {name: metric["p50"] for name, metric in of_csv["points"][0]["metrics"].items()} == {
+        name: metric["p50"] for name, metric in of_json["points"][0]["metrics"].items()
+    }
+
+
+def test_whole_mib_of_a_csv_are_no_rate_where_they_are_few(log, matrix, workdir):
+    row = {"operation": "WRITE", "time ms [last]": "10000", "IOPS [last]": "900", "MiB/s [last]": "3",
+           "MiB [last]": "35"}  # fmt: skip
+
+    matrix("import-logs", log("r.csv", elbencho_csv(row)), "--as", "old")
+
+    (result,) = results_in(workdir, "old").values()
+    assert set(result["points"][0]["metrics"]) == {"duration_s", "iops", "write_iops"}
+    assert "counts whole MiB" in json.dumps(result["warnings"])
+
+
+def test_the_date_of_an_old_csv_is_the_end_of_its_phase(log, matrix, workdir):
+    row = {"operation": "STAT", "time ms [last]": "10000", "entries [last]": "90000", "entries/s [last]": "9000"}
+
+    matrix("import-logs", log("r.csv", elbencho_csv(row, version="3.0-25")), "--as", "old")
+
+    assert kept(workdir, "old")["finished_at"] == tool_logs.STARTED.timestamp()
+
+
+def test_command_lines_that_differ_in_more_than_paths_are_named(log, matrix, workdir):
+    other = [*tool_logs.COMMAND[:-1], "--sync", "/mnt/y"]
+    same = [*tool_logs.COMMAND[:-3], "--jsonfile", "other.json", "/mnt/z"]
+    first = log("a.json", elbencho_phase(iops=1000, bytes_=GIB))
+
+    matrix("import-logs", first, log("b.json", elbencho_phase(iops=1000, bytes_=GIB, command=same)), "--as", "same")
+    matrix("import-logs", first, log("c.json", elbencho_phase(iops=1000, bytes_=GIB, command=other)), "--as", "other")
+
+    (alike,), (unlike,) = (results_in(workdir, run).values() for run in ("same", "other"))
+    assert "command lines" not in json.dumps(alike["warnings"])
+    assert "--lat --sync" in json.dumps(unlike["warnings"])
+
+
+# --- warp -------------------------------------------------------------------------------------------------------------
+
+
+def test_rates_of_warp_are_those_of_each_client_and_not_of_its_trimmed_throughput(log, matrix, workdir):
+    clients = {"b2Xk": (warp_client(), [warp_segment(900)]), "qP9z": (warp_client(requests=450), [warp_segment(450)])}
+
+    matrix("import-logs", log("w.json", warp_json({"GET": clients})), "--as", "old", "--storage", "s3")
+
+    (result,) = results_in(workdir, "old").values()
+    assert result["fleet"]["count"] == 2
+    (point,) = result["points"]
+    assert point["params"] == {"operation": "get", "threads": 4, "object_bytes": 2**20}
+    assert point["samples"]["instance"] == ["b2Xk", "qP9z"]
+    assert point["samples"]["metrics"]["requests_per_s"] == [100, 50]
+    assert point["samples"]["metrics"]["mb_per_s"] == [
+        pytest.approx(100 * 2**20 / 1e6),
+        pytest.approx(50 * 2**20 / 1e6),
+    ]
+
+
+def test_percentiles_of_ten_seconds_are_those_of_a_client_that_needed_no_more(log, matrix, workdir):
+    short = {"b2Xk": (warp_client(), [warp_segment(900, millis=40)])}
+    long = {
+        "b2Xk": (warp_client(seconds=25, requests=2500), [warp_segment(1000), warp_segment(1000), warp_segment(500)])
+    }
+
+    matrix("import-logs", log("s.json", warp_json({"GET": short})), "--as", "short")
+    matrix("import-logs", log("l.json", warp_json({"GET": long})), "--as", "long")
+
+    (of_short,), (of_long,) = (results_in(workdir, run).values() for run in ("short", "long"))
+    metrics = of_short["points"][0]["metrics"]
+    assert [metrics[f"get_lat_p{p}_us"]["p50"] for p in (50, 90, 99)] == [40_000, 80_000, 160_000]
+    assert not [name for name in of_long["points"][0]["metrics"] if "_lat_" in name]
+    assert "cannot be merged" in json.dumps(of_long["warnings"])
+    assert of_long["points"][0]["metrics"]["requests_per_s"]["p50"] == 100
+
+
+def test_all_requests_of_warp_have_their_percentiles_and_histogram(log, matrix, workdir):
+    requests = [("GET", "b2Xk", 0, i * 0.1, 20 if i < 990 else 90, 2**20, "") for i in range(1000)]
+
+    matrix("import-logs", log("w.csv", warp_csv(*requests)), "--as", "old")
+
+    (result,) = results_in(workdir, "old").values()
+    (point,) = result["points"]
+    assert point["latency"]["get_lat"]["operations"] == 1000
+    assert point["metrics"]["get_lat_p50_us"]["p50"] == pytest.approx(20_000, rel=1 / 128)
+    assert point["metrics"]["get_lat_avg_us"]["p50"] == pytest.approx(20_700)
+    # From the start of the first request to the end of the last.
+    assert point["metrics"]["requests_per_s"]["p50"] == pytest.approx(1000 / (99.9 + 0.09), rel=1e-6)
+
+
+def test_a_percentile_that_too_few_requests_carry_is_left_out(log, matrix, workdir):
+    matrix("import-logs", log("w.csv", warp_csv(*gets(100))), "--as", "old")
+
+    (result,) = results_in(workdir, "old").values()
+    metrics = result["points"][0]["metrics"]
+    assert "get_lat_p90_us" in metrics
+    assert "get_lat_p99_us" not in metrics  # it takes 368
+
+
+def test_failed_requests_are_in_no_rate(log, matrix, workdir):
+    requests = [*gets(99), ("GET", "b2Xk", 0, 1.98, 20, 2**20, "The specified key does not exist.")]
+    failed = {"b2Xk": (warp_client(requests=900, errors=90), [warp_segment(900)])}
+
+    matrix("import-logs", log("w.csv", warp_csv(*requests)), "--as", "all")
+    matrix("import-logs", log("w.json", warp_json({"GET": failed})), "--as", "sums")
+
+    (of_all,), (of_sums,) = (results_in(workdir, run).values() for run in ("all", "sums"))
+    metrics = {name: metric["p50"] for name, metric in of_all["points"][0]["metrics"].items()}
+    assert metrics["requests_per_s"] == pytest.approx(99 / 2.0)
+    assert metrics["mb_per_s"] == pytest.approx(99 * 2**20 / 2.0 / 1e6)
+    # The JSON counts the bytes of failed requests with the others.
+    assert set(of_sums["points"][0]["metrics"]) == {"duration_s", "requests_per_s"}
+    assert of_sums["points"][0]["metrics"]["requests_per_s"]["p50"] == 90
+    for result in (of_all, of_sums):
+        assert "failed and are in no figure" in json.dumps(result["warnings"])
+
+
+def test_requests_at_the_same_time_are_another_point_than_those_alone(log, matrix, workdir):
+    mixed = [*gets(100), *(("PUT", "b2Xk", 1, i * 0.02, 20, 2**20, "") for i in range(100))]
+    apart = [*gets(100), *(("PUT", "b2Xk", 1, 10 + i * 0.02, 20, 2**20, "") for i in range(100))]
+
+    matrix("import-logs", log("m.csv", warp_csv(*mixed)), "--as", "mixed")
+    matrix("import-logs", log("a.csv", warp_csv(*apart)), "--as", "apart")
+
+    (together,), (alone,) = (results_in(workdir, run).values() for run in ("mixed", "apart"))
+    assert {point["params"]["operation"]: point["params"].get("mixed_with") for point in together["points"]} == {
+        "get": "PUT",
+        "put": "GET",
+    }
+    assert not [point for point in alone["points"] if "mixed_with" in point["params"]]
+
+
+def test_clients_of_several_files_are_not_taken_for_the_same_machines(log, matrix, workdir):
+    clients = {"b2Xk": (warp_client(), []), "qP9z": (warp_client(), [])}
+    again = {"Lm0a": (warp_client(), []), "zz9z": (warp_client(), [])}
+    files = [log("a.json", warp_json({"GET": clients})), log("b.json", warp_json({"GET": again}))]
+
+    seen = matrix("import-logs", *files, "--as", "old")
+
+    assert seen.exit_code == 2
+    assert "warp names clients anew in each run" in seen.stderr
+    assert not (workdir / "runs/old").exists()
+
+
+def test_files_of_one_client_each_are_repetitions(log, matrix, workdir):
+    files = [log(f"{client}.csv", warp_csv(*gets(200, client))) for client in ("b2Xk", "qP9z", "Lm0a")]
+
+    matrix("import-logs", *files, "--as", "old")
+
+    (result,) = results_in(workdir, "old").values()
+    assert result["fleet"]["count"] == 1
+    assert result["points"][0]["samples"]["repetition"] == [1, 2, 3]
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_commands_of_runs_read_imported_logs(log, matrix, workdir, tmp_path):
+    for run, millis in (("before", 20), ("after", 30)):
+        files = [log(f"{run}{number}.csv", warp_csv(*gets(200, millis=millis))) for number in range(3)]
+        seen = matrix("import-logs", *files, "--as", run, "--storage", "s3", "--instance-type", "m6i.large")
+        assert seen.exit_code == 0, seen.stderr
+
+    (pair,) = json.loads(matrix("compare", "before", "after", "--json").stdout)["compared"]
+    assert pair["base"]["n"] == pair["run"]["n"] == 3
+    assert pair["ratio"] == pytest.approx(2 / 3, rel=1e-3)
+    assert matrix("report", "before", "--output", "page.html").exit_code == 0
+    page = (tmp_path / "page.html").read_text()
+    assert "elsewhere, by warp" in page
+    assert "of fio" not in page
+    assert "files of warp" in matrix("results", "before").output
+    assert matrix("explore", "--output", "all.html").exit_code == 0
+    (track,) = json.loads(matrix("history", "s3", "--json").stdout)
+    assert {each["run"] for each in track["measured"]} == {"before", "after"}
+
+
+def test_a_second_tool_makes_cells_of_its_own_in_a_run_that_names_both(log, matrix, workdir):
+    matrix("import-logs", log("r.json", elbencho_phase(iops=1000, bytes_=GIB)), "--as", "both", "--storage", "s3")
+    matrix("import-logs", log("w.csv", warp_csv(*gets(200))), "--as", "both", "--storage", "s3")
+
+    summary = kept(workdir, "both")
+    assert len(summary["cells"]) == 2
+    assert summary["tools"] == ["elbencho", "warp"]
+    assert "files of elbencho and warp" in matrix("results", "both").output
+
+
+WARP = warp_json({"GET": {"b2Xk": (warp_client(), [warp_segment(900)])}})
+BROKEN = {
+    "empty.json": ("", "is empty"),
+    "hosts.txt": ("127.0.0.1 localhost\n", "is no file of elbencho or warp"),
+    "fio.json": ('{"fio version": "fio-3.33", "jobs": []}', "is a file of fio: matrix import-fio"),
+    "other.json": ('{"jobs": []}', "is no file of elbencho or warp"),
+    "cut.json": (elbencho_phase(iops=1)[:300], "is broken at line 1"),
+    "nothing.json": (elbencho_phase("SYNC"), "no phase of elbencho that did anything"),
+    "early.json": (elbencho_phase(iops=1).replace('"config"', '"other"'), "3.0-37 or later"),
+    "cut.csv": (elbencho_csv({"operation": "WRITE"})[:-5], "ends within a line"),
+    "head.csv": ("ISO date,label\n", "lacks the columns"),
+    "short.csv": (elbencho_csv({}) + "2026-06-21T10:00:00.000+0000,,file\n", "3 columns at line 3"),
+    "minus.json": (elbencho_phase(iops=-5), "cannot be"),
+    "warp.json.zst": ("\x28\xb5\x2f\xfd", "zstd -d warp.json.zst"),
+    "cut-warp.json": (WARP[:500], "no whole JSON"),
+    "interim.json": (WARP.replace('"final": true', '"final": false'), "not final"),
+    "later.json": (WARP.replace('"v": 2', '"v": 3'), "data of version 3"),
+    "analysis.json": ('\n{"operations": [], "type": "single", "mixed": false}', "names no clients"),
+    "cut-warp.csv": (warp_csv(*gets(3))[:-60], "is broken at line"),
+    "failed.csv": (warp_csv(("GET", "b2Xk", 0, 0.0, 5, 1, "no")), "no request that went well"),
+    "minus.csv": (warp_csv(("GET", "b2Xk", 0, 0.0, -5, 1, "")), "below 0"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_file_that_cannot_be_read_is_named_with_its_reason_and_nothing_is_kept(log, matrix, workdir, tmp_path, name):
+    text, why = BROKEN[name]
+    (tmp_path / name).write_bytes(text.encode("latin-1" if name.endswith(".zst") else "utf-8"))
+    good = log("good.json", elbencho_phase(iops=1000, bytes_=GIB))
+
+    shown = matrix("import-logs", good, name, "--format", "csv")
+    refused = matrix("import-logs", name, "--as", "old")
+
+    assert (shown.exit_code, refused.exit_code) == (2, 2)
+    assert "good.json,elbencho,WRITE" in shown.stdout
+    for seen in (shown, refused):
+        assert name in seen.stderr
+        assert why in " ".join(seen.stderr.split())
+    assert not (workdir / "runs/old").exists()
+
+
+def test_a_pipe_and_a_missing_file_end_with_a_sentence(matrix, tmp_path):
+    for path, why in ((tmp_path, "is no file"), (tmp_path / "gone.json", "cannot be read")):
+        seen = matrix("import-logs", str(path))
+        assert seen.exit_code == 2
+        assert why in " ".join(seen.stderr.split())
+
+
+def test_files_of_two_tools_are_not_one_import(log, matrix, workdir):
+    files = [log("r.json", elbencho_phase(iops=1000, bytes_=GIB)), log("w.csv", warp_csv(*gets(200)))]
+
+    seen = matrix("import-logs", *files, "--as", "old")
+
+    assert seen.exit_code == 2
+    assert "files of elbencho and warp: import those of each tool by themselves" in " ".join(seen.stderr.split())
+
+
+def test_no_name_of_a_log_writes_an_escape_sequence_or_a_formula(log, matrix):
+    file = log("r.json", elbencho_phase("=1+1\x1b[2J", iops=1000, bytes_=GIB).replace("\x1b", "\\u001b"))
+
+    for format_ in ("table", "csv", "json"):
+        seen = matrix("import-logs", file, "--format", format_)
+        assert "\x1b" not in seen.output
+        assert ",=1+1" not in seen.output
+
+
+def test_rows_say_what_a_tool_has_not_kept(log, matrix):
+    file = log("r.json", elbencho_phase(iops=1000, bytes_=10 * GIB))
+
+    (row,) = json.loads(matrix("import-logs", file, "--json").stdout)
+
+    assert (row["rate"], row["unit"], row["mib_per_s"]) == (1000, "IOPS", 1024)
+    assert row["lat_avg_us"] is row["lat_p50_us"] is row["lat_p99_us"] is None
