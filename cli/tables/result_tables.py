@@ -16,7 +16,16 @@ from matrix.report import highest_rates
 from matrix.terms.ceilings import by_ceiling
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, PERCENTILES, figure, interval, latency, number, sample_count
+from matrix.terms.figures import (
+    ABSENT,
+    NOT_CARRIED_NOTE,
+    figure,
+    interval,
+    latency,
+    number,
+    percentiles_of,
+    sample_count,
+)
 from matrix.terms.layers import far_layers, layer_sentence
 from matrix.terms.metrics import measure_words
 from matrix.terms.names import (
@@ -158,7 +167,7 @@ def table(workload: str, metric: str, cells: list[ResultDocument], names: Mappin
     built = TextTable(title, gap=2 if width >= NARROW else 1)
     built.add_column("Storage, fleet, point")
     # A column of nothing but dashes tells nobody anything; the note below the tables says why there are none.
-    carried = [name for name in PERCENTILES if any(figure(each, name) != ABSENT for each in shown)]
+    carried = [name for name in percentiles_of(shown) if any(figure(each, name) != ABSENT for each in shown)]
     for percentile in carried:
         built.add_column(percentile.upper(), justify="right", no_wrap=True)
     has_intervals = any(interval(shown_metric) != ABSENT for shown_metric in shown)

@@ -14,7 +14,7 @@ from matrix.input.storage_names import storage_label
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import PERCENTILES
+from matrix.terms.figures import PERCENTILES, SLOW_OF_RATES
 from matrix.terms.names import fleet_that_ran, point_labels, primary_metric
 from matrix.terms.sameness import cell_key
 from matrix.terms.sentences import error_text
@@ -31,7 +31,7 @@ COLUMNS = {
     **dict.fromkeys(("point", "point_label", "params", "ceiling", "usd_per"), "string"),
     **{"usd": "double", "usd_billed": "double"},
     **{"metric": "string", "metric_unit": "string", "higher_is_better": "boolean", "is_primary": "boolean"},
-    **{"sample_count": "int", **dict.fromkeys((*PERCENTILES, "mean", "p50_low", "p50_high"), "double")},
+    **{"sample_count": "int", **dict.fromkeys((*PERCENTILES, "mean", "p50_low", "p50_high", *SLOW_OF_RATES), "double")},
 }
 
 
@@ -135,7 +135,7 @@ def _of_metric(name: str, metric: MetricResult) -> Row:
         "metric_unit": metric["unit"],
         "higher_is_better": metric["higher_is_better"],
         "sample_count": metric["n"],
-        **{percentile: metric.get(percentile) for percentile in PERCENTILES},
+        **{percentile: metric.get(percentile) for percentile in (*PERCENTILES, *SLOW_OF_RATES)},
         "mean": metric.get("mean"),
         "p50_low": median["low"] if median else None,
         "p50_high": median["high"] if median else None,

@@ -6,7 +6,7 @@ from typing import Any
 
 from matrix.input.storage_names import cell_names
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import PERCENTILES
+from matrix.terms.figures import PERCENTILES, SLOW_OF_RATES
 from matrix.terms.layers import is_far, layer_sentence, layers_of
 from matrix.terms.names import marks, point_labels
 from matrix.terms.open_loop import HIGHEST_RATE
@@ -20,6 +20,8 @@ CSV_COLUMNS = (
     *("mean", "independent_n", "not_carried", "p50_low", "p50_high", "tool_share", "error", "bottleneck", "marks"),
     *("layers", "between_layers"),
     *("judged_samples", "steady_samples", "steady_from_s", "steady_ratio", "too_short_samples", "too_noisy_samples"),
+    # Last, so that programs that read columns by their place still read the others.
+    *SLOW_OF_RATES,
 )
 
 
@@ -61,7 +63,7 @@ def _csv_metrics(cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "params": json.dumps(point.get("params") or {}, sort_keys=True),
                 "metric": name,
                 **{key: metric.get(key) for key in ("unit", "higher_is_better", "primary", "n", "expected_n", "mean")},
-                **{percentile: metric.get(percentile) for percentile in PERCENTILES},
+                **{percentile: metric.get(percentile) for percentile in (*PERCENTILES, *SLOW_OF_RATES)},
                 **_csv_sureness(metric),
                 "marks": "; ".join(marks(point, cell)),
                 **_csv_layers(point, cell),
@@ -79,7 +81,7 @@ def _csv_highest_rates(cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             "params": json.dumps({**sweep["params"], "p99_at_most_ms": sweep["p99_at_most_ms"]}, sort_keys=True),
             "metric": HIGHEST_RATE,
             **{key: metric.get(key) for key in ("unit", "higher_is_better", "primary", "n", "expected_n", "mean")},
-            **{percentile: metric.get(percentile) for percentile in PERCENTILES},
+            **{percentile: metric.get(percentile) for percentile in (*PERCENTILES, *SLOW_OF_RATES)},
             **_csv_sureness(metric),
         }
 

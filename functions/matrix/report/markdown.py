@@ -1,7 +1,7 @@
 """A run as Markdown: the tables of the published benchmarks, for pull requests and terminals."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from matrix.input.storage_names import cell_names
 from matrix.report import highest_rates
@@ -11,12 +11,13 @@ from matrix.terms.directories import TITLE, shared_directories
 from matrix.terms.documents.summary import Candidate, SummaryDocument
 from matrix.terms.figures import (
     ABSENT,
+    BOUNDS,
     INTERVAL_HEAD,
     NOT_CARRIED_NOTE,
-    PERCENTILES,
     figure,
     instant,
     interval,
+    percentiles_of,
     sample_count,
 )
 from matrix.terms.layers import far_layers, layer_sentence
@@ -110,9 +111,16 @@ def _answer(summary: SummaryDocument) -> Iterator[str]:
         yield from (f"- {inline(line)}" for line in lines)
 
 
-def _groups(summary: SummaryDocument) -> dict[str, list[list[str]]]:
+class _Row(NamedTuple):
+    """A row before it is known which percentiles its table shows."""
+
+    named: list[str]
+    metric: Mapping[str, Any]
+
+
+def _groups(summary: SummaryDocument) -> dict[str, list[_Row]]:
     """Collect one row per cell and point below the title of its workload and metric."""
-    groups: dict[str, list[list[str]]] = {}
+    groups: dict[str, list[_Row]] = {}
     names = cell_names(summary.get("cells", []))
     for cell in reading_order(summary.get("cells", [])):
         labels = point_labels(cell.get("points") or [])
@@ -124,30 +132,29 @@ def _groups(summary: SummaryDocument) -> dict[str, list[list[str]]]:
             workload = workload_words(cell.get("workload") or {})
             title = f"{workload}: {metric_title(name, workload)} ({direction(metric)})"
             groups.setdefault(title, []).append(
-                _markdown_row(cell, names[cell["id"]], marked_label(labels[point["id"]], point, cell), metric)
+                _row(cell, names[cell["id"]], marked_label(labels[point["id"]], point, cell), metric)
             )
     return groups
 
 
-def _markdown_row(cell: Mapping[str, Any], storage: str, label: str, metric: Mapping[str, Any]) -> list[str]:
-    return [
-        storage,
-        ", ".join(filter(None, [fleet_words(cell.get("fleet") or {}), launch_words(cell)])),
-        label,
-        *(figure(metric, percentile) for percentile in PERCENTILES),
-        interval(metric),
-        sample_count(metric),
+def _row(cell: Mapping[str, Any], storage: str, label: str, metric: Mapping[str, Any]) -> _Row:
+    fleet = ", ".join(filter(None, [fleet_words(cell.get("fleet") or {}), launch_words(cell)]))
+    return _Row([storage, fleet, label], metric)
+
+
+def _markdown_table(title: str, found: list[_Row]) -> str:
+    names = percentiles_of(metric for _, metric in found)
+    rows = [
+        [*named, *(figure(metric, name) for name in names), interval(metric), sample_count(metric)]
+        for named, metric in found
     ]
-
-
-def _markdown_table(title: str, rows: list[list[str]]) -> str:
-    heads = ["Storage", "Instances", "Point", *(name.upper() for name in PERCENTILES), INTERVAL_HEAD, "n/expected"]
-    rules = ["---", "---", "---", *("---:" for _ in PERCENTILES), "---:", "---:"]
+    heads = ["Storage", "Instances", "Point", *(name.upper() for name in names), INTERVAL_HEAD, "n/expected"]
+    rules = ["---", "---", "---", *("---:" for _ in names), "---:", "---:"]
     table = [heads, rules, *([inline(value) for value in row] for row in rows)]
     if all(row[-2] == ABSENT for row in rows):
         table = [[*line[:-2], line[-1]] for line in table]
     lines = [table_line(line) for line in table]
-    note = ["", NOT_CARRIED_NOTE] if any(value.startswith("≥") for row in rows for value in row) else []
+    note = ["", NOT_CARRIED_NOTE] if any(value.startswith(BOUNDS) for row in rows for value in row) else []
     return "\n".join([f"## {inline(title)}", "", *lines, *note])
 
 

@@ -17,6 +17,7 @@ from matrix.samples.provenance import lines
 from matrix.terms.documents.summary import PointCost, Question
 from matrix.terms.figures import (
     ABSENT,
+    BOUNDS,
     INTERVAL_HEAD,
     NOT_CARRIED_NOTE,
     PERCENTILES,
@@ -25,6 +26,7 @@ from matrix.terms.figures import (
     figure,
     interval,
     interval_words,
+    percentiles_of,
     quantity,
     sample_count,
 )
@@ -232,12 +234,13 @@ def figures(view: View) -> tuple[list[Markup], int]:
 
 def _metric_table(view: View, name: str, entries: Sequence[Entry]) -> _MetricTable:
     unit = entries[0].unit
-    column = Column.of([entry.metric.get(each) for entry in entries for each in PERCENTILES], unit)
+    names = percentiles_of(entry.metric for entry in entries)
+    column = Column.of([entry.metric.get(each) for entry in entries for each in names], unit)
     label, kind = _constant([entry.label for entry in entries]), _constant([entry.type for entry in entries])
     rows = [
         (entry.storage, Figure(str(entry.instances), entry.instances) if kind else entry.fleet,
          launch_words(entry.cell).removesuffix(" launches") or ABSENT,
-         ABSENT if label else entry.label, _marks(entry), *_percentiles(entry.metric, column),
+         ABSENT if label else entry.label, _marks(entry), *_percentiles(entry.metric, names, column),
          interval(dict(entry.metric), write=column.write), sample_count(dict(entry.metric)),
          steadiness_words(entry.point.get("steadiness")),
          figure_of(entry.metric.get("independent_n")), *_between(entry.metric),
@@ -246,7 +249,7 @@ def _metric_table(view: View, name: str, entries: Sequence[Entry]) -> _MetricTab
     ]  # fmt: skip
     heads: tuple[Head, ...] = (
              "Storage", "Instances", "Launches", "Point", "Marks",
-             *((each.upper(), f"{name} {each} ({unit})") for each in PERCENTILES), INTERVAL_HEAD, "n/expected",
+             *((each.upper(), f"{name} {each} ({unit})") for each in names), INTERVAL_HEAD, "n/expected",
              "Steady", "n, independent", "Between launches", "Between instances", "Between repetitions",
              "Far off")  # fmt: skip
     title = column.head(entries[0].quantity)
@@ -263,7 +266,7 @@ def _metric_table(view: View, name: str, entries: Sequence[Entry]) -> _MetricTab
         for each in entries
         if each.left_out
     ]
-    has_bound = any(isinstance(cell, Figure) and cell.text.startswith("≥") for row in shown for cell in row)
+    has_bound = any(isinstance(cell, Figure) and cell.text.startswith(BOUNDS) for row in shown for cell in row)
     return _MetricTable(join([built, *reasons]), len(kept), has_bound)
 
 
@@ -283,8 +286,8 @@ def _without_empty(heads: Sequence[Head], rows: Sequence[Sequence[object]]) -> t
     return [heads[i] for i in kept], [[row[i] for i in kept] for row in rows]
 
 
-def _percentiles(metric: Document, column: Column) -> list[Figure]:
-    return [Figure(figure(dict(metric), name, column.write), metric.get(name)) for name in PERCENTILES]
+def _percentiles(metric: Document, names: Sequence[str], column: Column) -> list[Figure]:
+    return [Figure(figure(dict(metric), name, column.write), metric.get(name)) for name in names]
 
 
 def _between(metric: Document) -> list[object]:

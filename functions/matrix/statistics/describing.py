@@ -8,7 +8,7 @@ from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.independence import carries, independent_n, shows_interval
 from matrix.statistics.intervals import intervals
 from matrix.statistics.outliers import outliers
-from matrix.statistics.percentiles import JUDGED_LEVELS, at_least, percentiles
+from matrix.statistics.percentiles import JUDGED_LEVELS, SLOW_LEVELS_OF_RATES, at_least, at_most, percentiles
 from matrix.statistics.resampling import MEAN, NOT_REPLICATED, lacks_replication, resampled, why_none
 from matrix.statistics.spread import spread
 
@@ -21,31 +21,44 @@ def figures(values: FleetValues) -> dict[str, float]:
 def describe(values: FleetValues, *, higher_is_better: bool, is_primary: bool = False) -> dict[str, Any]:
     """Return what each percentile is worth, how sure it is, where the values differ, and what is odd about them.
 
-    Of the metric that a workload is judged by also what a comparison of two runs takes: how uncertain its median is.
+    Of rates also P25, P10 and P2, their steps towards the slow end. Of the metric that a workload is judged by also how
+    uncertain its median is, which a comparison of two runs needs.
     """
     worth = independent_n(values)
-    known = intervals(values, JUDGED_LEVELS)
+    slow_levels = SLOW_LEVELS_OF_RATES if higher_is_better else ()
+    levels = (*slow_levels, *JUDGED_LEVELS)
+    known = intervals(values, levels)
     # Three repetitions are enough for an interval of the median. Tails need enough independent values.
     carried = {
         level: carries(values, level) or (level == 50 and level in known)  # noqa: PLR2004
-        for level in JUDGED_LEVELS
+        for level in levels
     }
     shown = {
         f"p{level}": known[level]
-        for level in JUDGED_LEVELS
+        for level in levels
         if level in known and (level == 50 or shows_interval(values, level))  # noqa: PLR2004
     }
     median = known.get(50)
     uncertainty = median.uncertainty if median and is_primary else None
     findings = steadiness.findings(values, higher_is_better=higher_is_better, median_interval=shown.get("p50"))
     return {
+        **{f"p{level}": values.percentile(level) for level in slow_levels},
         "independent_n": worth,
         "resampled": resampled(values),
         "scope": NOT_REPLICATED if lacks_replication(values) else None,
-        "carried": {f"p{level}": carried[level] for level in JUDGED_LEVELS},
+        "carried": {f"p{level}": carried[level] for level in levels},
         "at_least": {
             f"p{level}": at_least(values.pooled, level, worth) for level in JUDGED_LEVELS if not carried[level]
         },
+        **(
+            {
+                "at_most": {
+                    f"p{level}": at_most(values.pooled, level, worth) for level in slow_levels if not carried[level]
+                }
+            }
+            if slow_levels
+            else {}
+        ),
         "intervals": {
             name: interval.to_document() for name, interval in {**shown, "mean": known.get(MEAN)}.items() if interval
         },

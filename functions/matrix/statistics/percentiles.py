@@ -12,6 +12,8 @@ from matrix.statistics.fleet_values import Floats
 LEVELS = (0, 50, 75, 90, 98, 100)
 # P0 and P100 are the smallest and the largest value seen. They claim nothing about other values, so any n carries them.
 JUDGED_LEVELS = tuple(level for level in LEVELS if 0 < level < 100)  # noqa: PLR2004 - percent
+# The same steps towards the slow end of a rate, whose slow values are the small ones.
+SLOW_LEVELS_OF_RATES = (25, 10, 2)
 
 
 def percentiles(values: Sequence[float]) -> dict[str, float]:
@@ -44,6 +46,12 @@ def at_least(pooled: Floats, level: float, independent_n: int, confidence: float
     ordered = np.sort(pooled)
     position = math.floor(rank / independent_n * len(ordered) + 1e-9)
     return float(ordered[max(position, 1) - 1])
+
+
+def at_most(pooled: Floats, level: float, independent_n: int, confidence: float = CONFIDENCE) -> float | None:
+    """Return a value that the true percentile is below with 97.5 % confidence: `at_least`, mirrored."""
+    least = at_least(-pooled, 100 - level, independent_n, confidence)
+    return None if least is None else -least
 
 
 def _largest_sure_rank(share: float, count: int, sureness: float) -> int:

@@ -8,11 +8,26 @@ from functools import partial
 from typing import Any
 
 PERCENTILES = ("p0", "p50", "p75", "p90", "p98", "p100")
+# Of rates: the best, the median, three steps towards the slow end, the slowest.
+RATE_PERCENTILES = ("p100", "p50", "p25", "p10", "p2", "p0")
+# Those that only rates have.
+SLOW_OF_RATES = ("p2", "p10", "p25")
 ABSENT = "–"
 INTERVAL_HEAD = "P50 with 95 % confidence"
+BOUNDS = ("≥", "≤")
 NOT_CARRIED_NOTE = (
-    "≥ x: too few samples for this percentile; it is at least x (97.5 % confidence). –: too few to say anything."
+    "≥ x or ≤ x: too few samples for this percentile; it is at least or at most x (97.5 % confidence). "
+    "–: too few to say more than the median does."
 )
+
+
+def percentiles_of(metrics: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the percentiles that a table of one metric shows, the best first.
+
+    Of durations P0 to P100. Of rates P100 down to P0, as a rate's slow values are the small ones; results of before
+    26 November 2026, and published ones, have no P10, and are shown as durations are.
+    """
+    return RATE_PERCENTILES if any(metric.get("p10") is not None for metric in metrics) else PERCENTILES
 
 
 def duration(seconds: float) -> str:
@@ -98,7 +113,7 @@ def _bare(value: float | None) -> str:
 
 
 def figure(metric: Mapping[str, Any], percentile: str, write: Callable[[float | None], str] | None = None) -> str:
-    """Write a percentile of a metric; one that too few values carry becomes `≥ 6,073`, or a dash.
+    """Write a percentile of a metric; one that too few values carry becomes `≥ 6,073`, of rates `≤ 112`, or a dash.
 
     P50 is always written: it is the middle of the values, and without an interval it claims nothing more. `write`
     writes a figure whose unit stands elsewhere.
@@ -106,12 +121,13 @@ def figure(metric: Mapping[str, Any], percentile: str, write: Callable[[float | 
     unit = metric.get("unit", "")
     if percentile == "p50" or (metric.get("carried") or {}).get(percentile, True):
         return write(metric.get(percentile)) if write else quantity(metric.get(percentile), unit)
-    least = (metric.get("at_least") or {}).get(percentile)
+    is_slow_rate = percentile in SLOW_OF_RATES
+    bound = (metric.get("at_most" if is_slow_rate else "at_least") or {}).get(percentile)
     median = metric.get("p50")
-    # Every higher percentile is at least the median, so such a bound says nothing new.
-    if least is None or median is None or least <= median:
+    # Every higher percentile is at least the median, and each lower one at most, so such a bound says nothing new.
+    if bound is None or median is None or (bound >= median if is_slow_rate else bound <= median):
         return ABSENT
-    return f"≥ {write(least) if write else quantity(least, unit)}"
+    return f"{'≤' if is_slow_rate else '≥'} {write(bound) if write else quantity(bound, unit)}"
 
 
 def interval(metric: Mapping[str, Any], name: str = "p50", write: Callable[[float | None], str] | None = None) -> str:
@@ -164,9 +180,9 @@ ASSUMED_BYTES = "the bytes moved are assumed, not counted"
 
 
 def cost_words(cost: Mapping[str, Any]) -> str:
-    """Write a cost as its document has it: `$1.58`; `about $0.008` where it rests on an assumption."""
+    """Write a cost as its document has it: `$1.58`; `about $0.0083` where it rests on an assumption."""
     usd = cost["usd"]
-    return f"about ${float(f'{usd:.1g}'):,.15g}" if cost.get("is_assumed") else money(usd)
+    return f"about ${float(f'{usd:.2g}'):,.15g}" if cost.get("is_assumed") else money(usd)
 
 
 def times(ratio: float) -> str:

@@ -18,8 +18,8 @@ GLOSSARY = {
     "independent values": "samples that do not move together. Where all instances are slow or fast together, the "
     "samples of one repetition count as one value, so more repetitions or launches help and more instances do not.",
     "not replicated": "fewer than three instances, repetitions or launches: the figures are only valid for this run.",
-    "≥ and –": "too few samples for this percentile. ≥ 351: it is at least 351 (97.5 % confidence). "
-    "–: too few to say anything.",
+    "≥, ≤ and –": "too few samples for this percentile. ≥ 351: it is at least 351; ≤ 112: at most 112 (97.5 % "
+    "confidence). –: too few to say more than the median does.",
     "start barrier": "instances wait until all are ready, then start at the same moment.",
     "bottleneck": "what limited the rate: the storage, the instance, or the load generator.",
     "load generator": "the program that makes the load, such as fio, dd or our own engine.",

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from matrix.statistics.carrying import is_carried, needed
-from matrix.statistics.percentiles import at_least
+from matrix.statistics.percentiles import at_least, at_most
 
 
 @pytest.mark.parametrize(("level", "count"), [(50, 6), (75, 13), (90, 36), (98, 183), (99.9, 3688)])
@@ -27,6 +27,14 @@ def test_ten_values_say_that_p90_is_at_least_their_seventh():
 
     # P(Binomial(10, 0.9) >= 7) = 0.9872, of 8 it is 0.9298 (tables of the binomial distribution).
     assert at_least(values, 90, 10) == 7
+
+
+def test_ten_values_say_that_p10_is_at_most_their_fourth():
+    values = np.arange(1.0, 11.0)
+
+    # The seventh from above, by the same binomial as P90.
+    assert at_most(values, 10, 10) == 4
+    assert at_most(values, 2, 10) == 2
 
 
 def test_five_values_bound_no_median_from_below_and_six_do():

@@ -255,6 +255,26 @@ def test_a_percentile_that_is_not_carried_is_a_bound_or_a_dash():
     assert shown == {"p50": "1m 40s", "p75": "–", "p90": "≥ 1m 55s", "p98": "–"}
 
 
+def test_the_slow_end_of_a_rate_is_bounded_from_above():
+    rate = {
+        **sure(unit="MB/s", p25=90.0, p10=80.0, p2=70.0),
+        "carried": {"p25": True, "p10": False, "p2": False},
+        "at_most": {"p10": 85.0, "p2": 101.0},
+    }
+
+    shown = {name: figures.figure(rate, name) for name in ("p25", "p10", "p2")}
+
+    # That P2 is at most 101 is no news beside a median of 100.
+    assert shown == {"p25": "90.0 MB/s", "p10": "≤ 85.0 MB/s", "p2": "–"}
+
+
+def test_a_table_of_rates_ends_with_their_slow_end_and_an_older_one_stays_as_it_was():
+    rate = {"p0": 1.0, "p10": 2.0, "p50": 3.0}
+
+    assert figures.percentiles_of([sure(), rate]) == ("p100", "p50", "p25", "p10", "p2", "p0")
+    assert figures.percentiles_of([sure()]) == ("p0", "p50", "p75", "p90", "p98", "p100")
+
+
 def test_a_median_is_written_though_nothing_is_known_of_its_interval():
     metric = sure(carried={"p50": False}, intervals={})
 

@@ -120,6 +120,10 @@ class MetricResult(TypedDict):
     p90: float
     p98: float
     p100: float
+    p2: NotRequired[float]
+    p10: NotRequired[float]
+    p25: NotRequired[float]
+    """Of rates, since 26 November 2026: the steps towards their slow end."""
     mean: float | None
     independent_n: NotRequired[int]
     """How many independent values the samples are worth."""
@@ -131,6 +135,8 @@ class MetricResult(TypedDict):
     """By percentile: whether so many independent values carry it."""
     at_least: NotRequired[dict[str, float | None]]
     """Of percentiles that are not carried: what the true one exceeds with 97.5 % confidence."""
+    at_most: NotRequired[dict[str, float | None]]
+    """Of p2, p10 and p25 that are not carried: what the true one is below with 97.5 % confidence."""
     intervals: NotRequired[dict[str, Interval]]
     """By percentile and for the mean."""
     median_uncertainty: NotRequired[MedianUncertainty]
