@@ -14,7 +14,7 @@ from matrix.terms.sentences import left_behind_lines
 from matrix.terms.verdicts import judged
 from matrix.text import rankings
 from matrix.text.endings import failed_words, state_words
-from matrix.text.headlines import caveats, headline
+from matrix.text.headlines import busy_machine_words, caveats, headline
 
 # With the state, the answer, the heads of the table and what to do next these are twelve lines.
 MOST_ROWS, MOST_CAVEATS = 5, 2
@@ -49,11 +49,14 @@ def _show_answer(console: Console, summary: SummaryDocument, decision: Decision)
     def name(candidate: Candidate) -> str:
         return names[candidate["file_system"]]
 
-    terminal.print_wrapped(console, Text(headline(decision, name), "bold"))
-    _show_ranking(console, summary, decision, name, is_wide=is_wide)
+    answer = headline(decision, name)
+    terminal.print_wrapped(console, Text(answer, "bold"))
+    most_rows = MOST_ROWS if is_wide else MOST_ROWS_NARROW - (len(answer) > console.width)
+    _show_ranking(console, summary, decision, name, most_rows, is_wide=is_wide)
     failed = failed_words(summary)
     most = (MOST_CAVEATS if is_wide else MOST_CAVEATS_NARROW) - bool(failed)
-    for caveat in [*caveats(decision, name)][:most]:
+    busy = busy_machine_words(summary)
+    for caveat in [*([busy] if busy else []), *caveats(decision, name)][:most]:
         terminal.print_wrapped(console, Text(caveat, "yellow"))
     for line in [*left_behind_lines(summary), *([failed] if failed else [])]:
         terminal.print_wrapped(console, Text(line, "red"))
@@ -62,12 +65,18 @@ def _show_answer(console: Console, summary: SummaryDocument, decision: Decision)
 def _state(summary: SummaryDocument) -> Text:
     """Write how a run ended, where it ran, what it cost and whether anything is left of it."""
     if summary["environment"] == "published":
-        return Text(f"Figures of others, differences not tested: {summary['status']}", "yellow")
+        return Text(f"Figures of others: {summary['status']}; no difference was tested", "yellow")
     return Text(state_words(summary), "green" if summary["status"] == "measured" else "red")
 
 
 def _show_ranking(
-    console: Console, summary: SummaryDocument, decision: Decision, name: rankings.Name, *, is_wide: bool
+    console: Console,
+    summary: SummaryDocument,
+    decision: Decision,
+    name: rankings.Name,
+    most_rows: int,
+    *,
+    is_wide: bool,
 ) -> None:
     questions = [question for question in decision["questions"] if judged(question)]
     if not questions:
@@ -76,7 +85,7 @@ def _show_ranking(
         whole = rankings.ranking(summary, decision, questions[0], name)
         console.print(_drawn(whole._replace(rows=whole.rows[:MOST_ROWS])))
     else:
-        some = rankings.largest(questions, MOST_ROWS if is_wide else MOST_ROWS_NARROW)
+        some = rankings.largest(questions, most_rows)
         table = rankings.best_of_each(summary, decision, some, name, of=len(questions))
         console.print(_drawn(table, without=() if is_wide else LEFT_OUT_NARROW, gap=2 if is_wide else 1))
 

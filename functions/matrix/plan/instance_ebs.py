@@ -85,11 +85,14 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
         if over:
             those = "the volume" if volumes.count == 1 else f"the {volumes.count} volumes"
             instance = _instance_words(volumes, weighting)
-            message = f"{instance} is slower than {those} of {storage_id}: {'; '.join(over)}"
+            message = (
+                f"{instance} is slower than {those} of {storage_id}: {'; '.join(over)}; a workload that reaches this "
+                f"measures the instance, not the storage; {_way_out(volumes, weighting)}"
+            )
             by_pair[storage_id, instance] = {
                 "path": "fleet",
                 "value": volumes.instance_type,
-                "message": f"{message}; this would measure the instance; {_way_out(volumes, weighting)}",
+                "message": message,
             }
     return list(by_pair.values())
 

@@ -1,6 +1,6 @@
 """Reading a decision's verdicts: what their codes let a program conclude."""
 
-from matrix.terms.documents.summary import Candidate, Decision, Difference, Question, RankedBy
+from matrix.terms.documents.summary import Absence, Candidate, Decision, Difference, Question, RankedBy
 
 OPEN = ("not-significant", "too-few")
 
@@ -30,9 +30,17 @@ def judged(question: Question) -> list[Candidate]:
     return sorted(known, key=lambda each: ranked_of(each)["value"], reverse=question["higher_is_better"])
 
 
+def expected_ahead(question: Question) -> list[Absence]:
+    """Return the storages that were not measured here, but whose figures at other sizes beat the best measured one."""
+    return [absence for absence in question.get("absences") or [] if absence["is_expected_ahead"]]
+
+
 def taken(question: Question) -> str | None:
-    """Return the id of the cell that a question says to take; None where the figures do not tell."""
-    return question["recommended"] or question.get("as_good")
+    """Return the id of the cell that a question says to take.
+
+    None where the figures do not tell, or where a storage that was not measured is expected to be better.
+    """
+    return question["recommended"] or (None if expected_ahead(question) else question.get("as_good"))
 
 
 def best_of(question: Question) -> Candidate | None:

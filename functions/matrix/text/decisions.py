@@ -11,7 +11,7 @@ from matrix.terms.names import tools_words
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.verdicts import best_of, difference_of, is_open, judged, ranked_of
 from matrix.text.replication import shortage_words
-from matrix.text.risks import risk_words, risks_words
+from matrix.text.risks import median_words, risk_words, risks_words
 from matrix.text.verdicts import lost_words
 
 NEAR = f"{100 * BEST_VALUE_WITHIN:.0f} %"
@@ -72,7 +72,7 @@ def question_words(question: Question, decision: Decision) -> str:
     """Return the answer to one question in sentences."""
     if "as_written" in question:
         return question["as_written"]
-    parts = _of_objective(question, decision) if decision["objective"] else _of_ranking(question)
+    parts = _of_objective(question, decision) if decision["objective"] else _of_ranking(question, decision)
     short = [each for each in question["candidates"] if each["lost"] and each["lost"]["code"] == "quorum"]
     parts = [*parts, *(f"{each['storage']} is {lost_words(each['lost'])}" for each in short if each["lost"])]
     if absent := _absences([question], decision["objective"]):
@@ -151,22 +151,27 @@ def _of_objective(question: Question, decision: Decision) -> list[str]:
     return parts
 
 
-def _of_ranking(question: Question) -> list[str]:
+def _of_ranking(question: Question, decision: Decision) -> list[str]:
     ranked = judged(question)
+    at_cost = _at_cost if decision["is_recommendation"] else _without_cost
     is_partial = any(each["lost"] and each["lost"]["code"] == "quorum" for each in question["candidates"])
     if not ranked:
         return ["Nothing can be ranked" if is_partial else "Nothing was measured"]
     if len(ranked) == 1:
         verb = "can be ranked" if is_partial else "was measured"
-        return [f"Only {ranked[0]['storage']} {verb}: {_figure(question, ranked[0])}{_at_cost(ranked[0])}"]
+        return [f"Only {ranked[0]['storage']} {verb}: {_figure(question, ranked[0])}{at_cost(ranked[0])}"]
     fastest, bargain = ranked[0], best_of(question) or ranked[0]
     cheapest = next((each for each in ranked if each["verdict"].get("is_cheapest")), None)
-    parts = [_described(question, fastest, "fastest and cheapest" if cheapest is fastest else "fastest")]
-    if bargain is not fastest:
+
+    def described(candidate: Candidate, praise: str) -> str:
+        return f"{candidate['storage']} is {praise}: {_figure(question, candidate)}{at_cost(candidate)}"
+
+    parts = [described(fastest, "fastest and cheapest" if cheapest is fastest else "fastest")]
+    if bargain is not fastest and decision["is_recommendation"]:
         praise = "and cheapest" if bargain is cheapest else "and cheaper"
-        parts.append(_described(question, bargain, f"within {NEAR} of it {praise}"))
+        parts.append(described(bargain, f"within {NEAR} of it {praise}"))
     if cheapest and cheapest is not fastest and cheapest is not bargain:
-        parts.append(_described(question, cheapest, "cheapest"))
+        parts.append(described(cheapest, "cheapest"))
     parts += open_words(question, _whole)
     named = [each for each in (fastest, bargain, cheapest) if each is not None]
     parts += [
@@ -178,10 +183,6 @@ def _of_ranking(question: Question) -> list[str]:
     if why := question.get("why_median"):
         parts.append(f"Ranked by the median: {risk_words(why, question['unit'])}")
     return parts
-
-
-def _described(question: Question, candidate: Candidate, praise: str) -> str:
-    return f"{candidate['storage']} is {praise}: {_figure(question, candidate)}{_at_cost(candidate)}"
 
 
 def _differences(candidates: Sequence[Candidate]) -> list[tuple[Candidate, Difference]]:
@@ -240,9 +241,9 @@ def _by_median(questions: Sequence[Question]) -> list[str]:
     by_median = [question for question in questions if question.get("why_median")]
     if not by_median:
         return []
-    why = by_median[0].get("why_median")
+    reasons = [why for question in by_median if (why := question.get("why_median"))]
     where = "" if len(by_median) == len(questions) else f" {at_sizes(by_median, questions)}"
-    return [f"Ranked by the median{where}: {risk_words(why, by_median[0]['unit'])}"] if why else []
+    return [f"Ranked by the median{where}: {median_words(reasons, by_median[0]['unit'])}"]
 
 
 def _is_open(question: Question) -> bool:
@@ -361,6 +362,10 @@ def _at_cost(candidate: Candidate) -> str:
         return ""
     beside = f" and {cost['missing']}" if cost["missing"] else f" ({ASSUMED_BYTES})" if cost.get("is_assumed") else ""
     return f", {cost_words(cost)} per {cost['per']}{beside}"
+
+
+def _without_cost(_: Candidate) -> str:
+    return ""
 
 
 def _is_partial(candidate: Candidate) -> bool:

@@ -1,18 +1,20 @@
 """The answer of a run in one line, and what may be wrong with it in a few more."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 
-from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
-from matrix.terms.verdicts import difference_of, is_open, judged, winner
+from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
+from matrix.terms.verdicts import difference_of, expected_ahead, is_open, judged, winner
 from matrix.text.decisions import NEAR, at_sizes, limit_words, listed, not_comparable
 from matrix.text.rankings import OPEN, Name
 from matrix.text.replication import shortage_words_of
-from matrix.text.risks import risk_words
+from matrix.text.risks import median_words, risk_words
 from matrix.text.warnings import kinds_of, of_run
 
 # Storages that a line names.
 MOST_NAMED = 3
+# Environments whose instances are processes of this machine.
+ON_THIS_MACHINE = ("local", "emulated")
 
 
 def headline(decision: Decision, name: Name) -> str:
@@ -39,17 +41,45 @@ def headline(decision: Decision, name: Name) -> str:
     if len(won) == 1:
         return f"{what} in {_every(questions)}: {next(iter(won))}."
     if _differ_in_size_only(questions):
-        # Who asks which storage to buy asks for many instances, so who wins with the most of them is named first.
-        order = sorted(won.items(), key=lambda each: -max(question["instances"] for question in each[1]))
-        told = [f"{storage} {at_sizes(mine, questions)}" for storage, mine in order[:MOST_NAMED]]
-        # The first one says what the numbers are.
-        told = [told[0], *(words.removesuffix(" instances").removesuffix(" instance") for words in told[1:])]
+        told = _by_size(won, questions, name, with_expected=not decision["objective"])
     else:
         order = sorted(won.items(), key=lambda each: -len(each[1]))
         told = [f"{storage} in {len(mine)}" for storage, mine in order[:MOST_NAMED]]
         told[0] += f" of {len(questions)} comparisons"
     more = [f"{len(won) - MOST_NAMED} others in the rest"] if len(won) > MOST_NAMED else []
     return f"{what}: {'; '.join([*told, *more])}."
+
+
+def _by_size(
+    won: Mapping[str, list[Question]], questions: list[Question], name: Name, *, with_expected: bool
+) -> list[str]:
+    """Name each storage with the sizes of fleets at which it is best, or would be by its figures at other sizes."""
+    measured: defaultdict[str, list[int]] = defaultdict(list)
+    expected: defaultdict[str, list[int]] = defaultdict(list)
+    for storage, asked in won.items():
+        for question in asked:
+            ahead = expected_ahead(question) if with_expected else []
+            for absence in ahead:
+                expected[_called(absence, questions, name)].append(question["instances"])
+            if not ahead:
+                measured[storage].append(question["instances"])
+    # Who asks which storage to buy asks for many instances, so who wins with the most of them is named first.
+    order = sorted({**measured, **expected}, key=lambda each: -max(*measured[each], *expected[each], 0))
+    told: list[str] = []
+    for storage in order[:MOST_NAMED]:
+        # The first numbers say what they are.
+        unit = "" if told else " instance" if measured[storage] == [1] else " instances"
+        sizes = [f"at {listed(map(str, sorted(measured[storage])))}{unit}"] if measured[storage] else []
+        unit = "" if sizes else unit
+        there = expected[storage]
+        sizes += [f"expected at {listed(map(str, sorted(there)))}{unit} (not measured)"] if there else []
+        told.append(f"{storage} {', '.join(sizes)}")
+    return told
+
+
+def _called(absence: Absence, questions: list[Question], name: Name) -> str:
+    known = (each for question in questions for each in judged(question) if each["storage"] == absence["storage"])
+    return next((name(each) for each in known), absence["storage"])
 
 
 def _every(questions: list[Question]) -> str:
@@ -90,7 +120,23 @@ def claim(question: Question, decision: Decision, candidate: Candidate, among: s
 def doubts(summary: SummaryDocument, decision: Decision, name: Name, most: int) -> list[str]:
     """Return the caveats of an answer, then the worst kinds of warnings, then those of the plan: a line each."""
     known = [] if "as_written" in decision else list(caveats(decision, name))
+    if busy := busy_machine_words(summary):
+        known.insert(0, busy)
     return [*known, *(kind.brief for kind in kinds_of(summary)), *of_run(summary)][:most]
+
+
+def busy_machine_words(summary: SummaryDocument) -> str | None:
+    """Say that the processors of this machine, and not the storages, limited cells of a run on it; else None."""
+    if summary.get("environment") not in ON_THIS_MACHINE:
+        return None
+    known = [bottleneck for cell in summary.get("cells", []) if (bottleneck := cell.get("bottleneck"))]
+    busy = [each for each in known if any(use["code"] in ("processors", "tool") for use in each["uses"])]
+    if not busy:
+        return None
+    return (
+        f"In {len(busy)} of {len(known)} cells the processors of this machine were the limit, not the storage. "
+        "Run it again when nothing else runs on it."
+    )
 
 
 def caveats(decision: Decision, name: Name) -> Iterator[str]:
@@ -119,26 +165,25 @@ def caveats(decision: Decision, name: Name) -> Iterator[str]:
 
 
 def _expected_ahead(questions: list[Question], name: Name) -> Iterator[str]:
-    """Name the storages that were not measured where their figures at other sizes let expect them to be first."""
-    missing: dict[str, list[Question]] = {}
+    """Name the storages that were not measured where their figures at other sizes beat the best that was."""
+    missing: dict[str, list[tuple[Question, Absence]]] = {}
     for question in questions:
-        for absence in question.get("absences") or []:
-            if absence["is_expected_ahead"]:
-                known = (each for one in questions for each in judged(one) if each["storage"] == absence["storage"])
-                storage = next((name(each) for each in known), absence["storage"])
-                missing.setdefault(storage, []).append(question)
+        for absence in expected_ahead(question):
+            missing.setdefault(_called(absence, questions, name), []).append((question, absence))
     for storage, there in missing.items():
+        sizes = sorted({each["instances"] for _, absence in there for each in absence["neighbours"]})
         yield (
-            f"Not measured{_at(there, questions)}, but expected to be first by smaller and larger fleets: {storage}."
+            f"Not measured{_at([question for question, _ in there], questions)}: {storage}, whose figures at "
+            f"{listed(map(str, sizes))} beat the best there. Measure it first."
         )
 
 
 def _by_median(questions: list[Question]) -> Iterator[str]:
-    """Say where the median ranks, and the most frequent reason why P90 does not."""
+    """Say where the median ranks, and why P90 does not."""
     there = [(question, why) for question in questions if (why := question.get("why_median"))]
     if there:
-        [(most, _)] = Counter(risk_words(why, question["unit"]) for question, why in there).most_common(1)
-        yield f"Ranked by the median{_at([question for question, _ in there], questions)}: {most}."
+        why_all = median_words([why for _, why in there], there[0][0]["unit"])
+        yield f"Ranked by the median{_at([question for question, _ in there], questions)}: {why_all}."
 
 
 def _at(some: list[Question], questions: list[Question]) -> str:

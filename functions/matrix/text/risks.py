@@ -33,9 +33,11 @@ def risk_words(risk: Risk, unit: str) -> str:  # noqa: C901, PLR0911 - a case fo
             period_s = risk.get("period_s")
             return f"not steady: its rate repeats every {period_s:g} s" if period_s else "not steady: its rate changed"
         case "too-few-samples":
-            verb = "is" if risk["count"] == 1 else "are"
+            most = risk.get("most", risk["count"])
+            verb = "is" if most == 1 else "are"
+            known = f"{risk['count']}" if most == risk["count"] else f"{risk['count']} to {most}"
             of = " in a launch" if risk.get("by_launch") else ""
-            return f"P{risk['level']:g} needs {risk['needed']} independent values, there {verb} {risk['count']}{of}"
+            return f"P{risk['level']:g} needs {risk['needed']} independent values, there {verb} {known}{of}"
         case "only-worst-known":
             return f"P{risk['level']:g} is not known, this is the worst value"
         case "sample-size-unknown":
@@ -46,6 +48,22 @@ def risk_words(risk: Risk, unit: str) -> str:  # noqa: C901, PLR0911 - a case fo
             return f"its cost is without {risk['missing']}"
         case "as-written":
             return risk["text"]
+
+
+def median_words(reasons: Sequence[Risk], unit: str) -> str:
+    """Write why several comparisons are ranked by the median, with the range of their sample sizes."""
+    counted = [each for each in reasons if each["code"] == "too-few-samples"]
+    if not counted:
+        return ", or ".join(dict.fromkeys(risk_words(each, unit) for each in reasons))
+    fewest = min(counted, key=lambda each: each["count"])
+    most = max(each.get("most", each["count"]) for each in counted)
+    words = [risk_words({**fewest, "most": most}, unit)]
+    others = dict.fromkeys(
+        "an unknown number" if each["code"] == "sample-size-unknown" else risk_words(each, unit)
+        for each in reasons
+        if each["code"] != "too-few-samples"
+    )
+    return " or ".join([*words, *others])
 
 
 def risks_words(risks: Sequence[Risk], unit: str) -> str:

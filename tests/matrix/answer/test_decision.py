@@ -217,6 +217,44 @@ def test_where_the_tail_is_not_carried_the_median_ranks_and_says_so():
     assert (of_many["ranked_level"], of_many["why_median"]) == (90, None)
 
 
+def test_storages_with_different_sample_sizes_have_the_range_of_them():
+    summary, results, planned = build_run({"ebs": {6: 3000.0}, "efs": {6: 3500.0}})
+    few = cell_of(summary, "efs", 6)["id"]
+    [point] = results[few]["points"]
+    # One repetition fewer of the second storage.
+    kept = [sample for sample in point["samples"]["repetition"] if sample != 3]
+    assert 0 < len(kept) < len(point["samples"]["repetition"])
+    keep = [at for at, repetition in enumerate(point["samples"]["repetition"]) if repetition != 3]
+    point["samples"] = {
+        name: [column[at] for at in keep] if isinstance(column, list) else column
+        for name, column in point["samples"].items()
+    }
+
+    [question] = decide(summary, results=results, bill=Bill.of(planned, None))["questions"]
+
+    counts = [risk["count"] for each in question["candidates"] for risk in each["risks"] if "count" in risk]
+    assert len(set(counts)) == 2
+    assert (question["why_median"]["count"], question["why_median"]["most"]) == (min(counts), max(counts))
+
+
+def test_a_percentile_of_nobody_knows_how_many_values_ranks_nothing():
+    published = yocto_run("p")
+    at_one, at_fifty = (
+        next(each for each in decide(published)["questions"] if each["instances"] == count) for count in (1, 50)
+    )
+
+    assert (at_one["ranked_level"], at_one["why_median"]["code"]) == (50, "sample-size-unknown")
+    assert (at_fifty["ranked_level"], at_fifty["why_median"]) == (90, None)
+
+
+def test_nothing_is_cheapest_at_the_prices_of_what_was_not_measured():
+    summary, results, planned = build_run({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, environment="emulated")
+
+    [question] = decide(summary, results=results, bill=Bill.of(planned, None))["questions"]
+
+    assert not any(each["verdict"].get("is_cheapest") for each in question["candidates"])
+
+
 def test_an_objective_is_judged_at_its_own_percentile_however_few_values_there_are():
     decision, _ = decided({"ebs": {10: 3000.0}, "efs": {10: 3500.0}}, AT_MOST)
 

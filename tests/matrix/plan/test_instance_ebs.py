@@ -33,7 +33,8 @@ def test_a_volume_faster_than_its_instance_is_warned_of_once():
     assert of_fast == (
         "m6i.large is slower than the volume of fast: 16,000 IOPS of the volume, 3,600 of the instance beyond"
         " 30 minutes a day; 1,000 MiB/s of the volume, 77 of the instance beyond 30 minutes a day;"
-        " this would measure the instance; the smallest of its family that carries that always is m6i.8xlarge"
+        " a workload that reaches this measures the instance, not the storage;"
+        " the smallest of its family that carries that always is m6i.8xlarge"
     )
     assert "125 MiB/s of the volume, 77 of the instance" in of_usual
 

@@ -11,7 +11,7 @@ from matrix.published.yocto_run import yocto_run
 from matrix.terms.documents import summary as documents
 from matrix.text.decisions import decision_sentences, not_comparable, question_words
 from matrix.text.replication import shortage_words, shortage_words_of
-from matrix.text.risks import risk_words
+from matrix.text.risks import median_words, risk_words
 from matrix.text.verdicts import difference_words, lost_words, verdict_words
 
 AT_MOST = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
@@ -102,6 +102,19 @@ def test_a_risk_in_words(code):
     fields, words = RISKS[code]
 
     assert risk_words({"code": code, **fields}, "s") == words
+
+
+def test_several_storages_that_are_ranked_by_the_median_have_the_range_of_their_sample_sizes():
+    few = {"code": "too-few-samples", "level": 10, "needed": 36, "count": 3}
+    unknown = {"code": "sample-size-unknown", "level": 90}
+
+    assert risk_words({**few, "most": 18}, "s") == "P10 needs 36 independent values, there are 3 to 18"
+    assert median_words([few, {**few, "count": 9, "most": 18}], "s") == (
+        "P10 needs 36 independent values, there are 3 to 18"
+    )
+    assert median_words([{**few, "level": 90, "count": 10}, unknown], "s") == (
+        "P90 needs 36 independent values, there are 10 or an unknown number"
+    )
 
 
 @pytest.mark.parametrize("code", VERDICTS)

@@ -19,7 +19,7 @@ def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
         candidate.verdict = {"code": "lost" if candidate.lost else "no-figure"}
         candidate.risks += _risks(candidate, question)
     if wanted.limit is None:
-        _rank(question)
+        _rank(question, for_sale=for_sale)
     else:
         _choose(question, wanted, for_sale=for_sale)
 
@@ -88,14 +88,17 @@ def _against_objective(candidate: Candidate, meeting: list[Candidate], wanted: O
     return {"code": "meets", "margin": margin, "times_as_dear": dear}
 
 
-def _rank(question: Question) -> None:
-    """Without an objective: what is fastest, what is cheapest, and whether the figures tell them apart."""
+def _rank(question: Question, *, for_sale: bool) -> None:
+    """Without an objective: what is fastest, what is cheapest, and whether the figures tell them apart.
+
+    Nothing is cheapest that is not `for_sale`: this machine's speed at AWS's prices is nobody's cost.
+    """
     ranked = question.ranked
     if not question.is_comparison:
         for alone in ranked:
             alone.verdict = {"code": "only-one"}
         return
-    fastest, cheapest = ranked[0], next(iter(question.priced), None)
+    fastest, cheapest = ranked[0], next(iter(question.priced), None) if for_sale else None
     fastest.verdict = {"code": "fastest", "is_cheapest": cheapest is fastest}
     differences = _differences(fastest, ranked[1:], question)
     for candidate, between in zip(ranked[1:], differences, strict=True):

@@ -194,13 +194,22 @@ def _belongs(cell: Mapping[str, Any], question: Question) -> bool:
 
 
 def _rank(question: Question, wanted: Objective) -> None:
-    """Rank by the slow end; without an objective, by the median where the slow end of one of them is not carried."""
+    """Rank by the tail; without an objective, by the median where one of them has too few samples for its tail."""
     judged = question.judged
-    uncarried = [end.doubt for candidate in judged if (end := candidate.tail) and not end.is_carried]
-    if uncarried and wanted.limit is None and all(candidate.median for candidate in judged):
-        question.why_median = uncarried[0]
+    doubts = [end.doubt for candidate in judged if (end := candidate.tail) and end.doubt and not end.is_carried]
+    if doubts and wanted.limit is None and all(candidate.median for candidate in judged):
+        question.why_median = _common(doubts)
     for candidate in question.candidates:
         candidate.ranked = candidate.median if question.why_median else candidate.tail
+
+
+def _common(doubts: Sequence[Risk]) -> Risk:
+    """Return why the tails of several storages are not ranked: that of the fewest samples, with the range of them."""
+    counted = [doubt for doubt in doubts if doubt["code"] == "too-few-samples"]
+    if not counted:
+        return doubts[0]
+    fewest, most = (pick(counted, key=lambda doubt: doubt["count"]) for pick in (min, max))
+    return fewest if fewest["count"] == most["count"] else {**fewest, "most": most["count"]}
 
 
 def _name_absences(question: Question, family: Sequence[Question]) -> None:
@@ -268,7 +277,7 @@ def _doubt(metric: Mapping[str, Any], level: float) -> tuple[Risk | None, bool]:
         return None, True
     count = metric.get("independent_n") if metric.get("independent_n") is not None else metric.get("n")
     if count is None:
-        return {"code": "sample-size-unknown", "level": level}, True
+        return {"code": "sample-size-unknown", "level": level}, False
     if is_carried(level, int(count)):
         return (None if "carried" in metric else {"code": "no-single-values"}), True
     return _too_few(level, int(count)), False

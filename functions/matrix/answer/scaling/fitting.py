@@ -385,10 +385,10 @@ def refusal_words(reason: Mapping[str, Any]) -> str:
 def _noise_words(noise: Noise | Mapping[str, Any]) -> str:
     if isinstance(noise, Noise):
         noise = {"noise": noise.largest, "source": noise.source}
-    off = f"by up to {100 * math.expm1(min(NORMAL_95 * noise['noise'], 50.0)):.0f} %"
+    off = f"{100 * math.expm1(min(NORMAL_95 * noise['noise'], 50.0)):.0f} %"
     if noise["source"] == ASSUMED:
-        return f"their noise is not known and was taken for {off}"
-    return f"they may be off {off}"
+        return f"their noise is not known; up to {off} is assumed"
+    return f"they may be off by up to {off}"
 
 
 def _candidate(candidate: Candidate) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from matrix.report.charts.marks import is_wide
 from matrix.report.view import View
 from matrix.terms.figures import ASSUMED_BYTES, cost_words, money, quantity
 from matrix.terms.metrics import metric_title
-from matrix.text.risks import risk_words
+from matrix.text.risks import median_words, risk_words
 from matrix.text.verdicts import lost_words
 
 WIDE_COST = 5.0
@@ -63,7 +63,8 @@ def _too_few(questions: Sequence[Mapping[str, Any]], *, is_by_tail: bool) -> lis
         return []
     if is_by_tail:
         return [f"Not drawn: {question['fleet']}, as {risk_words(question['why_median'], '')}." for question in few]
-    return [f"P50 is drawn, as {risk_words(few[0]['why_median'], '')}."]
+    reasons = [why for question in few if (why := question.get("why_median"))]
+    return [f"P50 is drawn, as {median_words(reasons, '')}."]
 
 
 def _chart(

@@ -43,7 +43,7 @@ def _band(view: View, title: str, entries: Sequence[Entry], which: str = "") -> 
     direction = "right is better" if first.higher_is_better else "left is better"
     values = [entry.metric.get(name) for entry in entries for name in ("p0", "p100")]
     tail = view.tail_name(entries)
-    where = ", where enough samples carry it" if any(view.tail(entry) is None for entry in entries) else ""
+    where = ", where there are enough samples" if any(view.tail(entry) is None for entry in entries) else ""
     return Chart(
         id=f"bands-{slug(title)}",
         title=f"{title}: {lower(first.quantity)}" + ("" if has_types else f" on {first.type}") + which,

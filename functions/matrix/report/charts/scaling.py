@@ -57,7 +57,7 @@ def scaling(view: View) -> Iterator[Chart]:
             id=f"scaling-{slug(f'{workload}-{label}')}",
             title=f"{point_title(workload, label)}: {lower(first.quantity)} of each instance over the size of a fleet",
             reads=f"Solid: median{interval_words(drawn)}."
-            + (f" Dashed: {tail}, where enough samples carry it." if tail else "")
+            + (f" Dashed: {tail}, where there are enough samples." if tail else "")
             + (" Hollow, without a line: known to be wrong, left out." if left_out else "")
             + (" The law that predicts best can be shown too." if fitted else "")
             + (

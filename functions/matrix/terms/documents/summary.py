@@ -104,6 +104,8 @@ class Risk(TypedDict):
     needed: NotRequired[int]
     count: NotRequired[int]
     """Effective sample sizes: what the percentile needs, and what there is."""
+    most: NotRequired[int]
+    """Of several storages that differ in it: the largest, where `count` is the smallest."""
     by_launch: NotRequired[bool]
     """Whether both are of each launch."""
     missing: NotRequired[str]
