@@ -39,7 +39,7 @@ class Admission:
     token: str
 
     def check_place(self, headers: Mapping[str, str]) -> None:
-        """Raise Refused where a request was not meant for this server, or comes from another page."""
+        """Raise Refused if a request names another host or comes from another page."""
         host, origin = headers.get("Host", ""), headers.get("Origin")
         if host not in (f"127.0.0.1:{self.port}", f"localhost:{self.port}"):
             raise Refused(f"This is not {host}, but the console of Storage Matrix.")
@@ -56,15 +56,15 @@ class Admission:
             raise Refused("The token is missing or wrong: open the address that the terminal shows.")
 
     def check_change(self, headers: Mapping[str, str]) -> None:
-        """Raise Refused where what changes something does not say whose page it comes from."""
+        """Raise Refused if a changing request has no Origin header."""
         if headers.get("Origin") is None:
             raise Refused("The console takes orders from its own page only.")
 
     def report_key(self, run: str) -> str:
-        """Return what opens the report of a run, and nothing else: frames cannot send headers."""
+        """Return the key that opens only the report of this run, because a frame cannot send the token in a header."""
         return hmac.new(self.token.encode(), f"report {run}".encode(), hashlib.sha256).hexdigest()
 
 
 def _is_visit(headers: Mapping[str, str]) -> bool:
-    """Whether a link is followed, in a window of its own: the page itself tells nothing to who lacks the token."""
+    """Whether the request opens a link in its own window. The page alone contains no data; these need the token."""
     return headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest") == "document"

@@ -1,6 +1,6 @@
-"""What heartbeats say: the step that an instance is at, and what its storage moved by the second. Pure.
+"""Parse heartbeats: the current step of an instance and its storage traffic per second. Pure.
 
-An instance writes its own heartbeat, so that it may say anything: what is out of bounds is left out.
+An instance writes its own heartbeat, so no value is trusted: values out of bounds are left out.
 """
 
 import json
@@ -33,7 +33,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Beat:
-    """What one heartbeat says."""
+    """The content of one heartbeat."""
 
     state: str
     step: int | None
@@ -43,7 +43,7 @@ class Beat:
 
 
 def parse(text: bytes, steps: int, now: float) -> Beat | None:
-    """Return what a heartbeat says, as far as it is within bounds; None where it cannot be read."""
+    """Return the values of a heartbeat that are within bounds. None if it cannot be parsed."""
     try:
         beat = json.loads(text)
     except (ValueError, RecursionError):
@@ -81,13 +81,13 @@ def _number(value: Any, least: float, most: float) -> float | None:
 
 @dataclass
 class Curve:
-    """What an instance moved in each second (by its epoch second), as far as its heartbeats were read."""
+    """Traffic of an instance by epoch second (bytes read, bytes written, operations), from its heartbeats."""
 
     until: float = 0.0
     seconds: dict[int, list[float]] = field(default_factory=dict)
 
     def add(self, rates: Iterable[Rate]) -> None:
-        """Add what is new; beats overlap."""
+        """Add rates that are newer than the known ones. Heartbeats overlap."""
         for rate in rates:
             if rate.ended_at <= self.until + 0.05:
                 continue
@@ -97,7 +97,7 @@ class Curve:
             del self.seconds[second]
 
     def _spread(self, rate: Rate) -> None:
-        """Give each second its share of a rate, which may begin and end within one."""
+        """Distribute a rate over its seconds. It may start and end within a second."""
         begun_at = rate.ended_at - rate.lasted_s
         for second in range(math.floor(begun_at), math.ceil(rate.ended_at)):
             share = min(rate.ended_at, second + 1) - max(begun_at, second)
@@ -116,7 +116,7 @@ class Beats:
     """When the first instance began each step (epoch s)."""
 
     def add(self, instance: str, beat: Beat) -> None:
-        """Take what an instance says now."""
+        """Add the newest heartbeat of an instance."""
         self.last[instance] = beat
         self.curves.setdefault(instance, Curve()).add(beat.rates)
         if beat.step is not None and beat.since is not None and beat.state == "running":

@@ -25,13 +25,13 @@ class Boards:
 
     run: str
     samples: dict[str, dict[str, tuple[float, Sequence[Mapping[str, Any]]]]] = field(default_factory=dict)
-    """By cell and instance: the time of what was read, and its finished steps."""
+    """By cell and instance: (time of the samples that were read, finished steps)."""
     beats: dict[str, Beats] = field(default_factory=dict)
     beaten: dict[str, dict[str, float]] = field(default_factory=dict)
     """By cell and instance: the time of the heartbeat that was read last."""
 
     def look(self, source: Source, cell: str, steps: int, now: float) -> Board:
-        """Return what lies on the blackboard of a cell now."""
+        """Read the new objects of a cell's blackboard and return its state."""
         below = f"cells/{cell}/"
         record = _document(source, self.run, f"{below}fleet.json")
         listing = list(source.traces.listing(self.run, f"{below}instances/"))
@@ -51,7 +51,7 @@ class Boards:
         )
 
     def _met(self, source: Source, below: str) -> tuple[dict[int, float], dict[str, float]]:
-        """Return the gates that are open, and who is ready for the next."""
+        """Return (times of the opened gates by step, time by instance that is ready for the next step)."""
         # The name by which a launch meets keeps instances of other cells out, so it never goes to the browser.
         nonce = _document(source, self.run, f"{below}meeting.json").get("nonce")
         if not nonce:
@@ -62,7 +62,7 @@ class Boards:
         return dict(gates), instances_of(dict(ready))
 
     def _read_samples(self, source: Source, cell: str, listing: Sequence[tuple[str, float]]) -> int:
-        """Read the samples that have changed, as many as one look may; return how many are left."""
+        """Read changed samples, at most READ_AT_ONCE; return the number of unread ones."""
         known = self.samples.setdefault(cell, {})
         changed = []
         for name, at in listing:
@@ -97,7 +97,7 @@ class Boards:
 
 
 def _document(source: Source, run: str, name: str) -> dict[str, Any]:
-    """Return a document; an empty one where it is not there, or damaged: what an instance wrote is not trusted."""
+    """Return a document, or an empty one if it is missing or damaged. Documents of instances are not trusted."""
     try:
         return source.commands.document(run, name) or {}
     except UnreadableRun:

@@ -1,4 +1,4 @@
-"""The definition of a state machine as the browser draws it: states, edges and what leads along them. Pure."""
+"""The definition of a state machine as the browser draws it: states, edges and conditions. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
@@ -33,7 +33,7 @@ class Machine(TypedDict):
 
 
 def machine(definition: Mapping[str, Any]) -> Machine:
-    """Return what is drawn of a definition."""
+    """Return the states and edges to draw for a definition."""
     states: list[DrawnState] = [
         {
             "name": name,

@@ -1,4 +1,4 @@
-"""What the browser is sent: one document for each look, with all that its page shows."""
+"""The documents that the browser receives: one for each request, with all data of its page."""
 
 from typing import Literal, NotRequired
 
@@ -14,27 +14,27 @@ class Column(TypedDict):
     workload: str
     fleet: str
     point: str
-    """What sets its point apart from others of the workload."""
+    """The parameters in which its point differs from others of the workload."""
     label: str
     """All of its parameters."""
     metric: str
-    """What its figures are, with their percentile; empty before the first."""
+    """Metric of its figures, with the percentile. Empty before the first figure."""
 
 
 class Figure(TypedDict):
-    """What was measured of one point."""
+    """The result of one point."""
 
     column: str
     """Key of its column."""
     words: str
     n: int | None
     ratio: float | None
-    """How many times worse than the best so far of its column; None where it stands alone."""
+    """How many times worse it is than the best result of its column so far. None: the only result."""
     level: int
     """From 0, close to the best, to 6."""
     is_best: bool
     is_open: bool
-    """Whether chance may be the whole difference to the best: nobody can tell."""
+    """Whether the difference to the best may be due to chance."""
 
 
 class MatrixCell(TypedDict):
@@ -46,11 +46,11 @@ class MatrixCell(TypedDict):
     """Keys of its points' columns, in their order."""
     state: str
     words: str
-    """What it does, for people: `step 3 of 12 · 50 running`."""
+    """Its current activity, such as `step 3 of 12 · 50 running`."""
     live: str
-    """What it moves now, and its last figure: `210 MB/s now; last 1,240 files/s`. Empty where nobody knows."""
+    """Current traffic and last figure, such as `210 MB/s now; last 1,240 files/s`. Empty: unknown."""
     fraction: float
-    """How much of it is done, from 0 to 1."""
+    """Share that is done, from 0 to 1."""
     error: str
     cost: str
     figures: list[Figure]
@@ -76,39 +76,39 @@ class Matrix(TypedDict):
 
 
 class StopView(TypedDict):
-    """How far a stop that was asked for here has got."""
+    """State of a stop that was requested on the page."""
 
     state: Literal["no", "stopping", "stopped", "failed"]
     lines: list[str]
 
 
 class Header(TypedDict):
-    """What stands above all views."""
+    """The header above all views."""
 
     run: str
     environment: str
     status: str
     problem: str
-    """Why the run ended, where it did not succeed."""
+    """Reason why the run did not succeed."""
     cells: int
     counts: dict[str, int]
     """Cells by state."""
     fraction: float
     elapsed: str
     left: str
-    """Time left, in words; empty where nobody can say."""
+    """Remaining time in words. Empty: unknown."""
     place: str
-    """What its figures are not: empty on AWS, where they are what they say."""
+    """Warning that its figures are not of AWS, such as those of a local run. Empty on AWS."""
     spent: str
-    """Cost so far, from what is certain to the most that it can be; at the end the receipt's. Empty before the plan."""
+    """Cost so far: a range from certain to highest possible; at the end the receipt's. Empty before the plan."""
     expected: str
-    """What the whole run is expected to cost."""
+    """Expected cost of the whole run."""
     budget: str
     receipt: str
     ended_at: float | None
-    """When it ended (epoch s): all clocks stand then."""
+    """End of the run in epoch seconds, at which all clocks stop."""
     resume: str
-    """The command that measures the rest; empty where there is none, and while it goes on."""
+    """Command that measures the missing cells. Empty if there are none, and while the run goes on."""
     links: list["Link"]
     report: str
     """Address of the report, once there is one."""
@@ -123,7 +123,7 @@ class Link(TypedDict):
 
 
 class GraphState(TypedDict):
-    """What a state of the graph has done, in the iteration that is shown."""
+    """Activity of a state of the graph in the shown iteration."""
 
     status: Literal["running", "retrying", "done", "caught", "failed", "stopped"]
     entered: int
@@ -148,9 +148,9 @@ class Graph(TypedDict):
     states: dict[str, GraphState]
     edges: list[TakenEdge]
     maps: dict[str, str]
-    """What each Map's box is titled with: which of its items is shown, of how many."""
+    """Title of each Map's box: the shown item and the number of items."""
     reading: str
-    """Where a long history is still being read: how far."""
+    """Progress of reading a long history. Empty: read."""
 
 
 class ProblemView(TypedDict):
@@ -213,12 +213,12 @@ class Square(TypedDict):
     id: str
     state: Literal["booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone"]
     since_s: float | None
-    """Age of its last sign of life; None once nothing goes on."""
+    """Seconds since its last sign of life. None: it has ended."""
     skew_s: float | None
-    """How much later than the fleet's start it began its last finished step."""
+    """Seconds after the fleet's start at which it began its last finished step."""
     has_log: bool
     values: list[float | None]
-    """What it measured in each step, as far as it has come."""
+    """Its result of each finished step."""
 
 
 class StepMark(TypedDict):
@@ -230,7 +230,7 @@ class StepMark(TypedDict):
 
 
 class Rates(TypedDict):
-    """What the storage moved in each second, over all instances whose heartbeats were read."""
+    """Storage traffic per second, summed over the instances whose heartbeats were read."""
 
     of: str
     """Where it is counted: disk or network."""
@@ -243,7 +243,7 @@ class Rates(TypedDict):
     """Per second."""
     steps: list[StepMark]
     instances: int
-    """Whose sum it is."""
+    """Number of instances in the sum."""
 
 
 class Fleet(TypedDict):
@@ -263,15 +263,15 @@ class Fleet(TypedDict):
     unit: str
     higher_is_better: bool
     rates: Rates | None
-    """None where no kernel counts for this storage, or before the first heartbeat that says so."""
+    """None if no kernel counts this storage's traffic, or before the first heartbeat with rates."""
     note: str
-    """What is not shown, and why."""
+    """Data that is not shown, with the reason."""
     is_final: bool
-    """Whether nothing of it goes on."""
+    """Whether all of it has ended."""
 
 
 class Selection(TypedDict):
-    """What is shown: as asked for, or what goes on."""
+    """The shown file system, cell and state: as requested, else the current ones."""
 
     file_system: str
     cell: str
@@ -286,7 +286,7 @@ class ViewDocument(TypedDict):
     """The server's clock, which the browser's may differ from."""
     look_again_s: float
     trouble: str
-    """Why it is older than it should be."""
+    """Reason why it is older than expected. Empty: it is not."""
     header: Header
     matrix: Matrix
     selection: Selection

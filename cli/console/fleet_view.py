@@ -1,6 +1,6 @@
-"""A cell's fleet as its blackboard tells: what each instance does, and what it has measured. Pure.
+"""A cell's fleet, from its blackboard: state and results of each instance. Pure.
 
-Names and times of objects say most, so that a look at 200 instances takes three listings and no reading.
+Names and times of objects suffice for most of it: three listings for 200 instances, without reading objects.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -28,10 +28,10 @@ MARKS = ("done.json", "failed.json", "log.gz", "samples.json", "heartbeat")
 
 @dataclass
 class Board:
-    """What lies on the blackboard of a cell."""
+    """Content of a cell's blackboard."""
 
     instances: Sequence[str] = ()
-    """Those that were launched, by fleet.json."""
+    """Ids of the launched instances, from fleet.json."""
     launched_at: float | None = None
     objects: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """By instance: the names of its objects, and their times."""
@@ -44,10 +44,10 @@ class Board:
     unread: int = 0
     """Samples that were not read yet."""
     beats: Beats = field(default_factory=Beats)
-    """What the heartbeats say that were read."""
+    """Content of the heartbeats that were read."""
 
     def step(self) -> int | None:
-        """Return the step that the fleet is at, by its last gate, else by what its heartbeats and samples say."""
+        """Return the index of the current step: by the last gate, else by heartbeats and samples. None: not started."""
         if self.gates:
             return max(self.gates)
         steps = [self.beats.step(), *(len(taken) - 1 for taken in self.samples.values())]
@@ -64,9 +64,9 @@ def objects_of(listing: Sequence[tuple[str, float]]) -> dict[str, dict[str, floa
 
 
 def fleet(cell: PlanCell, board: Board, now: float, *, has_ended: bool, was_stopped: bool = False) -> Fleet:
-    """Return the fleet of a cell; `has_ended`: nothing of it goes on, whatever its heartbeats were.
+    """Return the fleet of a cell. `has_ended`: it has ended, even if its last heartbeats show activity.
 
-    `was_stopped`: the run ended before the cell did, so that agents were cut short and have not failed.
+    `was_stopped`: the run ended before the cell, so its agents were terminated and have not failed.
     """
     metrics = metrics_of(cell["workload"])
     metric = _metric(cell, board, metrics)
@@ -98,7 +98,7 @@ def fleet(cell: PlanCell, board: Board, now: float, *, has_ended: bool, was_stop
 
 
 def _steps(cell: PlanCell, instances: Sequence[Square], unit: str) -> list[FleetStep]:
-    """Return what the fleet measured in each step."""
+    """Return the results of each step over the fleet."""
     labels = point_labels(cell["points"])
     steps: list[FleetStep] = []
     for number, step in enumerate(cell["steps"]):
@@ -165,7 +165,7 @@ def _state(instance: str, objects: Mapping[str, float], board: Board) -> State:
 
 
 def _values(samples: Sequence[Mapping[str, Any]], metric: str) -> list[float | None]:
-    """Return what was measured in each step, to six digits: a picture shows no more."""
+    """Return the result of each step, rounded to six digits for the chart."""
     by_step = {int(entry["step"]): (entry.get("metrics") or {}).get(metric) for entry in samples}
     known = {
         step: float(f"{value:.6g}") if isinstance(value, int | float) and not isinstance(value, bool) else None
@@ -176,7 +176,7 @@ def _values(samples: Sequence[Mapping[str, Any]], metric: str) -> list[float | N
 
 
 def _metric(cell: PlanCell, board: Board, metrics: Container[str]) -> str:
-    """Return by which metric steps are shown: what all points are judged by, else the first that an agent wrote."""
+    """Return the metric to show: the primary metric if all points share it, else the first that an agent wrote."""
     model = MODELS[cell["workload"]["type"]]
     judged = {model.judged_by(point["params"], cell["workload"]) for point in cell["points"]}
     if len(judged) == 1 and (primary := judged.pop()) in metrics:

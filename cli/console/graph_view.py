@@ -37,7 +37,7 @@ class Traced:
         return arn, history, scope
 
     def _iteration(self, history: History, map_state: str, item: str) -> Scope | None:
-        """Return the iteration for an item, else the last one that began: images are not chosen."""
+        """Return the iteration of an item, else the last that started. Images cannot be selected."""
         scopes = [scope for (name, _), scope in history.iterations.items() if name == map_state]
         key = item_name(self.places[map_state]["state"])
         chosen = [scope for scope in scopes if _item(scope.item, key) == item]
@@ -57,7 +57,7 @@ def _item(text: str, key: str) -> str:
 
 
 def graph(traced: Traced, file_system: str, cell: str, reading: str) -> Graph:
-    """Return what the states have done, and which edges were taken."""
+    """Return the activity of the states, and the edges that were taken."""
     states: dict[str, GraphState] = {}
     edges: list[TakenEdge] = []
     seen: set[int] = set()
@@ -119,7 +119,7 @@ def _status(
 
 
 def state_view(traced: Traced, name: str, where: tuple[str, str], address_of: Callable[[str], str]) -> StateView:
-    """Return what there is to know of a state; `where` is the file system and the cell that are shown."""
+    """Return the details of a state. `where` is the shown (file system, cell)."""
     place = traced.places[name]
     spot = traced.scope_of(name, *where)
     trace = spot[2].states.get(name) if spot else None
@@ -137,7 +137,7 @@ def state_view(traced: Traced, name: str, where: tuple[str, str], address_of: Ca
 
 
 def _where(traced: Traced, place: Place, where: tuple[str, str]) -> str:
-    """Name what a state ran for: nothing in the outermost machine, a file system, a cell, an image."""
+    """Return the file system, cell or image for which a state ran. Empty in the outermost machine."""
     items = {"file_system": where[0], "cell": where[1]}
     keys = [item_name(traced.places[name]["state"]) for name in place["maps"]]
     return " · ".join(items.get(key, key) for key in keys)

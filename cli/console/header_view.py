@@ -1,4 +1,4 @@
-"""What stands above all views: where a run is, and how long it still takes. Pure."""
+"""The header above all views: environment of a run, and its remaining time. Pure."""
 
 from cli.follow.progress import RunProgress
 from matrix.terms.figures import rough_duration
@@ -6,7 +6,7 @@ from matrix.terms.sentences import EMULATED, ENVIRONMENT_NOTES, LOCAL_NOTE
 
 
 def place_words(environment: str, planned_for: str) -> str:
-    """Say what a run's figures are not; empty on AWS. `planned_for`: the plan's environment, "" before it is known."""
+    """Return the warning that figures are not of AWS; empty on AWS. `planned_for`: the plan's environment, or ""."""
     if environment == "aws":
         return ""
     where = {EMULATED: "Emulated, not AWS.", "local-vm": "Emulated machines, not AWS."}
@@ -15,10 +15,10 @@ def place_words(environment: str, planned_for: str) -> str:
 
 
 def left_s(progress: RunProgress, now: float, *, is_local: bool) -> float | None:
-    """Return how many seconds a run still takes; None where nobody can say.
+    """Return the remaining seconds of a run. None: unknown.
 
-    The time that its cells were planned to take, at the pace of those that have ended. On this machine waits are
-    scaled, so that before the first cell has ended nobody knows the pace.
+    The planned time of the remaining cells, scaled by the actual over the planned time of the ended ones. Local runs
+    scale their waits, so before the first cell has ended the factor is unknown.
     """
     if not progress.execution.is_running or not progress.cells:
         return None

@@ -24,10 +24,10 @@ class Reader:
     has_caught_up: bool = False
 
     def read(self, source: Source) -> None:
-        """Read what is new.
+        """Read new events.
 
-        The first reading goes forward, a part at each look. No token leads on from the last event, so
-        from then on the newest page is asked for, and older ones until a known event comes.
+        At first it reads forward, some pages at a time. Step Functions has no token to continue after the last event,
+        so later it reads pages from the newest event back to a known one.
         """
         if self.history.has_ended:
             return
@@ -63,7 +63,7 @@ class Histories:
     """By ARN: the item, and its history."""
 
     def read(self, source: Source, execution: Execution) -> None:
-        """Read what is new of each history that goes on."""
+        """Read the new events of each history that has not ended."""
         self.parent.read(source)
         if any(map(self._is_distributed, self.parent.history.root.states)):
             for arn, _ in source.traces.children(execution.run):

@@ -1,6 +1,6 @@
-"""The history of one execution, read event by event: what each state has done, in which iteration, and what it took.
+"""The history of one execution: visits of each state by iteration, with input, output and duration.
 
-Pure. Events are fed as they come, each once; a loop of a thousand turns is a count and its last turns.
+Pure. Events are fed in order, each once. A loop of a thousand turns is kept as a count and its last turns.
 """
 
 import json
@@ -87,10 +87,10 @@ class Scope:
     left: tuple[str, bool] | None = None
     """The state that was left last, and whether by an error."""
     item: str = ""
-    """The input of the state that it began with: what its ItemSelector made of the item."""
+    """Input of its first state, which the Map's ItemSelector made."""
 
     def trace(self, state: str) -> StateTrace:
-        """Return what a state has done here."""
+        """Return the activity of a state in this scope."""
         return self.states.setdefault(state, StateTrace())
 
 
@@ -114,7 +114,7 @@ class History:
         return self.root.status != "RUNNING"
 
     def feed(self, events: Iterable[Event]) -> None:
-        """Take further events in the order of their ids; those that are known already are passed over."""
+        """Add events in the order of their ids. Known events are ignored."""
         for event in events:
             if event["id"] > self.last_id:
                 self.last_id = event["id"]
@@ -141,7 +141,7 @@ class History:
             scope.trace(scope.open.state).last_at = at
 
     def _scope(self, event: Event, kind: str, details: dict[str, Any]) -> Scope:
-        """Return where an event happened: where the one that it follows from did, but for begin and end of a Map."""
+        """Return the scope of an event: that of its previous event, except at the start and end of a Map."""
         scope = self._scope_of.get(event["previousEventId"], self.root)
         if kind.startswith("Execution"):
             return self.root
@@ -210,7 +210,7 @@ def _function(details: dict[str, Any]) -> str:
 
 
 def _details(event: Event) -> dict[str, Any]:
-    """Return what an event says, by whatever name: stateEnteredEventDetails, taskFailedEventDetails …"""
+    """Return the details of an event, whose key depends on its type, such as stateEnteredEventDetails."""
     return next((value for name, value in event.items() if name.endswith("EventDetails") and value), {})
 
 

@@ -1,4 +1,4 @@
-"""What an instance wrote down, for the browser: the end of its log, however large somebody made it."""
+"""The end of an instance log for the browser, with a limit on its size."""
 
 from collections import deque
 

@@ -1,4 +1,4 @@
-"""Looks at a run for those who ask, at most once a period: only what is new is read, the rest is kept."""
+"""Poll a run for the pages of the console, at most once a period. Only new data is read; the rest is cached."""
 
 import math
 import threading
@@ -48,7 +48,7 @@ EMPTY: Matrix = {"columns": [], "rows": []}
 
 
 class Wanted(TypedDict):
-    """What a page shows."""
+    """The selection of a page."""
 
     view: str
     file_system: str
@@ -103,9 +103,9 @@ class RunLook:
     # --- looking ------------------------------------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Look, unless that was done within the period. Trouble is kept, and makes the next look wait longer.
+        """Poll the run, unless the period since the last poll is not over. An error is shown and delays the next poll.
 
-        Raises what the first look raised: without it there is nothing to show.
+        Raises the error of the first poll, because there is nothing to show yet.
         """
         with self._lock:
             if self.clock() < self._next_at:
@@ -157,7 +157,7 @@ class RunLook:
             self._points[cell] = self.source.commands.point_rows(self.run, cell)
 
     def _read_ends(self) -> None:
-        """Read what a run leaves when it is over: its receipt, which a sweep may complete later, and its report."""
+        """Read the receipt and the report of a run that has ended. A sweep may complete the receipt later."""
         try:
             receipt = self.source.commands.document(self.run, "receipt.json")
         except UnreadableRun:
@@ -176,7 +176,7 @@ class RunLook:
         return machine(self._definition)
 
     def view(self, wanted: Wanted, stop: StopView, report: str) -> ViewDocument:
-        """Return what a page shows; `report` is the address of the report, if there will be one."""
+        """Return the document of a page. `report` is the address of the report, if there will be one."""
         self.look()
         with self._lock:
             seen = self._seen
@@ -211,7 +211,7 @@ class RunLook:
         return self._layout.matrix(seen.progress, self._points, now, fleets)
 
     def _selection(self, wanted: Wanted, now: RunProgress) -> Selection:
-        """Return what is shown: as asked for, else what is nearest to its end, else what ended last."""
+        """Return the selection: the requested cell, else the one under way nearest to its end, else the last ended."""
         cells = {cell.id: cell for cell in now.cells}
         cell = cells.get(wanted["cell"])
         if cell is None:
@@ -284,7 +284,7 @@ class RunLook:
         return self._look_at_fleet(cell, seen.progress) if known is None or looked_at < seen.at else known
 
     def _look_at_fleet(self, cell: str, now: RunProgress) -> Fleet | None:
-        """Look at the fleet of a cell; trouble is kept, and leaves what was known."""
+        """Poll the fleet of a cell. After an error the earlier data stays."""
         if self._layout is None or now.execution.status == STARTING:
             return None
         planned = next((each for each in self._layout.plan["cells"] if each["id"] == cell), None)

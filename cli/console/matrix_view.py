@@ -144,7 +144,7 @@ class Layout:
 
 
 def _live(fleet: Fleet) -> str:
-    """Say what a fleet moves now, and what its last finished step measured."""
+    """Return the current traffic of a fleet and the result of its last finished step, in words."""
     rates, words = fleet["rates"], []
     if rates:
         moved = [read + written for read, written in zip(rates["read"], rates["written"], strict=True)][-NOW_S:]
@@ -163,7 +163,7 @@ def _fraction(cell: CellProgress, now: float, share: float) -> float:
 
 
 def _words(cell: CellProgress) -> str:
-    """Say what a cell does."""
+    """Return the activity of a cell in words."""
     counts = cell.instances
     expected = counts.get("expected") or 0
     if cell.state == "waiting":
@@ -175,7 +175,7 @@ def _words(cell: CellProgress) -> str:
 
 
 def _metrics(layout: Layout, points: Mapping[str, Sequence[Point]]) -> dict[str, str]:
-    """Say of each column what its figures are: `P50 of files_per_s`, as far as it has any."""
+    """Return a description of the figures of each column that has any, such as `P50, higher is better`."""
     metrics: dict[str, str] = {}
     for cell, rows in points.items():
         for row in rows:
@@ -214,13 +214,13 @@ def _figures(layout: Layout, points: Mapping[str, Sequence[Point]]) -> dict[str,
 
 
 def _ratio(value: float, best: float, *, higher: bool) -> float | None:
-    """Return how many times worse than the best a value is; None where zero makes that no number."""
+    """Return how many times worse than the best a value is. None if it would be divided by zero."""
     above, below = (best, value) if higher else (value, best)
     return above / below if below else None
 
 
 def _is_open(metric: Mapping[str, Any], best: Mapping[str, Any]) -> bool:
-    """Whether nobody can tell two medians apart: their intervals overlap, or one has none.
+    """Whether the difference of two medians is not significant: their intervals overlap, or one has none.
 
     Stricter than the decision at the end of the run, which compares the values themselves.
     """
@@ -232,7 +232,7 @@ def _is_open(metric: Mapping[str, Any], best: Mapping[str, Any]) -> bool:
 
 
 def _workload_names(workloads: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Name each workload by its type, and where several have one by the fields in which they differ."""
+    """Return a name of each workload: its type, and the fields in which workloads of the same type differ."""
     by_text = {_canonical(workload): dict(workload) for workload in workloads}
     names: dict[str, str] = {}
     for text, workload in by_text.items():
@@ -245,7 +245,7 @@ def _workload_names(workloads: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _telling_labels(cells: Iterable[PlanCell], names: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return of each workload's points what tells them apart: what all of its labels say is left out."""
+    """Return short labels of each workload's points, without the parts that all its labels share."""
     labels: dict[str, list[str]] = {}
     for cell in cells:
         labels.setdefault(names[_canonical(cell["workload"])], []).extend(point_labels(cell["points"]).values())
@@ -266,12 +266,12 @@ def _canonical(workload: Mapping[str, Any]) -> str:
 
 
 def _natural(text: str) -> tuple[str | int, ...]:
-    """Return what sorts `EBS gp3 (20 GiB)` before `EBS gp3 (100 GiB)`."""
+    """Return a sort key that puts `EBS gp3 (20 GiB)` before `EBS gp3 (100 GiB)`."""
     return tuple(int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text))
 
 
 def _type_order(instance_type: str) -> tuple[str, float]:
-    """Return what sorts m6i.large before m6i.xlarge before m6i.4xlarge: the family, and the size in xlarges."""
+    """Return a sort key (family, size in xlarges) that puts m6i.large before m6i.xlarge before m6i.4xlarge."""
     family, _, size = instance_type.partition(".")
     if size.endswith("xlarge"):
         return family, float(size.removesuffix("xlarge") or 1)
@@ -279,5 +279,5 @@ def _type_order(instance_type: str) -> tuple[str, float]:
 
 
 def _sortable(place: tuple[Any, ...]) -> tuple[tuple[bool, Any], ...]:
-    """Let numbers and texts stand beside each other in an order."""
+    """Return a sort key that allows numbers beside texts."""
     return tuple((isinstance(part, str), part) for part in place)

@@ -40,14 +40,14 @@ class OpenConsole:
         return self.own_stop is not None and self.own_stop.is_asked
 
     def say_end(self, error: CommandError) -> None:
-        """Let the page say of the stopped run what the terminal says."""
+        """Show the terminal's message about the stopped run on the page too."""
         if self.own_stop is not None:
             self.own_stop.lines = [line.strip() for line in error.message.splitlines()[1:]]
 
     def stay(self, *, is_awaited: bool = False) -> None:
-        """Serve on while a page asks: people read the end of a run. Ctrl-C ends it at once.
+        """Keep serving while a page is open, so that people can read the end of a run. Ctrl-C ends it at once.
 
-        `is_awaited`: nobody can have opened the page so far.
+        `is_awaited`: the page cannot have been opened yet, so wait for it.
         """
         if _more_to_say:
             _more_to_say[-1]()
@@ -73,7 +73,7 @@ _more_to_say: list[Callable[[], None]] = []
 
 @contextmanager
 def before_waiting(say: Callable[[], None]) -> Iterator[None]:
-    """Let `say` print what is left before the console waits for its page to be closed: nobody waits for an answer."""
+    """Call `say` before the console waits for its page to be closed, so that the terminal shows the result first."""
     _more_to_say.append(say)
     try:
         yield
@@ -91,10 +91,10 @@ def following(
     has_ended: bool = False,
     plan: "PlanDocument | None" = None,
 ) -> Iterator[None]:
-    """Serve the console, where it is wanted, while the block follows a run, and then as long as its page is open.
+    """Serve the console, if it is wanted, while the block follows a run, and then while its page is open.
 
-    `is_own`: this process has started the run, so that Stop does what Ctrl-C does. `has_ended`: the block takes no
-    time, so that the page is still to be opened. `plan`: of a run that the block starts, for the page's first look.
+    `is_own`: this process started the run, so Stop works like Ctrl-C. `has_ended`: the run has ended already, so the
+    page is still to be opened. `plan`: the plan of a run that the block starts, to show it at once.
     """
     if not is_wanted:
         yield

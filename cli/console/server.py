@@ -1,4 +1,4 @@
-"""The console's server: its page, what the page shows, and the order to stop. It listens to 127.0.0.1 only."""
+"""The console's server for the page, its data and the order to stop a run. It listens on 127.0.0.1 only."""
 
 import json
 import re
@@ -31,7 +31,7 @@ LONGEST_ORDER_BYTES = 10_000
 
 @dataclass
 class Console:
-    """What the server serves: the runs of a deployment."""
+    """The served runs of a deployment."""
 
     source: Source
     run: str
@@ -58,7 +58,7 @@ class Console:
         return listed if not self.plan or self.run in listed else [self.run, *listed]
 
     def answer(self, path: str, query: dict[str, str]) -> Any:
-        """Return what the page asks for as JSON. Raises CommandError, LookupError for what does not exist."""
+        """Return the JSON for a request of the page. Raises CommandError; LookupError if it does not exist."""
         self.asked.set()
         if path == "/api/runs":
             return {"runs": self.runs(), "first": self.run}
@@ -81,7 +81,7 @@ class Console:
         raise LookupError(path)
 
     def order(self, path: str, order: dict[str, str]) -> Any:
-        """Do what the page asks for."""
+        """Carry out an order of the page."""
         if path != "/api/stop":
             raise LookupError(path)
         run = self._named(order)

@@ -1,4 +1,4 @@
-"""What the console reads through: the service layer of the commands, and nothing else. Tests put fakes in its place."""
+"""The console's only access to data: the service layer of the commands. Tests replace it by fakes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from matrix.terms.documents.plan import PlanDocument
 
 
 class Commands(Protocol):
-    """What commands show, too: cli/target/service.py."""
+    """Data that commands show too: cli/target/service.py."""
 
     def execution(self, run: str) -> Execution:
         """Return the execution of a run."""
@@ -35,7 +35,7 @@ class Commands(Protocol):
 
 
 class Traces(Protocol):
-    """What only the console shows: cli/target/traces.py."""
+    """Data that only the console shows: cli/target/traces.py."""
 
     def definition(self, run: str) -> dict[str, Any]:
         """Return the definition that a run began with."""
@@ -47,13 +47,13 @@ class Traces(Protocol):
         """Yield ARN and status of each iteration of a run's distributed Maps."""
 
     def item(self, child: str) -> dict[str, Any]:
-        """Return what an iteration was given."""
+        """Return the input of an iteration."""
 
     def listing(self, run: str, below: str) -> Iterable[tuple[str, float]]:
         """Yield name and time (epoch seconds) of each object below a prefix of a run's folder."""
 
     def log_lines(self, function: str, since: float, until: float) -> LogLines:
-        """Return what a function logged in a span of time (epoch seconds)."""
+        """Return the log lines of a function between two epoch seconds."""
 
 
 @dataclass(frozen=True)

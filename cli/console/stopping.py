@@ -20,18 +20,18 @@ State = Literal["no", "stopping", "stopped", "failed"]
 
 
 class Stop(Protocol):
-    """What the button does."""
+    """The action of the Stop button."""
 
     def start(self, run: str) -> None:
         """Begin to stop a run; asking again changes nothing."""
 
     def view(self, run: str) -> StopView:
-        """Say how far that is."""
+        """Return the state of the stop."""
 
 
 @dataclass
 class _Lines:
-    """Takes what the clean-up says."""
+    """Collects the messages of the clean-up."""
 
     lines: list[str] = field(default_factory=list)
 
@@ -75,22 +75,22 @@ class OwnStop:
         self._views[run] = state, lines
 
     def view(self, run: str) -> StopView:
-        """Say how far a stop is."""
+        """Return the state of a stop."""
         state, lines = self._views.get(run, ("no", _Lines()))
         return {"state": state, "lines": list(lines.lines)}
 
 
 @dataclass
 class AsCtrlC:
-    """Stops the run that this process follows, by the very signal that Ctrl-C sends; its terminal says what happens."""
+    """Stops the run that this process follows by SIGINT, as Ctrl-C does. The terminal shows the progress."""
 
     run: str
     others: Stop
     """For other runs of the deployment."""
     lines: list[str] = field(default_factory=list)
-    """What the command says of the run that was stopped."""
+    """The command's messages about the stopped run."""
     has_ended: bool = False
-    """Whether the command has done what Ctrl-C does."""
+    """Whether the command has finished its clean-up."""
     _is_asked: bool = False
     interrupt: Callable[[], None] = lambda: os.kill(os.getpid(), signal.SIGINT)
 
