@@ -1,1 +1,1 @@
-"""The first hour on an account: steps from free to cheap, each with what it proves, compared with what is assumed."""
+"""Check a deployed stack in steps, from free to cheap, and compare the observations with the assumptions."""

@@ -1,4 +1,4 @@
-"""What a step has found: single comparisons, each with what was expected, what was seen, and a way out."""
+"""The findings of a step: comparisons with the expected value, the observed value and a way out."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

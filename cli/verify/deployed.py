@@ -1,4 +1,4 @@
-"""Step: what is deployed is what lies in this tree, template, functions, agent and state machine."""
+"""Step: the deployed template, functions, agent and state machine equal those of this tree."""
 
 import io
 import json
@@ -29,7 +29,7 @@ SHOWN = 5
 
 
 def checks(stack: Stack) -> Iterator[Check]:
-    """Compare the submitted template with template.yaml, and what it has uploaded with the sources."""
+    """Compare the submitted template with template.yaml, and its uploaded artifacts with the sources."""
     name = stack.deployment.stack
     is_there = bool(stack.deployment.outputs)
     deploy = "deploy it: `sam build && sam deploy --guided`, or choose another --stack or --region"
@@ -60,10 +60,10 @@ def _loaded(body: Any) -> dict[str, Any]:
 
 
 def without_artifacts(template: dict[str, Any]) -> dict[str, Any]:
-    """Return a template without what building, packaging and deploying change.
+    """Return a template without the parts that building, packaging and deploying change.
 
-    These are the addresses of artifacts, a release's parameters for them and the runtime that it was built for, what a
-    parameter is where nobody gives it, and metadata. The CDK writes `Fn::GetAtt` as a text and `DependsOn` as a list.
+    These are addresses of artifacts, a release's parameters for them, the runtime that it was built for, defaults of
+    parameters, and metadata. The CDK writes `Fn::GetAtt` as a text and `DependsOn` as a list.
     """
     plain = json.loads(json.dumps(template), object_hook=_get_att_as_list)
     functions = plain.get("Globals", {}).get("Function", {})

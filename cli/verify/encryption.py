@@ -1,6 +1,6 @@
-"""Whether the key of the parameter KmsKeyArn can be used: its state, and what its policy leaves to roles and logs.
+"""Step: the key of the parameter KmsKeyArn can be used: its state, and the grants of its policy to roles and logs.
 
-The policies of the roles are the stack's own; what the key's policy does not leave to them, none of these grants.
+The roles' own policies grant the key only if the key's policy delegates to IAM.
 https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-default.html
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
 """

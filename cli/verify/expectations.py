@@ -1,4 +1,4 @@
-"""What happened in a run beside what plan and local cloud assume. Pure: documents in, checks out."""
+"""Compare the observations of a run with the assumptions of plan and local cloud. Pure: documents in, checks out."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ SLOW_INSTANCE = "is slower than the volume"
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a run has left behind."""
+    """The documents of a run."""
 
     plan: PlanDocument
     summary: SummaryDocument
@@ -35,7 +35,7 @@ class Evidence:
 
 
 def compare(evidence: Evidence) -> Iterator[Check]:
-    """Compare everything that can be: what must be so first."""
+    """Compare all documents that exist; requirements first, then assumptions."""
     for result in evidence.summary["cells"]:
         yield _measured(result)
     yield from _complete(evidence)
@@ -83,7 +83,7 @@ def _cost(evidence: Evidence) -> Iterator[Check]:
 
 
 def _cell(cell: PlanCell, evidence: Evidence) -> Iterator[Check]:
-    """Yield what a fleet's times were."""
+    """Yield checks of a fleet's times."""
     samples = [document for document in evidence.samples if document["cell"] == cell["id"]]
     if not samples:
         return

@@ -81,7 +81,7 @@ def plan_only(stack: Stack, measurement: Measurement) -> Iterator[Check]:
 
 
 def measure(stack: Stack, measurement: Measurement) -> Iterator[Check]:
-    """Run a matrix as `matrix run` does, and compare what happened with what is assumed."""
+    """Run a matrix as `matrix run` does, and compare the observations with the assumptions."""
     began_at = time.time()
     service = stack.service
     run, execution = _run(service, measurement.planned(stack.deployment.region))
@@ -118,7 +118,7 @@ def _run(service: Service, planned: Planned) -> tuple[str, Check]:
 
 
 def evidence_of(stack: Stack, run: str, began_at: float) -> Evidence | None:
-    """Return what a run has left; None where it ended before its analysis."""
+    """Return the documents of a run. None if it ended before its analysis."""
     service = stack.service
     plan, summary, receipt = (service.document(run, f"{name}.json") for name in ("plan", "summary", "receipt"))
     if plan is None or summary is None or receipt is None:

@@ -1,4 +1,4 @@
-"""verification.json and verification.md: what was proved, what differs from what is assumed, and what to do."""
+"""verification.json and verification.md: results of the checks, deviations from assumptions, and ways out."""
 
 import time
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ def to_document(deployment: Deployment, outcomes: Sequence[Outcome], at: float) 
 
 
 def to_markdown(document: dict[str, Any]) -> str:
-    """Return the same for people: the steps, then what is broken or differs, then every comparison."""
+    """Return verification.md: the steps, then failures and deviations, then all comparisons."""
     day = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(document["at"]))
     where = "this machine's local cloud, which proves the way and nothing about AWS"
     if document["environment"] == "aws":

@@ -1,9 +1,9 @@
-"""Step: every call that runs make, asked of the deployed roles by IAM's policy simulator, which is free.
+"""Step: IAM's policy simulator, which is free, allows the deployed roles every call that runs make.
 
 calls.json holds the calls of all runs of tests/system/test_privilege.py on the local cloud, each once, with resource
-and condition keys. The simulator judges the roles as they are deployed, with their permission boundaries, which no
-local cloud knows. Of the organization's policies it judges those without conditions on global keys only, and almost
-every organization has one with such a condition (aws:RequestedRegion): what only they deny stops nothing here.
+and condition keys. The simulator evaluates the deployed roles with their permission boundaries, which the local cloud
+does not know. It evaluates policies of the organization only if they have no conditions on global keys. Almost every
+organization has such a condition (aws:RequestedRegion), so a denial by the organization alone does not fail the step.
 https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_testing-policies.html
 """
 
@@ -68,7 +68,7 @@ def checks(stack: Stack) -> Iterator[Check]:
 
 
 def _is_of_stack(call: Mapping[str, str], stack: Stack) -> bool:
-    """Return whether a stack has the role of a call, and all that its resource names."""
+    """Return whether a stack has the role of a call and everything that the call's resource names."""
     return call["role"] in stack.resources and _names_in(call["resource"]) <= _known(stack).keys()
 
 
@@ -129,7 +129,7 @@ def _names_in(text: str) -> set[str]:
 
 
 def _known(stack: Stack) -> dict[str, str]:
-    """Return what stands for the names of a call: values of parameters, physical ids, and what each stack has."""
+    """Return the values for the names in a call: parameters, physical ids, and attributes of the stack."""
     deployment = stack.deployment
     return {
         **{name: value for name, value in stack.parameters.items() if value},

@@ -1,4 +1,4 @@
-"""Requests and responses of a verification, with ids and addresses replaced: what tests/recorded replays."""
+"""Record requests and responses of a verification, with ids and addresses replaced, for tests/recorded."""
 
 import json
 import re

@@ -26,7 +26,7 @@ class Stack:
 
     @cached_property
     def service(self) -> Service:
-        """What `matrix run` calls of the stack."""
+        """The service of the stack that `matrix run` calls."""
         return Service(self.deployment)
 
     @cached_property
@@ -41,7 +41,7 @@ class Stack:
 
     @cached_property
     def parameters(self) -> dict[str, str]:
-        """What the stack was deployed with, defaults included."""
+        """Parameters of the deployed stack, defaults included."""
         [described] = self.client("cloudformation").describe_stacks(StackName=self.deployment.stack)["Stacks"]
         return {each["ParameterKey"]: each.get("ParameterValue", "") for each in described.get("Parameters", [])}
 
@@ -52,7 +52,7 @@ class Stack:
 
     @property
     def names(self) -> dict[str, str]:
-        """What a record must not hold, by what it has in place of it; nothing where there is no stack."""
+        """Texts that a record must not contain, by their replacement. Empty if there is no stack."""
         if not self.deployment.outputs:
             return {}
         own = {logical: physical.rpartition(":")[2] for logical, physical in self.resources.items()}
@@ -72,7 +72,7 @@ class Stack:
 
     @cached_property
     def launch_settings(self) -> dict[str, str]:
-        """What Launch fleet is told: SUBNET_IDS and LAUNCH_TEMPLATE_ID, also where the VPC is the user's own."""
+        """Environment of Launch fleet: SUBNET_IDS and LAUNCH_TEMPLATE_ID, also if the VPC is the user's own."""
         function = self.resources["LaunchFleetFunction"]
         configuration = self.client("lambda").get_function_configuration(FunctionName=function)
         return dict(configuration["Environment"]["Variables"])

@@ -1,4 +1,4 @@
-"""The steps of the first hour, from free to cheap: what each proves and costs, and which comes next."""
+"""The steps of `matrix verify`, from free to cheap: claim, cost and next step of each."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,12 +26,12 @@ class Step:
     proves: str
     take: Callable[[], Iterable[Check]]
     usd: float = 0.0
-    """What it is expected to cost."""
+    """Its expected cost."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out of a step."""
+    """The result of a step."""
 
     step: Step
     checks: tuple[Check, ...] = ()
@@ -88,7 +88,7 @@ def take(steps: Sequence[Step], begins: Callable[[Step], None], ends: Callable[[
 
 
 def _checks(step: Step) -> Iterator[Check]:
-    """Yield a step's checks; an error of AWS is one that is broken."""
+    """Yield a step's checks. An error of AWS counts as a failed check."""
     try:
         yield from step.take()
     except (ClientError, BotoCoreError, CommandError) as error:
