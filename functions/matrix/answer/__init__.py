@@ -1,1 +1,1 @@
-"""What the samples mean: results of cells, costs, ceilings, comparisons, fits and the decision."""
+"""Analysis of samples: results of cells, costs, bottlenecks, comparisons, fits and the recommendation."""

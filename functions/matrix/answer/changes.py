@@ -1,4 +1,4 @@
-"""What was different where a figure changed: the facts of two runs' instances side by side."""
+"""Compare the provenance of two runs' instances, to explain a changed figure."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -15,7 +15,7 @@ class Changed(NamedTuple):
 
 
 def what_changed(before: Iterable[Facts], after: Iterable[Facts]) -> list[Changed]:
-    """Return each fact of provenance whose values differ; one that only one of the two knows is no change."""
+    """Return each fact of provenance whose values differ. A fact that only one run has is no change."""
     old, new = _values(before), _values(after)
     return [
         Changed(fact, sorted(old[fact]), sorted(values))

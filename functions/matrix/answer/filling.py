@@ -1,4 +1,4 @@
-"""What filling a cache adds to the cost of builds: once on a shared storage, or on each instance of its own."""
+"""Cost of filling a cache for builds: once on a shared storage, or on each instance with its own storage."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from matrix.terms.documents import summary as documents
 
 @dataclass(frozen=True)
 class Filling:
-    """How long a cache takes to fill, on how many instances, and what that costs for a fleet of so many builds."""
+    """Seconds to fill a cache, the instances that fill one, the cost, and the builds of the fleet."""
 
     seconds: float  # on one instance
     instances: int  # that fill a cache: all with storages of their own, else one of each file system
@@ -16,7 +16,7 @@ class Filling:
     basis: str
 
     def added_usd(self, times: int) -> float:
-        """Return what it adds to each build where each instance builds so many times with what was filled once."""
+        """Return the added US dollars per build if each instance builds this many times with a cache filled once."""
         return self.usd / (self.builds * times)
 
     def to_document(self) -> documents.Filling:

@@ -1,4 +1,4 @@
-"""Cells over time: what each measured in all runs that had it, and where it changed by more than chance explains."""
+"""Cells over time: the results of each cell in all its runs, and its significant changes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ UNDECIDED = "cannot tell"
 class KeptRun:
     """A run: its summary, and the results of its cells by id.
 
-    `references` are what others published of the same points, as `matrix.published.beside` puts it beside.
+    `references` are published figures of the same points, from `matrix.published.beside`.
     """
 
     summary: SummaryDocument

@@ -1,7 +1,7 @@
-"""Several launches of a cell as one result: their samples beside each other, and launches the units of its intervals.
+"""Join the launches of a cell to one result. Launches are the units of its intervals.
 
-Each launch has a result of its own, as a cell that is launched once has; what it says of its samples is said again here
-of all of them, and what it saw of its file system and instances (a ceiling, use, curves) is taken from there.
+Each launch has a result like a cell that is launched once. Statistics are computed again from the samples of all
+launches. Observations of file systems and instances (ceilings, use, curves) are taken from the launches' results.
 """
 
 from collections import Counter
@@ -189,7 +189,7 @@ def _medians(uses: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def _latencies(of_launches: Sequence[Mapping[str, Latency]]) -> dict[str, Latency]:
-    """Merge the bins of all launches; of what is over instances only the launches' own figures are left to join."""
+    """Merge the histograms of all launches. Figures over instances are joined from the launches' own figures."""
     joined: dict[str, Latency] = {}
     for name in sorted({name for latencies in of_launches for name in latencies}):
         launches = [latencies[name] for latencies in of_launches if name in latencies]
@@ -282,7 +282,7 @@ def _not_measured(launches: Sequence[Launch]) -> list[CellWarning]:
 
 
 def _warnings(launches: Sequence[Launch]) -> list[CellWarning]:
-    """What launches warn of beside their points, each once, with the launches unless all of them do."""
+    """Return the warnings of launches that concern no point, each once, with its launches unless all have it."""
     warned: list[tuple[CellWarning, list[int]]] = []
     for launch, result in launches:
         of_points = point_warnings(result["points"])

@@ -1,8 +1,8 @@
-"""How much of what one layer was asked for the next one saw: a cache or an amplification, as a ratio of two counts.
+"""Traffic of a layer as a share of the layer above: below 1 a cache answers, above 1 traffic is amplified.
 
-Programs ask their mount, the mount its volume or its server, the server its disks. Of the instances the agents'
-counters tell both sides of each step. Of the servers CloudWatch does, by the minute: there the minutes of a point count
-in which the point moved most of what the instances moved at all.
+The layers are program, mount, volume or server, and the server's disks. Agents count both sides of programs and mounts
+for each step. CloudWatch counts servers per minute; a minute counts for a point if the point caused most of the
+instances' traffic in it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,10 +25,10 @@ WRITTEN = ("bytes", "write_bytes")
 
 
 def of_samples(params: Mapping[str, Any], samples: Sequence[Taken]) -> list[Layer]:
-    """Return how much of what programs did went through their mounts, and of that to the volumes, at one point.
+    """Return the ratios mount / programs and volumes / mount at one point.
 
-    Each ratio is of sums over all samples that have both counts. fio's ramp is left out of what it says it has done and
-    not out of what the kernel counted, so with one the programs are left out.
+    Each is a ratio of sums over all samples that have both counts. fio excludes its ramp from its own counts, but the
+    kernel does not, so programs are left out if there is a ramp.
     """
     taken = [(sample, by_mount(file, sample.counters)) for file, sample in samples]
     mounts = [(sample, moved) for sample, moved in taken if moved]
@@ -46,10 +46,10 @@ def of_samples(params: Mapping[str, Any], samples: Sequence[Taken]) -> list[Laye
 
 
 def of_server(result: ResultDocument) -> dict[str, list[Layer]]:
-    """Return how much of what the mounts passed on each server saw, and of that its disks, by point.
+    """Return the ratios server / mounts and disks / server, by point.
 
-    A point is missing where it shared its minutes with others, where a minute's value has not arrived, where it moved
-    next to nothing, or where not all instances have told what they moved.
+    A point is missing if it shared its minutes with others, if a minute's value has not arrived, if it moved almost
+    nothing, or if some instances have no counts.
     """
     kept = result.get("cloudwatch")
     moved = kept.get("moved") if kept else None

@@ -38,10 +38,10 @@ def behind_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
 
 
 def highest_rates(cell: PlanCell, points: Sequence[PointResult]) -> list[HighestRate]:
-    """Return, for each sweep of rates of a cell whose workload has a limit, the highest rate up to which it was kept.
+    """Return the highest rate within the latency limit, for each open-loop sweep of a cell whose workload has a limit.
 
-    Of one instance in one repetition that is the last rate before the first at which its P99 was above the limit or it
-    fell behind; 0 where that was the lowest. So a rate above one that failed does not count, whatever it shows.
+    For one instance in one repetition it is the last rate before the first rate that failed: P99 above the limit, or
+    the instance fell behind. 0 if the lowest rate failed. Rates above a failed one do not count, even if they passed.
     """
     limit_ms = cell["workload"].get("p99AtMostMs")
     if limit_ms is None:

@@ -54,13 +54,15 @@ def cell_result(
     launched: int | None = None,
     shortfall: str = "",
 ) -> ResultDocument:
-    """Return what came out of a cell: for each point and metric the percentiles over all samples of all instances.
+    """Return the result of a cell: percentiles of each point and metric over all samples of all instances.
 
-    `error` (name and message) makes it a failed cell; whatever was measured until then is in it all the same, with
-    `n` below `expected_n`. `actual_s` is the wall time from launch to the end. `launched` is how many instances ran
-    where that is known, `shortfall` why they are fewer than the fleet's count: what reached its quorum is measured,
-    with `n` below `expected_n` and a warning that says so first. `curves` are instances' rates over time by point
-    (matrix.samples.rates), `over_time` what the fleet moved (matrix.samples.over_time).
+    - `error` (name and message) makes it a failed cell. It keeps its samples so far, with `n` below `expected_n`.
+    - `actual_s`: seconds of wall time from launch to end.
+    - `launched`: number of launched instances, if known.
+    - `shortfall`: reason why they are fewer than the fleet's count. If they reach the quorum, the cell is measured
+      with `n` below `expected_n` and the shortfall as its first warning.
+    - `curves`: the instances' rates over time by point (matrix.samples.rates).
+    - `over_time`: the fleet's traffic over time (matrix.samples.over_time).
     """
     count = cell["fleet"]["count"]
     ran = count if launched is None else launched
@@ -103,7 +105,7 @@ def cell_result(
 
 
 def point_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
-    """Return what a reader must know of the figures of a cell's points."""
+    """Return the warnings about the figures of a cell's points."""
     return [
         *_overhead_warnings(points),
         *tool_warnings(points),
@@ -144,7 +146,7 @@ def missing_samples(cell: PlanCell, files: Sequence[SampleFile], launched: int |
 
 
 def without_samples(point: PointResult) -> PointResult:
-    """Return a point's result without what grows: single values, curves and histograms, which result.json keeps."""
+    """Return a point's result without single values, curves and histograms, which only result.json keeps."""
     latencies = {
         name: {key: value for key, value in histogram.items() if key != "bins_ns"}
         for name, histogram in (point.get("latency") or {}).items()
@@ -218,7 +220,7 @@ def _metric_result(
 
 
 def _columns(taken: Sequence[Taken], names: Sequence[str]) -> SampleColumns:
-    """Every value of a point, in columns: what a comparison and the charts of a report need."""
+    """Return all values of a point in columns, for comparisons and the charts of a report."""
     return {
         "instance": [file.instance.id for file, _ in taken],
         "repetition": [sample.repetition for _, sample in taken],
@@ -230,14 +232,14 @@ def _columns(taken: Sequence[Taken], names: Sequence[str]) -> SampleColumns:
 
 
 def _fleet_rates(samples: Sequence[Sample], repetitions: Iterable[int], count: int) -> list[FleetRate]:
-    """Return, for each repetition that every launched instance finished, what the fleet did per second.
+    """Return the fleet's rates for each repetition that all launched instances finished.
 
     - `span_s`: seconds from the first start to the last end of the work itself, by the instances' own wall clocks.
       The start of programs, a ramp and a report are not in it; an instance that starts late is, as it should be.
     - `first_done_s`: seconds from the first start until the first instance had ended
     - `<unit>_per_s`: all work over `span_s`, stragglers included (elbencho's "last done")
-    - `<unit>_per_s_first_done`: what was done until the first instance ended, over `first_done_s`: the rate while all
-      worked, each instance taken to work evenly
+    - `<unit>_per_s_first_done`: work done until the first instance ended, over `first_done_s`: the rate while all
+      instances worked, if each works evenly
     - `start_spread_s`: seconds between the earliest and the latest start
     """
     rates: list[FleetRate] = []
@@ -266,7 +268,7 @@ def _fleet_rates(samples: Sequence[Sample], repetitions: Iterable[int], count: i
 
 
 def _share_until(moment: float, span: tuple[float, float]) -> float:
-    """What share of an even piece of work was done by a moment."""
+    """Return the share of a piece of work that was done at a moment, if it proceeds evenly."""
     start, end = span
     return min(1.0, max(0.0, (moment - start) / (end - start))) if end > start else 1.0
 
@@ -288,7 +290,7 @@ def _warnings(files: Sequence[SampleFile]) -> list[CellWarning]:
 
 
 def _findings(points: Sequence[Mapping[str, Any]]) -> list[CellWarning]:
-    """What the statistics found odd about the metric that the workload is judged by; of others it is in the metric."""
+    """Return statistical findings about the primary metric, for the warnings. Other metrics keep theirs."""
     return [
         cast("CellWarning", {**finding, "points": [point["id"]], "metric": name})
         for point in points
@@ -302,10 +304,9 @@ def run_summary(
     *, run: str, plan: PlanDocument, environment: str, started_at: float | None, finished_at: float | None,
     results: Mapping[str, ResultDocument], left_behind: Sequence[LeftBehind],
 ) -> SummaryDocument:  # fmt: skip
-    """Return the document that every output is made from. A planned cell without a result is a failed cell.
+    """Return summary.json, the source of all outputs. A planned cell without a result counts as failed.
 
-    Of a cell that was launched several times `results` have what `launches.join` makes of them, and the totals count
-    each launch.
+    For a cell with several launches `results` has the joined result of `launches.join`; the totals count each launch.
     """
     planned = {cell["id"]: cell for cell in plan["cells"]}
     names = dict.fromkeys(cell.get("joined", cell["id"]) for cell in plan["cells"])

@@ -1,6 +1,6 @@
-"""A run's figures as flat rows, one for each metric of each point of each cell, for tables that answer questions.
+"""A run's figures as flat rows for queries: one row for each metric of each point of each cell.
 
-No name is one that DynamoDB or Athena reserves, so queries need no placeholders. What has no value is left out.
+No name is a reserved word of DynamoDB or Athena, so queries need no placeholders. Missing values are left out.
 """
 
 import json
@@ -52,7 +52,7 @@ class Origin:
 
     @classmethod
     def of_summary(cls, summary: SummaryDocument, region: str | None) -> "Origin":
-        """Return what a summary says of it; of published figures nobody knows the time."""
+        """Return the run's facts from its summary. Published figures have no time."""
         return cls(summary["run"], summary["name"], summary["environment"], region, summary.get("started_at") or 0.0)
 
 

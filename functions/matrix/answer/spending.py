@@ -1,4 +1,4 @@
-"""What runs have cost, summed by owner, matrix and month, from their receipts."""
+"""Cost of runs by owner, matrix and month, from their receipts."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime

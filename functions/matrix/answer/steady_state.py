@@ -1,4 +1,4 @@
-"""Steady state: whether a point's rate had settled within its steps, from when on, and what came before."""
+"""Steady state: whether a point's rate settled within its steps, when, and the rate before."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Tool-bound points: what comes near the ceiling of its tool measured the tool, and says little of the storage."""
+"""Points limited by the load generator: their rate is near the tool's own ceiling, so they measure the tool."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -14,7 +14,7 @@ BOUND_SHARE = 0.5
 
 
 def tool_ceiling(point: str, taken: Sequence[Taken]) -> ToolCeiling | None:
-    """Return what a point's tool reached without a storage, and what share of it the point reached; None if unknown.
+    """Return (ceiling of the tool without a storage, share of it that the point reached). None if unknown.
 
     Both are medians: of the instances' ceilings, and of all samples' shares of their own instance's ceiling.
     """

@@ -1,4 +1,4 @@
-"""The values that the points of a run are judged by: of its summary and its results what a comparison needs."""
+"""The values of a run's points for comparisons, from its summary and results."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

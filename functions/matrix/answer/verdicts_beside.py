@@ -1,4 +1,4 @@
-"""How a run came out beside another one, as a small document: what `matrix compare` says, without its points."""
+"""The result of comparing a run with another one as a small document: as `matrix compare`, without its points."""
 
 import math
 from collections import Counter

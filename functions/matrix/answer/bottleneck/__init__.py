@@ -1,7 +1,7 @@
-"""Which limit held a cell back? One named bottleneck with evidence: what was counted, published and provisioned.
+"""Name the limit that held a cell back, with evidence from counted, published and provisioned figures.
 
-Ceilings are looked at one by one (`provisioned`, `watched`, `clients`), each yields how much of it was used; `verdict`
-names the one that was reached at most points, says why the others were not it, and what could not be seen.
+`provisioned`, `watched` and `clients` yield ceilings, each with the share of it that every point used. `verdict` names
+the ceiling that most points reached, the reasons against the others, and the ceilings without data.
 """
 
 from matrix.answer.bottleneck.refreshing import is_late, refreshed

@@ -1,4 +1,4 @@
-"""What points did faster than storage and instance always may: it is paid from credits, and ends with them."""
+"""Points that were faster than the sustained limits of storage or instance, so that they used up credits."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ class _Limited:
 
 
 def on_credits(evidence: Evidence) -> dict[str, list[OnCredits]]:
-    """Return what each point did on credits: rate, what is sustained, and for how long a full balance lasts.
+    """Return the bursts of each point: rate, sustained rate, and the seconds that a full balance lasts.
 
-    Only what is AWS's has credits. A point that is not listed was no faster than it can always be, or its rate is not
-    known. Of an EFS file system what an empty one sustains counts, since a benchmark stores little.
+    Only storages and instances of AWS have credits. A point that is not listed stayed within the sustained limits, or
+    its rate is unknown. For EFS the sustained rate is that of an empty file system, since a benchmark stores little.
     """
     points: dict[str, list[OnCredits]] = {}
     if not evidence.is_on_aws:

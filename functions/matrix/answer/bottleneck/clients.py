@@ -1,4 +1,4 @@
-"""Ceilings on the instances' side: their processors, the tool itself, and what EC2 allows an instance."""
+"""Ceilings on the instances' side: processors, the load generator, and EC2's limits of the instance type."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -71,7 +71,7 @@ def _allowances(evidence: Evidence) -> Iterator[Ceiling]:
 
 
 def _network(evidence: Evidence) -> Iterator[Ceiling]:
-    """Bytes in one direction against what the instance type has always, and for as long as its credits last."""
+    """Compare bytes in one direction with the instance type's sustained limit and its limit on credits."""
     limits = evidence.instance_limits.get("network_bytes_per_s") or {}
     rates = {
         point: max(use["network_received_bytes_per_s"], use["network_sent_bytes_per_s"])

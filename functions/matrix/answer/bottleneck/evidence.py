@@ -1,4 +1,4 @@
-"""What a bottleneck is found from: a cell's result, with the metrics and limits that were kept in it."""
+"""The evidence for a bottleneck: a cell's result with its stored metrics and limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class Evidence:
 
     @property
     def metrics(self) -> StorageMetrics:
-        """What is counted of storages of this type."""
+        """The metrics of this type of storage."""
         return metrics_of(self.kind)
 
     @property
@@ -71,12 +71,12 @@ class Evidence:
 
     @cached_property
     def uses(self) -> dict[str, Mapping[str, float]]:
-        """What each measured point took of one instance, by its id."""
+        """Resource use of one instance at each measured point, by the point's id."""
         return self._uses("use")
 
     @cached_property
     def fleet_uses(self) -> dict[str, Mapping[str, float]]:
-        """What all instances together took at each measured point."""
+        """Resource use of all instances together at each measured point, by the point's id."""
         return self._uses("fleet_use")
 
     def _uses(self, name: str) -> dict[str, Mapping[str, float]]:
@@ -98,7 +98,7 @@ class Evidence:
 
     @property
     def instance_limits(self) -> Mapping[str, Any]:
-        """What EC2 says of the instance type; empty where it was not asked."""
+        """EC2's limits of the instance type. Empty if they were not queried."""
         return self.result.get("instance_limits") or {}
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What EC2 allows an instance of a type on its way to EBS and to the network, from DescribeInstanceTypes."""
+"""EBS and network limits of an instance type, from DescribeInstanceTypes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,9 +12,9 @@ GBIT_BYTES = 125e6
 
 
 def limits_of(described: Mapping[str, Any]) -> dict[str, Limit]:
-    """Return baseline and maximum of what is limited: `ebs_iops`, `ebs_bytes_per_s`, `network_bytes_per_s` (one way).
+    """Return (baseline, maximum) of `ebs_iops`, `ebs_bytes_per_s` and `network_bytes_per_s` (one direction).
 
-    What the type does not say is left out. The baseline can be had always, the maximum as long as credits last.
+    Limits that the type's description lacks are left out. The baseline is sustained, the maximum lasts with credits.
     """
     ebs = described.get("EbsInfo", {}).get("EbsOptimizedInfo", {})
     # Agents use the first network card only, so its limits apply.
@@ -28,9 +28,9 @@ def limits_of(described: Mapping[str, Any]) -> dict[str, Limit]:
 
 
 def reached(limits: Mapping[str, Limit], described: Mapping[str, Any], storage: Part, fleet: Fleet) -> dict[str, Limit]:
-    """Return what of a type's limits an instance of the fleet reaches with its volumes, one or those of a stripe.
+    """Return the limits of a type that an instance of the fleet can reach with its volumes (one, or a stripe).
 
-    A weighting shifts bandwidth between EBS and the network, and volumes reach only the EBS cards that they are on.
+    A bandwidth weighting shifts bandwidth between EBS and the network, and volumes use only the EBS cards they are on.
     """
     pairs = {name: Bandwidth(limit["baseline"], limit["maximum"]) for name, limit in limits.items()}
     if "ebs_bytes_per_s" in pairs and "network_bytes_per_s" in pairs:

@@ -1,7 +1,10 @@
-"""What the storage was bought to give, against what the instances moved: known at once, without CloudWatch.
+"""Compare the instances' traffic with the provisioned limits of the storage, without CloudWatch.
 
-Of EBS the kernel's counters of the disk decide, as they come after caches and merging; of NFS the mount's, as far as
-they tell what the server's disks did; of an emulated storage what the engines did, as nothing else is limited there.
+The traffic is taken from:
+
+- EBS: the kernel's disk counters, which count after caches and merging;
+- NFS: the mount's counters, as far as they correspond to the server's disks;
+- an emulated storage: the engines' operations, since nothing else is limited there.
 """
 
 import math
@@ -20,7 +23,7 @@ BLOCKS = ("block_bytes", "page_bytes")
 
 
 def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
-    """Yield the storage's own ceilings where they hold and what they limit was counted."""
+    """Yield the storage's own ceilings that apply and whose traffic was counted."""
     known = _limits(evidence)
     if known is None:
         return
@@ -91,7 +94,7 @@ def moved_bytes(evidence: Evidence, use: Mapping[str, float]) -> float | None:
 def _ceiling(
     name: str, rates: Mapping[str, float | None], most: float, unit: str, scale: float, *, is_of_client: bool = False
 ) -> Iterator[Ceiling]:
-    """Yield a ceiling with the shares of those points whose rate is known and can be of what it limits."""
+    """Yield a ceiling with its share at each point whose rate is known and comparable."""
     shares = {point: rate / most for point, rate in rates.items() if rate is not None}
     shares = {point: share for point, share in shares.items() if share <= BEYOND}
     if not shares or not math.isfinite(most):

@@ -17,10 +17,10 @@ def is_late(result: ResultDocument) -> bool:
 def refreshed(
     result: ResultDocument, environment: str, read: Callable[[WatchedResources, float, float], CloudWatchMetrics]
 ) -> ResultDocument:
-    """Return a result with its metrics as they are now, and the bottleneck and layers that follow from them.
+    """Return a result with metrics that are read again, and with its bottleneck and layers computed anew.
 
-    `read` is given the resources and the first and last moment. What was there before stays where it could not ask, or
-    where CloudWatch has thrown away what it had: minutes after 15 days.
+    `read` gets the resources and the first and last moment. Earlier values stay if CloudWatch could not be queried or
+    has deleted its own (values per minute after 15 days).
     """
     kept = result["cloudwatch"]
     now = read(kept["resources"], kept["from"], kept["to"])

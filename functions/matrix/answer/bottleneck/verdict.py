@@ -1,4 +1,4 @@
-"""From ceilings to one name: what bound the cell, by which evidence, what to do, and why it was nothing else."""
+"""Choose one bottleneck from the ceilings, with its evidence, advice, and the reasons against the others."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,7 +66,7 @@ def _rank(ceiling: Ceiling) -> tuple[int, int, float]:
 
 
 def _name_at(point: str, ceilings: Sequence[Ceiling]) -> str:
-    """The ceiling that a point reached; of several the one that is the least likely to be a mere companion."""
+    """Return the ceiling that a point reached. Of several, the one least likely to be a mere consequence of another."""
     reached = [ceiling for ceiling in ceilings if ceiling.is_reached(point)]
     return min(reached, key=_rank).name if reached else NOT_SATURATED
 
@@ -80,7 +80,7 @@ def _cell_name(points: Mapping[str, str], *, has_storage: bool) -> str:
 
 
 def _waiting(evidence: Evidence) -> Waiting | None:
-    """Little's law: where workers times rate per worker is what the latency allows, latency is what binds."""
+    """Little's law: if the rate is near workers / latency, latency is the bottleneck."""
     for point, use in evidence.uses.items():
         workers, latency_s = use.get("workers"), use.get("latency_s")
         rate = use.get("operations_per_s") or use.get("files_per_s")
@@ -116,7 +116,7 @@ def _smallest_that_carries(evidence: Evidence) -> str | None:
 
 
 def _unseen(evidence: Evidence, of_storage: Sequence[Ceiling]) -> Iterator[Unseen]:
-    """What could not be looked at: an absent figure is never taken for zero."""
+    """Return the ceilings without data. A missing figure never counts as zero."""
     yield from _absent(evidence)
     if not of_storage:
         yield {"code": "storage-use" if evidence.is_on_aws else "storage-limits"}

@@ -1,7 +1,7 @@
-"""What AWS itself saw of volumes, file systems and instances, in CloudWatch.
+"""Ceilings from CloudWatch's metrics of volumes, file systems and instances.
 
-Its values are of whole minutes: each is held against the points that were measured then. A minute that a point fills
-only in part tells too little of it, never too much.
+Values cover whole minutes; each is compared with the points measured in that minute. If a point fills only a part of a
+minute, its share is underestimated, never overestimated.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -23,7 +23,7 @@ SECONDS_OF_CREDITS = 60.0
 
 
 def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
-    """Yield what CloudWatch has values for."""
+    """Yield the ceilings for which CloudWatch has values."""
     for limit in evidence.metrics.limits:
         if limit.says == "held":
             yield from _told(evidence, limit, lambda value: value >= 1.0, "throttled")
@@ -118,7 +118,7 @@ def _value(evidence: Evidence, metric: str, at: float, whose: str) -> float | No
 
 
 def _metered_throughput(evidence: Evidence, metered: MeteredThroughput) -> Iterator[Ceiling]:
-    """Metered bytes against what AWS permitted in the same minute; where credits raise that, with those left."""
+    """Compare metered bytes with the permitted ones of the same minute, and show the credits that raise the limit."""
     permitted = {at: value for series in evidence.series(metered.permitted) for at, value in series}
     values = [
         (at, series.period_s, value / series.period_s / permitted[at], _whose(series))

@@ -1,11 +1,11 @@
-"""Which storage to take: the cheapest that is fast enough, by what margin, at what risk, and how the others came out.
+"""Recommend a storage: the cheapest that is fast enough, with margin, risks and the results of the others.
 
-"Fast enough" looks at the slow end. `percentile` 90 means that 90 % of the samples are at least this good: of durations
-that is P90, of rates P10, since of rates P0 is the slowest. Where single values are not known, as in published tables,
-a rate's slow end can only be its P0; that is said. Without an objective, storages are ranked by their medians where so
-few values do not carry the slow end of one of them. What ranks them is what is tested.
+"Fast enough" uses the tail. `percentile` 90 means that 90 % of the samples are at least this good: P90 of durations,
+P10 of rates. If single values are unknown, as in published tables, the tail of a rate is its P0; the answer shows that.
+Without an objective, storages are ranked by medians if one of them has too few samples for its tail. The significance
+test uses the same percentile as the ranking.
 
-One question per workload, point and fleet: which storage? Storages are compared where everything else is the same.
+There is one question for each workload, point and fleet. Storages are compared only if everything else is equal.
 """
 
 from collections.abc import Mapping

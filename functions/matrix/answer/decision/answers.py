@@ -1,4 +1,4 @@
-"""A question's answer: which candidate it is, by what margin and at what risk, and how the others came out.
+"""The answer to a question: the recommended storage, its margin and risks, and the results of the others.
 
 It is made of codes and numbers; `matrix.text.decisions` writes the words.
 """
@@ -13,7 +13,7 @@ from matrix.terms.documents import summary as documents
 
 
 def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
-    """Judge every candidate of a question, and choose where an objective is given and what was measured is for sale."""
+    """Judge all candidates of a question. Choose one if there is an objective and AWS sells the measured storage."""
     for candidate in question.candidates:
         candidate.on_front = _is_on_front(candidate, question)
         candidate.verdict = {"code": "lost" if candidate.lost else "no-figure"}
@@ -89,9 +89,9 @@ def _against_objective(candidate: Candidate, meeting: list[Candidate], wanted: O
 
 
 def _rank(question: Question, *, for_sale: bool) -> None:
-    """Without an objective: what is fastest, what is cheapest, and whether the figures tell them apart.
+    """Without an objective: the fastest, the cheapest, and whether their difference is significant.
 
-    Nothing is cheapest that is not `for_sale`: this machine's speed at AWS's prices is nobody's cost.
+    Only candidates that are `for_sale` can be the cheapest: local speed at AWS's prices is no real cost.
     """
     ranked = question.ranked
     if not question.is_comparison:

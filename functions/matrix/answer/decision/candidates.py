@@ -34,13 +34,13 @@ class Candidate:
 
     @property
     def value(self) -> float:
-        """The value it is ranked by; only of those that have one."""
+        """The value that ranks it. Only for candidates that have one."""
         assert self.ranked is not None  # noqa: S101 - only those that were judged are asked
         return self.ranked.value
 
     @property
     def usd(self) -> float | None:
-        """What a result costs; None where that is not known in full."""
+        """Cost of one result. None if a part of it is unknown."""
         return self.cost.usd if self.cost and not self.cost.missing else None
 
     def to_document(self) -> documents.Candidate:
@@ -102,7 +102,7 @@ class Question:
 
     @property
     def judged(self) -> list[Candidate]:
-        """Those that have a figure to be judged by."""
+        """Candidates with a value to judge by."""
         return [candidate for candidate in self.candidates if candidate.tail is not None and candidate.lost is None]
 
     @property
@@ -117,7 +117,7 @@ class Question:
 
     @property
     def ranked(self) -> list[Candidate]:
-        """Those that are judged, fastest first."""
+        """Judged candidates, fastest first."""
         return sorted(self.judged, key=lambda candidate: candidate.value, reverse=self.higher_is_better)
 
     @property
@@ -140,7 +140,7 @@ class Question:
         )
 
     def meeting(self, wanted: Objective) -> list[Candidate]:
-        """Those that reach the objective, cheapest first; those whose cost is not known in full come last."""
+        """Candidates that reach the objective, cheapest first. Those with unknown cost come last."""
         unpriced = [candidate for candidate in self.ranked if candidate.usd is None]
         return [candidate for candidate in [*self.priced, *unpriced] if wanted.is_met(candidate.value)]
 

@@ -1,4 +1,4 @@
-"""What a percentile must reach, and a percentile with what is known of how sure it is."""
+"""The target for a percentile, and a percentile with its confidence interval."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ HOUR_S = 3600.0
 
 @dataclass(frozen=True)
 class Objective:
-    """What the slow end must reach; `limit` None only looks at the slow end of the primary metric."""
+    """The target for the tail. `limit` None: no target, rank by the tail of the primary metric."""
 
     metric: str | None = None
     percent: float = USUAL_PERCENT

@@ -95,9 +95,9 @@ def _points_of(cell: Mapping[str, Any], full: Mapping[str, Any]) -> list[Mapping
 
 
 def _sweeps_of_rates(cell: Mapping[str, Any], full: Mapping[str, Any], wanted: Objective) -> list[Mapping[str, Any]]:
-    """Return each sweep of rates with a limit as if it were one point: what is asked is the highest rate.
+    """Return each open-loop sweep with a latency limit as one point, whose value is the highest rate within the limit.
 
-    It costs what its point at that rate costs. None where the objective is about another metric.
+    Its cost is that of the point at that rate. Empty if the objective has another metric.
     """
     if wanted.metric not in (None, HIGHEST_RATE):
         return []

@@ -1,4 +1,4 @@
-"""What a storage keeps of its speed in a job that goes on after credits are used up."""
+"""The speed of a storage in a job that lasts longer than its burst credits."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,11 +15,11 @@ from matrix.terms.names import shortest
 def judge_by_sustained(
     candidate: Candidate, cell: Mapping[str, Any], metric: str, wanted: Objective, *, higher_is_better: bool
 ) -> Candidate:
-    """Return a candidate as a job of the objective's length would find it, with the risk that its credits are.
+    """Return a candidate judged for a job of the objective's length, with the risk of its credits.
 
-    Without credits it stays as it is. Where they end before the job, rates are taken times what is sustained as a share
-    of what was measured, durations and costs divided by it: the limit that was exceeded stays the one that binds. Of
-    latencies, counts and a command's own metrics it is not known, so they stay, with the risk.
+    Without credits it does not change. If credits end before the job, rates are multiplied by sustained / measured
+    rate, durations and costs divided by it; the exceeded limit is assumed to stay the bottleneck. For latencies, counts
+    and a command's own metrics the effect is unknown, so they keep their values and get the risk.
     """
     paid: Sequence[OnCredits] = ((cell.get("bottleneck") or {}).get("on_credits") or {}).get(candidate.point, [])
     if not paid:

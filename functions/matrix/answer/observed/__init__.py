@@ -1,5 +1,5 @@
-"""What exists already: how a running volume or file system is used, and which storage would carry that at what cost.
+"""Observe an existing volume or file system: its use, and storages that would carry this load, with their cost.
 
-`asking` says what CloudWatch is asked, `tracks` what follows from its answer, `carrying` what other storages make of
-it, and `document` puts that together.
+`asking` has the queries to CloudWatch, `tracks` interprets the answers, `carrying` finds other storages, and `document`
+combines them.
 """

@@ -1,4 +1,4 @@
-"""What CloudWatch is asked about a storage that exists: which metrics, over which window, by which period."""
+"""CloudWatch queries for an existing storage: metrics, window and period."""
 
 import math
 from collections.abc import Mapping
@@ -86,7 +86,7 @@ def window(days: int, now: float, created_at: float) -> Window:
 
 
 def queries(subject: Subject, period_s: int) -> list[Query]:
-    """Return what GetMetricData is asked: at most 20 metrics of its 500."""
+    """Return the queries for GetMetricData: at most 20 of its 500."""
     dimension = "VolumeId" if subject.namespace == VOLUME else "FileSystemId"
     wanted: list[tuple[str, str, Mapping[str, str]]] = [
         (name, statistic, {dimension: subject.id})

@@ -1,4 +1,4 @@
-"""Which storages would carry what was asked of an observed one, and what they cost a month."""
+"""Storages that would carry the load of an observed one, with their monthly cost."""
 
 from collections.abc import Iterator
 
@@ -19,9 +19,9 @@ SIZED_FOR = (100.0, 99.0)
 
 
 def carriers(asked: Use, gib: float, window_s: float, book: PriceBook, *, only_shared: bool) -> list[Carrier]:
-    """Return the storages that come into question: those that carry everything first, the cheapest first.
+    """Return candidate storages: first those that carry the whole load, each group cheapest first.
 
-    `gib` is what they shall keep, `only_shared` leaves out volumes, which one instance alone has.
+    `gib` is the data to store. `only_shared` leaves out volumes, which only one instance can use.
     """
     sized: dict[str, Storage] = {}
     for level in SIZED_FOR:
@@ -62,7 +62,7 @@ def _carrier(storage: Storage, name: str, asked: Use, gib: float, window_s: floa
 
 
 def month_cost(storage: Storage, asked: Use, gib: float, window_s: float, book: PriceBook) -> Cost:
-    """Return what a storage costs in a month of 730 hours with the traffic of the window."""
+    """Return the cost of a storage for a month of 730 hours with the traffic of the window."""
     months = MONTH_S / window_s
     usage = Usage(
         seconds=Amount.exactly(MONTH_S),
@@ -88,7 +88,7 @@ def _over(storage: Storage, gib: float, asked: Use, period_s: float) -> Values:
 
 
 def _beyond_credits(burst: Burst, rates: Values, period_s: float) -> Iterator[bool]:
-    """Yield whether each rate is beyond what the balance allows, which is full at first. Unknown credits are none."""
+    """Yield for each rate whether credits are used up. The balance is full at first; unknown credits count as 0."""
     most = burst.credits or 0.0
     balance = most
     for rate in rates:

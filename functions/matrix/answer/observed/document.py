@@ -24,13 +24,13 @@ WHOLE = 0.999
 
 
 class NothingObserved(ValueError):
-    """CloudWatch has no value of what was asked for."""
+    """CloudWatch has no value for the queries."""
 
 
 def document(
     subject: Subject, window: Window, answers: Sequence[tuple[Query, Sequence[tuple[float, float]]]], book: PriceBook
 ) -> ObservedDocument:
-    """Return how the subject was used in the window, and what would carry that. `book` has the prices of its region.
+    """Return the subject's use in the window, and storages that would carry it. `book` has the prices of its region.
 
     Raises NothingObserved where neither throughput nor operations have a value.
     """

@@ -1,6 +1,6 @@
-"""What CloudWatch's sums say of a storage over time: throughput, operations, utilisation, waiting and credits.
+"""A storage over time from CloudWatch: throughput, operations, utilisation, waiting and credits.
 
-Every track has a value for each period of the window, NaN where there is none: absent is not zero.
+Every track has a value for each period of the window. A missing value is NaN, not zero.
 """
 
 import warnings
@@ -69,12 +69,12 @@ def gridded(
 
 
 def use(namespace: str, answers: Answers, storage: Storage | None, period_s: int) -> Use:
-    """Return how a storage of the namespace was used, from what `gridded` returns."""
+    """Return the use of a storage of the namespace, from the result of `gridded`."""
     return {VOLUME: _volume, EFS: _efs, FSX: _fsx}[namespace](answers, storage, period_s)
 
 
 def _together(*parts: Values) -> Values:
-    """Add what has a value; of periods without any there is none."""
+    """Add the tracks that have a value in a period. Without any, the sum is NaN."""
     values: Values = np.where(np.all(np.isnan(parts), axis=0), np.nan, np.nansum(parts, axis=0))
     return values
 
@@ -215,7 +215,7 @@ def described(tracks: Iterable[Track], window: Window) -> Iterator[ObservedMetri
 
 
 def _steady_limit(limit: float | Values | None) -> float | None:
-    """Return a limit that is the same all the time; one that changes is shown by what is used of it."""
+    """Return a limit if it is constant. A changing limit is shown by the utilisation instead."""
     if limit is None or isinstance(limit, float | int):
         return limit
     known = limit[~np.isnan(limit)]

@@ -1,11 +1,11 @@
-"""How a storage scales: the law that predicts best, its knee, sizes not measured, and where two storages cross.
+"""Scaling of a storage: the law that predicts best, its knee, predictions, and the size at which two storages cross.
 
-A model is chosen by what it gets wrong on points that it has not seen, not by how well it fits those it has: each size
-but the smallest is left out in turn, the largest among them, which is an extrapolation like the one asked for (Stone
-1974, J. R. Stat. Soc. B 36, 111-147). The knee and the parameters are those of the chosen model. A prediction is the
-mean of all models that this cannot tell apart. Its range spans every law that passes through the values within their
-noise (`reach`), and it is refused where that is too wide. A bottleneck beyond the largest measured size cannot be seen
-by any law. How good predictions are: docs/records/predictions.md.
+The model is chosen by cross-validation: each size but the smallest is left out in turn and predicted (Stone 1974, J. R.
+Stat. Soc. B 36, 111-147). Leaving out the largest is an extrapolation like the requested one. The knee and the
+parameters are those of the chosen model. A prediction is the mean of all models that cross-validation cannot
+distinguish. Its range spans every law that passes through the values within their noise (`reach`). A prediction with a
+too wide range is refused. No law can show a bottleneck beyond the largest measured size. The quality of predictions is
+in docs/records/predictions.md.
 """
 
 import math
@@ -52,7 +52,7 @@ RANGE = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model fitted to all points, with what it got wrong."""
+    """A model fitted to all points, with its prediction errors."""
 
     curve: Curve
     held_out_error: float | None
@@ -61,7 +61,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Scaling:
-    """A series and all that was fitted to it, best first."""
+    """A series and its fitted models, best first."""
 
     series: Series
     reads: str
@@ -95,13 +95,13 @@ class Scaling:
         ]
 
     def _misses_largest_by(self, curve: Curve) -> float:
-        """How far a curve lies from what was measured at the largest size, from where an extrapolation starts."""
+        """Return the relative error of a curve at the largest measured size, where extrapolation starts."""
         n = np.array(self.series.n, dtype=float)
         known = _times(np.array(self.series.value), n, self.reads)[n == n.max()]
         return abs(float(np.log(curve.time(n[n == n.max()]) / known).mean()))
 
     def value(self, curve: Curve, n: float) -> float:
-        """What a curve says at size n, in the series' own unit."""
+        """Return the value of a curve at size n, in the series' own unit."""
         size = np.array([float(n)])
         return float(_values(np.maximum(curve.time(size), LEAST_TIME), size, self.reads)[0])
 
@@ -130,7 +130,7 @@ def analyse(series: Series) -> Scaling:
 
 @np.errstate(over="ignore")  # what is beyond all numbers is said to be none
 def report(series: Series) -> dict[str, Any]:
-    """Return what `matrix fit` prints."""
+    """Return the document that `matrix fit` prints."""
     scaling = analyse(series)
     chosen = scaling.chosen
     predictions = [predict(scaling, n) for n in series.predict]
@@ -157,7 +157,7 @@ def report(series: Series) -> dict[str, Any]:
 
 
 def _finite(content: Any) -> Any:
-    """What is beyond all numbers is None: JSON has neither NaN nor infinity."""
+    """Return None for NaN and infinity, which JSON does not have."""
     if isinstance(content, dict):
         return {name: _finite(value) for name, value in content.items()}
     if isinstance(content, list):
@@ -184,7 +184,7 @@ def predict(scaling: Scaling, n: int) -> dict[str, Any]:
 
 
 def prediction_range(scaling: Scaling, n: int) -> tuple[float, float, float]:
-    """Return value, low and high at n, whatever they are worth; of a measured size what was measured.
+    """Return (value, low, high) at size n without judging their width. For a measured size, the measured ones.
 
     The value is the geometric mean over the plausible models. A mean of forecasts errs less than the forecast of the
     model that happened to win (Bates & Granger 1969, Oper. Res. Q. 20, 451-468; Clemen 1989, Int. J. Forecasting 5).
@@ -197,10 +197,10 @@ def prediction_range(scaling: Scaling, n: int) -> tuple[float, float, float]:
 
 
 def bounds(scaling: Scaling, n: int) -> dict[str, float] | None:
-    """Return what limits the value beyond the measured sizes, whatever the law; None at other sizes.
+    """Return bounds of the value beyond the measured sizes that hold for every law. None at other sizes.
 
-    With more instances none gets faster than it is at the largest size, and the whole fleet does no less than there.
-    The second is a condition: storages that fall off a cliff break it, and nothing measured can exclude that.
+    With more instances no instance gets faster than at the largest size, and the whole fleet does not get slower. The
+    second is an assumption: a storage that collapses breaks it, and no measurement at smaller sizes can exclude that.
     """
     largest = max(scaling.series.n)
     if n <= largest:
@@ -436,11 +436,11 @@ class HeldAgainst(TypedDict):
     """Why nobody would have been told the prediction."""
     model: str
     bounds: dict[str, float] | None
-    """What limits the value whatever the law; None at sizes that were measured."""
+    """Bounds of the value for every law. None at measured sizes."""
 
 
 def compare_with_truth(scaling: Scaling, truths: Sequence[tuple[int, float]]) -> list[HeldAgainst]:
-    """Return the prediction beside each value that is known after all: what docs/records/predictions.md is made of."""
+    """Return predictions with the true values that are known, for docs/records/predictions.md."""
     rows: list[HeldAgainst] = []
     for n, truth in truths:
         value, low, high = prediction_range(scaling, n)

@@ -1,9 +1,9 @@
-"""How the time that one instance needs for one piece of work grows with the number n of instances: T(n).
+"""Scaling laws T(n): seconds that one instance needs for one unit of work in a fleet of n instances.
 
-One family for all series. Of durations T is the value itself, of a whole fleet's rate X it is n / X, of each instance's
-rate 1 / value. So a fleet that scales linearly has a constant T, and each model below is a known law of either kind:
+The same laws serve all series: T is the value of a duration, n / X for a fleet's rate X, and 1 / value for an
+instance's rate. A fleet that scales linearly has a constant T. The laws:
 
-constant    T = a                                  each instance has what it needs (own volumes)
+constant    T = a                                  instances do not disturb each other (own volumes)
 linear      T = a + b (n - 1)                      a rate that saturates: X = n / T is Michaelis-Menten's hyperbola
                                                    and Amdahl's law (Gunther 2007, 4.3)
 ceiling     T = max(a, b n)                        asymptotic bounds of a closed network: full speed, then a shared

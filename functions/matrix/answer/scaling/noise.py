@@ -1,8 +1,8 @@
-"""How sure the values of a series are: what decides whether a law that misses them is wrong or only unlucky.
+"""Noise of the values of a series, to judge whether a law's error is significant.
 
 Noise is the standard error of a value's logarithm: 0.05 means that a value is known to about 5 %. It comes from the
-values' own 95 % intervals, or from sizes that were measured several times. Where a series has neither, it is assumed,
-and the answer says so.
+values' own 95 % intervals, or from sizes that were measured several times. If a series has neither, the noise is
+assumed, and the answer shows that.
 """
 
 import math

@@ -1,7 +1,7 @@
-"""All that the laws say of a size, over every law and parameter that the noise of the values cannot exclude.
+"""The range of predictions at a size over all laws and parameters that the noise of the values does not exclude.
 
-A law is possible if its misfit is at most that of the best one plus what chance explains: Q <= Q_best + c, with Q the
-sum of squared misses in standard errors, and c the 95 % quantile for three parameters (chi-square, or three times
+A law is possible if its misfit is not significantly larger than that of the best one: Q <= Q_best + c, with Q the sum
+of squared misses in standard errors, and c the 95 % quantile for three parameters (chi-square, or three times
 Fisher's F where the noise itself was estimated). That is the likelihood-ratio region of a fit (Cox & Hinkley 1974,
 Theoretical Statistics, 9.3; Bates & Watts 1988, Nonlinear Regression Analysis, 6.1), taken over the union of the laws.
 If the truth is one of them, the lowest and the highest value over the region hold it in at least 95 % of series.
@@ -10,7 +10,7 @@ For a given knee each law is linear in its coefficients, none of which is negati
 ellipsoid, and a sum of coefficients is extreme where some of them are 0 and the rest lies on the ellipsoid. Each choice
 of those that are 0 is tried, and each knee of a grid.
 
-If even the best law misses by more than chance explains, no law holds, and nothing is predicted.
+If even the best law misses the values significantly, no law holds, and nothing is predicted.
 """
 
 import math

@@ -74,7 +74,7 @@ def _problems(document: Any) -> Iterator[Problem]:
 
 
 def _interval_problems(document: dict[str, Any]) -> Iterator[Problem]:
-    """Yield what is wrong with the ends of the values' intervals."""
+    """Yield the problems of the ends of the values' intervals."""
     ends = {name: document[name] for name in ("low", "high") if name in document}
     values = document.get("value")
     if not ends or not isinstance(values, list):
