@@ -38,7 +38,9 @@ def show(console: Console, summary: SummaryDocument, *, flag: str, where: str | 
     run = " ".join(filter(None, [summary["run"], flag]))
     console.print(f"Next: matrix report {run} --open", soft_wrap=True)
     files = f"; files: {where}" if where else ""
-    console.print(f"All:  matrix results {run} --all{files}", soft_wrap=True)
+    is_cut = console.width < WIDE and decision is not None and len(decision["questions"]) > 1
+    rest = "  (intervals, bottlenecks)" if is_cut and not where else ""
+    console.print(f"All:  matrix results {run} --all{files}{rest}", soft_wrap=True)
 
 
 def _show_answer(console: Console, summary: SummaryDocument, decision: Decision) -> None:

@@ -14,7 +14,8 @@ from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import metric_title
 from matrix.terms.sentences import why_taken
-from matrix.terms.verdicts import is_open, ranked_of
+from matrix.terms.verdicts import expected_ahead, is_open, judged, ranked_of
+from matrix.text.rankings import OPEN
 
 Cell = tuple[str, list[Markup]]  # its class and what stands in it
 
@@ -152,7 +153,7 @@ def _measured(view: View, question: Question, candidate: Candidate, index: int) 
     marks = [TAKE] * is_taken + [FASTEST] * (value == best)
     words = ", ".join(marks) or f"×{ratio:.2f}"
     if is_open(candidate):
-        words += ", cannot tell"
+        words += f" {OPEN}"
     kind = f"level-{level_of(ratio)}{' marked' if marks else ''}{' take' if is_taken else ''}"
     return _cell(kind, words, figure, index)
 
@@ -167,12 +168,27 @@ def _legend(view: View) -> Markup:
     swatches = [tag("i", "", class_=f"level-{level}") for level in range(len(LEVELS) + 1)]
     is_taken = any(view.takes(question, each) for question in view.questions for each in question["candidates"])
     marks = f"{TAKE}: {why_taken(view.decision.get('objective'))}. " if is_taken else ""
+    judged_ones = [each for question in view.questions for each in judged(question)]
+    others = [
+        (any(map(is_open, judged_ones)), f"{OPEN}: not significant, or not replicated."),
+        (
+            any(map(expected_ahead, view.questions)),
+            "Expected first: not measured here, but better than the best at a smaller and at a larger fleet.",
+        ),
+        (
+            any(each["ranked"] and each["lost"] for question in view.questions for each in question["candidates"]),
+            "Hatched: known to be wrong, left out.",
+        ),
+    ]
     return tag(
         "p",
         f"{marks}{FASTEST}: the best of its column. Colours: best ",
         tag("span", *swatches),
-        f" more than {LEVELS[-1]:g} times as slow. ×: times as slow as the best of its column. "
-        "Cannot tell: not significant, or not replicated. Expected first: not measured here, but "
-        "better than the best at a smaller and at a larger fleet. Hatched: known to be wrong, left out.",
+        " ".join(
+            [
+                f" more than {LEVELS[-1]:g} times as slow. ×: times as slow as the best of its column.",
+                *(words for is_there, words in others if is_there),
+            ]
+        ),
         class_="quiet scale",
     )

@@ -154,7 +154,8 @@ def caveats(decision: Decision, name: Name) -> Iterator[str]:
     for question in questions:
         best = winner(question, decision)
         for risk in best["risks"] if best else ():
-            is_said = risk == question.get("why_median") or (risk["code"] == "not-replicated" and unclear)
+            why = question.get("why_median")
+            is_said = (why and risk["code"] == why["code"]) or (risk["code"] == "not-replicated" and unclear)
             if not is_said:
                 words = risk_words(risk, question["unit"])
                 risks[words] += 1
