@@ -13,6 +13,7 @@ from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.demand import Demand
 from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, StorageModel, Words
+from storages.contracts.quotas import Quota, QuotaUse
 
 SINGLE, MULTI = "SINGLE_AZ_2", "MULTI_AZ_2"
 FLEXVOL, FLEXGROUP = "FLEXVOL", "FLEXGROUP"
@@ -25,6 +26,13 @@ IOPS_PER_GIB = 3
 VOLUME_SHARE, SNAPSHOT_SHARE = 0.8, 0.05
 PATH = "/matrix"
 
+# Defaults: FSx for ONTAP guide, quotas. Codes as lists of `aws service-quotas list-service-quotas` that people have
+# published, four of which agree, read in November 2026; two of 2026 have twice the SSD as the default.
+FILE_SYSTEMS = Quota("fsx", "L-C28C1403", "ONTAP file systems", "file systems", 100)
+CAPACITY = Quota("fsx", "L-E2C89679", "ONTAP SSD storage capacity", "GiB", 524_288)
+THROUGHPUT = Quota("fsx", "L-C5F860DD", "ONTAP throughput capacity", "MB/s", 10_240)
+DISK_IOPS = Quota("fsx", "L-57578687", "ONTAP SSD IOPS", "IOPS", 1_000_000)
+
 JunctionPath = Annotated[str, StringConstraints(max_length=255, pattern=r"^(/\w[\w.-]*)+$")]
 
 
@@ -33,6 +41,7 @@ class FsxOntapStorage(StorageModel):
 
     is_shared: ClassVar[bool] = True
     existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
+    quotas: ClassVar[tuple[Quota, ...]] = (FILE_SYSTEMS, CAPACITY, THROUGHPUT, DISK_IOPS)
     starter: ClassVar[Mapping[str, Any]] = {"storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
     # No source says how long: others wait up to 40 minutes for the file system, and minutes for SVM and volume.
     create_and_delete_s: ClassVar[float] = 3_600.0
@@ -162,6 +171,15 @@ class FsxOntapStorage(StorageModel):
     def is_free_between_zones(self) -> bool:
         """Whether its price includes that traffic: of Multi-AZ as of OpenZFS (FSx pricing)."""
         return self.deployment_type == MULTI
+
+    @classmethod
+    def quota_uses(cls, document: StorageFields) -> Iterator[QuotaUse]:
+        """Yield one file system, and the SSD, throughput and IOPS of all its HA pairs."""
+        mbps = int(document.get("haPairs", 1)) * document["throughputMBpsPerHaPair"]
+        yield QuotaUse(FILE_SYSTEMS, 1.0)
+        yield QuotaUse(CAPACITY, document["storageCapacityGiB"], "lower storageCapacityGiB")
+        yield QuotaUse(THROUGHPUT, mbps, "lower throughputMBpsPerHaPair or haPairs")
+        yield QuotaUse(DISK_IOPS, iops_of(document), "lower iops or storageCapacityGiB")
 
     @property
     def slug(self) -> str:

@@ -3,6 +3,7 @@
 import pytest
 
 from matrix.check.read import check_matrix
+from matrix.plan import account
 from matrix.plan.planning import plan
 from matrix.terms.problems import InvalidMatrix
 from storages.contracts.demand import Demand
@@ -96,3 +97,28 @@ def test_what_fits_a_demand_carries_it():
     assert fitting.effective_iops == 50_000
     assert fitting.room_gib("m6i.large") >= 2_000
     assert list(FsxOntapStorage.fitting(Demand(gib=1, bytes_per_s=7e9, iops=1))) == []
+
+
+def test_all_pairs_count_for_the_quotas_of_the_account():
+    uses = {use.quota.code: use.amount for use in FsxOntapStorage.quota_uses(TWO | {"throughputMBpsPerHaPair": 6_144})}
+    beyond = {
+        need.quota.name: need.amount
+        for need in account.account_needs(
+            plan(check_matrix(matrix(TWO | {"throughputMBpsPerHaPair": 6_144}))).to_document(), 1
+        )
+        if need.is_beyond
+    }
+
+    # Two pairs of 6,144 MB/s, 2,048 GiB with 3 IOPS each.
+    assert uses == {"L-C28C1403": 1, "L-E2C89679": 2_048, "L-C5F860DD": 12_288, "L-57578687": 6_144}
+    assert beyond == {"ONTAP throughput capacity": 12_288}
+
+
+def test_one_that_exists_takes_nothing_of_the_quotas():
+    there = ONTAP | {"fileSystemId": "fs-0123456789abcdef0", "junctionPath": "/vol1"}
+
+    assert not [
+        need
+        for need in account.account_needs(plan(check_matrix(matrix(there))).to_document(), 1)
+        if need.quota.service == "fsx"
+    ]
