@@ -22,7 +22,10 @@ MOST_DAYS = 454
 
 def observe(
     storage: Annotated[
-        str, typer.Argument(metavar="ID", help="A volume (vol-…), or a file system of EFS or FSx for OpenZFS (fs-…).")
+        str,
+        typer.Argument(
+            metavar="ID", help="A volume (vol-…), or a file system of EFS, FSx for OpenZFS or NetApp ONTAP (fs-…)."
+        ),
     ],
     days: Annotated[int, typer.Option("--days", min=1, max=MOST_DAYS, help="How far to look back.")] = 14,
     local: options.Local = False,

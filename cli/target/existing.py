@@ -89,17 +89,22 @@ def _fsx(target: Deployment, name: str) -> "Subject":
         [listed] = fsx.describe_file_systems(FileSystemIds=[name])["FileSystems"]
     except (fsx.exceptions.FileSystemNotFound, fsx.exceptions.BadRequest, ValueError):
         raise _unknown(target, "file system", name, "efs describe-file-systems") from None
-    if listed["FileSystemType"] != "OPENZFS" or listed.get("StorageType", "SSD") != "SSD":
+    kind, size_gib = listed["FileSystemType"], listed.get("StorageCapacity", 0)
+    if kind not in ("OPENZFS", "ONTAP") or listed.get("StorageType", "SSD") != "SSD":
         raise CommandError(
-            f"{name} is FSx {listed['FileSystemType']} on {listed.get('StorageType', 'SSD')}",
-            "of FSx only OpenZFS on SSD can be observed",
+            f"{name} is FSx {kind} on {listed.get('StorageType', 'SSD')}",
+            "of FSx only OpenZFS and NetApp ONTAP on SSD can be observed",
             ExitCode.BAD_INPUT,
         )
+    if kind == "ONTAP":
+        storage, words = _ontap(size_gib, listed["OntapConfiguration"]), f"FSx for NetApp ONTAP ({size_gib} GiB)"
+    else:
+        storage, words = _openzfs(size_gib, listed["OpenZFSConfiguration"]), "FSx for OpenZFS"
     return Subject(
         name,
         FSX,
-        _openzfs(listed["StorageCapacity"], listed["OpenZFSConfiguration"]),
-        "FSx for OpenZFS",
+        storage,
+        words,
         float(listed["StorageCapacity"]),
         listed["CreationTime"].timestamp(),
     )
@@ -114,4 +119,23 @@ def _openzfs(size_gib: int, settings: Mapping[str, Any]) -> dict[str, Any]:
         "storageCapacityGiB": size_gib,
         "throughputCapacityMBps": settings["ThroughputCapacity"],
         **iops,
+    }
+
+
+def _ontap(size_gib: int, settings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return it as a matrix would write it; None for one of the first generation, which a matrix cannot have."""
+    if settings["DeploymentType"] not in ("SINGLE_AZ_2", "MULTI_AZ_2"):
+        return None
+    pairs = settings.get("HAPairs", 1)
+    provisioned = settings.get("DiskIopsConfiguration", {})
+    return {
+        "type": "fsx-ontap",
+        "deploymentType": settings["DeploymentType"],
+        **({"haPairs": pairs} if pairs > 1 else {}),
+        "storageCapacityGiB": size_gib,
+        "throughputMBpsPerHaPair": settings.get("ThroughputCapacityPerHAPair")
+        or settings["ThroughputCapacity"] // pairs,
+        **({"iops": provisioned["Iops"]} if provisioned.get("Mode") == "USER_PROVISIONED" else {}),
+        # CloudWatch adds up the volumes of all pairs.
+        **({"volumeStyle": "FLEXGROUP"} if pairs > 1 else {}),
     }

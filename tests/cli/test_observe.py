@@ -2,6 +2,7 @@
 
 import importlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
@@ -160,6 +161,59 @@ def test_an_id_that_efs_does_not_know_is_asked_of_fsx():
         "storageCapacityGiB": 256,
         "throughputCapacityMBps": 64,
     }
+
+
+@pytest.mark.parametrize(
+    ("settings", "storage"),
+    [
+        (
+            {"DeploymentType": "SINGLE_AZ_2", "HAPairs": 2, "ThroughputCapacityPerHAPair": 1536,
+             "ThroughputCapacity": 3072, "DiskIopsConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 9000}},
+            {"type": "fsx-ontap", "deploymentType": "SINGLE_AZ_2", "haPairs": 2, "storageCapacityGiB": 2048,
+             "throughputMBpsPerHaPair": 1536, "iops": 9000, "volumeStyle": "FLEXGROUP"},
+        ),
+        (
+            {"DeploymentType": "MULTI_AZ_2", "ThroughputCapacity": 384},
+            {"type": "fsx-ontap", "deploymentType": "MULTI_AZ_2", "storageCapacityGiB": 2048,
+             "throughputMBpsPerHaPair": 384},
+        ),
+        # Of the first generation: a matrix cannot have one, and CloudWatch counts it all the same.
+        ({"DeploymentType": "MULTI_AZ_1", "ThroughputCapacity": 512}, None),
+    ],
+)  # fmt: skip
+def test_an_ontap_is_what_a_matrix_would_write(settings, storage):
+    listed = {"FileSystemType": "ONTAP", "StorageCapacity": 2048, "OntapConfiguration": settings}
+
+    subject = existing.subject(answering(**listed), "fs-0123456789abcdef0")
+
+    assert (subject.namespace, subject.storage, subject.gib) == ("AWS/FSx", storage, 2048)
+    assert subject.words == "FSx for NetApp ONTAP (2048 GiB)"
+
+
+@pytest.mark.parametrize("deployment", ["SINGLE_AZ_2", "SINGLE_AZ_1"])
+def test_an_ontap_is_shown_with_what_its_servers_did(matrix, account, later, monkeypatch, deployment):
+    name = "fs-0123456789abcdef0"
+    settings = {"DeploymentType": deployment, "HAPairs": 1, "ThroughputCapacity": 1536}
+    listed = {"FileSystemType": "ONTAP", "StorageCapacity": 1024, "OntapConfiguration": settings}
+    # moto's FSx has no file system of ONTAP with a deployment type.
+    subject = existing.subject(answering(**listed), name)
+    monkeypatch.setattr(existing, "subject", lambda target, _: replace(subject, created_at=later.timestamp()))
+    count(
+        account, later, "AWS/FSx", {"Name": "FileSystemId", "Value": name},
+        DataWriteBytes=[200 * MIB * 60] * PERIODS, DataWriteOperations=[800 * 60] * PERIODS,
+        DataReadBytes=[0] * PERIODS, DataReadOperations=[0] * PERIODS, MetadataOperations=[0] * PERIODS,
+        FileServerDiskThroughputUtilization=[40] * PERIODS,
+    )  # fmt: skip
+
+    shown = matrix("observe", name, "--local")
+
+    assert shown.exit_code == 0, shown.stderr
+    [throughput] = [line.split() for line in shown.stdout.splitlines() if line.startswith("Throughput (MiB/s)")]
+    assert throughput[2] == "200"
+    assert "Disk throughput of the server used" in shown.stdout
+    assert "Clients" not in shown.stdout  # ONTAP does not count them
+    assert "FSx OpenZFS" in shown.stdout
+    assert "EBS" not in shown.stdout
 
 
 def test_another_kind_of_fsx_is_refused():
