@@ -1,1 +1,1 @@
-"""What things are called: ids, keys, units, metrics, problems, errors, labels. Uses nothing else of ours."""
+"""Shared terms: ids, keys, units, metrics, problems, errors, labels, documents. Imports no other package of ours."""

@@ -1,4 +1,4 @@
-"""What AWS charges for: how much was used of what, and what that is called in the price book and in the price list."""
+"""Charges of AWS: used amounts, with their names in the price book and in AWS's price list."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ NOTHING = Amount(0.0, 0.0, 0.0)
 
 @dataclass(frozen=True)
 class Usage:
-    """What a file system is used for: how long it exists, bytes read, written and kept, requests that S3 bills."""
+    """Use of a file system: seconds of existence, bytes read, written and stored, and requests that S3 bills."""
 
     seconds: Amount
     read_bytes: Amount
@@ -58,7 +58,7 @@ class Usage:
     read_requests: Amount = NOTHING
     write_requests: Amount = NOTHING
     is_steady: bool = False
-    """Whether it keeps the same all the time, and not what a run happens to write."""
+    """Whether the stored bytes are constant and do not grow with a run."""
 
     @property
     def months(self) -> Amount:
@@ -67,15 +67,15 @@ class Usage:
 
     @property
     def kept_gib_months(self) -> Amount:
-        """GiB-months of what it stores, as if that were there for as long as it exists."""
+        """GiB-months of its stored bytes, if they are stored for its whole existence."""
         pairs = zip(self.stored_bytes, self.months, strict=True)
         return Amount(*(stored / 2**30 * months for stored, months in pairs))
 
     @property
     def varying_gib_months(self) -> Amount:
-        """GiB-months of what a file system stores that grows with a run: half of it is expected, and all at the most.
+        """GiB-months of stored bytes that grow during a run: expected half of them, at most all.
 
-        Of one that keeps the same all the time it is that.
+        If the stored bytes are constant, all of them.
         """
         kept = self.kept_gib_months
         return kept if self.is_steady else Amount(0.0, kept.expected / 2, kept.high)
@@ -100,7 +100,7 @@ class Query:
 
 
 def instance_charges(instance_type: str, count: int, each_s: Amount, work: Volume | None = None) -> Iterator[Charge]:
-    """Yield what `count` instances are charged that each run `each_s`: machines, addresses, root and work volumes."""
+    """Yield the charges of `count` instances for `each_s` seconds each: machines, addresses, root and work volumes."""
     billed_s = each_s.at_least(LEAST_BILLED_S)
     hours = billed_s.times(count / HOUR_S)
     yield Charge(instance_type, hours)
@@ -111,7 +111,7 @@ def instance_charges(instance_type: str, count: int, each_s: Amount, work: Volum
 
 
 def volume_charge(volume: Volume, each_s: Amount) -> Charge:
-    """Return what a volume is charged that exists `each_s`."""
+    """Return the charge of a volume that exists for `each_s` seconds."""
     return Charge(f"ebs_{volume['volumeType']}_gib_month", each_s.times(volume["sizeGiB"] / MONTH_S))
 
 

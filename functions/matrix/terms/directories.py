@@ -1,4 +1,4 @@
-"""What one directory costs that all workers share, where the same was measured with a directory for each."""
+"""Cost of one directory shared by all workers, compared with own directories."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ class Shared:
 
     @property
     def why(self) -> str:
-        """What the intervals of the two medians leave of the difference."""
+        """Return the reason why the difference is significant or not, from the intervals of the two medians."""
         ends = [_end(metric, end) for metric in (self.shared, self.own) for end in ("low", "high")]
         if None in ends:
             return "there are no intervals that would say whether this is chance"

@@ -18,7 +18,7 @@ def safe_json(document: Mapping[str, Any] | Sequence[Any]) -> str:
 
 
 def element(json_text: str, id_: str) -> str:
-    """Return the element of what `safe_json` returned."""
+    """Return the script element for a text of `safe_json`."""
     return f"{_start(id_)}{json_text}</script>"
 
 

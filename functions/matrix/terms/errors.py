@@ -1,4 +1,4 @@
-"""Every way a run can fail. The class names are an interface: results, the command line and users see them.
+"""All errors of a run. The class names are an interface: results, the command line and users see them.
 
 The state machine matches only NotGranted by its name, to try the plan again; it catches all others with States.ALL.
 """
@@ -13,15 +13,15 @@ class QuotaExceeded(StorageMatrixError):
 
 
 class PlanDiffers(StorageMatrixError):
-    """The plan of a run is not the one that a person has agreed to: other cells, or another cost."""
+    """A run's plan has other cells or another cost than the plan that a person agreed to."""
 
 
 class NotGranted(StorageMatrixError):
-    """AWS denies the planner a call: seconds after a deployment it still may, later the stack's rights are too few."""
+    """AWS denies the planner a call. Right after a deployment IAM may lag; later the stack lacks the right."""
 
 
 class OverBudget(StorageMatrixError):
-    """The worst case of a cell or file system would take the run above budgetUsd, so it is not begun."""
+    """The worst case of a cell or file system would exceed budgetUsd, so it is not started."""
 
 
 class ScheduleRefused(StorageMatrixError):
@@ -29,7 +29,7 @@ class ScheduleRefused(StorageMatrixError):
 
 
 class DeadlinePassed(StorageMatrixError):
-    """A cell or file system would not be finished before the run's deadline, so it is not begun."""
+    """A cell or file system would not finish before the run's deadline, so it is not started."""
 
 
 class CapacityUnavailable(StorageMatrixError):
@@ -45,7 +45,7 @@ class LaunchRefused(StorageMatrixError):
 
 
 class CreationForbidden(StorageMatrixError):
-    """A policy of the account or its organization forbids to create something, such as one that asks for tags."""
+    """A policy of the account or its organization forbids the creation, for example because of missing tags."""
 
 
 class FileSystemFailed(StorageMatrixError):
@@ -53,11 +53,11 @@ class FileSystemFailed(StorageMatrixError):
 
 
 class FileSystemTimeout(StorageMatrixError):
-    """A file system was not available in the time that its type may take."""
+    """A file system did not become available within the limit of its type."""
 
 
 class FileSystemLeftBehind(StorageMatrixError):
-    """A file system or an instance of it is still there after the time that its deletion may take."""
+    """A file system or its instance still exists after the limit for its deletion."""
 
 
 class ImageFailed(StorageMatrixError):
@@ -65,11 +65,11 @@ class ImageFailed(StorageMatrixError):
 
 
 class RunEnded(StorageMatrixError):
-    """The run has ended, so that nothing more may be created for it."""
+    """The run has ended, so nothing more may be created for it."""
 
 
 class CacheFailed(StorageMatrixError):
-    """The instance that fills the cache ended without having filled it."""
+    """The instance that fills the cache ended before the cache was full."""
 
 
 class BarrierTimeout(StorageMatrixError):
@@ -77,11 +77,11 @@ class BarrierTimeout(StorageMatrixError):
 
 
 class GateForged(StorageMatrixError):
-    """An instance opened a gate before the fleet was ready, or by what no agent of ours writes."""
+    """An instance opened a start barrier before the fleet was ready, or wrote an object that no agent writes."""
 
 
 class InstanceFailed(StorageMatrixError):
-    """An agent gave up and said why."""
+    """An agent failed and reported the reason."""
 
 
 class InstanceDied(StorageMatrixError):
@@ -93,7 +93,7 @@ class SpotInterrupted(StorageMatrixError):
 
 
 class InstanceSilent(StorageMatrixError):
-    """An instance runs, but its agent gave no sign of life."""
+    """An instance runs, but its agent sends no heartbeat."""
 
 
 class CellTimeout(StorageMatrixError):
@@ -101,8 +101,8 @@ class CellTimeout(StorageMatrixError):
 
 
 class InvalidSamples(StorageMatrixError):
-    """What an instance uploaded is not a file of samples, or not the samples that its job asks for."""
+    """An instance uploaded an invalid file of samples, or other samples than its job requires."""
 
 
 class InvalidDocument(StorageMatrixError):
-    """A document of a run does not hold what its type says; nothing is computed from it."""
+    """A document of a run does not match its type, so nothing is computed from it."""

@@ -113,10 +113,10 @@ def _bare(value: float | None) -> str:
 
 
 def figure(metric: Mapping[str, Any], percentile: str, write: Callable[[float | None], str] | None = None) -> str:
-    """Write a percentile of a metric; one that too few values carry becomes `≥ 6,073`, of rates `≤ 112`, or a dash.
+    """Format a percentile of a metric. With too few samples it becomes `≥ 6,073`, for rates `≤ 112`, or a dash.
 
-    P50 is always written: it is the middle of the values, and without an interval it claims nothing more. `write`
-    writes a figure whose unit stands elsewhere.
+    P50 is always shown: it is the middle of the values, and without an interval it claims nothing more. `write` formats
+    a figure whose unit is shown elsewhere.
     """
     unit = metric.get("unit", "")
     if percentile == "p50" or (metric.get("carried") or {}).get(percentile, True):
@@ -172,7 +172,7 @@ def sample_count(metric: Mapping[str, Any]) -> str:
 
 
 def money(usd: float | None) -> str:
-    """Write US dollars: `$1.58`, `$0.0124`, `$4,425`; what is not known is a dash."""
+    """Format US dollars: `$1.58`, `$0.0124`, `$4,425`. Unknown: a dash."""
     return ABSENT if usd is None else f"${usd:,.2f}" if usd >= 1 else f"${number(usd)}"
 
 

@@ -22,7 +22,7 @@ def cut(slug: str, most: int) -> str:
 
 
 def unique_slugs(wanted: Sequence[tuple[str, str]]) -> list[str]:
-    """Return a slug for each (slug, fingerprint) pair; those that collide get a short hash of their fingerprint."""
+    """Return a slug for each (slug, fingerprint) pair. Colliding slugs get a short hash of their fingerprint."""
     cut_slugs = [cut(slug, MOST_SLUG_CHARACTERS - 7) for slug, _ in wanted]
     times = Counter(cut_slugs)
     slugs: list[str] = []

@@ -31,7 +31,7 @@ def baseline_key(name: str) -> str:
 
 
 def points_key(run: str, cell: str) -> str:
-    """Key of a cell's figures as rows; not below its run, as Athena reads all that is below a prefix."""
+    """Key of a cell's figures as rows. It is not below the run's prefix, because Athena reads everything below one."""
     return f"points/{run}/{cell}.jsonl"
 
 
@@ -78,7 +78,7 @@ class Board:
 
     @property
     def job(self) -> str:
-        """What the agents shall do."""
+        """The job of the agents."""
         return f"{self.prefix}job.json"
 
     @property
@@ -107,7 +107,7 @@ class Board:
 
     @property
     def result(self) -> str:
-        """What came out of the cell."""
+        """The result of the cell."""
         return f"{self.prefix}result.json"
 
     @property

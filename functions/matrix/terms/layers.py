@@ -1,4 +1,4 @@
-"""What layers saw of each other's work, read from a result and written in words."""
+"""Read the traffic ratios of layers from a result and put them into words."""
 
 import math
 from collections.abc import Iterator, Mapping

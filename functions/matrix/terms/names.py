@@ -1,4 +1,4 @@
-"""What storages, fleets, points and cells are called, and in which order they are read."""
+"""Names of storages, fleets, points and cells, and their order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
@@ -24,7 +24,7 @@ LEAST_CACHED_PERCENT = 10.0
 
 
 def point_labels(points: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return a label for each point of a cell, by id: its headline parameters and those that differ between points."""
+    """Return a label for each point of a cell by id: its main parameters, and those in which points differ."""
     params = {point["id"]: _flat(point.get("params") or {}) for point in points}
     names = list(dict.fromkeys(name for values in params.values() for name in values))
     varying = {name for name in names if len({values.get(name) for values in params.values()}) > 1}
@@ -34,16 +34,15 @@ def point_labels(points: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def marked_label(label: str, point: Mapping[str, Any], cell: Mapping[str, Any]) -> str:
-    """Mark the label of a point whose figures are not what the storage always does, or not the storage's at all."""
+    """Add marks to the label of a point whose figures are not the sustained performance of the storage."""
     return " ".join([label, *(f"[{mark}]" for mark in marks(point, cell))])
 
 
 def marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a reader of a point's figures must know of them.
+    """Yield short cautions about a point's figures.
 
-    It fell behind its rate; it was not steady, or only late; the tool was the limit; they end with credits; the
-    server's cache answered; a client's cache may have answered what was asked of names; the flash had never been
-    written.
+    Reasons: it fell behind its rate; it was not steady, or only late; the load generator was the limit; credits end;
+    the server's cache answered; a client's cache may have answered requests for names; the flash was never written.
     """
     offered, done = offered_per_s(point.get("params") or {}), done_per_s(point.get("metrics") or {})
     if offered is not None and done is not None and not has_kept_up(done, offered):
@@ -67,9 +66,10 @@ def marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _cache_marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what part of a point's reads a cache answered, or how cold they were; nothing where nobody has counted.
+    """Yield the share of a point's reads that a cache answered, or how cold they were. Nothing if not counted.
 
-    The instance's share is what its programs read and its mount did not. What EBS itself caches, nobody tells.
+    The share of the instance's cache are the bytes that programs read and the mount did not. Caching inside of EBS is
+    unknown.
     """
     ratio = next((layer["ratio"] for layer in point.get("layers") or [] if _is_of_programs(layer)), None)
     by_server = ((cell.get("bottleneck") or {}).get("server_cache") or {}).get(point["id"])
@@ -87,16 +87,16 @@ def _is_of_programs(layer: Mapping[str, Any]) -> bool:
 
 
 def is_unsteady(steadiness: Mapping[str, Any]) -> bool:
-    """Whether samples of a point were not steady at their end: most of those that tell, and a quarter of all.
+    """Whether a point was not steady at its end: most samples with a verdict, and at least a quarter of all samples.
 
-    Of one that tells among many that are too noisy, chance would decide.
+    With only one verdict among many noisy samples, chance would decide.
     """
     unsteady = steadiness["judged"] - steadiness["steady"]
     return bool(unsteady > steadiness["steady"] and 4 * unsteady >= steadiness["judged"] + steadiness["too_noisy"])
 
 
 def is_mostly_before(steadiness: Mapping[str, Any]) -> bool:
-    """Whether a point became steady at so different a rate that its figure is to a notable part what was before."""
+    """Whether the rate before steady state differs so much that it changes the point's figure notably."""
     ratio = steadiness["ratio"]
     return ratio is not None and abs(ratio - 1) > MOST_BEFORE
 
@@ -114,12 +114,12 @@ def steadiness_words(steadiness: Mapping[str, Any] | None) -> str:
 
 
 def shortest(paid: Sequence[T]) -> T:
-    """Return what of a point's credits leaves the least of its rate."""
+    """Return the burst of a point whose end lowers the rate most."""
     return min(paid, key=lambda burst: burst["sustained"] / burst["rate"])
 
 
 def credits_words(burst: Mapping[str, Any]) -> str:
-    """Write for how long a rate lasts and what is left then: `on credits for 33m 20s, then 300 IOPS (volume)`."""
+    """Format how long a burst lasts and the rate afterwards: `on credits for 33m 20s, then 300 IOPS (volume)`."""
     lasts_s = burst["lasts_s"]
     until = "" if lasts_s is None else f" for {rough_duration(lasts_s)}"
     left = burst["sustained"]
@@ -128,7 +128,7 @@ def credits_words(burst: Mapping[str, Any]) -> str:
 
 
 def _flat(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Lift fio's options beside the other parameters; leave out what was not set."""
+    """Put fio's options beside the other parameters, without unset ones."""
     options = params.get("options")
     flat = {**params, **(options if isinstance(options, dict) else {})}
     return {name: value for name, value in flat.items() if name != "options" and value is not None}
@@ -167,9 +167,9 @@ def tools_words(summary: Mapping[str, Any]) -> str:
 
 
 def workload_words(workload: Mapping[str, Any]) -> str:
-    """Name a workload by its type: `build`; a command, which is another thing than every other, also by its own.
+    """Return the name of a workload: its type, such as `build`. A command adds its own name.
 
-    What is done to the disk itself is another thing than the same on files.
+    Work on the raw device is named differently from work on files.
     """
     kind = str(workload.get("type", "workload"))
     if workload.get("device"):
@@ -210,7 +210,7 @@ def placement_words(fleet: Mapping[str, Any]) -> str:
 
 
 def fleet_words(fleet: Mapping[str, Any]) -> str:
-    """Name a fleet with all that sets it apart: `10 × m6i.4xlarge, spread over zones, Spot`."""
+    """Return the name of a fleet with all its settings: `10 × m6i.4xlarge, spread over zones, Spot`."""
     words = [fleet_label(fleet), placement_words(fleet), "Spot" if fleet.get("spot") else ""]
     return ", ".join(word for word in words if word)
 

@@ -1,4 +1,4 @@
-"""Whether what was measured reaches the matrix's objective."""
+"""Whether a result reaches the matrix's objective."""
 
 from matrix.terms.documents.summary import Question, SummaryDocument
 from matrix.terms.figures import quantity

@@ -1,4 +1,4 @@
-"""What an open loop is asked for: operations that are due at a rate, whether or not the earlier ones have ended."""
+"""Open loops: operations are due at a fixed rate, even if earlier ones have not ended."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

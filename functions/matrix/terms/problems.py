@@ -1,4 +1,4 @@
-"""Problems of a matrix, with all its writer needs to mend it: the path, the value, the rule, and what to write."""
+"""Problems of a matrix: the path, the value, the rule and a fix."""
 
 import json
 import math
@@ -71,7 +71,7 @@ def path_text(path: Path) -> str:
 
 
 def shorten(value: object) -> object:
-    """Return `value` as it may be shown: what is short as it is, everything else as a short text."""
+    """Return `value` for display: short values unchanged, others as a short text."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, float):

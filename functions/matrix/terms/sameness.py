@@ -1,4 +1,4 @@
-"""What makes a cell the same in two runs: storage, kind of workload and fleet, however its matrix calls them."""
+"""Recognise the same cell in two runs: by storage, kind of workload and fleet, without the names in their matrices."""
 
 import json
 from collections.abc import Mapping
@@ -14,23 +14,23 @@ SET_OF_FLEET = ("bandwidthWeighting", "ran")
 
 
 def same_storage(storage: Document) -> dict[str, Any]:
-    """Return what sets a storage apart: all but its name and what is not set.
+    """Return the set fields of a storage without its name.
 
-    So a field that a later version adds, and a matrix does not use, makes no other storage.
+    A field that a later version adds and a matrix does not use therefore changes nothing.
     """
     return {name: value for name, value in storage.items() if name != "name" and _is_set(value)}
 
 
 def same_fleet(fleet: Document) -> dict[str, Any]:
-    """Return what sets a fleet apart; that its instances are Spot ones changes their price only."""
+    """Return the fields that distinguish a fleet. Spot is left out, since it changes only the price."""
     apart = {name: fleet[name] for name in SET_OF_FLEET if _is_set(fleet.get(name))}
     return {name: fleet.get(name) for name in OF_FLEET} | apart
 
 
 def cell_key(environment: str, storage: Document, workload: Document, fleet: Document) -> str:
-    """Return the key by which a cell is found over all runs: `aws/efs/touch/m6i.large-x10/0f3c…`.
+    """Return the key of a cell over all runs: `aws/efs/touch/m6i.large-x10/0f3c…`.
 
-    Its beginning is for people; the hash at its end is of all that sets the cell apart.
+    Its start is for people; the hash at its end covers all distinguishing fields.
     """
     apart = [environment, same_storage(storage), workload_words(workload), same_fleet(fleet)]
     fingerprint = short_hash(json.dumps(apart, sort_keys=True), 12)

@@ -21,7 +21,7 @@ ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE, EMULATED: EMULATE
 
 
 def why_taken(objective: Part | None) -> str:
-    """Say what a storage that is marked as the one to take is ahead in."""
+    """Return in words why a storage is recommended."""
     return "it reaches the objective for least" if objective else "fastest, or within 5 % of it for less"
 
 
@@ -33,7 +33,7 @@ def error_text(error: Mapping[str, Any] | None) -> str:
 
 
 def receipt_sentence(receipt: Mapping[str, Any]) -> str:
-    """Say what a run created, whether all of it is gone, and what it cost by the price book."""
+    """Return a sentence with the created resources, whether all are deleted, and their cost by the price book."""
     totals, sweep = receipt["totals"], receipt["sweep"]
     kept = _kept_sentence(totals)
     if receipt["is_complete"] and kept:
@@ -51,7 +51,7 @@ def receipt_sentence(receipt: Mapping[str, Any]) -> str:
 
 
 def _unfinished_sentence(unfinished: list[str]) -> str:
-    """Say of what something may still come; '' where there is nothing."""
+    """Return a sentence about resources that may still appear, or ''."""
     if not unfinished:
         return ""
     shown = ", ".join(unfinished[:NAMED_AT_MOST])
@@ -60,7 +60,7 @@ def _unfinished_sentence(unfinished: list[str]) -> str:
 
 
 def _not_ours_sentence(storage: Mapping[str, Any]) -> str:
-    """Say that a storage was there before the run, and what of the run may be left on it."""
+    """Return a sentence about a storage that existed before the run, and about data of the run left on it."""
     if storage["folder"]:
         return (
             f"{storage['id']} is not ours and still there, but an instance ended without a word: look for the folder "
@@ -70,7 +70,7 @@ def _not_ours_sentence(storage: Mapping[str, Any]) -> str:
 
 
 def _kept_sentence(totals: Mapping[str, Any]) -> str:
-    """Say what was kept on purpose, at what price and how to end it; '' if nothing was."""
+    """Return a sentence about kept resources, their price and how to delete them, or ''."""
     if not totals.get("kept"):
         return ""
     month = totals["kept_usd_month"]

@@ -1,4 +1,4 @@
-"""What the tags are called that Storage Matrix gives to all that it creates, so that nobody else gives them."""
+"""Names of the tags that Storage Matrix sets on its resources, and that users therefore cannot set."""
 
 PREFIX = "storage-matrix:"
 NAME = "Name"

@@ -1,6 +1,6 @@
-"""What a point used of an instance, by the names of its figures: sums that several readers need.
+"""Resource use of an instance at a point, by names of figures, with sums for several readers.
 
-A `use` has rates in units per second and shares from 0 to 1; a figure that nobody counted is missing.
+A `use` has rates per second and shares from 0 to 1. A figure that was not counted is missing.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Reading a decision's verdicts: what their codes let a program conclude."""
+"""Interpret the verdict codes of a decision."""
 
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Difference, Question, RankedBy
 
@@ -44,9 +44,9 @@ def taken(question: Question) -> str | None:
 
 
 def best_of(question: Question) -> Candidate | None:
-    """Return what is recommended, else the cheapest that meets the objective, else the best value.
+    """Return the recommended candidate, else the cheapest that meets the objective, else the best value.
 
-    None where nothing meets the objective, or nothing is ranked.
+    None if none meets the objective, or none is ranked.
     """
     ranked = judged(question)
     chosen = [each for each in ranked if each["cell"] == question["recommended"]]

@@ -1,5 +1,4 @@
-"""The documents of a run, each with its type: who writes what, who may rely on it.
+"""The documents of a run and their types. docs/documents.md lists their writers and readers.
 
-docs/documents.md lists them. A key that is `NotRequired` is left out where it says nothing, or is newer than runs whose
-documents are still read.
+A `NotRequired` key is missing if it has no value, or if the document is older than the key.
 """

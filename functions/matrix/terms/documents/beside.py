@@ -1,4 +1,4 @@
-"""What `matrix results --published` prints: a run's figures beside the published ones."""
+"""Output of `matrix results --published`: a run's figures beside the published ones."""
 
 from typing_extensions import TypedDict
 
@@ -20,5 +20,5 @@ class Beside(TypedDict):
     comparable: bool
     why_not: list[str]
     differs: list[str]
-    """What does not forbid to compare them and still sets them apart."""
+    """Differences between them that still allow a comparison."""
     source: str

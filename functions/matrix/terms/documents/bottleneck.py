@@ -1,4 +1,4 @@
-"""The bottleneck of a cell: which limit held it back, by which figures, and what could not be seen."""
+"""The bottleneck of a cell: the limit that held it back, the evidence, and limits without data."""
 
 from typing import Literal, NotRequired
 
@@ -15,8 +15,8 @@ class RateUsed(TypedDict):
     """Of both: IOPS, MB/s, Gbit/s …"""
     point: NotRequired[str]
     of: NotRequired[Literal["baseline", "maximum", "client", "permitted"]]
-    """Whose limit, where it is not that of the storage: an instance type's baseline or maximum, the most that a client
-    may have, or what AWS permitted in that minute."""
+    """Owner of the limit if it is not the storage's provisioned one: an instance type's baseline or maximum, the limit
+    of a client, or AWS's permitted throughput in that minute."""
     at: NotRequired[float]
     """When, where CloudWatch counted it."""
     credits_left_bytes: NotRequired[float]
@@ -48,7 +48,7 @@ class Throttling(TypedDict):
 
 
 class ToolShare(TypedDict):
-    """How near a point came to what its tool reaches without a storage."""
+    """A point's share of the rate that its tool reaches without a storage."""
 
     code: Literal["tool"]
     share: float
@@ -63,12 +63,12 @@ class ProcessorUse(TypedDict):
     worker: float | None
     """Of one worker; None where it was not counted."""
     stolen: float
-    """What the host took."""
+    """CPU time taken by the host (steal)."""
     point: str
 
 
 class PacketsHeld(TypedDict):
-    """What EC2 queued or dropped because an instance asked for more than it may have."""
+    """Packets that EC2 queued or dropped because an instance exceeded its allowance."""
 
     code: Literal["packets"]
     allowance: str
@@ -88,7 +88,7 @@ LimitUse = RateUsed | ShareUsed | Throttling | ToolShare | ProcessorUse | Packet
 
 
 class OtherLimit(TypedDict):
-    """A limit that was not what held the cell back."""
+    """A limit that is not the bottleneck, with the reason."""
 
     name: str
     share: float
@@ -104,18 +104,18 @@ class Waiting(TypedDict):
 
 
 class NextStep(TypedDict):
-    """What would show or raise the limit."""
+    """A step that would confirm or raise the limit."""
 
     code: Literal["raise", "use-aws", "load-more", "know-limits", "see-metrics", "as-written"]
     metric: NotRequired[str]
-    """Which metric told the limit, where one did: what raises it may depend on that."""
+    """Metric that showed the limit, if any. The advice may depend on it."""
     larger_type: NotRequired[str]
     """The smallest instance type of the family that always carries the volumes."""
     text: NotRequired[str]
 
 
 class Unseen(TypedDict):
-    """What could not be looked at: an absent figure is never taken for zero."""
+    """A limit without data. A missing figure never counts as zero."""
 
     code: Literal[
         "not-read", "not-asked", "not-of-aws", "no-values", "storage-use", "storage-limits", "tool-limit",
@@ -129,7 +129,7 @@ class Unseen(TypedDict):
 
 
 class OnCredits(TypedDict):
-    """A rate above what can be had always."""
+    """A rate above the sustained limit."""
 
     of: str
     """Which limit: volume IOPS, instance network …"""
@@ -168,6 +168,6 @@ class Bottleneck(TypedDict):
     is_provisional: bool
     """Whether metrics may still arrive."""
     on_credits: NotRequired[dict[str, list[OnCredits]]]
-    """By point: what it did faster than can be had always."""
+    """Rates above sustained limits, by point."""
     server_cache: NotRequired[dict[str, float]]
     """By point: per cent of its reads that the server's cache answered (FSx)."""

@@ -1,4 +1,4 @@
-"""What `matrix compare --json` prints: two runs side by side, point by point."""
+"""Output of `matrix compare --json`: two runs, point by point."""
 
 from typing import Literal, TypeAlias
 
@@ -47,7 +47,7 @@ class ComparedPair(TypedDict):
     """How many independent values of base and run were tested."""
     is_replicated: bool | None
     detectable_ratio: float | None
-    """What change would have been found."""
+    """The smallest change that would have been found."""
     verdict: PairVerdict
     words: str
     reason: str | None
@@ -57,7 +57,7 @@ class ComparedPair(TypedDict):
 
 
 class ComparisonPower(TypedDict):
-    """What changes would have been found."""
+    """The smallest changes that would have been found."""
 
     points: int
     """That were tested."""
@@ -82,12 +82,12 @@ class ComparedRuns(TypedDict):
     environments: list[str]
     """Of base and run."""
     compared: list[ComparedPair]
-    """What needs a look comes first."""
+    """Points that need attention come first."""
     power: ComparisonPower | None
     """None where nothing could be tested."""
     only_in_base: list[str]
     only_in_run: list[str]
     regressions: int
     is_launched_once: bool
-    """Whether a change was found between single launches: what launches differ by is in no interval then."""
+    """Whether a change was found between single launches, whose intervals exclude differences between launches."""
     warnings: list[str]

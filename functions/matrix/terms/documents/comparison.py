@@ -1,4 +1,4 @@
-"""comparison.json: how a run came out beside the one that its matrix names in compareWith."""
+"""comparison.json: comparison of a run with the run that its matrix names in compareWith."""
 
 from typing import Literal, NotRequired, TypeAlias
 
@@ -25,12 +25,12 @@ class ComparedPoint(TypedDict):
 
 
 class ComparisonDocument(TypedDict):
-    """How a run came out beside the one that its matrix names in compareWith; `matrix compare` has all points."""
+    """Comparison of a run with the run named in compareWith. `matrix compare` shows all points."""
 
     schema: int
     run: str
     asked: str
-    """What the matrix says: the name of a run, or baseline:NAME."""
+    """compareWith of the matrix: the name of a run, or baseline:NAME."""
     base: str | None
     """The run that it is compared with; None where the name leads to none."""
     verdict: RunVerdict
@@ -46,10 +46,10 @@ class ComparisonDocument(TypedDict):
     threshold: float
     """As a share: 0.05 is 5 %."""
     detectable_ratio: float | None
-    """What change would have been found, at the middle point; None where nothing could be tested."""
+    """The smallest change that would have been found, at the middle point. None: nothing was tested."""
     noisiest_ratio: float | None
     """At the noisiest point."""
     is_launched_once: NotRequired[bool]
-    """Whether a change was found between single launches: what launches differ by is in no interval then."""
+    """Whether a change was found between single launches, whose intervals exclude differences between launches."""
     changes: list[ComparedPoint]
     """The largest ones, slower ones first."""

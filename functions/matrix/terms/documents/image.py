@@ -1,4 +1,4 @@
-"""Notes of a run on its machine images: what is baked, and what instances boot."""
+"""Records of a run's machine images: recipes of baked images, and the images that instances boot."""
 
 from typing import NotRequired
 
@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class BakeRecord(TypedDict):
-    """recipe.json: from what an image is baked."""
+    """recipe.json: the recipe of a baked image."""
 
     base_image_id: str
     fingerprint: str
@@ -16,7 +16,7 @@ class BakeRecord(TypedDict):
 
 
 class BootedImage(TypedDict):
-    """booted/<image>.json: what all instances of a run boot."""
+    """booted/<image>.json: the image that all instances of a run boot."""
 
     image_id: str
     baked: bool

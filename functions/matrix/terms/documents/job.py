@@ -1,4 +1,4 @@
-"""job.json: what every instance of a fleet does, from the mount to the last sample."""
+"""job.json: the work of every instance of a fleet, from the mount to the last sample."""
 
 from typing import Literal, NotRequired
 
@@ -8,7 +8,7 @@ from matrix.terms.documents.parts import Emulation, Part, Point, Provisions, Ste
 
 
 class JobCell(TypedDict):
-    """What a job takes from a cell of the plan. An instance that measures nothing has one that is made up for it."""
+    """The part of a plan's cell that a job needs. Instances that measure nothing get an artificial one."""
 
     id: str
     file_system: str
@@ -70,9 +70,9 @@ class Mount(TypedDict):
     precondition: NotRequired[int]
     """instance-store: how often all disks are written before."""
     source: NotRequired[str]
-    """Of what the NFS client mounts: server and path."""
+    """NFS: server and path of the mount."""
     options: NotRequired[str]
-    """Of what the NFS client mounts: options of the mount. mountpoint: options of mount-s3, without their dashes."""
+    """NFS: options of the mount. mountpoint: options of mount-s3 without dashes."""
     stripes: NotRequired[list[str]]
     """lustre: options of `lfs setstripe` that say how new files are spread."""
     read_ahead_kib: NotRequired[int]
@@ -104,13 +104,13 @@ class Mount(TypedDict):
 
 
 class JobDocument(TypedDict):
-    """What every instance of a fleet does, from the mount to the last sample. No instance may write it."""
+    """The work of every instance of a fleet, from the mount to the last sample. Instances cannot write it."""
 
     schema: int
     kind: Literal["measure", "populate", "serve", "bake"]
     run: str
     cell: str
-    """Id of the cell, or what the instance is for."""
+    """Id of the cell, or purpose of the instance."""
     environment: str
     bucket: str
     """Where it uploads to."""
@@ -123,7 +123,7 @@ class JobDocument(TypedDict):
     storage: Part
     mount: Mount
     work_mount: NotRequired[Mount]
-    """Of what is done beside the storage; without it that is on the root volume."""
+    """Volume for data outside of the storage. Without it the root volume is used."""
     workload: Part
     emulation: NotRequired[Emulation]
     instances: int
@@ -136,7 +136,7 @@ class JobDocument(TypedDict):
 
 
 class FleetRecord(TypedDict):
-    """fleet.json: what was launched."""
+    """fleet.json: the launched instances."""
 
     instances: list[str]
     expected: int

@@ -1,4 +1,4 @@
-"""What `matrix observe --json` prints: how a storage that exists is used, and what else would carry that."""
+"""Output of `matrix observe --json`: use of an existing storage, and other storages that would carry it."""
 
 from typing_extensions import TypedDict
 
@@ -17,7 +17,7 @@ class ObservedMetric(TypedDict):
     worst: float
     """The highest value; of a balance the lowest."""
     limit: float | None
-    """Where it ends: what is provisioned or published, 100 % of a utilisation, an empty balance."""
+    """Limit: the provisioned or published one, 100 % of a utilisation, or an empty balance."""
     hours_at_limit: float | None
     covered: float
     """Share of the window that has values."""
@@ -26,7 +26,7 @@ class ObservedMetric(TypedDict):
 
 
 class Carrier(TypedDict):
-    """A storage beside what was asked of the observed one."""
+    """A storage that may carry the load of the observed one."""
 
     name: str
     storage: Part
@@ -35,7 +35,7 @@ class Carrier(TypedDict):
     hours_over: float
     """Hours of the window in which more was asked than it carries, its credits counted."""
     share_within: float
-    """Share of the observed time in which it carries what was asked."""
+    """Share of the observed time in which it carries the load."""
     usd_month: CostRange
 
 
@@ -46,9 +46,9 @@ class ObservedDocument(TypedDict):
     id: str
     region: str
     name: str
-    """What it is, with its figures."""
+    """Label of the storage with its figures."""
     storage: Part | None
-    """As a matrix would write it; None for what a matrix cannot have."""
+    """Its fields in a matrix. None if a matrix cannot have it."""
     begun: float
     """Epoch seconds: the window, or since it exists."""
     ended: float
@@ -57,7 +57,7 @@ class ObservedDocument(TypedDict):
     read_gib_month: float
     written_gib_month: float
     usd_month: CostRange | None
-    """What it costs as it is."""
+    """Its current cost."""
     carriers: list[Carrier]
-    """Those that carry everything first, then those that carry most; the cheapest first."""
+    """Storages that carry everything first, then those that carry most; each group cheapest first."""
     warnings: list[str]

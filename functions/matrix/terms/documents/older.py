@@ -1,7 +1,7 @@
-"""Documents of earlier versions, as this version has them.
+"""Convert documents of earlier versions to the current types.
 
-Plans left out what had only one value then; completed, their runs can still be resumed. Decisions and warnings
-were sentences; these are kept as they were written.
+Older plans lack fields that had only one value then; with these fields their runs can be resumed. Older decisions and
+warnings were sentences, which are kept.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ WORDS = frozenset({"words", "sentences", "reads", "note"})
 
 
 def completed_plan(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a plan with what it left out; what is not as a plan has it stays for the check that follows."""
+    """Return a plan with its missing fields added. Invalid parts stay for the check that follows."""
     of_cells: dict[str, Any] = {"ready_within_s": READY_WITHIN_S, "root_volume_gib": ROOT_VOLUME_GIB}
     completed = dict(plan)
     # Before an image was put together on each instance, too, only a baked one had provisions.
@@ -40,7 +40,7 @@ def _completed(entry: Any, defaults: Mapping[str, Any]) -> Any:
 
 
 def completed_result(result: Any) -> Any:
-    """Return a cell's result whose warnings and bottleneck have codes; what is not as a result has it stays."""
+    """Return a cell's result with coded warnings and bottleneck. Invalid parts stay for the check that follows."""
     if not isinstance(result, Mapping):
         return result
     completed = dict(result)
@@ -105,7 +105,7 @@ def _other(other: Any) -> Any:
 
 
 def completed_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a summary whose decision has verdicts and risks as codes; what is not as a summary has it stays."""
+    """Return a summary with coded verdicts and risks. Invalid parts stay for the check that follows."""
     cells = summary.get("cells")
     summary = {**summary, "cells": [completed_result(cell) for cell in cells]} if isinstance(cells, list) else summary
     decision = summary.get("decision")

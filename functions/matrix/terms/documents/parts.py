@@ -1,4 +1,4 @@
-"""What several documents hold: a fleet, a point, a range of costs, an error."""
+"""Types that several documents share: a fleet, a point, a range of costs, an error."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypeAlias
@@ -27,7 +27,7 @@ class Fleet(TypedDict):
     quorum: NotRequired[float]
     """With how many they are measured where EC2 has no more: a share below 1, or a number."""
     bandwidthWeighting: NotRequired[str]
-    """What has a quarter more bandwidth at the cost of the other: "ebs-1" or "vpc-1"."""
+    """Bandwidth weighting: "ebs-1" or "vpc-1"."""
     ran: NotRequired[int]
     """How many of them ran where they were fewer (`quorum`); only where runs are compared."""
     architecture: NotRequired[str]
@@ -40,7 +40,7 @@ class Point(TypedDict):
     id: str
     """Unique in its cell: p01, p02 …"""
     params: Params
-    """What the agent runs it with."""
+    """Parameters for the agent."""
 
 
 class Step(TypedDict):
@@ -83,7 +83,7 @@ class Failure(TypedDict):
     name: str
     """Class name of the error, or "skipped: budget", "skipped: deadline"."""
     message: str
-    """What happened, the value, what to try."""
+    """The error, the value, and a way out."""
 
 
 class Emulation(TypedDict):
@@ -118,7 +118,7 @@ class Source(TypedDict):
 
 
 class Attempt(TypedDict):
-    """What an earlier run uploaded of a cell without coming to a valid result."""
+    """Samples of a cell that an earlier run uploaded without a valid result."""
 
     run: str
     cell: str
@@ -130,7 +130,7 @@ class Attempt(TypedDict):
 
 
 class Provisions(TypedDict):
-    """What a machine shall have before anything is timed."""
+    """Software that a machine must have before measurements."""
 
     os: NotRequired[str]
     architecture: NotRequired[str]

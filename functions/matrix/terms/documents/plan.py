@@ -1,4 +1,4 @@
-"""plan.json: every cell in the order of its execution, with what it does, how long it takes and what it costs."""
+"""plan.json: every cell in the order of execution, with its steps, duration and cost."""
 
 from typing import Any, NotRequired
 
@@ -20,18 +20,18 @@ from matrix.terms.documents.parts import (
 
 
 class PlanWarning(TypedDict):
-    """What may be wrong with a matrix that is planned all the same."""
+    """A possible mistake in a matrix that is planned anyway."""
 
     path: str
     """Where in the matrix."""
     value: Any
-    """What stands there."""
+    """The value."""
     message: str
-    """Why that may be wrong, and what to do."""
+    """The reason, and a way out."""
 
 
 class PlanCell(TypedDict):
-    """One cell: what is launched, what it runs, and until when."""
+    """One cell: storage, workload, fleet, steps, deadline and cost."""
 
     id: str
     file_system: str
@@ -56,12 +56,12 @@ class PlanCell(TypedDict):
     root_volume_gib: int
     """Size of each instance's root volume."""
     work_volume: NotRequired[Volume]
-    """Of each instance, for what it does beside the storage: a build, files to copy from."""
+    """Extra volume of each instance for data outside of the storage, such as a build or files to copy."""
     poll_s: int
     """How often Poll fleet looks."""
     cost_usd: CostRange
     reserve_usd: float
-    """What must be free in the budget before it begins: its worst case, its share of the file system included."""
+    """US dollars to reserve in the budget before it starts: its worst case, with its share of the file system."""
     metered_usd: NotRequired[CostRange]
     """The part that is billed by use and not by the hour."""
     rates_usd: NotRequired[MachineRates]
@@ -80,13 +80,13 @@ class Populate(TypedDict):
 
 
 class HourRate(TypedDict):
-    """US dollars per hour of what the cells of one storage share: of all its file systems together."""
+    """US dollars per hour of the file systems that the cells of one storage share, in total."""
 
     hour: float
 
 
 class PlanFileSystem(TypedDict):
-    """What the cells of one storage share."""
+    """The file system of the cells of one storage."""
 
     id: str
     launch: NotRequired[int]
@@ -107,18 +107,18 @@ class PlanImage(TypedDict):
 
     id: str
     bake: bool
-    """Whether it is baked, at most once; else each instance installs what it lacks."""
+    """Whether it is baked once. If false, each instance installs the software."""
     recipe: Provisions
-    """What is put on it."""
+    """Software to install on it."""
     provisions: Provisions
-    """What the matrix asks for on every instance."""
+    """Software that the matrix requests for every instance."""
     base_parameter: str
     """Public parameter that names the newest image of the operating system."""
     ami: NotRequired[str]
     """Id of the user's own image that instances boot in place of that one, as Plan matrix has found it."""
     root_device: str
     builder: str
-    """Instance type of the one that bakes it."""
+    """Instance type that bakes it."""
     expected_s: float
     deadline_s: float
     poll_s: int
@@ -126,7 +126,7 @@ class PlanImage(TypedDict):
     reserve_usd: float
     rates_usd: MachineRates
     kept_usd_month: CostRange
-    """What its snapshot costs a month as long as it is kept."""
+    """US dollars per month for its snapshot while it is kept."""
 
 
 class PlanTotals(TypedDict):
@@ -146,9 +146,9 @@ class PlanTotals(TypedDict):
 
 
 class PlanDocument(TypedDict):
-    """A plan: every cell in the order of its execution, with what it does, how long it takes and what it costs.
+    """A plan: every cell in the order of execution, with its steps, duration and cost.
 
-    `matrix plan --json` prints one without the facts of a run, which begin with `run`.
+    `matrix plan --json` prints it without the keys from `run` on.
     """
 
     schema: int
@@ -180,6 +180,6 @@ class PlanDocument(TypedDict):
     compare_with: NotRequired[str]
     """The matrix's compareWith, where it has one."""
     environment: NotRequired[str]
-    """aws, local, local-vm or emulated: of what the figures are."""
+    """Environment of the figures: aws, local, local-vm or emulated."""
     agent_key: NotRequired[str]
     """Key of the agent's program in the bucket."""

@@ -1,4 +1,4 @@
-"""Reading documents: what does not fit its type is refused with the path, the value and the rule."""
+"""Read documents. A value of a wrong type is refused with path, value and rule."""
 
 import json
 from functools import cache
@@ -45,9 +45,9 @@ DOCUMENTS: dict[str, type] = {
 
 @cache
 def adapter(kind: type, *, is_described: bool = False) -> TypeAdapter[Any]:
-    """Return what validates documents of a type and knows its schema: no key but the type's own.
+    """Return the validator of a document type, which also has its schema. Unknown keys are refused.
 
-    With `is_described` the schema says what each key means. pydantic reads and parses the sources for it, which took
+    With `is_described` the schema has the description of each key. pydantic parses the sources for that, which took
     half of the time that a command needed to read its documents.
     """
     strict = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=is_described)
@@ -64,7 +64,7 @@ def parse(text: bytes, name: str) -> Any:
 
 
 def _parsed_by_json(text: bytes, name: str) -> Any:
-    """Return what pydantic refuses and JSON of Python does not (half a surrogate pair), or raise with its reason."""
+    """Parse JSON that pydantic refuses but Python accepts (half a surrogate pair). Raises with Python's reason."""
     try:
         return json.loads(text)
     except RecursionError as error:

@@ -1,4 +1,4 @@
-"""receipt.json: every resource that a run created, how it was seen gone, and what it cost."""
+"""receipt.json: every resource that a run created, the proof of its deletion, and its cost."""
 
 from typing import NotRequired
 
@@ -14,7 +14,7 @@ class ReceiptResource(TypedDict):
     id: str
     file_system: str | None
     cell: str | None
-    """Or what it was for: cache, file-server."""
+    """Or its purpose: cache, file-server."""
     created_at: float
     gone_at: float | None
     """None while it is there."""
@@ -25,7 +25,7 @@ class ReceiptResource(TypedDict):
     hours: float
     """For which it is billed."""
     cost_usd: float | None
-    """None for what the plan has no price of."""
+    """None if the plan has no price for it."""
 
 
 class ReceiptTotals(TypedDict):
@@ -35,7 +35,7 @@ class ReceiptTotals(TypedDict):
     gone: int
     kept: NotRequired[int]
     kept_usd_month: NotRequired[CostRange | None]
-    """What the kept images cost a month."""
+    """US dollars per month for the kept images."""
     resources_usd: float
     metered_usd: float
     """Billed by use, as planned for the cells that ran."""
@@ -62,7 +62,7 @@ class NotOurs(TypedDict):
 
 
 class ReceiptDocument(TypedDict):
-    """Every resource that a run created, how it was seen gone, and what it cost."""
+    """Every resource that a run created, the proof of its deletion, and its cost."""
 
     schema: int
     run: str
@@ -73,7 +73,7 @@ class ReceiptDocument(TypedDict):
     totals: ReceiptTotals
     sweep: Sweep | None
     unasked: NotRequired[list[str]]
-    """Services that could not be asked for what is left."""
+    """Services that could not be searched for remaining resources."""
     unfinished: NotRequired[list[str]]
-    """What was being created when a function was cut short: it may still come, and later sweeps look for it."""
+    """Resources whose creation was interrupted. They may still appear, and later sweeps look for them."""
     not_ours: NotRequired[list[NotOurs]]

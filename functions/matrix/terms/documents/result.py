@@ -1,4 +1,4 @@
-"""result.json: what came out of one cell, for each point and metric the percentiles over all samples."""
+"""result.json: the result of one cell, with percentiles over all samples for each point and metric."""
 
 from typing import NotRequired
 
@@ -72,7 +72,7 @@ class MedianUncertainty(TypedDict):
     degrees_of_freedom: float
     """Of Student's t."""
     limited_by: str
-    """What more of would lower it most: instances, repetitions or launches."""
+    """The best way to lower it: more instances, repetitions or launches."""
 
 
 class Fences(TypedDict):
@@ -128,19 +128,19 @@ class MetricResult(TypedDict):
     independent_n: NotRequired[int]
     """How many independent values the samples are worth."""
     resampled: NotRequired[str]
-    """What intervals are drawn from."""
+    """The source of intervals."""
     scope: NotRequired[str | None]
     """"not replicated" with fewer than three instances, repetitions or launches; older results have other words."""
     carried: NotRequired[dict[str, bool]]
     """By percentile: whether so many independent values carry it."""
     at_least: NotRequired[dict[str, float | None]]
-    """Of percentiles that are not carried: what the true one exceeds with 97.5 % confidence."""
+    """Lower bounds (97.5 % confidence) of percentiles with too few samples."""
     at_most: NotRequired[dict[str, float | None]]
-    """Of p2, p10 and p25 that are not carried: what the true one is below with 97.5 % confidence."""
+    """Upper bounds (97.5 % confidence) of p2, p10 and p25 with too few samples."""
     intervals: NotRequired[dict[str, Interval]]
     """By percentile and for the mean."""
     median_uncertainty: NotRequired[MedianUncertainty]
-    """What the median's interval follows from, where there is one: of the primary metric, for comparisons of runs."""
+    """Source of the median's interval, if there is one. Only of the primary metric, for comparisons of runs."""
     no_interval: NotRequired[str | None]
     """Why there is none."""
     spread: NotRequired[Spread]
@@ -149,7 +149,7 @@ class MetricResult(TypedDict):
 
 
 class FleetRate(TypedDict):
-    """What all instances did together in one repetition, over the time from the first start to the last end."""
+    """Rates of all instances together in one repetition, from the first start to the last end."""
 
     repetition: int
     launch: NotRequired[int]
@@ -175,7 +175,7 @@ class FleetRate(TypedDict):
 
 
 class ToolCeiling(TypedDict):
-    """What the tool reached in memory, without a storage."""
+    """Rate of the tool in memory, without a storage."""
 
     tool: str
     metric: str
@@ -205,7 +205,7 @@ class Latency(TypedDict):
 
 
 class PointSteadiness(TypedDict):
-    """Whether what a point did each second became steady within its steps (SNIA PTS), over its samples."""
+    """Whether a point's rate per second reached steady state within its steps (SNIA PTS), over its samples."""
 
     judged: int
     """Samples of which it can be told."""
@@ -237,7 +237,7 @@ class SampleColumns(TypedDict):
 
 
 class Curve(TypedDict):
-    """What went through over time."""
+    """Rate over time."""
 
     counter: str
     seconds: list[float]
@@ -245,7 +245,7 @@ class Curve(TypedDict):
 
 
 class Rate(TypedDict):
-    """What went through over time in one repetition on one instance."""
+    """Rate over time in one repetition on one instance."""
 
     instance: str
     repetition: int
@@ -255,23 +255,23 @@ class Rate(TypedDict):
 
 
 class OverTime(TypedDict):
-    """What the whole fleet moved and did over time in one repetition."""
+    """Bytes and operations of the whole fleet over time in one repetition."""
 
     repetition: int
     launch: NotRequired[int]
     """Of which launch, where there were several."""
     instances: int
-    """Of how many there is a curve; of one that was killed there is none."""
+    """Number of instances with a curve. A killed instance has none."""
     seconds: list[float]
     """When each stretch ended, since the first instance's start: a second each, of long steps more."""
     mb_per_s: dict[str, list[float]]
-    """By what the machines' network interfaces and the disks below the storage counted: the mean in each stretch."""
+    """Counters of network interfaces and disks below the storage: the mean of each interval of time."""
     operations_per_s: dict[str, list[float]]
     """By who counted them: the workload's own engine, the disks, the NFS mounts."""
 
 
 class Layer(TypedDict):
-    """How much of what one layer was asked for the next one saw, summed over all samples of a point."""
+    """Traffic of a layer as a share of the layer above, summed over all samples of a point."""
 
     way: str
     """read or write."""
@@ -284,7 +284,7 @@ class Layer(TypedDict):
     asked: float
     seen: float
     ratio: float
-    """Below 1: a cache, or what is not written yet. Above 1: amplification."""
+    """Below 1: a cache, or data that is not written yet. Above 1: amplification."""
 
 
 class PointResult(TypedDict):
@@ -299,15 +299,15 @@ class PointResult(TypedDict):
     fleet: NotRequired[list[FleetRate]]
     """One entry for each repetition that every launched instance finished."""
     use: NotRequired[dict[str, float]]
-    """What one instance took of itself and the storage: medians, by the names of matrix/samples/usage.py."""
+    """Resource use of one instance: medians, by the names of matrix/samples/usage.py."""
     fleet_use: NotRequired[dict[str, float]]
-    """What all instances took together."""
+    """Resource use of all instances together."""
     caches: NotRequired[str]
-    """What was done about the instances' caches before the samples: dropped, not dropped, or both."""
+    """Whether the instances' caches were dropped before the samples: dropped, not dropped, or both."""
     overhead_share: NotRequired[float]
     """Median share of a sample's time in which its programs started or ended."""
     layers: NotRequired[list[Layer]]
-    """By the counters of the instances; what servers saw is in the cell's `server_layers`."""
+    """From the counters of the instances. Those of servers are in the cell's `server_layers`."""
     tool_ceiling: NotRequired[ToolCeiling]
     steadiness: NotRequired[PointSteadiness]
     latency: NotRequired[dict[str, Latency]]
@@ -346,14 +346,14 @@ class Instances(TypedDict):
 
 
 class Limit(TypedDict):
-    """What can be had always, and as long as credits last."""
+    """The sustained limit, and the limit while credits last."""
 
     baseline: float
     maximum: float
 
 
 class LaunchOutcome(TypedDict):
-    """What came of one launch of a cell that was launched several times."""
+    """Outcome of one launch of a cell with several launches."""
 
     launch: int
     """Counted from 1."""
@@ -368,7 +368,7 @@ class LaunchOutcome(TypedDict):
 
 
 class ResultDocument(TypedDict):
-    """What came out of one cell; of one that was launched several times there is one of each launch and one of all."""
+    """The result of one cell. With several launches, there is one for each launch and one for all."""
 
     id: str
     file_system: str
@@ -388,7 +388,7 @@ class ResultDocument(TypedDict):
     """By fact (agent, kernel, mount …): its values, with how many instances had each."""
     instances: NotRequired[Instances]
     launches: NotRequired[list[LaunchOutcome]]
-    """What came of each launch, where there were several: the cell counts as measured if one was."""
+    """Outcome of each launch, if there are several. The cell counts as measured if one launch was."""
     emulation: NotRequired[Emulation]
     suspect: NotRequired[str | None]
     """Why published figures are left out of the comparison."""
@@ -398,7 +398,7 @@ class ResultDocument(TypedDict):
     cloudwatch: NotRequired[CloudWatchMetrics]
     """The summary has it without `series` and `moved`."""
     instance_limits: NotRequired[dict[str, Limit]]
-    """What EC2 allows the instance type, by ebs_iops, ebs_bytes_per_s, network_bytes_per_s."""
+    """EC2's limits of the instance type: ebs_iops, ebs_bytes_per_s, network_bytes_per_s."""
     bottleneck: NotRequired[Bottleneck]
     server_layers: NotRequired[dict[str, list[Layer]]]
-    """By point, from CloudWatch: what the server saw of the instances' work, and its disks of that."""
+    """Ratios server / instances and disks / server by point, from CloudWatch."""

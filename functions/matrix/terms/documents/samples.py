@@ -27,7 +27,7 @@ class SamplesAgent(TypedDict):
 
 
 class Clock(TypedDict):
-    """What chrony says of the clock."""
+    """State of the clock by chrony."""
 
     source: str
     offset_s: float
@@ -39,7 +39,7 @@ class SamplesHost(TypedDict):
     """The machine."""
 
     boot_id: NotRequired[str | None]
-    """What tells machines apart: instances with the same are processes of one, and share its counters."""
+    """Identifies the machine. Instances with the same value are processes of one machine and share its counters."""
     kernel: str
     os: str
     architecture: str
@@ -61,7 +61,7 @@ class SamplesMount(TypedDict):
 
 
 class SamplesCalibration(TypedDict):
-    """What a tool reached in memory, without a storage: the ceiling of these points, or why it is not known."""
+    """Rate of a tool in memory, without a storage: the ceiling of these points, or the reason why it is unknown."""
 
     points: list[str]
     metric: NotRequired[str]
@@ -73,7 +73,7 @@ class SamplesCalibration(TypedDict):
 
 
 class Prepared(TypedDict):
-    """What was installed at boot."""
+    """Software that was installed at boot."""
 
     installed: list[str]
     seconds: float
@@ -82,7 +82,7 @@ class Prepared(TypedDict):
 
 
 class Between(TypedDict):
-    """What went to and from the storage before a step, since the one before or since it was mounted."""
+    """Storage traffic before a step, since the previous step or the mount."""
 
     since: float
     """Epoch seconds."""
@@ -90,7 +90,7 @@ class Between(TypedDict):
 
 
 class SampleSteadiness(TypedDict):
-    """Whether what was done each second became steady (SNIA PTS), and stayed so to the end of the step."""
+    """Whether the rate per second reached steady state (SNIA PTS) and kept it to the end of the step."""
 
     state: Literal["steady", "not steady", "too short", "too noisy"]
     """Too noisy: it changed so much from one second to the next that nobody can tell."""
@@ -112,7 +112,7 @@ class SamplesEntry(TypedDict):
     step: int
     """Its number in the job, from 0."""
     metrics: dict[str, float]
-    """By the names of matrix/terms/metrics.py, and by those that a `command` declares."""
+    """Values by metric: names of matrix/terms/metrics.py, and those that a `command` declares."""
     started_at: float
     """Epoch seconds."""
     ended_at: float
@@ -126,18 +126,18 @@ class SamplesEntry(TypedDict):
     clock_ahead_of_s3_s: NotRequired[list[float]]
     """Between which two numbers of seconds this instance's clock is ahead of S3's, by the Date of S3's answers."""
     work: dict[str, float]
-    """What was done: files, bytes, read_bytes, write_bytes, builds, runs."""
+    """Work done: files, bytes, read_bytes, write_bytes, builds, runs."""
     workers: int
     """How many processes or threads worked at once."""
     caches: str
-    """What was done about the kernel's caches before."""
+    """Whether the kernel's caches were dropped before."""
     tool: dict[str, Any]
-    """What did the work: name, version, and what else is worth knowing of it."""
+    """The program that did the work: name, version and further facts."""
     counters: dict[str, float]
     """Differences of the kernel's, the network card's and the volumes' own counters over the step."""
     between: NotRequired[Between]
     steadiness: NotRequired[SampleSteadiness]
-    """Of what was done each second; absent where the tool does not say it, and of open loops."""
+    """Steadiness of the rate per second. Missing if the tool does not report it, and for open loops."""
     raw: list[str]
     """Names of the files with the tool's own output."""
     warnings: list[str]

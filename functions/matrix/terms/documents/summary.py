@@ -1,4 +1,4 @@
-"""summary.json: all cells of a run, what they cost, and which storage to take; every output is made from it."""
+"""summary.json: all cells of a run, their cost and the recommended storage. Every output is made from it."""
 
 from typing import Literal, NotRequired
 
@@ -11,36 +11,36 @@ from matrix.terms.documents.result import ResultDocument
 
 
 class Filling(TypedDict):
-    """What filling the cache costs that builds read."""
+    """Cost of filling the cache that builds read."""
 
     seconds: float
     """On one instance."""
     instances: int
     """That fill one: all of a fleet with storages of their own, else one."""
     builds: int
-    """At once that use what was filled."""
+    """Builds that use the filled cache at the same time."""
     usd: float
     """Of all instances that fill."""
     basis: str
 
 
 class PointCost(TypedDict):
-    """What one result costs."""
+    """Cost of one result."""
 
     per: str
     """build, TB moved or million files."""
     usd: float
-    """While it worked: hourly rates times the time from the first start to the last end, and what is billed by use."""
+    """Cost while it worked: hourly rates times the time from first start to last end, plus charges by use."""
     basis: str
     missing: str | None
-    """What is left out, so that it is a lower bound."""
+    """Missing parts, which make it a lower bound."""
     is_assumed: NotRequired[bool]
     """Whether a twentieth of `usd` and more is for bytes that nobody has counted: only its first digit is known."""
     usd_billed: float | None
     """As the run paid it, with boot, barriers and waiting."""
     billed_basis: str | None
     filling: NotRequired[Filling]
-    """What is not in `usd`, where a cache is filled first."""
+    """Cost of filling a cache first, which is not in `usd`."""
 
 
 class RankedBy(TypedDict):
@@ -55,7 +55,7 @@ class RankedBy(TypedDict):
 
 
 class Shortage(TypedDict):
-    """Of what there are too few."""
+    """Values of which there are too few."""
 
     unit: Literal["instance", "repetition", "launch"]
     count: int
@@ -95,7 +95,7 @@ class Risk(TypedDict):
     """How many times as slow as the median the slowest value is."""
     burst: NotRequired[OnCredits]
     share: NotRequired[float]
-    """What is sustained, as a share of what was measured."""
+    """Sustained rate as a share of the measured one."""
     job_s: NotRequired[float]
     """How long the objective's job lasts."""
     shortages: NotRequired[list[Shortage]]
@@ -103,13 +103,13 @@ class Risk(TypedDict):
     """After how many seconds a rate that is not steady repeats; None where it does not."""
     needed: NotRequired[int]
     count: NotRequired[int]
-    """Effective sample sizes: what the percentile needs, and what there is."""
+    """Effective sample sizes: needed for the percentile, and available."""
     most: NotRequired[int]
     """Of several storages that differ in it: the largest, where `count` is the smallest."""
     by_launch: NotRequired[bool]
     """Whether both are of each launch."""
     missing: NotRequired[str]
-    """What the cost leaves out."""
+    """Parts that the cost lacks."""
     text: NotRequired[str]
     """Of an earlier version."""
 
@@ -132,7 +132,7 @@ class Difference(TypedDict):
     code: Literal["shown", "not-significant", "too-few", "not-tested"]
     """`too-few`: it was not replicated; `not-tested`: there are neither single values nor intervals."""
     shortages: NotRequired[list[Shortage]]
-    """What the two lack for a test."""
+    """Data that the two lack for a test."""
 
 
 class Verdict(TypedDict):
@@ -151,7 +151,7 @@ class Verdict(TypedDict):
     margin: NotRequired[float]
     """How far it is from the objective's limit, as a share of it."""
     interval_meets: NotRequired[bool]
-    """Of what misses: whether an end of its interval reaches the limit."""
+    """If it misses the limit: whether an end of its interval reaches it."""
     times_as_dear: NotRequired[float | None]
     """As the cheapest that meets the objective; None where a cost is not known in full."""
     text: NotRequired[str]
@@ -182,7 +182,7 @@ class Candidate(TypedDict):
 
 
 class Neighbour(TypedDict):
-    """What a storage did with another number of instances."""
+    """Result of a storage with another number of instances."""
 
     instances: int
     value: float
@@ -249,7 +249,7 @@ class LeftBehind(TypedDict):
 
 
 class SummaryTotals(TypedDict):
-    """How many cells came to what."""
+    """Numbers of cells by outcome."""
 
     cells: int
     measured: int
@@ -258,9 +258,9 @@ class SummaryTotals(TypedDict):
 
 
 class SummaryDocument(TypedDict):
-    """All cells of a run, what they cost, and which storage to take; every output is made from it.
+    """All cells of a run, their cost and the recommended storage. Every output is made from it.
 
-    Published figures are put into the same form; they have no times and no costs.
+    Published figures have the same form, without times and costs.
     """
 
     schema: int

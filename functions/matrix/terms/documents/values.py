@@ -1,4 +1,4 @@
-"""summary.values.json: the values that the points of a run are judged by, which is all that a comparison reads."""
+"""summary.values.json: the primary metric's values of a run's points, for comparisons."""
 
 from typing_extensions import TypedDict
 
@@ -12,7 +12,7 @@ class JudgedPoint(TypedDict):
     id: str
     params: Params
     label: str
-    """What sets it apart from the other points of its cell."""
+    """Its difference from the other points of its cell."""
     metric: str
     unit: str
     higher_is_better: bool
@@ -54,4 +54,4 @@ class ValuesDocument(TypedDict):
     run: str
     environment: str
     cells: list[JudgedCell]
-    """Those that have figures, with or without single values."""
+    """Points with figures, with or without single values."""

@@ -1,4 +1,4 @@
-"""What a reader must know of a cell's figures, as codes and numbers; matrix/text/warnings.py has the words."""
+"""Warnings about a cell's figures as codes and numbers. matrix/text/warnings.py has the words."""
 
 from typing import Literal, NotRequired
 
@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class About(TypedDict):
-    """What a warning is about; without points the whole cell."""
+    """Subject of a warning. Without points: the whole cell."""
 
     points: NotRequired[list[str]]
     metric: NotRequired[str]
@@ -81,7 +81,7 @@ class WideInterval(Sized):
 
     code: Literal["wide-interval"]
     unit: Literal["instances", "repetitions", "launches"]
-    """What limits it."""
+    """Its limit."""
     needed: int
     """How many of them would halve it."""
 
@@ -99,7 +99,7 @@ Finding = SlowFirstRun | Drift | TwoGroups | Unsteady | Autocorrelated | Launche
 
 
 class FewerInstances(Sized):
-    """A fleet that a quorum let be smaller than its count; share is what is missing of it."""
+    """A fleet that is smaller than its count, at least its quorum. `share` is the missing part."""
 
     code: Literal["fewer-instances"]
     ran: int
@@ -124,16 +124,16 @@ class Overhead(Sized):
 
 
 class ToolBound(Sized):
-    """A point that came near to what its tool reaches without a storage; share is how near."""
+    """A point near the rate that its tool reaches without a storage. `share` of that rate."""
 
     code: Literal["tool-bound"]
     tool: str
     ceiling: float
-    """What the tool reaches, in the metric's unit."""
+    """Rate of the tool, in the metric's unit."""
 
 
 class Behind(Sized):
-    """An open loop of which fewer operations were done than were due; share is what is missing."""
+    """An open loop that completed fewer operations than were due. `share` is the missing part."""
 
     code: Literal["behind"]
     done_per_s: float
@@ -160,7 +160,7 @@ class SteadyLate(Sized):
 
 
 class OfSamples(About):
-    """What instances wrote about their samples."""
+    """Warnings that instances wrote about their samples."""
 
     code: Literal["of-samples"]
     text: str
@@ -187,7 +187,7 @@ class NoBottleneck(About):
 
 
 class OfSource(About):
-    """What is doubtful about published figures."""
+    """Doubts about published figures."""
 
     code: Literal["of-source"]
     text: str

@@ -1,4 +1,4 @@
-"""What CloudWatch counted while a cell was measured, and what the instances' mounts moved meanwhile."""
+"""CloudWatch's metrics while a cell was measured, and the traffic of the instances' mounts meanwhile."""
 
 from typing import NotRequired
 
@@ -6,7 +6,7 @@ from typing_extensions import TypedDict
 
 
 class WatchedResources(TypedDict):
-    """What metrics of CloudWatch are about."""
+    """Resources of CloudWatch metrics."""
 
     type: str
     volume_type: str | None
@@ -17,7 +17,7 @@ class WatchedResources(TypedDict):
     volumes: dict[str, str]
     """By volume: the instance that it was attached to."""
     file_systems: NotRequired[list[str]]
-    """Those that the instances share."""
+    """Resources that the instances share."""
     file_system: NotRequired[str | None]
     """In place of `file_systems` in results of before a storage could be several."""
 
@@ -38,7 +38,7 @@ class MetricSeries(TypedDict):
 
 
 class MovedByMinute(TypedDict):
-    """What the mounts of the instances moved while CloudWatch counted."""
+    """Traffic of the instances' mounts per minute of CloudWatch."""
 
     at: list[float]
     """Epoch seconds at which each minute begins."""
