@@ -1,1 +1,1 @@
-"""What is wrong with a matrix: every problem, with its path, before anything is created."""
+"""Check a matrix: all problems with their paths, before anything is created."""

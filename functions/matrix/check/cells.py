@@ -1,4 +1,4 @@
-"""From axes to cells: every combination, without what is excluded, with what is included."""
+"""Expand the axes to cells: every combination, without excluded and with included cells."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ def has_values(part: BaseModel, wanted: dict[str, Any]) -> bool:
 
 
 class Expansion:
-    """The axes' combinations, and which `exclude` entry matches what; every part is matched once, when first asked."""
+    """The combinations of the axes and the matches of each `exclude` entry. Computed once, on first use."""
 
     def __init__(self, matrix: Matrix) -> None:
         """Expand nothing yet: whether that is too much is the first thing that the rules say."""

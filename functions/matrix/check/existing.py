@@ -1,4 +1,4 @@
-"""Rules for storages that exist already: what may be done with what is somebody's own."""
+"""Rules for existing storages, which belong to the user."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ def existing(matrix: Matrix) -> Iterator[tuple[str, Storage]]:
 
 
 def existing_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield what would harm the owner's data or the figures, and a warning that says what will be done."""
+    """Yield problems that would harm the owner's data or the figures, and a warning about the planned writes."""
     first: dict[str, str] = {}
     for path, storage in existing(matrix):
         yield from _storage_problems(matrix, f"{path}.{storage.existing_fields[0]}", storage, first)
@@ -60,7 +60,7 @@ def _write_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
 
 
 def _cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a problem for each workload that keeps on its storage what it finds again in the next cell."""
+    """Yield a problem for each workload whose data on the storage would be found by the next cell."""
     reported: set[str] = set()
     for cell in cells:
         workload = path_of_workload(matrix, cell)

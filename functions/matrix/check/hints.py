@@ -1,4 +1,4 @@
-"""Which field a user means by one that the format has not: by what it means first, by its spelling last."""
+"""Suggest the field that a user means by an unknown one: first by meaning, then by spelling."""
 
 import difflib
 import re
@@ -71,7 +71,7 @@ def meant(written: str, names: Sequence[str]) -> str:
 
 
 def elsewhere(written: str) -> str:
-    """Return where what a field is about is said, if not in the matrix; '' where it is not known."""
+    """Return where to set the subject of a field if not in the matrix, or '' if unknown."""
     return next((fix for fields, fix in _ELSEWHERE.items() if _folded(written) in fields), "")
 
 

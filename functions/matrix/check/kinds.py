@@ -1,4 +1,4 @@
-"""What does not go together by its kind: storages, workloads and instance types, whatever their sizes."""
+"""Rules for combinations of storages, workloads and instance types, regardless of sizes."""
 
 from matrix.check.cells import Combination, path_of_workload
 from matrix.input import instance_types
@@ -57,7 +57,7 @@ def _weighting_problems(cells: list[Combination]) -> Problems:
 
 
 def _only_read_problems(cells: list[Combination]) -> Problems:
-    """Yield a problem for what needs more of a file system than S3 has, even through Mountpoint, or our server."""
+    """Yield a problem for workloads that need more of a file system than S3, Mountpoint or our server has."""
     reported: set[tuple[str, tuple[str, ...]]] = set()
     for cell in cells:
         kind, only, workload = cell.storage.type, cell.storage.only_workloads, cell.workload.type
@@ -75,7 +75,7 @@ def _only_read_problems(cells: list[Combination]) -> Problems:
 
 
 def _need_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a problem for each field by which a workload needs what a storage cannot do."""
+    """Yield a problem for each field because of which a workload needs an ability that a storage lacks."""
     reported: set[tuple[str, str]] = set()
     for cell in cells:
         lacks = cell.storage.lacks
@@ -124,7 +124,7 @@ def _request_problems(cells: list[Combination]) -> Problems:
 
 
 def _export_problems(cells: list[Combination]) -> Problems:
-    """Yield a problem where what is written becomes no object, or one of a bucket that instances may not list."""
+    """Yield a problem if written files do not become objects, or objects in a bucket that instances may not list."""
     reported: set[str] = set()
     for cell in cells:
         storage = cell.storage
@@ -190,7 +190,7 @@ def _several_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
 
 
 def _against_several(matrix: Matrix, cell: Combination, several: int) -> Problems:
-    """Yield what speaks against a cell on so many file systems: its placement, count or workload."""
+    """Yield problems of a cell on several file systems: its placement, count or workload."""
     fleet = path_text((*cell.path, "fleet") if cell.path[0] == "include" else cell.path)
     of = f"{cell.storage.slug} is {several} file systems:"
     placement, count = cell.fleet.placement, cell.fleet.count

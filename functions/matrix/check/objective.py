@@ -1,4 +1,4 @@
-"""Rules of the metrics that a matrix names: its objective's, and those that its commands declare."""
+"""Rules for metrics in a matrix: of its objective and of its commands."""
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from matrix.terms.problems import Problem, Problems, shorten
 
 
 def objective_problems(objective: Mapping[str, Any], elements: Sequence[Any]) -> Problems:
-    """Yield what is wrong with an objective, beside workloads as they are written."""
+    """Yield the problems of an objective, given the workloads as written."""
     metric = objective.get("metric")
     written = [element for element in elements if isinstance(element, dict)]
     kinds = {kind for element in written if isinstance(kind := element.get("type"), str)}

@@ -118,7 +118,7 @@ def _burst_problems(matrix: Matrix) -> Problems:
 
 
 def _server_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a warning where a server caches all that a fleet reads: O_DIRECT passes the instance's cache only."""
+    """Yield a warning if a server caches all data that a fleet reads: O_DIRECT bypasses only the instance's cache."""
     warned: set[str] = set()
     for cell in cells:
         if not cell.storage.cache_bytes or not isinstance(cell.workload, (ReadWorkload, FioWorkload)):

@@ -24,7 +24,7 @@ MOST_NUMBER = 10**18
 
 @dataclass(frozen=True)
 class CheckedMatrix:
-    """A matrix that breaks no rule, its cells as written, and what may be wrong with it all the same."""
+    """A valid matrix, its cells as written, and warnings."""
 
     matrix: Matrix
     cells: Sequence[Combination]
@@ -70,7 +70,7 @@ def check_run_name(name: str) -> None:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Return what the JSON `text` says; raise InvalidMatrix where it is no JSON or says anything twice."""
+    """Parse the JSON `text`. Raises InvalidMatrix if it is no JSON or has a key twice."""
     most = int(limits.SFN_INPUT_BYTES.value)
     if len(text) > most:
         rule = f"has {len(text):,} bytes; Step Functions takes an input of at most {most:,}"

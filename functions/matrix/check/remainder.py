@@ -22,7 +22,7 @@ _INDEX = re.compile(rf"\b({'|'.join(_LISTS)})\[(\d+)\]")
 
 
 def whole_problems(error: ValidationError, document: dict[str, Any]) -> Problems:
-    """Yield what the rules of a whole matrix find in the parts of `document` in which `error` finds no fault."""
+    """Yield the problems that the rules of a whole matrix find in the valid parts of `document`."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
     # A location is empty where the document itself is refused, for a key that is no Unicode.
     locations = [detail["loc"] for detail in details if detail["loc"]]
@@ -43,7 +43,7 @@ def whole_problems(error: ValidationError, document: dict[str, Any]) -> Problems
 
 
 def _read(rest: dict[str, Any], lists: Mapping[str, list[Any]], kept: Mapping[str, list[int]]) -> Matrix | None:
-    """Return the matrix of what is kept of each list; None where an axis has nothing left."""
+    """Return the matrix of the kept elements of each list. None if an axis is empty."""
     chosen = {name: [lists[name][i] for i in indices] for name, indices in kept.items()}
     try:
         return Matrix.model_validate(rest | chosen)
@@ -52,7 +52,7 @@ def _read(rest: dict[str, Any], lists: Mapping[str, list[Any]], kept: Mapping[st
 
 
 def _problems_of_kinds(rest: dict[str, Any], lists: Mapping[str, list[Any]], kept: dict[str, list[int]]) -> Problems:
-    """Yield what does not go together by the types alone, also of parts that are wrong in something else."""
+    """Yield problems of combinations by type, also for parts with other problems."""
     mended, known = {**lists}, {**kept}
     for name, models in (("storage", MODELS), ("workload", workloads.MODELS)):
         mended[name] = [
@@ -67,7 +67,7 @@ def _problems_of_kinds(rest: dict[str, Any], lists: Mapping[str, list[Any]], kep
 
 
 def _mended(element: Any, models: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return an element with its readable fields, and examples in place of those that it lacks; None where none is."""
+    """Return an element with its readable fields and examples for missing ones. None if an example is missing."""
     tag = element.get("type") if isinstance(element, dict) else None
     model: type[BaseModel] | None = models.get(tag) if isinstance(tag, str) else None
     if model is None:

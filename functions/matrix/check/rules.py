@@ -1,4 +1,4 @@
-"""Rules of a whole matrix: what its parts mean together, and how much it asks for."""
+"""Rules of a whole matrix: combinations of its parts, and its size."""
 
 import math
 from collections import Counter
@@ -44,7 +44,7 @@ _AXES: dict[str, Mapping[str, Any]] = {"storage": MODELS, "workload": workloads.
 
 
 def part_problems(document: dict[str, Any]) -> Problems:
-    """Yield what the rules of storages and workloads find, in whatever of the document can be read."""
+    """Yield the problems of storages and workloads in all readable parts of the document."""
     for axis in _AXES:
         for path, element in _elements(document, axis):
             yield from _element_problems(axis, path, element)
@@ -60,7 +60,7 @@ def part_problems(document: dict[str, Any]) -> Problems:
 
 
 def _elements(document: dict[str, Any], axis: str) -> Iterator[tuple[Path, Any]]:
-    """Yield the elements of an axis and those that `include` adds to it."""
+    """Yield the elements of an axis and of `include`."""
     elements, added = document.get(axis), document.get("include")
     for i, element in enumerate(elements if isinstance(elements, list) else []):
         yield (axis, i), element
@@ -90,7 +90,7 @@ _DIFFERENT = (
 
 
 def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
-    """Yield what the rules of the whole matrix find; the matrix's parts are known to be good."""
+    """Yield the problems of the whole matrix, whose parts are valid."""
     yield from _amount_problems(matrix)
     if is_too_much(matrix):
         return

@@ -19,10 +19,10 @@ from matrix.input.matrix import Matrix
 
 
 class _Described(GenerateJsonSchema):
-    """Says of each field what stands below it.
+    """Adds the docstring below each field as its description.
 
-    pydantic does so by `use_attribute_docstrings`, but for each class as it is made, which took 0.2 s of each start of
-    a function or a command, and only the schema needs it.
+    pydantic's `use_attribute_docstrings` does the same, but for each class when it is defined. That took 0.2 s of each
+    start of a function or a command, and only the schema needs it.
     """
 
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:

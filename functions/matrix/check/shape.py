@@ -1,4 +1,4 @@
-"""Says in words what pydantic finds wrong with the shape of a matrix: missing keys, unknown keys, wrong types."""
+"""Put pydantic's errors about a matrix into words: missing keys, unknown keys, wrong types."""
 
 import difflib
 import json
@@ -77,7 +77,7 @@ def _without_misspelt(problems: list[Problem]) -> list[Problem]:
 
 @dataclass(frozen=True)
 class _Fault:
-    """One thing that pydantic found: its kind, where, the value there, what pydantic adds, and the document."""
+    """One error of pydantic: kind, path, value, context, message, and the document."""
 
     kind: str
     path: Path

@@ -1,4 +1,4 @@
-"""Tags that a user gives to all that a run creates: AWS's rules, with Storage Matrix's own tags counted."""
+"""Rules of AWS for the user's tags of a run's resources, with Storage Matrix's own tags counted."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ FIELD = "tags"
 
 
 def tag_problems(tags: Mapping[str, object]) -> Problems:
-    """Yield what AWS would refuse of a matrix's tags; values that are no text are left to the rules of its shape."""
+    """Yield a problem for each tag of a matrix that AWS would refuse. Wrong types are reported elsewhere."""
     for key, value in tags.items():
         yield from _problems_of(path_text((FIELD, key)), key, value)
     if len(tags) > MOST_GIVEN:
@@ -23,7 +23,7 @@ def tag_problems(tags: Mapping[str, object]) -> Problems:
 
 
 def inherited(of_stack: Mapping[str, str], tags: Mapping[str, str]) -> dict[str, str]:
-    """Return the tags of what a run creates: those of the stack, and those of the matrix, which count where both are.
+    """Return the tags of a run's resources: those of the stack, overridden by those of the matrix.
 
     Tags of the stack that Storage Matrix sets itself, or that only AWS may set, are left out.
     """
@@ -32,7 +32,7 @@ def inherited(of_stack: Mapping[str, str], tags: Mapping[str, str]) -> dict[str,
 
 
 def inherited_problems(of_stack: Mapping[str, str], tags: Mapping[str, str]) -> Problems:
-    """Yield what is wrong with the tags of the stack and of the matrix together."""
+    """Yield the problems of the stack's and the matrix's tags together."""
     both = inherited(of_stack, tags)
     for key in [key for key in both if key not in tags]:
         yield from _problems_of(f"tags of the stack: {display(key)}", key, both[key])

@@ -1,1 +1,1 @@
-"""What happens meanwhile: the job of an instance, progress of a fleet, admission, receipt."""
+"""During a run: the job of an instance, progress of a fleet, admission by budget and deadline, receipt."""

@@ -8,7 +8,7 @@ SKIPPED_BECAUSE = {OverBudget.__name__: "budget", DeadlinePassed.__name__: "dead
 
 
 def too_late(what: str, *, needs_s: float, now: float, deadline_at: float) -> DeadlinePassed | None:
-    """Return the refusal of what is not expected to be finished by the run's deadline; times are epoch seconds."""
+    """Return a refusal if `what` is not expected to end by the run's deadline, else None. Times are epoch seconds."""
     if now + needs_s <= deadline_at:
         return None
     left_s = max(0.0, deadline_at - now)
@@ -18,7 +18,7 @@ def too_late(what: str, *, needs_s: float, now: float, deadline_at: float) -> De
 
 
 def over_budget(what: str, *, needs_usd: float, committed_usd: float, budget_usd: float) -> OverBudget:
-    """Return the refusal of what could cost more than is left; committed is what was spent and what is set aside."""
+    """Return the refusal of `what`, whose worst case exceeds the rest. `committed_usd`: spent and reserved money."""
     return OverBudget(
         f"the worst case of {what}, {needs_usd:.4f} USD, and the {committed_usd:.4f} USD that are spent or set aside "
         f"for what runs would exceed budgetUsd {budget_usd:g}; raise it to measure this too"

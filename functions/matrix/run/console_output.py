@@ -1,4 +1,4 @@
-"""What an instance has printed on its console, shortened to the lines that may say why it ended."""
+"""Shorten an instance's console output to the lines that may explain its end."""
 
 import re
 
@@ -31,6 +31,6 @@ def last_lines(output: str) -> str:
 
 
 def _plain(line: str) -> str:
-    """Return a line without what could do something to a terminal, without the kernel's time and wide gaps."""
+    """Return a line without terminal control characters, the kernel's time and wide gaps."""
     text = "".join(letter if letter.isprintable() else " " for letter in ESCAPES.sub("", line))
     return " ".join(KERNEL_TIME.sub("", text.strip()).split())

@@ -1,7 +1,7 @@
-"""How a fleet meets before each step, and what Poll fleet thinks of a gate that it has opened.
+"""Start barrier (gate) of a fleet: rules for the agents, and Poll fleet's check of opened gates.
 
-The agents do it among themselves (agent/board/barrier.py). Poll fleet opens a gate only where all of them have said
-ready for a while and none has opened it, and finds out gates that no agent of ours writes.
+The agents open gates among themselves (agent/board/barrier.py). Poll fleet opens one only if all agents have been ready
+for some time and none has opened it. It also detects gates that no agent writes.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ REQUEST_S = 1.0
 
 @dataclass(frozen=True)
 class OpenGate:
-    """The last gate of a fleet: its step, what it holds, when it was written (epoch s), how many there are in all."""
+    """The last gate of a fleet: its step, its content, when it was written (epoch s), and the number of all gates."""
 
     step: int
     body: bytes

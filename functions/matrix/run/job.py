@@ -1,4 +1,4 @@
-"""What an instance is told: its job on the blackboard, and the user data that gets it there."""
+"""The job of an instance on the blackboard, and the user data that starts its agent."""
 
 import math
 import shlex
@@ -104,10 +104,10 @@ for pause_s in (1, 2, 4, 8, 16, 30, 30, 30, None):
 def user_data(*, bucket: str, agent_key: str, job_key: str, region: str, lifetime_s: float, meeting: str = "") -> str:
     """Return the script that an instance runs at its first boot.
 
-    `meeting` is the nonce below which the instances of this launch meet: other fleets do not learn it. It keeps them
-    apart and is no secret from those who may read the account's user data; whatever else may be read is up to the role.
+    `meeting` is the nonce in the keys of this launch's start barriers. It keeps fleets apart, but is no secret: anyone
+    who can read the account's user data can read it. The role limits what else can be read.
 
-    `lifetime_s` is how long the instance may live at the most; the operating system's own shutdown ends it then.
+    `lifetime_s`: after so many seconds the operating system shuts the instance down.
     """
     text = _USER_DATA.format(
         fetch=FETCH,
@@ -123,7 +123,7 @@ def user_data(*, bucket: str, agent_key: str, job_key: str, region: str, lifetim
 
 
 class JobSetting(TypedDict):
-    """What every job is made from: where it runs and uploads to, and since when (epoch seconds)."""
+    """Common settings of jobs: run, upload location, and start (epoch seconds)."""
 
     run: str
     mount: Mount
@@ -133,7 +133,7 @@ class JobSetting(TypedDict):
 
 
 class JobMaker(Protocol):
-    """What makes the job of a launch from its setting."""
+    """Makes the job of a launch from its setting."""
 
     def __call__(self, **setting: Unpack[JobSetting]) -> JobDocument:
         """Return the job."""
@@ -161,7 +161,7 @@ def populating_job(*, cell: PlanCell, **setting: Unpack[JobSetting]) -> JobDocum
 
 
 def baking_job(*, cell: JobCell, recipe: Provisions, **setting: Unpack[JobSetting]) -> JobDocument:
-    """Return the job of the one instance from which a machine image is made: install what the recipe says."""
+    """Return the job of the instance from which a machine image is made: install the software of the recipe."""
     job = _job("bake", cell, Board.of_image(setting["run"], cell["id"]), **setting)
     job["provisions"] = recipe
     return job

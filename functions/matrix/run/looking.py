@@ -30,10 +30,10 @@ def left_s(points: Sequence[str], opened_at: Mapping[int, float], now: float) ->
 
 
 def next_look(poll_s: int, early_looks: int, left_s: float | None) -> Look:
-    """Return the next look at a fleet that is looked at each `poll_s` seconds and is expected to be done in `left_s`.
+    """Return the next poll of a fleet that is polled each `poll_s` seconds and is expected to end in `left_s`.
 
-    It comes when the fleet is expected to be done. What is overdue is looked at again after as long as it has been
-    so; 5 s at the least, never later than planned, and as planned when no early looks are left.
+    The poll comes at the expected end. An overdue fleet is polled again after as long as it has been overdue, at least
+    5 s. A poll never comes later than planned, and as planned if no early polls are left.
     """
     if left_s is None or not early_looks:
         return Look(poll_s, early_looks)

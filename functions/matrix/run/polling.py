@@ -33,7 +33,7 @@ BEAT_MOST_BYTES = 20_000
 
 @dataclass
 class Seen:
-    """What one instance has put on the blackboard so far."""
+    """Objects of one instance on the blackboard so far."""
 
     last_sign_at: float | None = None
     has_samples: bool = False
@@ -43,7 +43,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Fleet:
-    """What was launched: instance ids, when (epoch seconds), how many steps they run and until when."""
+    """A launched fleet: instance ids, launch time (epoch seconds), number of steps, and deadline."""
 
     instances: tuple[str, ...]
     launched_at: float
@@ -82,7 +82,7 @@ class Progress:
 
 
 def read_listing(prefix: str, objects: Iterable[tuple[str, float]]) -> dict[str, Seen]:
-    """Return what each instance has put below `prefix`, by instance id, from (key, last-modified epoch s) pairs.
+    """Return the objects of each instance below `prefix`, by instance id, from (key, last-modified epoch s) pairs.
 
     A folder is named by the instance's `aws:userid`, which EC2 sets to `<role id>:<instance id>`.
     """
@@ -107,13 +107,13 @@ def assess(
     *,
     step: int | None = None,
 ) -> Progress:
-    """Return how far the fleet has got.
+    """Return the progress of the fleet.
 
-    `ec2_states` is the state EC2 gives for each instance, asked for *before* the blackboard was listed: an instance
-    that is done says so before it ends, so one that had ended and still has not said so afterwards never will. `met` is
-    how far the fleet has met, None for an instance alone, whose `step` is the one that it says it is at.
+    `ec2_states` has EC2's state of each instance, read *before* the blackboard was listed. An agent writes its end to
+    the blackboard before its instance ends. So an instance that had ended without this object failed. `met` is the
+    progress of the start barriers; None for a single instance, whose `step` is the one that it reports.
 
-    Raises the reason why the cell cannot be finished: InstanceFailed, InstanceDied, InstanceSilent, BarrierTimeout or
+    Raises the reason why the cell cannot finish: InstanceFailed, InstanceDied, InstanceSilent, BarrierTimeout or
     CellTimeout.
     """
     board = {instance: seen.get(instance, Seen()) for instance in fleet.instances}
@@ -144,7 +144,7 @@ def step_of(beat: bytes, steps: int) -> int | None:
 
 
 def reason(text: bytes) -> str:
-    """Return in words what a failed.json says. An instance wrote it: it may be anything."""
+    """Return the reason in a failed.json in words. An instance wrote it, so its content is not trusted."""
     try:
         failure = json.loads(text)
         words = f"{failure['error']}: {failure['message']}"
@@ -154,7 +154,7 @@ def reason(text: bytes) -> str:
 
 
 def stand(text: bytes) -> str:
-    """Return in words what a heartbeat says: its state, and what its instance attempts in vain. It may be anything."""
+    """Return a heartbeat in words: its state, and failing attempts of its instance. Its content is not trusted."""
     try:
         beat = json.loads(text)
         troubles = [str(trouble) for trouble in beat.get("troubles", [])[:TROUBLES]]

@@ -1,4 +1,4 @@
-"""The receipt of a run: each resource that it created, when it went, who said so, and what it cost."""
+"""The receipt of a run: each created resource, when it was deleted, the proof, and its cost."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -25,11 +25,13 @@ def receipt(
 ) -> ReceiptDocument:  # fmt: skip
     """Return the receipt from the run's resource rows.
 
-    `metered_usd` is what is billed by use (requests, elastic bytes) as planned for the cells that ran, `sweep` what the
-    last sweep after the end has left, None before; `unasked` are services that could not be asked for leaks, and
-    `unfinished` what was being created and may still come. Complete is a receipt once nothing may come any more, each
-    resource was seen gone, or is kept on purpose as baked images are, and the sweep that follows the run found nothing
-    more.
+    - `metered_usd`: charges by use (requests, elastic bytes), as planned for the cells that ran.
+    - `sweep`: the result of the last sweep after the end, None before.
+    - `unasked`: services that could not be searched for leaks.
+    - `unfinished`: resources whose creation was interrupted and that may still appear.
+
+    A receipt is complete if nothing may appear any more, each resource is proved deleted or kept on purpose (baked
+    images), and the sweep after the run found nothing more.
     """
     resources = [resource(row, plan, now) for row in sorted(rows, key=lambda row: (row["created_at"], row["id"]))]
     gone = sum(line["gone_at"] is not None for line in resources)
@@ -61,9 +63,9 @@ def receipt(
 
 
 def not_ours(plan: PlanDocument, run: str, rows: Sequence[Mapping[str, Any]], ended: Collection[str]) -> list[NotOurs]:
-    """Return the storages of a plan that were there before the run, and where it may have left its folder.
+    """Return the storages of a plan that existed before the run, and where it may have left its folder.
 
-    `ended` are the instances that have said how they ended: they have removed what they wrote before.
+    `ended` are the instances that reported their end: they removed their files before.
     """
     entries: list[NotOurs] = []
     for planned in plan["file_systems"]:
@@ -79,7 +81,7 @@ def not_ours(plan: PlanDocument, run: str, rows: Sequence[Mapping[str, Any]], en
 
 
 def resource(row: Mapping[str, Any], plan: PlanDocument, now: float) -> ReceiptResource:
-    """Return one line of the receipt; of what still exists, hours and cost until now."""
+    """Return one line of the receipt. For an existing resource, hours and cost until now."""
     gone_at = float(row["gone_at"]) if "gone_at" in row else None
     is_kept = bool(row.get("kept")) and gone_at is None
     hours = hours_of(row, now)
@@ -106,7 +108,7 @@ def hours_of(row: Mapping[str, Any], now: float) -> float:
 
 
 def rate_usd(row: Mapping[str, Any], plan: PlanDocument) -> float | None:
-    """Return what a resource costs per hour by the plan's prices; None for what the plan does not foresee, a leak."""
+    """Return the price of a resource per hour by the plan. None if the plan does not have it: a leak."""
     purpose = row.get("cell")
     if row.get("file_system") == BUILDERS:
         image = next((image for image in plan["images"] if image["id"] == purpose), None)
@@ -137,7 +139,7 @@ def _machine_rate_usd(row: Mapping[str, Any], rates: MachineRates) -> float | No
 
 
 def _kept_usd_month(kept: Iterable[ReceiptResource], plan: PlanDocument) -> CostRange | None:
-    """Return what the images that are kept cost a month; their snapshots are what costs."""
+    """Return the US dollars per month of the kept images, which are those of their snapshots."""
     names = {resource["cell"] for resource in kept if resource["kind"] == "image"}
     costs = [image["kept_usd_month"] for image in plan.get("images") or [] if image["id"] in names]
     if not costs:
@@ -150,5 +152,5 @@ def _kept_usd_month(kept: Iterable[ReceiptResource], plan: PlanDocument) -> Cost
 
 
 def cost_usd(rows: Iterable[Mapping[str, Any]], plan: PlanDocument, now: float) -> float:
-    """Return what resources have cost until now."""
+    """Return the cost of resources until now in US dollars."""
     return sum(hours_of(row, now) * (rate_usd(row, plan) or 0.0) for row in rows)

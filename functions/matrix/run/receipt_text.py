@@ -1,7 +1,7 @@
-"""The receipt as people read it: a section of the Markdown summary, and the JSON in the page that its script draws.
+"""The receipt for people: a section of the Markdown summary, and JSON for the report's script.
 
-The sweep after a run replaces both. So this module imports nothing of the report: a chart that cannot be imported must
-not stop the function that deletes what is left.
+The sweep after a run replaces both. This module imports nothing of the report, so that a failing import of a chart
+cannot stop the function that deletes remaining resources.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ MOST_ROWS = {"page": 100, "markdown": 50}
 
 
 def island(summary: SummaryDocument, receipt: ReceiptDocument | None) -> dict[str, Any]:
-    """Return what the page's script draws: `sentences`, and a table of `heads` and `rows`.
+    """Return the JSON for the page's script: `sentences`, and a table of `heads` and `rows`.
 
     A cell of a row is a text, or an object of `text` and exact `value`.
     """
@@ -48,7 +48,7 @@ def settled_page(page: str, summary: SummaryDocument) -> str:
 
 
 def markdown_section(summary: SummaryDocument) -> str:
-    """List what the run created, when it was gone and who saw it: first what is still there, then by cost.
+    """List the created resources with deletion time and proof: first those that still exist, then by cost.
 
     It is the last section of the summary, and empty without a receipt.
     """
