@@ -26,6 +26,10 @@ IOPS_PER_GIB = 3
 VOLUME_SHARE, SNAPSHOT_SHARE = 0.8, 0.05
 PATH = "/matrix"
 
+# By deployment type: its prices in the book, and its option in the price list (three public programs that ask the list
+# agree on it, November 2026). Single-AZ_2N and Multi-AZ are the first generation.
+_LISTED = {SINGLE: ("single", "Single-AZ_2N-2"), MULTI: ("multi", "Multi-AZ-2")}
+
 # Defaults: FSx for ONTAP guide, quotas. Codes as lists of `aws service-quotas list-service-quotas` that people have
 # published, four of which agree, read in November 2026; two of 2026 have twice the SSD as the default.
 FILE_SYSTEMS = Quota("fsx", "L-C28C1403", "ONTAP file systems", "file systems", 100)
@@ -72,8 +76,7 @@ class FsxOntapStorage(StorageModel):
         "raise throughputMBpsPerHaPair, or haPairs with a FLEXGROUP volume",
     )
     assumption: ClassVar[str] = (
-        "creating and deleting an FSx for ONTAP file system takes an hour, in which it is billed; its prices are not"
-        " confirmed"
+        "creating and deleting an FSx for ONTAP file system takes an hour, in which it is billed"
     )
 
     type: Literal["fsx-ontap"]
@@ -131,15 +134,22 @@ class FsxOntapStorage(StorageModel):
         return BlockTimes(0.001, 0.001, unit_bytes=2**20)
 
     @property
-    def offer_queries(self) -> list[Query]:
-        """Any disks of ONTAP: nobody has read the deployment options of the second generation out of the list yet."""
-        return [Query("fsx_ontap", "AmazonFSx", (("productFamily", "Storage"), ("fileSystemType", "ONTAP")))]
+    def price_queries(self) -> list[Query]:
+        """Its disks, throughput capacity and IOPS."""
+        zone, option = _LISTED[self.deployment_type]
+        fixed = (("fileSystemType", "ONTAP"), ("deploymentOption", option))
+        disks = (("productFamily", "Storage"), ("storageType", "SSD"), *fixed)
+        return [
+            Query(f"fsx_ontap_{zone}_gib_month", "AmazonFSx", disks),
+            Query(f"fsx_ontap_{zone}_mbps_month", "AmazonFSx", (("productFamily", "Provisioned Throughput"), *fixed)),
+            Query(f"fsx_ontap_{zone}_iops_month", "AmazonFSx", (("productFamily", "Provisioned IOPS"), *fixed)),
+        ]
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield its disks, its throughput capacity, and the IOPS beyond the 3 that come with each GiB."""
         if self.file_system_id:
             return  # all of it is paid anyway
-        zone = "multi" if self.deployment_type == MULTI else "single"
+        zone, _ = _LISTED[self.deployment_type]
         yield Charge(f"fsx_ontap_{zone}_gib_month", usage.months.times(self.storage_capacity_gib))
         mbps = self.ha_pairs * self.throughput_mbps_per_ha_pair
         yield Charge(f"fsx_ontap_{zone}_mbps_month", usage.months.times(mbps))

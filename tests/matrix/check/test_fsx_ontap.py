@@ -5,6 +5,7 @@ import pytest
 from matrix.check.read import check_matrix
 from matrix.plan import account
 from matrix.plan.planning import plan
+from matrix.price.book import published_prices
 from matrix.terms.problems import InvalidMatrix
 from storages.contracts.demand import Demand
 from storages.fsx_ontap.model import FsxOntapStorage
@@ -70,8 +71,8 @@ def test_iops_that_come_with_storage_end_at_what_a_pair_can_have():
 def test_its_cost_is_that_of_all_pairs_and_of_more_zones_more():
     one, two, multi = (plan(check_matrix(matrix(each))).file_systems[0] for each in (ONTAP, TWO, MULTI))
 
-    # By the book of the first generation: (1,024 × 0.125 + 1,536 × 0.72) USD in 730 hours.
-    assert one.hour_usd == pytest.approx((1_024 * 0.125 + 1_536 * 0.72) / 730, rel=0.01)
+    # By the book: (1,024 × 0.125 + 1,536 × 1.6) USD in 730 hours.
+    assert one.hour_usd == pytest.approx((1_024 * 0.125 + 1_536 * 1.6) / 730, rel=0.01)
     assert two.hour_usd == pytest.approx(2 * one.hour_usd)
     assert multi.hour_usd > one.hour_usd
     assert one.expected_s >= 3_600
@@ -122,3 +123,32 @@ def test_one_that_exists_takes_nothing_of_the_quotas():
         for need in account.account_needs(plan(check_matrix(matrix(there))).to_document(), 1)
         if need.quota.service == "fsx"
     ]
+
+
+def test_the_price_list_is_asked_for_the_second_generation_of_its_deployment_type():
+    asked = {
+        kind: list(FsxOntapStorage.model_validate(storage).price_queries)
+        for kind, storage in (("single", ONTAP), ("multi", MULTI))
+    }
+
+    assert {dict(query.attributes)["deploymentOption"] for query in asked["single"]} == {"Single-AZ_2N-2"}
+    assert {dict(query.attributes)["deploymentOption"] for query in asked["multi"]} == {"Multi-AZ-2"}
+    assert [query.name for query in asked["multi"]] == [
+        "fsx_ontap_multi_gib_month",
+        "fsx_ontap_multi_mbps_month",
+        "fsx_ontap_multi_iops_month",
+    ]
+    assert all(dict(query.attributes)["fileSystemType"] == "ONTAP" for each in asked.values() for query in each)
+
+
+def test_fresh_prices_of_it_are_not_warned_of():
+    names = [query.name for query in FsxOntapStorage.model_validate(ONTAP).price_queries]
+    fresh = {name: published_prices().price(name).usd for name in names}
+    book = published_prices().refreshed("us-east-1", fresh, "2026-11-26")
+
+    booked, asked = (
+        [str(each) for each in plan(check_matrix(matrix(ONTAP)), region="us-east-1", prices=prices).warnings]
+        for prices in (published_prices().for_region("us-east-1"), book)
+    )
+    assert "fsx_ontap_single_mbps_month" in " ".join(booked)
+    assert "fsx_ontap" not in " ".join(asked)
