@@ -1,1 +1,1 @@
-"""What may be asked: the models of storages, workloads, fleets and images, with their limits."""
+"""The input: models of the matrix, workloads, fleets and images, and limits of AWS."""

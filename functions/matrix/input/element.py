@@ -1,4 +1,4 @@
-"""What the model of each storage and each workload offers, whichever of the two it is."""
+"""Interface that the models of storages and workloads share."""
 
 from typing import Any, ClassVar, Protocol
 
@@ -10,7 +10,7 @@ class Element(Protocol):
     """One element of an axis of the matrix."""
 
     assumption: ClassVar[str]
-    """What a plan takes for granted about it, in a sentence; empty if nothing."""
+    """Assumption of plans about it, in a sentence. Empty: none."""
 
     @property
     def type(self) -> str:
@@ -29,12 +29,12 @@ class Element(Protocol):
 
     @property
     def document(self) -> dict[str, Any]:
-        """It as JSON, every default filled in; nobody may change it."""
+        """Its JSON with all defaults. Shared, so it must not be changed."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """A text that is equal for equal elements."""
+        """A text that is equal for equal elements, whether or not defaults are written."""
         ...
 
     @classmethod
@@ -44,11 +44,11 @@ class Element(Protocol):
 
 
 class ElementModel(InputModel):
-    """What holds for an element unless its own model says otherwise."""
+    """Defaults for the models of elements."""
 
     assumption: ClassVar[str] = ""
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return none: its types say all."""
+        """Return none: its types have all rules."""
         return ()

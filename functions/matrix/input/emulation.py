@@ -1,8 +1,8 @@
-"""Emulated storages: what a matrix provisions becomes the known truth that local engines keep to.
+"""Emulated storages: local engines keep to the limits that a matrix provisions, so that the true figures are known.
 
-A local run whose matrix says `"emulate": true` plays its storages: the agent's own engines wait as long as the storage
-would make them (agent/engine/emulation.py). The figures test the method, never a storage, so they carry their own
-environment and their storages are marked wherever they are named.
+With `"emulate": true` the agent's own engines wait as long as the storage would make them (agent/engine/emulation.py).
+The figures test the analysis and never a storage. So they have their own environment, and the names of their storages
+are marked everywhere.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ Operations = Annotated[int, Field(ge=1, le=10**9)]
 
 
 class Quirks(InputModel):
-    """What an emulated storage does beside what is provisioned for it: the truths of `matrix selftest`."""
+    """Deviations of an emulated storage from its provisioned limits, which `matrix selftest` must find."""
 
     times: Times = 1
     """How many times as long each operation takes."""
@@ -48,14 +48,14 @@ class Quirks(InputModel):
     change_times: Times = 1
     """How many times as long each operation takes from then on, and as much of the IOPS and bytes/s it costs."""
     noise: Annotated[int | float, Field(ge=0, le=1)] = 0
-    """Standard deviation (of logarithms) of what a repetition multiplies the latencies of all instances by."""
+    """Standard deviation (of logarithms) of a factor per repetition for the latencies of all instances."""
     slow_times: Times = 1
     """How many times as long operations take on the first instance of a cell that comes to a shared storage."""
 
 
 @dataclass(frozen=True)
 class Truth:
-    """What an emulated storage does: of a volume to its instance, of a file system to all instances together."""
+    """Limits and latencies of an emulated storage: of a volume for its instance, of a file system for all instances."""
 
     shared: bool
     iops: int
@@ -75,13 +75,13 @@ class Truth:
 
 
 def quirks_of(storage: Storage, emulate: "bool | Mapping[str, Quirks]") -> dict[str, float]:
-    """Return the quirks that a matrix names for a storage, without those that are as usual."""
+    """Return the quirks that a matrix sets for a storage, without default values."""
     quirks = emulate.get(storage.name or "") if isinstance(emulate, Mapping) else None
     return quirks.model_dump(exclude_defaults=True) if quirks else {}
 
 
 def truth(storage: Storage, emulate: "bool | Mapping[str, Quirks]" = True) -> Truth:
-    """Return what an emulated `storage` does; ValueError for a type that cannot be emulated."""
+    """Return the limits and latencies of an emulated `storage`. ValueError: the type cannot be emulated."""
     block = storage.block_times
     if block is None:
         raise ValueError(f"{storage.type} cannot be emulated")
@@ -100,7 +100,7 @@ def truth(storage: Storage, emulate: "bool | Mapping[str, Quirks]" = True) -> Tr
 
 
 def marked(document: Mapping[str, Any], quirks: Mapping[str, float]) -> dict[str, Any]:
-    """Return a storage's document as one that nobody takes for a measured one, and that equals none of those."""
+    """Return a storage's document with the mark of emulation, so that it never equals a measured one."""
     return {**document, MARK: dict(quirks) or True}
 
 

@@ -1,4 +1,4 @@
-"""What the models of the input have in common: strictness, names, sizes and sweeps."""
+"""Shared by the models of the input: strictness, names, sizes and sweeps."""
 
 from collections.abc import Callable
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""What sets instance types apart in how they reach EBS: how many cards, and whether their bandwidth can be weighted."""
+"""EBS access of instance types: number of EBS cards, and bandwidth weighting."""
 
 import json
 import math
@@ -13,7 +13,7 @@ SHIFTED = 0.25
 
 
 class Bandwidth(NamedTuple):
-    """What an instance has of one kind: always, and at the most for some minutes."""
+    """One kind of bandwidth of an instance: sustained, and at most for some minutes."""
 
     always: float
     most: float
@@ -21,7 +21,7 @@ class Bandwidth(NamedTuple):
 
 @cache
 def of_each(name: str) -> dict[str, Any]:
-    """Return what one part of the table says, by instance type, of each family from small to large."""
+    """Return one part of the table by instance type, each family from small to large."""
     families: dict[str, dict[str, Any]] = json.loads(_TABLE.read_text(encoding="utf-8"))[name]
     return {f"{family}.{size}": value for family, sizes in families.items() for size, value in sizes.items()}
 
@@ -41,16 +41,16 @@ def share_of_cards(volumes: int, cards: int) -> float:
 
 
 def network_gbps(instance_type: str) -> float | None:
-    """Return what a type whose bandwidth can be weighted has of the network always, in Gbit/s; None of any other."""
+    """Return the sustained network bandwidth in Gbit/s of a type with bandwidth weighting, else None."""
     gbps = of_each("network_gbps").get(instance_type)
     return None if gbps is None else float(gbps)
 
 
 def weighted(weighting: str | None, ebs: Bandwidth, network: Bandwidth) -> tuple[Bandwidth, Bandwidth]:
-    """Return what a weighting leaves for EBS and for the network, both in the same unit.
+    """Return the bandwidths of EBS and network after a weighting, both in the same unit.
 
-    What is favoured has a quarter more always and the same at the most, the other loses as much of both; IOPS and
-    packets stay as they are (EC2 guide, configure-bandwidth-weighting).
+    The favoured one gets a quarter more sustained bandwidth and keeps its maximum; the other loses the same amount of
+    both. IOPS and packets do not change (EC2 guide, configure-bandwidth-weighting).
     """
     if weighting == "ebs-1":
         return _more(ebs), _less(network, by=SHIFTED * ebs.always)

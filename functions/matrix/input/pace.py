@@ -1,4 +1,4 @@
-"""How long cells take, how long they may take, and how often Step Functions looks at them."""
+"""Duration and deadline of cells, and the interval at which Step Functions polls them."""
 
 import math
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from matrix.input import limits
 EVENTS_PER_TURN = 9
 EVENTS_PER_CELL = 50
 BUDGETED_SHARE = 0.8
-# A cell is looked at about 20 times: its end is seen a twentieth of its time late, and a death within a minute, half of
-# what a silent instance is given.
+# Poll about 20 times per cell: its end is noticed at most 5 % late, and a dead instance within 60 s, half of the time
+# that a silent instance is given.
 LOOKS = 20
 LEAST_POLL_S, MOST_POLL_S = 10, 60
 LEAST_LOOK_S, MOST_LOOK_S = 5, 30
-# Near the expected end of a fleet it is looked at sooner: once at that end, then 5, 5, 10, 20 and 40 s later, where the
-# history has turns left.
+# Near its expected end a fleet is polled sooner: once at that end, then 5, 5, 10, 20 and 40 s later, if the history has
+# turns left.
 EARLY_LOOKS = 6
 
 # Assumptions, which `plan.assumptions` lists too.
@@ -33,23 +33,23 @@ WORK_FACTOR = 3  # how many times longer than expected the work of a cell may ta
 
 
 def gate_margin_s(instances: int, least_s: float = GATE_MARGIN_S) -> float:
-    """Return the seconds from the opening of a gate to the start: `least_s`, and half as much more for 1,000.
+    """Return the seconds from the opening of a start barrier to the start: `least_s`, rising by half for 1,000.
 
-    The more instances, the longer until the last has seen the gate (docs/records/performance.md).
+    With more instances it takes longer until the last one knows the start time (docs/records/performance.md).
     """
     return least_s * (1 + min(1.0, instances / 1000) / 2)
 
 
 def gate_wait_s(instances: int) -> float:
-    """Return the seconds from the last instance that is ready for a step to the common start, as plans take them."""
+    """Return the seconds that plans assume from the last ready instance to the common start of a step."""
     return gate_margin_s(instances) + OPENING_S
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a cell does: seconds of measured work over all its steps, the steps, and how many instances take them.
+    """Work of a cell: measured seconds over all steps, number of steps and number of instances.
 
-    `filling_s` is how long each instance fills a cache of its own before its first step.
+    `filling_s`: seconds that each instance fills its own cache before its first step.
     """
 
     seconds: float
@@ -78,12 +78,12 @@ class Work:
         return self.ready_within_s + WORK_FACTOR * (self.seconds + self.steps * STEP_S + self._gates_s)
 
     def poll_s(self, least_s: int) -> int:
-        """Return how often Step Functions looks at the cell; `least_s` is what the history allows its file system."""
+        """Return the polling interval in seconds. `least_s` is the shortest that the execution's history allows."""
         return max(least_s, LEAST_POLL_S, min(MOST_POLL_S, math.ceil(self.expected_s / LOOKS)))
 
     @property
     def meets_again(self) -> bool:
-        """Whether a fleet meets more than once, so that its end can be foretold: what is looked at early."""
+        """Whether a fleet meets more than once, so that its end can be predicted and polled early."""
         return self.instances > 1 and self.steps > 1
 
     @property
@@ -93,13 +93,13 @@ class Work:
 
 
 def turns_of(cells: int) -> int:
-    """Return how many poll turns the cells of one file system share."""
+    """Return the number of polls that the cells of one file system share."""
     budget = BUDGETED_SHARE * limits.SFN_EVENTS.value - EVENTS_PER_CELL * cells
     return max(0, math.floor(budget / EVENTS_PER_TURN))
 
 
 def least_poll_s(works: Sequence[Work]) -> int | None:
-    """Return how often the cells of one file system may be polled, even if each runs until its deadline.
+    """Return the shortest polling interval for the cells of one file system, if each runs until its deadline.
 
     With F the sum of the deadlines and T the turns they share, each cell may be polled every F / T seconds: no step
     waits for a poll. None: so many cells have no turns left.
@@ -110,19 +110,19 @@ def least_poll_s(works: Sequence[Work]) -> int | None:
 
 
 def early_looks(cells: Sequence[tuple[float, int]]) -> int:
-    """Return how many looks more each cell of a file system may have, of (deadline s, interval s) of all of them.
+    """Return the number of early polls for each cell of a file system, from (deadline s, interval s) of all cells.
 
-    As many as the history has turns left where each runs until its deadline, EARLY_LOOKS at the most.
+    The execution's history must suffice if each cell runs until its deadline. At most EARLY_LOOKS.
     """
     needed = sum(deadline_s // poll_s + 2 for deadline_s, poll_s in cells)
     return max(0, min(EARLY_LOOKS, int((turns_of(len(cells)) - needed) // len(cells))))
 
 
 def look_again_s(waited_s: float) -> int:
-    """Return after how many seconds to look again at a file system that is made or deleted since `waited_s` seconds.
+    """Return the seconds until the next poll of a file system that has been in creation or deletion for `waited_s`.
 
-    A quarter of that, within 5 to 30 s, so that what takes a minute is seen 15 s late at the most, and what takes half
-    an hour costs little more than looks at each 30 s. In two minutes it is 13 looks in place of 5: 72 more events.
+    A quarter of `waited_s`, within 5 to 30 s. So an end after a minute is noticed at most 15 s late, and half an hour
+    costs few more polls than one each 30 s. Two minutes take 13 polls instead of 5: 72 more events.
     """
     return round(max(LEAST_LOOK_S, min(waited_s / 4, MOST_LOOK_S)))
 

@@ -1,4 +1,4 @@
-"""A part of the input of which only some fields could be read, so that the rules of the others are still checked."""
+"""A partly valid element of the input, so that rules of its valid fields are still checked."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -11,11 +11,11 @@ MISSING = object()
 
 
 class Unread(Exception):
-    """A rule asked for a field that could not be read; the rule has nothing to say."""
+    """A rule needs a field that could not be read, so the rule is skipped."""
 
 
 class Part:
-    """One element of an axis as written, at its path: attributes as in `model`, raising Unread where a value is bad."""
+    """One element of an axis as written: attributes as in `model`. An invalid one raises Unread."""
 
     def __init__(self, model: type[BaseModel], element: dict[str, Any], path: Path) -> None:
         """Read each field of `element` by itself."""
@@ -63,7 +63,7 @@ Rule = Callable[[Any], Problems]
 
 
 def check(part: object, rules: Iterable[Rule]) -> Problems:
-    """Yield what each rule finds; a rule whose fields could not be read is left out."""
+    """Yield the problems of all rules. A rule whose fields could not be read is skipped."""
     for rule in rules:
         try:
             yield from rule(part)

@@ -1,4 +1,4 @@
-"""How storages are written: names (`EBS gp3`) in whatever is read; labels (`EBS (gp3; 200 GiB)`) where one is alone."""
+"""Names of storages (`EBS gp3`) for tables and charts, and labels with all fields (`EBS (gp3; 200 GiB)`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workloads that a matrix may name: one module each, with its fields, its rules, its points and what they take."""
+"""The workloads of a matrix, one module each: fields, rules, points, and expected time and bytes."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, cast
@@ -42,10 +42,10 @@ MODELS = cast("dict[str, type[Workload]]", models_by_type(AnyWorkload))
 
 
 def same_point(workload: Mapping[str, Any], params: Mapping[str, Any], metric: str) -> list[Any]:
-    """Return what makes a point the same in two cells or runs, names left out: kind, parameters and metric.
+    """Return the key by which a point is the same in two cells or runs: kind, parameters and metric, without names.
 
-    `workload` is its document. What sets it apart is taken from there too: older results have it not in their points.
-    A metric of the user's own is another one where it is found otherwise.
+    `workload` is its document. Its `set_apart` fields are added, because points of older results lack them. A metric of
+    the user's own adds its definition, since another definition is another metric.
     """
     model = MODELS.get(str(workload.get("type")))
     apart = model.set_apart(workload) if model else {}

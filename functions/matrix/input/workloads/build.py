@@ -1,4 +1,4 @@
-"""Any build with a source cache on the storage: what a storage means for a developer's day."""
+"""Any build with a source cache on the storage."""
 
 from typing import Annotated, ClassVar, Literal
 

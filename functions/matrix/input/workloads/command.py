@@ -81,14 +81,14 @@ class CommandWorkload(ShellWorkload):
     metrics: Annotated[dict[MetricName, OwnMetric], Field(max_length=MOST_METRICS)] = Field(default={})
     """Numbers that the command prints, by your own names for them."""
     primary: Annotated[str, Field(alias="primaryMetric", max_length=41, pattern=r"^[a-z][a-z0-9_]*$")] = "duration_s"
-    """The metric that it is judged by: duration_s, one of its own, or of one that reads its objects mb_per_s."""
+    """Primary metric: duration_s, one of its own metrics, or mb_per_s if it reads objects."""
     object_size: Annotated[Size | None, Field(examples=["1GiB"])] = None
     """On S3 only: size of each object that an instance uploads for the command before the time."""
     objects: Annotated[int, Field(ge=1, le=MOST_OBJECTS, examples=[100])] = 1
     """How many such objects."""
 
     def needs(self) -> Iterator[Need]:
-        """Yield that a cache that another instance fills is seen; what else a command needs is the user's to know."""
+        """Yield the need to see a cache that another instance fills. Only the user knows the command's other needs."""
         if self.populate:
             yield Need(Ability.SEE_OTHERS, "populate", shorten(self.populate), "fill the cache in prepare")
 
@@ -108,7 +108,7 @@ class CommandWorkload(ShellWorkload):
         return [{"name": self.name, **point, "container": self.container, **own} for point in super().points()]
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return what the matrix says of its time, and its objects: uploaded by the first step, read once by each."""
+        """Return the seconds in the matrix, and its objects: uploaded by the first step, read once by each step."""
         footprint = super().footprint(params, storage, instances)
         stored = self.objects * (self.object_size or 0)
         if not stored:

@@ -1,4 +1,4 @@
-"""What the model of a workload offers to the rest of Storage Matrix, and what most of them have in common."""
+"""The interface of a workload model (`Workload`), and defaults for most models (`WorkloadModel`)."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -12,68 +12,68 @@ from storages.contracts.model import Storage
 
 
 class Workload(Element, Protocol):
-    """What a workload of a matrix offers. mypy checks each model against it where cells are made of them."""
+    """Interface of a workload in a matrix. mypy checks each model against it where cells are made of them."""
 
     primary_metric: ClassVar[str]
-    """The metric that it is judged by, of an open loop apart."""
+    """Its primary metric, except for open loops."""
     yields: ClassVar[frozenset[str]]
-    """Its metrics besides duration_s; some need a certain tool or direction."""
+    """Its metrics in addition to duration_s. Some need a certain tool or direction."""
     tools: ClassVar[frozenset[str]]
-    """The programs that it always needs; what `tool` of a point needs is in plan/needed_tools.py."""
+    """Programs that it always needs. Those of a point's `tool` are in plan/needed_tools.py."""
     size_field: ClassVar[str]
-    """The field that says how much it keeps on the storage."""
+    """Field that decides how much data it stores."""
 
     @property
     def populate_seconds(self) -> float:
-        """Seconds that filling its cache takes, about; 0 if it has none to fill."""
+        """Approximate seconds to fill its cache. 0: no cache."""
         ...
 
     @property
     def containers(self) -> tuple[str, ...]:
-        """The container images that it runs in."""
+        """Container images that it runs in."""
         ...
 
     def work_volume(self, storage: Storage) -> Volume | None:
-        """Return the volume that each instance has for what it does beside the storage; None if it needs none."""
+        """Return the extra volume of each instance for data outside of the storage. None: not needed."""
         ...
 
     @property
     def wants_device(self) -> bool:
-        """Whether it writes the disk itself, on which no file system is made."""
+        """Whether it writes to the raw device, which then gets no file system."""
         ...
 
     @property
     def wants_objects(self) -> bool:
-        """Whether it asks for objects, which a file system has not."""
+        """Whether it requests objects, which a file system does not have."""
         ...
 
     @property
     def is_only_reading(self) -> bool:
-        """Whether it writes nothing to its storage, which may then be mounted read-only."""
+        """Whether it only reads, so that its storage may be mounted read-only."""
         ...
 
     @property
     def wants_exports(self) -> bool:
-        """Whether it waits for files to become objects of a bucket of the stack."""
+        """Whether it waits until files are exported as objects to a bucket of the stack."""
         ...
 
     @property
     def writes_zeros(self) -> bool:
-        """Whether any of its points writes zeros, which a compressor makes nothing of."""
+        """Whether one of its points writes zeros, which compression removes."""
         ...
 
     @property
     def number_of_points(self) -> int:
-        """How many points its sweeps make, without making them."""
+        """Number of points of its sweeps, without creating them."""
         ...
 
     @property
     def points_in_a_row(self) -> int:
-        """How many of its points, one after another, are phases of one piece of work, measured in their order."""
+        """Number of consecutive points that are phases of one piece of work and keep their order."""
         ...
 
     def needs(self) -> Iterable[Need]:
-        """Return what it needs of a storage that not every storage can do."""
+        """Return the abilities that it needs and that some storages lack."""
         ...
 
     def points(self) -> list[Params]:
@@ -81,35 +81,35 @@ class Workload(Element, Protocol):
         ...
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return what one instance is expected to take for one step of `params`."""
+        """Return the expected time, bytes and requests of one instance for one step of `params`."""
         ...
 
     def can_be_emulated(self, params: Params) -> bool:
-        """Return whether the agent's own engines do a point, which alone keep to an emulated storage's speed."""
+        """Return whether the agent's own engines run a point. Only these keep to an emulated storage's limits."""
         ...
 
     @classmethod
     def judged_by(cls, params: Params, workload: dict[str, Any]) -> str:
-        """Return the metric that a point of a workload (its document) is judged by."""
+        """Return the primary metric of a point of a workload (its document)."""
         ...
 
     @classmethod
     def set_apart(cls, workload: Mapping[str, Any]) -> Params:
-        """Return what of a workload (its document) is another measurement, and no value of a sweep: in each point."""
+        """Return the fields of a workload (its document) that change the measurement without being sweeps."""
         ...
 
 
 class WorkloadModel(ElementModel):
-    """What holds for a workload unless its own model says otherwise."""
+    """Defaults for the models of workloads."""
 
     tools: ClassVar[frozenset[str]] = frozenset()
     size_field: ClassVar[str] = "size"
     setting_apart: ClassVar[tuple[str, ...]] = ()
-    """Fields that change what is measured and are no sweep. They stand in a point where they are not the default."""
+    """Fields that change the measurement without being sweeps. A point has them if they are not the default."""
 
     @classmethod
     def set_apart(cls, workload: Mapping[str, Any]) -> Params:
-        """Return its fields that change what is measured, as far as a document has other values than the default."""
+        """Return the values of `setting_apart` fields that differ from their default in a document."""
         fields = {name: cls.model_fields[name] for name in cls.setting_apart}
         values = {name: workload.get(field.alias or name) for name, field in fields.items()}
         return {name: value for name, value in values.items() if value not in (None, fields[name].default)}
@@ -136,26 +136,26 @@ class WorkloadModel(ElementModel):
 
     @property
     def wants_objects(self) -> bool:
-        """It works on files, or on what a storage has in their place."""
+        """It works on files, or on the storage's replacement for them."""
         return False
 
     @property
     def is_only_reading(self) -> bool:
-        """It writes what it reads by itself."""
+        """It writes its own data before reading it."""
         return False
 
     @property
     def wants_exports(self) -> bool:
-        """What becomes of its files elsewhere is nothing to it."""
+        """It does not depend on exports of its files."""
         return False
 
     @property
     def writes_zeros(self) -> bool:
-        """It writes what cannot be compressed, or what its own program makes."""
+        """It writes incompressible data, or data of its own program."""
         return False
 
     def needs(self) -> Iterable[Need]:
-        """Yield a whole file system: nobody has looked what of it the workload does not need."""
+        """Yield a whole file system, because the workload's exact needs are unknown."""
         kind: str = self.type  # type: ignore[attr-defined] # of the workload's own model
         yield Need(Ability.EVERYTHING, "type", kind, "")
 
@@ -177,7 +177,7 @@ class WorkloadModel(ElementModel):
 
     @classmethod
     def judged_by(cls, params: Params, workload: dict[str, Any]) -> str:
-        """Return the primary metric, whatever the point."""
+        """Return the primary metric of the workload, for each point."""
         del params, workload
         primary: str = cls.primary_metric  # type: ignore[attr-defined] # of the workload's own model
         return primary

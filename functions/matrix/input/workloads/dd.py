@@ -1,4 +1,4 @@
-"""Writing large files in blocks with dd: what a storage's bandwidth can do."""
+"""Write large files in blocks with dd, to measure a storage's throughput."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
@@ -37,7 +37,7 @@ class DdWorkload(WorkloadModel):
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
     total_size: Annotated[Sweep[Size], Field(examples=["2GiB"])]
-    """What each instance writes in one step, over all its threads."""
+    """Bytes that each instance writes in one step, over all its threads."""
     block_size: Sweep[Size] = Field(default=[2**20])
     """Size of one write."""
     sync: Sweep[Literal["end", "block"]] = Field(default=["end"])
@@ -47,7 +47,7 @@ class DdWorkload(WorkloadModel):
     tool: Sweep[Literal["dd", "parallel", "engine"]] = Field(default=["dd"])
     """dd started by the agent behind one barrier, dd under GNU parallel (as published), or the agent's own engine."""
     source: Sweep[Literal["random", "zero"]] = Field(default=["random"])
-    """What is written: incompressible data, or zeros (as published)."""
+    """Written data: incompressible, or zeros (as published)."""
     verify: bool = False
     """Whether each block is stamped, read back past the cache after the time, and compared (engine only)."""
 
@@ -71,7 +71,7 @@ class DdWorkload(WorkloadModel):
         return [{**point, "verify": True} for point in points] if self.verify else points
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return what one instance is expected to take: the longer of moving the bytes and waiting for the blocks."""
+        """Return the expected footprint of one instance: the longer of moving the bytes and waiting for the blocks."""
         total_bytes = params["total_bytes"]
         share = storage.bandwidth_bytes_per_s / (instances if storage.is_shared else 1)
         moving_s = total_bytes / min(share, INSTANCE_BYTES_PER_S)

@@ -1,4 +1,4 @@
-"""Deleting many files that were made before the time: what cleaning up a storage takes."""
+"""Delete many files that were created before the measured time."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
@@ -42,7 +42,7 @@ class DeleteWorkload(WorkloadModel):
     directories: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[10])
     """Directories that the files lie in, equally many in each."""
     tool: Sweep[Literal["engine", "parallel"]] = Field(default=["engine"])
-    """What deletes: our own engine, a worker for each directory, or rm -r of each under GNU parallel (as published)."""
+    """Tool: our own engine with a worker for each directory, or rm -r of each under GNU parallel (as published)."""
     threads: Annotated[int, Field(ge=1, le=1_024)] | None = None
     """Directories that GNU parallel deletes at once; 8 for each vCPU unless given (as published)."""
 
@@ -59,7 +59,7 @@ class DeleteWorkload(WorkloadModel):
         return [point | {"threads": self.threads} for point in swept]
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return what one instance is expected to take for making the files and for deleting them."""
+        """Return the expected footprint of one instance for creating and deleting the files."""
         files, total_bytes = params["files"], params["files"] * params["file_bytes"]
         at_once = params["directories"]
         if params["tool"] == "parallel":

@@ -46,7 +46,7 @@ class ExportWorkload(WorkloadModel):
         return [point | {"at_most_s": self.at_most_seconds} for point in swept]
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return what one instance is expected to take: the wait, its bytes, its PUTs and listings."""
+        """Return the expected footprint of one instance: the wait, its bytes, its PUTs and listings."""
         files, total_bytes = params["files"], params["files"] * params["file_bytes"]
         writing_s = files * storage.create_latency_s / params["threads"] + total_bytes / storage.bandwidth_bytes_per_s
         waiting_s = BEGINS_AFTER_S + files * instances / FILES_PER_S

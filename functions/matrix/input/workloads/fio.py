@@ -163,7 +163,7 @@ class FioWorkload(WorkloadModel):
         return bool(self.device)
 
     def needs(self) -> Iterator[Need]:
-        """Yield what the options of jobs that write need; what is only read needs nothing."""
+        """Yield the needs of the options of writing jobs. Jobs that only read need nothing."""
         values = {name: [str(value) for value in given] for name, given in self.options.items()}
         field = "rw" if "rw" in values else "readwrite"
         patterns = values.get(field, ["read"])
@@ -176,7 +176,7 @@ class FioWorkload(WorkloadModel):
             yield from self._needs_of_writes(values)
 
     def _needs_of_writes(self, values: Mapping[str, list[str]]) -> Iterator[Need]:
-        """Yield what jobs that only write need beside a new file that is written from its beginning to its end."""
+        """Yield the needs of jobs that only write, beyond writing a new file from start to end."""
         for name in sorted(AGAIN_OR_ELSEWHERE & values.keys()):
             if again := [value for value in values[name] if value not in {"0", *(("1",) if name == "loops" else ())}]:
                 fix = "leave it out: runtime ends the job" if name == "time_based" else "leave it out"
@@ -203,7 +203,7 @@ class FioWorkload(WorkloadModel):
         return [{**mark, "options": options} for options in combinations(self.options)]
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return what one instance is expected to take for one step: laying out its files, then its I/O."""
+        """Return the expected footprint of one instance for one step: laying out its files, then its I/O."""
         options = params["options"]
         bytes_per_s = _bytes_per_s(storage, instances)
         stored = device_bytes(options) if self.wants_device else total_bytes(options)
@@ -314,7 +314,7 @@ def is_on(options: Mapping[str, Any], *names: str) -> bool:
 
 
 def cautions(options: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield the option, what a point will measure instead of the storage or suffer from, and the way out.
+    """Yield (option, risk, way out) for options with which a point does not measure the storage.
 
     Seen with fio 3.33 on one disk: 4 KiB reads by psync with iodepth 16 took 3.5 us at P50, by libaio with direct 668.
     """

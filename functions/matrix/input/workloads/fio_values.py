@@ -1,7 +1,7 @@
-"""What the values of fio's options look like, so that a wrong one is refused before it fails on a rented fleet.
+"""Forms of the values of fio's options, to refuse a wrong value before it fails on a rented fleet.
 
-Forms are those of `fio --cmdhelp=OPTION` (3.33), narrower where fio takes a value for something else than is meant: it
-reads `10Q` as 10 bytes, `-4k` as 18 EB, `3.5k` as 3 bytes, and -1 as the largest number of its type.
+Forms are those of `fio --cmdhelp=OPTION` (3.33), but narrower if fio misreads a value: it reads `10Q` as 10 bytes,
+`-4k` as 18 EB, `3.5k` as 3 bytes, and -1 as the largest number of its type.
 """
 
 import re

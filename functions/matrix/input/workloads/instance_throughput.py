@@ -34,11 +34,11 @@ class InstanceThroughputWorkload(WorkloadModel):
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
     size: Sweep[Size] = Field(default=[20 * 2**30])
-    """What each instance writes in one step, into one file, synchronised at the end."""
+    """Bytes that each instance writes in one step into one file, synchronised at the end."""
     block_size: Sweep[Size] = Field(default=[2**20])
     """Size of one write."""
     source: Sweep[Literal["random", "zero"]] = Field(default=["random"])
-    """What is written: incompressible data, or zeros (as published)."""
+    """Written data: incompressible, or zeros (as published)."""
 
     tool: Sweep[Literal["engine", "dd"]] = Field(default=["engine"])
     """Our own writer, or dd with conv=fsync (as published), which writes zeros."""
@@ -50,7 +50,7 @@ class InstanceThroughputWorkload(WorkloadModel):
         )
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return what one instance is expected to take: the bytes at the pace of the slowest instance published."""
+        """Return the expected footprint of one instance: the bytes at the pace of the slowest published instance."""
         total_bytes = params["total_bytes"]
         share = storage.bandwidth_bytes_per_s / (instances if storage.is_shared else 1)
         seconds = total_bytes / min(share, SLOWEST_BYTES_PER_S)
@@ -73,7 +73,7 @@ class InstanceThroughputWorkload(WorkloadModel):
 
 
 def blocks_are_smaller_than_the_file(part: Part) -> Problems:
-    """Yield a problem where a block is larger than what is to be written, or than a small instance's memory."""
+    """Yield a problem if a block is larger than the file or than a small instance's memory."""
     largest = max(part.block_size)
     if largest > MOST_BLOCK_BYTES:
         rule = "blocks are drawn four at a time in memory; at most 64MiB"

@@ -1,4 +1,4 @@
-"""Metadata in phases, as mdtest and IO500 measure it: what a storage does with names rather than with bytes."""
+"""Metadata operations in phases, as mdtest and IO500 measure them: work with names instead of bytes."""
 
 import json
 import math
@@ -49,22 +49,22 @@ class MetadataWorkload(WorkloadModel):
     phases: list[Literal["stat", "open-read", "list", "rename"]] = Field(
         default=["stat", "open-read", "list", "rename"], max_length=4
     )
-    """What is done with them between create and delete, which are always measured."""
+    """Phases between create and delete, which are always measured."""
     threads: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[1])
-    """Workers of each instance: threads or processes, whichever suits the storage."""
+    """Workers of each instance: threads or processes, chosen by the storage's speed."""
     directories: Sweep[Literal["own", "fleet"]] = Field(default=["own"])
     """Each worker has its own, or all workers of all instances work in one (of a volume: all of its instance)."""
     file_bytes: Sweep[Annotated[int, Field(ge=0, le=MOST_FILE_BYTES)]] = Field(default=[0])
-    """What is written into each file when it is created, and read by open-read; IO500's hard files have 3901."""
+    """Bytes written into each file by create and read by open-read. IO500's hard files have 3901."""
     sync: Sweep[Literal["none", "end", "each"]] = Field(default=["none"])
     """When a create, rename or delete counts: when the kernel has it, or stored: each by itself, or all at the end."""
     stonewall: Sweep[Literal["none", "first"]] = Field(default=["none"])
     """Whether a phase ends for all workers of an instance when its first worker is done."""
     at_most_seconds: Annotated[int | None, Field(ge=1, le=3_600, examples=[300])] = None
-    """Seconds after which a phase ends for all workers of all instances; what was done by then counts."""
+    """Seconds after which a phase ends for all workers of all instances. Work done by then counts."""
 
     def needs(self) -> Iterator[Need]:
-        """Yield what its phases, directories and syncs need."""
+        """Yield the needs of its phases, directories and syncs."""
         if "rename" in self.phases:
             kept = [phase for phase in self.phases if phase != "rename"]
             yield Need(Ability.RENAME, "phases", "rename", f"write phases {json.dumps(kept)}")
@@ -90,7 +90,7 @@ class MetadataWorkload(WorkloadModel):
 
     @property
     def points_in_a_row(self) -> int:
-        """Its phases: each works with what the one before it has left."""
+        """Its phases: each works with the files of the phase before."""
         return len(self.phases) + 2
 
     @property
@@ -100,7 +100,7 @@ class MetadataWorkload(WorkloadModel):
         return math.prod(len(values) for values in sweeps) * self.points_in_a_row
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return what one instance is expected to take for one phase of `params`."""
+        """Return the expected footprint of one instance for one phase of `params`."""
         phase, files, threads = params["phase"], params["files"], params["threads"]
         if phase in CHANGES:
             # A shared storage answers when a name is stored, so a sync has nothing left to wait for.
@@ -149,7 +149,7 @@ def operations_of_a_file(phase: str) -> float:
 
 
 def contents_are_not_synced_at_the_end(part: Part) -> Problems:
-    """Yield a problem where names would be stored at the end, and what is in the files would not."""
+    """Yield a problem if names would be synced at the end, but not the contents of the files."""
     if "end" in part.sync and any(part.file_bytes):
         rule = "stores the names at the end, and not what is in the files"
         yield part.problem("sync", rule, 'write "each" or "none", or leave fileBytes out', value="end")

@@ -56,7 +56,7 @@ class ObjectsWorkload(OpenLoopModel):
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
     operation: Sweep[Literal["put", "get", "head", "list", "delete", "mix"]] = Field(default=list(OPERATIONS))
-    """What is asked for: one kind of request, or several at once, mixed by weights."""
+    """Requests: one operation, or a mix of operations by weights."""
     mix: Annotated[
         dict[Operation, Annotated[int, Field(ge=1, le=1_000)]] | None,
         Field(min_length=2, examples=[{"get": 70, "put": 30}]),
@@ -80,7 +80,7 @@ class ObjectsWorkload(OpenLoopModel):
     """Requests at once on each instance."""
 
     def points(self) -> list[Params]:
-        """Return the parameters of each point; those that say nothing of its operation are left out."""
+        """Return the parameters of each point, without those that do not apply to its operation."""
         swept = combinations(
             {
                 "operation": self.operation,
@@ -108,7 +108,7 @@ class ObjectsWorkload(OpenLoopModel):
         return {name: value for name, value in point.items() if name != "prefixes" or value > 1} | more
 
     def _counts(self, params: Params) -> dict[str, int]:
-        """Return how many requests of each operation a point makes: the largest remainders get what is left."""
+        """Return the number of requests of each operation at a point, by the largest-remainder method."""
         requests = int(params["requests"])
         if params["operation"] != MIX:
             return {str(params["operation"]): requests}
@@ -125,10 +125,10 @@ class ObjectsWorkload(OpenLoopModel):
         return float(params["requests"])
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return what one instance is expected to take: requests by the class that they are billed as, and bytes.
+        """Return the expected footprint of one instance: requests by billing class, and bytes.
 
-        PUT and LIST are of one class, GET and HEAD of another; a DELETE costs nothing. What is put before the time,
-        and listed and read again after it, is in them.
+        PUT and LIST are one class, GET and HEAD the other; DELETE is free. Requests before and after the measured time
+        are included: preparing PUTs, and checking LISTs and GETs.
         """
         counts, size = self._counts(params), params["object_bytes"]
         sharing = instances if storage.is_shared else 1

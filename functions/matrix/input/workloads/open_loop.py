@@ -1,4 +1,4 @@
-"""What workloads have in common whose operations may be due at a rate instead of one after the other."""
+"""Shared by workloads whose operations can be due at a fixed rate (open loop) instead of one after another."""
 
 from abc import abstractmethod
 from typing import Annotated, Any, ClassVar
@@ -17,7 +17,7 @@ class OpenLoopModel(WorkloadModel):
     """A workload that our engine does, one operation after the other or each when it is due."""
 
     open_loop_metric: ClassVar[str]
-    """What a point with a rate is judged by: its rate is given, so what tells storages apart is latency."""
+    """Primary metric of a point with a rate: the rate is given, so storages differ in latency."""
 
     rate_per_second_per_instance: Annotated[
         Sweep[Annotated[int, Field(ge=1, le=1_000_000)]] | None, Field(examples=[[100, 200, 400]])

@@ -47,21 +47,21 @@ class ReadWorkload(OpenLoopModel):
     record_bytes: Sweep[Size] = Field(default=[8_192])
     """Size of a record."""
     page_bytes: Sweep[Size] = Field(default=[8_192])
-    """What is read at once, whole records: the page that a record lies in."""
+    """Bytes of one read, whole records: the page that contains a record."""
     records_per_request: Sweep[Annotated[int, Field(ge=1, le=10_000)]] = Field(default=[1])
     """Records that one request asks for, random only; a sequential request is a page."""
     pages_per_request: Annotated[int | None, Field(ge=2, le=10_000, examples=[128])] = None
     """Pages that one request asks for, sequential only: 128 of 8 KiB are requests of 1 MiB."""
     offsets: Annotated[Literal["bytes"] | None, Field(examples=["bytes"])] = None
-    """Random only: what is read begins at any byte of the thread's own stretch, and may be read twice."""
+    """Random only: reads start at any byte of the thread's own range, and may overlap."""
     threads: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[1])
-    """Readers at once on each instance: threads or processes, whichever suits the storage."""
+    """Readers at once on each instance: threads or processes, chosen by the storage's speed."""
     caching: Sweep[Literal["direct", "cached"]] = Field(default=["direct"])
     """Past the page cache of the instance (O_DIRECT), or through it, emptied before each step."""
     shift: Sweep[Annotated[int, Field(ge=0, le=999)]] = Field(default=[0], examples=[1])
     """Whose data an instance reads: its own, or that of the instance so many places further in the fleet."""
     data_size: Size | None = None
-    """What each instance writes once and then reads from; unless given, as much as is read."""
+    """Bytes that each instance writes once and then reads from. Default: as many as it reads."""
 
     def needs(self) -> Iterator[Need]:
         """Yield that reads of a neighbour's data see these."""
@@ -98,7 +98,7 @@ class ReadWorkload(OpenLoopModel):
         return float(params["records"] / (params["records_per_request"] if is_random else per_page))
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return what one instance is expected to take: its share of bandwidth or of IOPS, whichever bound comes first.
+        """Return the expected footprint of one instance: the longer of its shares of throughput and of IOPS.
 
         Writing the data, which the first step of its size does, is spread over the points.
         """

@@ -25,7 +25,7 @@ ASSUMED_BYTES_PER_S = 10e6
 
 
 class ShellWorkload(WorkloadModel):
-    """What a build and any other command have in common."""
+    """Shared by builds and other commands."""
 
     timed: ClassVar[str]
     """The field with the command that is timed."""
@@ -64,7 +64,7 @@ class ShellWorkload(WorkloadModel):
         return [point | self.set_apart(self.document) for point in swept]
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return what one instance is expected to take for one step: what the matrix says, whatever the storage."""
+        """Return the expected footprint of one instance for one step: the seconds in the matrix, for any storage."""
         del params
         on_each = math.ceil(instances / how_many(storage.document))
         seconds = seconds_of(self.expected_seconds, storage.type, on_each)

@@ -14,10 +14,10 @@ Params = dict[str, Any]
 
 @dataclass(frozen=True)
 class Footprint:
-    """What one instance is expected to take for one step: time, bytes as the storage meters them, bytes that stay.
+    """Expected use of one instance for one step: seconds, bytes as the storage meters them, and bytes that stay stored.
 
-    Requests are those that S3 would bill, in its two classes: GET and HEAD, and PUT, POST, COPY and LIST. Where a
-    workload does not know the latter, it is one for each part that its bytes are put in.
+    Requests are those that S3 would bill, in its two classes: GET and HEAD; PUT, POST, COPY and LIST. If a workload
+    does not know the latter, one for each part of its written bytes is assumed.
     """
 
     seconds: float

@@ -1,4 +1,4 @@
-"""Creating empty files: what a storage's metadata can do."""
+"""Create empty files, to measure a storage's metadata rate."""
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
@@ -43,7 +43,7 @@ class TouchWorkload(OpenLoopModel):
     directories: Sweep[Literal["shared", "own"]] = Field(default=["shared"])
     """Whether the threads of an instance share one directory or each have their own."""
     tool: Sweep[Literal["engine", "touch", "parallel"]] = Field(default=["engine"])
-    """What creates them: the agent's own engine, loops of touch, or touch under GNU parallel (as published)."""
+    """Tool: the agent's own engine, loops of touch, or touch under GNU parallel (as published)."""
     sync: Sweep[Literal["none", "end", "each"]] = Field(default=["none"])
     """When a create counts: when the kernel has it, or (engine only) stored: each by itself, or all at the end."""
 
@@ -72,7 +72,7 @@ class TouchWorkload(OpenLoopModel):
         return float(params["files"])
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return what one instance is expected to take for one step of `params`."""
+        """Return the expected footprint of one instance for one step of `params`."""
         # A shared storage answers when a file is stored, so a sync has nothing left to wait for.
         sync_s = storage.sync_latency_s if params.get("sync") == "each" and not storage.is_shared else 0.0
         per_s = min(params["threads"] / (storage.create_latency_s + sync_s), TOOL_CEILING_PER_S[params["tool"]])

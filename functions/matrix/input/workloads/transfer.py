@@ -1,4 +1,4 @@
-"""Copying many files from the instance's own disk to the storage: what the tools that people copy with make of it."""
+"""Copy many files from the instance's own disk to the storage with common tools."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -45,7 +45,7 @@ class TransferWorkload(WorkloadModel):
         Sweep[Literal["rsync", "cp", "fpsync", "cp+parallel", "fpart+cpio+parallel"]],
         Field(examples=[["cp", "cp+parallel"]]),
     ]
-    """What copies: one file after the other, or many at once."""
+    """Tool: copies one file after another, or many at once."""
     files: Sweep[Annotated[int, Field(ge=1, le=1_000_000)]] = Field(default=[5_000])
     """Files that each instance copies in one step."""
     file_size: Sweep[Size] = Field(default=[1_000_000])
@@ -76,9 +76,9 @@ class TransferWorkload(WorkloadModel):
         return [point | apart for point in points]
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return what one instance is expected to take: the longest of moving bytes, waiting for files, and the tool.
+        """Return the expected footprint of one instance: the longest of moving bytes, waiting for files, and the tool.
 
-        A file waits for its create and, a MiB at a time, for the storage to have it: with 12 and 40 ms on EFS that is
+        A file waits for its create and for the write of each MiB: with 12 and 40 ms on EFS that is
         260 s for 5,000 files of 1 MB one by one, where the tutorial's table has 329 s (cp) and 435 s (rsync).
         """
         files, total_bytes = params["files"], params["files"] * params["file_bytes"]

@@ -47,7 +47,7 @@ class YoctoWorkload(WorkloadModel):
     release: Release = "kirkstone"
     """Branch or tag of poky."""
     container: ContainerImage = "crops/poky:ubuntu-22.04"
-    """Container image with what Yocto needs, fetched before the time; storage-matrix/build: of image.dockerfile."""
+    """Container image with Yocto's host tools, fetched before the time. storage-matrix/build: from image.dockerfile."""
     cache_path: CachePath = "cache"
     """Folder of the cache, relative to the root of the storage: poky itself and DL_DIR."""
     build_disk_gib: Annotated[int, Field(alias="buildDiskGiB", ge=50, le=1_000)] = 100
@@ -66,7 +66,7 @@ class YoctoWorkload(WorkloadModel):
 
     @property
     def containers(self) -> tuple[str, ...]:
-        """The container with what Yocto needs on its host."""
+        """The container with Yocto's host tools."""
         return () if self.container == BUILT else (self.container,)
 
     def work_volume(self, storage: Storage) -> Volume | None:
@@ -79,7 +79,7 @@ class YoctoWorkload(WorkloadModel):
         return [params | {"cache_path": self.cache_path}]
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return what one instance is expected to take for one step."""
+        """Return the expected footprint of one instance for one step."""
         del params
         on_each = math.ceil(instances / how_many(storage.document))
         seconds = seconds_of(self.expected_seconds, storage.type, on_each)
