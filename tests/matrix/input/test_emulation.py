@@ -11,6 +11,8 @@ from matrix.plan.planning import plan
 from matrix.terms.problems import InvalidMatrix
 
 MIB = 2**20
+ONTAP = {"type": "fsx-ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
+TWO_PAIRS = ONTAP | {"haPairs": 2, "storageCapacityGiB": 2048, "volumeStyle": "FLEXGROUP"}
 HDD = {"type": "ebs", "volumeType": "st1", "sizeGiB": 1024}
 
 
@@ -22,6 +24,9 @@ HDD = {"type": "ebs", "volumeType": "st1", "sizeGiB": 1024}
         (HDD, False, 250, 250 * MIB, MIB),
         (EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 8}, True, 25_000, 8 * MIB, MIB),
         (FSX, True, 20_000, 4096e6, MIB),
+        (ONTAP, True, 3_072, 1536e6, MIB),
+        (TWO_PAIRS, True, 6_144, 3072e6, MIB),
+        (TWO_PAIRS | {"volumeStyle": "FLEXVOL"}, True, 3_072, 1536e6, MIB),
     ],
 )
 def test_the_truth_of_a_storage_is_what_the_matrix_provisions(storage, shared, iops, bytes_per_s, unit_bytes):
@@ -73,6 +78,23 @@ def test_an_emulated_cell_is_not_taken_for_the_same_as_a_measured_one_when_resum
     [emulated], [measured] = (_named_cells(matrix(emulate=flag)) for flag in (True, False))
 
     assert emulated.sameness != measured.sameness
+
+
+@pytest.mark.parametrize(
+    ("storage", "workload"),
+    [
+        ({"type": "s3-express"}, {"type": "read", "access": "random", "records": 1_000}),
+        ({"type": "s3"}, {"type": "read", "access": "random", "records": 1_000}),
+        ({"type": "mountpoint"}, TOUCH),
+        ({"type": "mountpoint", "storageClass": "EXPRESS_ONEZONE"}, TOUCH),
+    ],
+)
+def test_storages_whose_figures_a_stand_in_would_make_are_refused_with_those_that_can_be_emulated(storage, workload):
+    problems = problems_of(emulate=True, storage=[storage], workload=[workload])
+
+    assert problems["storage[0].type"].rule == (
+        "cannot be emulated; can be: ebs, efs, fsx-lustre, fsx-ontap, fsx-openzfs, s3-files"
+    )
 
 
 @pytest.mark.parametrize(
