@@ -13,7 +13,7 @@ from cli.tables import answer_tables
 from cli.tables.text_table import TextTable
 from matrix.input.storage_names import brief_names
 from matrix.report import highest_rates
-from matrix.terms.ceilings import by_ceiling
+from matrix.terms.ceilings import by_ceiling, limit_words
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import (
@@ -119,7 +119,7 @@ def show_ceilings(console: Console, summary: SummaryDocument) -> None:
     console.print(Text(bottlenecks.TITLE, "bold"))
     for name, cells in groups.items():
         some = f" ({len(cells)} cell{'s' if len(cells) > 1 else ''}). Next: {bottlenecks.next_words(*cells[0])}"
-        terminal.print_wrapped(console, Text.assemble("  ", (name, "bold"), some))
+        terminal.print_wrapped(console, Text.assemble("  ", (limit_words(name), "bold"), some))
         for cell, bottleneck in cells[:MOST_EXAMPLES]:
             line = Text.assemble("    ", (cell["id"], "cyan"), f": {bottlenecks.evidence_words(cell, bottleneck)}")
             terminal.print_wrapped(console, line)

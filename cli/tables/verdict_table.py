@@ -53,12 +53,14 @@ def _show_answer(console: Console, summary: SummaryDocument, decision: Decision)
 
     answer = headline(decision, name)
     terminal.print_wrapped(console, Text(answer, "bold"))
-    most_rows = MOST_ROWS if is_wide else MOST_ROWS_NARROW - (len(answer) > console.width)
-    _show_ranking(console, summary, decision, name, most_rows, is_wide=is_wide)
     failed = failed_words(summary)
     most = (MOST_CAVEATS if is_wide else MOST_CAVEATS_NARROW) - bool(failed)
     busy = busy_machine_words(summary)
-    for caveat in [*([busy] if busy else []), *caveats(decision, name)][:most]:
+    doubts = [*([busy] if busy else []), *caveats(decision, name)][:most]
+    taken = sum(len(line) > console.width for line in (answer, *doubts))
+    most_rows = MOST_ROWS if is_wide else MOST_ROWS_NARROW - taken
+    _show_ranking(console, summary, decision, name, most_rows, is_wide=is_wide)
+    for caveat in doubts:
         terminal.print_wrapped(console, Text(caveat, "yellow"))
     for line in [*left_behind_lines(summary), *([failed] if failed else [])]:
         terminal.print_wrapped(console, Text(line, "red"))

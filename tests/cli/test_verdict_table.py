@@ -83,7 +83,7 @@ def test_what_is_too_close_to_call_is_marked_and_says_what_to_change():
     lines = shown(run_of({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, repetitions=1), 200)
 
     assert "n.s." in next(line for line in lines if line.startswith("EFS bursting"))
-    assert 'n.s. Not significant: only 1 repetition: set "repetitions": 3, or "launches": 3.' in lines
+    assert 'n.s. (not significant): only 1 repetition: set "repetitions": 3, or "launches": 3.' in lines
 
 
 def test_a_run_of_this_machine_recommends_nothing_and_has_no_prices():
@@ -145,7 +145,7 @@ def test_the_caveats_name_what_was_not_measured_but_is_ahead_and_where_the_media
     lines = shown(published, 120)
 
     by_others = "EBS gp3, whose figures at 1 and 200 beat the best there. Measure it first."
-    assert f"Not measured at 50 and 100 instances: {by_others}" in lines
+    assert f"( ) Not measured at 50 and 100 instances: {by_others}" in lines
     few = "P90 needs 36 independent values, there are 10 or an unknown number."
     assert f"Ranked by the median at 1 and 10 instances: {few}" in lines
     # Nothing says to take the best of those that were measured where another one is expected to be better.

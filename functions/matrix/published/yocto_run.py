@@ -57,7 +57,10 @@ def _run(run: str, name: str, rows: list[SourceRow]) -> SummaryDocument:
     wanted = [(_slug(json.loads(storage)), storage) for storage in distinct]
     slugs = dict(zip(distinct, unique_slugs(wanted), strict=True))
     cells = [_yocto_cell(document, cell, slugs[storage]) for cell, storage in zip(rows, storages, strict=True)]
-    note = "the source gives percentiles only: without single values there are no intervals, and mostly no n"
+    note = (
+        "the source has percentiles only, so there are no intervals; it does not say whether EFS bursting lived on "
+        "credits, which a fleet that builds all day may use up"
+    )
     return published_summary(run, name, document["source"], cells, note)
 
 

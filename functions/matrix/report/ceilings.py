@@ -7,7 +7,7 @@ from typing import Any
 
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag
 from matrix.report.view import View
-from matrix.terms.ceilings import bottlenecks
+from matrix.terms.ceilings import bottlenecks, limit_words
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.figures import ABSENT, instant
@@ -56,7 +56,7 @@ def _table_of_cells(view: View, hits: Sequence[Hit]) -> Markup:
     rows = [
         (
             _cell_name(view, cell),
-            tag("strong", hit["name"]),
+            tag("strong", limit_words(hit["name"])),
             evidence_words(cell, hit),
             next_words(cell, hit),
             _points(hit),
@@ -83,7 +83,7 @@ def _table_of_storages(view: View, hits: Sequence[Hit]) -> Markup:
             # Fleets are named where they tell these cells from others.
             is_some = fleets.keys() != {_fleet(cell) for cell, _ in cells}
             where = "; ".join([", ".join(workloads), *([", ".join(fleets)] if is_some else [])])
-            rows.append((storage, tag("strong", name), f"{len(those)} of {len(cells)}", where, advice))
+            rows.append((storage, tag("strong", limit_words(name)), f"{len(those)} of {len(cells)}", where, advice))
     heads = ("Storage", "Bottleneck", "Cells", "Which", "What to do next")
     return table(heads, rows, caption="The bottlenecks of each storage", class_="prose")
 
@@ -91,7 +91,7 @@ def _table_of_storages(view: View, hits: Sequence[Hit]) -> Markup:
 def ceiling_of(view: View, cell_id: str) -> str:
     """Name the bottleneck of a cell; a dash where the result has none."""
     bottleneck = next((cell.get("bottleneck") for cell in view.cells if cell["id"] == cell_id), None)
-    return str(bottleneck["name"]) if bottleneck else ABSENT
+    return limit_words(bottleneck["name"]) if bottleneck else ABSENT
 
 
 def _cell_name(view: View, cell: ResultDocument) -> str:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from matrix.input.storage_names import cell_names
 from matrix.report import highest_rates
 from matrix.run import receipt_text
-from matrix.terms.ceilings import bottlenecks
+from matrix.terms.ceilings import bottlenecks, limit_words
 from matrix.terms.directories import TITLE, shared_directories
 from matrix.terms.documents.summary import Candidate, SummaryDocument
 from matrix.terms.figures import (
@@ -173,7 +173,7 @@ def _ceilings(summary: SummaryDocument) -> str:
         table_line(
             [
                 f"`{cell['id']}`",
-                inline(bottleneck["name"]),
+                inline(limit_words(bottleneck["name"])),
                 inline(evidence_words(cell, bottleneck)),
                 inline(next_words(cell, bottleneck)),
                 inline(others_words(bottleneck)),

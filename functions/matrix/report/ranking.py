@@ -138,8 +138,9 @@ def _expected(view: View, question: Question, absent: Sequence[Absent]) -> Itera
     expected = "to reach the objective" if view.decision.get("objective") else "to be first"
     for each in ahead:
         known = " and ".join(f"{quantity(value, question['unit'])} at {size}" for size, value in each.between or ())
-        yield tag("p", tag("strong", "Not measured here: "), f"{each.storage}. By its {known} instances it is expected "
-                  f"{expected}.", class_="expected")  # fmt: skip
+        level = f"P{question.get('ranked_level', question['level']):g}"
+        words = f"{each.storage}. By its {level} of {known} instances it is expected {expected}."
+        yield tag("p", tag("strong", "Not measured here: "), words, class_="expected")
     if rest:
         yield tag("p", f"Not measured here: {', '.join(rest)}.", class_="quiet")
 

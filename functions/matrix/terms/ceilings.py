@@ -14,6 +14,11 @@ INSTANCE_EBS = "instance EBS allowance"
 LARGER_EBS = "take an instance type with more EBS bandwidth and IOPS"
 
 
+def limit_words(name: str) -> str:
+    """Name a limit as readers know it; documents call the load generator `tool`."""
+    return "load generator" if name == TOOL else name
+
+
 def bottlenecks(summary: SummaryDocument) -> list[tuple[ResultDocument, Bottleneck]]:
     """Return (cell, its bottleneck) in reading order; cells without samples and older runs have none."""
     return [(cell, cell["bottleneck"]) for cell in reading_order(summary.get("cells", [])) if cell.get("bottleneck")]

@@ -4,7 +4,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, LARGER_EBS, NOT_KNOWN, PROCESSORS, TOOL
+from matrix.terms.ceilings import (
+    INSTANCE_EBS,
+    INSTANCE_NETWORK,
+    LARGER_EBS,
+    NOT_KNOWN,
+    PROCESSORS,
+    TOOL,
+    limit_words,
+)
 from matrix.terms.documents.bottleneck import (
     Bottleneck,
     LimitUse,
@@ -75,13 +83,13 @@ def _of_points(name: str, points: Mapping[str, str]) -> str:
     if not others:
         return ""
     count = sum(other == name for other in points.values())
-    rest = ", ".join(f"{times} {other}" for other, times in others.most_common())
+    rest = ", ".join(f"{times} {limit_words(other)}" for other, times in others.most_common())
     return f". So at {count} of {len(points)} points; the others: {rest}"
 
 
 def _nearest(others: Sequence[OtherLimit], lead: str, label: "_Labels") -> str:
     used = next((other for other in others if other["share"] > 0), None)
-    return f"; {lead} {used['name']}: {use_words(used['use'], label)}" if used else ""
+    return f"; {lead} {limit_words(used['name'])}: {use_words(used['use'], label)}" if used else ""
 
 
 def _waiting(waiting: Waiting, label: "_Labels") -> str:
@@ -222,13 +230,15 @@ def others_words(bottleneck: Bottleneck) -> str:
     highest: dict[str, float] = {}
     for other in bottleneck["others"]:
         highest[other["name"]] = max(highest.get(other["name"], 0.0), other["share"])
-    return ", ".join(f"{name} {100 * share:.0f} %" for name, share in highest.items())
+    return ", ".join(f"{limit_words(name)} {100 * share:.0f} %" for name, share in highest.items())
 
 
 def other_rows(cell: ResultDocument, bottleneck: Bottleneck) -> list[tuple[str, float, str]]:
     """Return name, share that was used and how that was seen, of each limit that was not it."""
     label = _Labels(cell)
-    return [(other["name"], other["share"], use_words(other["use"], label)) for other in bottleneck["others"]]
+    return [
+        (limit_words(other["name"]), other["share"], use_words(other["use"], label)) for other in bottleneck["others"]
+    ]
 
 
 def unseen_words(unseen: Unseen) -> str:  # noqa: C901, PLR0911 - a case for each code

@@ -17,7 +17,8 @@ GLOSSARY = {
     "n.s. (not significant)": "chance may be the whole difference to the fastest.",
     "independent values": "samples that do not move together. Where all instances are slow or fast together, the "
     "samples of one repetition count as one value, so more repetitions or launches help and more instances do not.",
-    "not replicated": "fewer than three instances, repetitions or launches: the figures are only valid for this run.",
+    "not replicated": "too few to test: fewer than three instances, or fewer than three repetitions. With several "
+    "launches: fewer than three of them. The figures are only valid for this run.",
     "≥, ≤ and –": "too few samples for this percentile. ≥ 351: it is at least 351; ≤ 112: at most 112 (97.5 % "
     "confidence). –: too few to say more than the median does.",
     "start barrier": "instances wait until all are ready, then start at the same moment.",

@@ -36,10 +36,14 @@ def headline(decision: Decision, name: Name) -> str:
         what = "Best value"
     else:
         what = "Fastest here"
-    if not decision["objective"] and all(any(map(is_open, judged(question))) for question in questions):
-        what = "Ahead, but not significantly"
+    is_all_open = not decision["objective"] and all(any(map(is_open, judged(question))) for question in questions)
     if len(won) == 1:
+        if is_all_open:
+            none = "neither" if len(questions) == 2 else "none"  # noqa: PLR2004
+            return f"Ahead in {_every(questions)}, significantly in {none}: {next(iter(won))}."
         return f"{what} in {_every(questions)}: {next(iter(won))}."
+    if is_all_open:
+        what = "Ahead, but nowhere significantly"
     if _differ_in_size_only(questions):
         told = _by_size(won, questions, name, with_expected=not decision["objective"])
     else:
@@ -122,7 +126,10 @@ def doubts(summary: SummaryDocument, decision: Decision, name: Name, most: int) 
     known = [] if "as_written" in decision else list(caveats(decision, name))
     if busy := busy_machine_words(summary):
         known.insert(0, busy)
-    return [*known, *(kind.brief for kind in kinds_of(summary)), *of_run(summary)][:most]
+    # Whose figures were published stands below the answer already.
+    source = summary.get("source")
+    about_run = [line for line in of_run(summary) if not (source and source in line)]
+    return [*known, *(kind.brief for kind in kinds_of(summary)), *about_run][:most]
 
 
 def busy_machine_words(summary: SummaryDocument) -> str | None:
@@ -146,7 +153,7 @@ def caveats(decision: Decision, name: Name) -> Iterator[str]:
         yield unlike
     unclear = [question for question in questions if any(map(is_open, judged(question)))]
     if unclear:
-        yield f"{OPEN} Not significant{_at(unclear, questions)}: {_why_open(unclear)}."
+        yield f"{OPEN}{_at(unclear, questions)} (not significant): {_why_open(unclear)}."
     yield from _expected_ahead(questions, name)
     yield from _by_median(questions)
     risks: Counter[str] = Counter()
@@ -174,7 +181,7 @@ def _expected_ahead(questions: list[Question], name: Name) -> Iterator[str]:
     for storage, there in missing.items():
         sizes = sorted({each["instances"] for _, absence in there for each in absence["neighbours"]})
         yield (
-            f"Not measured{_at([question for question, _ in there], questions)}: {storage}, whose figures at "
+            f"( ) Not measured{_at([question for question, _ in there], questions)}: {storage}, whose figures at "
             f"{listed(map(str, sizes))} beat the best there. Measure it first."
         )
 

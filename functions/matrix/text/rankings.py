@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from matrix.terms.ceilings import limit_words
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import ABSENT, Column, cost_words, interval_words, quantity
-from matrix.terms.verdicts import is_open, judged, ranked_of, taken, winner
+from matrix.terms.verdicts import expected_ahead, is_open, judged, ranked_of, taken, winner
 
 TAKE, OPEN = "★", "n.s."
 # What a storage is called where the ranking stands.
@@ -55,7 +56,7 @@ def best_of_each(
         "Best value" if decision["is_recommendation"] else "Fastest"
     )  # fmt: skip
     heads = [f"{_joined(shared) or 'Comparison'}{some}", best_words, "Figure", "Interval",
-             _cost_head(questions, decision), "Bottleneck", "Next (× as slow)"]  # fmt: skip
+             _cost_head(questions, decision), "Bottleneck", "Other (× as slow)"]  # fmt: skip
     rows = []
     for question in questions:
         best = winner(question, decision)
@@ -68,7 +69,9 @@ def best_of_each(
         rows.append(
             [
                 where,
-                f"{mark(best, question, decision)}{name(best)}",
+                f"({name(best)})"
+                if is_provisional(question, decision)
+                else f"{mark(best, question, decision)}{name(best)}",
                 f"{level_words(question)} {quantity(ranked_of(best)['value'], question['unit'])}",
                 interval_of(best, column),
                 cost_words(best["cost"]) if is_priced and best["cost"] else ABSENT,
@@ -122,6 +125,11 @@ def mark(candidate: Candidate, question: Question, decision: Decision) -> str:
     return f"{TAKE} " if is_taken else ""
 
 
+def is_provisional(question: Question, decision: Decision) -> bool:
+    """Whether the best of a comparison is only that of those measured, as another storage is expected to be better."""
+    return not decision["objective"] and bool(expected_ahead(question))
+
+
 def unclear(candidate: Candidate) -> str:
     """Mark a figure whose difference to the fastest one is not significant."""
     return f" {OPEN}" if is_open(candidate) else ""
@@ -138,7 +146,7 @@ def bottleneck_of(summary: SummaryDocument, candidate: Candidate) -> str:
     """Name what limited a candidate's point."""
     cell = next((cell for cell in summary["cells"] if cell["id"] == candidate["cell"]), None)
     bottleneck = cell.get("bottleneck") if cell else None
-    return bottleneck["points"].get(candidate["point"], bottleneck["name"]) if bottleneck else ABSENT
+    return limit_words(bottleneck["points"].get(candidate["point"], bottleneck["name"])) if bottleneck else ABSENT
 
 
 def _next(question: Question, best: Candidate, name: Name) -> str:
@@ -152,9 +160,14 @@ def _next(question: Question, best: Candidate, name: Name) -> str:
     other = others[0]
     mine, theirs = ranked_of(best)["value"], ranked_of(other)["value"]
     top, bottom = (mine, theirs) if question["higher_is_better"] else (theirs, mine)
-    ratio = f" ×{top / bottom:.2f}" if top > 0 and bottom > 0 else ""
+    ratio = f" ×{_ratio_words(top / bottom)}" if top > 0 and bottom > 0 else ""
     # What stands in brackets tells storages of one kind apart, which the whole ranking does.
     return f"{name(other).partition(' (')[0]}{ratio}{unclear(other) or unclear(best)}"
+
+
+def _ratio_words(ratio: float) -> str:
+    """Write a ratio with two decimals, or three where two would hide which of them is faster."""
+    return f"{ratio:.3f}" if f"{ratio:.2f}" == "1.00" and f"{ratio:.3f}" != "1.000" else f"{ratio:.2f}"
 
 
 def _joined(words: Iterable[str]) -> str:

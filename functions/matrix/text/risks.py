@@ -43,7 +43,7 @@ def risk_words(risk: Risk, unit: str) -> str:  # noqa: C901, PLR0911 - a case fo
         case "sample-size-unknown":
             return f"the number of samples behind P{risk['level']:g} is not known"
         case "no-single-values":
-            return "no single values are known, so there is no interval"
+            return "no single values are known: there is no interval, and instances count as independent"
         case "cost-incomplete":
             return f"its cost is without {risk['missing']}"
         case "as-written":

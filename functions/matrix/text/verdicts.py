@@ -65,7 +65,7 @@ def _slower(verdict: Verdict) -> str:
     if ratio is None:
         words = "slower"
     elif ratio < 1 + SAME:
-        words = "as fast"
+        words = "less than 1 % slower"
     else:
         words = f"{100 * (ratio - 1):.0f} % slower" if ratio < 2 else f"{times(ratio)} as slow"  # noqa: PLR2004
     return "; ".join(filter(None, [words, difference_words(verdict.get("difference"))]))

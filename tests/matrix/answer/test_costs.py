@@ -222,7 +222,7 @@ def test_elastic_bytes_that_are_not_known_make_the_cost_a_lower_bound():
     ("use", "is_assumed"),
     [({}, True), ({"seconds": 60.0, "nfs_read_bytes_per_s": 1e6, "nfs_write_bytes_per_s": 1e6}, False)],
 )
-def test_a_cost_that_rests_on_assumed_bytes_says_so_and_has_one_digit(use, is_assumed):
+def test_a_cost_that_rests_on_assumed_bytes_says_so_and_has_two_digits(use, is_assumed):
     """Of a build that moved next to nothing the plan assumes 10 MB/s: $0.00839 had three digits of that."""
     fleet = [{"repetition": 1, "span_s": 60.0, "builds_per_s": 1 / 60}]
     point = {"id": "p01", "params": {}, "fleet": fleet, "metrics": {}, "use": use}
@@ -236,8 +236,8 @@ def test_a_cost_that_rests_on_assumed_bytes_says_so_and_has_one_digit(use, is_as
 
     document = cost.to_document()
     assert document.get("is_assumed", False) is is_assumed
-    assert not is_assumed or cost_words({**document, "usd": 1_234.5}) == "about $1,000"
-    assert cost_words({**document, "usd": 0.00839}) == ("about $0.008" if is_assumed else "$0.00839")
+    assert not is_assumed or cost_words({**document, "usd": 1_234.5}) == "about $1,200"
+    assert cost_words({**document, "usd": 0.00839}) == ("about $0.0084" if is_assumed else "$0.00839")
 
 
 def test_work_of_no_price_or_of_no_known_storage_costs_nothing_that_could_be_said():

@@ -51,7 +51,7 @@ def test_of_published_builds_the_whole_fleet_follows_from_the_medians_and_says_s
     [chart] = totals(view_of(yocto_run("p")))
 
     assert list(lines(chart)["EBS gp3"].y) == pytest.approx([3600 / 5975, 200 * 3600 / 5973], rel=0.001)
-    assert "as if each began its next build at once" in chart.reads
+    assert "Number of instances divided by the median time of one" in chart.reads
     assert 200 not in lines(chart)["EFS provisioned"].x  # a copy is no figure
 
 

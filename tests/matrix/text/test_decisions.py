@@ -42,7 +42,7 @@ RISKS = {
     "too-few-samples": ({"level": 90, "needed": 36, "count": 1}, "P90 needs 36 independent values, there is 1"),
     "only-worst-known": ({"level": 10}, "P10 is not known, this is the worst value"),
     "sample-size-unknown": ({"level": 90}, "the number of samples behind P90 is not known"),
-    "no-single-values": ({}, "no single values are known, so there is no interval"),
+    "no-single-values": ({}, "no single values are known: there is no interval, and instances count as independent"),
     "cost-incomplete": ({"missing": "bytes moved"}, "its cost is without bytes moved"),
     "as-written": ({"text": "said in 2025"}, "said in 2025"),
 }
@@ -147,7 +147,7 @@ def test_a_candidate_that_meets_the_objective_alone_is_no_cheapest():
 
 @pytest.mark.parametrize(
     ("ratio", "words"),
-    [(None, "slower"), (1.005, "as fast"), (1.5, "50 % slower"), (2.5, "2.5 times as slow")],
+    [(None, "slower"), (1.005, "less than 1 % slower"), (1.5, "50 % slower"), (2.5, "2.5 times as slow")],
 )
 def test_how_much_slower_in_words(ratio, words):
     assert verdict_words(candidate(verdict={"code": "slower", "times_as_slow": ratio})) == words

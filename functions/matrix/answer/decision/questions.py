@@ -214,7 +214,8 @@ def _common(doubts: Sequence[Risk]) -> Risk:
 
 def _name_absences(question: Question, family: Sequence[Question]) -> None:
     """Add each storage that was measured at another size of fleet but not here."""
-    here = {candidate.storage for candidate in question.judged}
+    # One that is left out was measured, too.
+    here = {candidate.storage for candidate in question.candidates if candidate.tail is not None}
     elsewhere = [
         (other.instances, candidate)
         for other in sorted(family, key=lambda other: other.instances)

@@ -54,7 +54,7 @@ def _total(entry: Entry) -> tuple[float, str, str] | None:
     if entry.higher_is_better:
         return entry.instances * middle, entry.unit, "Instances times the median of one: no times are known."
     if entry.workload in ("build", "yocto"):
-        way = "Instances over the median of one, as if each began its next build at once: no times are known."
+        way = "Number of instances divided by the median time of one: when each began and ended is not known."
         return 3600.0 * entry.instances / middle, BUILDS, way
     return None
 
