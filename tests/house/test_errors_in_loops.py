@@ -391,7 +391,7 @@ def put_if_absent(tried, error):
 def record_volumes(tried, error):
     tried.monkeypatch.setattr(launching.resources, "record", tried.failing(error, []))
     tried.monkeypatch.setattr(launching, "PAUSES_S", (0.0,) * 9)
-    launching._record_volumes("r", "c", {"file_system": "s3", "storage": {"type": "s3"}}, 0)  # type: ignore[typeddict-item]
+    launching._record_volumes("r", "c", {"file_system": "s3", "storage": {"type": "s3"}}, [])  # type: ignore[typeddict-item]
 
 
 @row("functions/storages/ebs/cloud.py: attach", ends=BY_CLIENT, absent=NO_CONDITION)

@@ -494,7 +494,7 @@ def test_volumes_that_ec2_describes_late_are_waited_for_as_nobody_sees_them_afte
     fleet = launch_fleet(2)
 
     cell = {"file_system": "ebs", "storage": EBS}
-    of_data = launching._record_volumes(PLAN["run"], "c1", cell, len(fleet.instances))
+    of_data = launching._record_volumes(PLAN["run"], "c1", cell, fleet.instances)
 
     # Of each instance only its data volume, not its root.
     assert sorted(of_data) == (sorted(fleet.instances) if looks_in_vain < 100 else [])
@@ -504,6 +504,20 @@ def test_volumes_that_ec2_describes_late_are_waited_for_as_nobody_sees_them_afte
     assert kinds.count("volume") == (4 if looks_in_vain < 100 else 0)
     assert len(pauses_s) == min(looks_in_vain, len(launching.PAUSES_S))
     assert 20 < sum(launching.PAUSES_S) < 60
+
+
+@pytest.mark.parametrize(("ended", "looks"), [(2, 1), (1, 10)])
+def test_volumes_of_instances_that_have_all_ended_are_waited_for_no_longer(stack, monkeypatch, ended, looks):
+    pauses_s, seen = [], []
+    monkeypatch.setattr(fleets, "volumes", lambda filters: seen.append(filters) or [])
+    monkeypatch.setattr(retrying.time, "sleep", pauses_s.append)
+    fleet = launch_fleet(2)
+    client("ec2").terminate_instances(InstanceIds=fleet.instances[:ended])
+
+    cell = {"file_system": "ebs", "storage": EBS}
+    assert launching._record_volumes(PLAN["run"], "c1", cell, fleet.instances) == {}
+
+    assert len(seen) == looks == len(pauses_s) + 1
 
 
 def test_every_list_of_ec2_is_asked_for_page_by_page(stack):
@@ -532,7 +546,7 @@ def test_a_volume_that_is_described_before_its_attachment_is_waited_for_and_then
     monkeypatch.setattr(retrying.time, "sleep", pauses_s.append)
     fleet = launch_fleet(1)
 
-    of_data = launching._record_volumes(PLAN["run"], "c1", {"file_system": "ebs", "storage": EBS}, 1)
+    of_data = launching._record_volumes(PLAN["run"], "c1", {"file_system": "ebs", "storage": EBS}, fleet.instances)
 
     rows = [row for row in table.resources(PLAN["run"]) if row["kind"] == "volume"]
     assert [row["is_data"] for row in rows if row["id"] in of_data[fleet.instances[0]]] == [True]

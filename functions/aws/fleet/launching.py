@@ -17,6 +17,7 @@ from aws.stack.lending import OWN_FOLDER, local_mount
 from aws.stack.retrying import NotYet, retried
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run.job import JobMaker, user_data
+from matrix.run.polling import ENDED_STATES
 from matrix.terms.documents.job import FleetRecord, FleetVolumes, JobCell, MeetingRecord, Mount, Roster
 from matrix.terms.documents.parts import Fleet
 from matrix.terms.documents.plan import PlanDocument
@@ -83,7 +84,7 @@ def launch(
     if nonce:
         roster: Roster = {"instances": launched.instances}
         bucket.put(board.meet(nonce).roster, roster)
-    volumes: FleetVolumes = {"volumes": _record_volumes(plan["run"], purpose, cell, len(launched.instances))}
+    volumes: FleetVolumes = {"volumes": _record_volumes(plan["run"], purpose, cell, launched.instances)}
     if cell["workload"].get("device"):
         # An agent writes no disk as it is but those that are said here to be its own.
         bucket.put(board.volumes, volumes)
@@ -96,20 +97,20 @@ def launch(
     bucket.put(board.fleet, record)
 
 
-def _record_volumes(run: str, purpose: str, cell: JobCell, instances: int) -> dict[str, list[str]]:
+def _record_volumes(run: str, purpose: str, cell: JobCell, launched: Sequence[str]) -> dict[str, list[str]]:
     """Record the volumes of a fleet now: they go with their instances, and then nobody describes them any more.
 
-    Return the ids of the data volumes by instance.
+    Of instances that have all ended no more of them will come. Return the ids of the data volumes by instance.
     """
     of_storage = len(devices_of(cell["storage"])) if metrics_of(cell["storage"]["type"]).has_volumes else 0
     of_instance = 1 + of_storage + ("work_volume" in cell)
-    expected = instances * of_instance
+    expected = len(launched) * of_instance
     volumes: list[resources.Resource] = []
 
     def look() -> None:
         described = resources.record(run, purpose, cell["file_system"])
         volumes[:] = [each for each in described if each.kind == "volume" and "instance" in each.facts]
-        if len(volumes) < expected:
+        if len(volumes) < expected and not _have_ended(launched):
             raise NotYet(f"EC2 describes {len(volumes)} of {expected} volumes with their instance")
 
     # Without the last of them the fleet measures all the same: `retried` has logged how many are missing.
@@ -120,6 +121,11 @@ def _record_volumes(run: str, purpose: str, cell: JobCell, instances: int) -> di
         if volume.facts.get("is_data") and "instance" in volume.facts:
             of_data.setdefault(volume.facts["instance"], []).append(volume.id)
     return of_data
+
+
+def _have_ended(launched: Sequence[str]) -> bool:
+    states = instances.states(launched)
+    return all(states.get(instance) in ENDED_STATES for instance in launched)
 
 
 def _nonce(board: Board) -> str:
