@@ -23,12 +23,12 @@ def behind_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
     for point in points:
         offered, done = offered_per_s(point["params"]), done_per_s(point["metrics"])
         if offered is not None and done is not None and not has_kept_up(done, offered):
-            name, _ = primary_metric(point) or ("", {})
+            named = primary_metric(point)
             warnings.append(
                 {
                     "code": "behind",
                     "points": [point["id"]],
-                    "metric": name,
+                    "metric": named[0] if named else "",
                     "share": 1 - done / offered,
                     "done_per_s": done,
                     "offered_per_s": offered,

@@ -66,9 +66,9 @@ def rows_of(origin: Origin, result: ResultDocument, bill: Bill | None) -> Iterat
     rows: list[Row] = []
     for point in result["points"]:
         of_point = {**cell, **_of_point(result, point, labels[point["id"]], bill)}
-        primary, _ = primary_metric(point) or ("", {})
+        primary = primary_metric(point)
         rows += [
-            {**of_point, **_of_metric(name, metric), "is_primary": name == primary}
+            {**of_point, **_of_metric(name, metric), "is_primary": primary is not None and name == primary[0]}
             for name, metric in point["metrics"].items()
         ]
     for row in rows or [{**cell, "is_primary": True}]:

@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import cast
 
 from matrix.input.storage_names import storage_label
 from matrix.statistics.fleet_values import from_columns
-from matrix.terms.documents.parts import Fleet
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
@@ -64,7 +62,7 @@ def _cell(cell: ResultDocument, result: ResultDocument) -> JudgedCell:
         "storage_label": storage_label(same_storage(cell["storage"])),
         "is_shared": shared,
         "workload": cell["workload"],
-        "fleet": cast("Fleet", fleet_that_ran(cell)),
+        "fleet": fleet_that_ran(cell),
         "is_relaunched": bool(cell.get("launches")),
         "instances": instances,
         "launches": [launch_of[instance] for instance in instances if launch_of],

@@ -1,15 +1,11 @@
 """The topology: which fleets reached which storage, and by what, as boxes that need no script."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from matrix.input.storage_names import storage_label
 from matrix.report.html import Markup, tag
 from matrix.report.view import View
+from matrix.terms.documents.result import ResultDocument
 from matrix.terms.names import placement_words, tools_words, workload_words
 from storages.metrics import metrics_of
-
-Document = Mapping[str, Any]
 
 # Of a mount's options, which all stand in the provenance, those that decide how fast it is.
 TELLING = ("vers=", "nconnect=", "rsize=", "wsize=", "tls")
@@ -17,7 +13,7 @@ TELLING = ("vers=", "nconnect=", "rsize=", "wsize=", "tls")
 
 def built(view: View) -> Markup:
     """Return the section; empty where nothing is known to have been built."""
-    systems: dict[str, list[Document]] = {}
+    systems: dict[str, list[ResultDocument]] = {}
     for cell in view.cells:
         systems.setdefault(view.curve(cell), []).append(cell)
     # Storages that the same fleets reach in the same way stand below each other at one arrow.
@@ -35,7 +31,8 @@ def built(view: View) -> Markup:
     of_whom = {"published": "By the source", "imported": f"By {tools_words(view.summary)}, elsewhere",
                "emulated": "On this machine, which plays the storages",
                "local": "On this machine, a folder for each storage"}  # fmt: skip
-    where = of_whom.get(str(view.summary.get("environment")), str((view.plan or {}).get("region") or "On AWS"))
+    region = view.plan.get("region") if view.plan else None
+    where = of_whom.get(str(view.summary.get("environment")), region or "On AWS")
     reads = (
         f"{where}. Fleets are at the left, their storage at the right; arrows say how they reach it. A storage that "
         "each instance owns is created once for each of them."
@@ -44,7 +41,7 @@ def built(view: View) -> Markup:
                tag("div", *rows, class_="built"), id="built")  # fmt: skip
 
 
-def _reached(cells: list[Document]) -> tuple[str, str]:
+def _reached(cells: list[ResultDocument]) -> tuple[str, str]:
     """Return the boxes of a storage's fleets, and the arrow from them to it."""
     fleets: dict[str, list[int]] = {}
     for cell in cells:
@@ -61,7 +58,7 @@ def _reached(cells: list[Document]) -> tuple[str, str]:
     return tag("div", *boxes, class_="fleets").text, way.text
 
 
-def _box(view: View, storage: str, cell: Document) -> Markup:
+def _box(view: View, storage: str, cell: ResultDocument) -> Markup:
     kind, _, details = storage_label(dict(cell["storage"])).partition(" (")
     words = tag("span", details.removesuffix(")") or storage)
     return tag("div", tag("b", kind), words, class_="box storage", **view.facets.marks(storage=storage))
@@ -73,7 +70,7 @@ def listed(counts: list[int]) -> str:
     return f"{', '.join(some)} or {last}" if some else last
 
 
-def _way(cell: Document) -> str:
+def _way(cell: ResultDocument) -> str:
     """Name the mount: what the instances said of it, else what is usual for the storage."""
     mounts = ((cell.get("provenance") or {}).get("mount") or {}).keys()
     mount = next(iter(mounts), "")

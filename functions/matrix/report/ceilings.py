@@ -1,15 +1,15 @@
 """The section of the page that names the bottleneck of each cell, the evidence for it, and why it was no other."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
-from typing import Any
 
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag
 from matrix.report.view import View
 from matrix.terms.ceilings import bottlenecks, limit_words
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.watched import MetricSeries
 from matrix.terms.figures import ABSENT, instant
 from matrix.terms.names import fleet_label, workload_words
 from matrix.text.bottlenecks import (
@@ -22,7 +22,6 @@ from matrix.text.bottlenecks import (
     unseen_words,
 )
 
-Document = Mapping[str, Any]
 Hit = tuple[ResultDocument, Bottleneck]
 # With more cells than this the page shows the bottlenecks of each storage first: rows would be alike.
 MOST_CELLS = 12
@@ -131,8 +130,8 @@ def _why(view: View, cell: ResultDocument, bottleneck: Bottleneck) -> Markup:
         blocks.append(table(("Limit", "Used", "By"), others, caption=caption))
     if bottleneck["unseen"]:
         blocks += [tag("p", "Not seen:"), tag("ul", *(tag("li", unseen_words(each)) for each in bottleneck["unseen"]))]
-    result = view.results.get(str(cell["id"])) or {}
-    series = (result.get("cloudwatch") or {}).get("series") or []
+    result = view.results.get(cell["id"])
+    series = result.get("cloudwatch", {}).get("series", []) if result else []
     if series:
         heads = ("Metric", "Resources", "Lowest", "Median", "Highest", "Unit")
         until = instant(max(max(curve["at"]) for curve in series))
@@ -141,7 +140,7 @@ def _why(view: View, cell: ResultDocument, bottleneck: Bottleneck) -> Markup:
     return tag("div", *blocks)
 
 
-def _watched(series: Sequence[Document]) -> Iterator[Sequence[object]]:
+def _watched(series: Sequence[MetricSeries]) -> Iterator[Sequence[object]]:
     """Yield one row for each CloudWatch metric, over all the resources that have it."""
     for namespace, metric, statistic, unit in dict.fromkeys(map(_name, series)):
         mine = [curve for curve in series if _name(curve) == (namespace, metric, statistic, unit)]
@@ -150,5 +149,5 @@ def _watched(series: Sequence[Document]) -> Iterator[Sequence[object]]:
         yield f"{namespace} {metric} ({statistic})", len(mine), low, middle, high, unit
 
 
-def _name(curve: Document) -> tuple[str, str, str, str]:
+def _name(curve: MetricSeries) -> tuple[str, str, str, str]:
     return curve["namespace"], curve["metric"], curve["statistic"], curve["unit"]

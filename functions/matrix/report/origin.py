@@ -37,7 +37,7 @@ def _measured(view: View) -> str:
         return f"by others: {summary.get('source') or 'the source is not named'}"
     if environment == "imported":
         return f"elsewhere, by {tools_words(summary)}: {summary.get('source')}"
-    region = (view.plan or {}).get("region")
+    region = view.plan.get("region") if view.plan else None
     # Of a run that recommends nothing the answer says where it was.
     is_on_aws = view.decision.get("is_recommendation", True)
     place = (f"in {region}, " if region else "on AWS; the region is not known, ") if is_on_aws else ""
@@ -55,7 +55,7 @@ def _prices(view: View) -> str:
 
 
 def _planned(view: View) -> str:
-    plan = view.plan or {}
-    where = f" of {plan['region']}" if plan.get("region") else ""
-    when = f", {day(plan['created_at'])}" if plan.get("created_at") is not None else ""
+    region, created_at = (view.plan.get("region"), view.plan.get("created_at")) if view.plan else (None, None)
+    where = f" of {region}" if region else ""
+    when = f", {day(created_at)}" if created_at is not None else ""
     return f"list prices{where}, as planned{when}"

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
@@ -26,8 +25,6 @@ from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, instant, rough_duration
-
-Document = Mapping[str, Any]
 
 # More charts than this in one section are folded away, and unfolded in print.
 MOST_OPEN = 4
@@ -117,9 +114,9 @@ def _head(view: View) -> list[Markup]:
     ]
 
 
-def _measured(summary: Document) -> str:
-    totals = summary.get("totals") or {}
-    return f"{totals['measured']} of {totals['cells']}" if "measured" in totals and "cells" in totals else ABSENT
+def _measured(summary: SummaryDocument) -> str:
+    totals = summary.get("totals")
+    return f"{totals['measured']} of {totals['cells']}" if totals else ABSENT
 
 
 def _contents(

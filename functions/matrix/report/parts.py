@@ -14,6 +14,7 @@ from matrix.report.origin import origin
 from matrix.report.ranking import rankings
 from matrix.report.view import Entry, View
 from matrix.samples.provenance import lines
+from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
 from matrix.terms.documents.summary import PointCost, Question
 from matrix.terms.figures import (
     ABSENT,
@@ -26,6 +27,7 @@ from matrix.terms.figures import (
     figure,
     interval,
     interval_words,
+    percentile_of,
     percentiles_of,
     quantity,
     sample_count,
@@ -50,8 +52,6 @@ from matrix.text.rankings import OPEN, cost_unit, level_words
 from matrix.text.risks import risks_words
 from matrix.text.verdicts import verdict_words
 from matrix.text.warnings import every_warning, kinds_of, of_run
-
-Document = Mapping[str, Any]
 
 # Over so many builds on each instance the filling of a cache is spread in a column of its own.
 SPREAD = 10
@@ -235,7 +235,7 @@ def figures(view: View) -> tuple[list[Markup], int]:
 def _metric_table(view: View, name: str, entries: Sequence[Entry]) -> _MetricTable:
     unit = entries[0].unit
     names = percentiles_of(entry.metric for entry in entries)
-    column = Column.of([entry.metric.get(each) for entry in entries for each in names], unit)
+    column = Column.of([percentile_of(entry.metric, each) for entry in entries for each in names], unit)
     label, kind = _constant([entry.label for entry in entries]), _constant([entry.type for entry in entries])
     rows = [
         (entry.storage, Figure(str(entry.instances), entry.instances) if kind else entry.fleet,
@@ -244,7 +244,7 @@ def _metric_table(view: View, name: str, entries: Sequence[Entry]) -> _MetricTab
          interval(dict(entry.metric), write=column.write), sample_count(dict(entry.metric)),
          steadiness_words(entry.point.get("steadiness")),
          figure_of(entry.metric.get("independent_n")), *_between(entry.metric),
-         figure_of((entry.metric.get("outliers") or {}).get("count") or None))
+         figure_of(entry.metric["outliers"]["count"] or None if "outliers" in entry.metric else None))
         for entry in entries
     ]  # fmt: skip
     heads: tuple[Head, ...] = (
@@ -286,14 +286,16 @@ def _without_empty(heads: Sequence[Head], rows: Sequence[Sequence[object]]) -> t
     return [heads[i] for i in kept], [[row[i] for i in kept] for row in rows]
 
 
-def _percentiles(metric: Document, names: Sequence[str], column: Column) -> list[Figure]:
-    return [Figure(figure(dict(metric), name, column.write), metric.get(name)) for name in names]
+def _percentiles(metric: MetricResult, names: Sequence[str], column: Column) -> list[Figure]:
+    return [Figure(figure(metric, name, column.write), percentile_of(metric, name)) for name in names]
 
 
-def _between(metric: Document) -> list[object]:
+def _between(metric: MetricResult) -> list[object]:
     """Return the coefficients of variation between launches, instances and repetitions, in per cent."""
-    spread = metric.get("spread") or {}
-    variations = [spread.get(f"between_{units}_cv") for units in ("launches", "instances", "repetitions")]
+    spread: Mapping[str, Any] = metric.get("spread", {})
+    variations: list[float | None] = [
+        spread.get(f"between_{units}_cv") for units in ("launches", "instances", "repetitions")
+    ]
     return [ABSENT if value is None else Figure(f"{100 * value:.1f} %", value) for value in variations]
 
 
@@ -302,12 +304,14 @@ def _far_off(view: View) -> Markup | None:
     rows: list[Sequence[object]] = []
     count = 0
     for entry in view.entries:
-        outliers = entry.metric.get("outliers") or {}
-        count += outliers.get("count", 0)
+        outliers = entry.metric.get("outliers")
+        if outliers is None:
+            continue
+        count += outliers["count"]
         rows += [
             (entry.storage, entry.fleet, entry.label, outlier["instance"], outlier["repetition"],
              Figure(quantity(outlier["value"], entry.unit), outlier["value"]), f"{outlier['kind']}, {outlier['side']}")
-            for outlier in outliers.get("listed", [])
+            for outlier in outliers["listed"]
         ]  # fmt: skip
     if not rows:
         return None
@@ -318,7 +322,7 @@ def _far_off(view: View) -> Markup | None:
     return details(f"Values far from the others: {count}, none left out", tag("p", rule, class_="quiet"), listed)
 
 
-def _metrics(point: Document) -> Iterable[Document]:
+def _metrics(point: PointResult) -> Iterable[MetricResult]:
     return (point.get("metrics") or {}).values()
 
 
@@ -383,7 +387,7 @@ def _list(texts: Iterable[str]) -> Markup:
 def failed(view: View) -> Markup:
     """Cells without a result, with the reason."""
     is_published = view.summary.get("environment") == "published"
-    alike: dict[tuple[str, ...], list[Document]] = {}
+    alike: dict[tuple[str, ...], list[ResultDocument]] = {}
     for cell in view.cells:
         if cell.get("state") != "measured":
             why = error_text(dict(cell.get("error") or {})).replace(f"{cell['id']}: ", "") or ABSENT
@@ -411,7 +415,7 @@ def provenance(view: View) -> Markup:
     """Return what measured the run: where, by which agent and tools, and with which prices."""
     rows = [(cell["id"], *line) for cell in view.cells for line in lines(cell.get("provenance") or {})]
     book = published_prices()
-    plan = view.plan or {}
+    plan: Mapping[str, Any] = view.plan or {}
     facts: list[tuple[str, object]] = [
         ("Run", view.summary.get("run", ABSENT)),
         ("Environment", view.summary.get("environment", ABSENT)),

@@ -3,32 +3,35 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from matrix.answer.decision.questions import storages_of
 from matrix.input.storage_names import NOT_AWS, brief_names
 from matrix.report.facets import Facets, Marks
 from matrix.statistics.carrying import is_carried
+from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument, SampleColumns
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import metric_title
 from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric, reading_order, workload_words
 from matrix.terms.verdicts import taken
 
-Document = Mapping[str, Any]
+# What a summary leaves out of a point, or has without its bins.
+GROWING = ("samples", "latency", "rates", "over_time")
 
 
 @dataclass(frozen=True)
 class Entry:
     """One point of one cell with the metric that it is judged by."""
 
-    cell: Document
-    point: Document
+    cell: ResultDocument
+    point: PointResult
     label: str
     storage: str
     style: int
     name: str
-    metric: Document
+    metric: MetricResult
 
     @property
     def workload(self) -> str:
@@ -76,15 +79,30 @@ class Entry:
         return bool(self.metric.get("higher_is_better"))
 
     @property
-    def samples(self) -> Document | None:
+    def samples(self) -> SampleColumns | None:
         """The single values of the point in columns; None where the result has none."""
         columns = self.point.get("samples")
         return columns if columns and columns.get("instance") else None
 
+    @property
+    def launches(self) -> list[int]:
+        """In which launch each single value was measured; empty of a cell that was launched once."""
+        return self.samples.get("launch", []) if self.samples else []
+
     def interval(self, name: str = "p50") -> tuple[float | None, float | None]:
         """The ends of a percentile's interval."""
-        ends = (self.metric.get("intervals") or {}).get(name) or {}
-        return ends.get("low"), ends.get("high")
+        ends = self.metric.get("intervals", {}).get(name)
+        return (ends["low"], ends["high"]) if ends else (None, None)
+
+
+@dataclass(frozen=True)
+class SlowEnd:
+    """The slow end of a point: the percentile that the decision reads, with the ends of its interval."""
+
+    level: float
+    value: float | None
+    low: float | None
+    high: float | None
 
 
 @dataclass(frozen=True)
@@ -92,22 +110,27 @@ class View:
     """A run as a report sees it."""
 
     summary: SummaryDocument
-    results: Mapping[str, Document]
-    plan: Document | None
+    results: Mapping[str, ResultDocument]
+    plan: PlanDocument | None
     decision: Decision
 
     @cached_property
-    def cells(self) -> list[Document]:
+    def cells(self) -> list[ResultDocument]:
         """The cells in reading order, with single values and histograms where the results have them."""
         return [self._full(cell) for cell in reading_order(self.summary.get("cells") or [])]
 
-    def _full(self, cell: Document) -> Document:
-        result = self.results.get(cell["id"]) or {}
-        measured = {point["id"]: point for point in result.get("points") or []}
+    def _full(self, cell: ResultDocument) -> ResultDocument:
+        result = self.results.get(cell["id"])
+        if not result:
+            return cell
+        measured = {point["id"]: point for point in result["points"]}
         points = [
-            {**measured.get(point["id"], {}), **point, **_kept(measured, point)} for point in cell.get("points") or []
+            _joined(point, measured[point["id"]]) if point["id"] in measured else point for point in cell["points"]
         ]
-        return {"provenance": result.get("provenance"), **cell, "points": points}
+        full: ResultDocument = {**cell, "points": points}
+        if "provenance" in result and "provenance" not in cell:
+            full["provenance"] = result["provenance"]
+        return full
 
     @cached_property
     def storages(self) -> dict[str, str]:
@@ -183,7 +206,7 @@ class View:
         candidates = [candidate for question in questions for candidate in question["candidates"]]
         return by_cell, {each["storage"]: by_cell[each["cell"]] for each in candidates if each["cell"] in by_cell}
 
-    def called(self, candidate: Document) -> str:
+    def called(self, candidate: Candidate) -> str:
         """What charts call the storage of a candidate."""
         by_cell, by_name = self._brief
         return by_cell.get(candidate["cell"]) or by_name.get(candidate["storage"]) or str(candidate["storage"])
@@ -192,7 +215,7 @@ class View:
         """What charts call a storage that a decision names."""
         return self._brief[1].get(storage, storage)
 
-    def curve(self, cell: Document) -> str:
+    def curve(self, cell: ResultDocument) -> str:
         """The curve that a cell belongs to: its storage, and its placement if the matrix names one."""
         return ", ".join(filter(None, [self.storages[_system(cell)], placement_words(dict(cell["fleet"]))]))
 
@@ -204,10 +227,12 @@ class View:
         return groups
 
     @cached_property
-    def slow_ends(self) -> Mapping[tuple[str, str, str], Document]:
+    def slow_ends(self) -> Mapping[tuple[str, str, str], SlowEnd]:
         """The slow end of each point from the decision, by cell, point and metric."""
         return {
-            (candidate["cell"], candidate["point"], question["metric"]): {**candidate, "level": question["level"]}
+            (candidate["cell"], candidate["point"], question["metric"]): SlowEnd(
+                question["level"], candidate["value"], candidate["low"], candidate["high"]
+            )
             for question in self.decision.get("questions") or []
             for candidate in question["candidates"]
         }
@@ -224,19 +249,20 @@ class View:
     def tail(self, entry: Entry) -> float | None:
         """The slow end of a point where enough samples carry it; elsewhere charts have none, as tables have a dash."""
         end = self.slow_end(entry)
-        return end["value"] if end and _is_carried(entry.metric, end["level"]) else None
+        return end.value if end and _is_carried(entry.metric, end.level) else None
 
     def tail_name(self, entries: Iterable[Entry]) -> str:
         """Name the slow end of those points that have one: `P90`; empty where none has."""
-        levels = dict.fromkeys(f"P{self.slow_end(each)['level']:g}" for each in entries if self.tail(each) is not None)
+        ends = [end for each in entries if self.tail(each) is not None and (end := self.slow_end(each))]
+        levels = dict.fromkeys(f"P{end.level:g}" for end in ends)
         return " or ".join(levels)
 
-    def slow_end(self, entry: Entry) -> Document:
-        """The slow end of a point; empty if the decision was about another metric."""
-        return self.slow_ends.get((entry.cell["id"], entry.point["id"], entry.name), {})
+    def slow_end(self, entry: Entry) -> SlowEnd | None:
+        """The slow end of a point; None if the decision was about another metric."""
+        return self.slow_ends.get((entry.cell["id"], entry.point["id"], entry.name))
 
 
-def _is_carried(metric: Document, level: float) -> bool:
+def _is_carried(metric: MetricResult, level: float) -> bool:
     """Whether a percentile may be shown. P10 of a rate needs as many samples as P90 of a duration."""
     carried = metric.get("carried")
     if carried is None and metric.get(f"p{level:g}") is None:
@@ -248,14 +274,11 @@ def _is_carried(metric: Document, level: float) -> bool:
     return count is None or is_carried(level, int(count))
 
 
-def _kept(measured: Mapping[str, Document], point: Document) -> dict[str, Any]:
-    """Take latencies from the result, since a summary's point has them without their bins."""
-    return {
-        name: measured[point["id"]][name]
-        for name in ("samples", "latency", "rates", "over_time")
-        if name in measured.get(point["id"], {})
-    }
+def _joined(point: PointResult, measured: PointResult) -> PointResult:
+    """Return a summary's point with what only the result has: single values, curves, and the bins of latencies."""
+    grown = {name: value for name, value in measured.items() if name in GROWING}
+    return cast("PointResult", {**measured, **point, **grown})
 
 
-def _system(cell: Document) -> str:
+def _system(cell: ResultDocument) -> str:
     return str(cell.get("file_system") or cell["id"])

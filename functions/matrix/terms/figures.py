@@ -112,6 +112,12 @@ def _bare(value: float | None) -> str:
     return number(value) if value >= 0 else f"−{number(-value)}"
 
 
+def percentile_of(metric: Mapping[str, Any], name: str) -> float | None:
+    """Return a percentile of a metric by its name, such as p90; None where the metric has none of that name."""
+    value: float | None = metric.get(name)
+    return value
+
+
 def figure(metric: Mapping[str, Any], percentile: str, write: Callable[[float | None], str] | None = None) -> str:
     """Format a percentile of a metric. With too few samples it becomes `≥ 6,073`, for rates `≤ 112`, or a dash.
 

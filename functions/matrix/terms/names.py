@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
+from matrix.terms.documents.parts import Fleet
+from matrix.terms.documents.result import MetricResult
 from matrix.terms.figures import ABSENT, number, rough_duration
 from matrix.terms.open_loop import RATE, done_per_s, has_kept_up, offered_per_s
 
@@ -187,10 +189,11 @@ def ran_of(cell: Mapping[str, Any]) -> int:
     return min(count, launched) if launched and not cell.get("launches") else count
 
 
-def fleet_that_ran(cell: Mapping[str, Any]) -> dict[str, Any]:
+def fleet_that_ran(cell: Mapping[str, Any]) -> Fleet:
     """Return a cell's fleet, with `ran` where fewer instances ran than were asked for: another experiment."""
     ran = ran_of(cell)
-    return dict(cell["fleet"]) | ({"ran": ran} if ran < int(cell["fleet"].get("count") or 1) else {})
+    fleet: Fleet = cell["fleet"]
+    return {**fleet, "ran": ran} if ran < int(fleet.get("count") or 1) else fleet
 
 
 def fleet_label(fleet: Mapping[str, Any]) -> str:
@@ -222,9 +225,9 @@ def launch_words(cell: Mapping[str, Any]) -> str:
     return f"{'' if measured == len(launches) else f'{measured} of '}{len(launches)} launches" if launches else ""
 
 
-def primary_metric(point: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
+def primary_metric(point: Mapping[str, Any]) -> tuple[str, MetricResult] | None:
     """Find the metric that a point is judged by."""
-    metrics: dict[str, dict[str, Any]] = point.get("metrics") or {}
+    metrics: dict[str, MetricResult] = point.get("metrics") or {}
     for name, metric in metrics.items():
         if metric.get("primary"):
             return name, metric

@@ -4,16 +4,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from matrix.terms.documents.parts import Fleet, Part, StorageFields
 from matrix.terms.ids import short_hash
 from matrix.terms.names import workload_words
 
-Document = Mapping[str, Any]
 OF_FLEET = ("instanceType", "count", "placement")
 # A field of a later version: it stands in a key where it is set, so that the keys of others stay what they were.
 SET_OF_FLEET = ("bandwidthWeighting", "ran")
 
 
-def same_storage(storage: Document) -> dict[str, Any]:
+def same_storage(storage: StorageFields) -> dict[str, Any]:
     """Return the set fields of a storage without its name.
 
     A field that a later version adds and a matrix does not use therefore changes nothing.
@@ -21,13 +21,14 @@ def same_storage(storage: Document) -> dict[str, Any]:
     return {name: value for name, value in storage.items() if name != "name" and _is_set(value)}
 
 
-def same_fleet(fleet: Document) -> dict[str, Any]:
+def same_fleet(fleet: Fleet) -> dict[str, Any]:
     """Return the fields that distinguish a fleet. Spot is left out, since it changes only the price."""
-    apart = {name: fleet[name] for name in SET_OF_FLEET if _is_set(fleet.get(name))}
-    return {name: fleet.get(name) for name in OF_FLEET} | apart
+    told: Mapping[str, Any] = fleet
+    apart = {name: told[name] for name in SET_OF_FLEET if _is_set(told.get(name))}
+    return {name: told.get(name) for name in OF_FLEET} | apart
 
 
-def cell_key(environment: str, storage: Document, workload: Document, fleet: Document) -> str:
+def cell_key(environment: str, storage: StorageFields, workload: Part, fleet: Fleet) -> str:
     """Return the key of a cell over all runs: `aws/efs/touch/m6i.large-x10/0f3c…`.
 
     Its start is for people; the hash at its end covers all distinguishing fields.

@@ -66,10 +66,10 @@ def _series(view: View, cell: Sequence[Entry], metric: str, unit: str, most: int
     dots = sorted(
         (start - begun[launch], value / scale, instance, entry.label)
         for entry in cell
-        for samples in [entry.samples or {}]
+        if (samples := entry.samples)
         for start, launch, value, instance in zip(
-            samples["started_at"], samples.get("launch") or [1] * len(samples["started_at"]),
-            samples["metrics"].get(metric) or [], samples["instance"], strict=False,
+            samples["started_at"], entry.launches or [1] * len(samples["started_at"]),
+            samples["metrics"].get(metric, []), samples["instance"], strict=False,
         )
         if value is not None
     )  # fmt: skip
@@ -83,12 +83,12 @@ def _series(view: View, cell: Sequence[Entry], metric: str, unit: str, most: int
 def _starts(cell: Sequence[Entry]) -> Iterator[tuple[float, int]]:
     """Yield when each sample began, and in which launch of its cell: each launch has its own clock."""
     for entry in cell:
-        samples = entry.samples or {}
-        yield from zip(samples["started_at"], samples.get("launch") or [1] * len(samples["started_at"]), strict=True)
+        begun = entry.samples["started_at"] if entry.samples else []
+        yield from zip(begun, entry.launches or [1] * len(begun), strict=True)
 
 
 def _rows(cell: Sequence[Entry]) -> Iterator[tuple[object, ...]]:
     """Yield the median of each repetition; it is over all launches, and told once."""
     for entry in cell:
-        for rep in (entry.metric.get("spread") or {}).get("by_repetition") or []:
+        for rep in entry.metric["spread"]["by_repetition"] if "spread" in entry.metric else []:
             yield entry.storage, entry.label, rep["repetition"], rep["n"], rep["median"]

@@ -36,7 +36,10 @@ def skews(view: View) -> Iterator[Chart]:
     rows = []
     for cell_id, entries in _by_cell(view).items():
         starts = [
-            value for entry in entries for value in (entry.samples or {}).get("start_skew_s") or [] if value is not None
+            value
+            for entry in entries
+            for value in (entry.samples["start_skew_s"] if entry.samples else [])
+            if value is not None
         ]
         if starts and entries[0].instances > 1:
             rows.append(
@@ -135,13 +138,18 @@ def _drawn(speeds: dict[str, float]) -> list[tuple[str, float]]:
     return [ranked[at] for at in thinned(len(ranked), MOST_INSTANCES)]
 
 
+def _values(entry: Entry) -> Iterator[tuple[str, float | None]]:
+    """Yield each single value of a point's metric with its instance."""
+    if entry.samples:
+        yield from zip(entry.samples["instance"], entry.samples["metrics"].get(entry.name, []), strict=False)
+
+
 def _relative(entries: Sequence[Entry]) -> dict[str, float]:
     """Return each instance's median divided by the fleet's, as the geometric mean over all points."""
     logs: dict[str, list[float]] = {}
     for entry in entries:
-        samples = entry.samples or {"instance": [], "metrics": {}}
         values: dict[str, list[float]] = {}
-        for instance, value in zip(samples["instance"], samples["metrics"].get(entry.name) or [], strict=False):
+        for instance, value in _values(entry):
             if value is not None and value > 0:
                 values.setdefault(str(instance), []).append(float(value))
         # Of a few values numpy's median takes twenty times as long, and a run has thousands of them.

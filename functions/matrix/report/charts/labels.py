@@ -12,9 +12,8 @@ def percentile_words(view: View, entry: Entry) -> str:
     metric = dict(entry.metric)
     figures = [f"{name.upper()} {figure(metric, name)}" for name in ("p0", "p50", "p75", "p90", "p98", "p100")]
     slow = view.slow_end(entry)
-    level = slow.get("level")
-    if entry.higher_is_better and (tail := view.tail(entry)) is not None:
-        figures.append(f"P{level:g} {quantity(tail, entry.unit)}")
+    if slow and entry.higher_is_better and (tail := view.tail(entry)) is not None:
+        figures.append(f"P{slow.level:g} {quantity(tail, entry.unit)}")
     middle, n = interval(metric), metric.get("n")
     figures += [f"P50, 95 %: {middle}"] if middle != ABSENT else []
     wrong = [f"left out: {entry.left_out}"] if entry.left_out else []

@@ -1,7 +1,6 @@
 """Latency: the share of operations that take longer than a time, from merged histograms."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -9,7 +8,9 @@ from matrix.report.charts.chart import MOST_SERIES, Chart, Series, few_lines
 from matrix.report.charts.labels import point_title, slug
 from matrix.report.html import Figure
 from matrix.report.view import Entry, View
+from matrix.terms.documents.result import Latency
 from matrix.terms.figures import latency as written
+from matrix.terms.figures import percentile_of
 
 LATENCY_NAMES = {
     "create_lat": "Creates",
@@ -43,11 +44,12 @@ def latencies(view: View) -> Iterator[Chart]:
 
 
 def _bins(entry: Entry, name: str) -> bool:
-    return bool(((entry.point.get("latency") or {}).get(name) or {}).get("bins_ns"))
+    latency = entry.point.get("latency", {}).get(name)
+    return bool(latency and latency.get("bins_ns"))
 
 
 def _latency_chart(
-    view: View, name: str, workload: str, label: str, latencies: list[tuple[Entry, Any]], notes: list[str]
+    view: View, name: str, workload: str, label: str, latencies: list[tuple[Entry, Latency]], notes: list[str]
 ) -> Chart:
     sizes = sorted({entry.instances for entry, _ in latencies})
     series = []
@@ -81,7 +83,7 @@ def _latency_chart(
         rows=[
             (
                 *(entry.storage, entry.fleet, latency["operations"]),
-                *(_ms(latency.get(name)) for name in PERCENTILES),
+                *(_ms(percentile_of(latency, name)) for name in PERCENTILES),
                 *(_ms((latency.get("p99_of_each") or {}).get(name)) for name in ("p50", "p90", "p100")),
             )
             for entry, latency in latencies

@@ -1,12 +1,13 @@
 """What the whole fleet of a cell moved and did by the second of each step: a chart of bytes, one of operations."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal, TypeAlias
 
 from matrix.report.charts.chart import MOST_SERIES, Chart, Series, few_lines
 from matrix.report.charts.marks import SINCE_STEP
 from matrix.report.view import Entry, View
+from matrix.terms.documents.result import OverTime
 from matrix.terms.figures import quantity
 
 # A page has the charts of so many cells, those of the largest fleets, and so many points of all their lines together.
@@ -14,9 +15,10 @@ MOST_CELLS, POINTS = 24, 12_000
 LEAST_POINTS, MOST_POINTS = 40, 200
 # What is less than this part of a step's greatest rate, or than this, is noise of the machine beside it.
 LEAST_SHARE = 0.02
-LEAST = {"mb_per_s": 0.05, "operations_per_s": 1.0}
+Counted: TypeAlias = Literal["mb_per_s", "operations_per_s"]
+LEAST: dict[Counted, float] = {"mb_per_s": 0.05, "operations_per_s": 1.0}
 HEADS = ("Storage", "Point", "Repetition", "Instances", "What", "Mean", "Highest", "Seconds of each mean")
-UNITS = {"mb_per_s": "MB/s", "operations_per_s": "operations/s"}
+UNITS: dict[Counted, str] = {"mb_per_s": "MB/s", "operations_per_s": "operations/s"}
 OF = {"operations": "of the workload"}
 
 
@@ -25,7 +27,7 @@ class Line:
     """One counter's rate over one step."""
 
     entry: Entry
-    step: Mapping[str, Any]
+    step: OverTime
     what: str
     rates: Sequence[float]
 
@@ -79,7 +81,7 @@ def _watched(view: View) -> dict[str, list[Entry]]:
     return cells
 
 
-def _lines(entries: Sequence[Entry], unit: str) -> list[Line]:
+def _lines(entries: Sequence[Entry], unit: Counted) -> list[Line]:
     """Return what is worth a line: first repetitions of all points before second ones."""
     lines = []
     for entry in entries:

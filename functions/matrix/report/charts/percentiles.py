@@ -41,7 +41,7 @@ def _band(view: View, title: str, entries: Sequence[Entry], which: str = "") -> 
     first = entries[0]
     column = Column.of([entry.metric.get("p50") for entry in entries], first.unit)
     direction = "right is better" if first.higher_is_better else "left is better"
-    values = [entry.metric.get(name) for entry in entries for name in ("p0", "p100")]
+    values = [value for entry in entries for value in (entry.metric["p0"], entry.metric["p100"])]
     tail = view.tail_name(entries)
     where = ", where there are enough samples" if any(view.tail(entry) is None for entry in entries) else ""
     return Chart(

@@ -114,7 +114,7 @@ def _limit(entries: Sequence[Entry]) -> tuple[float, str] | None:
 
 
 def _row(key: tuple[str, str, str], rate: float, entry: Entry) -> tuple[object, ...]:
-    latency = (entry.point.get("latency") or {}).get(entry.name.removesuffix("_p99_us")) or {}
-    of_operations = (latency.get(level) for level in ("p50", "p99", "p99_9", "p100"))
+    latency = entry.point.get("latency", {}).get(entry.name.removesuffix("_p99_us"))
+    of_operations = (latency["p50"], latency["p99"], latency["p99_9"], latency["p100"]) if latency else (None,) * 4
     done, marked = done_per_s(entry.point["metrics"]), "; ".join(marks(entry.point, entry.cell))
     return (*key, rate, done, entry.metric.get("p50"), *of_operations, marked)

@@ -13,6 +13,7 @@ from matrix.report.charts.marks import NEAR_LIMIT, SINCE_START
 from matrix.report.charts.totals import BUILDS, done_per_s
 from matrix.report.charts.watched import in_charts, kept_of, most_watched, moved_bytes
 from matrix.report.view import Entry, View
+from matrix.terms.documents.result import SampleColumns
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import METRICS
 
@@ -48,25 +49,29 @@ def timelines(view: View, *, is_page: bool = True) -> Iterator[Chart]:
 
 def _launches(entry: Entry) -> Iterator[tuple[int, Entry]]:
     """Yield a point once for each of its cell's launches, with its samples of that launch: each has its own clock."""
-    samples = entry.samples
+    samples, launches = entry.samples, entry.launches
     if samples is None:
         return
-    launches = samples.get("launch")
     if not launches:
         yield 1, entry
         return
     for number in sorted(set(launches)):
         kept = [row for row, launch in enumerate(launches) if launch == number]
-        part: dict[str, Any] = {
-            name: [column[row] for row in kept] for name, column in samples.items() if name != "metrics"
+        part: SampleColumns = {
+            "instance": [samples["instance"][row] for row in kept],
+            "launch": [number] * len(kept),
+            "repetition": [samples["repetition"][row] for row in kept],
+            "started_at": [samples["started_at"][row] for row in kept],
+            "ended_at": [samples["ended_at"][row] for row in kept],
+            "start_skew_s": [samples["start_skew_s"][row] for row in kept],
+            "metrics": {name: [column[row] for row in kept] for name, column in samples["metrics"].items()},
         }
-        part["metrics"] = {name: [column[row] for row in kept] for name, column in samples["metrics"].items()}
         rates = [rate for rate in entry.point.get("fleet") or [] if rate.get("launch") == number]
         yield number, replace(entry, point={**entry.point, "samples": part, "fleet": rates})
 
 
 def _begun(cell: Sequence[Entry]) -> float:
-    return float(min(min((entry.samples or {})["started_at"]) for entry in cell))
+    return min(min(entry.samples["started_at"]) for entry in cell if entry.samples)
 
 
 def _chart(view: View, number: int, cell: Sequence[Entry], most: int) -> Chart:
@@ -86,8 +91,7 @@ def _chart(view: View, number: int, cell: Sequence[Entry], most: int) -> Chart:
     if limit and limit[0] <= NEAR_LIMIT * max(y):
         series.append(Series(f"{limit[1]}, {quantity(limit[0], unit)}", [0.0, x[-1]], [limit[0]] * 2, "limit",
                              first.style, of=of))  # fmt: skip
-    launches = (first.samples or {}).get("launch")
-    launch = f", launch {launches[0]}" if launches else ""
+    launch = f", launch {first.launches[0]}" if first.launches else ""
     return Chart(
         id=f"time-{slug(f'{number}-{first.workload}')}",
         title=f"{first.workload} on {first.fleet}, {first.storage}{launch}: {_subject(first, unit)} over time",
@@ -156,10 +160,9 @@ def _spans(cell: Sequence[Entry], begun: float) -> list[Span]:
     """Return each step: from its first start to its last end, with the short name of its point and its repetition."""
     steps: dict[tuple[str, int], tuple[float, float]] = {}
     for entry in cell:
-        samples = entry.samples or {}
-        for repetition, start, end in zip(
-            samples["repetition"], samples["started_at"], samples["ended_at"], strict=True
-        ):
+        samples = entry.samples
+        columns = (samples["repetition"], samples["started_at"], samples["ended_at"]) if samples else ((), (), ())
+        for repetition, start, end in zip(*columns, strict=True):
             low, high = steps.get((entry.label, repetition), (start, end))
             steps[entry.label, repetition] = (min(low, start), max(high, end))
     names = _names(cell)
@@ -177,8 +180,10 @@ def _changes(cell: Sequence[Entry], begun: float) -> tuple[str, list[Change]]:
     unit = first.unit if is_rate else BUILDS if is_build else AT_WORK
     changes: list[Change] = []
     for entry in cell:
-        samples = entry.samples or {}
-        columns = (samples["started_at"], samples["ended_at"], samples["metrics"].get(entry.name) or [])
+        samples = entry.samples
+        if not samples:
+            continue
+        columns = (samples["started_at"], samples["ended_at"], samples["metrics"].get(entry.name, []))
         for start, end, value in zip(*columns, strict=False):
             if value is not None and (value > 0 or is_rate or not is_build):
                 rate = value if is_rate else 3600.0 / value if is_build else 1.0

@@ -16,6 +16,7 @@ from matrix.report.charts.marks import NEAR_LIMIT, SINCE_START
 from matrix.report.view import Entry, View
 from matrix.samples import cloudwatch
 from matrix.samples.moved import MINUTE_S
+from matrix.terms.documents.watched import CloudWatchMetrics
 from matrix.terms.figures import quantity
 from storages.contracts.metrics import Counted, StorageMetrics
 from storages.metrics import metrics_of
@@ -23,7 +24,6 @@ from storages.metrics import metrics_of
 # A page has room for five charts of each of so many cells; of more cells those of the largest fleets have them.
 MOST_WATCHED, OF_MANY = 12, 6
 MB, GIB = 1e6, 2.0**30
-Document = Mapping[str, Any]
 EC2 = "AWS/EC2"
 MOVED = {"MB/s": ("read_bytes", "write_bytes"), "IOPS": ("read_operations", "write_operations")}
 BY_INSTANCES = "passed on by the instances"
@@ -49,7 +49,7 @@ class Cell:
     view: View
     entry: Entry
     number: int
-    kept: Document
+    kept: CloudWatchMetrics
     begun: float
     most: int  # points of a line
 
@@ -96,14 +96,15 @@ class Cell:
         return Line(f"{metric} of an instance" if namespace == EC2 else metric, chosen, period_s, choose)
 
 
-def kept_of(view: View, entry: Entry) -> Document | None:
+def kept_of(view: View, entry: Entry) -> CloudWatchMetrics | None:
     """Return what CloudWatch was asked for a cell; of one that was launched several times, for the entry's launch."""
-    launches = (entry.samples or {}).get("launch")
+    launches = entry.launches
     ids = [entry.cell["id"]]
     if launches:
-        cells = (view.plan or {}).get("cells") or []
+        cells = view.plan["cells"] if view.plan else []
         ids = [cell["id"] for cell in cells if (cell.get("joined"), cell.get("launch")) == (ids[0], launches[0])]
-    return next((kept for id_ in ids if (kept := (view.results.get(id_) or {}).get("cloudwatch"))), None)
+    results = (view.results.get(id_) for id_ in ids)
+    return next((kept for result in results if result and (kept := result.get("cloudwatch"))), None)
 
 
 def moved_bytes(view: View, entry: Entry, begun: float, scale: float | None) -> tuple[list[float], list[float]] | None:
@@ -207,13 +208,14 @@ def _ceilings(cell: Cell, storage: dict[str, Any], unit: str) -> Iterator[tuple[
         if burst.counts == counts:
             times = 1 if known and known.is_shared else cell.asked
             yield f"Without credits, {burst.of}", burst.sustained * times / scale
-    result = cell.view.results.get(cell.entry.cell["id"]) or {}
-    of_type = (result.get("instance_limits") or {}).get("ebs_iops" if unit == "IOPS" else "ebs_bytes_per_s")
+    result = cell.view.results.get(cell.entry.cell["id"])
+    limits = result.get("instance_limits", {}) if result else {}
+    of_type = limits.get("ebs_iops" if unit == "IOPS" else "ebs_bytes_per_s")
     if cell.metrics.has_volumes and of_type:
         yield f"Most of {cell.asked} × {cell.entry.type}", of_type["maximum"] * cell.asked / scale
 
 
-def _moved(kept: Document, unit: str, scale: float) -> dict[float, float]:
+def _moved(kept: CloudWatchMetrics, unit: str, scale: float) -> dict[float, float]:
     """Return what the instances' kernels passed on to the storage, per second."""
     moved = kept.get("moved") or {"at": [], "points": {}}
     columns = [ways[way] for ways in moved["points"].values() for way in MOVED[unit] if way in ways]
@@ -229,8 +231,7 @@ def _panel(
     if not known:
         return
     entry, facets = cell.entry, cell.view.facets
-    launches = (entry.samples or {}).get("launch")
-    launch = f", launch {launches[0]}" if launches else ""
+    launch = f", launch {entry.launches[0]}" if entry.launches else ""
     period_s = max(_merged(line, cell.most) * line.period_s for line in known if not line.is_bound)
     by = (
         "the instances' kernels"
