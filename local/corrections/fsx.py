@@ -22,6 +22,7 @@ from local.corrections import fsx_ontap
 from local.corrections.folders import Folders, later
 
 Document = dict[str, Any]
+USER_INITIATED = "USER_INITIATED"
 # Of which types moto knows the configuration by which member.
 CONFIGURATIONS = {"OPENZFS": "OpenZFSConfiguration", "WINDOWS": "WindowsConfiguration", "ONTAP": "OntapConfiguration"}
 THROUGHPUTS = {"PERSISTENT_1": (50, 100, 200), "PERSISTENT_2": (125, 250, 500, 1_000)}
@@ -229,6 +230,8 @@ def _copy_tags_to_backups() -> None:
     def create_tagged(self: Any, file_system_id: str, *rest: Any, **named: Any) -> Any:
         backup = create(self, file_system_id, *rest, **named)
         file_system = backup.local_file_system = self.file_systems[file_system_id]
+        # What its list is filtered by: moto names both and knows neither.
+        backup.file_system_type, backup.backup_type = file_system.file_system_type, USER_INITIATED
         is_tagged = self.tagger.has_tags(backup.resource_arn)
         settings = file_system.open_zfs_configuration or file_system.lustre_configuration or {}
         if not is_tagged and settings.get("CopyTagsToBackups"):
@@ -244,7 +247,7 @@ def _answer_as_fsx() -> None:
     describe = models.Backup.to_dict
 
     def describe_backup(self: Any) -> dict[str, Any]:
-        answer = {**describe(self), "Type": "USER_INITIATED", "FileSystem": self.local_file_system.to_dict()}
+        answer = {**describe(self), "Type": USER_INITIATED, "FileSystem": self.local_file_system.to_dict()}
         return {name: value for name, value in answer.items() if name not in ("FileSystemId", "ClientRequestToken")}
 
     models.Backup.to_dict = describe_backup

@@ -97,6 +97,23 @@ def test_an_fsx_token_gives_the_same_file_system_again(cloud):
         fsx.create_file_system(ClientRequestToken="t2", **{**OPENZFS, "StorageCapacity": 128})
 
 
+def test_backups_are_listed_by_the_kind_of_their_file_system(cloud):
+    fsx = cloud.client("fsx")
+    name = fsx.create_file_system(**OPENZFS)["FileSystem"]["FileSystemId"]
+    wait_until(lambda: _fsx(fsx, name)["Lifecycle"] == "AVAILABLE", "available")
+    backup = fsx.create_backup(FileSystemId=name)["Backup"]["BackupId"]
+
+    def listed(kind: str) -> list[str]:
+        of_kind = [
+            {"Name": "file-system-type", "Values": [kind]},
+            {"Name": "backup-type", "Values": ["USER_INITIATED"]},
+        ]
+        return [each["BackupId"] for each in fsx.describe_backups(Filters=of_kind)["Backups"]]
+
+    assert backup in listed("OPENZFS")
+    assert backup not in listed("ONTAP")
+
+
 def test_deleting_before_it_is_available_leaves_no_folder(cloud):
     fsx = cloud.client("fsx")
     name = fsx.create_file_system(ClientRequestToken="t3", **OPENZFS)["FileSystem"]["FileSystemId"]
