@@ -3,19 +3,21 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from matrix.check.read import read_matrix
 from matrix.input import workloads
 from matrix.input.element import Element
+from matrix.terms.documents.parts import Part
 from matrix.terms.problems import InvalidMatrix
 from storages.contracts.model import StorageModel
 from storages.models import MODELS
 
-Document = dict[str, Any]
+# A matrix as somebody writes it: whether it is one, `read_matrix` says.
+MatrixFields: TypeAlias = dict[str, Any]
 
 # What is said of a workload beyond its required fields, so that a first run measures something worth knowing.
-WORKLOADS: Mapping[str, Document] = {
+WORKLOADS: Mapping[str, Part] = {
     "touch": {"files": 1024, "threads": [1, 4, 16]},
     "metadata": {"files": 1024, "threads": [1, 4, 16]},
     "dd": {"totalSize": "1GiB", "threads": [1, 4]},
@@ -71,7 +73,7 @@ class Draft:
     counts: list[int] = field(default_factory=lambda: [1, 10])
     repetitions: int = 3
 
-    def document(self, schema: str | None = None) -> Document:
+    def document(self, schema: str | None = None) -> MatrixFields:
         """Return the matrix; `schema` is the file that it names as its schema."""
         work = self.workloads or [usual_workload(self.storages)]
         machine = self.instance_type or usual_instance_type(self.storages)
@@ -91,7 +93,7 @@ class Draft:
 
 def document(
     name: str, kinds: Iterable[str], work: Iterable[str], instance_type: str, counts: list[int], repetitions: int
-) -> Document:
+) -> MatrixFields:
     """Return a matrix of these storages and workloads; a type that does not exist is left to the checks."""
     return {
         "name": name,
@@ -104,7 +106,7 @@ def document(
     }
 
 
-def text(matrix: Document) -> str:
+def text(matrix: MatrixFields) -> str:
     """Write a matrix as a person would: each storage, workload and fleet on a line of its own."""
     parts = []
     for key, value in matrix.items():
@@ -113,7 +115,7 @@ def text(matrix: Document) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def _element(kind: str, models: Mapping[str, Any], starters: Mapping[str, Document]) -> Document:
+def _element(kind: str, models: Mapping[str, Any], starters: Mapping[str, Part]) -> Part:
     model = models.get(kind)
     examples = {
         field.alias or name: field.examples[0]

@@ -5,6 +5,7 @@ code and read by the functions' own, so a change of either that bends a figure b
 """
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,11 +31,12 @@ from matrix.run.job import measuring_job
 from matrix.samples.file import read_samples
 from matrix.samples.histograms import read_histograms
 from matrix.statistics.fleet_values import Floats
+from matrix.terms.documents.compared import ComparedPair
+from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument
-from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.result import Interval, Latency, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
-
-Document = dict[str, Any]
+from matrix.terms.figures import percentile_of
 
 RUN, THREADS, FILES = "selftest", 4, 400
 MOST_INSTANCES = 1_000
@@ -109,7 +111,7 @@ class FleetTruth:
         return float(self.seconds * np.exp(variance / 2) * (1 - slow + slow * self.slow_times))
 
 
-def plan_of(*fleets: FleetTruth, files: int = FILES, storage: Document = SHARED) -> PlanDocument:
+def plan_of(*fleets: FleetTruth, files: int = FILES, storage: Part = SHARED) -> PlanDocument:
     """Return the plan of a run with one storage for each fleet; all fleets are of one size."""
     matrix = {
         "name": RUN,
@@ -151,7 +153,18 @@ def instance_of(number: int) -> str:
     return f"i-{number:017x}"
 
 
-def _sample(step: Any, seconds: float, latencies_ns: Sequence[int]) -> tuple[Any, Document]:
+def holds(interval: Interval | None, truth: float) -> bool:
+    """Return whether there is an interval and the truth lies in it."""
+    return interval is not None and interval["low"] <= truth <= interval["high"]
+
+
+def level_of(latency: Latency, name: str) -> float:
+    """Return a percentile of latencies by its name, such as p99; NaN, which is near nothing, where none is carried."""
+    value = percentile_of(latency, name)
+    return math.nan if value is None else value
+
+
+def _sample(step: Any, seconds: float, latencies_ns: Sequence[int]) -> tuple[Any, dict[str, Any]]:
     """Return one sample as the engine's report makes it: all work of the step took so long."""
     files = step.params["files"]
     each_ns = round(seconds * 1e9 * step.params["threads"] / files)
@@ -190,12 +203,12 @@ def summary_of(plan_document: PlanDocument, results: Sequence[ResultDocument]) -
     return cast("SummaryDocument", {**summary, "decision": decide(summary, results=by_cell)})
 
 
-def verdict_of(base: ResultDocument, run: ResultDocument) -> Document:
+def verdict_of(base: ResultDocument, run: ResultDocument) -> ComparedPair:
     """Return what `matrix compare` says of two results, as if they were of one storage in two runs."""
     return verdicts_of([base], [run])[0]
 
 
-def verdicts_of(base: Sequence[ResultDocument], run: Sequence[ResultDocument]) -> list[Document]:
+def verdicts_of(base: Sequence[ResultDocument], run: Sequence[ResultDocument]) -> list[ComparedPair]:
     """Return what `matrix compare` says of each cell of two runs; results at the same place are of one cell."""
     runs = cast(
         "Iterator[SummaryDocument]",
@@ -216,5 +229,4 @@ def verdicts_of(base: Sequence[ResultDocument], run: Sequence[ResultDocument]) -
             for name, results in (("base", base), ("run", run))
         ),
     )
-    compared = compare(*map(values_of, runs), threshold=0.05)["compared"]
-    return [dict(each) for each in compared]
+    return compare(*map(values_of, runs), threshold=0.05)["compared"]

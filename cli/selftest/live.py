@@ -11,11 +11,13 @@ from typing import Any, cast
 from cli.follow import running
 from cli.follow.running import RunOptions
 from cli.inputs import planning
+from cli.inputs.starting import MatrixFields
 from cli.messages.errors import CommandError
-from cli.selftest.fleets import Document, verdict_of
+from cli.selftest.fleets import holds, level_of, verdict_of
 from cli.selftest.judging import Row
 from cli.target.service import Service
-from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.parts import Part
+from matrix.terms.documents.result import MetricResult, ResultDocument
 
 LAYER = "live"
 # Six are the fewest that intervals and tests of a percentile need; where none is judged two do.
@@ -54,7 +56,7 @@ ASKED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-def matrix() -> Document:
+def matrix() -> MatrixFields:
     """Return the matrix of the run."""
     workload = {"type": "touch", "files": FILES, "threads": THREADS, "directories": "own"}
     return {
@@ -77,7 +79,7 @@ def matrix() -> Document:
     }
 
 
-def _storage(name: str) -> Document:
+def _storage(name: str) -> Part:
     iops = IOPS if name.startswith("ceiling") else 12_000
     return {
         "type": "fsx-openzfs", "name": name, "storageCapacityGiB": 64, "throughputCapacityMBps": 64, "iops": iops,
@@ -113,8 +115,8 @@ def rows(results: dict[str, ResultDocument]) -> Iterator[Row]:
 Result = Callable[[str], ResultDocument]
 
 
-def _metric(result: ResultDocument, name: str = "files_per_s") -> Document:
-    return cast("Document", result["points"][0]["metrics"][name])
+def _metric(result: ResultDocument, name: str = "files_per_s") -> MetricResult:
+    return result["points"][0]["metrics"][name]
 
 
 def _ceiling(result_of: Result) -> Row:
@@ -134,9 +136,7 @@ def _same(result_of: Result) -> Row:
 
 def _slower(result_of: Result) -> Row:
     compared = verdict_of(result_of("same-a"), result_of("slower"))
-    interval = compared["interval"]
-    is_held = bool(interval) and interval["low"] <= 1 / SLOWER <= interval["high"]
-    is_right = compared["verdict"] == "slower" and is_held
+    is_right = compared["verdict"] == "slower" and holds(compared["interval"], 1 / SLOWER)
     return Row(LAYER, "shared noise of 2 %", "one storage is 20 % slower", compared["words"], is_right)
 
 
@@ -145,7 +145,7 @@ def _medians(result_of: Result) -> Row:
     for name in ("same-a", "same-b", "slower"):
         true_rate = THREADS / (CREATE_S * QUIRKS[name]["times"])
         interval = _metric(result_of(name))["intervals"].get("p50")
-        is_right = is_right and bool(interval) and interval["low"] <= true_rate <= interval["high"]
+        is_right = is_right and holds(interval, true_rate)
         truths.append(f"{true_rate:.0f} files/s")
         parts.append(f"{interval['low']:.0f} to {interval['high']:.0f}" if interval else "none")
     return Row(LAYER, "95 % intervals of the median", ", ".join(truths), ", ".join(parts), is_right)
@@ -159,9 +159,9 @@ def _limping(result_of: Result) -> Row:
 
 
 def _stalling(result_of: Result) -> Row:
-    latency = cast("Document", result_of("stalling")["points"][0]["latency"]["create_lat"])
+    latency = result_of("stalling")["points"][0]["latency"]["create_lat"]
     truths = {"p50": 10 * CREATE_S, "p90": TAIL_S, "p100": STALL_S}
-    reported = {name: (latency[name] or 0) / 1e6 for name in truths}
+    reported = {name: level_of(latency, name) / 1e6 for name in truths}
     words = ", ".join(f"{name.upper()} {1000 * seconds:.1f} ms" for name, seconds in reported.items())
     is_right = all(abs(reported[name] / seconds - 1) <= CLOSE_LATENCY for name, seconds in truths.items())
     truth = f"10 ms, 15 % of operations {1000 * TAIL_S:.0f} ms, stalls of {STALL_S:g} s"
@@ -183,7 +183,7 @@ def _pausing(result_of: Result) -> Row:
     The share is what is due in the pause, by all instances, of what lies between two pauses.
     """
     opened, closed = (
-        cast("Document", result_of(name)["points"][0]["latency"]["create_lat"])["p99"] / 1e6
+        level_of(result_of(name)["points"][0]["latency"]["create_lat"], "p99") / 1e6
         for name in ("pausing-open", "pausing")
     )
     expected = STALL_S * (1 - 0.01 / (FEW * RATE_PER_S * STALL_S / PAUSE_EVERY))

@@ -3,10 +3,10 @@
 Each question returns rows: what is true, how often the report says so, whether that is as often as it claims.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 import numpy as np
 from numpy.random import Generator
@@ -18,16 +18,17 @@ from cli.selftest.fleets import (
     FILES,
     SHARED,
     THREADS,
-    Document,
     FleetTruth,
+    holds,
     instance_of,
+    level_of,
     plan_of,
     result_of,
     summary_of,
     verdict_of,
 )
 from cli.selftest.judging import Row, Tally
-from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.result import MetricResult, ResultDocument
 from matrix.terms.documents.summary import Decision
 from matrix.terms.verdicts import difference_of
 
@@ -126,12 +127,10 @@ def _three_storages(scenario: Scenario, rng: Generator, trials: int, together: O
                 outcomes.covered[name].append(is_held)
             metric = _figures(result)
             off["P50"].append(float(np.log(metric["p50"] / truth.percentile(50))))
-            off["mean"].append(float(np.log(metric["mean"] / truth.mean)))
+            off["mean"].append(float(np.log((metric["mean"] or math.nan) / truth.mean)))
         same, other = (verdict_of(results[0], result) for result in results[1:])
         for compared, ratio in ((same, 1.0), (other, 1 / SLOWER)):
-            interval = compared["interval"]
-            is_held = bool(interval) and interval["low"] <= ratio <= interval["high"]
-            outcomes.covered[f"ratio {ratio:.2f}"].append(is_held)
+            outcomes.covered[f"ratio {ratio:.2f}"].append(holds(compared["interval"], ratio))
         is_different, is_missed = _decided(summary_of(planned, results)["decision"])
         outcomes.different["compare"].append(same["verdict"] in ("slower", "faster"))
         outcomes.different["decision"].append(is_different)
@@ -149,8 +148,8 @@ def _rarely(outcomes: dict[str, list[bool]]) -> tuple[str, bool]:
     return words, all(tally.may_be_at_most(MOST_WRONG) for tally in tallies.values())
 
 
-def _figures(result: ResultDocument) -> Document:
-    return cast("Document", result["points"][0]["metrics"][METRIC])
+def _figures(result: ResultDocument) -> MetricResult:
+    return result["points"][0]["metrics"][METRIC]
 
 
 def _held(result: ResultDocument, truth: FleetTruth) -> Iterator[tuple[str, bool]]:
@@ -181,7 +180,7 @@ def _decided(decision: Decision) -> tuple[bool, bool]:
     return is_slower_last and not any(is_tied[:2]), is_tied[2] or not is_slower_last
 
 
-def _drawn(truth: FleetTruth, rng: Generator, trials: int) -> Iterator[Document]:
+def _drawn(truth: FleetTruth, rng: Generator, trials: int) -> Iterator[MetricResult]:
     """Yield the metric of a fleet's result, drawn so often."""
     [cell] = plan_of(truth)["cells"]
     for _ in range(trials):
@@ -302,9 +301,9 @@ def _latencies(rng: Generator, trials: int) -> Iterator[Row]:
         middles = np.where(rng.random(count) < share, tail, body)
         latencies = [*(middles * np.exp(spread * rng.normal(size=count))).astype(int).tolist()[1:], stall_ns]
         [point] = result_of(cell, fleet.draw(rng), latencies)["points"]
-        reported = cast("Document", point["latency"]["create_lat"])
+        reported = point["latency"]["create_lat"]
         for name, true_ns in truths.items():
-            ratios[name].append(reported[name] * 1000 / true_ns)
+            ratios[name].append(level_of(reported, name) * 1000 / true_ns)
         stalls.append(reported["p100"] * 1000 / stall_ns)
     parts, is_right = [], all(abs(stall - 1) < 1e-9 for stall in stalls)  # noqa: PLR2004 - microseconds as floats
     for name, of_name in ratios.items():

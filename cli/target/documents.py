@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from contextvars import ContextVar
 from pathlib import PurePosixPath
-from typing import Any, NotRequired, TypeVar
+from typing import Any, NotRequired, TypeAlias, TypeVar
 
 from typing_extensions import TypedDict
 
@@ -16,7 +16,10 @@ from matrix.terms.documents.parts import Failure
 from matrix.terms.printable import printable
 
 T = TypeVar("T")
-Document = dict[str, Any]
+# Any of the documents of a run, by its name; who asks for one knows its type.
+JsonObject: TypeAlias = dict[str, Any]
+# A row of the table as DynamoDB has it, before anybody has seen that it says where something stands.
+StoredRow: TypeAlias = dict[str, Any]
 
 # As JSON has them: escaped, or as they are from 0x7f on. Few documents have any, and looking at each text takes long.
 # Each begins with one byte, which is searched for six times as fast as one of several.
@@ -51,7 +54,7 @@ def readable(read: Callable[[str], T | None], name: str) -> T | None:
         return None
 
 
-def parsed(text: bytes, name: str, where: str, advice: str) -> Document:
+def parsed(text: bytes, name: str, where: str, advice: str) -> JsonObject:
     """Return a document, once it is seen to be what its name says, such as `cells/…/result.json`.
 
     Raises UnreadableRun with `where` it is, and the rule, where it is not.
@@ -94,7 +97,7 @@ class ProgressRow(TypedDict):
 NAMED_BY = {"CELL": "cell", "FS": "file_system"}
 
 
-def checked_row(row: Document, where: str) -> Document:
+def checked_row(row: StoredRow, where: str) -> StoredRow:
     """Return a row once it is seen to say where something stands. Raises UnreadableRun where it does not."""
     from matrix.terms.documents.reading import read
     from matrix.terms.errors import InvalidDocument
@@ -106,8 +109,8 @@ def checked_row(row: Document, where: str) -> Document:
     name = NAMED_BY.get(row["SK"].partition("#")[0])
     if name is not None and name not in row:
         raise UnreadableRun(f"{where} cannot be read: a row names no {name}")
-    printable: Document = _printable(row)
-    return printable
+    seen: StoredRow = _printable(row)
+    return seen
 
 
 def _printable(value: Any) -> Any:

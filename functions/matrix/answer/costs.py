@@ -9,7 +9,7 @@ Two figures, for two questions:
   A short measurement is mostly boot: this says what measuring cost, not what working costs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,12 +21,13 @@ from matrix.price.book import PriceBook, file_system_cost, machine_rates, publis
 from matrix.run.receipt import CACHE, SERVER
 from matrix.terms.charges import HOUR_S, Amount, Usage
 from matrix.terms.documents import summary as documents
-from matrix.terms.documents.parts import MachineRates
+from matrix.terms.documents.parts import MachineRates, StorageFields
+from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem
+from matrix.terms.documents.receipt import ReceiptDocument
+from matrix.terms.documents.result import PointResult, ResultDocument
 from matrix.terms.names import ran_of
 from storages.contracts.model import Storage
 from storages.models import AnyStorage, how_many
-
-Document = Mapping[str, Any]
 
 # Work that samples report: the unit that its price is quoted in, and how many pieces of work make one such unit.
 SOLD_BY = {
@@ -80,16 +81,16 @@ class PointCost:
 class Bill:
     """The plan and the receipt of a run, as far as there are any, and the prices that stand in for them."""
 
-    plan: Document | None
-    receipt: Document | None
+    plan: PlanDocument | None
+    receipt: ReceiptDocument | None
     book: PriceBook
 
     @classmethod
-    def of(cls, plan: Document | None, receipt: Document | None) -> "Bill":
+    def of(cls, plan: PlanDocument | None, receipt: ReceiptDocument | None) -> "Bill":
         """Return the bill of a run."""
         return cls(plan, receipt, published_prices())
 
-    def point_cost(self, cell: Document, point: Document) -> PointCost | None:
+    def point_cost(self, cell: ResultDocument, point: PointResult) -> PointCost | None:
         """Return what one result of a point costs; None where work, time or prices are not known."""
         work, span_s, times = _worked(cell, point)
         sold = _sold(work)
@@ -113,7 +114,7 @@ class Bill:
             filling=self._filling(cell, point),
         )
 
-    def _filling(self, cell: Document, point: Document) -> Filling | None:
+    def _filling(self, cell: ResultDocument, point: PointResult) -> Filling | None:
         """What filling the cache costs: by the receipt or as measured, else by the seconds that the matrix expects."""
         rates, expected_s = self._rates(cell), _populate_seconds(cell)
         storage = storage_of(cell["storage"])
@@ -122,13 +123,14 @@ class Bill:
         instance_usd, system_usd, _ = rates
         count = ran_of(cell)
         if not storage.is_shared:
-            measured = ((point.get("metrics") or {}).get("fetch_s") or {}).get("p50")
+            fetched = point["metrics"].get("fetch_s")
+            measured = fetched["p50"] if fetched else None
             seconds = float(measured or expected_s)
             basis = "as measured" if measured else "as its matrix expects"
             return Filling(seconds, count, count, count * instance_usd * seconds / HOUR_S, basis)
         lines = [
             line
-            for line in (self.receipt or {}).get("resources") or []
+            for line in (self.receipt["resources"] if self.receipt else [])
             if (line["cell"], line["file_system"]) == (CACHE, cell["file_system"])
         ]
         hours = max((line["hours"] for line in lines if line["kind"] == "instance"), default=None)
@@ -139,7 +141,7 @@ class Bill:
         usd = sum(line["cost_usd"] or 0.0 for line in lines) + system_usd * hours
         return Filling(hours * HOUR_S, fillers, count, usd, "the receipt")
 
-    def _hourly(self, cell: Document) -> tuple[float, str] | None:
+    def _hourly(self, cell: ResultDocument) -> tuple[float, str] | None:
         """What fleet, volumes and file system cost per hour."""
         rates = self._rates(cell)
         if rates is None:
@@ -147,12 +149,12 @@ class Bill:
         instance_usd, system_usd, basis = rates
         return ran_of(cell) * instance_usd + system_usd, basis
 
-    def _rates(self, cell: Document) -> tuple[float, float, str] | None:
+    def _rates(self, cell: ResultDocument) -> tuple[float, float, str] | None:
         """What an instance with its volumes and the file system cost per hour: by the plan, else by this package."""
         planned = next(iter(self._planned(cell)), None)
-        system = _by_id(self.plan, "file_systems", (planned or cell).get("file_system"))
+        system = _by_id(self.plan, planned["file_system"] if planned else cell["file_system"])
         storage = storage_of(cell["storage"])
-        if planned and planned.get("rates_usd") and system and system.get("rates_usd"):
+        if planned and "rates_usd" in planned and system and "rates_usd" in system:
             shared = system["rates_usd"]["hour"]
             return _instance_usd(planned["rates_usd"], storage), shared, "the plan's prices"
         if storage is None or not cell["fleet"].get("instanceType"):
@@ -166,7 +168,7 @@ class Bill:
         basis = f"list prices of {self.book.region}, {prices_read(self.book)}"
         return _instance_usd(rates.to_document(), storage), shared, basis
 
-    def _by_use(self, cell: Document, point: Document, work: Mapping[str, float]) -> tuple[float | None, bool]:
+    def _by_use(self, cell: ResultDocument, point: PointResult, work: Mapping[str, float]) -> tuple[float | None, bool]:
         """What the storage bills by the byte for one repetition of a point that did so much work; None: not known.
 
         By what the mount has counted, else by the bytes that the workload moved, else as the plan reckons it: then
@@ -177,7 +179,7 @@ class Bill:
             return 0.0, True
         count = ran_of(cell)
         got, put, is_counted = 0.0, 0.0, True
-        moved = _metered_by_mount(storage, point.get("use") or {}, count)
+        moved = _metered_by_mount(storage, point.get("use", {}), count)
         if moved is None:
             try:
                 workload = _WORKLOAD.validate_python(dict(cell["workload"]))
@@ -193,15 +195,15 @@ class Bill:
         usage = Usage(NOTHING, read, written, NOTHING, Amount.exactly(got), Amount.exactly(put))
         return file_system_cost(self.book, storage, usage).expected, is_counted
 
-    def _billed(self, cell: Document, point: Document) -> tuple[float, str] | None:
+    def _billed(self, cell: ResultDocument, point: PointResult) -> tuple[float, str] | None:
         """A point's share of what its cell was billed: by its share of the time in which the cell's fleet worked."""
         billed = self.cell_usd(cell)
-        spans = [_worked(cell, other)[1] for other in cell.get("points") or []]
+        spans = [_worked(cell, other)[1] for other in cell["points"]]
         if billed is None or sum(spans) <= 0:
             return None
         return billed[0] * _worked(cell, point)[1] / sum(spans), billed[1]
 
-    def cell_usd(self, cell: Document) -> tuple[float, str] | None:
+    def cell_usd(self, cell: ResultDocument) -> tuple[float, str] | None:
         """Return what a cell was billed, its share of the file system included, and by what that is known.
 
         Of a cell that was launched several times: all launches; None where an earlier run has paid for some of them.
@@ -212,18 +214,18 @@ class Bill:
         billed = [bill for planned in launches if (bill := self._launch_usd(planned))]
         return (sum(usd for usd, _ in billed), billed[0][1]) if billed else None
 
-    def _planned(self, cell: Document) -> list[Document]:
+    def _planned(self, cell: ResultDocument) -> list[PlanCell]:
         """The cell in the plan, or each of its launches."""
         return [
             planned
-            for planned in (self.plan or {}).get("cells") or []
+            for planned in (self.plan["cells"] if self.plan else [])
             if cell["id"] in (planned["id"], planned.get("joined"))
         ]
 
-    def _launch_usd(self, planned: Document) -> tuple[float, str] | None:
-        metered = float((planned.get("metered_usd") or {}).get("expected", 0.0))
+    def _launch_usd(self, planned: PlanCell) -> tuple[float, str] | None:
+        metered = planned["metered_usd"]["expected"] if "metered_usd" in planned else 0.0
         if self.receipt:
-            lines = self.receipt.get("resources") or []
+            lines = self.receipt["resources"]
             # Taken over from an earlier run, or never begun.
             if not any(line["cell"] == planned["id"] for line in lines):
                 return None
@@ -236,9 +238,10 @@ class Bill:
             return own + system * self._share(planned) + metered, "the receipt"
         return float(planned["cost_usd"]["expected"]) + metered, "the plan"
 
-    def _share(self, cell: Document) -> float:
+    def _share(self, cell: PlanCell) -> float:
         """A cell's share of its file system: equal shares, for each had it to itself for about as long."""
-        sharing = [sibling for sibling in (self.plan or {})["cells"] if sibling["file_system"] == cell["file_system"]]
+        planned = self.plan["cells"] if self.plan else []
+        sharing = [sibling for sibling in planned if sibling["file_system"] == cell["file_system"]]
         return 1 / len(sharing)
 
 
@@ -247,17 +250,19 @@ def prices_read(book: PriceBook) -> str:
     return max(price.read for price in book.prices.values())
 
 
-def _worked(cell: Document, point: Document) -> tuple[dict[str, float], float, int]:
+def _worked(cell: ResultDocument, point: PointResult) -> tuple[dict[str, float], float, int]:
     """The work of all complete repetitions, the seconds they took from first start to last end, and how many."""
     work: dict[str, float] = {}
-    repetitions = [repetition for repetition in point.get("fleet") or [] if repetition.get("span_s")]
+    repetitions = [repetition for repetition in point.get("fleet", []) if repetition.get("span_s")]
     for repetition in repetitions:
+        rates: Mapping[str, Any] = repetition
         for name in SOLD_BY:
-            if f"{name}_per_s" in repetition:
-                work[name] = work.get(name, 0.0) + repetition[f"{name}_per_s"] * repetition["span_s"]
+            if f"{name}_per_s" in rates:
+                work[name] = work.get(name, 0.0) + rates[f"{name}_per_s"] * repetition["span_s"]
     span_s = sum(repetition["span_s"] for repetition in repetitions)
     # Published builds have no samples: count one build for each instance, each as long as the median.
-    median = ((point.get("metrics") or {}).get("duration_s") or {}).get("p50")
+    duration = point["metrics"].get("duration_s")
+    median = duration["p50"] if duration else None
     if not repetitions and median and cell["workload"]["type"] in {"build", "yocto"}:
         return {"builds": float(ran_of(cell))}, float(median), 1
     return work, span_s, len(repetitions)
@@ -281,7 +286,7 @@ def _instance_usd(rates: MachineRates, storage: Storage | None) -> float:
     return one_volume_each + (volumes - 1) * rates["data_volume_hour"]
 
 
-def _populate_seconds(cell: Document) -> float:
+def _populate_seconds(cell: ResultDocument) -> float:
     """How long its matrix expects that filling its cache takes; 0 if it has none, or is none of ours."""
     try:
         return _WORKLOAD.validate_python(dict(cell["workload"])).populate_seconds
@@ -301,7 +306,7 @@ def _metered_by_mount(storage: Storage, use: Mapping[str, float], count: int) ->
     return seconds * metered[0], seconds * metered[1]
 
 
-def storage_of(document: Document) -> Storage | None:
+def storage_of(document: StorageFields) -> Storage | None:
     """A storage as the input describes it; None for what is none of ours, such as a published RAID."""
     try:
         return _STORAGE.validate_python({key: value for key, value in document.items() if key != "placement"})
@@ -309,7 +314,7 @@ def storage_of(document: Document) -> Storage | None:
         return None
 
 
-def storage_limits(document: Document, count: int) -> dict[str, tuple[float, str]]:
+def storage_limits(document: StorageFields, count: int) -> dict[str, tuple[float, str]]:
     """Return the most that a fleet of `count` can get from its storage, by the unit that a chart shows, in words."""
     storage = storage_of(document)
     if storage is None or not storage.are_limits_published:
@@ -329,6 +334,5 @@ def storage_limits(document: Document, count: int) -> dict[str, tuple[float, str
     }
 
 
-def _by_id(plan: Document | None, what: str, name: object) -> Document | None:
-    entries: Sequence[Document] = (plan or {}).get(what) or []
-    return next((entry for entry in entries if entry["id"] == name), None)
+def _by_id(plan: PlanDocument | None, file_system: str) -> PlanFileSystem | None:
+    return next((entry for entry in plan["file_systems"] if entry["id"] == file_system), None) if plan else None

@@ -167,7 +167,7 @@ def _metric(
     name: str, points: Sequence[PointResult], samples: SampleColumns, planned: int, *, is_shared: bool
 ) -> MetricResult:
     metric = next(point["metrics"][name] for point in points if name in point["metrics"])
-    values = from_columns(dict(samples), name, is_shared=is_shared)
+    values = from_columns(samples, name, is_shared=is_shared)
     expected_n = metric["expected_n"]
     return cast(
         "MetricResult",

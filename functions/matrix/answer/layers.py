@@ -12,7 +12,7 @@ from matrix.samples import cloudwatch
 from matrix.samples.file import Sample, Taken
 from matrix.samples.moved import BETWEEN, by_mount
 from matrix.terms.documents.result import Layer, ResultDocument
-from matrix.terms.documents.watched import MovedByMinute
+from matrix.terms.documents.watched import CloudWatchMetrics, MovedByMinute
 from storages.contracts.metrics import LayerPair
 from storages.metrics import metrics_of
 
@@ -64,7 +64,7 @@ def of_server(result: ResultDocument) -> dict[str, list[Layer]]:
     return points
 
 
-def _seen_by_server(kept: Mapping[str, Any], moved: MovedByMinute, pair: LayerPair, point: str) -> Layer | None:
+def _seen_by_server(kept: CloudWatchMetrics, moved: MovedByMinute, pair: LayerPair, point: str) -> Layer | None:
     name = f"{pair.way}_{pair.counts}"
     mine = moved["points"][point].get(name) or []
     minutes = [index for index, amount in enumerate(mine) if amount > 0]
@@ -78,7 +78,7 @@ def _seen_by_server(kept: Mapping[str, Any], moved: MovedByMinute, pair: LayerPa
     return _layer(pair.way, pair.counts, pair.above, pair.below, [(asked, seen)])
 
 
-def _sum(kept: Mapping[str, Any], metric: str, statistic: str | None, times: Sequence[float]) -> float | None:
+def _sum(kept: CloudWatchMetrics, metric: str, statistic: str | None, times: Sequence[float]) -> float | None:
     """Sum a metric over these minutes and all of its resources; None where one lacks a minute, which is not zero."""
     values = [dict(series) for series in cloudwatch.values(kept, metric, statistic)]
     about = kept["resources"]

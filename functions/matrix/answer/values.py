@@ -27,7 +27,7 @@ def _cell(cell: ResultDocument, result: ResultDocument) -> JudgedCell:
     samples = {point["id"]: point.get("samples") for point in result["points"] or []}
     judged = [(point, *primary) for point in cell["points"] if (primary := primary_metric(point))]
     tables = {
-        point["id"]: from_columns(dict(columns), metric, is_shared=shared)
+        point["id"]: from_columns(columns, metric, is_shared=shared)
         for point, metric, _ in judged
         if (columns := samples.get(point["id"]))
     }

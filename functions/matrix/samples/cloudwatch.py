@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
+from matrix.terms.documents.parts import StorageFields
 from matrix.terms.documents.watched import CloudWatchMetrics, MetricSeries, WatchedResources
 from storages.contracts.metrics import FIVE_MINUTES_S, Metric, metrics_table
 from storages.metrics import metrics_of
-
-Document = dict[str, Any]
 
 # GetMetricData takes 500 queries a call, expressions among them, and answers 100,800 values (API reference).
 QUERIES_A_CALL = 500
@@ -39,7 +38,7 @@ EC2_CREDITS = metrics_table("AWS/EC2", ("InstanceId",), FIVE_MINUTES_S, "CPUCred
 
 
 def resources(
-    storage: Mapping[str, Any], instance_type: str, instances: Sequence[str], volumes: Mapping[str, str],
+    storage: StorageFields, instance_type: str, instances: Sequence[str], volumes: Mapping[str, str],
     file_systems: Sequence[str],
 ) -> WatchedResources:  # fmt: skip
     """Return the resources whose metrics a cell needs. `volumes` names the instance of each data volume.
@@ -88,7 +87,7 @@ class Query:
     resource: Mapping[str, str]
     expression: str | None = None
 
-    def to_request(self) -> Document:
+    def to_request(self) -> dict[str, Any]:
         """Return the query as GetMetricData takes it."""
         if self.expression:
             return {"Id": self.id, "Expression": self.expression, "Label": self.metric.name}
@@ -98,7 +97,7 @@ class Query:
         return {"Id": self.id, "MetricStat": asked}
 
 
-def calls(about: Mapping[str, Any]) -> Iterator[list[Query]]:
+def calls(about: WatchedResources) -> Iterator[list[Query]]:
     """Yield the queries of each call; queries of one resource share a call, since an expression needs its metrics."""
     call: list[Query] = []
     for index, group in enumerate(_groups(about)):
@@ -118,7 +117,7 @@ def _expression(metric: Metric, index: int) -> str | None:
     return metric.expression.format(f"r{index}m0", f"r{index}m1") if metric.expression else None
 
 
-def _groups(about: Mapping[str, Any]) -> Iterator[list[tuple[Metric, dict[str, str]]]]:
+def _groups(about: WatchedResources) -> Iterator[list[tuple[Metric, dict[str, str]]]]:
     metrics = metrics_of(about["type"])
     for volume, instance in about["volumes"].items():
         of_volume = metrics.of_volume(about["volume_type"])
@@ -130,7 +129,7 @@ def _groups(about: Mapping[str, Any]) -> Iterator[list[tuple[Metric, dict[str, s
         yield [(metric, _named(metric, FileSystemId=file_system)) for metric in metrics.of_file_system]
 
 
-def file_systems(about: Mapping[str, Any]) -> list[str]:
+def file_systems(about: WatchedResources) -> list[str]:
     """Return the file systems whose metrics were asked for."""
     of_before = about.get("file_system")
     return about.get("file_systems") or ([of_before] if of_before else [])
@@ -215,14 +214,14 @@ def without_series(kept: CloudWatchMetrics) -> CloudWatchMetrics:
     return cast("CloudWatchMetrics", {name: value for name, value in kept.items() if name not in ("series", "moved")})
 
 
-def values(kept: Mapping[str, Any] | None, name: str, statistic: str | None = None) -> list[Series]:
+def values(kept: CloudWatchMetrics | None, name: str, statistic: str | None = None) -> list[Series]:
     """Return each series of a metric (`AWS/EBS BurstBalance`); empty where it is absent.
 
     Of several statistics the values themselves are returned and not their count, unless `statistic` says so.
     """
     wanted = [
         series
-        for series in (kept or {}).get("series") or []
+        for series in (kept.get("series", []) if kept else [])
         if f"{series['namespace']} {series['metric']}" == name
         and (series["statistic"] == statistic if statistic else series["statistic"] != "SampleCount")
     ]

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from matrix.terms.documents.result import SampleColumns
+
 Floats = NDArray[np.float64]
 
 
@@ -183,7 +185,7 @@ def _percentiles(rows: Floats, level: float) -> Floats:
     return figures
 
 
-def from_columns(samples: dict[str, Any], metric: str, *, is_shared: bool) -> FleetValues:
+def from_columns(samples: SampleColumns, metric: str, *, is_shared: bool) -> FleetValues:
     """Read the `samples` of a point in result.json; of several launches they have the launch of each sample."""
     launches = dict(zip(samples["instance"], samples.get("launch") or (), strict=False))
     columns: Sequence[Sequence[Any]] = (samples["instance"], samples["repetition"], samples["metrics"].get(metric, []))

@@ -7,6 +7,7 @@ from matrix.answer.bottleneck.clients import HELD
 from matrix.answer.bottleneck.evidence import BEYOND, Evidence
 from matrix.answer.costs import storage_of
 from matrix.terms.documents.bottleneck import OnCredits
+from matrix.terms.documents.result import Limit
 from matrix.terms.use import disk_bytes, disk_operations, most
 from storages.contracts.bursts import Burst, Counted
 
@@ -75,7 +76,7 @@ def _of_instance(evidence: Evidence) -> Iterator[_Limited]:
 
 
 def _pair(
-    of: str, counts: Counted, limit: Mapping[str, float] | None, at_most_s: float, rates: Mapping[str, float | None]
+    of: str, counts: Counted, limit: Limit | None, at_most_s: float, rates: Mapping[str, float | None]
 ) -> Iterator[_Limited]:
     """Yield a limit of the instance type that has a baseline below its maximum."""
     if limit and limit["maximum"] > limit["baseline"] > 0:

@@ -7,6 +7,7 @@ from matrix.answer.bottleneck.evidence import BEYOND, REACHED, Ceiling, Evidence
 from matrix.answer.tool_bound import BOUND_SHARE
 from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, PROCESSORS, TOOL
 from matrix.terms.documents.bottleneck import PacketsHeld, ProcessorUse, RateUsed, ToolShare
+from matrix.terms.documents.result import Limit
 from matrix.terms.use import disk_bytes, disk_operations
 
 MB = 1e6
@@ -72,7 +73,7 @@ def _allowances(evidence: Evidence) -> Iterator[Ceiling]:
 
 def _network(evidence: Evidence) -> Iterator[Ceiling]:
     """Compare bytes in one direction with the instance type's sustained limit and its limit on credits."""
-    limits = evidence.instance_limits.get("network_bytes_per_s") or {}
+    limits = evidence.instance_limits.get("network_bytes_per_s")
     rates = {
         point: max(use["network_received_bytes_per_s"], use["network_sent_bytes_per_s"])
         for point, use in evidence.uses.items()
@@ -83,26 +84,27 @@ def _network(evidence: Evidence) -> Iterator[Ceiling]:
 
 def _ebs(evidence: Evidence) -> Iterator[Ceiling]:
     known = evidence.instance_limits
-    most = (known.get("ebs_bytes_per_s") or {}).get("maximum", math.inf)
+    of_bytes = known.get("ebs_bytes_per_s")
+    most = of_bytes["maximum"] if of_bytes else math.inf
     moved = {point: disk_bytes(use) for point, use in evidence.uses.items()}
     # An instance that moves its maximum lives on credits: operations near their baseline are chance then.
     operations = {
         point: disk_operations(use) for point, use in evidence.uses.items() if (moved[point] or 0.0) < REACHED * most
     }
-    yield from _between(INSTANCE_EBS, operations, known.get("ebs_iops") or {}, "IOPS", 1.0)
-    yield from _between(INSTANCE_EBS, moved, known.get("ebs_bytes_per_s") or {}, "MB/s", MB)
+    yield from _between(INSTANCE_EBS, operations, known.get("ebs_iops"), "IOPS", 1.0)
+    yield from _between(INSTANCE_EBS, moved, of_bytes, "MB/s", MB)
 
 
 def _between(
-    name: str, rates: Mapping[str, float | None], limits: Mapping[str, float], unit: str, scale: float
+    name: str, rates: Mapping[str, float | None], limits: Limit | None, unit: str, scale: float
 ) -> Iterator[Ceiling]:
     """Yield a ceiling that is the baseline for whom it holds at the baseline, else the maximum.
 
     A rate close to the baseline is held there; one well above lives on credits and is limited by the maximum alone.
     """
-    baseline, most = limits.get("baseline"), limits.get("maximum")
-    if not baseline or not most:
+    if not limits or not limits["baseline"] or not limits["maximum"]:
         return
+    baseline, most = limits["baseline"], limits["maximum"]
     shares: dict[str, float] = {}
     uses: dict[str, RateUsed] = {}
     for point, rate in rates.items():

@@ -7,6 +7,9 @@ from typing import Any
 
 from matrix.samples import cloudwatch
 from matrix.terms.documents.bottleneck import LimitUse
+from matrix.terms.documents.parts import Emulation, StorageFields
+from matrix.terms.documents.result import Limit, ResultDocument
+from matrix.terms.documents.watched import CloudWatchMetrics
 from storages.contracts.metrics import StorageMetrics
 from storages.metrics import metrics_of
 
@@ -41,13 +44,13 @@ class Ceiling:
 class Evidence:
     """A cell's result as this package reads it. `environment` is that of its run."""
 
-    result: Mapping[str, Any]
+    result: ResultDocument
     environment: str
 
     @property
-    def storage(self) -> Mapping[str, Any]:
+    def storage(self) -> StorageFields:
         """The storage as the matrix describes it."""
-        return dict(self.result["storage"])
+        return self.result["storage"]
 
     @property
     def kind(self) -> str:
@@ -60,7 +63,7 @@ class Evidence:
         return metrics_of(self.kind)
 
     @property
-    def emulation(self) -> Mapping[str, Any] | None:
+    def emulation(self) -> Emulation | None:
         """The limits that the engines keep to, where they emulate a storage."""
         return self.result.get("emulation")
 
@@ -72,23 +75,20 @@ class Evidence:
     @cached_property
     def uses(self) -> dict[str, Mapping[str, float]]:
         """Resource use of one instance at each measured point, by the point's id."""
-        return self._uses("use")
+        return {point["id"]: point["use"] for point in self.result["points"] if point.get("use")}
 
     @cached_property
     def fleet_uses(self) -> dict[str, Mapping[str, float]]:
         """Resource use of all instances together at each measured point, by the point's id."""
-        return self._uses("fleet_use")
-
-    def _uses(self, name: str) -> dict[str, Mapping[str, float]]:
-        return {point["id"]: point[name] for point in self.result.get("points") or [] if point.get(name)}
+        return {point["id"]: point["fleet_use"] for point in self.result["points"] if point.get("fleet_use")}
 
     @cached_property
     def params(self) -> dict[str, Mapping[str, Any]]:
         """The parameters of each point."""
-        return {point["id"]: point.get("params") or {} for point in self.result.get("points") or []}
+        return {point["id"]: point["params"] for point in self.result["points"]}
 
     @property
-    def kept(self) -> Mapping[str, Any] | None:
+    def kept(self) -> CloudWatchMetrics | None:
         """The metrics that were copied from CloudWatch."""
         return self.result.get("cloudwatch")
 
@@ -97,17 +97,19 @@ class Evidence:
         return cloudwatch.values(self.kept, name)
 
     @property
-    def instance_limits(self) -> Mapping[str, Any]:
+    def instance_limits(self) -> Mapping[str, Limit]:
         """EC2's limits of the instance type. Empty if they were not queried."""
-        return self.result.get("instance_limits") or {}
+        return self.result.get("instance_limits", {})
 
     @cached_property
     def _spans(self) -> list[tuple[str, float, float]]:
         """Point, first start and last end of each repetition: a fleet measures a point together."""
         spans: dict[tuple[str, int], tuple[float, float]] = {}
-        for point in self.result.get("points") or []:
-            samples = point.get("samples") or {}
-            columns = (samples.get(name) or [] for name in ("repetition", "started_at", "ended_at"))
+        for point in self.result["points"]:
+            samples = point.get("samples")
+            if not samples:
+                continue
+            columns = (samples["repetition"], samples["started_at"], samples["ended_at"])
             for repetition, start, stop in zip(*columns, strict=True):
                 first, last = spans.get((point["id"], repetition), (start, stop))
                 spans[point["id"], repetition] = min(first, start), max(last, stop)

@@ -14,6 +14,7 @@ from matrix.answer.bottleneck.evidence import BEYOND, Ceiling, Evidence
 from matrix.answer.costs import storage_limits
 from matrix.input.workloads.metadata import CHANGES, operations_of_a_file
 from matrix.terms.documents.bottleneck import RateUsed
+from matrix.terms.documents.parts import Emulation
 from storages.contracts.model import OTHER_CEILINGS
 from storages.models import MODELS, is_shared
 
@@ -69,9 +70,7 @@ def _operations(evidence: Evidence, point: str, use: Mapping[str, float]) -> flo
     return evidence.metrics.operations_of(evidence.storage, use)
 
 
-def _emulated_operations(
-    emulation: Mapping[str, float], params: Mapping[str, object], use: Mapping[str, float]
-) -> float | None:
+def _emulated_operations(emulation: Emulation, params: Mapping[str, object], use: Mapping[str, float]) -> float | None:
     """As the engines pay for them: a create is so many operations, a stat one, a block its units."""
     if "files_per_s" in use:
         phase = str(params.get("phase", "create"))

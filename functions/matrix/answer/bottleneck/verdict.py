@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from matrix.answer.bottleneck import bursting, clients, provisioned, watched
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence
@@ -10,6 +9,7 @@ from matrix.answer.costs import storage_of
 from matrix.plan.instance_ebs import smallest_that_carries
 from matrix.terms.ceilings import INSTANCE_EBS, NOT_KNOWN, NOT_SATURATED, PROCESSORS, TOOL
 from matrix.terms.documents.bottleneck import Bottleneck, LimitUse, NextStep, Unseen, Waiting
+from matrix.terms.documents.result import ResultDocument
 
 # If workers divided by latency explains the rate to within this share, the workers only wait: no limit throttles them.
 WAITING = 0.25
@@ -17,7 +17,7 @@ WAITING = 0.25
 LAST = {TOOL: 2, PROCESSORS: 3}
 
 
-def find(result: Mapping[str, Any], environment: str) -> Bottleneck:
+def find(result: ResultDocument, environment: str) -> Bottleneck:
     """Return the bottleneck of a measured cell.
 
     `name` is one limit, "not saturated" if none was reached, "not known" if none of the storage's could be seen. A
@@ -41,7 +41,7 @@ def find(result: Mapping[str, Any], environment: str) -> Bottleneck:
         ],
         "unseen": list(_unseen(evidence, of_storage)),
         "points": points,
-        "is_provisional": evidence.is_on_aws and not (evidence.kept or {}).get("is_settled", True),
+        "is_provisional": evidence.is_on_aws and evidence.kept is not None and not evidence.kept["is_settled"],
         "on_credits": bursting.on_credits(evidence),
         "server_cache": watched.server_cache(evidence),
     }

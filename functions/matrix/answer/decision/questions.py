@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision.candidates import MEDIAN, Absence, Candidate, Question
@@ -17,7 +16,10 @@ from matrix.statistics.fleet_values import FleetValues, from_columns
 from matrix.statistics.independence import carries, independent_n, shows_interval
 from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.resampling import lacks_replication
-from matrix.terms.documents.summary import Lost, Risk
+from matrix.terms.documents.parts import StorageFields
+from matrix.terms.documents.result import MetricResult, PointResult, PointSteadiness, ResultDocument
+from matrix.terms.documents.summary import Lost, Risk, SummaryDocument
+from matrix.terms.figures import percentile_of
 from matrix.terms.names import (
     fleet_label,
     is_unsteady,
@@ -33,19 +35,19 @@ from storages.models import is_shared
 
 
 def questions_of(
-    summary: Mapping[str, Any], results: Mapping[str, Mapping[str, Any]], wanted: Objective, bill: Bill
+    summary: SummaryDocument, results: Mapping[str, ResultDocument], wanted: Objective, bill: Bill
 ) -> Iterator[Question]:
     """Yield one question for each workload, point and fleet, with each storage as a candidate."""
     # First key: everything that is compared except the fleet size. Second key: the fleet size.
     families: dict[str, dict[int, Question]] = {}
-    unmeasured: list[Mapping[str, Any]] = []
+    unmeasured: list[ResultDocument] = []
     storages = whole_names(storages_of(summary))
     for cell in summary.get("cells", []):
         points = cell.get("points") or []
         if cell.get("state") != "measured" or not points:
             unmeasured.append(cell)
             continue
-        full = results.get(cell["id"]) or {}
+        full = results.get(cell["id"])
         judged = _sweeps_of_rates(cell, full, wanted) or _points_of(cell, full)
         labels = point_labels(judged)
         for point in judged:
@@ -88,13 +90,13 @@ def questions_of(
     yield from sorted(questions, key=lambda question: (question.workload, question.label, question.instances))
 
 
-def _points_of(cell: Mapping[str, Any], full: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _points_of(cell: ResultDocument, full: ResultDocument | None) -> list[PointResult]:
     """Return the points of a cell with their samples, where its result has them."""
-    samples = {point["id"]: point.get("samples") for point in full.get("points") or []}
+    samples = {point["id"]: point.get("samples") for point in (full["points"] if full else [])}
     return [{**point, "samples": samples.get(point["id"], point.get("samples"))} for point in cell["points"]]
 
 
-def _sweeps_of_rates(cell: Mapping[str, Any], full: Mapping[str, Any], wanted: Objective) -> list[Mapping[str, Any]]:
+def _sweeps_of_rates(cell: ResultDocument, full: ResultDocument | None, wanted: Objective) -> list[PointResult]:
     """Return each open-loop sweep with a latency limit as one point, whose value is the highest rate within the limit.
 
     Its cost is that of the point at that rate. Empty if the objective has another metric.
@@ -102,7 +104,7 @@ def _sweeps_of_rates(cell: Mapping[str, Any], full: Mapping[str, Any], wanted: O
     if wanted.metric not in (None, HIGHEST_RATE):
         return []
     points = {point["id"]: point for point in _points_of(cell, full)}
-    sweeps = full.get("highest_rates") or cell.get("highest_rates") or []
+    sweeps = (full.get("highest_rates") if full else None) or cell.get("highest_rates", [])
     return [
         {
             **points[sweep["held"] or sweep["points"][0]],
@@ -115,22 +117,22 @@ def _sweeps_of_rates(cell: Mapping[str, Any], full: Mapping[str, Any], wanted: O
     ]
 
 
-def storages_of(summary: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def storages_of(summary: SummaryDocument) -> Iterator[tuple[str, StorageFields]]:
     """Yield each file system of a run with its storage."""
     yield from ((_system(cell), cell["storage"]) for cell in summary.get("cells", []))
 
 
-def _system(cell: Mapping[str, Any]) -> str:
+def _system(cell: ResultDocument) -> str:
     return str(cell.get("file_system") or cell["id"])
 
 
-def _placed(storage: str, cell: Mapping[str, Any]) -> str:
+def _placed(storage: str, cell: ResultDocument) -> str:
     """A storage whose fleet was put elsewhere than it suits is a candidate of its own."""
     return ", ".join(filter(None, [storage, placement_words(dict(cell["fleet"]))]))
 
 
 def _candidate(
-    cell: Mapping[str, Any], point: Mapping[str, Any], metric: Mapping[str, Any], name: str, level: float, bill: Bill,
+    cell: ResultDocument, point: PointResult, metric: MetricResult, name: str, level: float, bill: Bill,
     storage: str,
 ) -> Candidate:  # fmt: skip
     samples = point.get("samples")
@@ -157,7 +159,7 @@ def _candidate(
     )
 
 
-def _lost(cell: Mapping[str, Any]) -> Lost | None:
+def _lost(cell: ResultDocument) -> Lost | None:
     """Return why a measured cell is not ranked.
 
     A fleet that met only its quorum is not: half the instances are half the load, which is another experiment.
@@ -168,20 +170,20 @@ def _lost(cell: Mapping[str, Any]) -> Lost | None:
     return None if ran == count else {"code": "quorum", "ran": ran, "count": count}
 
 
-def _unsteady(steadiness: Mapping[str, Any] | None) -> list[Risk]:
+def _unsteady(steadiness: PointSteadiness | None) -> list[Risk]:
     if not steadiness or not is_unsteady(steadiness):
         return []
     return [{"code": "not-steady", "period_s": steadiness.get("period_s")}]
 
 
-def _counts_in_memory(cell: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
+def _counts_in_memory(cell: ResultDocument, point: PointResult) -> bool:
     """Whether changes counted before they were stored: XFS gathers them in memory, a file server stores each one."""
     params = point.get("params") or {}
     is_change = cell["workload"]["type"] == "touch" or params.get("phase") in CHANGES
     return is_change and params.get("sync", "none") == "none" and not is_shared(cell["storage"])
 
 
-def _absent(cell: Mapping[str, Any], storage: str) -> Candidate:
+def _absent(cell: ResultDocument, storage: str) -> Candidate:
     why = error_text(cell.get("error")).replace(f"{cell['id']}: ", "") or str(cell.get("state"))
     return Candidate(
         cell=str(cell["id"]), point="", storage=storage, file_system=_system(cell), tail=None, median=None,
@@ -189,7 +191,7 @@ def _absent(cell: Mapping[str, Any], storage: str) -> Candidate:
     )  # fmt: skip
 
 
-def _belongs(cell: Mapping[str, Any], question: Question) -> bool:
+def _belongs(cell: ResultDocument, question: Question) -> bool:
     return workload_words(cell["workload"]) == question.workload and fleet_label(cell["fleet"]) == question.fleet
 
 
@@ -241,16 +243,18 @@ def _same_level(candidate: Candidate, question: Question) -> float:
     return percentile.value if percentile else candidate.value
 
 
-def _percentile(metric: Mapping[str, Any], values: FleetValues | None, level: float) -> Percentile | None:
+def _percentile(metric: MetricResult, values: FleetValues | None, level: float) -> Percentile | None:
     """The percentile at `level`, from the single values if they are known, else from the summary."""
     if values is not None:
         return _percentile_of_values(values, level)
     name = f"p{level:g}"
-    stored = metric.get(name)
+    stored = percentile_of(metric, name)
     if stored is not None:
-        interval = (metric.get("intervals") or {}).get(name) or {}
+        interval = metric.get("intervals", {}).get(name)
         doubt, carried = _doubt(metric, level)
-        low, high, confidence = interval.get("low"), interval.get("high"), interval.get("confidence", CONFIDENCE)
+        low, high, confidence = (
+            (interval["low"], interval["high"], interval["confidence"]) if interval else (None, None, CONFIDENCE)
+        )
         return Percentile(level, float(stored), low, high, doubt, carried, confidence)
     # Only the worst value is known here. It is as bad as the percentile asked for, or worse, so it promises no more.
     worst = metric.get("p0") if metric.get("higher_is_better") else metric.get("p100")
@@ -272,7 +276,7 @@ def _percentile_of_values(values: FleetValues, level: float) -> Percentile:
     return Percentile(level, values.percentile(level), low, high, doubt, is_sure, confidence)
 
 
-def _doubt(metric: Mapping[str, Any], level: float) -> tuple[Risk | None, bool]:
+def _doubt(metric: MetricResult, level: float) -> tuple[Risk | None, bool]:
     """Why a percentile is not sure, and whether it may be ranked by all the same."""
     if (metric.get("carried") or {}).get(f"p{level:g}"):
         return None, True
