@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from typing import Any
 import boto3
 
 REPOSITORY = Path(__file__).parents[2]
+# Clients may be used by several threads, but boto3's session makes them one at a time.
+_MAKING = threading.Lock()
 
 
 def wait_until(condition: Callable[[], Any], what: str, timeout_s: float = 20, pause_s: float = 0.05) -> Any:
@@ -46,7 +49,8 @@ def client_of(description: dict[str, Any], service: str, **options: Any) -> Any:
     """A client of the cloud that is described so; the operator's unless keys are given."""
     keys = {"aws_access_key_id": description["access_key"], "aws_secret_access_key": description["secret_key"]}
     place = {"endpoint_url": description["endpoint"], "region_name": description["region"]}
-    return boto3.client(service, **{**place, **keys, **options})
+    with _MAKING:
+        return boto3.client(service, **{**place, **keys, **options})
 
 
 @dataclass

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +35,13 @@ class Cloud:
 
     folder: Path
     description: dict[str, Any]
+    _clients: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def client(self, service: str) -> Any:
-        """A client with the operator's rights."""
-        return running_cloud.client_of(self.description, service)
+        """A client with the operator's rights; the same each time, as making one takes longer than most calls."""
+        if service not in self._clients:
+            self._clients[service] = running_cloud.client_of(self.description, service)
+        return self._clients[service]
 
     def output(self, name: str) -> str:
         """An output of the stack."""

@@ -6,6 +6,7 @@ uses it.
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -75,10 +76,16 @@ def decisions(cloud: Cloud) -> list[dict[str, Any]]:
 
 
 def decisions_of(cloud: Cloud) -> list[dict[str, Any]]:
-    """Send all runs that matter through a cloud and read its log."""
-    good_ones(cloud)
-    failing_ones(cloud)
-    with_images(cloud)
+    """Send all runs that matter through a cloud and read its log.
+
+    Three chains of runs go on at the same time, and leave each other alone: only the first has FSx and things that are
+    left behind, and only the last has images.
+    """
+    with ThreadPoolExecutor() as pool:
+        first, *_ = pool.map(lambda chain: chain(cloud), (good_ones, failing_ones, with_images))
+    until(partial(_is_swept, first), "the copies to go")
+    # While it has no role no other run may launch instances.
+    mute(cloud)
     _lose_data(cloud)
     stopped = cloud.run(
         "stopped",
@@ -89,14 +96,16 @@ def decisions_of(cloud: Cloud) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (cloud.folder / "iam-decisions.jsonl").read_text().splitlines()]
 
 
-def good_ones(cloud: Cloud) -> None:
-    """Measure on every storage, with copies made behind the run's back, from a snapshot, and on Spot instances."""
+def good_ones(cloud: Cloud) -> Run:
+    """Measure on every storage, with copies made behind the run's back, from a snapshot, and on Spot instances.
+
+    Return the run whose copies are swept later.
+    """
     with owned_efs(cloud) as owned:
         theirs = {"type": "efs", "fileSystemId": owned.id, "name": "theirs"}
         every_mount = [*STORAGES[:3], FILES, ONTAP, BY_IAM, ONE_ZONE, MULTI_AZ, theirs]
         run = cloud.run("first", matrix(storage=every_mount, budgetUsd=99), partial(_leave_things_behind, cloud))
         assert run.status == "SUCCEEDED", run.describe()
-    until(partial(_is_swept, run), "the copies to go")
     read = cloud.run("read", matrix(storage=[STORAGES[3], EXPRESS, SERVER], workload=[READ]))
     assert read.status == "SUCCEEDED", read.describe()
     with owned_volume(cloud) as volume:
@@ -105,6 +114,7 @@ def good_ones(cloud: Cloud) -> None:
     with owned_snapshot(cloud) as snapshot:
         spot = matrix(storage=[EBS | {"snapshotId": snapshot}], fleet=[ONE | {"spot": True}])
         assert cloud.run("spot", spot).status == "SUCCEEDED"
+    return run
 
 
 def failing_ones(cloud: Cloud) -> None:
@@ -113,10 +123,6 @@ def failing_ones(cloud: Cloud) -> None:
     states = {cell["workload"]["name"]: cell["state"] for cell in cloud.run("fleet", fleet).summary()["cells"]}
     assert states == {"cached": "measured", "broken": "failed"}
     cloud.run("resumed", fleet | {"resume": "fleet"})
-    with without_instance_role(cloud):
-        mute = cloud.run("mute", matrix()).cell()["error"]
-    assert mute["name"] == "InstanceDied"
-    assert "it has no instance profile" in mute["message"].partition("the console of i-")[2]
     cloud.run("no-cache", matrix(storage=[EFS], workload=[CACHED | {"populate": "exit 7"}]))
     needs = cloud.run("needs", matrix(storage=[FSX], dryRun=True)).document("plan.json")["file_systems"][0]
     skipped = cloud.run("skipped", matrix(storage=[FSX], budgetUsd=needs["reserve_usd"] - 0.0001))
@@ -124,6 +130,14 @@ def failing_ones(cloud: Cloud) -> None:
     cells = cloud.run("cells", matrix(dryRun=True, fleet=[ONE, TWO])).document("plan.json")["cells"]
     run = cloud.run("second-skipped", matrix(fleet=[ONE, TWO], budgetUsd=cells[1]["reserve_usd"] + 0.0001))
     assert [cell["state"] for cell in run.summary()["cells"]] == ["measured", "skipped"]
+
+
+def mute(cloud: Cloud) -> None:
+    """Launch an instance that cannot fetch its agent: only its console says why it ended."""
+    with without_instance_role(cloud):
+        error = cloud.run("mute", matrix()).cell()["error"]
+    assert error["name"] == "InstanceDied"
+    assert "it has no instance profile" in error["message"].partition("the console of i-")[2]
 
 
 @contextmanager
