@@ -98,7 +98,7 @@ def _ways_out(stack: Stack) -> Iterator[Check]:
     region = stack.deployment.region or ""
     services = [*ways_out.CALLED, *(SHELL if stack.parameters.get("SessionManager") == "true" else ())]
     try:
-        ways = _ways(stack, region)
+        ways = ways_out.of_subnets(stack.client("ec2"), stack.subnets, region)
     except (ClientError, BotoCoreError) as error:
         yield _unchecked("ways out of the subnets", "S3 and STS are reached", error, "see docs/company.md")
         return
@@ -113,23 +113,6 @@ def _ways_out(stack: Stack) -> Iterator[Check]:
                 f"{way.subnet} to {what}", "a way", words[is_reached], is_so=bool(is_reached),
                 way_out=f"create an endpoint: {ways_out.creation_of(service, way, region)}",
             )  # fmt: skip
-
-
-def _ways(stack: Stack, region: str) -> list[ways_out.WayOut]:
-    ec2, names = stack.client("ec2"), stack.subnets
-    subnets: list[dict[str, Any]] = ec2.describe_subnets(SubnetIds=names)["Subnets"]
-    of_vpc = [{"Name": "vpc-id", "Values": sorted({subnet["VpcId"] for subnet in subnets})}]
-    tables = [
-        table
-        for page in ec2.get_paginator("describe_route_tables").paginate(Filters=of_vpc)
-        for table in page["RouteTables"]
-    ]
-    endpoints = [
-        endpoint
-        for page in ec2.get_paginator("describe_vpc_endpoints").paginate(Filters=of_vpc)
-        for endpoint in page["VpcEndpoints"]
-    ]
-    return ways_out.read(sorted(subnets, key=lambda each: names.index(each["SubnetId"])), tables, endpoints, region)
 
 
 def _unchecked(what: str, expected: str, error: ClientError | BotoCoreError, way_out: str) -> Check:

@@ -64,6 +64,21 @@ class WayOut:
         return self.has_internet or (None if self.leads_elsewhere else False)
 
 
+def of_subnets(ec2: Any, names: Sequence[str], region: str) -> list[WayOut]:
+    """Return the way out of each of these subnets, in their order, as EC2 describes them now.
+
+    `ec2` is a client of it: a function's, or that of whoever runs `matrix verify`. Its errors are the caller's.
+    """
+    subnets = {each["SubnetId"]: each for each in ec2.describe_subnets(SubnetIds=list(names))["Subnets"]}
+    of_vpc = [{"Name": "vpc-id", "Values": sorted({subnet["VpcId"] for subnet in subnets.values()})}]
+
+    def listed(operation: str, what: str) -> list[Mapping[str, Any]]:
+        return [each for page in ec2.get_paginator(operation).paginate(Filters=of_vpc) for each in page[what]]
+
+    tables, endpoints = listed("describe_route_tables", "RouteTables"), listed("describe_vpc_endpoints", "VpcEndpoints")
+    return read((subnets[name] for name in names if name in subnets), tables, endpoints, region)
+
+
 def read(
     subnets: Iterable[Mapping[str, Any]],
     route_tables: Sequence[Mapping[str, Any]],
