@@ -12,6 +12,8 @@ from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
 from storages.contracts.quotas import Quota, QuotaUse
 
+# Of a service whose throughput no fleet reaches a bound of: what 1,000 instances can, each with 5 Gbit/s.
+BEYOND_ANY_FLEET_BYTES_PER_S = 1_000 * 625e6
 # The field by which a matrix names an EFS or FSx that exists.
 FILE_SYSTEM_ID = "fileSystemId"
 # Written around a field's value, or instead of each of its values; a value without words is left out.

@@ -3,11 +3,21 @@
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use
 from storages.contracts.bursts import Burst
-from storages.contracts.metrics import MINUTE_S, LayerPair, Metric, StorageMetrics, layer_pairs, metrics_table
+from storages.contracts.metrics import (
+    MINUTE_S,
+    LayerPair,
+    Metric,
+    ServerCache,
+    StorageMetrics,
+    WatchedLimit,
+    layer_pairs,
+    metrics_table,
+)
 
 # The burst that writes use, and that reads from the server's cache do not use.
 DISK_THROUGHPUT = "FSx disk throughput"
 NETWORK_THROUGHPUT = "FSx network"
+_DISK = "FSx disk"
 
 
 def of_file_system(text: str) -> tuple[Metric, ...]:
@@ -69,3 +79,34 @@ class FsxMetrics(StorageMetrics):
         if burst.of == DISK_THROUGHPUT:
             return use.get(self.counts_written)
         return super().burst_rate(storage, burst, use)
+
+
+class FsxServersMetrics(FsxMetrics):
+    """The servers of OpenZFS and ONTAP, which instances mount by NFS: they have caches, and disks behind them."""
+
+    disks = DISKS
+    layers = (*FsxMetrics.layers, *DISK_LAYERS)
+    reached_by = "NFS"
+    counters = {"nfs": "nfs"}
+
+
+def limits_of_servers(larger: str, more_iops: str) -> tuple[WatchedLimit, ...]:
+    """Return how near such servers are to their limits; `larger` and `more_iops` say what raises these."""
+    return (
+        WatchedLimit("AWS/FSx FileServerDiskThroughputUtilization", "share", _DISK, larger, is_behind_cache=True),
+        WatchedLimit("AWS/FSx FileServerDiskIopsUtilization", "share", _DISK, larger, is_behind_cache=True),
+        WatchedLimit("AWS/FSx DiskIopsUtilization", "share", _DISK, more_iops, is_behind_cache=True),
+        WatchedLimit("AWS/FSx NetworkThroughputUtilization", "share", NETWORK_THROUGHPUT, larger),
+        WatchedLimit("AWS/FSx CPUUtilization", "share", "FSx CPU", larger),
+    )
+
+
+def cache_of_servers(larger: str) -> ServerCache:
+    """Return the cache of such servers; `larger` says what enlarges it."""
+    return ServerCache(
+        "AWS/FSx FileServerCacheHitRatio",
+        "AWS/FSx DataReadBytes",
+        "AWS/FSx DataWriteBytes",
+        "FSx cache",
+        f"{larger}, which enlarges the cache, or read less at a time than the cache holds",
+    )

@@ -2,8 +2,13 @@
 
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use
-from storages.contracts.metrics import ServerCache, WatchedLimit
-from storages.fsx.metrics import DISK_LAYERS, DISKS, OF_CLIENTS, FsxMetrics, of_file_system
+from storages.fsx.metrics import (
+    OF_CLIENTS,
+    FsxServersMetrics,
+    cache_of_servers,
+    limits_of_servers,
+    of_file_system,
+)
 from storages.fsx_openzfs.model import FsxOpenZfsStorage, is_tiered, written_mbps
 
 _OF_FILE_SYSTEM = of_file_system("""
@@ -23,36 +28,16 @@ _OF_FILE_SYSTEM = of_file_system("""
     DiskThroughputBalance               Minimum %
     DiskIopsUtilization                 Maximum %
 """)
-_DISK = "FSx disk"
 _LARGER = "raise throughputCapacityMBps"
 
 
-class FsxOpenZfsMetrics(FsxMetrics):
+class FsxOpenZfsMetrics(FsxServersMetrics):
     """The server that all instances mount, its cache and its disks."""
 
     of_file_system = (*OF_CLIENTS, *_OF_FILE_SYSTEM)
-    disks = DISKS
     clients = "AWS/FSx ClientConnections"
-    limits = (
-        WatchedLimit("AWS/FSx FileServerDiskThroughputUtilization", "share", _DISK, _LARGER, is_behind_cache=True),
-        WatchedLimit("AWS/FSx FileServerDiskIopsUtilization", "share", _DISK, _LARGER, is_behind_cache=True),
-        WatchedLimit(
-            "AWS/FSx DiskIopsUtilization", "share", _DISK, FsxOpenZfsStorage.ceilings.more_operations,
-            is_behind_cache=True,
-        ),
-        WatchedLimit("AWS/FSx NetworkThroughputUtilization", "share", "FSx network", _LARGER),
-        WatchedLimit("AWS/FSx CPUUtilization", "share", "FSx CPU", _LARGER),
-    )  # fmt: skip
-    cache = ServerCache(
-        "AWS/FSx FileServerCacheHitRatio",
-        "AWS/FSx DataReadBytes",
-        "AWS/FSx DataWriteBytes",
-        "FSx cache",
-        f"{_LARGER}, which enlarges the cache, or read less at a time than the cache holds",
-    )
-    layers = (*FsxMetrics.layers, *DISK_LAYERS)
-    reached_by = "NFS"
-    counters = {"nfs": "nfs"}
+    limits = limits_of_servers(_LARGER, FsxOpenZfsStorage.ceilings.more_operations)
+    cache = cache_of_servers(_LARGER)
 
     def bytes_of(self, storage: StorageFields, use: Use) -> float | None:
         """Return bytes with reads weighted by what may be written: Intelligent-Tiering may read more."""

@@ -16,7 +16,7 @@ from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
 from storages.contracts.abilities import Ability
-from storages.contracts.model import CeilingWords, StorageModel, Words
+from storages.contracts.model import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, StorageModel, Words
 from storages.directory_buckets.zones import GATEWAY_SERVICE, WRITES_PER_S, ZONES, is_directory_bucket
 
 # Mountpoint's configuration guide, performance: what it reads and writes in one request.
@@ -133,8 +133,8 @@ class MountpointStorage(StorageModel):
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
-        """Bytes per second of all clients together: no fleet reaches a bound, so what 1,000 instances can."""
-        return 1_000 * 625e6
+        """Bytes per second of all clients together."""
+        return BEYOND_ANY_FLEET_BYTES_PER_S
 
     @property
     def effective_iops(self) -> int:

@@ -10,7 +10,7 @@ from matrix.input.part import Part, Rule
 from matrix.terms.charges import Charge, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
-from storages.contracts.model import CeilingWords, StorageModel, Words
+from storages.contracts.model import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, StorageModel, Words
 from storages.directory_buckets.zones import is_directory_bucket
 
 # What reads it beside botocore, which each instance has.
@@ -74,8 +74,8 @@ class S3Storage(StorageModel):
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
-        """Bytes per second of all clients together: no fleet reaches a bound, so what 1,000 instances can."""
-        return 1_000 * 625e6
+        """Bytes per second of all clients together."""
+        return BEYOND_ANY_FLEET_BYTES_PER_S
 
     @property
     def effective_iops(self) -> int:

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from matrix.input.fields import Name
 from matrix.terms.charges import Charge, Usage
 from matrix.terms.documents.parts import StorageFields
-from storages.contracts.model import CeilingWords, StorageModel, Words
+from storages.contracts.model import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, StorageModel, Words
 from storages.directory_buckets.zones import GATEWAY_SERVICE, REQUEST_S, WRITES_PER_S, ZONES
 
 
@@ -58,8 +58,8 @@ class S3ExpressStorage(StorageModel):
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
-        """Bytes per second of all clients together: no fleet reaches a bound, so what 1,000 instances can."""
-        return 1_000 * 625e6
+        """Bytes per second of all clients together."""
+        return BEYOND_ANY_FLEET_BYTES_PER_S
 
     @property
     def effective_iops(self) -> int:
