@@ -134,8 +134,8 @@ def _of_aggregate(name: str, aggregate: Mapping[str, Any], file: str, version: s
         requests, failed = _number(done.get("ops")), _number(done.get("errors"))
         latencies: dict[str, float] = {}
         warnings: list[str] = []
-        if len(single) == 1 and isinstance(single[0], dict) and not failed:
-            # What warp saw of all requests of this client, if it fell into one of its segments of ten seconds.
+        if single and isinstance(single[0], dict) and not failed:
+            # All requests of this client, if they fell into one of warp's segments of ten seconds.
             of_all = single[0]
             if _number(of_all.get("requests")) == requests and of_all.get("merged_entries") == 1:
                 latencies = {f"p{p}": 1000 * _number(of_all.get(key)) for p, key in PERCENTS.items()
