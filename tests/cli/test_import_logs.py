@@ -33,7 +33,7 @@ def results_in(workdir, run):
 
 
 def points_of(result):
-    return {tuple(value for name, value in point["params"].items() if name in ("phase", "operation")): point
+    return {tuple(value for name, value in point["params"].items() if name == "operation"): point
             for point in result["points"]}  # fmt: skip
 
 
@@ -310,6 +310,16 @@ def test_files_of_one_client_each_are_repetitions(log, matrix, workdir):
     assert result["points"][0]["samples"]["repetition"] == [1, 2, 3]
 
 
+def test_rates_of_phases_with_different_metrics_share_no_axis(log, matrix, tmp_path):
+    text = elbencho_phase("WRITE", bytes_=GIB, iops=1024, entries=64) + elbencho_phase("STAT", entries=640)
+
+    matrix("import-logs", log("r.json", text), "--as", "old")
+    matrix("report", "old", "--output", "page.html")
+
+    # A chart of our own metadata workload, in which the IOPS of WRITE would be entries.
+    assert "Phases of metadata" not in (tmp_path / "page.html").read_text()
+
+
 # --- both -------------------------------------------------------------------------------------------------------------
 
 
@@ -409,9 +419,9 @@ def test_no_name_of_a_log_writes_an_escape_sequence_or_a_formula(log, matrix):
 
 
 def test_rows_say_what_a_tool_has_not_kept(log, matrix):
-    file = log("r.json", elbencho_phase(iops=1000, bytes_=10 * GIB))
+    file = log("r.json", elbencho_phase("WRITE+s", iops=1000, bytes_=10 * GIB))
 
     (row,) = json.loads(matrix("import-logs", file, "--json").stdout)
 
-    assert (row["rate"], row["unit"], row["mib_per_s"]) == (1000, "IOPS", 1024)
+    assert (row["phase"], row["rate"], row["unit"], row["mib_per_s"]) == ("WRITE+s", 1000, "IOPS", 1024)
     assert row["lat_avg_us"] is row["lat_p50_us"] is row["lat_p99_us"] is None

@@ -45,7 +45,8 @@ class Phase:
     @property
     def name(self) -> str:
         """What the tool calls the phase: `WRITE`, `GET`."""
-        return str(self.params.get("phase") or str(self.params.get("operation")).upper())
+        operation = str(self.params["operation"])
+        return operation.upper() if operation.islower() else operation
 
 
 @dataclass(frozen=True)
