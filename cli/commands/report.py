@@ -1,7 +1,7 @@
 """`matrix report`: the page that decides, drawn again from what a run has left."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypedDict, cast
 
 import typer
 
@@ -14,10 +14,22 @@ from cli.target.documents import readable
 from cli.target.pages import write_page
 from cli.target.summaries import LATEST, FoundRun, find
 from cli.target.workdir import run_folder
+from matrix.terms.documents.parts import Part
+from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.receipt import ReceiptDocument
+from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 
 NAME = "report.html"
-Documents = dict[str, Any]
+
+
+class Documents(TypedDict):
+    """What a report is drawn from besides the summary."""
+
+    results: dict[str, ResultDocument]
+    plan: PlanDocument | None
+    receipt: ReceiptDocument | None
+    objective: Part | None
 
 
 def report(
@@ -78,8 +90,8 @@ def documents(run: FoundRun) -> Documents:
     read, results = run.read, run.results()
     return {
         "results": metrics.refreshed(run.service, run.summary, results) if run.service else results,
-        "plan": readable(read, "plan.json"),
-        "receipt": readable(read, "receipt.json"),
+        "plan": cast("PlanDocument | None", readable(read, "plan.json")),
+        "receipt": cast("ReceiptDocument | None", readable(read, "receipt.json")),
         "objective": (readable(read, "matrix.json") or {}).get("objective"),
     }
 

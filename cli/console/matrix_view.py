@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from cli.console.documents import Column, Figure, Fleet, Matrix, MatrixCell, MatrixRow
 from cli.follow.progress import ENDED_RUNS, NOT_MEASURED, CellProgress, RunProgress
@@ -16,10 +16,12 @@ from cli.follow.spending import money
 from matrix.input.storage_names import brief_names
 from matrix.report.heat_map import LEVELS
 from matrix.terms.documents.plan import PlanCell, PlanDocument
+from matrix.terms.documents.result import MetricResult
 from matrix.terms.figures import quantity
 from matrix.terms.names import fleet_words, point_labels, primary_metric
 
-Point = Mapping[str, Any]
+# A point as its row of the table has it while the run goes on, or as a result has it.
+PointRow: TypeAlias = Mapping[str, Any]
 # Seconds whose mean is what moves now.
 NOW_S = 3
 # In xlarges: each is half of the next. metal is the largest of its family.
@@ -77,7 +79,7 @@ class Layout:
     def matrix(
         self,
         progress: RunProgress,
-        points: Mapping[str, Sequence[Point]],
+        points: Mapping[str, Sequence[PointRow]],
         now: float,
         fleets: Mapping[str, Fleet] | None = None,
     ) -> Matrix:
@@ -174,7 +176,7 @@ def _words(cell: CellProgress) -> str:
     return cell.state
 
 
-def _metrics(layout: Layout, points: Mapping[str, Sequence[Point]]) -> dict[str, str]:
+def _metrics(layout: Layout, points: Mapping[str, Sequence[PointRow]]) -> dict[str, str]:
     """Return a description of the figures of each column that has any, such as `P50, higher is better`."""
     metrics: dict[str, str] = {}
     for cell, rows in points.items():
@@ -185,9 +187,9 @@ def _metrics(layout: Layout, points: Mapping[str, Sequence[Point]]) -> dict[str,
     return metrics
 
 
-def _figures(layout: Layout, points: Mapping[str, Sequence[Point]]) -> dict[str, list[Figure]]:
+def _figures(layout: Layout, points: Mapping[str, Sequence[PointRow]]) -> dict[str, list[Figure]]:
     """Return the figures of each cell, each beside the best of its column."""
-    by_column: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
+    by_column: dict[str, list[tuple[str, MetricResult]]] = {}
     for cell, rows in points.items():
         for row in rows:
             named, key = primary_metric(row), layout.keys.get((cell, str(row.get("id"))))
@@ -219,7 +221,7 @@ def _ratio(value: float, best: float, *, higher: bool) -> float | None:
     return above / below if below else None
 
 
-def _is_open(metric: Mapping[str, Any], best: Mapping[str, Any]) -> bool:
+def _is_open(metric: MetricResult, best: MetricResult) -> bool:
     """Whether the difference of two medians is not significant: their intervals overlap, or one has none.
 
     Stricter than the decision at the end of the run, which compares the values themselves.
