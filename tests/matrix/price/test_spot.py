@@ -64,7 +64,11 @@ def test_a_price_that_no_spot_price_can_be_is_not_believed(share):
 
 def test_a_spot_cell_without_a_plan_is_not_billed_as_on_demand():
     def usd(**ways):
-        cell = {"id": "c", "storage": {"type": "ebs", "volumeType": "gp3", "sizeGiB": 20, "iops": 3000}}
+        cell = {
+            "id": "c",
+            "file_system": "f",
+            "storage": {"type": "ebs", "volumeType": "gp3", "sizeGiB": 20, "iops": 3000},
+        }
         return Bill(None, None, published_prices())._hourly(
             cell | {"fleet": {"instanceType": TYPE, "count": 1, **ways}}
         )[0]
