@@ -58,7 +58,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
         ),
         *clouds.existing_problems(matrix, account=account),
     ]
-    if firm := [problem for problem in here if not problem.disputed]:
+    if firm := [problem for problem in here if not problem.is_warning]:
         raise InvalidMatrix(firm)
     name = environment_of(environment().name, is_emulated=bool(matrix.emulate))
     earlier = resume.earlier(matrix.resume, name, event["execution_arn"]) if matrix.resume else None
@@ -83,7 +83,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
         document["compare_with"] = matrix.compare_with
     image.write_into(document)
     here += ways_out.problems(document, matrix)
-    if firm := [problem for problem in here if not problem.disputed]:
+    if firm := [problem for problem in here if not problem.is_warning]:
         raise InvalidMatrix(firm)
     document["warnings"] += map(warning_of, here)
     document["warnings"] += quotas.check(document, matrix.max_concurrent_file_systems)

@@ -50,7 +50,7 @@ PAGE = ROOT / "docs" / "records" / "mutants.md"
 SURVIVING = ROOT / "tools" / "surviving_mutants.json"
 PARTS = {
     "price": ["price/*.py"],
-    "costs": ["answer/costs.py", "answer/filling.py", "terms/charges.py", "run/receipt.py"],
+    "costs": ["answer/costs.py", "answer/cache_cost.py", "terms/charges.py", "run/receipt.py"],
     "plan": ["plan/planning.py", "plan/budget.py", "plan/document.py", "plan/placing.py", "input/pace.py"],
     "statistics": ["statistics/*.py"],
     "decision": ["answer/decision/*.py"],

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from cli.console.admission import HEADERS, PAGE_POLICY, REPORT_POLICY, Admission, Refused
 from cli.console.logs import instance_lines
-from cli.console.looking import RunLook, Wanted
+from cli.console.polling import RunLook, Wanted
 from cli.console.sources import Source
 from cli.console.stopping import Stop
 from cli.messages.errors import CommandError, UnknownRun

@@ -98,7 +98,7 @@ def existing_problems(matrix: Matrix, account: str) -> Problems:
             refusals = FILE_SYSTEMS[storage.type].refusals(storage.document)
         for refusal in refusals:
             yield Problem(
-                f"{path}.{refusal.field}", refusal.value, refusal.rule, refusal.fix, disputed=refusal.is_doubt
+                f"{path}.{refusal.field}", refusal.value, refusal.rule, refusal.fix, is_warning=refusal.is_doubt
             )
 
 

@@ -16,8 +16,8 @@ from cli.console.header_view import left_s, place_words
 from cli.console.histories import Reader
 from cli.console.history import KEPT_VISITS, History
 from cli.console.logs import instance_lines
-from cli.console.looking import SLOWEST_LOOK_S, RunLook
 from cli.console.matrix_view import Layout
+from cli.console.polling import SLOWEST_LOOK_S, RunLook
 from cli.follow.progress import CellProgress, RunProgress, read
 from cli.follow.spending import money, spent, spent_words
 from cli.target.service import Execution

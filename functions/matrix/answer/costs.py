@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from matrix.answer.filling import Filling
+from matrix.answer.cache_cost import Filling
 from matrix.input.workloads import AnyWorkload, Workload
 from matrix.price.book import PriceBook, file_system_cost, machine_rates, published_prices, volume_hours
 from matrix.run.receipt import CACHE, SERVER

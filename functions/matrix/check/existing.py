@@ -96,4 +96,4 @@ def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[s
     )
     if not storage.is_only_read and not storage.is_written_in(storage.document):
         rule = "exists: it is mounted read-only, and neither changed, tagged nor deleted"
-    yield Problem(path, name, rule, "measure when nobody else uses it", disputed=True)
+    yield Problem(path, name, rule, "measure when nobody else uses it", is_warning=True)

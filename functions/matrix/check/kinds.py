@@ -53,7 +53,7 @@ def _weighting_problems(cells: list[Combination]) -> Problems:
             rule = f"may not be had of {kind}, which ebs_limits.json lacks: EC2 would refuse the launch"
         path = (*cell.path, "fleet") if cell.path[0] == "include" else cell.path
         fix = "leave it out, or write a type such as m8g.4xlarge (network_gbps of ebs_limits.json lists them)"
-        yield Problem(path_text((*path, "bandwidthWeighting")), weighting, rule, fix, disputed=not is_known)
+        yield Problem(path_text((*path, "bandwidthWeighting")), weighting, rule, fix, is_warning=not is_known)
 
 
 def _only_read_problems(cells: list[Combination]) -> Problems:
@@ -199,7 +199,7 @@ def _against_several(matrix: Matrix, cell: Combination, several: int) -> Problem
         yield Problem(f"{fleet}.placement", placement, rule, f"leave it out, or write {[1] * several}")
     if count < several:
         rule = f"{of} {several - count} of them are paid for and not used"
-        yield Problem(f"{fleet}.count", count, rule, "exclude the cell", disputed=True)
+        yield Problem(f"{fleet}.count", count, rule, "exclude the cell", is_warning=True)
     if isinstance(cell.workload, MetadataWorkload) and "fleet" in cell.workload.directories:
         path = f"{path_of_workload(matrix, cell)}.directories"
         rule = f"{of} the instances have no directory in common"

@@ -8,7 +8,7 @@ from matrix.input.workloads.fio import FioWorkload, cautions
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
-from matrix.statistics.carrying import needed
+from matrix.statistics.sample_size import needed
 from matrix.terms.figures import number, rough_duration
 from matrix.terms.open_loop import RATE
 from matrix.terms.problems import Problem, Problems
@@ -46,7 +46,7 @@ def _short_fio_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         if took < LEAST_FIO_S:
             rule = f"may take only {took:.1g} s on {cell.storage.slug}; below 1 s fio's rates mean nothing and it fails"
             yield Problem(
-                f"{path}.size", None, rule, "write time_based 1 with a runtime, or a larger size", disputed=True
+                f"{path}.size", None, rule, "write time_based 1 with a runtime, or a larger size", is_warning=True
             )
 
 
@@ -61,7 +61,7 @@ def _page_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
             for name, rule, fix in cautions(point["options"]):
                 if (path, rule) not in warned:
                     warned.add((path, rule))
-                    yield Problem(f"{path}.{name}", point["options"].get(name), rule, fix, disputed=True)
+                    yield Problem(f"{path}.{name}", point["options"].get(name), rule, fix, is_warning=True)
 
 
 def _volatile_create_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
@@ -81,7 +81,7 @@ def _volatile_create_problems(matrix: Matrix, cells: list[Combination]) -> Probl
         )
         is_synced_by_tool = isinstance(workload, MetadataWorkload) or workload.tool == ["engine"]
         fix = 'write sync "each"' if is_synced_by_tool else 'write tool "engine" and sync "each"'
-        yield Problem(f"{path}.sync", "none", rule, fix, disputed=True)
+        yield Problem(f"{path}.sync", "none", rule, fix, is_warning=True)
 
 
 def _short_tail_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
@@ -97,7 +97,7 @@ def _short_tail_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
             rule = f"{fewest:,.0f} operations carry no P99, by which an open loop is judged: it takes {needed(99)}"
             name = "records" if isinstance(workload, ReadWorkload) else "files"
             path = path_of_workload(matrix, cell)
-            yield Problem(f"{path}.{name}", None, rule, "write more, best for steps of 30 s and more", disputed=True)
+            yield Problem(f"{path}.{name}", None, rule, "write more, best for steps of 30 s and more", is_warning=True)
 
 
 def _burst_problems(matrix: Matrix) -> Problems:
@@ -114,7 +114,7 @@ def _burst_problems(matrix: Matrix) -> Problems:
                 f" {until}: shorter steps measure the credits"
             )
             fix = "read the sustained figure in the report, and write objective.jobHours for a job that lasts longer"
-            yield Problem(f"{path}.{storage.bursts_by}", storage.slug, rule, fix, disputed=True)
+            yield Problem(f"{path}.{storage.bursts_by}", storage.slug, rule, fix, is_warning=True)
 
 
 def _server_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
@@ -139,7 +139,7 @@ def _server_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems
             )
             gib = math.ceil(wanted / cell.fleet.count / 2**30)
             fix = f'write {name} "{gib}GiB" or more to read from its disks; the report says what the cache answered'
-            yield Problem(f"{path}.{name}", format_size(int(stored)), rule, fix, disputed=True)
+            yield Problem(f"{path}.{name}", format_size(int(stored)), rule, fix, is_warning=True)
 
 
 def _compression_problems(matrix: Matrix) -> Problems:
@@ -148,12 +148,12 @@ def _compression_problems(matrix: Matrix) -> Problems:
         for w, workload in enumerate(matrix.workload):
             if storage.compressor and workload.writes_zeros:
                 rule = f"zeros on storage[{s}] ({storage.compressor}): compressible data measures the compressor"
-                yield Problem(f"workload[{w}].source", "zero", rule, "write source random", disputed=True)
+                yield Problem(f"workload[{w}].source", "zero", rule, "write source random", is_warning=True)
             if storage.compressor and isinstance(workload, FioWorkload) and not _refills(workload):
                 # 5 to 11 %: zlib's level 1 on records of 128 KiB, fio 3.33 with blocks of 1 MiB to 4 KiB.
                 saved = f"{storage.compressor} on storage[{s}] saves a tenth"
                 rule = f"fio writes a random block again and again, of which {saved}"
-                yield Problem(f"workload[{w}].refill_buffers", None, rule, "write refill_buffers 1", disputed=True)
+                yield Problem(f"workload[{w}].refill_buffers", None, rule, "write refill_buffers 1", is_warning=True)
 
 
 def _refills(workload: FioWorkload) -> bool:

@@ -49,14 +49,14 @@ def check_matrix(document: object) -> CheckedMatrix:
         matrix = Matrix.model_validate(document)
     except ValidationError as error:
         problems = [*part_problems(document), *whole_problems(error, document)]
-        firm = [problem for problem in problems if not problem.disputed]
+        firm = [problem for problem in problems if not problem.is_warning]
         # Where a rule knows better why a value is wrong, its form is not worth a word.
         explained = {problem.path for problem in firm}
         shape = [problem for problem in structural_problems(error, document) if problem.path not in explained]
         raise InvalidMatrix(_in_order([*shape, *firm], document)) from None
     expansion = Expansion(matrix)
     problems = [*part_problems(document), *matrix_problems(matrix, expansion)]
-    firm = [problem for problem in problems if not problem.disputed]
+    firm = [problem for problem in problems if not problem.is_warning]
     if firm:
         raise InvalidMatrix(_in_order(firm, document))
     return CheckedMatrix(matrix, expansion.cells, problems)

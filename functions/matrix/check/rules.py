@@ -124,7 +124,7 @@ def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
 
 def is_too_much(matrix: Matrix) -> bool:
     """Return whether a matrix asks for more than can be planned, so that its cells are better not made."""
-    return any(not problem.disputed for problem in _amount_problems(matrix))
+    return any(not problem.is_warning for problem in _amount_problems(matrix))
 
 
 def _amount_problems(matrix: Matrix) -> Problems:
@@ -137,7 +137,7 @@ def _amount_problems(matrix: Matrix) -> Problems:
     if cells > MANY_CELLS:
         rule = f"{sum_} are {cells:,} cells; more than {MANY_CELLS:,} have not been tried"
         fix = "use sweeps inside workloads, or several matrices"
-        yield Problem("storage", cells, rule, fix, disputed=cells <= MOST_CELLS)
+        yield Problem("storage", cells, rule, fix, is_warning=cells <= MOST_CELLS)
     total = 0
     for i, workload in enumerate(matrix.workload):
         steps = workload.number_of_points * matrix.repetitions
@@ -159,7 +159,7 @@ def _amount_problems(matrix: Matrix) -> Problems:
     if at_once > limits.EC2_AT_ONCE.value:
         rule = f"up to {at_once:,} instances at once; more than {limits.EC2_AT_ONCE.value:,.0f} have not been tried"
         fix = "write a smaller maxConcurrentFileSystems, and check the account's vCPU quota"
-        yield Problem("maxConcurrentFileSystems", matrix.max_concurrent_file_systems, rule, fix, disputed=True)
+        yield Problem("maxConcurrentFileSystems", matrix.max_concurrent_file_systems, rule, fix, is_warning=True)
 
 
 def _name_problems(matrix: Matrix) -> Problems:
@@ -294,7 +294,7 @@ def _transfer_source_problems(matrix: Matrix, cells: list[Combination]) -> Probl
             f"{most}: where a tool is that fast, this measures that volume"
         )
         fix = f"take results near {SOURCE_BYTES_PER_S / 1e6:.0f} MB/s for the source's, and dd or fio for the storage's"
-        yield Problem(f"{path}.type", "transfer", rule, fix, disputed=True)
+        yield Problem(f"{path}.type", "transfer", rule, fix, is_warning=True)
 
 
 def _populate_problems(cells: list[Combination]) -> Problems:

@@ -1,6 +1,6 @@
 """AWS's limits, in one dated table, so that an engineer can correct one in a minute.
 
-A firm limit makes a problem. Where sources disagree or only second-hand reports exist the limit is disputed and makes a
+A firm limit makes a problem. Where sources disagree or only second-hand reports exist the limit is not firm and makes a
 warning: AWS has the last word when the resource is created.
 
 Sources: "model" is the service model in botocore 1.43.11 (read November 2026), "EBS guide", "EFS guide", "FSx guide"

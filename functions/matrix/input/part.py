@@ -53,10 +53,10 @@ class Part:
         known = {field.alias or name for name, field in self.model.model_fields.items()}
         return {key: value for key, value in self.element.items() if key not in known}
 
-    def problem(self, name: str, rule: str, fix: str, *, disputed: bool = False, value: object = MISSING) -> Problem:
+    def problem(self, name: str, rule: str, fix: str, *, is_warning: bool = False, value: object = MISSING) -> Problem:
         """Return a problem of the field that the input calls `name`; without a value, the one given is shown."""
         shown = self.element.get(name) if value is MISSING else value
-        return Problem(path_text((*self.path, name)), shorten(shown), rule, fix, disputed)
+        return Problem(path_text((*self.path, name)), shorten(shown), rule, fix, is_warning)
 
 
 Rule = Callable[[Any], Problems]

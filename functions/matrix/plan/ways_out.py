@@ -270,4 +270,4 @@ def _problems(
             doubt = "" if reached is False else " that can be seen from here, unless another network has one"
             names = [way.subnet for way in lacking]
             fix = way_out if isinstance(way_out, str) else way_out(lacking[0])
-            yield Problem(path, names, rule + doubt, fix, disputed=not is_refused)
+            yield Problem(path, names, rule + doubt, fix, is_warning=not is_refused)

@@ -114,7 +114,7 @@ def _csv_sureness(metric: Mapping[str, Any]) -> dict[str, Any]:
     carried = metric.get("carried") or {}
     return {
         "independent_n": metric.get("independent_n"),
-        "not_carried": " ".join(name for name, is_carried in carried.items() if not is_carried),
+        "not_carried": " ".join(name for name, is_enough in carried.items() if not is_enough),
         "p50_low": median.get("low"),
         "p50_high": median.get("high"),
     }

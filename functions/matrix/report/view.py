@@ -8,7 +8,7 @@ from typing import Any, cast
 from matrix.answer.decision.questions import storages_of
 from matrix.input.storage_names import NOT_AWS, brief_names
 from matrix.report.facets import Facets, Marks
-from matrix.statistics.carrying import is_carried
+from matrix.statistics.sample_size import has_enough_samples
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument, SampleColumns
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
@@ -96,7 +96,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class SlowEnd:
+class TailPercentile:
     """The slow end of a point: the percentile that the decision reads, with the ends of its interval."""
 
     level: float
@@ -227,10 +227,10 @@ class View:
         return groups
 
     @cached_property
-    def slow_ends(self) -> Mapping[tuple[str, str, str], SlowEnd]:
+    def tail_percentiles(self) -> Mapping[tuple[str, str, str], TailPercentile]:
         """The slow end of each point from the decision, by cell, point and metric."""
         return {
-            (candidate["cell"], candidate["point"], question["metric"]): SlowEnd(
+            (candidate["cell"], candidate["point"], question["metric"]): TailPercentile(
                 question["level"], candidate["value"], candidate["low"], candidate["high"]
             )
             for question in self.decision.get("questions") or []
@@ -248,21 +248,21 @@ class View:
 
     def tail(self, entry: Entry) -> float | None:
         """The slow end of a point where enough samples carry it; elsewhere charts have none, as tables have a dash."""
-        end = self.slow_end(entry)
-        return end.value if end and _is_carried(entry.metric, end.level) else None
+        end = self.tail_percentile(entry)
+        return end.value if end and _has_enough_samples(entry.metric, end.level) else None
 
     def tail_name(self, entries: Iterable[Entry]) -> str:
         """Name the slow end of those points that have one: `P90`; empty where none has."""
-        ends = [end for each in entries if self.tail(each) is not None and (end := self.slow_end(each))]
+        ends = [end for each in entries if self.tail(each) is not None and (end := self.tail_percentile(each))]
         levels = dict.fromkeys(f"P{end.level:g}" for end in ends)
         return " or ".join(levels)
 
-    def slow_end(self, entry: Entry) -> SlowEnd | None:
+    def tail_percentile(self, entry: Entry) -> TailPercentile | None:
         """The slow end of a point; None if the decision was about another metric."""
-        return self.slow_ends.get((entry.cell["id"], entry.point["id"], entry.name))
+        return self.tail_percentiles.get((entry.cell["id"], entry.point["id"], entry.name))
 
 
-def _is_carried(metric: MetricResult, level: float) -> bool:
+def _has_enough_samples(metric: MetricResult, level: float) -> bool:
     """Whether a percentile may be shown. P10 of a rate needs as many samples as P90 of a duration."""
     carried = metric.get("carried")
     if carried is None and metric.get(f"p{level:g}") is None:
@@ -271,7 +271,7 @@ def _is_carried(metric: MetricResult, level: float) -> bool:
     if carried and mirrored in carried:
         return bool(carried[mirrored])
     count = metric.get("n") if metric.get("independent_n") is None else metric["independent_n"]
-    return count is None or is_carried(level, int(count))
+    return count is None or has_enough_samples(level, int(count))
 
 
 def _joined(point: PointResult, measured: PointResult) -> PointResult:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from contract import keys
 from contract.histogram import bin_index, bin_value, merge, percentile
 from matrix.samples import raw_file
-from matrix.statistics.carrying import is_carried
+from matrix.statistics.sample_size import has_enough_samples
 from matrix.terms.documents.result import Latency
 
 # A file has up to 3,712 bins (2^62 ns, in 58 groups of 64) of at most 40 characters for each of ten names at most.
@@ -97,7 +97,7 @@ def latency(histograms: Sequence[Histogram]) -> Latency:
         "histograms": len(histograms),
         **{
             f"p{percent:g}".replace(".", "_"): _percentile_us(merged, percent, longest_ns)
-            if is_carried(percent, operations)
+            if has_enough_samples(percent, operations)
             else None
             for percent in PERCENTS
         },

@@ -16,7 +16,7 @@ from typing import Any
 from contract.histogram import bin_index, bin_value, percentile
 from matrix.samples.histograms import Histogram
 from matrix.samples.tool_logs import LEAST_S, SHORT, NotALog, Phase
-from matrix.statistics.carrying import is_carried
+from matrix.statistics.sample_size import has_enough_samples
 from matrix.terms.printable import printable
 
 TOOL = "warp"
@@ -139,7 +139,7 @@ def _of_aggregate(name: str, aggregate: Mapping[str, Any], file: str, version: s
             of_all = single[0]
             if _number(of_all.get("requests")) == requests and of_all.get("merged_entries") == 1:
                 latencies = {f"p{p}": 1000 * _number(of_all.get(key)) for p, key in PERCENTS.items()
-                             if is_carried(p, int(requests))}  # fmt: skip
+                             if has_enough_samples(p, int(requests))}  # fmt: skip
                 latencies["avg"] = 1000 * _number(of_all.get("dur_avg_millis"))
         if not latencies:
             warnings.append(AVERAGED)
@@ -195,7 +195,7 @@ class _Tally:
         done = self.requests - self.failed
         latencies = {}
         if done:
-            latencies = {f"p{p}": percentile(self.bins, p) / 1000 for p in PERCENTS if is_carried(p, done)}
+            latencies = {f"p{p}": percentile(self.bins, p) / 1000 for p in PERCENTS if has_enough_samples(p, done)}
             latencies["avg"] = self.total_ns / done / 1000
         return _phase(
             name, client, file, "", started_at=self.started_at, seconds=self.ended_at - self.started_at,

@@ -19,9 +19,9 @@ import math
 import numpy as np
 
 from matrix.statistics.autocorrelation import assumed
-from matrix.statistics.carrying import is_carried
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import LEAST_UNITS
+from matrix.statistics.sample_size import has_enough_samples
 from matrix.statistics.spread import complete_rows, deviations, variance_of_mean
 
 
@@ -57,7 +57,8 @@ def independent_n(values: FleetValues) -> int:
 def carries(values: FleetValues, level: float) -> bool:
     """Whether the values carry a percentile beside the median: from six units on, in each launch by itself."""
     return all(
-        len(launch.units) >= LEAST_UNITS and is_carried(level, independent_n(launch)) for launch in values.launches
+        len(launch.units) >= LEAST_UNITS and has_enough_samples(level, independent_n(launch))
+        for launch in values.launches
     )
 
 
@@ -67,7 +68,7 @@ def shows_interval(values: FleetValues, level: float) -> bool:
     It depends on how many instances there are, never on how much their values vary: where P90 is shown only if the
     shared noise looks small, it was mostly taken for too small, and 71 % of the intervals held the truth.
     """
-    return all(is_carried(level, len(launch.units)) for launch in values.launches)
+    return all(has_enough_samples(level, len(launch.units)) for launch in values.launches)
 
 
 def _of_launches(values: FleetValues) -> int:

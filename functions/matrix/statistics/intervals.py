@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from matrix.statistics.carrying import CONFIDENCE
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.resampling import MEAN, is_two_way, uncertainties
+from matrix.statistics.sample_size import CONFIDENCE
 from matrix.statistics.uncertainty import INSTANCES, Uncertainty
 from matrix.terms.documents import result as documents
 

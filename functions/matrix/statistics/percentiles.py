@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from matrix.statistics.carrying import CONFIDENCE
 from matrix.statistics.fleet_values import Floats
+from matrix.statistics.sample_size import CONFIDENCE
 
 # The six that the published Yocto comparison shows: best, median, three steps towards the slow end, worst.
 LEVELS = (0, 50, 75, 90, 98, 100)

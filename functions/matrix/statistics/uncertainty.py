@@ -16,8 +16,8 @@ import math
 from dataclasses import dataclass
 
 from matrix.statistics.autocorrelation import Autocorrelation, assumed
-from matrix.statistics.carrying import CONFIDENCE
 from matrix.statistics.fleet_values import Floats
+from matrix.statistics.sample_size import CONFIDENCE
 
 INSTANCES = "instances"
 REPETITIONS = "repetitions"

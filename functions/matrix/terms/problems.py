@@ -19,13 +19,13 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Problem:
-    """A reason not to run the matrix; only a warning where sources disagree about the limit (`disputed`)."""
+    """A reason not to run the matrix, or with `is_warning` a doubt: the matrix is planned all the same."""
 
     path: str
     value: object
     rule: str
     fix: str
-    disputed: bool = False
+    is_warning: bool = False
 
     def to_document(self) -> dict[str, object]:
         """Return the problem as JSON."""

@@ -353,7 +353,7 @@ def iops_fit_the_size(part: Part) -> Problems:
             "iops",
             f"needs at least {needed} GiB ({ratio.value:.0f} IOPS/GiB), got {part.size_gib}",
             f"write iops {allowed}, or sizeGiB {needed}",
-            disputed=not ratio.firm,
+            is_warning=not ratio.firm,
         )
 
 
@@ -394,7 +394,7 @@ def snapshot_is_of_one_volume(part: Part) -> Problems:
         yield part.problem("snapshotId", "one snapshot does not hold a stripe of several volumes", "leave out raid0")
     rule = "its blocks are fetched from S3 when they are first read, which is slow and would be measured"
     fix = "enable fast snapshot restore for it, in every zone of the fleet"
-    yield part.problem("snapshotId", rule, fix, disputed=True)
+    yield part.problem("snapshotId", rule, fix, is_warning=True)
 
 
 def what_exists_is_one_volume(part: Part) -> Problems:

@@ -295,7 +295,7 @@ def provisioned_is_offered(part: Part) -> Problems:
         yield part.problem("provisionedThroughputMiBps", rule, f"write {nearest}")
     elif mibps > limits.EFS_PROVISIONED_USUAL_MIBPS.value:
         rule = f"above {limits.EFS_PROVISIONED_USUAL_MIBPS.value:,.0f} MiB/s the quota depends on the region"
-        yield part.problem("provisionedThroughputMiBps", rule, "check the account's EFS quota first", disputed=True)
+        yield part.problem("provisionedThroughputMiBps", rule, "check the account's EFS quota first", is_warning=True)
 
 
 def iam_has_tls(part: Part) -> Problems:

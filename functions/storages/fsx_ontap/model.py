@@ -284,7 +284,7 @@ def the_volume_uses_all_pairs(part: Part) -> Problems:
     """Yield a warning where HA pairs are paid for that have nothing of the volume."""
     if part.ha_pairs > 1 and part.volume_style == FLEXVOL:
         rule = f"a FLEXVOL volume is on one of {part.ha_pairs} HA pairs, and the others are paid for and not used"
-        yield part.problem("volumeStyle", rule, "write FLEXGROUP", disputed=True)
+        yield part.problem("volumeStyle", rule, "write FLEXGROUP", is_warning=True)
 
 
 def what_exists_is_named_whole(part: Part) -> Problems:

@@ -363,11 +363,11 @@ def throughput_is_offered(part: Part) -> Problems:
         rule = f"{part.deployment_type} has {', '.join(map(str, offered))} MB/s"
         # The model gives the HA types only as a range: within it an unlisted value is doubtful, outside it is wrong.
         is_listed = part.deployment_type in limits.FSX_THROUGHPUT_LISTED
-        disputed = not is_listed and offered[0] <= mbps <= offered[-1]
-        yield part.problem("throughputCapacityMBps", rule, f"write {nearest}", disputed=disputed)
+        is_warning = not is_listed and offered[0] <= mbps <= offered[-1]
+        yield part.problem("throughputCapacityMBps", rule, f"write {nearest}", is_warning=is_warning)
     elif part.deployment_type == "SINGLE_AZ_HA_1" and mbps < limits.FSX_HA_1_LEAST_MBPS.value:
         rule = f"reports say that SINGLE_AZ_HA_1 starts at {limits.FSX_HA_1_LEAST_MBPS.value:.0f} MB/s"
-        yield part.problem("throughputCapacityMBps", rule, "write 128 if it is refused", disputed=True)
+        yield part.problem("throughputCapacityMBps", rule, "write 128 if it is refused", is_warning=True)
 
 
 def iops_are_offered(part: Part) -> Problems:
@@ -380,7 +380,7 @@ def iops_are_offered(part: Part) -> Problems:
     elif part.iops > limits.FSX_IOPS_USUAL.value:
         usual = limits.FSX_IOPS_USUAL.value
         rule = f"above {usual:,.0f} IOPS the maximum depends on the deployment type"
-        yield part.problem("iops", rule, "check the FSx guide for it", disputed=True)
+        yield part.problem("iops", rule, "check the FSx guide for it", is_warning=True)
     included = int(limits.FSX_IOPS_PER_GIB.value) * part.storage_capacity_gib
     if part.iops < included:
         rule = f"{part.storage_capacity_gib:,} GiB come with {included:,} IOPS (3 IOPS/GiB), and no fewer can be had"

@@ -102,7 +102,7 @@ def fresh_flash_is_known(part: Part) -> Problems:
     if part.precondition is None:
         rule = "unless given, its flash is measured fresh; once all of it was written, SSDs write 2 to 10 times slower"
         fix = "write precondition 2 for what it does in the long run (SNIA's performance test specification)"
-        yield part.problem("precondition", rule, fix, disputed=True, value=None)
+        yield part.problem("precondition", rule, fix, is_warning=True, value=None)
 
 
 @cache

@@ -110,4 +110,4 @@ def writes_are_kept(part: Part) -> Problems:
     soft = sorted(MAY_LOSE & set(part.options.split(",")))
     if soft:
         rule = f"with {soft[0]} the kernel gives an operation up after retrans attempts, and data may be lost"
-        yield part.problem("options", rule, "write hard, unless your jobs mount it so", disputed=True)
+        yield part.problem("options", rule, "write hard, unless your jobs mount it so", is_warning=True)

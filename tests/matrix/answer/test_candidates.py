@@ -14,7 +14,7 @@ from matrix.text.decisions import question_words
 
 def candidate(name, value, usd=1.0, *, low=None, high=None, missing=None, **facts):
     """A storage with a P90 and a cost for each run; `usd` None has no cost at all."""
-    end = None if value is None else Percentile(90, value, low, high, None, is_carried=True)
+    end = None if value is None else Percentile(90, value, low, high, None, has_enough_samples=True)
     cost = None if usd is None else PointCost("run", usd, "list prices", missing)
     return Candidate(name, "p01", name, name, end, end, cost, None, ranked=end, **facts)
 

@@ -196,7 +196,11 @@ def test_a_percentile_that_the_fleet_cannot_carry_has_a_bound_instead_of_an_inte
     # The repetitions of an instance are alike and differ a little from each other: 42 values are worth hardly the 14
     # instances, enough for P75 (13) and not for P90 (36).
     assert (metric["n"], metric["independent_n"]) == (42, 13)
-    assert {name for name, is_carried in metric["carried"].items() if is_carried} == {"p25", "p50", "p75"}
+    assert {name for name, is_enough in metric["carried"].items() if is_enough} == {
+        "p25",
+        "p50",
+        "p75",
+    }
     assert set(metric["intervals"]) == {"p25", "p50", "p75", "mean"}
     assert (set(metric["at_least"]), set(metric["at_most"])) == ({"p90", "p98"}, {"p10", "p2"})
     assert metric["p0"] <= metric["p2"] <= metric["p10"] <= metric["p25"] <= metric["p50"]

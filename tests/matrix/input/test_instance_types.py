@@ -41,7 +41,7 @@ def test_a_type_that_cannot_be_weighted_is_refused_with_one_that_can():
     [(path, problem)] = found.items()
     assert (path, problem.value) == ("fleet[0].bandwidthWeighting", "ebs-1")
     assert problem.rule.startswith("cannot be asked for of m6i.large: EC2 weights the bandwidth of types of the 8th")
-    assert not problem.disputed
+    assert not problem.is_warning
 
 
 def test_a_type_that_the_table_lacks_may_be_weighted_with_a_warning():

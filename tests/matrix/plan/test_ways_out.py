@@ -41,7 +41,7 @@ def problems(network, **changes):
 
 
 def firm(found):
-    return [problem for problem in found if not problem.disputed]
+    return [problem for problem in found if not problem.is_warning]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_an_image_of_yours_may_have_them_so_there_is_a_warning():
 
     [problem] = problems(ways(endpoints=CLOSED), workload=[FIO], image=own)
 
-    assert problem.disputed
+    assert problem.is_warning
 
 
 def test_containers_are_refused_at_the_workload_that_names_them():

@@ -15,11 +15,11 @@ import pytest
 from scipy import stats
 from support.fleet_values import fleet, launched
 
-from matrix.statistics.carrying import is_carried
 from matrix.statistics.describing import describe
 from matrix.statistics.differing import difference
 from matrix.statistics.independence import independent_n
 from matrix.statistics.intervals import percentile_interval
+from matrix.statistics.sample_size import has_enough_samples
 from matrix.statistics.steadiness import two_groups
 
 # Standard deviations of logarithms: between instances, and what is left.
@@ -95,7 +95,9 @@ def false_differences(shape, instances, repetitions, shared, trials, *, ranked_b
     shown = 0
     for _ in range(trials):
         base, run = (drawn(shape, instances, repetitions, shared, rng) for _ in range(2))
-        level = ranked_by or (90 if all(is_carried(90, independent_n(values)) for values in (base, run)) else 50)
+        level = ranked_by or (
+            90 if all(has_enough_samples(90, independent_n(values)) for values in (base, run)) else 50
+        )
         between = difference(base, run, level)
         shown += between.is_shown(between.p_value)
     return shown

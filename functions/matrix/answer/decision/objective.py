@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from matrix.statistics.carrying import CONFIDENCE
+from matrix.statistics.sample_size import CONFIDENCE
 from matrix.terms.documents.summary import RankedBy, Risk
 
 USUAL_PERCENT = 90.0
@@ -51,7 +51,7 @@ class Percentile:
     low: float | None
     high: float | None
     doubt: Risk | None  # why this percentile is not sure
-    is_carried: bool  # False only where too few values are known to stand behind it
+    has_enough_samples: bool  # False only if the number of values is known and too small
     confidence: float = CONFIDENCE  # how often such an interval holds the truth
 
     def to_document(self) -> RankedBy:

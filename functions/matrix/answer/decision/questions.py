@@ -11,11 +11,11 @@ from matrix.answer.decision.sustaining import judge_by_sustained
 from matrix.input.storage_names import whole_names
 from matrix.input.workloads import same_point
 from matrix.input.workloads.metadata import CHANGES
-from matrix.statistics.carrying import CONFIDENCE, is_carried, needed
 from matrix.statistics.fleet_values import FleetValues, from_columns
 from matrix.statistics.independence import carries, independent_n, shows_interval
 from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.resampling import lacks_replication
+from matrix.statistics.sample_size import CONFIDENCE, has_enough_samples, needed
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.documents.result import MetricResult, PointResult, PointSteadiness, ResultDocument
 from matrix.terms.documents.summary import Lost, Risk, SummaryDocument
@@ -198,7 +198,7 @@ def _belongs(cell: ResultDocument, question: Question) -> bool:
 def _rank(question: Question, wanted: Objective) -> None:
     """Rank by the tail; without an objective, by the median where one of them has too few samples for its tail."""
     judged = question.judged
-    doubts = [end.doubt for candidate in judged if (end := candidate.tail) and end.doubt and not end.is_carried]
+    doubts = [end.doubt for candidate in judged if (end := candidate.tail) and end.doubt and not end.has_enough_samples]
     if doubts and wanted.limit is None and all(candidate.median for candidate in judged):
         question.why_median = _common(doubts)
     for candidate in question.candidates:
@@ -260,7 +260,9 @@ def _percentile(metric: MetricResult, values: FleetValues | None, level: float) 
     worst = metric.get("p0") if metric.get("higher_is_better") else metric.get("p100")
     if worst is None:
         return None
-    return Percentile(level, float(worst), None, None, {"code": "only-worst-known", "level": level}, is_carried=False)
+    return Percentile(
+        level, float(worst), None, None, {"code": "only-worst-known", "level": level}, has_enough_samples=False
+    )
 
 
 def _percentile_of_values(values: FleetValues, level: float) -> Percentile:
@@ -283,7 +285,7 @@ def _doubt(metric: MetricResult, level: float) -> tuple[Risk | None, bool]:
     count = metric.get("independent_n") if metric.get("independent_n") is not None else metric.get("n")
     if count is None:
         return {"code": "sample-size-unknown", "level": level}, False
-    if is_carried(level, int(count)):
+    if has_enough_samples(level, int(count)):
         return (None if "carried" in metric else {"code": "no-single-values"}), True
     return _too_few(level, int(count)), False
 

@@ -11,7 +11,7 @@ def percentile_words(view: View, entry: Entry) -> str:
     """Write what a point shows under the pointer: its percentiles, its interval and n."""
     metric = dict(entry.metric)
     figures = [f"{name.upper()} {figure(metric, name)}" for name in ("p0", "p50", "p75", "p90", "p98", "p100")]
-    slow = view.slow_end(entry)
+    slow = view.tail_percentile(entry)
     if slow and entry.higher_is_better and (tail := view.tail(entry)) is not None:
         figures.append(f"P{slow.level:g} {quantity(tail, entry.unit)}")
     middle, n = interval(metric), metric.get("n")

@@ -3,7 +3,7 @@
 import pytest
 
 from matrix.input.pace import EARLY_LOOKS
-from matrix.run.looking import left_s, next_look
+from matrix.run.poll_schedule import left_s, next_look
 
 POINTS = ["quick", "slow", "slow", "quick"]
 

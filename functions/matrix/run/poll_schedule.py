@@ -1,4 +1,4 @@
-"""When to look at a fleet again: as often as planned, and sooner near its expected end, which is then seen at once."""
+"""When to poll a fleet: at the planned interval, and sooner near its expected end, to notice it at once."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from matrix.input.pace import LEAST_LOOK_S
 
 @dataclass(frozen=True)
 class Look:
-    """The next look at a fleet: in how many seconds, and how many more than planned may follow it."""
+    """The next poll of a fleet: seconds until then, and the number of early polls that may follow."""
 
     wait_s: int
     early_looks: int

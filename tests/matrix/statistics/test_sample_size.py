@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from matrix.statistics.carrying import is_carried, needed
 from matrix.statistics.percentiles import at_least, at_most
+from matrix.statistics.sample_size import has_enough_samples, needed
 
 
 @pytest.mark.parametrize(("level", "count"), [(50, 6), (75, 13), (90, 36), (98, 183), (99.9, 3688)])
@@ -18,8 +18,8 @@ def test_a_percentile_needs_so_many_values_that_all_lie_below_it_in_at_most_one_
 
 
 def test_p98_of_182_values_is_refused_and_of_183_is_not():
-    assert not is_carried(98, 182)
-    assert is_carried(98, 183)
+    assert not has_enough_samples(98, 182)
+    assert has_enough_samples(98, 183)
 
 
 def test_ten_values_say_that_p90_is_at_least_their_seventh():
