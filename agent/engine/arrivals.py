@@ -1,13 +1,13 @@
-"""The open loop: operations are due at moments of their own, whether or not the earlier ones have ended.
+"""The open loop: operations are due at given moments, even if earlier ones have not ended.
 
-A closed loop begins an operation when the one before it has ended. While a storage stands still, a worker then has one
-slow operation, and all that users would have asked for meanwhile is in no figure (coordinated omission; Tene, "How NOT
-to measure latency", 2013). Here it falls due all the same, waits, and its latency counts from then.
+A closed loop starts an operation when the one before it has ended. While a storage stalls, a worker then has one slow
+operation, and the requests that users would have sent meanwhile are missing (coordinated omission; Tene, "How NOT to
+measure latency", 2013). In an open loop they fall due, wait, and their latency counts from the due moment.
 
-The moments are those of many users who know nothing of each other, a Poisson process. Given how many come in a stretch
-of time, they are that many independent and uniform moments of it (Ross, Introduction to Probability Models,
-"conditional distribution of the arrival times"), so the rate of a step is exactly the one that was asked for. Moments
-at even distances would let all instances of a fleet, which start together, ask at once again and again.
+The moments are a Poisson process, as of many independent users. Given their number in an interval, they are independent
+and uniform in it (Ross, Introduction to Probability Models, "conditional distribution of the arrival times"), so the
+rate of a step is exactly the requested one. With evenly spaced moments all instances of a fleet, which start together,
+would send requests at the same moments.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ BATON = struct.Struct("=qq")
 
 
 class Arrivals:
-    """The moments at which operations are due, dealt to whichever worker is free, in their order.
+    """The due moments of operations. Each goes to the next free worker, in order.
 
-    Workers are threads or forks, so what they share is a pipe that holds one message, the baton: whoever has read it
-    is the only one to know the next number, and writes it back at once.
+    Workers are threads or forks. They share a pipe that holds one message with the next number: a worker reads it and
+    writes the following number back at once, so no number is used twice.
     """
 
     def __init__(self, operations: int, rate_per_s: float, seed: str) -> None:

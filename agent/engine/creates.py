@@ -44,7 +44,7 @@ def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
 
 
 def prepare(plan: dict[str, Any], number: int, is_alone: bool, arrivals: Arrivals | None = None) -> crew.Loop:
-    """One worker's names, made before its time begins; in an open loop each when it is due, to whoever is free."""
+    """Make one worker's names before its time starts. In an open loop each due create goes to a free worker."""
     prefix = f"{plan['directories'][number]}/{number}-"
     directory, sync = os.open(plan["directories"][number], os.O_RDONLY), plan["sync"]
     if is_alone:  # threads share one working directory

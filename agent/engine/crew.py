@@ -1,4 +1,4 @@
-"""What all engines share: workers behind the gate of agent.processes, their clocks, their report.
+"""Shared by all engines: workers behind the gate of agent.processes, their clocks, their report.
 
 An engine is run with its plan by `agent.workloads.engines.command`: a fresh interpreter shares no lock with the agent's
 heartbeat, and forking it copies almost nothing. It writes reports to standard output: first how it works, then one per
@@ -141,7 +141,7 @@ def median_step(stamps: list[float]) -> float:
 
 
 def share(operations: int, workers: int) -> list[int]:
-    """How many operations each worker does; the first ones take what does not divide."""
+    """Return the number of operations of each worker. The first workers take the remainder."""
     return [operations // workers + (number < operations % workers) for number in range(workers)]
 
 
@@ -208,7 +208,7 @@ def run_processes(teams: list[range], prepare: Prepare) -> None:
 
 
 def run_team(team: range, prepare: Prepare, finish: Callable[[], None]) -> bool:
-    """The workers of one process; one that is alone needs no thread. False where one failed."""
+    """Run the workers of one process; a single worker needs no thread. Return False if one failed."""
     if len(team) > 1:
         return run_threads(team, prepare, finish)
     loop = prepare(team[0], True)

@@ -7,7 +7,7 @@ with operations of s bytes reaches exactly min(w / latency, iops, bytes_per_s / 
 A storage may have quirks: a share of operations that take longer, a standstill after each so many operations, a change
 for good after so many (credits that run out, a cache that has filled), a factor for all its latencies.
 
-What has been paid stands in a small file on the emulated storage itself, under a lock: all workers, engines and
+The paid operations and bytes are in a small file on the emulated storage itself, under a lock: all workers, engines and
 instances (processes of one machine, so one monotonic clock) that use the storage contend for it.
 """
 
@@ -84,7 +84,7 @@ class EmulatedStorage:
         return self._transfer(size, latency_s, is_merged=not is_synchronous)
 
     def synchronise(self) -> int:
-        """Begin to synchronise what was written; returns when it may end."""
+        """Start to synchronise written data; return the moment at which it may end."""
         return self._begin(self._rule["sync_s"], 0, 0)
 
     def wait(self, due_ns: int) -> None:

@@ -61,7 +61,7 @@ def prepare(plan: dict[str, Any], contents: Contents, number: int) -> crew.Loop:
 
 
 def page_of(client: Any, bucket: str, prefix: str) -> dict[str, int]:
-    """The sizes of what is below a prefix, by their names there: one page, as all files of a thread fit into one.
+    """Return the sizes of the objects below a prefix by name: one page, since all files of a thread fit into one.
 
     A directory may be an object, too, whose key is the prefix: that would take the place of a file.
     """

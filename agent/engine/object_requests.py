@@ -1,12 +1,14 @@
-"""The object engine: PUT, GET, HEAD, LIST and DELETE requests to S3, one after the other or each when it is due.
+"""The object engine: PUT, GET, HEAD, LIST and DELETE requests to S3, one after another or at a fixed rate.
 
-Its plan: how many `requests` of each operation, `threads`, `region`, `bucket`, `root` (below which all lies), `step`
-(below that: what this step writes), `objects` (how many lie there to be read), `object_bytes`, `part_bytes` (None:
-whole), `keys_per_list`, `keys_per_delete`, `prefixes`, `seed` of contents, `mode`; with `open_loop` each request is
-made when it is due (agent.engine.arrivals).
+Keys of its plan:
 
-botocore would repeat what S3 refuses in silence. Here it makes one attempt; the engine repeats, and counts. The time of
-an operation is until it has succeeded, so pauses after a refusal are part of it.
+- `requests`: number by operation; `threads`, `mode`, and `open_loop` for a fixed rate (agent.engine.arrivals);
+- `region`, `bucket`, `root` (prefix of all objects), `step` (prefix below it for the objects that this step writes);
+- `objects`: number of objects to read; `object_bytes`, `part_bytes` (None: one PUT), `seed` of contents;
+- `keys_per_list`, `keys_per_delete`, `prefixes`.
+
+botocore makes one attempt; the engine retries and counts, because botocore would retry silently. The time of an
+operation ends when it has succeeded, so it includes the pauses after refusals.
 """
 
 from __future__ import annotations
@@ -43,20 +45,20 @@ LONGEST_PAUSE_S = 20.0
 
 
 class ObjectWrong(Exception):
-    """What S3 answered is not what was written there."""
+    """S3's answer differs from the written data."""
 
 
 class Incomplete(Exception):
-    """S3 answered a part of what was asked for."""
+    """S3 answered only a part of the request."""
 
     is_mendable = True
 
 
 class Contents:
-    """What is in each object: incompressible, and no two objects or parts of them alike; the same for the same seed."""
+    """Contents of objects: incompressible, different for each object and part, and equal for the same seed."""
 
     def __init__(self, object_bytes: int, part_bytes: int | None, seed: int) -> None:
-        """Draw the pool that all are cut from."""
+        """Draw the random pool from which all contents are cut."""
         self.object_bytes = object_bytes
         self.block_bytes = max(1, min(part_bytes or object_bytes, object_bytes))
         self._seed = seed
@@ -64,7 +66,7 @@ class Contents:
 
     @property
     def blocks(self) -> int:
-        """Parts of an object; 1 where it is put as a whole."""
+        """Number of parts of an object. 1: one PUT."""
         return max(1, -(-self.object_bytes // self.block_bytes))
 
     def block(self, kind: str, number: int, block: int) -> bytes:
@@ -76,7 +78,7 @@ class Contents:
         return b"".join((own, self._pool[start + len(own) : start + size]))
 
     def check(self, kind: str, number: int, chunks: Iterator[bytes]) -> int:
-        """Compare what was read with what was written, byte for byte; returns how many bytes it were.
+        """Compare read with written bytes, and return their number.
 
         Raises ObjectWrong.
         """
@@ -101,7 +103,7 @@ class Contents:
 
 
 class Counts:
-    """What one worker's requests came to, beside their times."""
+    """Counts of one worker's requests: attempts, refusals, bytes and objects."""
 
     def __init__(self) -> None:
         """Nothing yet."""
@@ -131,11 +133,11 @@ class Bucket:
         self.counts = Counts()
 
     def key(self, kind: str, number: int) -> str:
-        """The key of an object; neighbours are dealt to the prefixes in turn."""
+        """Return the key of an object. Consecutive objects are distributed over the prefixes."""
         return f"{folder_of(self._plan, kind, number % self._plan['prefixes'])}{number:08d}"
 
     def operation(self, name: str, number: int) -> Operate:
-        """What is to be timed of an operation; what it sends is made here, before its time."""
+        """Return the timed part of an operation. Its data is made here, before its time."""
         if name == "put":
             return self.putting(WRITTEN, number)
         if name == "get":
@@ -147,7 +149,7 @@ class Bucket:
         return self.deleting(DOOMED, number)
 
     def putting(self, kind: str, number: int) -> Operate:
-        """PUT an object: at once, or in parts one after the other."""
+        """PUT an object: in one request, or in parts one after another."""
         key, contents = self.key(kind, number), self._contents
         if contents.blocks > 1:
             return lambda: self._put_parts(kind, number, key)
@@ -195,14 +197,14 @@ class Bucket:
         self.counts.objects["head"] += 1
 
     def list_page(self, prefix: str, token: str | None) -> dict[str, Any]:
-        """LIST one page of what is below a prefix (ListObjectsV2)."""
+        """LIST one page of the keys below a prefix (ListObjectsV2)."""
         more = {"ContinuationToken": token} if token else {}
         page: dict[str, Any] = self.ask("list_objects_v2", Prefix=prefix, MaxKeys=self._plan["keys_per_list"], **more)
         self.counts.objects["list"] += int(page["KeyCount"])
         return page
 
     def deleting(self, kind: str, number: int) -> Operate:
-        """DELETE one object, or with one request as many as the plan says (DeleteObjects)."""
+        """DELETE one object, or `keys_per_delete` objects by one request (DeleteObjects)."""
         batch = self._plan["keys_per_delete"]
         keys = [self.key(kind, each) for each in range(number * batch, (number + 1) * batch)]
 
@@ -216,7 +218,7 @@ class Bucket:
         return delete
 
     def delete_all(self, keys: list[str]) -> None:
-        """Delete keys by DeleteObjects, which may keep some of them and say why."""
+        """Delete keys by DeleteObjects. It may refuse some keys, which are tried again."""
         left = keys
 
         def delete() -> None:
@@ -230,7 +232,7 @@ class Bucket:
         self._repeated(delete)
 
     def ask(self, call: str, **parameters: Any) -> Any:
-        """Call S3, and again while it refuses what another attempt may mend."""
+        """Call S3, and retry errors that may be temporary."""
         return self._repeated(lambda: getattr(self._client, call)(Bucket=self._bucket, **parameters))
 
     def _repeated(self, attempt: Callable[[], Any]) -> Any:
@@ -247,7 +249,7 @@ class Bucket:
 
 
 class Walk:
-    """One worker's way through the pages of listings: prefix after prefix, and from the start again."""
+    """One worker's position in the listings: page by page, prefix by prefix, then from the start again."""
 
     def __init__(self, bucket: Bucket, plan: dict[str, Any]) -> None:
         """Stand before the first page."""
@@ -255,7 +257,7 @@ class Walk:
         self._prefix, self._token, self._seen = 0, "", 0
 
     def next_page(self) -> None:
-        """List the next page; at the end of a listing all objects of the prefix must have been in it."""
+        """List the next page. Raises ObjectWrong if a complete listing lacks objects of its prefix."""
         page = self._bucket.list_page(folder_of(self._plan, KEPT, self._prefix), self._token)
         self._seen += int(page["KeyCount"])
         self._token = page.get("NextContinuationToken", "")
@@ -268,20 +270,20 @@ class Walk:
 
 
 def folder_of(plan: dict[str, Any], kind: str, prefix: int) -> str:
-    """The prefix below which objects of a kind lie: those to be read outlive the step."""
+    """Return the prefix of objects of a kind. Objects to read stay for later steps."""
     place = plan["root"] if kind == KEPT else f"{plan['root']}/{plan['step']}"
     return f"{place}/{kind}/{prefix:03d}/"
 
 
 def client_of(plan: dict[str, Any]) -> Any:
-    """A client that makes one attempt for each call, with a connection for each thread."""
+    """Return a client that makes one attempt for each call, with a connection for each thread."""
     return new_client(new_session(plan["region"]), "s3", plan["threads"], request_s=READ_TIMEOUT_S)
 
 
 def draw(plan: dict[str, Any]) -> list[tuple[str, int]]:
-    """All operations in the order in which they are begun: exactly as many of each as planned, by chance in order.
+    """Return all operations in random order: (operation, object number), exactly as many of each as planned.
 
-    PUTs and DELETEs have the next object of their kind each, GETs and HEADs any of those that are kept.
+    PUTs and DELETEs take the next object of their kind, GETs and HEADs a random one of those to read.
     """
     chance = random.Random(plan["order"])  # noqa: S311 no secret
     names = [name for name in OPERATIONS for _ in range(plan["requests"].get(name, 0))]
@@ -308,7 +310,7 @@ def main() -> None:
 
 
 def measure_pilot(plan: dict[str, Any], contents: Contents) -> dict[str, float]:
-    """Wall and processor time of an operation; of deletes and mixes that of a HEAD, which changes nothing."""
+    """Measure wall and processor time of one operation. For deletes and mixes a HEAD, which changes nothing."""
     bucket = Bucket(plan, contents, chance=random.Random())  # noqa: S311 no secret
     [name, *others] = plan["requests"]
     if others or name == "delete":
@@ -326,7 +328,7 @@ def prepare(
     number: int,
     arrivals: Arrivals | None,
 ) -> crew.Loop:
-    """One worker's client and requests, made before its time begins."""
+    """Prepare one worker's client and requests before its time starts."""
     bucket = Bucket(plan, contents, chance=random.Random(f"{plan['order']} {number}"))  # noqa: S311 no secret
     times: dict[str, list[int]] = {name: [] for name in plan["requests"]}
 
@@ -342,7 +344,7 @@ def prepare(
 
 
 def work_closed(bucket: Bucket, operations: list[tuple[str, int]], times: dict[str, list[int]]) -> crew.Timed:
-    """Do operations one after the other; the time of each begins when what it sends has been made."""
+    """Do operations one after another. The time of each starts when its data has been made."""
     now, timed = time.monotonic_ns, crew.Timed()
     timed.start_ns = now()
     for name, number in operations:
@@ -358,7 +360,7 @@ def work_closed(bucket: Bucket, operations: list[tuple[str, int]], times: dict[s
 
 
 def work_due(bucket: Bucket, operation: tuple[str, int], due_ns: int, times: dict[str, list[int]]) -> int:
-    """Do an operation that was due at this moment, from which its time counts; returns the clock after it."""
+    """Do an operation. Its time counts from `due_ns`. Return the clock (ns) after it."""
     name, number = operation
     bucket.operation(name, number)()
     ended_ns = time.monotonic_ns()
@@ -367,7 +369,7 @@ def work_due(bucket: Bucket, operation: tuple[str, int], due_ns: int, times: dic
 
 
 def said(counts: Counts, times: dict[str, list[int]]) -> dict[str, Any]:
-    """What one worker reports beside its times: latencies by operation, and what its requests came to."""
+    """Return one worker's report beside its times: latencies by operation, and counts."""
     return {
         "by_operation": {
             name: {"bins": histogram.from_latencies(latencies), "longest_ns": max(latencies, default=0)}

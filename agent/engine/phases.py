@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def prepare(plan: dict[str, Any], number: int, is_alone: bool, wall: Wall) -> crew.Loop:
-    """One worker's names and what it does with them, made before its time begins."""
+    """Prepare one worker's names and actions before its time starts."""
     folder = plan["directories"][number]
     directory = os.open(folder, os.O_RDONLY)
     prefix = f"{folder}/{plan['prefix']}{number}-"
@@ -109,7 +109,7 @@ def act_on_all(names: list[bytes], act: Act, wall: Wall) -> list[int]:
 
 
 def act_of(plan: dict[str, Any], directory: int, *, is_emulated: bool) -> Act:
-    """What the phase does with one file."""
+    """Return the action of the phase on one file."""
     size = plan["file_bytes"]
     is_stored_each = plan["sync"] == "each" and not is_emulated
     acts: dict[str, Act] = {
@@ -132,7 +132,7 @@ def act_of(plan: dict[str, Any], directory: int, *, is_emulated: bool) -> Act:
 
 
 def creating(content: bytes, is_stored: bool) -> Act:
-    """Create a file, write what belongs into it, and have that stored if it is to be."""
+    """Create a file, write its content, and sync it if required."""
     open_, write, close, flags = os.open, os.write, os.close, CREATE
 
     def create_empty(name: bytes) -> None:
@@ -185,7 +185,7 @@ def paced(act: Act, plan: dict[str, Any], storage: EmulatedStorage | None) -> Ac
 
 
 def settling(plan: dict[str, Any], directory: int, storage: EmulatedStorage | None) -> Callable[[], None] | None:
-    """What stores a worker's changes after the last one; None where nothing is to be."""
+    """Return the final sync of a worker. None: no sync at the end."""
     if plan["sync"] != "end" or plan["phase"] not in CHANGES:
         return None
     return (lambda: os.fsync(directory)) if storage is None else (lambda: storage.wait(storage.synchronise()))
@@ -206,5 +206,5 @@ def list_all(number: int, folder: str, storage: EmulatedStorage | None) -> list[
 
 
 def say_done(number: int, count: int) -> None:
-    """Say how many files a worker has done, for the phases that follow; listed ones are those that were there."""
+    """Report the number of files that a worker processed, for later phases. Listed files are those that existed."""
     crew.report({"number": number, DONE: count})

@@ -1,4 +1,4 @@
-"""Read what the write engine has stamped back from the storage, in a process of its own, and compare every byte."""
+"""Read the write engine's stamped blocks back from the storage in a separate process, and compare every byte."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def main() -> None:
 
 
 def content(pool: memoryview, number: int, block_bytes: int) -> memoryview:
-    """What follows the stamp of the block with this number over all files."""
+    """Return the content after the stamp of the block with this number over all files."""
     start = block_start(number, block_bytes, len(pool))
     return pool[start + STAMP.size : start + block_bytes]
 
 
 def read_back(plan: dict[str, Any]) -> dict[str, Any]:
-    """Compare every block of the plan's `paths` with what was written; `wrong` names the first that differs."""
+    """Compare every block of the plan's `paths` with the written one. `wrong` names the first that differs."""
     size, blocks, seed = plan["block_bytes"], plan["blocks"], plan["seed"]
     pool = draw_pool(size, plan["source"], seed)
     # O_DIRECT reads whole pages into memory that begins at a page.
@@ -50,7 +50,7 @@ def read_back(plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_past_cache(path: str) -> tuple[int, bool]:
-    """Open a file so that what the storage has is read; whether by O_DIRECT, else with its cached pages given back."""
+    """Open a file past the page cache. Return whether by O_DIRECT; else its cached pages were dropped."""
     try:
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECT), True
     except OSError:
@@ -68,7 +68,7 @@ def read_block(descriptor: int, window: memoryview, start: int, size: int) -> by
 
 
 def describe(found: bytes, wanted: bytes) -> str:
-    """Say what is there instead of a block."""
+    """Describe the content found instead of a block."""
     if len(found) < len(wanted):
         return "is cut off: the file ends within it or before it"
     if found[: STAMP.size] == wanted[: STAMP.size]:

@@ -75,7 +75,7 @@ def draw(plan: dict[str, Any]) -> list[list[int]]:
 
 
 def is_by_bytes(plan: dict[str, Any]) -> bool:
-    """Whether what is read begins at any byte of a worker's own stretch, and may be read twice."""
+    """Whether reads start at any byte of a worker's own range, and may overlap."""
     return plan.get("offsets") == "bytes"
 
 
@@ -102,7 +102,7 @@ def pages_at_once(plan: dict[str, Any]) -> int:
 
 
 def measure_pilot(plan: dict[str, Any], wanted: list[int]) -> dict[str, float]:
-    """Wall and processor time of fetching a page, as the first worker will; what it has cached is given back."""
+    """Measure wall and processor time of reading a page as the first worker will. Its cached data is dropped."""
     reader = reader_of(plan)
     pages = page_offsets(plan, wanted[: crew.PILOT_OPERATIONS])
     reader.forget()
@@ -129,7 +129,7 @@ def prepare(plan: dict[str, Any], wanted: list[int], arrivals: Arrivals | None =
 
 
 def read_all(plan: dict[str, Any], reader: Reader, wanted: list[int], pages: list[int]) -> list[int]:
-    """Read all pages, then check what was kept of them; returns the clock before the first request and after each."""
+    """Read all pages, then check the kept ones. Return the clock before the first request and after each."""
     batch = pages_at_once(plan)
     # Between stretches the last record is put aside: so little work that it may count as time of the next request.
     stretch = requests_per_check(plan) * batch
@@ -147,7 +147,7 @@ def read_all(plan: dict[str, Any], reader: Reader, wanted: list[int], pages: lis
 def read_due(
     plan: dict[str, Any], reader: Reader, wanted: list[int], pages: list[int], arrivals: Arrivals
 ) -> crew.Timed:
-    """Make each request when it is due, then check what was kept of them; how they went."""
+    """Make each request when it is due, then check the kept data. Return the times."""
     batch, each = pages_at_once(plan), requests_per_check(plan)
     kept: list[tuple[int, bytes]] = []
     stamps: list[int] = []
@@ -239,7 +239,7 @@ class FileReader:
             append(now())
 
     def forget(self) -> None:
-        """Give back what the kernel has cached of the file, which needs no root."""
+        """Drop the kernel's cached pages of the file, which needs no root."""
         if self._is_cached:
             os.posix_fadvise(self._file, 0, 0, os.POSIX_FADV_DONTNEED)
 
@@ -289,5 +289,5 @@ class ServerReader:
         self.page = self._buffer[-self._page_bytes :]
 
     def forget(self) -> None:
-        """Have the server give back what it has cached of the file."""
+        """Let the server drop its cached pages of the file."""
         self._connection.forget(self._path)

@@ -17,7 +17,7 @@ POOL_BYTES = (16 << 20) + 4_093
 
 
 class RecordWrong(Exception):
-    """What was read is not the record that was written there."""
+    """The record read differs from the written one."""
 
 
 class Records:

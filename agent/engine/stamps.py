@@ -1,4 +1,4 @@
-"""What a block says of itself, so that one that is missing, old, torn or in another's place is told from its own."""
+"""Stamps at the start of blocks, to detect missing, old, torn or misplaced blocks."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ STAMP = struct.Struct("=8sQQQ")  # mark; seed of the step, number of the file, n
 
 
 def stamp(seed: int, file: int, block: int) -> bytes:
-    """What a block begins with; behind it stands what it would hold without."""
+    """Return the first bytes of a block. The rest of the block is its usual content."""
     return STAMP.pack(MARK, seed, file, block)

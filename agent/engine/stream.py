@@ -1,4 +1,4 @@
-"""One large file, written block by block and synchronised at the end: what `dd bs=… conv=fsync` does.
+"""Write one large file block by block and synchronise it at the end, as `dd bs=… conv=fsync` does.
 
 Run behind the gate of agent.processes. Unlike dd it can write gigabytes that do not compress from a few MiB of memory:
 stretches of a random pool, at other places each time round.

@@ -102,9 +102,9 @@ class Writer:
 
 
 def draw_pool(block_bytes: int, source: str, seed: int | None) -> memoryview:
-    """What blocks are cut from: one block of zeros, or a pool of random bytes and a block more.
+    """Return the source of blocks: one block of zeros, or a pool of random bytes and one block more.
 
-    With a seed, by which it can be drawn again to compare, else by chance.
+    With a seed the same pool can be drawn again for a comparison. Without one it is random.
     """
     if source == "zero":
         return memoryview(mmap.mmap(-1, block_bytes))
