@@ -37,21 +37,6 @@ WORDS = {
 }
 
 
-@dataclass
-class CloudWithClients(Cloud):
-    """A cloud that makes each client once: the harness asks so often that it would spend half of its time on them."""
-
-    clients: dict[str, Any] = field(default_factory=dict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def client(self, service: str) -> Any:
-        """A client with the operator's rights."""
-        with self.lock:
-            if service not in self.clients:
-                self.clients[service] = super().client(service)
-            return self.clients[service]
-
-
 @cache
 def commit() -> str:
     """The commit that faults befall."""
@@ -409,7 +394,7 @@ def laboratory() -> Iterator[Laboratory]:
         rules = Path(folder) / "rules.json"
         rules.write_text('{"rules": []}')
         with start_cloud(Path(folder), "--time-scale", str(TIME_SCALE), "--faults", str(rules)) as cloud:
-            lab = Laboratory(CloudWithClients(cloud.folder, cloud.description), rules)
+            lab = Laboratory(cloud, rules)
             try:
                 yield lab
             finally:
