@@ -1,12 +1,12 @@
-"""What a result costs: US dollars per build, per TB moved, per million files or operations, from what really ran.
+"""Cost of a result in US dollars per build, TB moved, million files or million operations, from the actual run.
 
 Two figures, for two questions:
 
-- `usd`: while it worked. The hourly rates of the fleet, its volumes and the whole file system, times the seconds from
-  the first start to the last end, plus what the storage bills by the byte, as the mounts counted it. It is what the
-  same work costs where instances have other things to do in between, so it is what storages are compared by.
-- `usd_billed`: as this run paid it, with boot, barriers and waiting, from the receipt (or, without one, from the plan).
-  A short measurement is mostly boot: this says what measuring cost, not what working costs.
+- `usd`: cost of the work alone. The hourly rates of the fleet, its volumes and the whole file system, times the seconds
+  from the first start to the last end, plus charges by the byte, as the mounts counted it. Instances that do other work
+  in between pay this much, so storages are compared by it.
+- `usd_billed`: cost of this run, with boot, barriers and waiting, from the receipt (or, without one, from the plan). A
+  short measurement is mostly boot, so this is the cost of measuring and not of working.
 """
 
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ _WORKLOAD: TypeAdapter[Workload] = TypeAdapter(AnyWorkload)
 
 @dataclass(frozen=True)
 class PointCost:
-    """What one result of a point costs, and where that is from."""
+    """Cost of one result of a point, and its source."""
 
     per: str
     usd: float
@@ -79,7 +79,7 @@ class PointCost:
 
 @dataclass(frozen=True)
 class Bill:
-    """The plan and the receipt of a run, as far as there are any, and the prices that stand in for them."""
+    """Plan and receipt of a run, if they exist, and prices to replace missing ones."""
 
     plan: PlanDocument | None
     receipt: ReceiptDocument | None
@@ -91,7 +91,7 @@ class Bill:
         return cls(plan, receipt, published_prices())
 
     def point_cost(self, cell: ResultDocument, point: PointResult) -> PointCost | None:
-        """Return what one result of a point costs; None where work, time or prices are not known."""
+        """Return the cost of one result of a point. None if work, time or prices are unknown."""
         work, span_s, times = _worked(cell, point)
         sold = _sold(work)
         rate = self._hourly(cell)
@@ -115,7 +115,7 @@ class Bill:
         )
 
     def _filling(self, cell: ResultDocument, point: PointResult) -> Filling | None:
-        """What filling the cache costs: by the receipt or as measured, else by the seconds that the matrix expects."""
+        """Return the cost of filling the cache: billed or measured, else from the matrix's expected seconds."""
         rates, expected_s = self._rates(cell), _populate_seconds(cell)
         storage = storage_of(cell["storage"])
         if rates is None or storage is None or not expected_s:
@@ -142,7 +142,7 @@ class Bill:
         return Filling(hours * HOUR_S, fillers, count, usd, "the receipt")
 
     def _hourly(self, cell: ResultDocument) -> tuple[float, str] | None:
-        """What fleet, volumes and file system cost per hour."""
+        """Return US dollars per hour of fleet, volumes and file system."""
         rates = self._rates(cell)
         if rates is None:
             return None
@@ -150,7 +150,7 @@ class Bill:
         return ran_of(cell) * instance_usd + system_usd, basis
 
     def _rates(self, cell: ResultDocument) -> tuple[float, float, str] | None:
-        """What an instance with its volumes and the file system cost per hour: by the plan, else by this package."""
+        """Return US dollars per hour of an instance with its volumes and of the file system, and the price source."""
         planned = next(iter(self._planned(cell)), None)
         system = _by_id(self.plan, planned["file_system"] if planned else cell["file_system"])
         storage = storage_of(cell["storage"])
@@ -169,10 +169,10 @@ class Bill:
         return _instance_usd(rates.to_document(), storage), shared, basis
 
     def _by_use(self, cell: ResultDocument, point: PointResult, work: Mapping[str, float]) -> tuple[float | None, bool]:
-        """What the storage bills by the byte for one repetition of a point that did so much work; None: not known.
+        """Return (charges by the byte for one repetition of a point, whether bytes were counted). None: unknown.
 
-        By what the mount has counted, else by the bytes that the workload moved, else as the plan reckons it: then
-        nothing was counted, which the second value says.
+        From the bytes that the mount counted, else those that the workload moved. Else from the plan's estimate: then
+        nothing was counted.
         """
         storage = storage_of(cell["storage"])
         if storage is None or not storage.is_billed_by_use:
@@ -196,7 +196,7 @@ class Bill:
         return file_system_cost(self.book, storage, usage).expected, is_counted
 
     def _billed(self, cell: ResultDocument, point: PointResult) -> tuple[float, str] | None:
-        """A point's share of what its cell was billed: by its share of the time in which the cell's fleet worked."""
+        """Return a point's share of its cell's bill: its share of the time in which the cell's fleet worked."""
         billed = self.cell_usd(cell)
         spans = [_worked(cell, other)[1] for other in cell["points"]]
         if billed is None or sum(spans) <= 0:
@@ -204,7 +204,7 @@ class Bill:
         return billed[0] * _worked(cell, point)[1] / sum(spans), billed[1]
 
     def cell_usd(self, cell: ResultDocument) -> tuple[float, str] | None:
-        """Return what a cell was billed, its share of the file system included, and by what that is known.
+        """Return the bill of a cell, with its share of the file system, and the source.
 
         Of a cell that was launched several times: all launches; None where an earlier run has paid for some of them.
         """
@@ -239,7 +239,7 @@ class Bill:
         return float(planned["cost_usd"]["expected"]) + metered, "the plan"
 
     def _share(self, cell: PlanCell) -> float:
-        """A cell's share of its file system: equal shares, for each had it to itself for about as long."""
+        """Return a cell's share of its file system's cost: equal shares, since each used it for about as long."""
         planned = self.plan["cells"] if self.plan else []
         sharing = [sibling for sibling in planned if sibling["file_system"] == cell["file_system"]]
         return 1 / len(sharing)
@@ -251,7 +251,7 @@ def prices_read(book: PriceBook) -> str:
 
 
 def _worked(cell: ResultDocument, point: PointResult) -> tuple[dict[str, float], float, int]:
-    """The work of all complete repetitions, the seconds they took from first start to last end, and how many."""
+    """Return (work, seconds from first start to last end, number) of all complete repetitions."""
     work: dict[str, float] = {}
     repetitions = [repetition for repetition in point.get("fleet", []) if repetition.get("span_s")]
     for repetition in repetitions:
@@ -269,7 +269,7 @@ def _worked(cell: ResultDocument, point: PointResult) -> tuple[dict[str, float],
 
 
 def _sold(work: Mapping[str, float]) -> tuple[str, float] | None:
-    """By what the work is sold and how much of that it is; reads and writes of one job are added up."""
+    """Return the unit of the work, such as TB moved, and its amount. Reads and writes of one job are added."""
     for name, amount in work.items():
         per, scale = SOLD_BY[name]
         total = sum(amount_of_other for other, amount_of_other in work.items() if SOLD_BY[other][0] == per)
@@ -279,7 +279,7 @@ def _sold(work: Mapping[str, float]) -> tuple[str, float] | None:
 
 
 def _instance_usd(rates: MachineRates, storage: Storage | None) -> float:
-    """What one instance costs per hour with all its volumes: `data_volume_hour` is one volume of a stripe."""
+    """Return US dollars per hour of one instance with all its volumes. `data_volume_hour` is one volume of a stripe."""
     volumes = storage.volumes if storage and storage.volumes else 1
     one_volume_each = rates["instance_hour"] + rates["root_volume_hour"] + rates["data_volume_hour"]
     one_volume_each += rates.get("work_volume_hour", 0.0)
@@ -287,7 +287,7 @@ def _instance_usd(rates: MachineRates, storage: Storage | None) -> float:
 
 
 def _populate_seconds(cell: ResultDocument) -> float:
-    """How long its matrix expects that filling its cache takes; 0 if it has none, or is none of ours."""
+    """Return the matrix's expected seconds to fill the cache. 0: no cache, or not a workload of ours."""
     try:
         return _WORKLOAD.validate_python(dict(cell["workload"])).populate_seconds
     except ValidationError:
@@ -307,7 +307,7 @@ def _metered_by_mount(storage: Storage, use: Mapping[str, float], count: int) ->
 
 
 def storage_of(document: StorageFields) -> Storage | None:
-    """A storage as the input describes it; None for what is none of ours, such as a published RAID."""
+    """Return the model of a storage. None if the type is not ours, such as a published RAID."""
     try:
         return _STORAGE.validate_python({key: value for key, value in document.items() if key != "placement"})
     except ValidationError:
@@ -315,7 +315,7 @@ def storage_of(document: StorageFields) -> Storage | None:
 
 
 def storage_limits(document: StorageFields, count: int) -> dict[str, tuple[float, str]]:
-    """Return the most that a fleet of `count` can get from its storage, by the unit that a chart shows, in words."""
+    """Return the limits of a fleet of `count` on its storage by unit of a chart: (rate, `IOPS of the volume`)."""
     storage = storage_of(document)
     if storage is None or not storage.are_limits_published:
         return {}
