@@ -1,4 +1,4 @@
-"""The workloads: what each needs, how it is prepared, run, verified and put into figures."""
+"""The workloads: programs, preparation, run, verification and figures of each."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ TYPES = (
 
 
 class WorkloadModule(Protocol):
-    """What the module of a workload offers; `params` are those of a point."""
+    """Interface of a workload's module. `params` are those of a point."""
 
     def problems(self, params: dict[str, Any]) -> list[str]:
-        """What in them could be a command, or reach beyond the storage."""
+        """Return parameters that could run a command or reach beyond the storage."""
         ...
 
     def tools(self, params: dict[str, Any]) -> set[str]:
@@ -59,7 +59,7 @@ class WorkloadModule(Protocol):
         ...
 
     def calibration(self, params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-        """What finds the ceiling of its tool in `room` bytes of memory: parameters and metric. None: nothing does."""
+        """Return (parameters, metric) to measure its tool's ceiling in `room` bytes of memory. None: not possible."""
         ...
 
     def prepare(self, job: Job, step: Step, workspace: Workspace) -> Trial:
@@ -68,7 +68,7 @@ class WorkloadModule(Protocol):
 
 
 def problems(kind: str, params: dict[str, Any]) -> list[str]:
-    """What in a point's parameters could be a command, or reach beyond the storage, before anything is touched."""
+    """Return a point's parameters that could run a command or reach beyond the storage, before anything starts."""
     return _module(kind).problems(params)
 
 
@@ -78,7 +78,7 @@ def tools(kind: str, params: dict[str, Any]) -> set[str]:
 
 
 def calibration(kind: str, params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """What finds the ceiling of a point's tool in `room` bytes of memory: parameters and metric. None: nothing does."""
+    """Return (parameters, metric) to measure a tool's ceiling in `room` bytes of memory. None: not possible."""
     return _module(kind).calibration(params, room)
 
 

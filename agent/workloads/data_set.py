@@ -43,7 +43,7 @@ class DataSet:
 
 
 def provide(root: Path, files: int, file_bytes: int) -> DataSet:
-    """The data set of that shape below `root`: the one that is there, or a new one. Raises SourceDoesNotFit."""
+    """Return the data set of that shape below `root`, an existing or a new one. Raises SourceDoesNotFit."""
     data_set = DataSet(root / f"{files}x{file_bytes}", files, file_bytes)
     if data_set.folder.exists():
         return data_set

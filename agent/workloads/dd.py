@@ -30,7 +30,7 @@ STRIDE_BYTES = 5_123_457
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """What is wrong with the parameters."""
+    """Return the problems of the parameters."""
     wrong = integer_problems(params, total_bytes=1, block_bytes=1, threads=1)
     if not isinstance(params.get("verify", False), bool):
         wrong.append(f"verify: {params['verify']!r} must be true or false")
@@ -90,7 +90,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 
 
 def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
-    """Write what the dd's would write, by the write engine."""
+    """Write the same data as dd by the write engine."""
     params = step.params
     threads, size = params["threads"], params["block_bytes"]
     blocks = params["total_bytes"] // threads // size
@@ -168,10 +168,10 @@ def parallel_line(params: dict[str, Any], source: str, target: Path) -> str:
 
 
 def make_source(params: dict[str, Any], shm: Path) -> Path:
-    """An incompressible file in memory for all dd's: what one dd writes, and a block more for each further dd.
+    """Make an incompressible file in memory for all dd's: the bytes of one dd, and a block more for each further dd.
 
-    It stays from step to step and only grows. Of 64 MiB, which take 0.2 s to draw, a quarter is drawn; what follows is
-    the same from another place on each time. No storage compresses that: it repeats after some 16 MiB only, and FSx for
+    It stays from step to step and only grows. Of 64 MiB, which take 0.2 s to draw, a quarter is drawn; the rest repeats
+    it from another offset each time. No storage compresses that: it repeats after some 16 MiB only, and FSx for
     OpenZFS compresses records of 4 MiB at the most, each by itself (RecordSizeKiB of its API). No block repeats either.
     """
     wanted = _source_bytes(params)

@@ -28,7 +28,7 @@ CHUNK_BYTES = 1 << 20
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """What is wrong with the parameters."""
+    """Return the problems of the parameters."""
     sentences = integer_problems(params, files=1, file_bytes=0, directories=1)
     if params.get("threads") is not None:
         sentences += integer_problems(params, threads=1)
@@ -51,7 +51,7 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
-    """Make the files, outside of the time, and arm what deletes them."""
+    """Create the files outside of the measured time, and start the tool at its gate."""
     params, target = step.params, workspace.target
     directories = make(params, target)
     if params["tool"] == "engine":

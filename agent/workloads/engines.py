@@ -41,7 +41,7 @@ MOST_OVERDUE, MOST_LATE = 0.1, 0.1
 
 @dataclass(frozen=True)
 class Report:
-    """What an engine did; times by the workers' own stamps, so what starts late cannot make the others look faster."""
+    """Report of an engine. Times are the workers' own, so a late start cannot make others look faster."""
 
     start_ns: int  # of the first worker, by the monotonic clock
     end_ns: int  # of the last worker
@@ -89,7 +89,7 @@ class Report:
         return {"overdue_share": 1 - sum(self.late.values()) / self.operations, "late_p50_us": late}
 
     def warnings(self, params: dict[str, Any]) -> list[str]:
-        """What of an open loop's latencies is not the storage's: waiting for a free worker, waking up late."""
+        """Return warnings about latencies of an open loop that are not the storage's: busy workers, late wake-ups."""
         kept, sentences = self.open_loop(params), []
         if kept and kept["overdue_share"] > MOST_OVERDUE:
             sentences.append(
@@ -139,7 +139,7 @@ class Report:
 
 
 def emulation(job: Job, step: Step, workspace: Workspace) -> dict[str, Any] | None:
-    """The `emulation` of an engine's plan: what the job says, and where the storage's bucket is.
+    """Return the `emulation` of an engine's plan: that of the job, with the path of the storage's token bucket.
 
     Its `times` are those of the storage, of this repetition on all instances, and of this one if it is the slow one.
     """
@@ -162,7 +162,7 @@ def open_loop(job: Job, step: Step, workspace: Workspace) -> dict[str, Any] | No
 
 
 def rate_problems(params: dict[str, Any]) -> list[str]:
-    """What is wrong with the rate of an open loop, where there is one."""
+    """Return the problems of an open loop's rate, if there is one."""
     return integer_problems(params, **{RATE: 1}) if RATE in params else []
 
 
@@ -191,9 +191,9 @@ def arm(name: str, plan: dict[str, Any], scratch: Path, *, needs_packages: bool 
 
 
 def environment() -> dict[str, str]:
-    """With what an engine's interpreter is started, so that it imports this `agent` and its packages.
+    """Return the environment of an engine's interpreter, so that it imports this `agent` and its packages.
 
-    To compile it takes 18 of 47 ms of processor time, at each start. So the first engine leaves its byte code there.
+    Compiling takes 18 of 47 ms of processor time at each start, so the first engine stores its byte code.
     """
     return {"PYTHONPATH": os.pathsep.join(map(str, IMPORT_ROOTS)), "PYTHONDONTWRITEBYTECODE": ""}
 
@@ -208,7 +208,7 @@ def command(name: str, plan: dict[str, Any], scratch: Path, *, needs_packages: b
 
 
 def read_reports(output: Path) -> list[dict[str, Any]]:
-    """What an engine has said in its output (agent.engine.crew.report); what is cut short at its end is left out."""
+    """Return the reports in an engine's output (agent.engine.crew.report), without an incomplete last one."""
     reports = []
     with output.open("rb") as stream, contextlib.suppress(EOFError):
         while True:
@@ -219,7 +219,7 @@ def read_reports(output: Path) -> list[dict[str, Any]]:
 def read_report(output: Path, *, threads: int, operations: int | None = None) -> Report:
     """Read an engine's output; raises WorkIncomplete when a worker or an operation is missing.
 
-    Without `operations` any number may have been done: what ends at a stonewall knows none beforehand.
+    Without `operations` any number is accepted: a phase that ends at a stonewall has no fixed number.
     """
     how, *reports = read_reports(output)
     workers = [report for report in reports if "operations" in report]

@@ -74,7 +74,7 @@ SECONDS_PER_UNIT = {"us": 1e-6, "ms": 1e-3, "s": 1, "": 1, "m": 60, "h": 3600, "
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """What is wrong with the parameters."""
+    """Return the problems of the parameters."""
     options = params.get("options")
     if not isinstance(options, dict) or not options:
         return [f"options: {options!r} must be an object with fio's options"]

@@ -47,7 +47,7 @@ class WatchedTrial(Trial):
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """What is wrong with the parameters."""
+    """Return the problems of the parameters."""
     chosen = {"tool": "engine", **params}
     sentences = integer_problems(params, total_bytes=1, block_bytes=1)
     return sentences + choice_problems(chosen, source=("zero", "random"), tool=("engine", "dd"))
@@ -112,7 +112,7 @@ def dd_argv(params: dict[str, Any], path: Path) -> list[str]:
 
 
 def series(sampler: Sampler, carrier: str) -> dict[str, Any]:
-    """All that was read each second, for the raw output."""
+    """Return the counters of each second, for the raw output."""
     return {
         "schema": 1,
         "carrier": carrier,
@@ -135,7 +135,7 @@ def levels(sampler: Sampler, carrier: str) -> dict[str, float]:
 
 
 def warnings(sampler: Sampler, carrier: str, total_bytes: int, exceeded: dict[str, float]) -> list[str]:
-    """What the figures do not say: which counter they are of, what was not counted, what is absent."""
+    """Return warnings about the figures: their counter, uncounted traffic, missing counters."""
     sentences = []
     if carrier != NETWORK:
         sentences.append(
@@ -160,7 +160,7 @@ def warnings(sampler: Sampler, carrier: str, total_bytes: int, exceeded: dict[st
 
 
 def flow_warnings(carrier: str, mb_per_s: float) -> list[str]:
-    """The warning of a rate that one TCP connection may have limited, whatever the instance or the storage can do."""
+    """Return the warning about a rate that one TCP connection may have limited instead of instance or storage."""
     if carrier != NETWORK or mb_per_s < FLOW_BOUND_SHARE * SINGLE_FLOW_MB_PER_S:
         return []
     return [

@@ -41,7 +41,7 @@ WALLS = {"none": "", "first": ", all end when the first worker is done"}
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """What is wrong with the parameters."""
+    """Return the problems of the parameters."""
     wrong = integer_problems(params, files=1, threads=1, file_bytes=0)
     if params.get("at_most_s") is not None:
         wrong += integer_problems(params, at_most_s=1)
@@ -66,7 +66,7 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
-    """Find the files that the phase before has left, or make what is asked for outside of the time; arm the engine."""
+    """Find the files of the phase before, or make them outside of the measured time; start the engine at its gate."""
     params = step.params
     files = Files.of(step, workspace)
     workers = files.workers_of(params["phase"])
@@ -163,7 +163,7 @@ class Files:
 
     @classmethod
     def empty(cls, workspace: Workspace, params: dict[str, Any], series: str, note: str) -> Files:
-        """The directories, made outside of the time; `counts` are what is to be created."""
+        """Make the directories outside of the measured time. `counts`: files to create."""
         threads, instance = params["threads"], workspace.target.parent
         is_shared = params["directories"] == "fleet"
         # Beside the folders of all instances; where each has a storage of its own, nobody else comes there.
@@ -192,7 +192,7 @@ class Files:
                 create(name.encode())
 
     def after(self, phase: str, counts: list[int], *, is_cut: bool) -> None:
-        """Check what a phase did and note what it has left. Raises WorkIncomplete where files are missing or left."""
+        """Check a phase and note its remaining files. Raises WorkIncomplete if files are missing or left over."""
         wanted = sum(self.counts)
         if phase == "list":
             if sum(counts) < wanted or (not self.is_shared and sum(counts) > wanted):
@@ -220,7 +220,7 @@ class Files:
         Path(self.note).write_text(json.dumps(asdict(files)))
 
     def _end(self, counts: list[int], *, is_cut: bool) -> None:
-        """Remove the directories, and what a stonewall has left in them."""
+        """Remove the directories, with files that a stonewall has left in them."""
         Path(self.note).unlink(missing_ok=True)
         for number, count in enumerate(counts if is_cut else []):
             for name in self.names(number)[count:]:

@@ -37,7 +37,7 @@ READ_AGAIN = 16
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """What is wrong with the parameters."""
+    """Return the problems of the parameters."""
     wrong = integer_problems(params, requests=1, object_bytes=0, threads=1)
     wrong += choice_problems(params, operation=(*engine.OPERATIONS, MIX)) + engines.rate_problems(params)
     for name in ("objects", "part_bytes", "keys_per_list", "keys_per_delete", "prefixes"):
@@ -60,7 +60,7 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
-    """Put what is to be read or deleted, outside of the time, and arm the engine."""
+    """PUT the objects to read or delete outside of the measured time, and start the engine at its gate."""
     mount, params = job.mount, step.params
     if mount.get("client") != CLIENT:
         raise JobInvalid(f"requests for objects need a mount with client {CLIENT}, not {mount['kind']}")
@@ -132,9 +132,9 @@ class Keeper:
             self._by_hands(range(count), lambda number: self._bucket.putting(kind, number)())
 
     def verify_and_remove(self) -> None:
-        """Hold what the step wrote and deleted against what it should have, then remove it all.
+        """Compare the written and deleted objects with the plan, then remove all.
 
-        Raises WorkIncomplete. DELETE requests cost nothing, so nothing is kept for longer than its step.
+        Raises WorkIncomplete. DELETE requests are free, so no object is kept longer than its step.
         """
         bucket, plan = self._bucket, self._plan
         with translated(f"LIST s3://{plan['bucket']}/{plan['root']}/{plan['step']}"):
@@ -175,7 +175,7 @@ class Keeper:
 
 
 def read_engine(report: Path, params: dict[str, Any], plan: dict[str, Any]) -> Outcome:
-    """Rates, latencies of each operation, and what S3 refused."""
+    """Return rates, latencies of each operation, and refusals by S3."""
     requests = sum(plan["requests"].values())
     done = engines.read_report(report, threads=plan["threads"], operations=requests)
     extra = [said for said in engines.read_reports(report) if "by_operation" in said]
@@ -230,7 +230,7 @@ def read_engine(report: Path, params: dict[str, Any], plan: dict[str, Any]) -> O
 
 
 def words_of(plan: dict[str, Any]) -> str:
-    """What was asked for, as the command of a sample."""
+    """Return the requests in words, as the command of a sample."""
     names = {"put": "PUT", "get": "GET", "head": "HEAD", "list": "LIST", "delete": "DELETE"}
     asked = ", ".join(f"{count} {names[name]}" for name, count in plan["requests"].items())
     parts = f" in parts of {plan['part_bytes']}" if plan["part_bytes"] else ""

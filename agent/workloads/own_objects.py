@@ -17,7 +17,7 @@ ENDPOINT = "AWS_ENDPOINT_URL"
 
 
 def variables(mount: dict[str, Any], params: dict[str, Any], folder: Path) -> dict[str, str]:
-    """What a command has to know of a bucket, once its objects are there, which a file in `folder` notes."""
+    """Return the environment variables of a command about its bucket. Its objects exist then; `folder` notes them."""
     prefix, region = mount["prefix"], mount["region"]
     named = {"S3_BUCKET": mount["bucket"], "S3_PREFIX": prefix, "AWS_REGION": region, "AWS_DEFAULT_REGION": region}
     if ENDPOINT in os.environ:

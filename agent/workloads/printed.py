@@ -64,7 +64,7 @@ def _number(name: str, metric: dict[str, Any]) -> Number:
 
 
 def read(numbers: Sequence[Number], ended: Ended) -> dict[str, float]:
-    """Return each number as the last line that has it says; raises NumberMissing for what is not there or no number."""
+    """Return each number from the last line that has it. Raises NumberMissing if it is missing or no number."""
     if not numbers:
         return {}
     lines = list(_lines(ended.stdout))

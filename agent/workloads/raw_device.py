@@ -1,4 +1,4 @@
-"""A device without a file system as what a workload writes: which one it is, and what must be on it to be read."""
+"""Work on a raw device without a file system: finding it, and writing the data that a job will read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def of_step(job: Job, step: Step, workspace: Workspace) -> Path | None:
 
 
 def filling(options: dict[str, Any]) -> dict[str, Any]:
-    """fio's options that write once what a job on a device will read: by one job, unless each has a part of its own."""
+    """Return fio's options to write the data that a job will read: by one job, unless each has its own part."""
     jobs = {"numjobs": options.get("numjobs", 1)} if options.get("offset_increment") else {}
     kept = {name: options[name] for name in PLACES if name in options}
     return {"rw": "write", "bs": "1M", "direct": 1, **kept, **jobs}

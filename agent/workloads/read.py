@@ -1,4 +1,4 @@
-"""Reads of records, sequential or random: each instance writes its data once, what was read is checked."""
+"""Read records, sequentially or randomly. Each instance writes its data once, and reads are checked."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PLAYED_S3 = "S3 was played by the local cloud: these figures are an emulation's"
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """What is wrong with the parameters."""
+    """Return the problems of the parameters."""
     wrong = integer_problems(
         params, records=1, record_bytes=64, page_bytes=64, records_per_request=1, threads=1, data_bytes=64
     )
@@ -162,7 +162,7 @@ def write_records(params: dict[str, Any], path: Path) -> None:
 
 
 def tool_of(reader: str) -> dict[str, str]:
-    """What read: the engine itself, or the client that it uses."""
+    """Return the reading tool: the engine itself, or the client that it uses."""
     if reader in ("file", "file-server"):
         return {"name": "engine", "version": agent.VERSION}
     if reader == "boto3":
@@ -171,7 +171,7 @@ def tool_of(reader: str) -> dict[str, str]:
 
 
 def past_cache(plan: dict[str, Any]) -> str:
-    """What stood between the reader and the storage; between an object and its reader stands nothing."""
+    """Describe in words how reads pass the page cache. Empty for objects, which have none."""
     where = {"file": "", "file-server": " on the server"}.get(plan["reader"])
     if where is None:
         return ""

@@ -24,7 +24,7 @@ WORK, CACHE = "/workspace", "/cache"
 
 
 def cache_problems(params: dict[str, Any]) -> list[str]:
-    """What is wrong with the folder of the cache."""
+    """Return the problems of the cache's folder."""
     path = PurePosixPath(str(params.get("cache_path") or DEFAULT_CACHE))
     if path.is_absolute() or ".." in path.parts:
         return [f"cache_path: {params['cache_path']!r} must be a path below the storage"]
@@ -38,7 +38,7 @@ def shell(command: str) -> list[str]:
 
 @dataclass(frozen=True)
 class ShellWorkload:
-    """One type of such workloads; its methods are what the module of a workload offers."""
+    """One type of these workloads. Its methods are the interface of a workload's module."""
 
     timed: str  # the parameter with the command that is timed
     folder: str  # the variable with the folder that is new for each step
@@ -47,7 +47,7 @@ class ShellWorkload:
     cpu_metric: str
 
     def problems(self, params: dict[str, Any]) -> list[str]:
-        """What is wrong with the parameters."""
+        """Return the problems of the parameters."""
         sentences = integer_problems({"jobs": 1, **params}, jobs=1)
         if "object_bytes" in params:
             sentences += integer_problems(params, objects=1, object_bytes=own_objects.RECORD_BYTES)
@@ -63,7 +63,7 @@ class ShellWorkload:
         return sentences + cache_problems(params)
 
     def tools(self, params: dict[str, Any]) -> set[str]:
-        """The programs that a point needs; what its commands call is theirs to say."""
+        """Return the programs that a point needs, without those that its commands call."""
         return {containers.engine()} if params.get("container") else {"bash"}
 
     def calibration(self, params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
@@ -133,7 +133,7 @@ class ShellWorkload:
 
 
 def _reading(trial: Trial, job: Job, params: dict[str, Any]) -> Trial:
-    """The same of a command that reads objects: with the bytes of all of them, and what speaks against that."""
+    """Return the trial of a command that reads objects, whose outcome has their bytes and warnings."""
     read_bytes = own_objects.total_bytes(params)
 
     def read_objects(armed: Armed, ended: list[Ended]) -> Outcome:

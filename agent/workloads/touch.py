@@ -29,7 +29,7 @@ LEAST_CALIBRATED, CALIBRATED_PER_THREAD = 5_120, 1_024
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """What is wrong with the parameters."""
+    """Return the problems of the parameters."""
     wrong = integer_problems(params, files=1, threads=1) + engines.rate_problems(params)
     tools_and_syncs = {"tool": ("engine", "touch", "parallel"), "sync": tuple(SYNCS)}
     return wrong + choice_problems(params, directories=("shared", "own"), **tools_and_syncs)
@@ -141,7 +141,7 @@ def read_engine(report: Path, params: dict[str, Any]) -> Outcome:
 
 
 def engine_outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
-    """What the engine's report says of a step."""
+    """Return the outcome of a step from the engine's report."""
     metrics = {**_metrics(done.operations, done.duration_s), **done.latency_metrics("create_lat", (50, 99))}
     if params["sync"] != "end":
         # There the last create waits for all others, which is no stall.

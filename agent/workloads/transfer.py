@@ -47,7 +47,7 @@ CHUNK_BYTES = 1 << 20
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """What is wrong with the parameters."""
+    """Return the problems of the parameters."""
     sentences = integer_problems(params, files=1, file_bytes=1)
     sentences += choice_problems(params, tool=tuple(PROGRAMS))
     if params.get("threads") is not None:
@@ -154,7 +154,7 @@ def verify(source: DataSet, target: Path, *, is_flat: bool, seed: int) -> None:
 
 
 def checksum(path: Path) -> str:
-    """SHA-256 of a file as its storage has it: what is in memory of it is given up first."""
+    """Return the SHA-256 of a file on its storage. Its cached pages are dropped first."""
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

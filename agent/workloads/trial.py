@@ -13,7 +13,7 @@ from agent.programs.processes import Armed, Ended
 
 @dataclass
 class Outcome:
-    """What a verified trial says."""
+    """Result of a verified trial."""
 
     metrics: dict[str, float]
     work: dict[str, float]
@@ -33,7 +33,7 @@ class Outcome:
 
 @dataclass
 class Trial:
-    """Programs at their gate, and how to verify and read what they will have done."""
+    """Programs at their gate, with functions to verify and read their results."""
 
     armed: Armed
     workers: int

@@ -72,7 +72,7 @@ bitbake "$1"
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """What is wrong with the parameters."""
+    """Return the problems of the parameters."""
     sentences = [
         f"{name}: {params.get(name)!r} must match {safe.pattern}"
         for name, safe in SAFE.items()
@@ -148,7 +148,7 @@ def _at(marker: Path, params: dict[str, Any], tool: dict[str, Any]) -> dict[str,
 
 
 def _built(build: Path, params: dict[str, Any], tool: dict[str, Any], fetched: dict[str, float]) -> Outcome:
-    """What bitbake has deployed: without an image, its word that all went well is worth nothing."""
+    """Return the outcome of a build. Raises WorkIncomplete if bitbake reports success without an image."""
     deployed = (build / "poky/build/tmp/deploy/images").glob(f"*/{params['image']}*")
     sizes = [path.stat().st_size for path in deployed if path.is_file()]
     if not sum(sizes):
