@@ -104,8 +104,11 @@ def test_the_help_has_each_command_in_one_group_and_one_example_for_each_group()
 
 
 def test_every_right_that_the_command_needs_of_its_user_is_documented():
-    source = "\n".join(path.read_text() for path in (ROOT / "cli").rglob("*.py"))
-    called = {*re.findall(r"\.([a-z_0-9]+)\(", source), *re.findall(r'get_paginator\("([a-z_0-9]+)"', source)}
+    # `matrix verify` passes its own client to ways_out, so these calls are the user's too.
+    paths = [*(ROOT / "cli").rglob("*.py"), ROOT / "functions" / "matrix" / "plan" / "ways_out.py"]
+    source = "\n".join(path.read_text() for path in paths)
+    named = re.findall(r'(?:get_paginator|listed)\("([a-z_0-9]+)"', source)
+    called = {*re.findall(r"\.([a-z_0-9]+)\(", source), *named}
     page = (ROOT / "docs" / "privilege.md").read_text()
     asked = next(line for line in page.splitlines() if line.startswith("| Who may use it?"))
 
