@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from matrix.input.workloads import MODELS as WORKLOADS
 from storages.clouds import FILE_SYSTEMS, OF_INSTANCES
 from storages.metrics import METRICS
 from storages.models import MODELS
@@ -100,3 +101,50 @@ def test_no_module_names_a_storage_that_is_not_its_own():
 def test_each_registry_has_every_type():
     assert METRICS.keys() == MODELS.keys()
     assert {*FILE_SYSTEMS, *OF_INSTANCES} == MODELS.keys()
+
+
+# Who names a type of workload outside of its modules, each with the reason.
+MAY_NAME_A_WORKLOAD = {
+    "functions/matrix/answer/costs.py": "published builds have no samples to count",
+    "functions/matrix/answer/decision/questions.py": "each create of touch is a change, of metadata some phases are",
+    "functions/matrix/check/objective.py": "a command declares metrics of its own",
+    "functions/matrix/check/rules.py": "a rule about what transfer reads its files from",
+    "functions/matrix/input/matrix.py": "examples in the schema",
+    "functions/matrix/plan/ways_out.py": "programs that Ubuntu has",
+    "functions/matrix/report/charts/timeline.py": "how builds are counted over time",
+    "functions/matrix/report/charts/totals.py": "how builds are counted over a fleet",
+    "functions/matrix/report/parts.py": "a tag of HTML",
+    "functions/matrix/report/shell.py": "a tag of HTML",
+    "functions/matrix/terms/metrics.py": "what their duration is called",
+    "functions/matrix/terms/names.py": "what fio's points are called",
+    "functions/matrix/text/bottlenecks.py": "tools, which are called like workloads",
+    "agent/programs/tools.py": "programs, which are called like workloads",
+    "cli/inputs/room.py": "workloads whose sizes stand in the matrix",
+    "cli/inputs/starting.py": "what a matrix begins with",
+    "cli/selftest/fleets.py": "a matrix",
+    "cli/selftest/hard.py": "a matrix",
+    "cli/selftest/live.py": "a matrix",
+    "cli/tables/result_tables.py": "fio alone has reads and writes apart",
+    "cli/verify/measurements.py": "matrices",
+    "local/instances/vm/image.py": "a program",
+}
+# These are also phases, operations, folders or fields: they count where a `type` is compared with them.
+ALSO_OTHER_WORDS = {"read", "delete", "metadata", "objects", "export", "command", "build"}
+OF_WORKLOADS = ("functions/matrix/input/workloads/", "agent/workloads/", "functions/matrix/published/")
+
+
+def _workloads_in(file: Path) -> set[str]:
+    nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+    compared = [node for node in nodes if isinstance(node, ast.Compare) and "type" in ast.unparse(node)]
+    within = [each for node in compared for each in ast.walk(node) if isinstance(each, ast.Constant)]
+    plain = [node for node in nodes if isinstance(node, ast.Constant) and node.value not in ALSO_OTHER_WORDS]
+    texts = {node.value for node in (*within, *plain) if isinstance(node.value, str)}
+    return texts & WORKLOADS.keys()
+
+
+def test_no_module_names_a_workload_that_is_not_its_own():
+    files = [file for top in ("functions", "agent", "cli", "local") for file in (ROOT / top).rglob("*.py")]
+    named = {str(file.relative_to(ROOT)): _workloads_in(file) for file in files}
+    foreign = {path: names for path, names in named.items() if names and not path.startswith(OF_WORKLOADS)}
+
+    assert foreign.keys() == MAY_NAME_A_WORKLOAD.keys(), foreign
