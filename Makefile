@@ -154,7 +154,7 @@ mutants: $(VENV)/.dev  ## Change code about money and verdicts in small ways, se
 privilege: $(VENV)/.dev  ## Write the tables of docs/privilege.md: who may do what, from the template and AWS's reference
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.privilege_table
 
-calls: $(VENV)/.dev  ## Write the calls that `matrix verify` asks AWS about, from runs on the local cloud (2 minutes)
+calls: $(VENV)/.dev  ## Write the calls that `matrix verify` asks AWS about, from runs on the local cloud (3 minutes)
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.role_calls
 
 proof: $(VENV)/.dev  ## Write docs/records/proof.md: each claim about AWS and how it is proved

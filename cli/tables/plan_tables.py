@@ -67,7 +67,10 @@ def _grid_title(plan: PlanDocument) -> str:
     together = f", {workloads} workloads together" if workloads > 1 else ""
     types = _instance_types(plan)
     each = f" of {types[0]}" if len(types) == 1 else ""
-    return f"Expected cost in US dollars: each storage by itself, and with so many instances{each}{together}"
+    return (
+        "Expected cost in US dollars: each storage with the bytes and requests that it charges for, and so many "
+        f"instances{each}{together}"
+    )
 
 
 def grid(plan: PlanDocument) -> TextTable:
@@ -75,7 +78,7 @@ def grid(plan: PlanDocument) -> TextTable:
     table = TextTable()
     table.add_column("Storage")
     sizes = sorted({cell["fleet"]["count"] for cell in plan["cells"]})
-    for head in ("itself", *(f"{size} ×" for size in sizes)):
+    for head in ("storage", *(f"{size} ×" for size in sizes)):
         table.add_column(head, justify="right", no_wrap=True)
     # The models of storages need pydantic: a quarter of a second that `matrix --help` does not wait for.
     from storages.models import is_shared

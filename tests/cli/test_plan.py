@@ -49,7 +49,7 @@ def test_a_plan_shows_what_each_storage_costs_with_each_size_of_the_fleet_and_th
         kind = (cell["storage"]["type"], cell["fleet"].get("placement"), cell["fleet"]["count"])
         costs[kind] = costs.get(kind, 0.0) + cell["cost_usd"]["expected"]
     start = next(number for number, line in enumerate(lines) if line.startswith("Storage"))
-    assert lines[start].split() == ["Storage", "itself", "1", "×", "4", "×"]
+    assert lines[start].split() == ["Storage", "storage", "1", "×", "4", "×"]
     rows = {line.split("  ")[0]: line.split()[-2:] for line in lines[start + 1 : start + 5]}
     written = {name: [f"{costs[kind]:.3f}" for kind in kinds] for name, kinds in {
         "EBS gp3": [("ebs", None, 1), ("ebs", None, 4)], "EFS elastic": [("efs", None, 1), ("efs", None, 4)],

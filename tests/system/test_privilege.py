@@ -24,15 +24,21 @@ from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, path_without, start
 
 from cli.verify.permissions import CALLS
 from local import recording
+from storages.models import MODELS
 
 FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
 ONTAP = {"type": "fsx-ontap", "name": "ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
 EXPRESS = {"type": "s3-express", "name": "express"}
 FILES = {"type": "s3-files", "name": "files", "importTrigger": "onFileAccess"}
+LUSTRE = {"type": "fsx-lustre", "name": "lustre", "deploymentType": "PERSISTENT_2", "storageCapacityGiB": 1200,
+          "throughputMBpsPerTiB": 125}  # fmt: skip
+BY_OBJECTS = {"type": "mountpoint", "name": "by-objects", "storageClass": "EXPRESS_ONEZONE"}
+LOCAL_DISK = {"type": "instance-store", "name": "local-disk"}
 STORAGES = [EFS | {"name": "efs"}, EBS | {"name": "ebs"}, FSX | {"name": "fsx"}, {"type": "s3", "name": "s3"}]
 BY_IAM = EFS | {"name": "by-iam", "tls": True, "iam": True}
 MULTI_AZ = FSX | {"name": "multi-az", "deploymentType": "MULTI_AZ_1", "throughputCapacityMBps": 160}
 ONE_ZONE = EFS | {"name": "one-zone", "deployment": "oneZone"}
+EVERY_MOUNT = [*STORAGES[:3], FILES, ONTAP, LUSTRE, BY_OBJECTS, BY_IAM, ONE_ZONE, MULTI_AZ]
 SERVER = {"type": "file-server", "instanceType": "m6i.large"}
 READ = {"type": "read", "records": 64, "pageBytes": "64KiB", "threads": 1}
 ONE, TWO = ({"instanceType": "m6i.large", "count": count} for count in (1, 2))
@@ -103,11 +109,14 @@ def good_ones(cloud: Cloud) -> Run:
     """
     with owned_efs(cloud) as owned:
         theirs = {"type": "efs", "fileSystemId": owned.id, "name": "theirs"}
-        every_mount = [*STORAGES[:3], FILES, ONTAP, BY_IAM, ONE_ZONE, MULTI_AZ, theirs]
-        run = cloud.run("first", matrix(storage=every_mount, budgetUsd=99), partial(_leave_things_behind, cloud))
+        run = cloud.run(
+            "first", matrix(storage=[*EVERY_MOUNT, theirs], budgetUsd=99), partial(_leave_things_behind, cloud)
+        )
         assert run.status == "SUCCEEDED", run.describe()
     read = cloud.run("read", matrix(storage=[STORAGES[3], EXPRESS, SERVER], workload=[READ]))
     assert read.status == "SUCCEEDED", read.describe()
+    on_disks = matrix(storage=[LOCAL_DISK], fleet=[{"instanceType": "m6id.large", "count": 1}])
+    assert cloud.run("on-disks", on_disks).status == "SUCCEEDED"
     with owned_volume(cloud) as volume:
         kept = {"volumeType": "gp3", "sizeGiB": 8, "volumeId": volume.id, "mayWrite": True}
         assert cloud.run("kept", matrix(storage=[{"type": "ebs", **kept}], fleet=[ONE])).status == "SUCCEEDED"
@@ -212,6 +221,14 @@ def made(cloud: Cloud, decisions: list[dict[str, Any]]) -> list[exchanges.Exchan
     """Every call of all runs, with its answer."""
     assert decisions
     return exchanges.read(cloud.folder / RECORD)
+
+
+def test_every_storage_is_in_these_runs():
+    """A storage in none has no proof of its rights, and no request of it is held against AWS's models."""
+    measured = {each["type"] for each in (*EVERY_MOUNT, STORAGES[3], EXPRESS, SERVER, LOCAL_DISK)}
+
+    # An NFS server that exists is not AWS's: nobody makes a call for it.
+    assert measured == MODELS.keys() - {"nfs"}
 
 
 def test_aws_would_have_accepted_every_request_of_runs_on_every_storage(made: list[exchanges.Exchange]):

@@ -91,8 +91,8 @@ def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[s
     rule = (
         "exists: it is only read, and its requests are billed"
         if storage.is_only_read
-        else "exists: it is measured in a folder named by the run, which is removed, and neither changed, tagged nor"
-        " deleted; its traffic is billed, and whoever else uses it is disturbed and in the figures"
+        else "exists: the run works in a folder of its own and removes that folder; the file system itself is not"
+        " changed, tagged or deleted; its traffic is billed, and whoever else uses it is disturbed and in the figures"
     )
     if not storage.is_only_read and not storage.is_written_in(storage.document):
         rule = "exists: it is mounted read-only, and neither changed, tagged nor deleted"

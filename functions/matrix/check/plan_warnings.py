@@ -1,12 +1,15 @@
 """Warnings of figures that would be of something else than the storage: memory, a cache, credits, a compressor."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from matrix.check.cells import Combination, path_of_workload
 from matrix.input.matrix import Matrix
 from matrix.input.workloads.fio import FioWorkload, cautions
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
+from matrix.input.workloads.shell import ASSUMED_BYTES_PER_S, ShellWorkload
 from matrix.input.workloads.touch import TouchWorkload
 from matrix.statistics.sample_size import needed
 from matrix.terms.figures import number, rough_duration
@@ -20,6 +23,8 @@ from storages.contracts.model import Storage
 LEAST_FIO_S = 1.0
 # With so many times the cache's bytes, at most half of what is read at random can have been answered by it.
 CACHES_TO_READ = 2
+# Of which a storage that charges by the bytes that a mount counts makes a figure.
+NOTHING_COUNTED = {"nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 0.0}
 
 
 def warning_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
@@ -30,6 +35,7 @@ def warning_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     yield from _short_tail_problems(matrix, cells)
     yield from _burst_problems(matrix)
     yield from _server_cache_problems(matrix, cells)
+    yield from _assumed_bytes_problems(matrix, cells)
     yield from _compression_problems(matrix)
 
 
@@ -108,10 +114,12 @@ def _burst_problems(matrix: Matrix) -> Problems:
         for burst in storage.bursts[:1]:
             scale, unit = (1.0, "IOPS") if burst.counts == "IOPS" else (1e6, "MB/s")
             lasts_s = burst.lasts_s(burst.most)
-            until = "as long as its credits last" if lasts_s is None else f"for {rough_duration(lasts_s)} from credits"
+            until = "from credits (AWS does not say for how long)" if lasts_s is None else (
+                f"for {rough_duration(lasts_s)} from credits"
+            )  # fmt: skip
             rule = (
                 f"has {number(burst.sustained / scale)} {unit} always ({burst.of}) and {number(burst.most / scale)}"
-                f" {until}: shorter steps measure the credits"
+                f" {until}: short steps measure the credits"
             )
             fix = "read the sustained figure in the report, and write objective.jobHours for a job that lasts longer"
             yield Problem(f"{path}.{storage.bursts_by}", storage.slug, rule, fix, is_warning=True)
@@ -127,19 +135,52 @@ def _server_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems
         path = path_of_workload(matrix, cell)
         if not points or path in warned:
             continue
-        stored = max(cell.workload.footprint(point, cell.storage, cell.fleet.count).stored_bytes for point in points)
+        stored, jobs = max(
+            (cell.workload.footprint(point, cell.storage, cell.fleet.count).stored_bytes, _jobs(point))
+            for point in points
+        )
         wanted = CACHES_TO_READ * cell.storage.cache_bytes
         if stored * cell.fleet.count < wanted:
             warned.add(path)
             name = "dataSize" if isinstance(cell.workload, ReadWorkload) else "size"
             rule = (
-                f"{cell.fleet.count} instances read {format_size(int(stored))} each, and the server of"
+                f"{_fleet_words(cell.fleet.count)} {format_size(int(stored))}"
+                f"{f' ({jobs} jobs together)' if jobs > 1 else ''}, and the server of"
                 f" {cell.storage.slug} caches {cell.storage.cache_bytes / 1e9:,.0f} GB: this measures its memory and"
                 " network, up to three times faster than its disks"
             )
-            gib = math.ceil(wanted / cell.fleet.count / 2**30)
-            fix = f'write {name} "{gib}GiB" or more to read from its disks; the report says what the cache answered'
+            gib = math.ceil(wanted / cell.fleet.count / jobs / 2**30)
+            fix = (
+                f'write {name} "{gib}GiB" or more{" (of each job)" if jobs > 1 else ""} to read from its disks, or '
+                "leave this fleet out; the report says what the cache answered"
+            )
             yield Problem(f"{path}.{name}", format_size(int(stored)), rule, fix, is_warning=True)
+
+
+def _jobs(point: Mapping[str, Any]) -> int:
+    """How many jobs of fio have a file of the given size each."""
+    return int((point.get("options") or {}).get("numjobs", 1))
+
+
+def _fleet_words(count: int) -> str:
+    return "1 instance reads" if count == 1 else f"{count} instances read"
+
+
+def _assumed_bytes_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a warning for each command or build on a storage that charges by bytes: how many it moves is not known."""
+    warned: set[str] = set()
+    for cell in cells:
+        path = path_of_workload(matrix, cell)
+        is_by_bytes = cell.storage.is_billed_by_use and cell.storage.metered_bytes(NOTHING_COUNTED) is not None
+        if path in warned or not isinstance(cell.workload, ShellWorkload) or not is_by_bytes:
+            continue
+        warned.add(path)
+        rule = (
+            f"{cell.storage.slug} charges by bytes, and how many it moves is not known: the plan assumes"
+            f" {ASSUMED_BYTES_PER_S / 1e6:.0f} MB/s each way on each instance, and no budget caps what is beyond"
+        )
+        fix = "run it with 1 instance first: the receipt has what it cost"
+        yield Problem(f"{path}.expectedSeconds", None, rule, fix, is_warning=True)
 
 
 def _compression_problems(matrix: Matrix) -> Problems:

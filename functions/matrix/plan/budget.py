@@ -34,8 +34,8 @@ def assumptions(budget_usd: float | None, cost: Cost) -> list[str]:
     if budget_usd is None or not cost.expected <= budget_usd < cost.high:
         return []
     return [
-        f"budgetUsd {budget_usd:,g} is what the run may cost at most: it is below the worst case of all cells, and one"
-        " whose own worst case no longer fits when it would begin is skipped"
+        f"budgetUsd {budget_usd:,g} is the most that the run may cost by its plan: it is below the worst case of all"
+        " cells, and one whose own worst case no longer fits when it would begin is skipped"
     ]
 
 

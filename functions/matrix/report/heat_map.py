@@ -173,7 +173,7 @@ def _legend(view: View) -> Markup:
         (any(map(is_open, judged_ones)), f"{OPEN}: not significant, or not replicated."),
         (
             any(map(expected_ahead, view.questions)),
-            "Expected first: not measured here, but better than the best at a smaller and at a larger fleet.",
+            "Expected first: not measured here, but with fewer and with more instances better than the best one here.",
         ),
         (
             any(each["ranked"] and each["lost"] for question in view.questions for each in question["candidates"]),

@@ -92,7 +92,10 @@ def answer(view: View) -> Markup:
 
 def _doubts(view: View) -> Iterator[Markup]:
     """The worst of what may be wrong with the answer, and a link to all warnings."""
-    lines = [tag("li", line) for line in doubts(view.summary, view.decision, view.called, MOST_DOUBTS)]
+    # Only tables of several comparisons have names in brackets.
+    lines = [
+        tag("li", line.removeprefix("( ) ")) for line in doubts(view.summary, view.decision, view.called, MOST_DOUBTS)
+    ]
     if lines:
         count = sum(1 for _ in every_warning(view.summary))
         more = [tag("p", tag("a", f"All {count} warnings", href="#warnings"), class_="quiet")] if count else []

@@ -180,9 +180,11 @@ def _expected_ahead(questions: list[Question], name: Name) -> Iterator[str]:
             missing.setdefault(_called(absence, questions, name), []).append((question, absence))
     for storage, there in missing.items():
         sizes = sorted({each["instances"] for _, absence in there for each in absence["neighbours"]})
+        where = _at([question for question, _ in there], questions).replace(" instances", "").replace(" instance", "")
+        others = f"all others{where or ' here'}" if _differ_in_size_only(questions) else "all others there"
         yield (
-            f"( ) Not measured{_at([question for question, _ in there], questions)}: {storage}, whose figures at "
-            f"{listed(map(str, sizes))} beat the best there. Measure it first."
+            f"( ) Not measured{where}: {storage}, whose figures at {listed(map(str, sizes))} beat {others}. "
+            "Measure it first."
         )
 
 

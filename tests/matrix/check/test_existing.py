@@ -29,7 +29,10 @@ def problems(document):
 def test_the_plan_says_what_will_be_done_with_it():
     [warning] = [each for each in check_matrix(matrix()).warnings if each.path == "storage[0].fileSystemId"]
 
-    assert "in a folder named by the run, which is removed, and neither changed, tagged nor deleted" in warning.rule
+    assert (
+        "in a folder of its own and removes that folder; the file system itself is not changed, tagged or deleted"
+        in warning.rule
+    )
 
 
 def test_it_takes_no_time_to_make_and_costs_its_traffic_alone():

@@ -398,7 +398,7 @@ def test_a_storage_in_a_result_is_known_to_be_shared_or_of_each_instance():
         ({"type": "ebs", "volumeType": "sc1", "sizeGiB": 1024}, "volumeType", "has 12.6 MB/s always"),
         (EFS | {"throughputMode": "bursting"}, "throughputMode", "has 1.05 MB/s always"),
         (FSX | {"throughputCapacityMBps": 64}, "throughputCapacityMBps",
-         "has 64.0 MB/s always (FSx disk throughput) and 1,024 as long as its credits last"),
+         "has 64.0 MB/s always (FSx disk throughput) and 1,024 from credits (AWS does not say for how long)"),
     ],
 )  # fmt: skip
 def test_a_storage_that_lives_on_credits_is_warned_about_before_it_costs(storage, field, words):
@@ -539,3 +539,28 @@ def test_no_other_storage_can_be_several_file_systems(storage):
     refused = problems_of(storage=[storage | {"fileSystems": 2}], workload=[READ])
 
     assert refused["storage[0].fileSystems"].rule == "is no field of the matrix format"
+
+
+@pytest.mark.parametrize(
+    ("storage", "is_warned"), [(EFS, True), (EFS | {"throughputMode": "bursting"}, False), (EBS, False)]
+)
+def test_a_command_whose_bytes_are_charged_is_warned_of_as_no_budget_caps_them(storage, is_warned):
+    warnings = plan(matrix(storage=[storage], workload=[COMMAND])).warnings
+
+    words = "10 MB/s each way on each instance, and no budget caps what is beyond"
+    assert [each["path"] for each in warnings if words in each["message"]] == (
+        ["workload[0].expectedSeconds"] if is_warned else []
+    )
+
+
+def test_the_way_out_of_a_server_cache_is_the_size_of_each_job():
+    jobs = FIO_READ | {"numjobs": 4, "size": "1G"}
+    [warning] = [
+        each["message"]
+        for each in plan(matrix(storage=[FSX], workload=[jobs])).warnings
+        if "caches 358 GB" in each["message"]
+    ]
+
+    assert "1 instance reads 4GiB (4 jobs together)" in warning
+    # 668 GiB are twice the cache.
+    assert 'write size "167GiB" or more (of each job)' in warning

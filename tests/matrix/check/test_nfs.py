@@ -38,7 +38,7 @@ def test_it_takes_no_time_to_make_costs_nothing_and_its_speed_is_said_to_be_gues
 def test_the_plan_says_that_it_is_left_as_it_was():
     [warning] = [each for each in check_matrix(matrix(NFS)).warnings if each.path == "storage[0].source"]
 
-    assert "neither changed, tagged nor deleted" in warning.rule
+    assert "the file system itself is not changed, tagged or deleted" in warning.rule
 
 
 @pytest.mark.parametrize(

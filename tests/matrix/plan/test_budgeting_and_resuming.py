@@ -172,4 +172,4 @@ def test_a_plan_says_what_its_budget_means_for_it():
     assert f"{riskiest} alone may cost" in skipping
     _, told, [capped] = budgeted(cost["expected"] + risks[riskiest] * 1.1)
     assert told == []
-    assert "is what the run may cost at most" in capped
+    assert "is the most that the run may cost by its plan" in capped
