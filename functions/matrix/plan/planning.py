@@ -187,7 +187,8 @@ def plan(
     cost += sum((file_system.cost for file_system in file_systems), Cost())
     cost += sum((image.cost for image in planned_images), Cost())
     warnings += book.warnings()
-    warnings += budget.warnings(matrix.budget_usd, cost, planned_cells)
+    # What refuses or skips stands before what only disturbs.
+    warnings[:0] = budget.warnings(matrix.budget_usd, cost, planned_cells)
     # Each storage with each type once, however many workloads, sizes and launches they have.
     pairs = {
         (cell.combination.storage.fingerprint, cell.combination.fleet.instance_type): cell for cell in _fresh(named)

@@ -97,8 +97,8 @@ def _doubts(view: View) -> Iterator[Markup]:
         tag("li", line.removeprefix("( ) ")) for line in doubts(view.summary, view.decision, view.called, MOST_DOUBTS)
     ]
     if lines:
-        count = sum(1 for _ in every_warning(view.summary))
-        more = [tag("p", tag("a", f"All {count} warnings", href="#warnings"), class_="quiet")] if count else []
+        has_more = any(True for _ in every_warning(view.summary))
+        more = [tag("p", tag("a", "All warnings", href="#warnings"), class_="quiet")] if has_more else []
         yield tag("div", tag("h3", "What may be wrong with it"), tag("ul", *lines), *more, class_="doubts")
 
 

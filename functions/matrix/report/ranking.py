@@ -15,6 +15,7 @@ from matrix.text.decisions import limit_words, open_words
 from matrix.text.headlines import claim, headline
 from matrix.text.rankings import OPEN, bottleneck_of, cost_unit, interval_of, parts, unclear
 from matrix.text.risks import risks_words
+from matrix.text.verdicts import SAME
 
 # Where there are more comparisons than this, those that are not seen first are packed.
 MOST_OPEN = 24
@@ -105,7 +106,10 @@ def _beside(view: View, question: Question, chosen: Candidate) -> str:
         return ""
     other = others[0]
     if other is ranked[0]:
-        return f"The fastest, {view.called(other)}, takes {ratio:.2f} times as long." if ratio < 1 else ""
+        if ratio >= 1:
+            return ""
+        by = "is less than 1 % faster" if ratio > 1 - SAME else f"takes {ratio:.2f} times as long"
+        return f"The fastest, {view.called(other)}, {by}."
     return f"The next, {view.called(other)}, is {ratio:.2f} times as slow."
 
 

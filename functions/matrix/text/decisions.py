@@ -9,7 +9,7 @@ from matrix.terms.figures import ASSUMED_BYTES, cost_words, money, quantity, rou
 from matrix.terms.metrics import metric_title
 from matrix.terms.names import tools_words
 from matrix.terms.objectives import BEST_VALUE_WITHIN
-from matrix.terms.verdicts import best_of, difference_of, is_open, judged, ranked_of
+from matrix.terms.verdicts import best_of, difference_of, expected_ahead, is_open, judged, ranked_of
 from matrix.text.replication import shortage_words
 from matrix.text.risks import median_words, risk_words, risks_words
 from matrix.text.verdicts import lost_words
@@ -166,7 +166,8 @@ def _of_ranking(question: Question, decision: Decision) -> list[str]:
     def described(candidate: Candidate, praise: str) -> str:
         return f"{candidate['storage']} is {praise}: {_figure(question, candidate)}{at_cost(candidate)}"
 
-    parts = [described(fastest, "fastest and cheapest" if cheapest is fastest else "fastest")]
+    among = " of those measured" if expected_ahead(question) else ""
+    parts = [described(fastest, f"fastest and cheapest{among}" if cheapest is fastest else f"fastest{among}")]
     if bargain is not fastest and decision["is_recommendation"]:
         praise = "and cheapest" if bargain is cheapest else "and cheaper"
         parts.append(described(bargain, f"within {NEAR} of it {praise}"))

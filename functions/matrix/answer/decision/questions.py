@@ -253,7 +253,9 @@ def _percentile(metric: MetricResult, values: FleetValues | None, level: float) 
         interval = metric.get("intervals", {}).get(name)
         doubt, carried = _doubt(metric, level)
         low, high, confidence = (
-            (interval["low"], interval["high"], interval["confidence"]) if interval else (None, None, CONFIDENCE)
+            (interval["low"], interval["high"], interval.get("confidence", CONFIDENCE))
+            if interval
+            else (None, None, CONFIDENCE)
         )
         return Percentile(level, float(stored), low, high, doubt, carried, confidence)
     # Only the worst value is known here. It is as bad as the percentile asked for, or worse, so it promises no more.
