@@ -85,5 +85,8 @@ def otherwise(resource_id: str, storage: StorageFields, described: Mapping[str, 
     """Yield each field in which the matrix describes it otherwise than its service does."""
     for field, actual in described.items():
         if storage.get(field) != actual:
-            fix = f"write {actual:g}" if isinstance(actual, float) else f"write {actual}" if actual else "leave it out"
+            has_none = actual is None or actual is False or actual == ""
+            fix = (
+                "leave it out" if has_none else f"write {actual:g}" if isinstance(actual, float) else f"write {actual}"
+            )
             yield Refusal(field, storage.get(field), f"{resource_id} has another", fix)

@@ -18,7 +18,7 @@ from aws.stack.clients import client as cached_client
 from aws.teardown import receipts
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.problems import InvalidMatrix
-from storages import clouds
+from storages import clouds, reach
 from storages.efs import cloud as efs
 from storages.fsx_openzfs import cloud as fsx_openzfs
 from storages.models import existing_id
@@ -393,3 +393,12 @@ def test_on_this_machine_the_agent_makes_the_folder_of_what_no_service_makes(sta
     assert mount["kind"] == "directory"
     assert mount["is_made_by_agent"]
     assert "is_made_by_agent" not in clouds.mount_of({"type": "efs"}, ["fs-1"], "r")
+
+
+@pytest.mark.parametrize(
+    ("actual", "fix"), [(0, "write 0"), (512, "write 512"), (None, "leave it out"), (2.0, "write 2")]
+)
+def test_a_field_that_is_zero_where_it_exists_is_told_as_zero_and_not_to_be_left_out(actual, fix):
+    [refusal] = reach.otherwise("fs-1", {"readCacheGiB": 64}, {"readCacheGiB": actual})
+
+    assert refusal.fix == fix
