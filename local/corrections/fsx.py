@@ -30,6 +30,8 @@ VERSIONS = {
     "SCRATCH_1": ("2.10", "2.12", "2.15"), "SCRATCH_2": ("2.10", "2.12", "2.15"),
     "PERSISTENT_1": ("2.10", "2.12", "2.15"), "PERSISTENT_2": ("2.12", "2.15"),
 }  # fmt: skip
+QUOTA_TIERING_MBPS = 100_000
+STEP_MBPS, MOST_MBPS, CACHE_GIB = 4_000, 2_000_000, (32, 131_072)  # of Intelligent-Tiering; the cache for each step
 # GiB of all scratch file systems, and of all of each persistent type (Lustre guide, service quotas).
 QUOTA_GIB = 100_800
 
@@ -64,7 +66,7 @@ def _refuse_wrong(backend: Any, request: Document) -> None:
         settings = request["open_zfs_configuration"] if kind == "OPENZFS" else {}
         provisions = request.get("storage_capacity") or "DiskIopsConfiguration" in settings
         if settings.get("DeploymentType") != "MULTI_AZ_1" or provisions or len(request.get("subnet_ids") or []) != 2:  # noqa: PLR2004
-            message = "INTELLIGENT_TIERING is OpenZFS MULTI_AZ_1 in two subnets, without StorageCapacity and IOPS."
+            message = "Of OpenZFS INTELLIGENT_TIERING is MULTI_AZ_1 in two subnets, without StorageCapacity and IOPS."
             raise FsxError("BadRequest", message)
 
 
@@ -78,9 +80,11 @@ def _refuse_wrong_lustre(backend: Any, request: Document) -> None:
     gib, throughput = request.get("storage_capacity") or 0, settings.get("PerUnitStorageThroughput")
     metadata = settings.get("MetadataConfiguration") or {}
     version = request.get("file_system_type_version") or _default_version(settings)
+    is_tiering = request.get("storage_type") == "INTELLIGENT_TIERING"
     step = 3_600 if deployment == "SCRATCH_1" else 2_400
     refused = {
-        f"StorageCapacity {gib} is not 1200, 2400 or a multiple of {step}.": gib not in (1_200, 2_400)
+        f"StorageCapacity {gib} is not 1200, 2400 or a multiple of {step}.": not is_tiering
+        and gib not in (1_200, 2_400)
         and (gib <= 0 or gib % step),
         "Lustre file systems have exactly one subnet.": len(request.get("subnet_ids") or []) != 1,
         f"FileSystemTypeVersion {version} is none of {deployment}.": version not in VERSIONS[deployment],
@@ -94,16 +98,49 @@ def _refuse_wrong_lustre(backend: Any, request: Document) -> None:
         f"Metadata Iops {metadata.get('Iops')} cannot be provisioned.": "Iops" in metadata
         and metadata["Iops"] not in (1_500, 3_000, 6_000, *range(12_000, 192_001, 12_000)),
     }
-    if throughput not in THROUGHPUTS.get(deployment, (None,)):
+    refused |= _refused_of_tiering(deployment, gib, settings) if is_tiering else _refused_of_ssd(settings)
+    if not is_tiering and throughput not in THROUGHPUTS.get(deployment, (None,)):
         raise FsxError("InvalidPerUnitStorageThroughput", f"{throughput} MB/s/TiB is none of {deployment}.")
     for message, is_refused in refused.items():
         if is_refused:
             raise FsxError("BadRequest", message)
+    provisioned = [
+        (each.lustre_configuration or {}).get("ThroughputCapacity", 0) for each in backend.file_systems.values()
+    ]
+    mbps = sum(provisioned) + settings.get("ThroughputCapacity", 0)
+    if mbps > QUOTA_TIERING_MBPS:
+        raise FsxError(
+            "ServiceLimitExceeded", f"{mbps} MB/s of Intelligent-Tiering are more than {QUOTA_TIERING_MBPS}."
+        )
     others = [
-        each.storage_capacity for each in backend.file_systems.values() if _family(each) == _family_of(deployment)
+        each.storage_capacity or 0 for each in backend.file_systems.values() if _family(each) == _family_of(deployment)
     ]
     if sum(others) + gib > QUOTA_GIB:
         raise FsxError("ServiceLimitExceeded", f"{sum(others) + gib} GiB of {deployment} are more than {QUOTA_GIB}.")
+
+
+def _refused_of_tiering(deployment: str, gib: int, settings: Document) -> dict[str, bool]:
+    """Return what is wrong with Lustre on Intelligent-Tiering, each with whether this one is so."""
+    mbps = settings.get("ThroughputCapacity", 0)
+    cache, metadata = settings.get("DataReadCacheConfiguration") or {}, settings.get("MetadataConfiguration") or {}
+    mode, size = cache.get("SizingMode"), cache.get("SizeGiB")
+    least, most = (each * mbps // STEP_MBPS for each in CACHE_GIB)
+    return {
+        "Of Lustre INTELLIGENT_TIERING is PERSISTENT_2, without StorageCapacity and PerUnitStorageThroughput.": (
+            deployment != "PERSISTENT_2" or bool(gib) or "PerUnitStorageThroughput" in settings
+        ),
+        f"ThroughputCapacity {mbps} is no multiple of {STEP_MBPS}.": not 0 < mbps <= MOST_MBPS or mbps % STEP_MBPS != 0,
+        "INTELLIGENT_TIERING needs DataReadCacheConfiguration with a SizingMode.": mode is None,
+        "SizeGiB is for SizingMode USER_PROVISIONED, which needs it.": (mode == "USER_PROVISIONED")
+        != (size is not None),
+        f"SizeGiB {size} is not from {least} to {most}.": size is not None and not least <= size <= most,
+        "Metadata Iops of INTELLIGENT_TIERING are 6000 or 12000.": metadata.get("Iops") not in (6_000, 12_000),
+    }
+
+
+def _refused_of_ssd(settings: Document) -> dict[str, bool]:
+    message = "ThroughputCapacity and DataReadCacheConfiguration are of INTELLIGENT_TIERING."
+    return {message: "ThroughputCapacity" in settings or "DataReadCacheConfiguration" in settings}
 
 
 def _family(file_system: Any) -> str:

@@ -776,11 +776,15 @@ def zfs_has_from_64_gib_on(request: dict[str, Any]) -> Iterator[str]:
     more=(
         "fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html",
         "fsx/latest/APIReference/API_CreateFileSystemLustreMetadataConfiguration.html",
+        "fsx/latest/APIReference/API_LustreReadCacheConfiguration.html",
     ),
-    unproved="that a scratch system with a throughput or a key of its own is refused, and not made without them",
+    unproved="that Intelligent-Tiering with a capacity, and scratch with a throughput or a key of its own, are refused,"
+    " and not made without them",
 )
 def lustre_is_of_the_sizes_and_throughputs_of_its_type(request: dict[str, Any]) -> Iterator[str]:
     """1,200 GiB, 2,400 GiB or multiples of that, one subnet; only Persistent_2 has throughput, metadata IOPS and a key.
+
+    On Intelligent-Tiering it has steps of 4,000 MB/s, 6,000 or 12,000 metadata IOPS and a read cache, and no capacity.
 
     Without a type FSx makes SCRATCH_1, without a version 2.10, to which newer clients do not talk.
     """
@@ -790,9 +794,12 @@ def lustre_is_of_the_sizes_and_throughputs_of_its_type(request: dict[str, Any]) 
     kind, throughput = settings.get("DeploymentType"), settings.get("PerUnitStorageThroughput")
     if kind not in ("SCRATCH_2", "PERSISTENT_2") or request.get("FileSystemTypeVersion") not in ("2.12", "2.15"):
         yield f"LustreConfiguration.DeploymentType: {kind} of version {request.get('FileSystemTypeVersion')}"
-    if size != 1_200 and (not size or size % 2_400):
+    is_tiering = request.get("StorageType") == "INTELLIGENT_TIERING"
+    if is_tiering:
+        yield from _wrong_with_tiering_of_lustre(kind, size, settings)
+    elif size != 1_200 and (not size or size % 2_400):
         yield f"StorageCapacity: {size} GiB is neither 1200 nor a multiple of 2400"
-    if throughput not in ((125, 250, 500, 1_000) if kind == "PERSISTENT_2" else (None,)):
+    if not is_tiering and throughput not in ((125, 250, 500, 1_000) if kind == "PERSISTENT_2" else (None,)):
         yield f"LustreConfiguration.PerUnitStorageThroughput: {throughput} is none of {kind}"
     if len(request.get("SubnetIds", [])) != 1:
         yield f"SubnetIds: {request.get('SubnetIds')} for Lustre"
@@ -801,3 +808,18 @@ def lustre_is_of_the_sizes_and_throughputs_of_its_type(request: dict[str, Any]) 
     metadata = settings.get("MetadataConfiguration", {})
     if "Iops" in metadata and metadata["Iops"] not in (1_500, 3_000, 6_000, *range(12_000, 192_001, 12_000)):
         yield f"LustreConfiguration.MetadataConfiguration.Iops: {metadata['Iops']} is not offered"
+
+
+def _wrong_with_tiering_of_lustre(kind: str | None, size: int, settings: dict[str, Any]) -> Iterator[str]:
+    if kind != "PERSISTENT_2" or size or "PerUnitStorageThroughput" in settings:
+        yield "StorageType: INTELLIGENT_TIERING has no capacity and no throughput for each TiB, and is PERSISTENT_2"
+    mbps, cache = settings.get("ThroughputCapacity", 0), settings.get("DataReadCacheConfiguration", {})
+    if not 0 < mbps <= 2_000_000 or mbps % 4_000:
+        yield f"LustreConfiguration.ThroughputCapacity: {mbps} is no multiple of 4000"
+    gib, steps = cache.get("SizeGiB"), mbps // 4_000
+    is_sized = gib is not None and 32 * steps <= gib <= 131_072 * steps
+    if "SizingMode" not in cache or (cache["SizingMode"] == "USER_PROVISIONED") != is_sized:
+        yield f"LustreConfiguration.DataReadCacheConfiguration: {cache} for {mbps} MB/s"
+    metadata = settings.get("MetadataConfiguration", {})
+    if metadata.get("Mode") != "USER_PROVISIONED" or metadata.get("Iops") not in (6_000, 12_000):
+        yield f"LustreConfiguration.MetadataConfiguration: {metadata} for Intelligent-Tiering"

@@ -143,6 +143,14 @@ LUSTRE = {
     "SubnetIds": ["subnet-0123456789abcdef0"],
     "LustreConfiguration": {"DeploymentType": "SCRATCH_2"},
 }
+TIERING = {
+    "StorageCapacity": None, "StorageType": "INTELLIGENT_TIERING",
+    "LustreConfiguration": {
+        "DeploymentType": "PERSISTENT_2", "ThroughputCapacity": 8000,
+        "DataReadCacheConfiguration": {"SizingMode": "USER_PROVISIONED", "SizeGiB": 64},
+        "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000},
+    },
+}  # fmt: skip
 P2 = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250}
 
 
@@ -166,9 +174,50 @@ def test_lustre_has_a_mount_name_and_a_network_interface_until_it_is_gone(cloud)
     assert ec2.describe_network_interfaces(Filters=there)["NetworkInterfaces"] == []
 
 
+def test_lustre_on_intelligent_tiering_is_described_as_it_was_asked_for_until_it_is_gone(cloud):
+    fsx = cloud.client("fsx")
+    asked = {key: value for key, value in (LUSTRE | TIERING).items() if value is not None}
+
+    name = fsx.create_file_system(**asked)["FileSystem"]["FileSystemId"]
+
+    wait_until(lambda: _fsx(fsx, name)["Lifecycle"] == "AVAILABLE", "available")
+    described = _fsx(fsx, name)
+    assert (described["StorageType"], described.get("StorageCapacity")) == ("INTELLIGENT_TIERING", None)
+    assert TIERING["LustreConfiguration"].items() <= described["LustreConfiguration"].items()
+
+    fsx.delete_file_system(FileSystemId=name)
+    with pytest.raises(fsx.exceptions.FileSystemNotFound):
+        wait_until(lambda: _fsx(fsx, name) is None, "gone")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"ThroughputCapacity": 6000}, "BadRequest.*6000 is no multiple of 4000"),
+        ({"ThroughputCapacity": 104_000, "DataReadCacheConfiguration": {"SizingMode": "NO_CACHE"}},
+         "ServiceLimitExceeded.*104000 MB/s"),
+        ({"PerUnitStorageThroughput": 125}, "BadRequest.*INTELLIGENT_TIERING is PERSISTENT_2, without"),
+        ({"DataReadCacheConfiguration": {}}, "BadRequest.*needs DataReadCacheConfiguration"),
+        ({"DataReadCacheConfiguration": {"SizingMode": "USER_PROVISIONED"}}, "BadRequest.*SizeGiB is for"),
+        ({"DataReadCacheConfiguration": {"SizingMode": "USER_PROVISIONED", "SizeGiB": 32}},
+         "BadRequest.*SizeGiB 32 is not from 64 to 262144"),
+        ({"MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 3000}}, "BadRequest.*6000 or 12000"),
+        ({"MetadataConfiguration": {"Mode": "AUTOMATIC"}}, "BadRequest.*6000 or 12000"),
+    ],
+)  # fmt: skip
+def test_what_fsx_refuses_of_lustre_on_intelligent_tiering_is_refused_with_the_reason(cloud, change, says):
+    asked = {key: value for key, value in (LUSTRE | TIERING).items() if value is not None}
+    asked["LustreConfiguration"] = TIERING["LustreConfiguration"] | change
+
+    with pytest.raises(ClientError, match=says):
+        cloud.client("fsx").create_file_system(**asked)
+
+
 @pytest.mark.parametrize(
     ("change", "code"),
     [
+        ({"StorageType": "INTELLIGENT_TIERING", "LustreConfiguration": TIERING["LustreConfiguration"]}, "BadRequest"),
+        ({"LustreConfiguration": P2 | {"ThroughputCapacity": 4000}}, "BadRequest"),
         ({"StorageCapacity": 3600}, "BadRequest"),
         ({"FileSystemTypeVersion": "2.10", "LustreConfiguration": P2}, "BadRequest"),
         ({"SubnetIds": ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"]}, "BadRequest"),

@@ -19,6 +19,10 @@ SCRATCH = {
 PERSISTENT = {
     **SCRATCH, "deploymentType": "PERSISTENT_2", "storageCapacityGiB": 2400, "throughputMBpsPerTiB": 250,
 }  # fmt: skip
+TIERING = {
+    "type": "fsx-lustre", "deploymentType": "PERSISTENT_2", "storageType": "INTELLIGENT_TIERING",
+    "throughputCapacityMBps": 4000, "readCacheGiB": 512, "metadataIops": 6000, "compression": "NONE",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -57,6 +61,22 @@ def test_a_persistent_one_has_its_throughput_its_metadata_iops_and_no_backups(re
     assert requests[0]["LustreConfiguration"] == {
         "DeploymentType": "PERSISTENT_2", "DataCompressionType": "NONE", "PerUnitStorageThroughput": 250,
         "MetadataConfiguration": metadata, "AutomaticBackupRetentionDays": 0, "CopyTagsToBackups": True,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("gib", "cache"), [(0, {"SizingMode": "NO_CACHE"}), (512, {"SizingMode": "USER_PROVISIONED", "SizeGiB": 512})]
+)
+def test_intelligent_tiering_is_asked_for_without_capacity_with_throughput_cache_and_metadata(requests, gib, cache):
+    fsx_lustre.create(TOKEN, TIERING | {"readCacheGiB": gib}, TAGS, *OWNER)
+
+    [request] = requests
+    assert (request["StorageType"], "StorageCapacity" in request) == ("INTELLIGENT_TIERING", False)
+    assert len(request["SubnetIds"]) == 1
+    assert request["LustreConfiguration"] == {
+        "DeploymentType": "PERSISTENT_2", "DataCompressionType": "NONE", "ThroughputCapacity": 4000,
+        "DataReadCacheConfiguration": cache, "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000},
+        "AutomaticBackupRetentionDays": 0, "CopyTagsToBackups": True,
     }  # fmt: skip
 
 
@@ -125,6 +145,56 @@ def test_one_that_exists_is_what_the_matrix_says_or_refused_with_what_it_is(stac
     assert all(words in refusal.rule for refusal in refused)
 
 
+def tiered(**changes):
+    settings = {"DeploymentType": "PERSISTENT_2", "ThroughputCapacity": 4000, "MountName": "abcd1234",
+                "DataReadCacheConfiguration": {"SizingMode": "USER_PROVISIONED", "SizeGiB": 512},
+                "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000}, **changes}  # fmt: skip
+    file_system = described(StorageType="INTELLIGENT_TIERING")
+    del file_system["StorageCapacity"]
+    return {**file_system, "LustreConfiguration": settings}
+
+
+def refused(stack, monkeypatch, file_system, asked):
+    subnet, group = stack["SUBNET_IDS"].split(",")[0], stack["FILE_SYSTEM_SECURITY_GROUP_ID"]
+    interface = boto3.client("ec2").create_network_interface(SubnetId=subnet, Groups=[group])["NetworkInterface"]
+    ids = {"SubnetIds": [subnet], "NetworkInterfaceIds": [interface["NetworkInterfaceId"]]}
+    monkeypatch.setattr(client("fsx"), "describe_file_systems", lambda **_: {"FileSystems": [{**file_system, **ids}]})
+    return {each.field: each.fix for each in fsx_lustre.refusals(asked | {"fileSystemId": "fs-0123456789abcdef0"})}
+
+
+@pytest.mark.parametrize(
+    ("change", "wrong"),
+    [
+        ({}, {}),
+        ({"ThroughputCapacity": 8000}, {"throughputCapacityMBps": "write 8000"}),
+        ({"DataReadCacheConfiguration": {"SizingMode": "NO_CACHE"}}, {"readCacheGiB": "write 0"}),
+        ({"DataReadCacheConfiguration": {"SizingMode": "PROPORTIONAL_TO_THROUGHPUT_CAPACITY", "SizeGiB": 20_480}},
+         {"readCacheGiB": "write 20480"}),
+        ({"MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 12_000}}, {"metadataIops": "write 12000"}),
+    ],
+)  # fmt: skip
+def test_intelligent_tiering_that_exists_is_what_the_matrix_says_or_each_other_field_is_told(
+    stack, monkeypatch, change, wrong
+):
+    assert refused(stack, monkeypatch, tiered(**change), TIERING) == wrong
+
+
+def test_each_class_is_refused_as_the_other_with_the_fields_to_write(stack, monkeypatch):
+    as_ssd = refused(stack, monkeypatch, tiered(), PERSISTENT | {"metadataIops": 6000})
+    as_tiered = refused(stack, monkeypatch, described(), TIERING)
+
+    assert as_ssd["storageType"] == "write INTELLIGENT_TIERING"
+    assert as_ssd["storageCapacityGiB"] == as_ssd["throughputMBpsPerTiB"] == "leave it out"
+    assert as_tiered["storageType"] == as_tiered["readCacheGiB"] == "leave it out"
+    assert as_tiered["storageCapacityGiB"] == "write 2400"
+
+
+def test_a_read_cache_whose_size_fsx_does_not_tell_is_refused(stack, monkeypatch):
+    proportional = tiered(DataReadCacheConfiguration={"SizingMode": "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"})
+
+    assert "a read cache of known size" in refused(stack, monkeypatch, proportional, TIERING)["fileSystemId"]
+
+
 def test_one_behind_another_group_is_told_with_the_ports_of_lustre(stack, monkeypatch):
     ec2, subnet = boto3.client("ec2"), stack["SUBNET_IDS"].split(",")[0]
     vpc = ec2.describe_subnets(SubnetIds=[subnet])["Subnets"][0]["VpcId"]
@@ -143,6 +213,7 @@ def test_quotas_count_each_kind_of_deployment_and_scratch_of_both_generations(st
         described(), described(StorageCapacity=4800),
         described(StorageCapacity=1200, LustreConfiguration={"DeploymentType": "SCRATCH_2"}),
         described(StorageCapacity=3600, LustreConfiguration={"DeploymentType": "SCRATCH_1"}),
+        {**tiered(), "StorageCapacity": 0}, tiered(DataReadCacheConfiguration={"SizingMode": "NO_CACHE"}),
         {"FileSystemType": "OPENZFS", "FileSystemId": "fs-2"},
     ]  # fmt: skip
     pages = Mock(paginate=Mock(return_value=[{"FileSystems": listed}]))
@@ -150,8 +221,11 @@ def test_quotas_count_each_kind_of_deployment_and_scratch_of_both_generations(st
 
     used = {code: count() for code, count in fsx_lustre.in_use().items()}
 
-    assert used == {"L-FD6F2F22": 2.0, "L-8F1B9C74": 7200.0, "L-C48231E5": 2.0, "L-AD2FC696": 4800.0}
-    assert [each.id for each in fsx_lustre.existing()] == ["fs-0123456789abcdef0"] * 4
+    assert used == {
+        "L-FD6F2F22": 4.0, "L-8F1B9C74": 7200.0, "L-C48231E5": 2.0, "L-AD2FC696": 4800.0, "L-0CD18A5D": 8000.0,
+        "L-B7391FCE": 512.0,
+    }  # fmt: skip
+    assert [each.id for each in fsx_lustre.existing()] == ["fs-0123456789abcdef0"] * 6
 
 
 def test_it_is_deleted_as_fsx_deletes_lustre_by_itself_without_a_backup(stack, monkeypatch):

@@ -9,7 +9,17 @@ from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from storages.contracts.cloud import Existing, Refusal
 from storages.fsx import cloud as fsx
-from storages.fsx_lustre.model import CAPACITIES, COUNTS, PERSISTENT, SCRATCH
+from storages.fsx_lustre.model import (
+    CAPACITIES,
+    COUNTS,
+    PERSISTENT,
+    SCRATCH,
+    SSD,
+    TIERING,
+    TIERING_CACHE,
+    TIERING_THROUGHPUT,
+    is_tiered,
+)
 
 # Minutes, as people report; FSx gives no figure.
 CREATION_LIMIT_S = 3_600
@@ -35,48 +45,70 @@ def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _na
     if storage["deploymentType"] == PERSISTENT:
         iops = storage.get("metadataIops")
         configuration |= {
-            "PerUnitStorageThroughput": storage["throughputMBpsPerTiB"],
+            **_throughput(storage),
             "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": iops} if iops else {"Mode": "AUTOMATIC"},
             "AutomaticBackupRetentionDays": 0,
             # A backup plan of the account may make backups: our roles can delete only those that carry our tags.
             "CopyTagsToBackups": True,
         }
         key = encryption.by_key()  # scratch file systems are encrypted by a key of FSx's own, and by no other
+    capacity = {} if is_tiered(storage) else {"StorageCapacity": storage["storageCapacityGiB"]}
     return fsx.create(
         token,
         tags,
         FileSystemType=KIND,
         FileSystemTypeVersion=VERSION,
-        StorageType="SSD",
+        StorageType=storage.get("storageType", SSD),
         **key,
-        StorageCapacity=storage["storageCapacityGiB"],
+        **capacity,
         SubnetIds=network.subnets()[zone : zone + 1],
         LustreConfiguration=configuration,
     )
 
 
+def _throughput(storage: Part) -> dict[str, Any]:
+    """Return the members that say how fast a persistent one is: for each TiB, or as a whole and by its read cache."""
+    if not is_tiered(storage):
+        return {"PerUnitStorageThroughput": storage["throughputMBpsPerTiB"]}
+    cache = storage["readCacheGiB"]
+    sizing = {"SizingMode": "USER_PROVISIONED", "SizeGiB": cache} if cache else {"SizingMode": "NO_CACHE"}
+    return {"ThroughputCapacity": storage["throughputCapacityMBps"], "DataReadCacheConfiguration": sizing}
+
+
 def refusals(storage: Part) -> Iterator[Refusal]:
     """Yield why the one that exists cannot be measured: gone, of a run, not as described, out of reach."""
-    words = f"Lustre {VERSION} on SSD, {SCRATCH} or {PERSISTENT},"
+    words = (
+        f"Lustre {VERSION}, {SCRATCH} or {PERSISTENT}, on SSD or on Intelligent-Tiering with a read cache of known size"
+    )
     return fsx.refusals(storage, fsx.Wanted(_is_measured, words, _fields, PORTS))
 
 
 def _is_measured(file_system: fsx.Described) -> bool:
     return (
         file_system["FileSystemType"] == KIND
-        and file_system["StorageType"] == "SSD"
+        and (file_system["StorageType"] == SSD or _has_a_known_cache(file_system))
         # 2.12 talks to our client, too.
         and file_system.get("FileSystemTypeVersion") in ("2.12", VERSION)
         and file_system["LustreConfiguration"]["DeploymentType"] in COUNTS
     )
 
 
+def _has_a_known_cache(file_system: fsx.Described) -> bool:
+    """Return whether it is Intelligent-Tiering and FSx says how large its read cache is, which it may size itself."""
+    cache = file_system["LustreConfiguration"].get("DataReadCacheConfiguration", {})
+    return file_system["StorageType"] == TIERING and ("SizeGiB" in cache or cache.get("SizingMode") == "NO_CACHE")
+
+
 def _fields(file_system: fsx.Described) -> dict[str, object]:
     settings = file_system["LustreConfiguration"]
-    metadata = settings.get("MetadataConfiguration", {})
+    metadata, cache = settings.get("MetadataConfiguration", {}), settings.get("DataReadCacheConfiguration", {})
+    is_tiering = file_system["StorageType"] == TIERING
     return {
         "deploymentType": settings["DeploymentType"],
-        "storageCapacityGiB": file_system["StorageCapacity"],
+        "storageType": TIERING if is_tiering else None,  # documents do not have SSD
+        "storageCapacityGiB": None if is_tiering else file_system["StorageCapacity"],
+        "throughputCapacityMBps": settings.get("ThroughputCapacity"),
+        "readCacheGiB": cache.get("SizeGiB", 0) if is_tiering else None,
         "throughputMBpsPerTiB": settings.get("PerUnitStorageThroughput"),
         "metadataIops": metadata["Iops"] if metadata.get("Mode") == "USER_PROVISIONED" else None,
         "compression": settings.get("DataCompressionType", "NONE"),
@@ -113,6 +145,10 @@ def in_use() -> dict[str, Callable[[], float]]:
     return {
         **{quota.code: partial(_count, kind) for kind, quota in COUNTS.items()},
         **{quota.code: partial(_gib, kind) for kind, quota in CAPACITIES.items()},
+        TIERING_THROUGHPUT.code: lambda: sum(float(each["ThroughputCapacity"]) for each in _tiered()),
+        TIERING_CACHE.code: lambda: sum(
+            float(each.get("DataReadCacheConfiguration", {}).get("SizeGiB") or 0) for each in _tiered()
+        ),
     }
 
 
@@ -121,7 +157,12 @@ def _count(deployment_type: str) -> float:
 
 
 def _gib(deployment_type: str) -> float:
-    return float(sum(each["StorageCapacity"] for each in _of(deployment_type)))
+    return float(sum(each["StorageCapacity"] for each in _of(deployment_type) if each["StorageType"] != TIERING))
+
+
+def _tiered() -> list[dict[str, Any]]:
+    """Return the settings of those on Intelligent-Tiering."""
+    return [each["LustreConfiguration"] for each in fsx.of_kind(KIND) if each["StorageType"] == TIERING]
 
 
 def _of(deployment_type: str) -> list[fsx.Described]:

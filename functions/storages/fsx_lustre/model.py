@@ -1,4 +1,4 @@
-"""Amazon FSx for Lustre on SSD: one file system of several servers that all instances of a cell mount."""
+"""Amazon FSx for Lustre on SSD or Intelligent-Tiering: several servers that all instances of a cell mount."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from storages.contracts.quotas import Quota, QuotaUse
 from storages.fsx.metrics import DISK_THROUGHPUT, NETWORK_THROUGHPUT
 
 SCRATCH, PERSISTENT = "SCRATCH_2", "PERSISTENT_2"
+SSD, TIERING = "SSD", "INTELLIGENT_TIERING"
 # Capacities are 1,200 GiB, 2,400 GiB and multiples of that (service model, CreateFileSystem StorageCapacity), which the
 # guide calls 1.2 TiB, 2.4 TiB …: "a 2.4-TiB file system, provisioning 50 MB/s/TiB, yields 120 MB/s" (service model).
 LEAST_GIB, STEP_GIB = 1_200, 2_400
@@ -28,13 +29,19 @@ MOST_METADATA_IOPS = 192_000
 CREATES_PER_IOPS = 2
 COST_IN_CREATES = {"creates": 1.0, "unlinks": 2.0, "directories": 20.0, "rmdirs": 10.0}
 # Of SCRATCH_2 the guide has no metadata IOPS; the plan takes those of a PERSISTENT_2 of the same size.
+# Of Intelligent-Tiering: metadata IOPS and throughput capacity (service model, CreateFileSystem), and GiB of read cache
+# for each step of throughput capacity (API reference, LustreReadCacheConfiguration).
+TIERING_METADATA_IOPS = (6_000, 12_000)
+STEP_MBPS, MOST_MBPS = 4_000, 2_000_000
+LEAST_CACHE_GIB, MOST_CACHE_GIB = 32, 131_072
 
 
 @dataclass(frozen=True)
 class Speed:
     """MB/s for each TiB: of the servers' network and of their disks, always and from credits; and GiB of memory.
 
-    FSx guide, performance characteristics of SSD storage, read in November 2026.
+    Of Intelligent-Tiering for each 4,000 MB/s of throughput capacity. FSx guide, performance characteristics of SSD
+    storage and of Intelligent-Tiering, read in November 2026.
     """
 
     network: int
@@ -53,6 +60,8 @@ SPEEDS = {
     500: Speed(1_300, 1_300, 13.7, 500, 500),
     1_000: Speed(2_600, 2_600, 27.3, 1_000, 1_000),
 }
+# "76.8 GB" of memory. The disks are those of its SSD cache. How fast it writes the guide does not say.
+TIERING_SPEED = Speed(12_500, 12_500, 76.8e9 / 2**30, 4_000, 4_000)
 # Codes and defaults as lists of `aws service-quotas list-aws-default-service-quotas` that people have published; the
 # defaults stand in the FSx guide, service quotas, too (both read in November 2026).
 COUNTS = {
@@ -63,16 +72,23 @@ CAPACITIES = {
     SCRATCH: Quota("fsx", "L-AD2FC696", "Lustre Scratch storage capacity", "GiB", 100_800),
     PERSISTENT: Quota("fsx", "L-8F1B9C74", "Lustre Persistent_2 storage capacity", "GiB", 100_800),
 }
+# Codes as a public program that counts them has these; defaults as the FSx guide, service quotas, as others quote it.
+TIERING_THROUGHPUT = Quota(
+    "fsx", "L-0CD18A5D", "Lustre Persistent Intelligent-Tiering throughput capacity", "MB/s", 100_000
+)
+TIERING_CACHE = Quota(
+    "fsx", "L-B7391FCE", "Lustre Persistent Intelligent-Tiering SSD read cache storage capacity", "GiB", 100_800
+)
 
 
 class FsxLustreStorage(StorageModel):
-    """An Amazon FSx for Lustre file system on SSD, shared by the instances of a cell."""
+    """An Amazon FSx for Lustre file system on SSD or Intelligent-Tiering, shared by the instances of a cell."""
 
     is_shared: ClassVar[bool] = True
     existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
     bursts_by: ClassVar[str] = "deploymentType"
     limits_count: ClassVar[str] = ", of creates and opens"
-    quotas: ClassVar[tuple[Quota, ...]] = (*COUNTS.values(), *CAPACITIES.values())
+    quotas: ClassVar[tuple[Quota, ...]] = (*COUNTS.values(), *CAPACITIES.values(), TIERING_THROUGHPUT, TIERING_CACHE)
     starter: ClassVar[Mapping[str, Any]] = {"storageCapacityGiB": LEAST_GIB}
     # Seconds that creating and deleting it takes, and may take: people report 2 to 8 minutes and 5 to 6.
     create_and_delete_s: ClassVar[float] = 900.0
@@ -82,8 +98,11 @@ class FsxLustreStorage(StorageModel):
         "FSx Lustre",
         {
             "deploymentType": "{}",
+            "storageType": {TIERING: "Intelligent-Tiering"},
             "storageCapacityGiB": "{} GiB",
             "throughputMBpsPerTiB": "{} MB/s per TiB",
+            "throughputCapacityMBps": "{} MB/s",
+            "readCacheGiB": "read cache of {} GiB",
             "metadataIops": "{} metadata IOPS",
             "stripeCount": "{} stripes",
             "stripeSizeMiB": "stripes of {} MiB",
@@ -98,11 +117,12 @@ class FsxLustreStorage(StorageModel):
         "FSx metadata IOPS",
         "FSx disk throughput",
         "provision more metadataIops for a PERSISTENT_2 file system, or use fewer and larger files",
-        "raise storageCapacityGiB or throughputMBpsPerTiB",
+        "raise storageCapacityGiB or throughputMBpsPerTiB, of Intelligent-Tiering throughputCapacityMBps",
     )
     assumption: ClassVar[str] = (
         "creating and deleting an FSx for Lustre file system takes 15 minutes, in which it is billed; all"
-        " operations are planned at the rate of creates, the only one that AWS publishes"
+        " operations are planned at the rate of creates, the only one that AWS publishes; Intelligent-Tiering is"
+        " planned as if its memory and read cache answered each read, and its requests are not in the estimate"
     )
 
     type: Literal["fsx-lustre"]
@@ -111,14 +131,21 @@ class FsxLustreStorage(StorageModel):
     """Your own name for it, used in ids and tables."""
     deployment_type: Literal["SCRATCH_2", "PERSISTENT_2"] = "SCRATCH_2"
     """Deployment type: without replicas, or replicated within its zone."""
-    storage_capacity_gib: Annotated[int, Field(alias="storageCapacityGiB", examples=[1200])]
-    """SSD storage in GiB: 1200, 2400, or a multiple of 2400; all speeds grow with it."""
+    # Without its default in documents, so that those of SSD are as they were before there was another.
+    storage_type: Annotated[Literal["SSD", "INTELLIGENT_TIERING"], Field(exclude_if=lambda value: value == SSD)] = "SSD"
+    """Storage class; INTELLIGENT_TIERING grows with its data, and is for PERSISTENT_2 only."""
+    storage_capacity_gib: Annotated[int | None, Field(alias="storageCapacityGiB", examples=[1200])] = None
+    """SSD storage in GiB, for storageType SSD only: 1200, 2400, or a multiple of 2400; all its speeds grow with it."""
     throughput_mbps_per_tib: Annotated[
         Literal[125, 250, 500, 1000] | None, Field(alias="throughputMBpsPerTiB", examples=[250])
     ] = None
-    """Throughput in MB/s for each TiB, for PERSISTENT_2 and only for it; SCRATCH_2 has 200."""
+    """Throughput in MB/s for each TiB, for PERSISTENT_2 on SSD and only for it; SCRATCH_2 has 200."""
+    throughput_capacity_mbps: Annotated[int | None, Field(alias="throughputCapacityMBps", examples=[4000])] = None
+    """Throughput capacity of INTELLIGENT_TIERING in MB/s: 4000, or a multiple of it up to 2000000."""
+    read_cache_gib: Annotated[int | None, Field(alias="readCacheGiB", ge=0, examples=[512])] = None
+    """SSD read cache of INTELLIGENT_TIERING in GiB, 0: none; it has to be said, as it is paid."""
     metadata_iops: Annotated[int | None, Field(examples=[6000])] = None
-    """Provisioned metadata IOPS of PERSISTENT_2; unless given, those that come with its capacity."""
+    """Provisioned metadata IOPS of PERSISTENT_2; unless given, those of its SSD. INTELLIGENT_TIERING: 6000 or 12000."""
     stripe_count: Annotated[int | None, Field(ge=-1, le=2_000, examples=[4])] = None
     """Over how many targets each file is spread, -1: over all; unless given, as FSx has it."""
     stripe_size_mib: Annotated[int | None, Field(alias="stripeSizeMiB", ge=1, le=2_048, examples=[4])] = None
@@ -129,8 +156,11 @@ class FsxLustreStorage(StorageModel):
     """One that exists, as the other fields describe it: measured in a folder of its own, and left as it was."""
 
     @property
-    def _tib(self) -> float:
-        return self.storage_capacity_gib / GIB_PER_TIB
+    def _units(self) -> float:
+        """How many units it has that speeds are for: TiB, or 4,000 MB/s of throughput capacity."""
+        if self.storage_type == TIERING:
+            return (self.throughput_capacity_mbps or STEP_MBPS) / STEP_MBPS
+        return (self.storage_capacity_gib or LEAST_GIB) / GIB_PER_TIB
 
     @property
     def _speed(self) -> Speed:
@@ -139,17 +169,17 @@ class FsxLustreStorage(StorageModel):
     @property
     def bandwidth_bytes_per_s(self) -> float:
         """Bytes per second that all clients together may always write."""
-        return max(1.0, self._speed.disk * self._tib) * 1e6
+        return max(1.0, self._speed.disk * self._units) * 1e6
 
     @property
     def effective_iops(self) -> int:
         """Files that all clients together may create, open or close in a second."""
-        return CREATES_PER_IOPS * (self.metadata_iops or included_iops(self.storage_capacity_gib))
+        return CREATES_PER_IOPS * (self.metadata_iops or included_iops(self.storage_capacity_gib or LEAST_GIB))
 
     @property
     def cache_bytes(self) -> float:
-        """Bytes that the servers answer from memory."""
-        return self._speed.memory_gib * self._tib * 2**30
+        """Bytes that the servers answer from memory and from a read cache."""
+        return (self._speed.memory_gib * self._units + (self.read_cache_gib or 0)) * 2**30
 
     @property
     def bursts(self) -> list[Burst]:
@@ -160,7 +190,7 @@ class FsxLustreStorage(StorageModel):
             NETWORK_THROUGHPUT: (speed.network, speed.network_burst),
         }
         return [
-            Burst(of, "bytes/s", sustained * self._tib * 1e6, most * self._tib * 1e6, None)
+            Burst(of, "bytes/s", sustained * self._units * 1e6, most * self._units * 1e6, None)
             for of, (sustained, most) in pairs.items()
             if most > sustained
         ]
@@ -189,10 +219,26 @@ class FsxLustreStorage(StorageModel):
         """Yield its capacity, whose price has the throughput in it, and the metadata IOPS beyond what comes with it."""
         if self.file_system_id:
             return  # all of it is paid anyway, and traffic costs nothing
-        tier = self.throughput_mbps_per_tib or "scratch"
-        yield Charge(f"fsx_lustre_{tier}_gib_month", usage.months.times(self.storage_capacity_gib))
-        if extra := max(0, (self.metadata_iops or 0) - included_iops(self.storage_capacity_gib)):
+        if self.storage_type == TIERING:
+            yield from self._charges_of_tiering(usage)
+            return
+        tier, gib = self.throughput_mbps_per_tib or "scratch", self.storage_capacity_gib or 0
+        yield Charge(f"fsx_lustre_{tier}_gib_month", usage.months.times(gib))
+        if extra := max(0, (self.metadata_iops or 0) - included_iops(gib)):
             yield Charge("fsx_lustre_metadata_iops_month", usage.months.times(extra))
+
+    def _charges_of_tiering(self, usage: Usage) -> Iterator[Charge]:
+        """Yield what it keeps, as long as it exists, its throughput capacity, its read cache and all metadata IOPS.
+
+        That some metadata IOPS come with it no source says. Its requests are left out: which reads the caches answer,
+        and how writes are put together, nobody knows before, and no price of them was found.
+        """
+        months = usage.months
+        yield Charge("fsx_lustre_tiering_gib_month", usage.varying_gib_months)
+        yield Charge("fsx_lustre_tiering_mbps_month", months.times(self.throughput_capacity_mbps or 0))
+        yield Charge("fsx_lustre_metadata_iops_month", months.times(self.metadata_iops or 0))
+        if self.read_cache_gib:
+            yield Charge("fsx_lustre_tiering_cache_gib_month", months.times(self.read_cache_gib))
 
     @property
     def compressor(self) -> str | None:
@@ -211,16 +257,24 @@ class FsxLustreStorage(StorageModel):
 
     @classmethod
     def quota_uses(cls, document: StorageFields) -> Iterator[QuotaUse]:
-        """Yield one file system and its capacity, of the quotas of its deployment type."""
+        """Yield one file system of its deployment type, and its capacity, or its throughput and its read cache."""
         kind = document["deploymentType"]
         yield QuotaUse(COUNTS[kind], 1.0)
+        if is_tiered(document):
+            yield QuotaUse(TIERING_THROUGHPUT, document["throughputCapacityMBps"], "lower throughputCapacityMBps")
+            yield QuotaUse(TIERING_CACHE, document["readCacheGiB"], "lower readCacheGiB")
+            return
         yield QuotaUse(CAPACITIES[kind], document["storageCapacityGiB"], "lower storageCapacityGiB")
 
     @property
     def slug(self) -> str:
         """Readable id."""
-        words = ["fsx-lustre", self.deployment_type.lower().replace("_", "-"), f"{self.storage_capacity_gib}gib"]
+        words = ["fsx-lustre", self.deployment_type.lower().replace("_", "-")]
+        words += ["tiering"] if self.storage_type == TIERING else []
+        words += [f"{self.storage_capacity_gib}gib"] if self.storage_capacity_gib else []
         words += [f"{self.throughput_mbps_per_tib}mbps-per-tib"] if self.throughput_mbps_per_tib else []
+        words += [f"{self.throughput_capacity_mbps}mbps"] if self.throughput_capacity_mbps else []
+        words += [f"{self.read_cache_gib}gib-cache"] if self.read_cache_gib is not None else []
         words += [f"{self.metadata_iops}metadata-iops"] if self.metadata_iops else []
         words += [f"{'all' if self.stripe_count == -1 else self.stripe_count}stripes"] if self.stripe_count else []
         words += [f"{self.stripe_size_mib}mib-stripes"] if self.stripe_size_mib else []
@@ -229,9 +283,9 @@ class FsxLustreStorage(StorageModel):
         return "-".join(words)
 
     def room_gib(self, instance_type: str) -> float | None:
-        """Return the GiB of SSD."""
+        """Return the GiB of SSD; None of Intelligent-Tiering, which grows."""
         del instance_type
-        return float(self.storage_capacity_gib)
+        return float(self.storage_capacity_gib) if self.storage_capacity_gib else None
 
     @classmethod
     def is_in_one_zone(cls, document: StorageFields) -> bool:
@@ -248,14 +302,28 @@ class FsxLustreStorage(StorageModel):
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         """Return the rules for its fields."""
-        return (capacity_is_offered, throughput_goes_with_deployment, metadata_iops_are_offered, stripes_are_some)
+        return (
+            storage_class_has_its_fields,
+            capacity_is_offered,
+            throughput_goes_with_deployment,
+            metadata_iops_are_offered,
+            tiering_is_offered,
+            stripes_are_some,
+        )
 
 
 def speed_of(document: StorageFields) -> Speed:
     """Return the speeds of one as a matrix describes it; a throughput that is missing counts as the least."""
+    if is_tiered(document):
+        return TIERING_SPEED
     if document.get("deploymentType", SCRATCH) == SCRATCH:
         return SPEEDS[None]
     return SPEEDS[document.get("throughputMBpsPerTiB") or 125]
+
+
+def is_tiered(document: StorageFields) -> bool:
+    """Return whether one as a matrix describes it is Intelligent-Tiering."""
+    return document.get("storageType") == TIERING
 
 
 def included_iops(gib: int) -> int:
@@ -269,9 +337,56 @@ def included_iops(gib: int) -> int:
     return 12_000 * max(1, gib // 24_000)
 
 
+def storage_class_has_its_fields(part: Part) -> Problems:
+    """Yield a problem for each field that the storage class lacks or does not have."""
+    if part.storage_type == SSD:
+        if part.storage_capacity_gib is None:
+            yield part.problem("storageCapacityGiB", "storageType SSD needs it", "write 1200, 2400 or a multiple")
+        others = (("throughputCapacityMBps", part.throughput_capacity_mbps), ("readCacheGiB", part.read_cache_gib))
+        for name, value in others:
+            if value is not None:
+                rule, fix = "storageType SSD has none", "leave it out, or write storageType INTELLIGENT_TIERING"
+                yield part.problem(name, rule, fix)
+        return
+    if part.deployment_type != PERSISTENT:
+        yield part.problem("deploymentType", f"Intelligent-Tiering is {PERSISTENT} only", f"write {PERSISTENT}")
+    for name, value in (
+        ("storageCapacityGiB", part.storage_capacity_gib),
+        ("throughputMBpsPerTiB", part.throughput_mbps_per_tib),
+    ):
+        if value is not None:
+            rule = "Intelligent-Tiering grows with its data, and has throughputCapacityMBps"
+            yield part.problem(name, rule, "leave it out, or write storageType SSD")
+    for name, value, fix in (
+        ("throughputCapacityMBps", part.throughput_capacity_mbps, "write 4000 or a multiple of it"),
+        ("readCacheGiB", part.read_cache_gib, "write GiB, such as 512, or 0 for none"),
+        ("metadataIops", part.metadata_iops, "write 6000 or 12000"),
+    ):
+        if value is None:
+            yield part.problem(name, "Intelligent-Tiering needs it", fix)
+
+
+def tiering_is_offered(part: Part) -> Problems:
+    """Yield a problem where Intelligent-Tiering has no such throughput capacity, or no such read cache with it."""
+    mbps, cache = part.throughput_capacity_mbps, part.read_cache_gib
+    if part.storage_type != TIERING or mbps is None:
+        return
+    if mbps % STEP_MBPS or not 0 < mbps <= MOST_MBPS:
+        nearest = min(max(-(-mbps // STEP_MBPS) * STEP_MBPS, STEP_MBPS), MOST_MBPS)
+        rule = f"Intelligent-Tiering has {STEP_MBPS:,} MB/s and multiples of it up to {MOST_MBPS:,}"
+        yield part.problem("throughputCapacityMBps", rule, f"write {nearest}")
+        return
+    least, most = (gib * mbps // STEP_MBPS for gib in (LEAST_CACHE_GIB, MOST_CACHE_GIB))
+    if cache and not least <= cache <= most:
+        rule = f"{mbps:,} MB/s take a read cache of {least:,} to {most:,} GiB, or none"
+        yield part.problem("readCacheGiB", rule, f"write {min(max(cache, least), most)}, or 0 for none")
+
+
 def capacity_is_offered(part: Part) -> Problems:
     """Yield a problem where FSx has no such capacity."""
     gib = part.storage_capacity_gib
+    if gib is None or part.storage_type == TIERING:
+        return
     if gib != LEAST_GIB and (gib < STEP_GIB or gib % STEP_GIB):
         nearest = LEAST_GIB if gib <= LEAST_GIB else -(-gib // STEP_GIB) * STEP_GIB
         rule = "FSx for Lustre has 1,200 GiB, 2,400 GiB and multiples of 2,400"
@@ -279,7 +394,9 @@ def capacity_is_offered(part: Part) -> Problems:
 
 
 def throughput_goes_with_deployment(part: Part) -> Problems:
-    """Yield a problem where PERSISTENT_2 has no throughput, or SCRATCH_2 has one."""
+    """Yield a problem where PERSISTENT_2 on SSD has no throughput, or SCRATCH_2 has one."""
+    if part.storage_type == TIERING:
+        return
     if part.deployment_type == PERSISTENT and part.throughput_mbps_per_tib is None:
         yield part.problem("throughputMBpsPerTiB", "PERSISTENT_2 needs it", "write 125, 250, 500 or 1000")
     if part.deployment_type == SCRATCH and part.throughput_mbps_per_tib is not None:
@@ -291,6 +408,11 @@ def metadata_iops_are_offered(part: Part) -> Problems:
     """Yield a problem where metadata IOPS cannot be provisioned, or not so many."""
     iops = part.metadata_iops
     if iops is None:
+        return
+    if part.storage_type == TIERING:
+        if iops not in TIERING_METADATA_IOPS:
+            nearest = min(TIERING_METADATA_IOPS, key=lambda value: (abs(value - iops), -value))
+            yield part.problem("metadataIops", "Intelligent-Tiering has 6000 or 12000", f"write {nearest}")
         return
     if part.deployment_type == SCRATCH:
         rule = "SCRATCH_2 has no provisioned metadata IOPS"

@@ -288,6 +288,12 @@ def test_requests_that_fsx_may_have_answered_from_its_cache_are_no_use_of_its_di
     assert said["name"] == "not saturated"
 
 
+TIERED_LUSTRE = {
+    "deploymentType": "PERSISTENT_2", "storageType": "INTELLIGENT_TIERING", "throughputCapacityMBps": 4000,
+    "readCacheGiB": 0, "metadataIops": 6000,
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("deployment", "counters", "name"),
     [
@@ -302,10 +308,15 @@ def test_requests_that_fsx_may_have_answered_from_its_cache_are_no_use_of_its_di
         ({"deploymentType": "SCRATCH_2"}, {"lustre_write_bytes": 58e6}, "FSx disk throughput"),
         ({"deploymentType": "SCRATCH_2"}, {"lustre_read_bytes": 58e6}, "not saturated"),
         ({"deploymentType": "SCRATCH_2"}, {"lustre_read_bytes": 116e6}, "FSx disk throughput"),
+        # 4,000 MB/s read and written, and 6,000 metadata IOPS.
+        (TIERED_LUSTRE, {"lustre_read_bytes": 1_000e6, "lustre_write_bytes": 950e6}, "FSx disk throughput"),
+        (TIERED_LUSTRE, {"lustre_read_bytes": 950e6}, "not saturated"),
+        (TIERED_LUSTRE, {"lustre_creates": 5_900.0}, "FSx metadata IOPS"),
     ],
 )  # fmt: skip
 def test_lustre_is_held_against_its_metadata_iops_and_its_disks(deployment, counters, name):
-    storage = {"type": "fsx-lustre", "storageCapacityGiB": 1200, **deployment}
+    capacity = {} if "storageType" in deployment else {"storageCapacityGiB": 1200}
+    storage = {"type": "fsx-lustre", **capacity, **deployment}
     none = dict.fromkeys(("lustre_creates", "lustre_unlinks", "lustre_directories", "lustre_rmdirs",
                           "lustre_read_bytes", "lustre_write_bytes"), 0.0)  # fmt: skip
 

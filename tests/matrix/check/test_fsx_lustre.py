@@ -11,6 +11,14 @@ SCRATCH = {"type": "fsx-lustre", "storageCapacityGiB": 1200}
 PERSISTENT = {
     "type": "fsx-lustre", "deploymentType": "PERSISTENT_2", "storageCapacityGiB": 2400, "throughputMBpsPerTiB": 250,
 }  # fmt: skip
+TIERING = {
+    "type": "fsx-lustre", "deploymentType": "PERSISTENT_2", "storageType": "INTELLIGENT_TIERING",
+    "throughputCapacityMBps": 8000, "readCacheGiB": 512, "metadataIops": 6000,
+}  # fmt: skip
+
+
+def without(document, field):
+    return {key: value for key, value in document.items() if key != field}
 
 
 def storage(**fields):
@@ -28,6 +36,21 @@ def storage(**fields):
         (PERSISTENT | {"metadataIops": 2000}, "metadataIops", "write 1500"),
         (PERSISTENT | {"metadataIops": 200_000}, "metadataIops", "write 192000"),
         (PERSISTENT | {"stripeCount": 0}, "stripeCount", "write 1 or more"),
+        (without(SCRATCH, "storageCapacityGiB"), "storageCapacityGiB", "write 1200"),
+        (SCRATCH | {"throughputCapacityMBps": 4000}, "throughputCapacityMBps", "write storageType INTELLIGENT_TIERING"),
+        (SCRATCH | {"readCacheGiB": 0}, "readCacheGiB", "write storageType INTELLIGENT_TIERING"),
+        (without(TIERING, "deploymentType"), "deploymentType", "write PERSISTENT_2"),
+        (TIERING | {"storageCapacityGiB": 1200}, "storageCapacityGiB", "leave it out"),
+        (TIERING | {"throughputMBpsPerTiB": 125}, "throughputMBpsPerTiB", "leave it out"),
+        (without(TIERING, "throughputCapacityMBps"), "throughputCapacityMBps", "write 4000"),
+        (TIERING | {"throughputCapacityMBps": 6000}, "throughputCapacityMBps", "write 8000"),
+        (TIERING | {"throughputCapacityMBps": 0}, "throughputCapacityMBps", "write 4000"),
+        (TIERING | {"throughputCapacityMBps": 2_004_000}, "throughputCapacityMBps", "write 2000000"),
+        (without(TIERING, "readCacheGiB"), "readCacheGiB", "0 for none"),
+        (TIERING | {"readCacheGiB": 32}, "readCacheGiB", "write 64, or 0"),
+        (TIERING | {"readCacheGiB": 262_145}, "readCacheGiB", "write 262144, or 0"),
+        (without(TIERING, "metadataIops"), "metadataIops", "write 6000 or 12000"),
+        (TIERING | {"metadataIops": 24_000}, "metadataIops", "write 12000"),
     ],
 )
 def test_what_fsx_has_not_is_refused_with_what_it_has(wrong, field, words):
@@ -42,7 +65,16 @@ def test_a_link_to_s3_and_efa_are_fields_that_it_has_not(field):
     assert list(problems_of(storage=[SCRATCH | {field: "s3://b"}])) == [f"storage[0].{field}"]
 
 
-@pytest.mark.parametrize("right", [SCRATCH, PERSISTENT, *(SCRATCH | {"storageCapacityGiB": n} for n in (2400, 9600))])
+@pytest.mark.parametrize(
+    "right",
+    [
+        SCRATCH,
+        PERSISTENT,
+        TIERING,
+        TIERING | {"readCacheGiB": 0, "metadataIops": 12_000},
+        *(SCRATCH | {"storageCapacityGiB": n} for n in (2400, 9600)),
+    ],
+)
 def test_what_fsx_has_is_taken(right):
     assert problems_of(storage=[right]) == {}
 
@@ -94,6 +126,55 @@ def test_metadata_count_as_creates_by_what_a_provisioned_iops_carries():
     assert METRICS.operations_of({"deploymentType": "PERSISTENT_2"}, {}) is None
 
 
+def test_documents_of_ssd_are_as_they_were_before_there_was_another_class():
+    assert storage(**SCRATCH).document == {**SCRATCH, "deploymentType": "SCRATCH_2", "compression": "NONE"}
+    assert storage(**SCRATCH | {"storageType": "SSD"}).fingerprint == storage(**SCRATCH).fingerprint
+    assert storage(**TIERING).document == {**TIERING, "compression": "NONE"}
+
+
+def test_speeds_of_intelligent_tiering_are_those_of_each_4000_mbps():
+    # "Every 4000": network 12,500, no bursts, 76.8 GB of memory, SSD cache 4,000 MB/s (FSx guide).
+    tiered = storage(**TIERING)
+
+    assert tiered.bandwidth_bytes_per_s == 8_000e6
+    assert tiered.cache_bytes == pytest.approx(153.6e9 + 512 * 2**30)
+    assert tiered.effective_iops == 12_000
+    assert (tiered.bursts, tiered.room_gib("m6i.large")) == ([], None)
+    assert METRICS.bytes_of(TIERING, {"lustre_read_bytes_per_s": 200.0, "lustre_write_bytes_per_s": 50.0}) == 250.0
+
+
+def cost_of(document):
+    return plan(matrix(storage=[document])).to_document()["file_systems"][0]["cost_usd"]["expected"]
+
+
+def test_intelligent_tiering_is_charged_for_throughput_cache_and_all_metadata_iops():
+    each_hour = {"mbps": 8_000 * 0.52 / 730, "cache": 512 * 0.145 / 730, "iops": 6_000 * 0.055 / 730}
+    base = cost_of(TIERING | {"readCacheGiB": 0})
+    cached, more = cost_of(TIERING) - base, cost_of(TIERING | {"readCacheGiB": 0, "metadataIops": 12_000}) - base
+
+    assert base > each_hour["mbps"] / 4  # creating and deleting it alone takes 15 minutes
+    assert cached / more == pytest.approx(each_hour["cache"] / each_hour["iops"], rel=0.02)
+
+
+def test_the_plan_says_that_no_price_of_intelligent_tiering_is_confirmed_and_what_is_left_out():
+    document = plan(matrix(storage=[TIERING])).to_document()
+    warned = " ".join(str(warning.get("value")) for warning in document["warnings"])
+
+    for name in ("tiering_gib", "tiering_mbps", "tiering_cache_gib", "metadata_iops"):
+        assert f"fsx_lustre_{name}_month" in warned
+    assert any("its requests are not in the estimate" in assumption for assumption in document["assumptions"])
+
+
+def test_one_that_exists_costs_nothing_beside_its_instances():
+    assert cost_of(TIERING | {"fileSystemId": "fs-0123456789abcdef0"}) == 0
+
+
+def test_intelligent_tiering_counts_for_its_own_quotas_and_not_for_that_of_capacity():
+    uses = {use.quota.code: use.amount for use in FsxLustreStorage.quota_uses(TIERING)}
+
+    assert uses == {"L-FD6F2F22": 1.0, "L-0CD18A5D": 8000, "L-B7391FCE": 512}
+
+
 def test_metadata_iops_that_come_with_the_capacity_cost_nothing_more():
     each, more = (
         plan(matrix(storage=[PERSISTENT | {"metadataIops": iops}])).to_document()["file_systems"][0]["cost_usd"][
@@ -120,3 +201,4 @@ def test_its_name_says_what_tells_it_from_others():
     assert storage(**striped).slug == (
         "fsx-lustre-persistent-2-2400gib-250mbps-per-tib-6000metadata-iops-allstripes-4mib-stripes-lz4"
     )
+    assert storage(**TIERING).slug == "fsx-lustre-persistent-2-tiering-8000mbps-512gib-cache-6000metadata-iops"
