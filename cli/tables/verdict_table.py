@@ -1,5 +1,6 @@
 """The end of a run in twelve lines: how it ended, what to take, what may be wrong with that, what to do next."""
 
+import re
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -22,6 +23,7 @@ MOST_ROWS, MOST_CAVEATS = 5, 2
 MOST_ROWS_NARROW, MOST_CAVEATS_NARROW = 4, 1
 # From so many columns on there is room for intervals and bottlenecks beside many comparisons.
 WIDE = 100
+IN_BRACKETS = re.compile(r" \([^)]*\)")
 LEFT_OUT_NARROW = ("Interval", "Bottleneck")
 
 
@@ -91,6 +93,8 @@ def _show_ranking(
     else:
         some = rankings.largest(questions, most_rows)
         table = rankings.best_of_each(summary, decision, some, name, of=len(questions))
+        if not is_wide:  # no room for what tells two storages of a kind apart
+            table = table._replace(rows=[[*row[:-1], IN_BRACKETS.sub("", row[-1])] for row in table.rows])
         console.print(_drawn(table, without=() if is_wide else LEFT_OUT_NARROW, gap=2 if is_wide else 1))
 
 

@@ -107,8 +107,9 @@ class Matrix(InputModel):
     seed: Annotated[int | None, Field(ge=0, le=MOST_SEED, examples=[7])] = None
     """Seed of the random order. Default: derived from the run's name, so each run has another. The plan shows it."""
     budget_usd: Annotated[int | float | None, Field(ge=0, le=1e9, examples=[250])] = None
-    """Most that the run may cost, in US dollars. A run whose expected cost is higher is refused. A cell whose worst
-    case no longer fits is skipped. Default: no limit."""
+    """Limit of the run's planned cost in US dollars. A run whose expected cost is higher is refused. A cell whose worst
+    case no longer fits is skipped. Default: no limit. It does not cap what a `command` or `build` moves on EFS elastic
+    beyond 10 MB/s each way on each instance."""
     dry_run: Annotated[bool, Field(examples=[True])] = False
     """Only plan, create nothing."""
     resume: Annotated[

@@ -47,7 +47,7 @@ from matrix.terms.sentences import error_text
 from matrix.terms.verdicts import ranked_of, winner
 from matrix.text.decisions import NEAR, question_words, sale_note
 from matrix.text.glossary import GLOSSARY
-from matrix.text.headlines import claim, doubts
+from matrix.text.headlines import BEST_MEASURED, claim, doubts
 from matrix.text.rankings import OPEN, cost_unit, level_words
 from matrix.text.risks import risks_words
 from matrix.text.verdicts import verdict_words
@@ -94,7 +94,8 @@ def _doubts(view: View) -> Iterator[Markup]:
     """The worst of what may be wrong with the answer, and a link to all warnings."""
     # Only tables of several comparisons have names in brackets.
     lines = [
-        tag("li", line.removeprefix("( ) ")) for line in doubts(view.summary, view.decision, view.called, MOST_DOUBTS)
+        tag("li", line.removeprefix(BEST_MEASURED))
+        for line in doubts(view.summary, view.decision, view.called, MOST_DOUBTS)
     ]
     if lines:
         has_more = any(True for _ in every_warning(view.summary))
@@ -165,7 +166,10 @@ def _how(view: View) -> Iterator[object]:
         yield f"Objective: {title} {limit}; of the storages that meet it the cheapest is named. "
     elif view.decision.get("is_recommendation", True):
         yield f"Best value: the cheapest within {NEAR} of the fastest. "
-    yield f"{OPEN}: the difference to the fastest is not significant. "
+    if view.summary.get("environment") == "published":
+        yield "No difference was tested, as single values are not published. "
+    else:
+        yield f"{OPEN}: the difference to the fastest is not significant. "
     yield tag("a", "What the words mean", href="#words")
 
 

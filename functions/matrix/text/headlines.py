@@ -15,6 +15,8 @@ from matrix.text.warnings import kinds_of, of_run
 MOST_NAMED = 3
 # Environments whose instances are processes of this machine.
 ON_THIS_MACHINE = ("local", "emulated")
+# What brackets around a winner mean, in tables of several comparisons.
+BEST_MEASURED = "( ) Best measured: "
 
 
 def headline(decision: Decision, name: Name) -> str:
@@ -182,10 +184,8 @@ def _expected_ahead(questions: list[Question], name: Name) -> Iterator[str]:
         sizes = sorted({each["instances"] for _, absence in there for each in absence["neighbours"]})
         where = _at([question for question, _ in there], questions).replace(" instances", "").replace(" instance", "")
         others = f"all others{where or ' here'}" if _differ_in_size_only(questions) else "all others there"
-        yield (
-            f"( ) Not measured{where}: {storage}, whose figures at {listed(map(str, sizes))} beat {others}. "
-            "Measure it first."
-        )
+        known = listed(map(str, sizes))
+        yield f"{BEST_MEASURED}{storage} was not measured{where or ' here'}; its figures at {known} beat {others}."
 
 
 def _by_median(questions: list[Question]) -> Iterator[str]:

@@ -161,8 +161,14 @@ def _next(question: Question, best: Candidate, name: Name) -> str:
     mine, theirs = ranked_of(best)["value"], ranked_of(other)["value"]
     top, bottom = (mine, theirs) if question["higher_is_better"] else (theirs, mine)
     ratio = f" ×{_ratio_words(top / bottom)}" if top > 0 and bottom > 0 else ""
-    # What stands in brackets tells storages of one kind apart, which the whole ranking does.
-    return f"{name(other).partition(' (')[0]}{ratio}{unclear(other) or unclear(best)}"
+    return f"{_called(other, judged(question), name)}{ratio}{unclear(other) or unclear(best)}"
+
+
+def _called(candidate: Candidate, among: Sequence[Candidate], name: Name) -> str:
+    """Name a storage in short, with the first thing that tells it from others of its kind: `FSx OpenZFS (1024 GiB)`."""
+    kind, _, details = name(candidate).partition(" (")
+    alike = [each for each in among if name(each).partition(" (")[0] == kind]
+    return f"{kind} ({details.removesuffix(')').partition(', ')[0]})" if details and len(alike) > 1 else kind
 
 
 def _ratio_words(ratio: float) -> str:

@@ -37,7 +37,8 @@ class ShellWorkload(WorkloadModel):
     prepare: Command | None = None
     """Shell command before each step on each instance, not timed: unpack sources, install tools."""
     populate: Command | None = None
-    """Shell command that fills CACHE_DIR once per file system, before any fleet."""
+    """Shell command that fills CACHE_DIR, untimed: of a shared file system once, before any fleet; of EBS and instance
+    store on each instance, before its first step."""
     jobs: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[4])
     """Parallel jobs, given to the command as JOBS."""
     cache_path: CachePath = "cache"
