@@ -35,7 +35,7 @@ class PointCost(TypedDict):
     missing: str | None
     """Missing parts, which make it a lower bound."""
     is_assumed: NotRequired[bool]
-    """Whether a twentieth of `usd` and more is for bytes that nobody has counted: only its first digit is known."""
+    """Whether a twentieth of `usd` and more is for bytes that nobody has counted. Shown as about, with two digits."""
     usd_billed: float | None
     """As the run paid it, with boot, barriers and waiting."""
     billed_basis: str | None
