@@ -1,7 +1,7 @@
 """A plan as tables: what will be created and launched, how long it takes, what it costs."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console
 from rich.text import Text
@@ -12,14 +12,16 @@ from cli.tables.account_tables import Account
 from cli.tables.text_table import TextTable
 from matrix.input.storage_names import brief_names
 from matrix.terms.documents.parts import CostRange
-from matrix.terms.documents.plan import PlanCell, PlanDocument
-from matrix.terms.figures import number, rough_duration
+from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanUse
+from matrix.terms.figures import ABSENT, number, rough_duration
 from matrix.terms.names import fleet_words, placement_words
 from matrix.terms.sentences import warning_text
 
 # Smaller amounts are written with more digits than whole cents.
 CENTS_MATTER = 0.1
 GAP = 2
+# What storages charge for by use, by the end of a price's name; S3 has one price for PUT and LIST.
+USED = {"_read_gib": "GiB read", "_write_gib": "GiB written", "_put": "PUT or LIST requests", "_get": "GET requests"}
 
 
 def money(cost: float | None) -> str:
@@ -46,6 +48,8 @@ def show(console: Console, plan: PlanDocument, account: Account, *, is_whole: bo
     console.print()
     terminal.print_wrapped(console, Text(_grid_title(plan), "bold"))
     console.print(grid(plan))
+    for line in use_lines(plan):
+        terminal.print_wrapped(console, line)
     if is_whole:
         console.print()
         console.print(Text("Cells, in the order of the run: their steps, time, and cost (low–high)", "bold"))
@@ -67,10 +71,15 @@ def _grid_title(plan: PlanDocument) -> str:
     together = f", {workloads} workloads together" if workloads > 1 else ""
     types = _instance_types(plan)
     each = f" of {types[0]}" if len(types) == 1 else ""
+    by_use = " and by its bytes and requests" if _charges_by_use(plan) else ""
     return (
-        "Expected cost in US dollars: each storage with the bytes and requests that it charges for, and so many "
+        f"Expected cost in US dollars: each storage by the hours that it exists{by_use}, and so many "
         f"instances{each}{together}"
     )
+
+
+def _charges_by_use(plan: PlanDocument) -> bool:
+    return any(system.get("by_use") for system in plan["file_systems"])
 
 
 def grid(plan: PlanDocument) -> TextTable:
@@ -78,7 +87,8 @@ def grid(plan: PlanDocument) -> TextTable:
     table = TextTable()
     table.add_column("Storage")
     sizes = sorted({cell["fleet"]["count"] for cell in plan["cells"]})
-    for head in ("storage", *(f"{size} ×" for size in sizes)):
+    by_use = _charges_by_use(plan)
+    for head in ("By hours", *(["By bytes, requests"] if by_use else []), *(f"{size} ×" for size in sizes)):
         table.add_column(head, justify="right", no_wrap=True)
     # The models of storages need pydantic: a quarter of a second that `matrix --help` does not wait for.
     from storages.models import is_shared
@@ -87,18 +97,53 @@ def grid(plan: PlanDocument) -> TextTable:
     names = brief_names((text, json.loads(text)) for text in storages.values())
     for text, name in names.items():
         systems = [system for system in plan["file_systems"] if storages[system["id"]] == text]
-        own = sum(system["cost_usd"]["expected"] for system in systems)
+        used = sum(use["cost_usd"]["expected"] for system in systems for use in system.get("by_use") or [])
+        by_hours = sum(system["cost_usd"]["expected"] for system in systems) - used
         # Disks of instances are part of the cell's price, since they end with the instances.
         is_apart = any(is_shared(system["storage"]) or system.get("populate") for system in systems)
-        shown = money(own).removeprefix("$") if is_apart else "with fleet"
+        shown = [money(max(0.0, by_hours)).removeprefix("$") if is_apart else "with fleet"]
+        if by_use:
+            shown.append(f"{money(used).removeprefix('$')}{_assumed_mark(systems)}" if used else ABSENT)
         for kind, costs in _costs([cell for cell in plan["cells"] if storages[cell["file_system"]] == text], plan):
             figures = [money(costs.get(size)).removeprefix("$") for size in sizes]
-            table.add_row(Text(f"{name}{kind}"), shown, *figures)
-            shown = ""
+            table.add_row(Text(f"{name}{kind}"), *shown, *figures)
+            shown = [""] * len(shown)
     for image in plan["images"]:
         if image["bake"]:
             table.add_row(Text(f"baking {image['id']}"), money(image["cost_usd"]["expected"]).removeprefix("$"))
     return table
+
+
+def use_lines(plan: PlanDocument) -> Iterator[str]:
+    """Yield a line for each storage that charges by bytes or requests: how many, at which price; then their source."""
+    storages = _storage_names(plan)
+    by_name: dict[str, list[PlanFileSystem]] = {}
+    for system in plan["file_systems"]:
+        if system.get("by_use"):
+            by_name.setdefault(storages[system["id"]], []).append(system)
+    for name, systems in by_name.items():
+        uses: dict[str, PlanUse] = {}
+        for use in (use for system in systems for use in system["by_use"]):
+            amount = use["amount"] + (uses[use["charge"]]["amount"] if use["charge"] in uses else 0.0)
+            uses[use["charge"]] = {**use, "amount": amount}
+        yield f"{name}: {', '.join(map(_use_words, uses.values()))}{_assumed_mark(systems)}"
+    assumed = {system["assumed_bytes_per_s"] for system in plan["file_systems"] if "assumed_bytes_per_s" in system}
+    if assumed:
+        yield (
+            f"* assumed: each instance reads {max(assumed) / 1e6:g} MB/s and writes {max(assumed) / 1e6:g} MB/s while "
+            "your command runs; no budget caps what it moves beyond that"
+        )
+
+
+def _use_words(use: PlanUse) -> str:
+    """Write an amount with its price: `131 GiB read at $0.03`, `677,376 PUT requests at $5 per million`."""
+    unit = next((words for end, words in USED.items() if use["charge"].endswith(end)), use["unit"])
+    price = f"${1e6 * use['unit_usd']:g} per million" if unit.endswith("requests") else f"${use['unit_usd']:g}"
+    return f"{number(use['amount'])} {unit} at {price}"
+
+
+def _assumed_mark(systems: Iterable[PlanFileSystem]) -> str:
+    return " *" if any("assumed_bytes_per_s" in system for system in systems) else ""
 
 
 def _instance_types(plan: PlanDocument) -> list[str]:

@@ -49,13 +49,53 @@ def test_a_plan_shows_what_each_storage_costs_with_each_size_of_the_fleet_and_th
         kind = (cell["storage"]["type"], cell["fleet"].get("placement"), cell["fleet"]["count"])
         costs[kind] = costs.get(kind, 0.0) + cell["cost_usd"]["expected"]
     start = next(number for number, line in enumerate(lines) if line.startswith("Storage"))
-    assert lines[start].split() == ["Storage", "storage", "1", "×", "4", "×"]
+    assert lines[start].split() == ["Storage", *["By", "hours", "By", "bytes,", "requests"], "1", "×", "4", "×"]
     rows = {line.split("  ")[0]: line.split()[-2:] for line in lines[start + 1 : start + 5]}
     written = {name: [f"{costs[kind]:.3f}" for kind in kinds] for name, kinds in {
         "EBS gp3": [("ebs", None, 1), ("ebs", None, 4)], "EFS elastic": [("efs", None, 1), ("efs", None, 4)],
     }.items()}  # fmt: skip
     assert {name: rows[name] for name in written} == written
     assert rows["EFS elastic, spread over zones"] == [f"{costs['efs', 'spread', 1]:.3f}", "–"]
+
+
+def test_a_plan_shows_apart_what_grows_with_bytes_and_on_which_assumption(matrix, scenario):
+    hundred_s = {"type": "command", "name": "unpack", "command": "tar xf a.tar", "expectedSeconds": 100}
+    path = scenario(
+        storage=[{"type": "ebs", "volumeType": "gp3", "sizeGiB": 20}, {"type": "efs"}, {"type": "mountpoint"}],
+        workload=[hundred_s], fleet=[{"instanceType": "m6i.large", "count": [3]}], repetitions=2,
+    )  # fmt: skip
+    wanted = json.loads(matrix("plan", path, "--json").stdout)
+
+    lines = matrix("plan", path, env={"COLUMNS": "160"}).stdout.splitlines()
+
+    # 3 instances × 2 repetitions × 100 s × 10 MB/s = 6 GB each way, at 0.03 and 0.06 USD of a GiB.
+    usd = 6e9 / 2**30 * (0.03 + 0.06)
+    [efs] = [system for system in wanted["file_systems"] if system["storage"]["type"] == "efs"]
+    assert efs["assumed_bytes_per_s"] == 10e6
+    assert sum(use["cost_usd"]["expected"] for use in efs["by_use"]) == pytest.approx(usd, abs=1e-3)
+    by_hours, by_bytes = next(line for line in lines if line.startswith("EFS elastic  ")).split()[2:4]
+    assert float(by_hours) == pytest.approx(efs["cost_usd"]["expected"] - usd, abs=1e-2)
+    assert by_bytes == f"{usd:.2f}"
+    assert "EFS elastic: 5.59 GiB read at $0.03, 5.59 GiB written at $0.06 *" in lines
+    assumed = next(line for line in lines if line.startswith("* assumed"))
+    assert "reads 10 MB/s and writes 10 MB/s while your command runs" in assumed
+    assert "no budget caps" in assumed
+    assert [line.split()[2:5] for line in lines if line.startswith("EBS gp3")] == [["with", "fleet", "–"]]
+    [by_requests] = [line for line in lines if line.startswith("Mountpoint: ")]
+    assert "GET requests at $0.4 per million" in by_requests
+
+
+def test_a_plan_assumes_nothing_of_bytes_that_the_matrix_has(matrix, scenario):
+    dd = {"type": "dd", "totalSize": "1GiB"}
+    lines = matrix("plan", scenario(storage=[{"type": "efs"}], workload=[dd])).stdout.splitlines()
+    bursting = {"type": "efs", "throughputMode": "bursting"}
+    without = matrix("plan", scenario(storage=[bursting], workload=[dd])).stdout
+
+    # Each of 1 + 4 instances writes 1 GiB in 2 repetitions.
+    assert "EFS elastic: 10.0 GiB written at $0.06" in lines
+    assert not any("assumed:" in line for line in lines)
+    assert "By bytes" not in without
+    assert "By hours" in without
 
 
 def test_a_plan_says_offline_what_the_account_must_have_and_how_to_ask_for_it(matrix, scenario):

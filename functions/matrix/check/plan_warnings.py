@@ -9,7 +9,6 @@ from matrix.input.matrix import Matrix
 from matrix.input.workloads.fio import FioWorkload, cautions
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
-from matrix.input.workloads.shell import ASSUMED_BYTES_PER_S, ShellWorkload
 from matrix.input.workloads.touch import TouchWorkload
 from matrix.statistics.sample_size import needed
 from matrix.terms.figures import number, rough_duration
@@ -172,12 +171,13 @@ def _assumed_bytes_problems(matrix: Matrix, cells: list[Combination]) -> Problem
     for cell in cells:
         path = path_of_workload(matrix, cell)
         is_by_bytes = cell.storage.is_billed_by_use and cell.storage.metered_bytes(NOTHING_COUNTED) is not None
-        if path in warned or not isinstance(cell.workload, ShellWorkload) or not is_by_bytes:
+        assumed_bytes_per_s = cell.workload.assumed_bytes_per_s
+        if path in warned or not assumed_bytes_per_s or not is_by_bytes:
             continue
         warned.add(path)
         rule = (
             f"{cell.storage.slug} charges by bytes, and how many it moves is not known: the plan assumes"
-            f" {ASSUMED_BYTES_PER_S / 1e6:.0f} MB/s each way on each instance, and no budget caps what is beyond"
+            f" {assumed_bytes_per_s / 1e6:.0f} MB/s each way on each instance, and no budget caps what is beyond"
         )
         fix = "run it with 1 instance first: the receipt has what it cost"
         yield Problem(f"{path}.expectedSeconds", None, rule, fix, is_warning=True)

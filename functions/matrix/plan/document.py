@@ -6,7 +6,7 @@ from matrix.plan.images import PlannedImage
 from matrix.price.book import CellRates, Cost
 from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Attempt, Emulation, Fleet, Part, Point, Source, Step, Volume
-from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanWarning, Populate
+from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanUse, PlanWarning, Populate
 from matrix.terms.problems import Problem
 
 
@@ -95,6 +95,8 @@ class PlannedFileSystem:
     hour_usd: float  # what it costs while it exists
     reserve_usd: float  # worst case of creating, populating and deleting it; the rest is in its cells' reserves
     launch: int | None = None  # which of several it is for, from 1
+    by_use: list[PlanUse] = field(default_factory=list)  # the part of its cost that grows with bytes and requests
+    assumed_bytes_per_s: float = 0.0  # that `by_use` rests on; 0: the workloads determine their bytes
 
     def to_document(self) -> PlanFileSystem:
         """Return the file system as JSON."""
@@ -110,6 +112,10 @@ class PlannedFileSystem:
         }
         if self.launch is not None:
             document["launch"] = self.launch
+        if self.by_use:
+            document["by_use"] = self.by_use
+            if self.assumed_bytes_per_s:
+                document["assumed_bytes_per_s"] = self.assumed_bytes_per_s
         return document
 
 

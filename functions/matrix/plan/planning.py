@@ -27,6 +27,7 @@ from matrix.plan.resume import Earlier, sameness
 from matrix.price.book import (
     Cost,
     PriceBook,
+    charge_cost,
     file_system_cost,
     instances_cost,
     machine_rates,
@@ -35,9 +36,9 @@ from matrix.price.book import (
     volume_hours,
     volumes_cost,
 )
-from matrix.terms.charges import HOUR_S, NOTHING, Amount, Usage
+from matrix.terms.charges import HOUR_S, NOTHING, Amount, Charge, Usage
 from matrix.terms.documents.parts import Fleet, Part, Point, Step, Volume
-from matrix.terms.documents.plan import Populate
+from matrix.terms.documents.plan import PlanUse, Populate
 from matrix.terms.ids import cell_id, launch_id, unique_slugs, without_launch
 from storages.contracts.model import Storage
 from storages.models import how_many
@@ -135,6 +136,7 @@ class _Alike(NamedTuple):
     volumes: Cost
     volumes_usd: tuple[float, float]  # of an hour of one, and of one for work
     shared: Cost  # of the file system while such a cell runs
+    used: tuple[Charge, ...]  # the part of `shared` that grows with bytes and requests and not with time
     metered: Cost
 
 
@@ -392,7 +394,7 @@ def _plan_file_system(
     if len(fresh) == len(group):
         return planned, file_system
     if not fresh:
-        nothing = replace(file_system, cells=[], populate=None, expected_s=0.0, cost=Cost(), reserve_usd=0.0)
+        nothing = replace(file_system, cells=[], populate=None, expected_s=0.0, cost=Cost(), reserve_usd=0.0, by_use=[])
         return [_taken(by_id[cell.id], cell.earlier) for cell in group], nothing
     for cell in group:
         if cell.id not in by_id:
@@ -421,12 +423,15 @@ def _plan_fresh(
     stored_bytes = _stored_bytes(group)
     known: dict[tuple[Work, Footprint, str], _Alike] = {}
     cells = []
+    used: dict[str, Amount] = {}
     for cell in group:
         # Fleets of one size have one `Work`; their placement says what passes between zones.
         key = cell.work, cell.footprint, str(cell.combination.fleet.placement)
         if key not in known:
             known[key] = _alike(cell, least_s, book, stored_bytes)
         cells.append(_plan_cell(cell, known[key], seed, book, is_random=matrix.order == "random"))
+        for name, amount in known[key].used:
+            used[name] = used.get(name, NOTHING).and_also(amount)
     populate, filling_s, populate_cost = _populate(group, book)
     creation_s, most_creation_s = _creation_s(storage)
     around_s = creation_s + filling_s
@@ -444,8 +449,22 @@ def _plan_fresh(
         cost=sum((cell.shared_cost for cell in cells), around),
         hour_usd=file_system_cost(book, storage, _usage(Amount.exactly(HOUR_S), [], stored_bytes)).expected,
         reserve_usd=around.high,
+        by_use=[_use(Charge(name, amount), book) for name, amount in used.items()],
+        assumed_bytes_per_s=max(cell.combination.workload.assumed_bytes_per_s for cell in group),
     )
     return cells, file_system
+
+
+def _use(charge: Charge, book: PriceBook) -> PlanUse:
+    """Return what a storage charges by bytes or requests as JSON."""
+    price = book.price(charge.name)
+    return {
+        "charge": charge.name,
+        "unit": price.unit,
+        "amount": round(charge.amount.expected, 4),
+        "unit_usd": price.usd,
+        "cost_usd": charge_cost(book, charge).to_document(),
+    }
 
 
 def _creation_s(storage: Storage) -> tuple[float, float]:
@@ -464,7 +483,8 @@ def _alike(cell: _Cell, least_poll_s: int, book: PriceBook, stored_bytes: float)
     orchestration = orchestration_cost(book, poll_turns=turns, steps=work.steps, instances=fleet.count, each_s=each_s)
     crossing = _crossing_cost(cell, book)
     usage = _usage(Amount(work.least_s, expected_s, deadline_s), [cell], stored_bytes)
-    moved = file_system_cost(book, storage, replace(usage, seconds=NOTHING))
+    used = tuple(charge for charge in storage.charges(replace(usage, seconds=NOTHING)) if charge.amount.high)
+    moved = sum((charge_cost(book, charge) for charge in used), Cost())
     return _Alike(
         expected_s=expected_s,
         ready_within_s=work.ready_within_s,
@@ -475,6 +495,7 @@ def _alike(cell: _Cell, least_poll_s: int, book: PriceBook, stored_bytes: float)
         volumes=volumes_cost(book, storage, fleet.count * storage.volumes, each_s),
         volumes_usd=volume_hours(book, storage, cell.work_volume),
         shared=file_system_cost(book, storage, usage),
+        used=used,
         metered=orchestration + moved + crossing,
     )
 

@@ -324,6 +324,11 @@ def file_system_cost(book: PriceBook, storage: Storage, usage: Usage) -> Cost:
     return _cost(book, storage.charges(usage))
 
 
+def charge_cost(book: PriceBook, charge: Charge) -> Cost:
+    """Return the cost of one charge."""
+    return _cost(book, [charge])
+
+
 def volumes_cost(book: PriceBook, storage: Storage, count: int, each_s: Amount) -> Cost:
     """Return the cost of `count` volumes of a storage that each exist `each_s` seconds. 0 if it has no volumes."""
     return _cost(book, storage.volume_charges(count, each_s))

@@ -35,6 +35,10 @@ class Amount(NamedTuple):
         """Return the amount `factor` times."""
         return Amount(self.low * factor, self.expected * factor, self.high * factor)
 
+    def and_also(self, other: "Amount") -> "Amount":
+        """Return the sum of two amounts."""
+        return Amount(self.low + other.low, self.expected + other.expected, self.high + other.high)
+
     def plus(self, more: float) -> "Amount":
         """Return the amount and `more`."""
         return Amount(self.low + more, self.expected + more, self.high + more)

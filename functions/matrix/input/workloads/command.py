@@ -98,6 +98,11 @@ class CommandWorkload(ShellWorkload):
         return self.work_directory == "local" and not self.populate
 
     @property
+    def assumed_bytes_per_s(self) -> float:
+        """Objects have a size; of all else nobody knows what it moves."""
+        return 0.0 if self.object_size else super().assumed_bytes_per_s
+
+    @property
     def containers(self) -> tuple[str, ...]:
         """The container that it runs in, if any."""
         return (self.container,) if self.container not in (None, BUILT) else ()

@@ -29,6 +29,11 @@ class Workload(Element, Protocol):
         ...
 
     @property
+    def assumed_bytes_per_s(self) -> float:
+        """Bytes per second, each way, that a plan assumes for each instance. 0: its fields determine its bytes."""
+        ...
+
+    @property
     def containers(self) -> tuple[str, ...]:
         """Container images that it runs in."""
         ...
@@ -117,6 +122,11 @@ class WorkloadModel(ElementModel):
     @property
     def populate_seconds(self) -> float:
         """It has no cache."""
+        return 0.0
+
+    @property
+    def assumed_bytes_per_s(self) -> float:
+        """Its fields determine its bytes."""
         return 0.0
 
     @property

@@ -51,6 +51,11 @@ class ShellWorkload(WorkloadModel):
         """Seconds that filling the cache takes, about; 0 if nothing fills it."""
         return seconds_of(self.expected_seconds, "", 1) if self.populate else 0.0
 
+    @property
+    def assumed_bytes_per_s(self) -> float:
+        """Nobody knows what it moves before the first run."""
+        return ASSUMED_BYTES_PER_S
+
     def points(self) -> list[Params]:
         """Return the parameters of each point."""
         swept = combinations(

@@ -85,6 +85,20 @@ class HourRate(TypedDict):
     hour: float
 
 
+class PlanUse(TypedDict):
+    """What a storage charges by bytes or requests over all of its cells, of one price of the book."""
+
+    charge: str
+    """Name of the price in prices.json."""
+    unit: str
+    """Unit of the price, such as GiB read."""
+    amount: float
+    """Expected number of units."""
+    unit_usd: float
+    """US dollars for one unit."""
+    cost_usd: CostRange
+
+
 class PlanFileSystem(TypedDict):
     """The file system of the cells of one storage."""
 
@@ -97,6 +111,11 @@ class PlanFileSystem(TypedDict):
     populate: Populate | None
     expected_s: float
     cost_usd: CostRange
+    """Of its hours, of the bytes and requests of its cells, and of filling its cache."""
+    by_use: NotRequired[list[PlanUse]]
+    """The part that grows with bytes and requests and not with time; absent where it charges for none."""
+    assumed_bytes_per_s: NotRequired[float]
+    """There where `by_use` rests on an assumption: bytes per second, each way, of each instance of a command."""
     reserve_usd: float
     """The worst case of creating, populating and deleting it."""
     rates_usd: NotRequired[HourRate]
