@@ -1,6 +1,7 @@
 """Warnings of figures that would be of something else than the storage: memory, a cache, credits, a compressor."""
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,10 +12,12 @@ from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
 from matrix.statistics.sample_size import needed
+from matrix.statistics.shortage import LEAST_INSTANCES, LEAST_LAUNCHES, LEAST_REPETITIONS, Shortage
 from matrix.terms.figures import number, rough_duration
 from matrix.terms.open_loop import RATE
 from matrix.terms.problems import Problem, Problems
 from matrix.terms.sizes import format_size
+from matrix.text.replication import advice, counts_words
 from storages.contracts.model import Storage
 
 # fio's clock counts ms, the first and last are start and end. Below a second its rates are noise
@@ -28,6 +31,7 @@ NOTHING_COUNTED = {"nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 0.0}
 
 def warning_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     """Yield a warning for each part of the matrix whose figures would not be those of its storage."""
+    yield from _untestable_problems(matrix, cells)
     yield from _short_fio_problems(matrix, cells)
     yield from _page_cache_problems(matrix, cells)
     yield from _volatile_create_problems(matrix, cells)
@@ -36,6 +40,30 @@ def warning_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     yield from _server_cache_problems(matrix, cells)
     yield from _assumed_bytes_problems(matrix, cells)
     yield from _compression_problems(matrix)
+
+
+def _untestable_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a warning if no comparison of storages has enough instances and repetitions, or launches, for a test."""
+    compared: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    counts: dict[tuple[str, str], int] = {}
+    for cell in cells:
+        comparison = cell.workload.fingerprint, cell.fleet.slug
+        compared[comparison].add(cell.storage.fingerprint)
+        counts[comparison] = cell.fleet.count
+    most = max((counts[comparison] for comparison, storages in compared.items() if len(storages) > 1), default=0)
+    if not most:
+        return
+    if matrix.launches > 1:
+        needed_counts = [Shortage("launch", matrix.launches, LEAST_LAUNCHES)]
+    else:
+        instances = Shortage("instance", most, LEAST_INSTANCES)
+        needed_counts = [instances, Shortage("repetition", matrix.repetitions, LEAST_REPETITIONS)]
+    lacking = [each.to_document() for each in needed_counts if each.count < each.least]
+    if lacking:
+        path = {"instance": "fleet", "repetition": "repetitions", "launch": "launches"}[lacking[0]["unit"]]
+        few = counts_words(lacking)
+        rule = f"no difference between storages can be tested with at most {few}, so results say n.s. or not replicated"
+        yield Problem(path, None, rule, advice(lacking), is_warning=True)
 
 
 def _short_fio_problems(matrix: Matrix, cells: list[Combination]) -> Problems:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from matrix.statistics.autocorrelation import assumed
 from matrix.statistics.fleet_values import FleetValues, Floats
-from matrix.statistics.shortage import LEAST_LAUNCHES, Shortage
+from matrix.statistics.shortage import LEAST_INSTANCES, LEAST_LAUNCHES, LEAST_REPETITIONS, Shortage
 from matrix.statistics.uncertainty import (
     INSTANCES,
     LAUNCHES,
@@ -46,10 +46,6 @@ SEEDS = {INSTANCES: 20_261_120, REPETITIONS: 20_261_121}
 MOST_AT_ONCE = 500_000
 # With fewer instances nothing can be resampled: the median of 5 independent values has no 95 % interval at all.
 LEAST_UNITS = 6
-# A variance between fewer knows next to nothing: of two in one of two states, 10 % of equal pairs look different.
-LEAST_INSTANCES = 3
-# Two repetitions show that they differ, but hardly how much: t with 1 degree of freedom is 12.7, with 2 it is 4.3.
-LEAST_REPETITIONS = 3
 MEAN = "mean"
 NOT_REPLICATED = "not replicated"
 

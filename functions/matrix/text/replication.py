@@ -18,10 +18,19 @@ def shortage_words(shortages: Sequence[Shortage]) -> str:
     """Write what is missing and the fields to set: `only 2 repetitions: set "repetitions": 3, or "launches": 3`."""
     if not shortages:
         return "samples are missing"
-    few = " and ".join(_counted(each) for each in shortages)
+    return f"only {counts_words(shortages)}: {advice(shortages)}"
+
+
+def counts_words(shortages: Sequence[Shortage]) -> str:
+    """Write what there is too little of: `2 instances and 1 repetition`."""
+    return " and ".join(_counted(each) for each in shortages)
+
+
+def advice(shortages: Sequence[Shortage]) -> str:
+    """Write the fields to set: `set "count": 3, or "launches": 3`."""
     fields = " and ".join(f'"{FIELDS[each["unit"]]}": {each["least"]}' for each in shortages)
     is_launched = any(each["unit"] == "launch" for each in shortages)
-    return f"only {few}: set {fields}" + ("" if is_launched else f', or "launches": {LEAST_LAUNCHES}')
+    return f"set {fields}" + ("" if is_launched else f', or "launches": {LEAST_LAUNCHES}')
 
 
 def shortage_words_of(several: Iterable[Sequence[Shortage]]) -> str:

@@ -30,6 +30,7 @@ from matrix.input.workloads import TransferWorkload
 from matrix.input.workloads.fio_values import FORMS
 from matrix.plan.planning import plan
 from matrix.terms.metrics import METRICS, measure_words
+from matrix.terms.sentences import warning_text
 from storages.models import MODELS
 
 
@@ -835,3 +836,59 @@ def test_a_time_that_is_not_that_of_a_step_is_called_what_it_is():
     assert measure_words("duration_s", "s") == "duration"
     assert measure_words("visible_p90_s", "s") == "time until visible P90"
     assert measure_words("tps", "tx/s") == "tps in tx/s"
+
+
+def untested(count, repetitions, storages=(EBS, EFS), **changes):
+    """The warnings that no difference between storages can be tested, as `matrix plan` writes them."""
+    fleet = [{"instanceType": "m6i.large", "count": count}]
+    changes = {"storage": list(storages), "fleet": fleet, "repetitions": repetitions, **changes}
+    found = plan(matrix(workload=[TOUCH], **changes)).warnings
+    return [warning_text(each) for each in found if "can be tested" in each["message"]]
+
+
+@pytest.mark.parametrize(
+    ("count", "repetitions", "launches", "words", "fields"),
+    [
+        (
+            [1],
+            3,
+            1,
+            "fleet: no difference between storages can be tested with at most 1 instance, so",
+            'set "count": 3, or "launches": 3',
+        ),
+        (
+            [1, 2],
+            2,
+            1,
+            "with at most 2 instances and 2 repetitions, so",
+            'set "count": 3 and "repetitions": 3, or "launches": 3',
+        ),
+        ([1, 10], 2, 1, "with at most 2 repetitions, so", 'set "repetitions": 3, or "launches": 3'),
+        (
+            [10],
+            5,
+            2,
+            "launches: no difference between storages can be tested with at most 2 launches, so",
+            'set "launches": 3',
+        ),
+    ],
+)
+def test_a_matrix_whose_storages_no_test_can_tell_apart_is_warned_of(count, repetitions, launches, words, fields):
+    [line] = untested(count, repetitions, launches=launches)
+
+    assert words in line
+    assert line.endswith(f" so results say n.s. or not replicated; {fields}")
+
+
+@pytest.mark.parametrize(
+    ("count", "repetitions", "changes"),
+    [([1, 3], 3, {}), ([1], 1, {"launches": 3}), ([1], 1, {"storages": (EFS,)})],
+)
+def test_a_matrix_with_a_testable_comparison_or_with_nothing_to_compare_is_not(count, repetitions, changes):
+    assert untested(count, repetitions, **changes) == []
+
+
+def test_only_fleets_that_two_storages_have_can_be_compared():
+    alone = {"storage": {"type": "efs"}, "fleet": {"count": 10}}
+
+    assert len(untested([1, 10], 3, exclude=[alone])) == 1
