@@ -188,6 +188,12 @@ def test_what_instances_wrote_is_alike_if_only_figures_differ():
     assert [len(kind.warnings) for kind in kinds_of(run(a=[*off, other]))] == [2, 1]
 
 
+def test_a_word_of_a_million_characters_is_read_once_and_not_once_from_each_of_them():
+    long = [{"code": "as-written", "text": f"{'x' * 1_000_000} {end}"} for end in ("1", "2")]
+
+    assert [len(kind.warnings) for kind in kinds_of(run(a=long))] == [2]
+
+
 def test_a_kind_in_brief_counts_its_points_and_names_the_field_to_change():
     several, other = kinds_of(run(a=[unsteady("p01", 12), unsteady("p02", 135)], b=[
         {"code": "of-samples", "samples": 1, "text": "caches were not dropped"}]))  # fmt: skip
