@@ -1,43 +1,24 @@
 """A run's summary as tables for the terminal: per workload, one row per point below its storage and fleet."""
 
-from collections.abc import Mapping
-from itertools import accumulate
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from cli.messages import terminal
 from cli.tables import answer_tables
-from cli.tables.text_table import TextTable
+from cli.tables.text_table import TextTable, grouped
 from matrix.input.storage_names import brief_names
 from matrix.report import highest_rates
+from matrix.tables.percentiles import SUBJECTS, Medium, Name, percentile_tables
+from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.ceilings import by_ceiling, limit_words
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import (
-    ABSENT,
-    NOT_CARRIED_NOTE,
-    figure,
-    interval,
-    latency,
-    number,
-    percentiles_of,
-    sample_count,
-)
+from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, latency, number
 from matrix.terms.layers import far_layers, layer_sentence
-from matrix.terms.metrics import measure_words
-from matrix.terms.names import (
-    direction,
-    fleet_words,
-    launch_words,
-    marked_label,
-    point_labels,
-    primary_metric,
-    reading_order,
-    workload_words,
-)
+from matrix.terms.measured import Measured, judged_metrics
+from matrix.terms.names import fleet_words, reading_order
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
     error_text,
@@ -66,13 +47,9 @@ def show(console: Console, summary: SummaryDocument) -> None:
     counts = f", {totals['measured']} of {totals['cells']} cells measured" if is_partial else ""
     console.print(Text.assemble(("Run ", "bold"), summary["run"], "  ", (f"{status}{counts}", style)))
     answer_tables.show_answer(console, summary)
-    names = brief_names((cell["file_system"], cell["storage"]) for cell in summary.get("cells", []))
-    for (workload, metric), cells in _by_metric(summary).items():
+    for table in _percentiles(summary, console.width):
         console.print()
-        console.print(table(workload, metric, cells, names, console.width))
-        if by_direction := directions(cells, names, console.width):
-            console.print()
-            console.print(by_direction)
+        console.print(table)
     show_highest_rates(console, summary)
     if has_refused(summary):
         console.print()
@@ -145,89 +122,48 @@ def show_layers(console: Console, summary: SummaryDocument) -> None:
 
 def has_refused(summary: SummaryDocument) -> bool:
     """Whether a percentile is shown as `≥` or as a dash for want of values."""
-    shown = (primary_metric(point) for cell in summary.get("cells", []) for point in cell.get("points") or [])
-    return any(not all((named[1].get("carried") or {}).values()) for named in shown if named)
+    shown = judged_metrics(summary.get("cells", []))
+    return any(not all((each.metric.get("carried") or {}).values()) for each in shown)
 
 
-def _by_metric(summary: SummaryDocument) -> dict[tuple[str, str], list[ResultDocument]]:
-    """Group the cells that have results by workload and primary metric, in the order of the run."""
-    groups: dict[tuple[str, str], list[ResultDocument]] = {}
-    for cell in summary.get("cells", []):
-        names = {named[0] for point in cell.get("points") or [] if (named := primary_metric(point))}
-        for name in sorted(names):
-            groups.setdefault((workload_words(cell["workload"]), name), []).append(cell)
-    return groups
+def _percentiles(summary: SummaryDocument, width: int) -> Iterator[TextTable]:
+    """Yield a table for each workload and metric; below one of fio that of its reads and writes."""
+    gap = 2 if width >= NARROW else 1
+    cells = reading_order(summary.get("cells", []))
+    names = brief_names((cell["file_system"], cell["storage"]) for cell in cells)
+
+    def name(each: Measured) -> str:
+        return names[each.cell["file_system"]]
+
+    points = list(judged_metrics(cells))
+    for built in percentile_tables(points, name, Medium.TERMINAL):
+        yield grouped(built, gap=gap, most_rows=MOST_ROWS)
+        apart = directions([row.about for row in built.rows if row.about], name)
+        if apart.rows:
+            yield grouped(apart, gap=gap, most_rows=MOST_ROWS)
 
 
-def table(workload: str, metric: str, cells: list[ResultDocument], names: Mapping[str, str], width: int) -> Table:
-    """Build the table of one workload, by brief `names` of storages, as the answer and the report have them."""
-    shown = [point["metrics"][metric] for cell in cells for point in cell["points"] if metric in point["metrics"]]
-    example = shown[0]
-    title = f"{workload}: {measure_words(metric, example.get('unit', ''))} ({direction(example)})"
-    built = TextTable(title, gap=2 if width >= NARROW else 1)
-    built.add_column("Storage, fleet, point")
-    # A column of nothing but dashes tells nobody anything; the note below the tables says why there are none.
-    carried = [name for name in percentiles_of(shown) if any(figure(each, name) != ABSENT for each in shown)]
-    for percentile in carried:
-        built.add_column(percentile.upper(), justify="right", no_wrap=True)
-    has_intervals = any(interval(shown_metric) != ABSENT for shown_metric in shown)
-    if has_intervals:
-        built.add_column("P50, 95 %", justify="right", no_wrap=True)
-    built.add_column("n", justify="right", no_wrap=True)
-    listed = _that_fit(reading_order(cells))
-    built.caption = _rest(len(cells) - len(listed))
-    for cell in listed:
-        words = [names[cell["file_system"]], fleet_words(cell["fleet"]), launch_words(cell)]
-        built.add_row(Text(", ".join(filter(None, words)), "cyan"))
-        labels = point_labels(cell["points"])
-        for point in cell["points"]:
-            if metric in point["metrics"]:
-                name = marked_label(labels[point["id"]], point, cell)
-                # Text keeps rich from taking brackets for a style.
-                built.add_row(Text(f"  {name}"), *_figures(point["metrics"][metric], carried, has_intervals))
-    return built
-
-
-def directions(cells: list[ResultDocument], names: Mapping[str, str], width: int) -> TextTable | None:
-    """Build fio's rates and latencies of reads, writes and syncs apart, medians over the samples; None without fio."""
-    fio = [cell for cell in cells if cell["workload"]["type"] == "fio"]
-    if not fio:
-        return None
-    built = TextTable("fio, reads and writes apart (medians)", gap=2 if width >= NARROW else 1)
-    built.add_column("Storage, fleet, point")
-    for head in ("IOPS", "P50 latency", "P99 latency"):
-        built.add_column(head, justify="right", no_wrap=True)
-    listed = _that_fit(reading_order(fio))
-    built.caption = _rest(len(fio) - len(listed))
-    for cell in listed:
-        built.add_row(Text(", ".join([names[cell["file_system"]], fleet_words(cell["fleet"])]), "cyan"))
-        labels = point_labels(cell["points"])
-        for point in cell["points"]:
-            for side in DIRECTIONS:
-                # Files of fio may know the time from the submission on only.
-                is_whole = f"{side}_lat_p50_us" in point["metrics"]
-                timed = side if is_whole else f"{side}_completion"
-                metrics = (f"{side}_iops", f"{timed}_lat_p50_us", f"{timed}_lat_p99_us")
-                measured = [point["metrics"].get(name) for name in metrics]
-                medians = [metric["p50"] if metric else None for metric in measured]
-                if any(value is not None for value in medians):
-                    label = ", ".join(
-                        filter(None, [labels[point["id"]], timed.replace("_", " ") if measured[1] else side])
-                    )
-                    built.add_row(
-                        Text(f"  {label}"), _apart(medians[0]), *(_apart(us, is_us=True) for us in medians[1:])
-                    )
-    return built
-
-
-def _that_fit(cells: list[ResultDocument]) -> list[ResultDocument]:
-    """Return the first cells, whose rows are about as many as one reads in a terminal; one at least."""
-    rows = accumulate(1 + len(cell["points"]) for cell in cells)
-    return [cell for at, (cell, count) in enumerate(zip(cells, rows, strict=True)) if not at or count <= MOST_ROWS]
-
-
-def _rest(count: int) -> Text | None:
-    return Text(f"and {count} more cells: see the report, or add --format csv") if count else None
+def directions(points: Iterable[Measured], name: Name) -> RunTable:
+    """Build fio's rates and latencies of reads, writes and syncs apart, medians over the samples."""
+    rows = []
+    for each in points:
+        if each.cell["workload"]["type"] != "fio":
+            continue
+        for side in DIRECTIONS:
+            # Files of fio may know the time from the submission on only.
+            is_whole = f"{side}_lat_p50_us" in each.point["metrics"]
+            timed = side if is_whole else f"{side}_completion"
+            metrics = (f"{side}_iops", f"{timed}_lat_p50_us", f"{timed}_lat_p99_us")
+            measured = [each.point["metrics"].get(metric) for metric in metrics]
+            rate, *latencies = [metric["p50"] if metric else None for metric in measured]
+            if rate is not None or any(latency is not None for latency in latencies):
+                label = ", ".join(filter(None, [each.label, timed.replace("_", " ") if measured[1] else side]))
+                words = [name(each), fleet_words(each.cell["fleet"]), label, _apart(rate)]
+                words += [_apart(us, is_us=True) for us in latencies]
+                rows.append(TableRow([TableCell(text) for text in words], about=each))
+    subjects = [TableColumn(head) for head in SUBJECTS]
+    figures = [TableColumn(head, is_figure=True) for head in ("IOPS", "P50 latency", "P99 latency")]
+    return RunTable("fio, reads and writes apart (medians)", [*subjects, *figures], rows)
 
 
 def _apart(value: float | None, *, is_us: bool = False) -> str:
@@ -237,14 +173,6 @@ def _apart(value: float | None, *, is_us: bool = False) -> str:
     if not is_us:
         return number(value)
     return f"{latency(value / 1000)} ms" if value >= MS_US else f"{latency(value)} µs"
-
-
-def _figures(metric: Mapping[str, Any], carried: list[str], has_intervals: bool) -> list[str | Text]:
-    # The unit stands in the title.
-    bare = {**metric, "unit": "s" if metric.get("unit") == "s" else ""}
-    count = Text(sample_count(metric), "" if metric["n"] == metric["expected_n"] else "red")
-    middle = [interval(bare)] if has_intervals else []
-    return [*(figure(bare, percentile).strip() for percentile in carried), *middle, count]
 
 
 def show_failed(console: Console, summary: SummaryDocument) -> None:

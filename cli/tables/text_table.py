@@ -6,7 +6,7 @@ that is not enough each row becomes a name with its figures below it.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from itertools import accumulate, groupby, zip_longest
 from textwrap import wrap
 from typing import NamedTuple
 
@@ -17,6 +17,9 @@ from rich.segment import Segment
 from rich.style import Style, StyleType
 from rich.table import Table
 from rich.text import Text
+
+from matrix.tables.percentiles import SUBJECTS
+from matrix.tables.table import RunTable, TableRow
 
 HANG, RECORD_INDENT = 2, 4
 # A column of words is not narrower than this, or each word would have a line of its own.
@@ -109,6 +112,35 @@ class TextTable(Table):
                 gap = "" if at == ends else " " * self.gap
                 yield Segment(f"{written}{gap}", style + console.get_style(cell.style) if cell.style else style)
             yield Segment.line()
+
+
+def grouped(table: RunTable, *, gap: int, most_rows: int) -> TextTable:
+    """Draw a table of a run: storage and fleet on a line of their own, below it a row for each of their points.
+
+    Of more than `most_rows` lines those of the first cells are shown, of one cell at least; the others are counted.
+    """
+    built = TextTable(table.title, gap=gap)
+    built.add_column("Storage, fleet, point")
+    for column in table.columns[len(SUBJECTS) :]:
+        built.add_column(column.short or column.head, justify="right" if column.is_figure else "left", no_wrap=True)
+    cells = [(words, list(rows)) for (_, words), rows in groupby(table.rows, _cell_of)]
+    lines = accumulate(1 + len(rows) for _, rows in cells)
+    shown = max(1, sum(count <= most_rows for count in lines))
+    for words, rows in cells[:shown]:
+        built.add_row(Text(words, "cyan"))
+        for row in rows:
+            point, *figures = row.cells[len(SUBJECTS) - 1 :]
+            # Text keeps rich from taking brackets for a style.
+            texts = (Text(figure.text, "red" if figure.is_alarming else "") for figure in figures)
+            built.add_row(Text(f"  {point.text}"), *texts)
+    if rest := len(cells) - shown:
+        built.caption = Text(f"and {rest} more cells: see the report, or add --format csv")
+    return built
+
+
+def _cell_of(row: TableRow) -> tuple[str, str]:
+    storage, fleet, *_ = row.cells
+    return (row.about.cell["id"] if row.about else ""), f"{storage.text}, {fleet.text}"
 
 
 def _record(console: Console, heads: Sequence[Cell], row: Sequence[Cell], most: int) -> Iterator[Segment]:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 # From the ground up. A module that lies beside the packages is a room of its own.
 FLOORS = {
     "functions/contract": "histogram gates keys mending",
-    "functions/matrix": "terms statistics text samples input price check run plan answer report published",
+    "functions/matrix": "terms statistics text samples input price check run plan answer tables report published",
     "functions/aws": "stack records ec2 account inventory run results fleet teardown",
     "agent": "errors retrying file_server file_client job programs board machine engine mounts workloads "
     "samples calibration job_check session __main__ unpack",

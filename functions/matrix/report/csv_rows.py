@@ -1,43 +1,47 @@
 """A run as CSV: one row per cell, point and metric."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from matrix.input.storage_names import cell_names
+from matrix.tables.point_figures import csv_columns, csv_values
+from matrix.terms.documents.result import PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import PERCENTILES, SLOW_OF_RATES
 from matrix.terms.layers import is_far, layer_sentence, layers_of
-from matrix.terms.names import marks, point_labels
+from matrix.terms.measured import Measured, measured
+from matrix.terms.names import marks
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.printable import csv_text
 from matrix.terms.sentences import error_text
 
-CSV_COLUMNS = (
+# Programs read columns by their place: a new one is the last.
+_FIRST_COLUMNS = (
     *("run", "environment", "cell", "state", "file_system", "storage", "instance_type", "instances"),
     *("launches", "point", "label", "params", "metric", "unit", "higher_is_better", "primary", "n", "expected_n"),
     *PERCENTILES,
     *("mean", "independent_n", "not_carried", "p50_low", "p50_high", "tool_share", "error", "bottleneck", "marks"),
     *("layers", "between_layers"),
     *("judged_samples", "steady_samples", "steady_from_s", "steady_ratio", "too_short_samples", "too_noisy_samples"),
-    # Last, so that programs that read columns by their place still read the others.
     *SLOW_OF_RATES,
 )
 
 
 def to_csv(summary: SummaryDocument) -> str:
     """Render the run as CSV: one row per cell, point and metric; a cell that has none keeps a row with its error."""
-    return csv_text(CSV_COLUMNS, _rows(summary))
+    more = [column for column in csv_columns() if column not in _FIRST_COLUMNS]
+    return csv_text((*_FIRST_COLUMNS, *more), _rows(summary))
 
 
 def _rows(summary: SummaryDocument) -> Iterator[dict[str, Any]]:
     names = cell_names(summary.get("cells", []))
     for cell in summary.get("cells", []):
-        rows = [*_csv_metrics(cell), *_csv_highest_rates(cell)] or [{}]
+        rows = [*(_csv_metric(each) for each in measured([cell])), *_csv_highest_rates(cell)] or [{}]
         yield from ({**_csv_cell(summary, cell), "storage": names[cell["id"]], **row} for row in rows)
 
 
-def _csv_cell(summary: SummaryDocument, cell: Mapping[str, Any]) -> dict[str, Any]:
+def _csv_cell(summary: SummaryDocument, cell: ResultDocument) -> dict[str, Any]:
     fleet = cell.get("fleet") or {}
     return {
         "run": summary.get("run"),
@@ -52,41 +56,39 @@ def _csv_cell(summary: SummaryDocument, cell: Mapping[str, Any]) -> dict[str, An
     }
 
 
-def _csv_metrics(cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    labels = point_labels(cell.get("points") or [])
-    for point in cell.get("points") or []:
-        for name, metric in (point.get("metrics") or {}).items():
-            yield {
-                "point": point.get("id"),
-                "label": labels[point["id"]],
-                "bottleneck": ((cell.get("bottleneck") or {}).get("points") or {}).get(point.get("id")),
-                "params": json.dumps(point.get("params") or {}, sort_keys=True),
-                "metric": name,
-                **{key: metric.get(key) for key in ("unit", "higher_is_better", "primary", "n", "expected_n", "mean")},
-                **{percentile: metric.get(percentile) for percentile in (*PERCENTILES, *SLOW_OF_RATES)},
-                **_csv_sureness(metric),
-                "marks": "; ".join(marks(point, cell)),
-                **_csv_layers(point, cell),
-                **_csv_steadiness(point.get("steadiness") or {}),
-                "tool_share": (point.get("tool_ceiling") or {}).get("share"),
-            }
+def _csv_metric(each: Measured) -> dict[str, Any]:
+    cell, point = each.cell, each.point
+    bottleneck, tool = cell.get("bottleneck"), point.get("tool_ceiling")
+    return {
+        **_csv_facts(each),
+        **csv_values(each),
+        "bottleneck": (bottleneck.get("points") or {}).get(point["id"]) if bottleneck else None,
+        "marks": "; ".join(marks(point, cell)),
+        **_csv_layers(point, cell),
+        "tool_share": tool.get("share") if tool else None,
+    }
 
 
-def _csv_highest_rates(cell: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _csv_highest_rates(cell: ResultDocument) -> Iterator[dict[str, Any]]:
     """One row per sweep of rates with a limit, at the point that kept it."""
     for sweep in cell.get("highest_rates") or []:
-        metric = sweep["metric"]
-        yield {
-            "point": sweep["held"],
-            "params": json.dumps({**sweep["params"], "p99_at_most_ms": sweep["p99_at_most_ms"]}, sort_keys=True),
-            "metric": HIGHEST_RATE,
-            **{key: metric.get(key) for key in ("unit", "higher_is_better", "primary", "n", "expected_n", "mean")},
-            **{percentile: metric.get(percentile) for percentile in (*PERCENTILES, *SLOW_OF_RATES)},
-            **_csv_sureness(metric),
-        }
+        params = {**sweep["params"], "p99_at_most_ms": sweep["p99_at_most_ms"]}
+        point: PointResult = {"id": sweep["held"] or "", "params": params, "metrics": {}}
+        highest = Measured(cell, point, "", HIGHEST_RATE, sweep["metric"], is_judged=False)
+        yield {**_csv_facts(highest), **csv_values(highest, are_of_metric=True)}
 
 
-def _csv_layers(point: Mapping[str, Any], cell: Mapping[str, Any]) -> dict[str, str]:
+def _csv_facts(each: Measured) -> dict[str, Any]:
+    return {
+        "point": each.point["id"],
+        "label": each.label,
+        "params": json.dumps(each.point.get("params") or {}, sort_keys=True),
+        "metric": each.name,
+        **{key: each.metric.get(key) for key in ("unit", "higher_is_better", "primary", "mean")},
+    }
+
+
+def _csv_layers(point: PointResult, cell: ResultDocument) -> dict[str, str]:
     """Each ratio of two layers as JSON, and the reasons of those that are far from 1 in words."""
     layers = layers_of(point, cell)
     ratios = {
@@ -95,26 +97,4 @@ def _csv_layers(point: Mapping[str, Any], cell: Mapping[str, Any]) -> dict[str, 
     return {
         "layers": json.dumps(ratios) if ratios else "",
         "between_layers": "; ".join(layer_sentence(layer) for layer in layers if is_far(layer)),
-    }
-
-
-def _csv_steadiness(steadiness: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "judged_samples": steadiness.get("judged"),
-        "steady_samples": steadiness.get("steady"),
-        "steady_from_s": steadiness.get("from_s"),
-        "steady_ratio": steadiness.get("ratio"),
-        "too_short_samples": steadiness.get("too_short"),
-        "too_noisy_samples": steadiness.get("too_noisy"),
-    }
-
-
-def _csv_sureness(metric: Mapping[str, Any]) -> dict[str, Any]:
-    median = (metric.get("intervals") or {}).get("p50") or {}
-    carried = metric.get("carried") or {}
-    return {
-        "independent_n": metric.get("independent_n"),
-        "not_carried": " ".join(name for name, is_enough in carried.items() if not is_enough),
-        "p50_low": median.get("low"),
-        "p50_high": median.get("high"),
     }

@@ -1,37 +1,25 @@
 """A run as Markdown: the tables of the published benchmarks, for pull requests and terminals."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
 
 from matrix.input.storage_names import cell_names
 from matrix.report import highest_rates
+from matrix.report.markdown_table import markdown_table
 from matrix.run import receipt_text
+from matrix.tables.percentiles import Medium, percentile_tables
 from matrix.terms.ceilings import bottlenecks, limit_words
 from matrix.terms.directories import TITLE, shared_directories
 from matrix.terms.documents.summary import Candidate, SummaryDocument
 from matrix.terms.figures import (
     ABSENT,
-    BOUNDS,
-    INTERVAL_HEAD,
     NOT_CARRIED_NOTE,
-    figure,
     instant,
-    interval,
-    percentiles_of,
-    sample_count,
 )
 from matrix.terms.layers import far_layers, layer_sentence
 from matrix.terms.markdown_text import inline, table_line
-from matrix.terms.metrics import metric_title
+from matrix.terms.measured import judged_metrics
 from matrix.terms.names import (
-    direction,
-    fleet_words,
-    launch_words,
-    marked_label,
-    point_labels,
-    primary_metric,
     reading_order,
-    workload_words,
 )
 from matrix.terms.sentences import error_text
 from matrix.terms.verdicts import judged
@@ -51,8 +39,7 @@ MOST_DOUBTS = 5
 
 def to_markdown(summary: SummaryDocument) -> str:
     """Render the run as Markdown: a table per workload and primary metric, then failed cells and warnings."""
-    blocks = [_markdown_head(summary)]
-    blocks += [_markdown_table(title, rows) for title, rows in _groups(summary).items()]
+    blocks = [_markdown_head(summary), *_percentiles(summary)]
     ends = (
         _highest_rates(summary),
         _ceilings(summary),
@@ -111,51 +98,13 @@ def _answer(summary: SummaryDocument) -> Iterator[str]:
         yield from (f"- {inline(line)}" for line in lines)
 
 
-class _Row(NamedTuple):
-    """A row before it is known which percentiles its table shows."""
-
-    named: list[str]
-    metric: Mapping[str, Any]
-
-
-def _groups(summary: SummaryDocument) -> dict[str, list[_Row]]:
-    """Collect one row per cell and point below the title of its workload and metric."""
-    groups: dict[str, list[_Row]] = {}
-    names = cell_names(summary.get("cells", []))
-    for cell in reading_order(summary.get("cells", [])):
-        labels = point_labels(cell.get("points") or [])
-        for point in cell.get("points") or []:
-            named = primary_metric(point)
-            if named is None:
-                continue
-            name, metric = named
-            workload = workload_words(cell.get("workload") or {})
-            title = f"{workload}: {metric_title(name, workload)} ({direction(metric)})"
-            groups.setdefault(title, []).append(
-                _row(cell, names[cell["id"]], marked_label(labels[point["id"]], point, cell), metric)
-            )
-    return groups
-
-
-def _row(cell: Mapping[str, Any], storage: str, label: str, metric: Mapping[str, Any]) -> _Row:
-    fleet = ", ".join(filter(None, [fleet_words(cell.get("fleet") or {}), launch_words(cell)]))
-    return _Row([storage, fleet, label], metric)
-
-
-def _markdown_table(title: str, found: list[_Row]) -> str:
-    names = percentiles_of(metric for _, metric in found)
-    rows = [
-        [*named, *(figure(metric, name) for name in names), interval(metric), sample_count(metric)]
-        for named, metric in found
-    ]
-    heads = ["Storage", "Instances", "Point", *(name.upper() for name in names), INTERVAL_HEAD, "n/expected"]
-    rules = ["---", "---", "---", *("---:" for _ in names), "---:", "---:"]
-    table = [heads, rules, *([inline(value) for value in row] for row in rows)]
-    if all(row[-2] == ABSENT for row in rows):
-        table = [[*line[:-2], line[-1]] for line in table]
-    lines = [table_line(line) for line in table]
-    note = ["", NOT_CARRIED_NOTE] if any(value.startswith(BOUNDS) for row in rows for value in row) else []
-    return "\n".join([f"## {inline(title)}", "", *lines, *note])
+def _percentiles(summary: SummaryDocument) -> Iterator[str]:
+    """Yield a table for each workload and the metric that it is judged by."""
+    cells = reading_order(summary.get("cells", []))
+    names = cell_names(cells)
+    for table in percentile_tables(judged_metrics(cells), lambda each: names[each.cell["id"]], Medium.DOCUMENT):
+        note = ["", NOT_CARRIED_NOTE] if table.has_bound else []
+        yield "\n".join([f"## {inline(table.title)}", "", *markdown_table(table), *note])
 
 
 def _highest_rates(summary: SummaryDocument) -> str:

@@ -1,7 +1,7 @@
 """The parts of the page that are words and tables: the answer, all figures, warnings, provenance."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from matrix.answer.costs import prices_read
 from matrix.input.storage_names import NOT_AWS, storage_label
@@ -11,38 +11,31 @@ from matrix.report.ceilings import ceiling_of
 from matrix.report.heat_map import question_id
 from matrix.report.html import Figure, Head, Markup, details, figure_of, join, table, tag
 from matrix.report.origin import origin
+from matrix.report.page_table import page_table
 from matrix.report.ranking import rankings
-from matrix.report.view import Entry, View
+from matrix.report.view import View
 from matrix.samples.provenance import lines
+from matrix.tables.percentiles import Medium, percentile_tables
+from matrix.tables.table import RunTable
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
 from matrix.terms.documents.summary import PointCost, Question
 from matrix.terms.figures import (
     ABSENT,
-    BOUNDS,
-    INTERVAL_HEAD,
     NOT_CARRIED_NOTE,
     PERCENTILES,
     Column,
     cost_words,
-    figure,
-    interval,
     interval_words,
-    percentile_of,
-    percentiles_of,
     quantity,
     sample_count,
 )
 from matrix.terms.metrics import metric_title
 from matrix.terms.names import (
-    direction,
     fleet_label,
-    launch_words,
     marked_label,
     point_labels,
-    steadiness_words,
     workload_words,
 )
-from matrix.terms.names import marks as marks_of
 from matrix.terms.sentences import error_text
 from matrix.terms.verdicts import ranked_of, winner
 from matrix.text.decisions import NEAR, question_words, sale_note
@@ -210,100 +203,38 @@ def _cost(cost: PointCost) -> str:
 # --- all figures ------------------------------------------------------------------------------------------------------
 
 
-class _MetricTable(NamedTuple):
-    """A table of a metric, folded where it is long, with what nobody can see of it then."""
-
-    shown: Markup
-    columns: int
-    has_bound: bool
-    """Whether a figure of it is only known to be at least so much."""
-
-
 def figures(view: View) -> tuple[list[Markup], int]:
     """Return tables of every percentile: first the metrics that workloads are judged by, then all others.
 
     With them comes how many columns the widest of the first has.
     """
-    primary = [_metric_table(view, name, entries) for (_, name), entries in view.by("workload", "name").items()]
+    primary = percentile_tables(view.entries, lambda each: view.curve(each.cell), Medium.PAGE)
     others = _other_metrics(view)
-    notes = [tag("p", NOT_CARRIED_NOTE)] if any(built.has_bound for built in primary) else []
+    notes = [tag("p", NOT_CARRIED_NOTE)] if any(table.has_bound for table in primary) else []
     far_off = _far_off(view)
     rates = list(highest_rates.rows(view.cells))
     blocks = [
         *([table(highest_rates.HEADS, rates, caption=highest_rates.TITLE, class_="many")] if rates else []),
-        *(built.shown for built in primary),
+        *(_percentiles(view, built) for built in primary),
         *notes,
         *([far_off] if far_off else []),
         *([details("All other metrics", others, elsewhere=ONLY_IN_CSV)] if others else []),
     ]
-    return blocks, max((built.columns for built in primary), default=0)
+    return blocks, max((len(built.columns) for built in primary), default=0)
 
 
-def _metric_table(view: View, name: str, entries: Sequence[Entry]) -> _MetricTable:
-    unit = entries[0].unit
-    names = percentiles_of(entry.metric for entry in entries)
-    column = Column.of([percentile_of(entry.metric, each) for entry in entries for each in names], unit)
-    label, kind = _constant([entry.label for entry in entries]), _constant([entry.type for entry in entries])
-    rows = [
-        (entry.storage, Figure(str(entry.instances), entry.instances) if kind else entry.fleet,
-         launch_words(entry.cell).removesuffix(" launches") or ABSENT,
-         ABSENT if label else entry.label, _marks(entry), *_percentiles(entry.metric, names, column),
-         interval(dict(entry.metric), write=column.write), sample_count(dict(entry.metric)),
-         steadiness_words(entry.point.get("steadiness")),
-         figure_of(entry.metric.get("independent_n")), *_between(entry.metric),
-         figure_of(entry.metric["outliers"]["count"] or None if "outliers" in entry.metric else None))
-        for entry in entries
-    ]  # fmt: skip
-    heads: tuple[Head, ...] = (
-             "Storage", "Instances", "Launches", "Point", "Marks",
-             *((each.upper(), f"{name} {each} ({unit})") for each in names), INTERVAL_HEAD, "n/expected",
-             "Steady", "n, independent", "Between launches", "Between instances", "Between repetitions",
-             "Far off")  # fmt: skip
-    title = column.head(entries[0].quantity)
-    # What is the same in all rows stands once, above them.
-    work = ", ".join(filter(None, [entries[0].workload, label])) + (f" on {kind}" if kind else "")
-    caption = f"{work}: {title}, {direction(dict(entries[0].metric))}"
-    marks = [view.marks(entry) for entry in entries]
-    kept, shown = _without_empty(heads, rows)
-    built = table(kept, shown, caption=caption, class_="many", marks=marks)
-    if len(rows) > MOST_ROWS:
-        built = details(f"{caption}: {len(rows):,} rows", built, elsewhere=ONLY_IN_CSV)
-    reasons = [
-        tag("p", f"Left out: {each.storage}, {each.fleet}: {each.left_out}.", class_="quiet", **view.marks(each))
-        for each in entries
-        if each.left_out
-    ]
-    has_bound = any(isinstance(cell, Figure) and cell.text.startswith(BOUNDS) for row in shown for cell in row)
-    return _MetricTable(join([built, *reasons]), len(kept), has_bound)
-
-
-def _constant(words: Sequence[str]) -> str:
-    """Return what several rows have in common; of one row nothing."""
-    return words[0] if len(words) > 1 and len(set(words)) == 1 else ""
-
-
-def _marks(entry: Entry) -> str:
-    left_out = ["left out"] if entry.left_out else []
-    return "; ".join([*left_out, *marks_of(entry.point, entry.cell)]) or ABSENT
+def _percentiles(view: View, built: RunTable) -> Markup:
+    """Return a table of percentiles, folded where it is long, and why figures of it are left out."""
+    shown = page_table(built, marks=lambda row: view.marks(row.about))
+    if len(built.rows) > MOST_ROWS:
+        shown = details(f"{built.title}: {len(built.rows):,} rows", shown, elsewhere=ONLY_IN_CSV)
+    return join([shown, *(tag("p", note.text, class_="quiet", **view.marks(note.about)) for note in built.notes)])
 
 
 def _without_empty(heads: Sequence[Head], rows: Sequence[Sequence[object]]) -> tuple[list[Head], list[list[object]]]:
     """Leave out columns without any value, such as intervals of published figures: they take room from the others."""
     kept = [i for i, _ in enumerate(heads) if any(row[i] != ABSENT for row in rows)]
     return [heads[i] for i in kept], [[row[i] for i in kept] for row in rows]
-
-
-def _percentiles(metric: MetricResult, names: Sequence[str], column: Column) -> list[Figure]:
-    return [Figure(figure(metric, name, column.write), percentile_of(metric, name)) for name in names]
-
-
-def _between(metric: MetricResult) -> list[object]:
-    """Return the coefficients of variation between launches, instances and repetitions, in per cent."""
-    spread: Mapping[str, Any] = metric.get("spread", {})
-    variations: list[float | None] = [
-        spread.get(f"between_{units}_cv") for units in ("launches", "instances", "repetitions")
-    ]
-    return [ABSENT if value is None else Figure(f"{100 * value:.1f} %", value) for value in variations]
 
 
 def _far_off(view: View) -> Markup | None:

@@ -13,8 +13,8 @@ from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument, SampleColumns
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import quantity
-from matrix.terms.metrics import metric_title
-from matrix.terms.names import fleet_label, placement_words, point_labels, primary_metric, reading_order, workload_words
+from matrix.terms.measured import Measured, judged_metrics
+from matrix.terms.names import fleet_label, placement_words, reading_order
 from matrix.terms.verdicts import taken
 
 # What a summary leaves out of a point, or has without its bins.
@@ -22,56 +22,16 @@ GROWING = ("samples", "latency", "rates", "over_time")
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One point of one cell with the metric that it is judged by."""
+class Entry(Measured):
+    """One point of one cell with the metric that it is judged by, as charts draw it."""
 
-    cell: ResultDocument
-    point: PointResult
-    label: str
     storage: str
     style: int
-    name: str
-    metric: MetricResult
-
-    @property
-    def workload(self) -> str:
-        """The workload's type, and of a command its name."""
-        return workload_words(self.cell.get("workload") or {})
-
-    @property
-    def instances(self) -> int:
-        """How many instances worked at the same time."""
-        return int(self.cell["fleet"].get("count") or 1)
-
-    @property
-    def fleet(self) -> str:
-        """Instances and their type."""
-        return fleet_label(dict(self.cell["fleet"]))
-
-    @property
-    def type(self) -> str:
-        """The instance type."""
-        return str(self.cell["fleet"].get("instanceType", "instances"))
-
-    @property
-    def unit(self) -> str:
-        """The metric's unit."""
-        return str(self.metric.get("unit", ""))
-
-    @property
-    def quantity(self) -> str:
-        """What people call the metric: `Build time`."""
-        return metric_title(self.name, self.workload)
 
     @property
     def title(self) -> str:
         """The title of the metric's axis: what people call it, and its unit."""
         return f"{self.quantity} ({self.unit})" if self.unit else self.quantity
-
-    @property
-    def left_out(self) -> str:
-        """Why its figures are known to be wrong; empty where they are not."""
-        return str(self.cell.get("suspect") or "")
 
     @property
     def higher_is_better(self) -> bool:
@@ -97,7 +57,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class TailPercentile:
-    """The slow end of a point: the percentile that the decision reads, with the ends of its interval."""
+    """The tail percentile of a point, which the decision reads, with the ends of its interval."""
 
     level: float
     value: float | None
@@ -156,14 +116,9 @@ class View:
     def _entries(self) -> Iterator[Entry]:
         # A cell without figures takes no colour, since only eight colours can be told apart.
         order = list(dict.fromkeys(self.curve(cell) for cell in self.cells if cell["points"]))
-        for cell in self.cells:
-            labels = point_labels([dict(point) for point in cell["points"]])
-            curve = self.curve(cell)
-            for point in cell["points"]:
-                named = primary_metric(dict(point))
-                if named is not None:
-                    label, style = labels[point["id"]], order.index(curve)
-                    yield Entry(cell, point, label, curve, style, *named)
+        for each in judged_metrics(self.cells):
+            curve = self.curve(each.cell)
+            yield Entry(**vars(each), storage=curve, style=order.index(curve))
 
     @property
     def questions(self) -> list[Question]:
@@ -189,9 +144,12 @@ class View:
         known = [storage for storage in self.curves if storage in {entry.storage for entry in self.entries}]
         return Facets.of(known or self.curves, points, [fleet_label(dict(cell["fleet"])) for cell in self.cells])
 
-    def marks(self, entry: Entry) -> Marks:
-        """Return the marks of an element that is about one point of one cell."""
-        return self.facets.marks(storage=entry.storage, workload=entry.workload, label=entry.label, fleet=entry.fleet)
+    def marks(self, about: Measured | None) -> Marks:
+        """Return the marks of an element that is about one point of one cell; none for what is about no point."""
+        if about is None:
+            return {}
+        storage = self.curve(about.cell)
+        return self.facets.marks(storage=storage, workload=about.workload, label=about.label, fleet=about.fleet)
 
     @cached_property
     def points(self) -> dict[tuple[str, str, str], Entry]:
@@ -228,7 +186,7 @@ class View:
 
     @cached_property
     def tail_percentiles(self) -> Mapping[tuple[str, str, str], TailPercentile]:
-        """The slow end of each point from the decision, by cell, point and metric."""
+        """The tail percentile of each point from the decision, by cell, point and metric."""
         return {
             (candidate["cell"], candidate["point"], question["metric"]): TailPercentile(
                 question["level"], candidate["value"], candidate["low"], candidate["high"]
@@ -247,18 +205,18 @@ class View:
         return value, f"{'at most' if upper is not None else 'at least'} {quantity(value, entry.unit)}"
 
     def tail(self, entry: Entry) -> float | None:
-        """The slow end of a point where enough samples carry it; elsewhere charts have none, as tables have a dash."""
+        """The tail percentile of a point if it has enough samples; else charts have none, as tables have a dash."""
         end = self.tail_percentile(entry)
         return end.value if end and _has_enough_samples(entry.metric, end.level) else None
 
     def tail_name(self, entries: Iterable[Entry]) -> str:
-        """Name the slow end of those points that have one: `P90`; empty where none has."""
+        """Name the tail percentile of those points that have one: `P90`; empty where none has."""
         ends = [end for each in entries if self.tail(each) is not None and (end := self.tail_percentile(each))]
         levels = dict.fromkeys(f"P{end.level:g}" for end in ends)
         return " or ".join(levels)
 
     def tail_percentile(self, entry: Entry) -> TailPercentile | None:
-        """The slow end of a point; None if the decision was about another metric."""
+        """The tail percentile of a point; None if the decision was about another metric."""
         return self.tail_percentiles.get((entry.cell["id"], entry.point["id"], entry.name))
 
 

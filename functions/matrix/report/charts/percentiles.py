@@ -46,7 +46,7 @@ def _band(view: View, title: str, entries: Sequence[Entry], which: str = "") -> 
     where = ", where there are enough samples" if any(view.tail(entry) is None for entry in entries) else ""
     return Chart(
         id=f"bands-{slug(title)}",
-        title=f"{title}: {lower(first.quantity)}" + ("" if has_types else f" on {first.type}") + which,
+        title=f"{title}: {lower(first.quantity)}" + ("" if has_types else f" on {first.instance_type}") + which,
         reads=(
             "Thin line: slowest to fastest sample. "
             + (f"Thick line: from the median (P50) to {tail}{where}. " if tail else "")

@@ -212,7 +212,7 @@ def _ceilings(cell: Cell, storage: dict[str, Any], unit: str) -> Iterator[tuple[
     limits = result.get("instance_limits", {}) if result else {}
     of_type = limits.get("ebs_iops" if unit == "IOPS" else "ebs_bytes_per_s")
     if cell.metrics.has_volumes and of_type:
-        yield f"Most of {cell.asked} × {cell.entry.type}", of_type["maximum"] * cell.asked / scale
+        yield f"Most of {cell.asked} × {cell.entry.instance_type}", of_type["maximum"] * cell.asked / scale
 
 
 def _moved(kept: CloudWatchMetrics, unit: str, scale: float) -> dict[float, float]:

@@ -1,0 +1,134 @@
+"""The tables of percentiles: one for each workload and the metric that it is judged by."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import Enum, auto
+from functools import partial
+
+from matrix.tables.point_figures import Write, shown_figures
+from matrix.tables.table import RunTable, TableCell, TableColumn, TableNote, TableRow
+from matrix.terms.figures import ABSENT, Column, percentile_of, percentiles_of, quantity
+from matrix.terms.measured import Measured
+from matrix.terms.metrics import measure_words
+from matrix.terms.names import direction, fleet_words, launch_words, marked_label, marks
+
+# The name of a storage where the table stands.
+Name = Callable[[Measured], str]
+# What a row is about, where marks stand behind the point they are of.
+SUBJECTS = ("Storage", "Instances", "Point")
+
+
+class Medium(Enum):
+    """Where a table is read: how much room it has, and where the unit of its figures stands."""
+
+    PAGE = auto()
+    """Room for all columns. What all rows have in common stands in the title, and so does the unit."""
+    DOCUMENT = auto()
+    """Lines that are quoted by themselves, so that each figure has its unit."""
+    TERMINAL = auto()
+    """Room for few letters. The unit stands in the title."""
+
+
+def percentile_tables(measured: Iterable[Measured], name: Name, medium: Medium) -> list[RunTable]:
+    """Return a table for each workload and metric, with a row for each of these points, in their order."""
+    groups: dict[tuple[str, str], list[Measured]] = {}
+    for each in measured:
+        groups.setdefault((each.workload, each.name), []).append(each)
+    return [_table(rows, name, medium) for rows in groups.values()]
+
+
+def _table(measured: Sequence[Measured], name: Name, medium: Medium) -> RunTable:
+    is_page = medium is Medium.PAGE
+    figures = shown_figures(measured, are_brief=not is_page)
+    title, write = _TITLES[medium](measured), _write(measured, medium)
+    heads, subjects = _whole_subjects(measured, name) if is_page else _brief_subjects(measured, name)
+    rows = [
+        TableRow([*subject, *(figure.cell(each, write) for figure in figures)], about=each)
+        for each, subject in zip(measured, subjects, strict=True)
+    ]
+    notes = [
+        TableNote(f"Left out: {name(each)}, {each.fleet}: {each.left_out}.", about=each)
+        for each in measured
+        if each.left_out
+    ]
+    table = RunTable(title, [*heads, *(figure.column for figure in figures)], rows, notes)
+    # A terminal has no room for a percentile that no row carries; the note below its tables says why there is none.
+    return table.without_empty(are_fixed_kept=medium is not Medium.TERMINAL)
+
+
+# --- titles, and how numbers are written ------------------------------------------------------------------------------
+
+
+def _column(measured: Sequence[Measured]) -> Column:
+    names = percentiles_of(each.metric for each in measured)
+    return Column.of((percentile_of(each.metric, name) for each in measured for name in names), measured[0].unit)
+
+
+def _write(measured: Sequence[Measured], medium: Medium) -> Write:
+    unit = measured[0].unit
+    if medium is Medium.DOCUMENT:
+        return None
+    # `1m 40s` is shorter than a title that says which durations are in seconds.
+    return partial(quantity, unit=unit) if unit == "s" and medium is Medium.TERMINAL else _column(measured).write
+
+
+def _page_title(measured: Sequence[Measured]) -> str:
+    first, label, kind = measured[0], *_in_common(measured)
+    work = ", ".join(filter(None, [first.workload, label])) + (f" on {kind}" if kind else "")
+    return f"{work}: {_column(measured).head(first.quantity)}, {direction(first.metric)}"
+
+
+def _document_title(measured: Sequence[Measured]) -> str:
+    return f"{measured[0].workload}: {measured[0].quantity} ({direction(measured[0].metric)})"
+
+
+def _terminal_title(measured: Sequence[Measured]) -> str:
+    first = measured[0]
+    return f"{first.workload}: {measure_words(first.name, first.unit)} ({direction(first.metric)})"
+
+
+_TITLES: Mapping[Medium, Callable[[Sequence[Measured]], str]] = {
+    Medium.PAGE: _page_title,
+    Medium.DOCUMENT: _document_title,
+    Medium.TERMINAL: _terminal_title,
+}
+
+
+# --- what a row is about ----------------------------------------------------------------------------------------------
+
+Subjects = tuple[Sequence[TableColumn], list[list[TableCell]]]
+
+
+def _whole_subjects(measured: Sequence[Measured], name: Name) -> Subjects:
+    label, kind = _in_common(measured)
+    cells = [
+        [
+            TableCell(name(each)),
+            TableCell(str(each.instances), each.instances) if kind else TableCell(each.fleet),
+            TableCell(launch_words(each.cell).removesuffix(" launches") or ABSENT),
+            TableCell(ABSENT if label else each.label),
+            TableCell("; ".join([*(["left out"] if each.left_out else []), *marks(each.point, each.cell)]) or ABSENT),
+        ]
+        for each in measured
+    ]
+    return [TableColumn(head) for head in ("Storage", "Instances", "Launches", "Point", "Marks")], cells
+
+
+def _brief_subjects(measured: Sequence[Measured], name: Name) -> Subjects:
+    cells = [
+        [
+            TableCell(name(each)),
+            TableCell(", ".join(filter(None, [fleet_words(each.cell.get("fleet") or {}), launch_words(each.cell)]))),
+            TableCell(marked_label(each.label, each.point, each.cell)),
+        ]
+        for each in measured
+    ]
+    return [TableColumn(head) for head in SUBJECTS], cells
+
+
+def _in_common(measured: Sequence[Measured]) -> tuple[str, str]:
+    """Return the label and the instance type that several rows have in common; empty where they differ."""
+    return _constant([each.label for each in measured]), _constant([each.instance_type for each in measured])
+
+
+def _constant(words: Sequence[str]) -> str:
+    return words[0] if len(words) > 1 and len(set(words)) == 1 else ""

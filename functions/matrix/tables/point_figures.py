@@ -1,0 +1,169 @@
+"""The figures of what was measured: each once, with its column in all tables and its columns in summary.csv."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from matrix.tables.table import TableCell, TableColumn
+from matrix.terms.figures import (
+    ABSENT,
+    INTERVAL_HEAD,
+    PERCENTILES,
+    SLOW_OF_RATES,
+    figure,
+    interval,
+    percentile_of,
+    percentiles_of,
+    sample_count,
+)
+from matrix.terms.measured import Measured
+from matrix.terms.names import steadiness_words
+
+# Writes a number whose unit stands elsewhere; None where the unit stands at each number.
+Write = Callable[[float | None], str] | None
+Value = Callable[[Measured], object]
+
+
+@dataclass(frozen=True)
+class PointFigure:
+    """A figure of a metric of a point. A new one is an entry of `FIGURES`: all outputs show it then."""
+
+    column: TableColumn
+    cell: Callable[[Measured, Write], TableCell]
+    csv: Mapping[str, Value] = field(default_factory=dict)
+    """Its columns in summary.csv; a new one follows the columns that are there."""
+    is_brief: bool = True
+    """Whether Markdown and the terminal show it too, and not only the page, which has room for many columns."""
+    is_of_point: bool = False
+    """Whether it is the same for all metrics of a point."""
+
+
+def percentile_figure(name: str, metric: str = "", unit: str = "") -> PointFigure:
+    """Return the figure of a percentile by its name, such as `p90`; a copy names its numbers by `metric` and `unit`."""
+
+    def cell(measured: Measured, write: Write) -> TableCell:
+        return TableCell(figure(measured.metric, name, write).strip(), percentile_of(measured.metric, name))
+
+    column = TableColumn(name.upper(), exact=f"{metric} {name} ({unit})", is_figure=True, is_fixed=True)
+    return PointFigure(column, cell, {name: _of_metric(name)})
+
+
+def _of_metric(key: str) -> Value:
+    return lambda measured: measured.metric.get(key)
+
+
+def _of_steadiness(key: str) -> Value:
+    def value(measured: Measured) -> object:
+        steadiness = measured.point.get("steadiness")
+        return steadiness.get(key) if steadiness else None
+
+    return value
+
+
+def _end_of_median(key: str) -> Value:
+    def value(measured: Measured) -> object:
+        median = (measured.metric.get("intervals") or {}).get("p50")
+        return median.get(key) if median else None
+
+    return value
+
+
+def _not_carried(measured: Measured) -> str:
+    carried = measured.metric.get("carried") or {}
+    return " ".join(name for name, is_enough in carried.items() if not is_enough)
+
+
+def _interval(measured: Measured, write: Write) -> TableCell:
+    return TableCell(interval(measured.metric, write=write))
+
+
+def _count(measured: Measured, _: Write) -> TableCell:
+    is_short = measured.metric.get("n") != measured.metric.get("expected_n")
+    return TableCell(sample_count(measured.metric), is_alarming=is_short)
+
+
+def _steady(measured: Measured, _: Write) -> TableCell:
+    return TableCell(steadiness_words(measured.point.get("steadiness")))
+
+
+def _independent(measured: Measured, _: Write) -> TableCell:
+    return _whole(measured.metric.get("independent_n"))
+
+
+def _far_off(measured: Measured, _: Write) -> TableCell:
+    outliers = measured.metric.get("outliers")
+    return _whole(outliers["count"] or None if outliers else None)
+
+
+def _whole(count: int | None) -> TableCell:
+    return TableCell(ABSENT) if count is None else TableCell(f"{count:,}", count)
+
+
+def _between(units: str) -> PointFigure:
+    """Return how far launches, instances or repetitions are apart, as coefficient of variation in per cent."""
+
+    def cell(measured: Measured, _: Write) -> TableCell:
+        spread: Mapping[str, object] = measured.metric.get("spread") or {}
+        value = spread.get(f"between_{units}_cv")
+        return TableCell(f"{100 * value:.1f} %", value) if isinstance(value, int | float) else TableCell(ABSENT)
+
+    return PointFigure(TableColumn(f"Between {units}", is_figure=True), cell, is_brief=False)
+
+
+# Behind the percentiles, in the order of all tables.
+FIGURES: tuple[PointFigure, ...] = (
+    PointFigure(
+        TableColumn(INTERVAL_HEAD, short="P50, 95 %", is_figure=True),
+        _interval,
+        {"p50_low": _end_of_median("low"), "p50_high": _end_of_median("high")},
+    ),
+    PointFigure(
+        TableColumn("n/expected", short="n", is_figure=True),
+        _count,
+        {"n": _of_metric("n"), "expected_n": _of_metric("expected_n")},
+    ),
+    PointFigure(
+        TableColumn("Steady"),
+        _steady,
+        {
+            "judged_samples": _of_steadiness("judged"),
+            "steady_samples": _of_steadiness("steady"),
+            "steady_from_s": _of_steadiness("from_s"),
+            "steady_ratio": _of_steadiness("ratio"),
+            "too_short_samples": _of_steadiness("too_short"),
+            "too_noisy_samples": _of_steadiness("too_noisy"),
+        },
+        is_brief=False,
+        is_of_point=True,
+    ),
+    PointFigure(
+        TableColumn("n, independent", is_figure=True),
+        _independent,
+        {"independent_n": _of_metric("independent_n"), "not_carried": _not_carried},
+        is_brief=False,
+    ),
+    *map(_between, ("launches", "instances", "repetitions")),
+    PointFigure(TableColumn("Far off", is_figure=True), _far_off, is_brief=False),
+)
+
+
+def shown_figures(measured: Sequence[Measured], *, are_brief: bool) -> list[PointFigure]:
+    """Return the figures that a table of one metric shows: its percentiles, the best first, then all others."""
+    first, names = measured[0], percentiles_of(each.metric for each in measured)
+    others = [each for each in FIGURES if each.is_brief or not are_brief]
+    return [*(percentile_figure(name, first.name, first.unit) for name in names), *others]
+
+
+def _in_csv() -> Iterator[PointFigure]:
+    yield from map(percentile_figure, (*PERCENTILES, *SLOW_OF_RATES))
+    yield from FIGURES
+
+
+def csv_columns() -> list[str]:
+    """Return the columns of summary.csv that figures have."""
+    return [column for each in _in_csv() for column in each.csv]
+
+
+def csv_values(measured: Measured, *, are_of_metric: bool = False) -> dict[str, object]:
+    """Return the figures of a row of summary.csv by column; `are_of_metric` leaves out those of the whole point."""
+    shown = (each for each in _in_csv() if not (are_of_metric and each.is_of_point))
+    return {column: value(measured) for each in shown for column, value in each.csv.items()}

@@ -1,0 +1,81 @@
+"""A table before it is drawn: its columns, its rows, and what is to be known of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from matrix.terms.figures import ABSENT, BOUNDS
+from matrix.terms.measured import Measured
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """What stands in one row of one column."""
+
+    text: str
+    value: float | None = None
+    """The exact number that the text is a rounding of; None where the text is no number."""
+    is_alarming: bool = False
+    """Whether it says that something is missing."""
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """The head of a column, and how what is below it is drawn."""
+
+    head: str
+    short: str = ""
+    """The head where there is little room; empty where it is the same."""
+    exact: str = ""
+    """What a copy calls the exact numbers of the column, with their unit; empty where it is the head."""
+    is_figure: bool = False
+    """Whether it has figures, which stand at the right."""
+    is_code: bool = False
+    """Whether it has ids, which a reader types as they are."""
+    is_fixed: bool = False
+    """Whether tables of one kind all have it, though in one of them no row may have a value."""
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A row, and what it is about."""
+
+    cells: Sequence[TableCell]
+    about: Measured | None = None
+
+
+@dataclass(frozen=True)
+class TableNote:
+    """A sentence below a table, and which measurement it is about."""
+
+    text: str
+    about: Measured | None = None
+
+
+@dataclass(frozen=True)
+class RunTable:
+    """A table of a run."""
+
+    title: str
+    columns: Sequence[TableColumn]
+    rows: Sequence[TableRow]
+    notes: Sequence[TableNote] = ()
+
+    @property
+    def has_bound(self) -> bool:
+        """Whether a figure of it is only known to be at least or at most so much."""
+        return any(
+            cell.text.startswith(BOUNDS)
+            for row in self.rows
+            for column, cell in zip(self.columns, row.cells, strict=True)
+            if column.is_figure
+        )
+
+    def without_empty(self, *, are_fixed_kept: bool = True) -> "RunTable":
+        """Leave out columns in which no row has anything: they take room from the others."""
+        kept = [
+            index
+            for index, column in enumerate(self.columns)
+            if (column.is_fixed and are_fixed_kept) or any(row.cells[index].text != ABSENT for row in self.rows)
+        ]
+        rows = [replace(row, cells=[row.cells[index] for index in kept]) for row in self.rows]
+        return replace(self, columns=[self.columns[index] for index in kept], rows=rows)
