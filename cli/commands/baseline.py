@@ -50,7 +50,7 @@ def set_(
         raise CommandError(f"{name!r} cannot be the name of a baseline", advice, ExitCode.BAD_INPUT)
     found = summaries.find(run, local=local, stack=stack, region=region)
     summary = found.summary
-    place = baselines.shelf_of(found.service)
+    place = baselines.shelf_of(found.store)
     before = baselines.put(place, name, summary["run"], summary["name"])
     if as_json:
         typer.echo(json.dumps(baselines.get(place, name), indent=2, ensure_ascii=False))

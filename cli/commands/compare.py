@@ -15,7 +15,7 @@ from cli.inputs import completing, options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.tables.text_table import TextTable
-from cli.target import baselines, mirror, summaries
+from cli.target import baselines, run_folders, summaries
 from cli.target.pages import write_page
 from matrix.terms.documents.compared import ComparedPair, ComparedRuns
 from matrix.terms.figures import ABSENT, quantity
@@ -105,7 +105,7 @@ def _both(base: str, run: str, place: dict[str, Any]) -> list[summaries.FoundRun
     first = summaries.find(before, **place, need=need)
     # A comparison of two names reads no summary, which may be damaged.
     is_open = after == summaries.LATEST and before != summaries.LATEST
-    if not is_open or first.summary["environment"] in mirror.LOADED:
+    if not is_open or first.summary["environment"] in run_folders.LOADED:
         return [first, summaries.find(after, **place, need=need)]
     known = first.summary
 

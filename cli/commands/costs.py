@@ -12,8 +12,9 @@ from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import UnreadableRun
 from cli.tables.text_table import TextTable
-from cli.target import deployment, known_runs, mirror
+from cli.target import deployment, known_runs, run_folders
 from cli.target.documents import note
+from cli.target.run_folders import RunFolders
 from cli.target.service import Service
 from matrix.terms.figures import money
 from matrix.terms.printable import csv_text
@@ -56,7 +57,8 @@ def costs(
         service = Service(deployment.find(local=False, stack=stack, region=region))
         names, read = list(service.runs()), service.document
     else:
-        names, read = [name for name in known_runs.kept_runs() if not mirror.is_loaded(name)], mirror.document
+        names = [name for name in known_runs.kept_runs() if not run_folders.is_loaded(name)]
+        read = RunFolders().document
     # pydantic takes a quarter of a second to import, so `matrix --help` must not import it.
     from matrix.answer.spending import COLUMNS, spent
 

@@ -8,7 +8,7 @@ import typer
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.target import mirror
+from cli.target.run_folders import RunFolders
 from cli.target.workdir import run_folder
 
 PREFIX = "published"
@@ -46,7 +46,7 @@ def load(prefix: str) -> list[str]:
         advice = "use letters, digits, dots, dashes and underscores"
         raise CommandError(f"{prefix!r} cannot begin the name of a run", advice, ExitCode.BAD_INPUT)
     for name in runs:
-        kept = mirror.document(name, "summary.json")
+        kept = RunFolders().document(name, "summary.json")
         if kept is not None and kept.get("environment") != "published":
             advice = "choose another beginning: --prefix"
             raise CommandError(f"{name} is a run that was measured here", advice, ExitCode.BAD_INPUT)

@@ -78,18 +78,15 @@ def _place(run: FoundRun) -> Path:
 
     A kept summary may name another run than its folder. Its page stays in its own folder.
     """
-    if run.folder is not None:
-        return run.folder / NAME
-    name = Path(run.summary["run"]).name
-    folder = run_folder(name)
-    return folder / NAME if folder.is_dir() else Path(f"{name}-{NAME}")
+    folder = run_folder(run.run)
+    return folder / NAME if folder.is_dir() else Path(f"{folder.name}-{NAME}")
 
 
 def documents(run: FoundRun) -> Documents:
     """Return what a report needs besides the summary: plan, receipt, objective and each cell's single values."""
-    read, results = run.read, run.results()
+    read = run.read
     return {
-        "results": metrics.refreshed(run.service, run.summary, results) if run.service else results,
+        "results": metrics.refreshed(run.store, run.summary, run.results()),
         "plan": cast("PlanDocument | None", readable(read, "plan.json")),
         "receipt": cast("ReceiptDocument | None", readable(read, "receipt.json")),
         "objective": (readable(read, "matrix.json") or {}).get("objective"),

@@ -60,7 +60,7 @@ def results(
     """
     format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
     stored = find(run, local=local, stack=stack, region=region)
-    summary = _with_late_metrics(stored)
+    summary = metrics.refreshed_summary(stored.store, stored.summary)
     if format_ in (Format.CSV, Format.JSONL) and summary["status"] == STATUS:
         # The other formats show warnings themselves.
         terminal.print_wrapped(terminal.stderr(), f"Warning: {summary['warnings'][0]}")
@@ -81,16 +81,7 @@ def _show_tables(stored: FoundRun, summary: SummaryDocument, *, all_: bool, warn
     elif warnings:
         result_tables.show_warnings(console, summary, are_all=True)
     else:
-        verdict_table.show(console, summary, flag=stored.service.deployment.flag if stored.service else "")
-
-
-def _with_late_metrics(run: FoundRun) -> SummaryDocument:
-    """Query CloudWatch again if it had not published every metric when the run was analysed."""
-    cells = run.summary.get("cells", [])
-    is_late = any("bottleneck" in cell and cell["bottleneck"]["is_provisional"] for cell in cells)
-    if not is_late or run.service is None or run.summary.get("environment") != "aws":
-        return run.summary
-    return metrics.refreshed_summary(run.service, run.summary)
+        verdict_table.show(console, summary, flag="" if stored.store.is_here else stored.store.flag)
 
 
 def _show_beside(summary: SummaryDocument, format_: Format) -> None:

@@ -12,8 +12,9 @@ from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import UnreadableRun
 from cli.tables.text_table import TextTable
-from cli.target import deployment, known_runs, mirror
+from cli.target import deployment, known_runs
 from cli.target.documents import note, readable
+from cli.target.run_folders import RunFolders
 from cli.target.service import Service
 from cli.target.workdir import run_folder
 from matrix.terms.documents.summary import SummaryDocument
@@ -68,20 +69,20 @@ def runs(
 
 def _local() -> list[Listed]:
     """Return the runs of the running local cloud and the kept ones, each once."""
-    kept = {name: _of_mirror(name) for name in known_runs.kept_runs()}
+    kept = {name: _of_folder(name) for name in known_runs.kept_runs()}
     going = _of_service(Service(deployment.running_local_cloud())) if deployment.is_local_cloud_running() else []
     by_name = {**{run.run: run for run in going}, **kept}
     return sorted(by_name.values(), key=lambda run: run.started_at or 0.0, reverse=True)
 
 
-def _of_mirror(run: str) -> Listed:
+def _of_folder(run: str) -> Listed:
     try:
-        summary = cast("SummaryDocument | None", mirror.document(run, "summary.json"))
+        summary = cast("SummaryDocument | None", RunFolders().document(run, "summary.json"))
     except UnreadableRun as error:
         # A damaged file must not hide all other runs.
         note(error)
         return Listed(run, "unreadable", None, None, f"{run_folder(run)}/")
-    execution = readable(mirror.execution, run)
+    execution = readable(RunFolders().execution, run)
     started = execution.started_at if execution else summary and summary.get("started_at")
     ended = execution.ended_at if execution else summary and summary.get("finished_at")
     status = summary["status"] if summary else execution.status if execution else "unknown"

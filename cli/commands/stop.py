@@ -3,7 +3,7 @@
 from cli.follow import running
 from cli.inputs import options
 from cli.messages.errors import CommandError
-from cli.target import deployment, known_runs, mirror
+from cli.target import deployment, known_runs, run_folders
 from cli.target.documents import readable
 from cli.target.service import Service
 
@@ -24,7 +24,7 @@ def stop(
     Example: matrix stop builds-20261120-101500-4f
     """
     if not (local or stack or region):
-        mirror.refuse_loaded(run)
+        run_folders.refuse_loaded(run)
     # The deployment is never guessed, as for `matrix reap`.
     deployment.refuse_local_run(run, local=local, stack=stack, region=region)
     with known_runs.named_where_not_found(run, stack=stack, region=region):

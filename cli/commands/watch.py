@@ -15,8 +15,9 @@ from cli.follow.progress import RunProgress
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, NoLocalCloud, UnknownRun, UnreadableRun
-from cli.target import deployment, known_runs, mirror
+from cli.target import deployment, known_runs, run_folders
 from cli.target.documents import note, readable
+from cli.target.run_folders import RunFolders
 from cli.target.service import Execution, Service
 from cli.target.summaries import LATEST
 from cli.target.traces import Traces
@@ -50,7 +51,7 @@ def watch(
             return
         _refuse_forgotten(run)
     if kept is None and stack is None and region is None:
-        mirror.refuse_loaded(run)
+        run_folders.refuse_loaded(run)
     with known_runs.named_where_not_found(run, stack=stack, region=region):
         service = Service(deployment.find_any(local=local, stack=stack, region=region))
         execution = service.execution(run)
@@ -105,7 +106,7 @@ def _refuse_forgotten(run: str) -> None:
 def _newest(*, local: bool, stack: str | None, region: str | None) -> str:
     """Return the name of the newest run: of a deployment, or of those kept here where no local cloud has one."""
     is_open = stack is None and region is None
-    kept = [name for name in known_runs.kept_runs() if not mirror.is_loaded(name)] if is_open else []
+    kept = [name for name in known_runs.kept_runs() if not run_folders.is_loaded(name)] if is_open else []
     if kept and not deployment.is_local_cloud_running():
         return kept[0]
     service = Service(deployment.find_any(local=local, stack=stack, region=region))
@@ -118,7 +119,7 @@ def _newest(*, local: bool, stack: str | None, region: str | None) -> str:
 def _kept(run: str) -> Execution | None:
     """Return how a run of this machine stands. Damage is noted; without a cloud the run has ended."""
     try:
-        return mirror.execution(run)
+        return RunFolders().execution(run)
     except UnreadableRun as damage:
         note(damage)
         return None if deployment.is_local_cloud_running() else Execution(run, "UNKNOWN", time.time())
@@ -126,7 +127,8 @@ def _kept(run: str) -> Execution | None:
 
 def _show_end(execution: Execution, as_json: bool) -> None:
     """Show how a local run ended, by its folder: its cloud may have ended too."""
-    ended = progress.read(mirror.progress_rows(execution.run), readable(mirror.plan, execution.run), execution)
+    run, folders = execution.run, RunFolders()
+    ended = progress.read(folders.progress_rows(run), readable(folders.plan, run), execution)
     with following.view(terminal.stderr() if as_json else terminal.stdout(), "local", plain=as_json) as shown:
         shown.show(ended)
     running.finish_kept(ended, as_json=as_json)

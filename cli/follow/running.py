@@ -18,11 +18,13 @@ from cli.inputs.planning import Planned
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables import verdict_table
-from cli.target import mirror, summaries
+from cli.target import summaries
 from cli.target.documents import readable
+from cli.target.run_folders import RunFolders, lasting
+from cli.target.run_store import RunStore
 from cli.target.service import Execution, Service
 from cli.target.unfinished import STATUS as STATUS_INTERRUPTED
-from cli.target.unfinished import Source, resume_line
+from cli.target.unfinished import resume_line
 from cli.target.workdir import run_folder, workdir
 from local.keeping.room import DISK_FULL
 from local.keeping.runs import how_far
@@ -127,8 +129,9 @@ def stop(
 
 def _last_seen(run: str, plan: PlanDocument | None) -> RunProgress:
     """Return how a run stood when its local cloud ended."""
-    execution = readable(mirror.execution, run) or Execution(run, "ABORTED", time.time())
-    return progress.read(mirror.progress_rows(run), plan, execution)
+    folders = RunFolders()
+    execution = readable(folders.execution, run) or Execution(run, "ABORTED", time.time())
+    return progress.read(folders.progress_rows(run), plan, execution)
 
 
 def stop_on_request(service: Service, run: str, plan: PlanDocument | None, *, as_json: bool) -> None:
@@ -160,31 +163,30 @@ class Outcome:
 
 def where(service: Service, run: str) -> str:
     """Return where the results of a run are: in the bucket, or in the folder that the local cloud has written."""
-    return f"{run_folder(run)}/" if service.deployment.environment == "local" else service.where(run)
+    return lasting(service).where(run)
 
 
 def finish(service: Service, ended: RunProgress, *, as_json: bool) -> None:
     """Show the results of a run that has ended, and exit with the code of its outcome."""
     run = ended.execution.run
-    flag = service.deployment.flag
     try:
         # Nothing can be invoked on a full disk: each call would be tried for a minute.
         if ended.execution.error != DISK_FULL:
             _complete_receipt(service, run)
-        summary = summaries.analysed(run, _results(service, run), lambda: ended.execution, flag)
+        summary = summaries.analysed(_with_results(service, run), run, lambda: ended.execution)
     except Exception:
         if not service.deployment.has_ended:
             raise
         finish_kept(ended, as_json=as_json)
         return
-    show_outcome(Outcome(ended, where(service, run), flag), summary, as_json=as_json)
+    show_outcome(Outcome(ended, where(service, run), service.flag), summary, as_json=as_json)
 
 
 def finish_kept(ended: RunProgress, *, as_json: bool) -> None:
     """Do the same for a local run whose cloud is no more."""
-    run = ended.execution.run
-    summary = summaries.analysed(run, summaries.kept_here(run), lambda: ended.execution, "--local")
-    show_outcome(Outcome(ended, f"{run_folder(run)}/", "--local"), summary, as_json=as_json)
+    run, folders = ended.execution.run, RunFolders()
+    summary = summaries.analysed(folders, run, lambda: ended.execution)
+    show_outcome(Outcome(ended, folders.where(run), folders.flag), summary, as_json=as_json)
 
 
 def show_outcome(outcome: Outcome, summary: SummaryDocument | None, *, as_json: bool) -> None:
@@ -234,7 +236,7 @@ def _is_completed(service: Service, run: str) -> bool:
     """Wait for the sweep that the end of a run has started; return whether it has completed the receipt."""
     deadline = time.monotonic() + SWEPT_WITHIN_S
     while service.has_open_receipt(run):
-        receipt = readable(partial(mirror.document, run), "receipt.json") or {}
+        receipt = readable(partial(RunFolders().document, run), "receipt.json") or {}
         has_fallen_short = receipt.get("sweep") and not receipt["is_complete"]
         if has_fallen_short or time.monotonic() > deadline:
             return False
@@ -242,10 +244,10 @@ def _is_completed(service: Service, run: str) -> bool:
     return True
 
 
-def _results(service: Service, run: str) -> Source:
+def _with_results(service: Service, run: str) -> RunStore:
     """Return where the results of a run are read: a local run's in its folder, which takes no client of S3."""
-    is_kept = service.deployment.environment == "local" and (run_folder(run) / "summary.json").is_file()
-    return summaries.kept_here(run) if is_kept else summaries.in_bucket(service, run)
+    is_kept = service.is_here and (run_folder(run) / "summary.json").is_file()
+    return lasting(service) if is_kept else service
 
 
 def _finish_without_summary(outcome: Outcome, as_json: bool) -> None:

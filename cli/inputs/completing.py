@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from cli.target import baselines, known_runs, mirror
+from cli.target import baselines, known_runs
+from cli.target.run_folders import RunFolders
 from matrix.terms.keys import BASELINE_PREFIX
 
 LATEST = "latest"
@@ -16,7 +17,7 @@ def runs(incomplete: str) -> list[str]:
 def cells(ctx: Any, incomplete: str) -> list[str]:
     """Return the cells of the run that stands before, of any run where none does."""
     chosen = ctx.params.get("run")
-    names = {name for run in ([chosen] if chosen else known_runs.kept_runs()) for name in mirror.known_cells(run)}
+    names = {name for run in ([chosen] if chosen else known_runs.kept_runs()) for name in RunFolders().known_cells(run)}
     return sorted(name for name in names if name.startswith(incomplete))
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.target import mirror
+from cli.target.run_folders import RunFolders
 from cli.target.workdir import run_folder
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def keep(name: str, made: "Callable[[], ImportedRun]", *, as_json: bool) -> None
     if cut(name, 80) != name or not name.strip("."):
         advice = "use up to 80 letters, digits, dots, dashes and underscores"
         raise CommandError(f"{name!r} cannot be the name of a run", advice, ExitCode.BAD_INPUT)
-    kept = mirror.document(name, "summary.json")
+    kept = RunFolders().document(name, "summary.json")
     if (run_folder(name).exists() and kept is None) or (kept is not None and kept.get("environment") != IMPORTED):
         raise CommandError(f"{name} is a run that was not imported", "choose another name: --as", ExitCode.BAD_INPUT)
     try:
@@ -70,7 +70,7 @@ def keep(name: str, made: "Callable[[], ImportedRun]", *, as_json: bool) -> None
     summary = joined(cast("SummaryDocument", kept), run.summary) if kept else run.summary
     results = {result["id"]: result for result in run.results}
     for cell in summary["cells"]:
-        if cell["id"] not in results and (before := mirror.document(name, f"cells/{cell['id']}/result.json")):
+        if cell["id"] not in results and (before := RunFolders().document(name, f"cells/{cell['id']}/result.json")):
             results[cell["id"]] = cast("ResultDocument", before)
     summary["decision"] = decide(summary, results=results)
     documents = {f"cells/{result['id']}/result.json": result for result in run.results} | {"summary.json": summary}

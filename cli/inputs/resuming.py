@@ -9,7 +9,7 @@ from cli.inputs import planning
 from cli.inputs.planning import Planned
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
-from cli.target import mirror
+from cli.target import run_folders
 from cli.target.service import Service
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import ResultDocument
@@ -19,7 +19,7 @@ def plan_rest(service: Service, run: str, file: Path | None, region: str | None)
     """Plan what a run has not measured, of its own matrix or of the one in `file`."""
     if service.deployment.environment == "local":
         # The bucket of a local cloud ends with it; the folder of the run has its files.
-        for path in mirror.restore(service, run):
+        for path in run_folders.restore(service, run):
             terminal.print_wrapped(terminal.stderr(), f"Note: {path} cannot be read, so what it says is not taken over")
     _refuse_running(service, run)
     plan = service.plan(run)

@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.target import deployment, known_runs
 from cli.target.documents import parsed, readable
+from cli.target.run_store import RunStore
 from cli.target.service import Service
 from cli.target.workdir import workdir
 from local.keeping.files import write_whole
@@ -121,9 +122,9 @@ def shelf(*, local: bool, stack: str | None, region: str | None) -> Shelf:
     return OfStack(Service(deployment.find(local=False, stack=stack, region=region)))
 
 
-def shelf_of(service: Service | None) -> Shelf:
-    """Return the baselines of the place in which a run was found; None is this machine."""
-    return OfMachine() if service is None or service.deployment.environment == "local" else OfStack(service)
+def shelf_of(store: RunStore) -> Shelf:
+    """Return the baselines of the place in which a run was found."""
+    return OfStack(store) if isinstance(store, Service) and not store.is_here else OfMachine()
 
 
 def put(place: Shelf, name: str, run: str, matrix: str) -> BaselineDocument | None:

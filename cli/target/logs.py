@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from cli.messages.errors import UnreadableRun
-from cli.target import deployment, known_runs, mirror
+from cli.target import deployment, known_runs
 from cli.target.documents import note, readable
+from cli.target.run_folders import RunFolders
 from cli.target.service import Service
 from cli.target.unzipping import LARGEST_ZIPPED_BYTES, Unzipped
 from cli.target.workdir import run_folder
@@ -116,7 +117,7 @@ class _Kept:
         return str(self._folder / name)
 
     def goes_on(self, run: str) -> bool:
-        execution = readable(mirror.execution, run)
+        execution = readable(RunFolders().execution, run)
         return execution is not None and execution.is_running
 
 

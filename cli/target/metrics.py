@@ -8,36 +8,36 @@ from typing import cast
 from cli.messages import terminal
 from cli.target import relaunched
 from cli.target.documents import readable
-from cli.target.service import Service
+from cli.target.run_store import MetricPages, RunStore
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
 
 
 def refreshed(
-    service: Service, summary: SummaryDocument, results: Mapping[str, ResultDocument]
+    store: RunStore, summary: SummaryDocument, results: Mapping[str, ResultDocument]
 ) -> dict[str, ResultDocument]:
     """Return the results of a run on AWS with its metrics as they are now, or as they were if that fails."""
-    if summary.get("environment") != "aws":
+    if store.metric_pages is None or summary.get("environment") != "aws":
         return dict(results)
-    read = partial(service.document, summary["run"])
+    read = partial(store.document, summary["run"])
     apart = [result for result in results.values() if "launches" in result and _is_provisional(result)]
-    again = relaunched.joined(read, apart, refresh=partial(_refreshed, service))
-    return {**_refreshed(service, results), **again}
+    again = relaunched.joined(read, apart, refresh=partial(_refreshed, store.metric_pages))
+    return {**_refreshed(store.metric_pages, results), **again}
 
 
 def _is_provisional(cell: ResultDocument) -> bool:
     return "bottleneck" in cell and cell["bottleneck"]["is_provisional"]
 
 
-def _refreshed(service: Service, results: Mapping[str, ResultDocument]) -> dict[str, ResultDocument]:
+def _refreshed(pages: MetricPages, results: Mapping[str, ResultDocument]) -> dict[str, ResultDocument]:
     from botocore.exceptions import BotoCoreError, ClientError
 
     from matrix.answer import bottleneck
     from matrix.samples import cloudwatch
 
     def read(about: WatchedResources, begun: float, ended: float) -> CloudWatchMetrics:
-        return cloudwatch.read(service.metric_pages, about, begun, ended, time.time())
+        return cloudwatch.read(pages, about, begun, ended, time.time())
 
     late = {cell: result for cell, result in results.items() if bottleneck.is_late(result)}
     if not late:
@@ -50,13 +50,15 @@ def _refreshed(service: Service, results: Mapping[str, ResultDocument]) -> dict[
     return {**results, **read_again}
 
 
-def refreshed_summary(service: Service, summary: SummaryDocument) -> SummaryDocument:
+def refreshed_summary(store: RunStore, summary: SummaryDocument) -> SummaryDocument:
     """Return the summary with the bottlenecks that follow from the metrics as they are now."""
     late = [cell["id"] for cell in summary.get("cells", []) if _is_provisional(cell)]
-    read = partial(service.document, summary["run"])
+    if not late or store.metric_pages is None or summary.get("environment") != "aws":
+        return summary
+    read = partial(store.document, summary["run"])
     documents = {cell: readable(read, f"cells/{cell}/result.json") for cell in late}
     kept = {cell: cast("ResultDocument", result) for cell, result in documents.items() if result}
-    return with_bottlenecks(summary, refreshed(service, summary, kept))
+    return with_bottlenecks(summary, refreshed(store, summary, kept))
 
 
 def with_bottlenecks(summary: SummaryDocument, results: Mapping[str, ResultDocument]) -> SummaryDocument:

@@ -46,6 +46,16 @@ class Service:
 
     deployment: Deployment
 
+    @property
+    def flag(self) -> str:
+        """The option that chooses the deployment, for commands that messages suggest."""
+        return self.deployment.flag
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is the local cloud on this machine."""
+        return self.deployment.environment == "local"
+
     # --- executions ---------------------------------------------------------------------------------------------------
 
     def start(self, run: str, matrix: dict[str, Any]) -> None:

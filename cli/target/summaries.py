@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from operator import attrgetter
-from pathlib import Path
 from typing import cast
 
 from cli.messages.errors import CommandError, UnknownRun, UnreadableRun
 from cli.messages.explain import explain
-from cli.target import deployment, known_runs, mirror, relaunched, unfinished
-from cli.target.documents import note, readable
+from cli.target import deployment, known_runs, relaunched, unfinished
+from cli.target.documents import JsonObject, note, readable
+from cli.target.run_folders import RunFolders, is_loaded
+from cli.target.run_store import RunStore
 from cli.target.service import SHOWN_RUNS, Execution, Service
-from cli.target.unfinished import Read, Source
 from cli.target.workdir import run_folder, runs_folder
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
@@ -28,17 +28,24 @@ class NoResults(Exception):
 
 @dataclass(frozen=True)
 class FoundRun:
-    """A run, and how to read its documents by their names."""
+    """A run, and where it lives."""
 
-    read: Read
-    look: Callable[[], SummaryDocument | None]
-    service: Service | None = None  # None: it is kept here, in `folder`
-    folder: Path | None = None
+    store: RunStore
+    run: str
+
+    def read(self, name: str) -> JsonObject | None:
+        """Return one of its documents, such as plan.json; None where it is not there. Raises UnreadableRun."""
+        return self.store.document(self.run, name)
 
     @cached_property
     def summary(self) -> SummaryDocument:
-        """Its summary. Raises NoResults, which no run does that `find` returns."""
-        summary = self.look()
+        """Its summary: of its analysis, or, once it has ended without, of what its cells' results say.
+
+        Raises NoResults, which no run does that `find` returns.
+        """
+        summary = analysed(self.store, self.run, lambda: _remembered(self.store, self.run))
+        if summary is None:
+            summary = _without_analysis(self.store, self.run)
         if summary is None:
             raise NoResults
         return summary
@@ -88,8 +95,8 @@ def find(run: str, *, local: bool, stack: str | None, region: str | None, need: 
     deployment.refuse_two_places(local=local, stack=stack)
     on_aws = not local and (stack is not None or region is not None)
     if not on_aws:
-        names = (name for name in known_runs.kept_runs() if not mirror.is_loaded(name)) if run == LATEST else [run]
-        kept = next((kept for kept in map(_kept, names) if kept.has(need)), None)
+        names = (name for name in known_runs.kept_runs() if not is_loaded(name)) if run == LATEST else [run]
+        kept = next((kept for name in names if (kept := FoundRun(RunFolders(), name)).has(need)), None)
         if kept is not None:
             return kept
         if local or known_runs.kept_runs() or deployment.is_local_cloud_running():
@@ -107,55 +114,45 @@ def find(run: str, *, local: bool, stack: str | None, region: str | None, need: 
         ) from error
 
 
-def _kept(run: str) -> FoundRun:
-    source = kept_here(run)
-    return FoundRun(source.read, partial(_summary_here, run, source), folder=run_folder(run))
-
-
-def _summary_here(run: str, source: Source) -> SummaryDocument | None:
-    summary = analysed(run, source, lambda: readable(mirror.execution, run), "--local")
-    if summary is not None:
-        return summary
-    try:
-        execution = mirror.execution(run)
-    except UnreadableRun as damage:
-        # Nobody knows whether it goes on; what it has measured stands all the same.
-        note(damage)
-        return unfinished.summary(run, source, None, "--local")
-    is_over = execution is not None and not execution.is_running
-    return unfinished.summary(run, source, execution, "--local") if is_over else None
-
-
-def kept_here(run: str) -> Source:
-    """Return what a run has left in its folder."""
-    return Source(partial(mirror.document, run), partial(mirror.measured_cells, run))
-
-
-def in_bucket(service: Service, run: str) -> Source:
-    """Return what a run has left in the bucket."""
-    return Source(partial(service.document, run), partial(service.measured_cells, run))
-
-
-def analysed(
-    run: str, source: Source, execution_of: Callable[[], Execution | None], flag: str
-) -> SummaryDocument | None:
+def analysed(store: RunStore, run: str, execution_of: Callable[[], Execution | None]) -> SummaryDocument | None:
     """Return the summary that the analysis of a run has left; where it is damaged, what its cells' results say.
 
     None where there is none. Raises UnreadableRun where there are no results either.
     """
     try:
-        return cast("SummaryDocument | None", source.read("summary.json"))
+        return cast("SummaryDocument | None", store.document(run, "summary.json"))
     except UnreadableRun as damage:
-        summary = unfinished.summary(run, source, execution_of(), flag, is_damaged=True)
+        summary = unfinished.summary(store, run, execution_of(), is_damaged=True)
         if summary is None:
             raise
         note(damage)
         return summary
 
 
+def _without_analysis(store: RunStore, run: str) -> SummaryDocument | None:
+    """Return the summary of a run that has ended without an analysis; None of one that goes on or was never started."""
+    try:
+        execution = store.execution(run)
+    except UnknownRun:  # longer ago than the 90 days that Step Functions remembers, or it never was
+        return unfinished.summary(store, run, None)
+    except UnreadableRun as damage:
+        # Nobody knows whether it goes on; what it has measured stands all the same.
+        note(damage)
+        return unfinished.summary(store, run, None)
+    return None if execution is None or execution.is_running else unfinished.summary(store, run, execution)
+
+
+def _remembered(store: RunStore, run: str) -> Execution | None:
+    """Return how a run stands, as far as anybody knows; damage is noted."""
+    try:
+        return readable(store.execution, run)
+    except UnknownRun:
+        return None
+
+
 def _from_local_cloud(run: str, need: Need) -> FoundRun:
     kept = known_runs.kept_runs()
-    execution = mirror.execution(run) if run in kept else None
+    execution = RunFolders().execution(run) if run in kept else None
     if deployment.is_local_cloud_running() and (execution is None or execution.is_running):
         return _from_service(Service(deployment.running_local_cloud()), run, need)
     if run in kept:
@@ -165,35 +162,13 @@ def _from_local_cloud(run: str, need: Need) -> FoundRun:
 
 def _from_service(service: Service, run: str, need: Need) -> FoundRun:
     names = [execution.run for execution in service.executions(SHOWN_RUNS)] if run == LATEST else [run]
-    newest = next((stored for name in names if (stored := _in_bucket(service, name)).has(need)), None)
+    newest = next((stored for name in names if (stored := FoundRun(service, name)).has(need)), None)
     if newest is not None:
         return newest
     if run == LATEST:
         raise UnknownRun("no run has results yet", f"runs: {', '.join(names) or 'none'}; start one: `matrix run FILE`")
-    state, flag = service.execution(run).status, service.deployment.flag
+    state, flag = service.execution(run).status, service.flag
     raise _no_results(run, f"it is {state}; look at it: `matrix watch {run} {flag}`")
-
-
-def _in_bucket(service: Service, run: str) -> FoundRun:
-    source = in_bucket(service, run)
-    return FoundRun(source.read, partial(_summary_there, service, run, source), service)
-
-
-def _summary_there(service: Service, run: str, source: Source) -> SummaryDocument | None:
-    flag, execution_of = service.deployment.flag, partial(_remembered, service, run)
-    summary = analysed(run, source, execution_of, flag)
-    if summary is not None:
-        return summary
-    execution = execution_of()
-    is_over = execution is None or not execution.is_running
-    return unfinished.summary(run, source, execution, flag) if is_over else None
-
-
-def _remembered(service: Service, run: str) -> Execution | None:
-    try:
-        return service.execution(run)
-    except UnknownRun:  # longer ago than the 90 days that Step Functions remembers, or it never was
-        return None
 
 
 def _no_results(run: str, advice: str) -> CommandError:

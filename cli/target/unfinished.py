@@ -4,11 +4,12 @@ It is made from the results of the run's cells.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from cli.messages.errors import UnreadableRun
 from cli.target.documents import note, readable
+from cli.target.run_store import RunStore
 from cli.target.service import Execution
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import ResultDocument
@@ -21,31 +22,23 @@ STATUS = INTERRUPTED
 DAMAGED: dict[str, Any] = {}
 
 
-@dataclass(frozen=True)
-class Source:
-    """What a run has left: its documents by their names, and the cells that have a result, readable or not."""
-
-    read: Read
-    cells: Callable[[], list[str]]
-
-
 def resume_line(run: str, flag: str) -> str:
     """Say how the cells that are missing are measured."""
     return f"measure the rest: `matrix run --resume {run} {flag}`"
 
 
 def summary(
-    run: str, source: Source, execution: Execution | None, flag: str, *, is_damaged: bool = False
+    store: RunStore, run: str, execution: Execution | None, *, is_damaged: bool = False
 ) -> SummaryDocument | None:
     """Return the summary of what a run measured before it ended; None where there is no result of any cell.
 
-    `execution` is None where nobody remembers it: Step Functions does so for 90 days. `flag` chooses the deployment.
-    `is_damaged`: the run was analysed, but its summary cannot be read. Without a plan that can be read, it tells of the
-    cells that have results.
+    `execution` is None where nobody remembers it: Step Functions does so for 90 days. `is_damaged`: the run was
+    analysed, but its summary cannot be read. Without a plan that can be read, it tells of the cells that have results.
     """
-    plan = cast("PlanDocument | None", _unless_damaged(source.read, "plan.json"))
-    cells = [cell["id"] for cell in plan["cells"]] if plan else source.cells()
-    seen = {cell: _unless_damaged(source.read, f"cells/{cell}/result.json") for cell in cells}
+    read = partial(store.document, run)
+    plan = cast("PlanDocument | None", _unless_damaged(read, "plan.json"))
+    cells = [cell["id"] for cell in plan["cells"]] if plan else store.measured_cells(run)
+    seen = {cell: _unless_damaged(read, f"cells/{cell}/result.json") for cell in cells}
     results = {cell: cast("ResultDocument", result) for cell, result in seen.items() if result}
     if all(result is None for result in seen.values()):
         return None
@@ -55,7 +48,7 @@ def summary(
     from matrix.answer.launches import join
     from matrix.answer.results import interrupted_summary, never_begun, never_measured, run_summary, unreadable_result
 
-    known = plan or _plan_of(run, list(results.values()), "local" if flag == "--local" else "aws")
+    known = plan or _plan_of(run, list(results.values()), "local" if store.is_here else "aws")
     shown = {
         **results,
         **{cell["id"]: unreadable_result(cell) for cell in known["cells"] if seen[cell["id"]] == DAMAGED},
@@ -76,8 +69,8 @@ def summary(
         sentence = f"summary.json cannot be read: this is put together from the results of {len(results)} of {total}"
     else:
         why = _why(execution)
-        sentence = f"{measured} of {total} were measured before the run ended ({why}); {resume_line(run, flag)}"
-    objective = (readable(source.read, "matrix.json") or {}).get("objective")
+        sentence = f"{measured} of {total} were measured before the run ended ({why}); {resume_line(run, store.flag)}"
+    objective = (readable(read, "matrix.json") or {}).get("objective")
     return {
         **document,
         "warnings": [sentence, *document["warnings"]],

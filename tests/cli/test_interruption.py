@@ -18,8 +18,8 @@ from cli.follow.interruption import InterruptCounter, Patience
 from cli.follow.running import RunOptions
 from cli.inputs.planning import Planned
 from cli.messages.errors import CommandError, ExitCode, FunctionFailed, UnknownRun
-from cli.target import mirror
 from cli.target.deployment import Deployment, from_cloud_document, running_local_cloud
+from cli.target.run_folders import RunFolders
 from cli.target.service import Execution, Service
 from local.keeping.room import DISK_FULL
 from local.programs import claims
@@ -32,6 +32,7 @@ class FakeService:
     """A deployment whose run goes on until it is stopped. Signals arrive at chosen moments."""
 
     deployment = Deployment("aws", "storage-matrix", "eu-central-1", None)
+    is_here = False
 
     def __init__(self, answers, interrupt_at_look=2, interrupt_at_reap=()):
         self.answers, self.calls = list(answers), []
@@ -384,7 +385,7 @@ def test_the_sweep_that_the_end_of_a_local_run_starts_is_waited_for_and_not_star
     monkeypatch, open_looks, within_s, receipt, reaped
 ):
     monkeypatch.setattr(running, "SWEPT_WITHIN_S", within_s)
-    monkeypatch.setattr(mirror, "document", lambda *_: receipt)
+    monkeypatch.setattr(RunFolders, "document", lambda *_: receipt)
     service = Swept(open_looks)
 
     running._complete_receipt(service, "r")

@@ -12,7 +12,8 @@ from support.cli_documents import plan_document, summary_document
 from support.power_loss import Bucket, Copier, assert_nothing_is_lost, lose_power
 
 from cli.messages.errors import UnreadableRun
-from cli.target import mirror
+from cli.target import run_folders
+from cli.target.run_folders import RunFolders
 from local.keeping import runs
 from local.keeping.runs import KeptExecution, KeptRuns
 from local.programs.liveness import started_ticks
@@ -195,7 +196,7 @@ def test_a_run_that_took_cells_over_is_restored_with_the_run_that_has_them(kille
     KeptRuns(workdir / "runs").keep_object("runs/later/plan.json", json.dumps(later).encode)
     bucket = Bucket()
 
-    mirror.restore(bucket, "later")
+    run_folders.restore(bucket, "later")
 
     assert bucket.document("r", f"cells/{taken['id']}/result.json")["state"] == "measured"
 
@@ -206,7 +207,7 @@ def test_a_damaged_result_is_named_before_anything_is_restored(killed, workdir):
     bucket = Bucket()
 
     with pytest.raises(UnreadableRun, match=r"result\.json cannot be read"):
-        mirror.restore(bucket, "r")
+        run_folders.restore(bucket, "r")
 
     assert not bucket.objects
 
@@ -217,7 +218,7 @@ def test_a_damaged_upload_is_left_out_and_named(killed, workdir):
     upload.write_text("{")
     bucket = Bucket()
 
-    assert mirror.restore(bucket, "r") == [str(upload)]
+    assert run_folders.restore(bucket, "r") == [str(upload)]
     assert sorted(path.rsplit("/", 1)[1] for path in bucket.objects) == ["plan.json", "result.json"]
 
 
@@ -230,7 +231,7 @@ def test_rows_that_were_cut_off_leave_out_one_row(workdir):
 
     kept.keep_row("r", {"SK": {"S": "CELL#b"}, "cell": {"S": "b"}, "state": {"S": "planned"}})
 
-    assert [(row["SK"], row["state"]) for row in mirror.progress_rows("r")] == [
+    assert [(row["SK"], row["state"]) for row in RunFolders().progress_rows("r")] == [
         ("CELL#a", "planned"),
         ("CELL#b", "planned"),
     ]

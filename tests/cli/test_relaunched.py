@@ -5,8 +5,8 @@ from support.relaunched import JOINED, planned, results_of
 
 from cli.messages.errors import UnreadableRun
 from cli.target import metrics, unfinished
+from cli.target.run_folders import RunFolders
 from cli.target.summaries import FoundRun
-from cli.target.unfinished import Source
 from matrix.answer import bottleneck
 from matrix.answer.launches import join
 
@@ -16,24 +16,32 @@ def left(plan, results, **more):
     return {"plan.json": plan, **{f"cells/{cell}/result.json": result for cell, result in results.items()}, **more}
 
 
-def summary_of(documents, *, is_damaged=False):
-    """The summary of what was left, and how it was read; a document that is None is damaged."""
+class Left(RunFolders):
+    """A place with these documents of one run; one that is None is damaged."""
 
-    def read(name):
-        if name in documents and documents[name] is None:
+    def __init__(self, documents):
+        self.documents = documents
+
+    def document(self, _run, name):
+        if name in self.documents and self.documents[name] is None:
             raise UnreadableRun(name, "it is damaged")
-        return documents.get(name)
+        return self.documents.get(name)
 
-    cells = [name.split("/")[1] for name in documents if name.startswith("cells/")]
-    return unfinished.summary("r", Source(read, lambda: cells), None, "--local", is_damaged=is_damaged), read
+    def measured_cells(self, _run):
+        return [name.split("/")[1] for name in self.documents if name.startswith("cells/")]
+
+
+def summary_of(documents, *, is_damaged=False):
+    """The summary of what was left, and the run as it is found then."""
+    summary = unfinished.summary(Left(documents), "r", None, is_damaged=is_damaged)
+    return summary, FoundRun(Left({**documents, "summary.json": summary}), "r")
 
 
 def test_launches_of_an_interrupted_run_are_joined_with_their_single_values():
     plan = planned()
     results = dict(list(results_of(plan).items())[:2])
 
-    summary, read = summary_of(left(plan, results))
-    run = FoundRun(read, lambda: summary)
+    summary, run = summary_of(left(plan, results))
 
     assert (summary["totals"]["measured"], summary["totals"]["skipped"]) == (2, 1)
     assert run.results()[JOINED]["points"][0]["samples"]["launch"] == [1] * 4 + [2] * 4
@@ -58,11 +66,11 @@ def test_without_a_plan_the_result_of_all_launches_stands_for_them(is_damaged):
     plan = planned()
     results = join(plan, results_of(plan))
 
-    summary, read = summary_of(left(None, results), is_damaged=is_damaged)
+    summary, run = summary_of(left(None, results), is_damaged=is_damaged)
 
     assert [cell["id"] for cell in summary["cells"]] == [JOINED]
     assert summary["totals"]["cells"] == 3
-    assert FoundRun(read, lambda: summary).results().keys() == {JOINED}
+    assert run.results().keys() == {JOINED}
 
 
 @pytest.mark.parametrize("is_late", [True, False])
@@ -82,7 +90,7 @@ def test_metrics_that_arrive_after_the_analysis_reach_the_result_of_all_launches
 
     class Aws:
         document = staticmethod(lambda _run, name: documents.get(name))
-        metric_pages = None
+        metric_pages = staticmethod(iter)
 
     [cell] = metrics.refreshed_summary(Aws(), summary)["cells"]
 

@@ -20,6 +20,7 @@ from cli.messages import terminal
 from cli.tables import answer_tables, result_tables
 from cli.target import logs
 from cli.target.deployment import running_local_cloud
+from cli.target.run_folders import RunFolders
 from cli.target.service import Execution, Service
 from cli.target.unzipping import LARGEST_BYTES
 from matrix.answer.decision import decide
@@ -124,7 +125,7 @@ def test_logs_are_followed_by_heartbeats_and_each_log_when_it_comes_until_the_ce
         ]
     )
     monkeypatch.setattr("time.sleep", lambda _: next(steps)())
-    monkeypatch.setattr("cli.target.mirror.execution", lambda run: Execution(run, "RUNNING", 0.0))
+    monkeypatch.setattr(RunFolders, "execution", lambda _, run: Execution(run, "RUNNING", 0.0))
 
     seen = matrix("logs", "r", CELLS[0], "--follow")
 

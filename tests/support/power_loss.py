@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cli.inputs import resuming
-from cli.target import mirror
+from cli.target import run_folders
 from cli.target.deployment import Deployment
+from cli.target.run_folders import RunFolders
 from local.keeping import runs
 from local.keeping.runs import LASTING
 
@@ -118,7 +119,7 @@ def taken_over(run: str) -> list[str] | None:
     The run is that of the working folder, MATRIX_WORKDIR.
     """
     bucket = Bucket()
-    mirror.restore(bucket, run)
+    run_folders.restore(bucket, run)
     plan = bucket.document(run, "plan.json")
     if plan is None:
         return None
@@ -135,12 +136,12 @@ def assert_nothing_is_lost(copy: Copy) -> int:
     assert copy.at_least <= present <= copy.at_most
     total = 0
     for run in sorted(path.name for path in folder.glob("*/")):
-        execution = mirror.execution(run)
+        execution = RunFolders().execution(run)
         if execution is None:  # it had just begun
             assert not [name for name in copy.at_least if name.startswith(f"{run}/")]
             continue
         assert not execution.is_running
-        assert isinstance(mirror.progress_rows(run), list)
+        assert isinstance(RunFolders().progress_rows(run), list)
         assert all(json.loads(path.read_bytes()) for path in (folder / run).rglob("*") if path.name in LASTING)
         own = {name.split("/")[2]: name for name in present if name.startswith(f"{run}/")}
         measured = [

@@ -1,0 +1,171 @@
+"""The folders of this machine's runs, `.local/runs/<run>/`, which the local cloud writes as a run goes on."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from cli.messages.errors import CommandError, UnreadableRun
+from cli.target.documents import checked_row, note, parsed, readable
+from cli.target.known_runs import plain
+from cli.target.run_store import RunStore
+from cli.target.service import Execution, Service, plain_row
+from cli.target.workdir import run_folder
+from local.keeping import runs
+from matrix.terms.documents.plan import PlanDocument
+
+# Environments of runs that nobody has started.
+LOADED = ("published", "imported")
+ENDED = ("measured", "failed", "skipped")
+# These decide what of a run is measured again.
+DECIDING = ("plan.json", "matrix.json", "result.json")
+
+
+class RunFolders:
+    """The folders of this machine's runs, which MATRIX_WORKDIR chooses; they outlast the local cloud."""
+
+    flag = "--local"
+    is_here = True
+    metric_pages = None
+
+    def execution(self, run: str) -> Execution | None:
+        """Return how a run stands; None where it is not kept here, or was never started, such as published ones.
+
+        A run that was under way when its cloud ended is ABORTED, with the error LocalCloudEnded.
+        """
+        stored = self.document(run, runs.EXECUTION)
+        if stored is None:
+            return None
+        try:
+            kept = runs.KeptExecution.of(stored)
+        except ValueError as error:
+            raise UnreadableRun(f"{run_folder(run) / runs.EXECUTION} cannot be read: {error}", _advice(run)) from error
+        if kept.has_lost_its_cloud:
+            kept = runs.ended_with_its_cloud(kept, run_folder(run))
+        return Execution(kept.run, kept.status, kept.started_at, kept.ended_at, kept.error, kept.cause, kept.arn)
+
+    def progress_rows(self, run: str) -> list[dict[str, Any]]:
+        """Return the rows of a run's plan, file systems and cells as the table had them last.
+
+        Lines that cannot be read are left out, and damage is noted. A result counts more than the row of its cell,
+        which may be lost with the power.
+        """
+        rows = {row["SK"]: row for row in self._rows(run)}
+        for cell in self.measured_cells(run):
+            row = rows.get(f"CELL#{cell}", {"SK": f"CELL#{cell}", "cell": cell})
+            if row.get("state") not in ENDED and (
+                result := readable(partial(self.document, run), f"cells/{cell}/result.json")
+            ):
+                rows[row["SK"]] = {**row, "state": result["state"]}
+        return list(rows.values())
+
+    def _rows(self, run: str) -> list[dict[str, Any]]:
+        path = run_folder(run) / runs.ROWS
+        try:
+            text = self._bytes(run, runs.ROWS)
+        except UnreadableRun as error:
+            note(error)
+            return []
+        if text is None:
+            return []
+        kept, damaged = runs.rows_in(text)
+        rows = []
+        for stored in kept:
+            try:
+                row = checked_row(plain_row(stored), str(path))
+            except (TypeError, ValueError, AttributeError, UnreadableRun):
+                damaged += 1
+            else:
+                rows += [row] if "state" in row or "expected_s" in row else []  # a point has neither
+        if damaged:
+            lines = f"{damaged} of its lines {'is' if damaged == 1 else 'are'} damaged" if text else "it is empty"
+            note(UnreadableRun(f"{path} cannot be read: {lines}", _advice(run)))
+        return rows
+
+    def document(self, run: str, name: str) -> dict[str, Any] | None:
+        """Return a document of a kept run, such as summary.json; None when it is not there.
+
+        Raises UnreadableRun where it is not what its name says, as when a copy was cut off, or no file of its own.
+        """
+        text = self._bytes(run, name)
+        return None if text is None else parsed(text, name, str(run_folder(run) / name), _advice(run))
+
+    def _bytes(self, run: str, name: str) -> bytes | None:
+        path, advice = run_folder(run) / name, _advice(run)
+        # We never write links, so a link is somebody else's, and may show any file of this machine as our results.
+        ways = [path, *(path.parents[: len(Path(name).parts) - 1])]
+        if ".." in Path(name).parts or any(way.is_symlink() for way in ways):
+            raise UnreadableRun(f"{path} cannot be read: it is a link, or leads out of the run's folder", advice)
+        if not path.exists():
+            return None
+        # Reading a pipe or a device might never end.
+        if not path.is_file():
+            raise UnreadableRun(f"{path} cannot be read: it is {'a folder' if path.is_dir() else 'no file'}", advice)
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise UnreadableRun(f"{path} cannot be read: {error.strerror}", advice) from error
+
+    def measured_cells(self, run: str) -> list[str]:
+        """Return the cells of a run that have a result, readable or not."""
+        return sorted(plain(path.parent.name for path in (run_folder(run) / "cells").glob("*/result.json")))
+
+    def known_cells(self, run: str) -> list[str]:
+        """Return the cells of a kept run that have left anything, measured or not."""
+        return sorted(plain(path.name for path in (run_folder(run) / "cells").glob("*")))
+
+    def where(self, run: str) -> str:
+        """Return the folder of a run."""
+        return f"{run_folder(run)}/"
+
+    def plan(self, run: str) -> PlanDocument | None:
+        """Return the plan of a run; None when it is not there."""
+        return cast("PlanDocument | None", self.document(run, "plan.json"))
+
+
+def lasting(store: RunStore) -> RunStore:
+    """Return where what a store holds stays: the bucket of a local cloud ends with it, and the folders do not."""
+    return RunFolders() if store.is_here else store
+
+
+def restore(service: Service, run: str) -> list[str]:
+    """Put a run, and those whose results it has taken over, back into the bucket of a new local cloud, to be resumed.
+
+    Another document that cannot be read stays out, and what it belongs to is measured again; returns their paths.
+    Raises UnreadableRun, before anything is copied, where a document is damaged that decides what is measured again.
+    """
+    folders, folder = RunFolders(), run_folder(run)
+    damaged: list[str] = []
+    if not folder.is_dir() or next(service.keys(run), None) is not None:
+        return damaged
+    for path in folder.rglob("*"):
+        if path.name in DECIDING:
+            folders.document(run, path.relative_to(folder).as_posix())
+    for name, path in runs.objects_of(folder):
+        try:
+            if path.suffix == ".json":
+                folders.document(run, name)
+        except UnreadableRun:
+            damaged.append(str(path))
+        else:
+            service.upload(path, f"runs/{run}/{name}")
+    planned = folders.plan(run)
+    sources = {cell["taken_from"]["run"] for cell in (planned["cells"] if planned else []) if "taken_from" in cell}
+    return damaged + [path for source in sorted(sources) for path in restore(service, source)]
+
+
+def refuse_loaded(run: str) -> None:
+    """Refuse what only a run can do that was started, of loaded figures, which are kept as a run."""
+    if is_loaded(run):
+        raise CommandError(
+            f"{run} was never started here: its figures were loaded", f"look at them: `matrix results {run}`"
+        )
+
+
+def is_loaded(run: str) -> bool:
+    """Whether a kept run was never started: its figures were published or imported, and loaded."""
+    summary = readable(partial(RunFolders().document, run), "summary.json")
+    return summary is not None and summary.get("environment") in LOADED
+
+
+def _advice(run: str) -> str:
+    return f"mend the file; or remove the folder {run_folder(run)}/ and measure again"

@@ -1,0 +1,47 @@
+"""Where runs live, as one question: what a command asks about a run, whichever place has it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+from cli.target.service import Execution
+
+# Yields CloudWatch's answers to GetMetricData.
+MetricPages = Callable[..., Iterator[dict[str, Any]]]
+
+
+class RunStore(Protocol):
+    """A place that runs live in.
+
+    On this machine these are folders (`RunFolders`); in a deployment bucket, table and Step Functions (`Service`). A
+    local cloud that is up is such a deployment too: what it keeps is in the folders as well, and they outlast it.
+    """
+
+    @property
+    def flag(self) -> str:
+        """The option that chooses the deployment, for commands that messages suggest."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is on this machine."""
+
+    @property
+    def metric_pages(self) -> MetricPages | None:
+        """How CloudWatch is asked again for metrics that came late; None where none can come."""
+
+    def execution(self, run: str) -> Execution | None:
+        """Return how a run stands; None where it was never started.
+
+        Raises UnknownRun where nobody remembers it, UnreadableRun where its file is damaged.
+        """
+
+    def progress_rows(self, run: str) -> list[dict[str, Any]]:
+        """Return the rows of a run's plan, file systems and cells."""
+
+    def document(self, run: str, name: str) -> dict[str, Any] | None:
+        """Return a document of a run, such as summary.json; None where it is not there. Raises UnreadableRun."""
+
+    def measured_cells(self, run: str) -> list[str]:
+        """Return the cells of a run that have a result, readable or not."""
+
+    def where(self, run: str) -> str:
+        """Say where the results of a run are."""
