@@ -170,8 +170,8 @@ class Service:
 
     def measured_cells(self, run: str) -> list[str]:
         """Return the cells of a run that have a result, readable or not."""
-        parts = (key.removeprefix(f"runs/{run}/").split("/") for key in self.keys(run))
-        return sorted({cell for kind, cell, *name in parts if kind == "cells" and name == ["result.json"]})
+        parts = (key.removeprefix(f"runs/{run}/cells/").split("/") for key in self.keys(run, "cells/"))
+        return sorted(known_runs.plain(cell for cell, *name in parts if name == ["result.json"]))
 
     def upload(self, path: Path, key: str) -> None:
         """Copy a file to one object."""
