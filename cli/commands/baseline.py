@@ -11,6 +11,7 @@ from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables.text_table import TextTable
 from cli.target import baselines, summaries
+from cli.target.place import Place
 from matrix.terms.figures import instant
 from matrix.terms.keys import RUN_PATTERN
 
@@ -48,7 +49,7 @@ def set_(
     if not re.fullmatch(RUN_PATTERN, name):
         advice = "write 1 to 80 of A-Z, a-z, 0-9, _ and -, not beginning with -"
         raise CommandError(f"{name!r} cannot be the name of a baseline", advice, ExitCode.BAD_INPUT)
-    found = summaries.find(run, local=local, stack=stack, region=region)
+    found = summaries.find(run, Place(local, stack, region))
     summary = found.summary
     place = baselines.shelf_of(found.store)
     before = baselines.put(place, name, summary["run"], summary["name"])
@@ -73,7 +74,7 @@ def list_(
 
     Example: matrix baseline list --stack storage-matrix
     """
-    place = baselines.shelf(local=local, stack=stack, region=region)
+    place = baselines.shelf(Place(local, stack, region))
     listed = baselines.all_of(place)
     if as_json:
         typer.echo(json.dumps(listed, indent=2, ensure_ascii=False))
@@ -100,7 +101,7 @@ def delete(
 
     Example: matrix baseline delete nightly --stack storage-matrix
     """
-    place = baselines.shelf(local=local, stack=stack, region=region)
+    place = baselines.shelf(Place(local, stack, region))
     baselines.delete(place, name)
     answer: dict[str, Any] = {"deleted": name}
     if as_json:

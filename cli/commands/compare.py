@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -17,6 +17,7 @@ from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.tables.text_table import TextTable
 from cli.target import baselines, run_folders, summaries
 from cli.target.pages import write_page
+from cli.target.place import Place
 from matrix.terms.documents.compared import ComparedPair, ComparedRuns
 from matrix.terms.figures import ABSENT, quantity
 
@@ -75,7 +76,7 @@ def compare(
     Example: matrix compare baseline:nightly latest --threshold 10%
     """
     share = _share(threshold)
-    both = _both(base, run, {"local": local, "stack": stack, "region": region})
+    both = _both(base, run, Place(local, stack, region))
     # numpy takes a tenth of a second to import, so `matrix --help` must not import it.
     from matrix.answer import comparing
 
@@ -98,15 +99,15 @@ def compare(
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _both(base: str, run: str, place: dict[str, Any]) -> list[summaries.FoundRun]:
+def _both(base: str, run: str, place: Place) -> list[summaries.FoundRun]:
     """Return the two runs; `latest` beside another name is the newest run of that one's matrix, other than itself."""
-    before, after = (baselines.run_named(name, **place) for name in (base, run))
+    before, after = (baselines.run_named(name, place) for name in (base, run))
     need: summaries.Need = attrgetter("values")
-    first = summaries.find(before, **place, need=need)
+    first = summaries.find(before, place, need)
     # A comparison of two names reads no summary, which may be damaged.
     is_open = after == summaries.LATEST and before != summaries.LATEST
     if not is_open or first.summary["environment"] in run_folders.LOADED:
-        return [first, summaries.find(after, **place, need=need)]
+        return [first, summaries.find(after, place, need)]
     known = first.summary
 
     def of_same_matrix(found: summaries.FoundRun) -> None:
@@ -116,7 +117,7 @@ def _both(base: str, run: str, place: dict[str, Any]) -> list[summaries.FoundRun
         need(found)
 
     try:
-        return [first, summaries.find(after, **place, need=of_same_matrix)]
+        return [first, summaries.find(after, place, of_same_matrix)]
     except UnknownRun as none:
         rule = f"no other run of the matrix {known['name']} has results, to be compared with {known['run']}"
         raise UnknownRun(rule, "start one: `matrix run FILE`; or name the RUN: `matrix runs`") from none

@@ -12,10 +12,10 @@ from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import UnreadableRun
 from cli.tables.text_table import TextTable
-from cli.target import deployment, known_runs, run_folders
+from cli.target import known_runs, run_folders
 from cli.target.documents import note
+from cli.target.place import Place
 from cli.target.run_folders import RunFolders
-from cli.target.service import Service
 from matrix.terms.figures import money
 from matrix.terms.printable import csv_text
 
@@ -51,10 +51,9 @@ def costs(
     Example: matrix costs --stack storage-matrix --format csv
     """
     format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
-    deployment.refuse_two_places(local=local, stack=stack)
-    on_aws = not local and (stack is not None or region is not None)
-    if on_aws:
-        service = Service(deployment.find(local=False, stack=stack, region=region))
+    place = Place(local, stack, region)
+    if place.is_on_aws:
+        service = place.service()
         names, read = list(service.runs()), service.document
     else:
         names = [name for name in known_runs.kept_runs() if not run_folders.is_loaded(name)]
@@ -68,9 +67,9 @@ def costs(
     elif format_ is Format.CSV:
         typer.echo(csv_text(COLUMNS, rows), nl=False)
     elif rows:
-        _show(rows, paid=on_aws)
+        _show(rows, paid=place.is_on_aws)
     else:
-        where = "on this stack" if on_aws else "here (runs on AWS: add --stack NAME)"
+        where = "on this stack" if place.is_on_aws else "here (runs on AWS: add --stack NAME)"
         terminal.stderr().print(f"no run has a receipt {where}")
 
 

@@ -12,6 +12,7 @@ from cli.commands.run import run
 from cli.console import opening
 from cli.messages import terminal
 from cli.tables import verdict_table
+from cli.target.place import Place
 from cli.target.summaries import find
 
 EVENTS = Path(__file__).parents[2] / "events"
@@ -38,7 +39,7 @@ def _say_more() -> None:
         "\nA run on AWS ends like this. No run of ours: these are figures that others measured and published."
     )
     load(PREFIX)
-    summary = find(PUBLISHED, local=False, stack=None, region=None).summary
+    summary = find(PUBLISHED, Place()).summary
     verdict_table.show(console, summary, flag="")
     console.print("\nTo call matrix by its name, and to see this answer's report with its charts:")
     activate = Path(sys.prefix, "bin", "activate")

@@ -10,6 +10,7 @@ from cli.inputs import options
 from cli.messages import terminal
 from cli.target import past
 from cli.target.pages import write_page
+from cli.target.place import Place
 
 NAME = Path("explore.html")
 PUBLISHED = "published-yocto"
@@ -32,7 +33,7 @@ def explore(
 
     Example: matrix explore --open
     """
-    runs = past.runs(local=local, stack=stack, region=region)
+    runs = past.runs(Place(local, stack, region))
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.history import KeptRun
     from matrix.answer.history import history as history_of

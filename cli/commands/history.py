@@ -11,6 +11,7 @@ from cli.messages import terminal
 from cli.messages.errors import UnknownRun
 from cli.tables import history_tables
 from cli.target import past
+from cli.target.place import Place
 
 if TYPE_CHECKING:
     from matrix.answer.history import KeptRun, Track
@@ -32,7 +33,7 @@ def history(
 
     Example: matrix history ebs-gp3-100gib.touch.m6i.large-x1
     """
-    runs = past.runs(local=local, stack=stack, region=region, cell=cell)
+    runs = past.runs(Place(local, stack, region), cell)
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.history import history as history_of
 

@@ -11,6 +11,7 @@ from cli.messages.errors import UnknownRun
 from cli.target import known_runs
 from cli.target import logs as stored
 from cli.target.deployment import DEFAULT_STACK
+from cli.target.place import Place
 
 
 def logs(
@@ -34,8 +35,9 @@ def logs(
 
     Example: matrix logs builds-20261120-101500-4f ebs.build.m6i.large-x4 | less
     """
+    place = Place(local, stack, region)
     if follow:
-        for name, line in stored.follow(run, cell, local=local, stack=stack, region=region):
+        for name, line in stored.follow(run, cell, place):
             if instance not in (None, name):
                 continue
             if as_json:
@@ -43,14 +45,14 @@ def logs(
             else:
                 print(f"{name} {line}" if instance is None else line, flush=True)
         return
-    by_instance = stored.of_cell(run, cell, local=local, stack=stack, region=region)
+    by_instance = stored.of_cell(run, cell, place)
     chosen = {name: lines for name, lines in by_instance.items() if instance in (None, name)}
     if not chosen:
-        near = known_runs.meant(cell, stored.cells_of(run, local=local, stack=stack, region=region))
+        near = known_runs.meant(cell, stored.cells_of(run, place))
         names = f"instances with a log: {', '.join(by_instance)}" if by_instance else "no instance of it has a log"
         names = f"{near} {names}".strip()
-        place = "" if local or stack or region else f"; on AWS: add --stack {DEFAULT_STACK}"
-        raise UnknownRun(f"no log of {instance or cell} in run {run}", f"{names}{place}")
+        elsewhere = "" if place != Place() else f"; on AWS: add --stack {DEFAULT_STACK}"
+        raise UnknownRun(f"no log of {instance or cell} in run {run}", f"{names}{elsewhere}")
     if as_json:
         instances = [{"instance": name, "lines": list(lines)} for name, lines in chosen.items()]
         terminal.print_json({"run": run, "cell": cell, "instances": instances})

@@ -12,6 +12,7 @@ from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables.text_table import TextTable
 from cli.target import deployment, local_leftovers
+from cli.target.place import Place
 from cli.target.service import Service
 
 SECONDS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0}
@@ -55,13 +56,13 @@ def reap(
     if run and (owner or older_than):
         raise CommandError("--run names one run already", "leave out --owner and --older-than", ExitCode.BAD_INPUT)
     # The deployment is never guessed: the local cloud must not answer someone who wants to end a bill on AWS.
+    place = Place(local, stack, region)
     if run:
-        deployment.refuse_local_run(run, local=local, stack=stack, region=region)
-    deployment.refuse_two_places(local=local, stack=stack)
+        place.refuse_local_run(run)
     if local and not (run or images or owner or older_than) and not deployment.is_local_cloud_running():
         _finish(local_leftovers.take_away(dry_run=dry_run), "--local", dry_run=dry_run, as_json=as_json)
         return
-    service = Service(deployment.find(local=local, stack=stack, region=region))
+    service = place.service()
     answer = service.reap(run, dry_run=dry_run, images=images, owner=owner, older_than_s=older_than_s)
     if run and not answer.get("deleted") and not answer.get("remaining"):
         _refuse_what_cannot_be_reaped(service, run)

@@ -9,9 +9,9 @@ from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.target import metrics
-from cli.target.deployment import refuse_two_places
 from cli.target.documents import readable
 from cli.target.pages import write_page
+from cli.target.place import Place
 from cli.target.summaries import LATEST, FoundRun, find
 from cli.target.workdir import run_folder
 from matrix.terms.documents.parts import Part
@@ -55,8 +55,7 @@ def report(
 
     Example: matrix report latest --open
     """
-    refuse_two_places(local=local, stack=stack)
-    reported = find(run, local=local, stack=stack, region=region)
+    reported = find(run, Place(local, stack, region))
     known = documents(reported)
     summary = metrics.with_bottlenecks(reported.summary, known["results"])
     # The report imports numpy, so other commands must not import it.

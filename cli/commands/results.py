@@ -11,6 +11,7 @@ from cli.messages import terminal
 from cli.tables import result_tables, verdict_table
 from cli.target import metrics
 from cli.target.documents import readable
+from cli.target.place import Place
 from cli.target.summaries import LATEST, FoundRun, find
 from cli.target.unfinished import STATUS
 from matrix.report import csv_rows, github_summary, junit, markdown
@@ -59,7 +60,7 @@ def results(
     Example: matrix results latest --format csv > results.csv
     """
     format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
-    stored = find(run, local=local, stack=stack, region=region)
+    stored = find(run, Place(local, stack, region))
     summary = metrics.refreshed_summary(stored.store, stored.summary)
     if format_ in (Format.CSV, Format.JSONL) and summary["status"] == STATUS:
         # The other formats show warnings themselves.

@@ -20,6 +20,7 @@ from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables import plan_tables
 from cli.target import deployment, known_runs, local_cloud
+from cli.target.place import Place
 from cli.target.service import Service
 from cli.target.workdir import run_folder
 from matrix.terms.figures import rough_duration
@@ -71,7 +72,7 @@ def run(
 
     Example: matrix run events/local-demo.json --local
     """
-    deployment.refuse_two_places(local=local, stack=stack)
+    place = Place(local, stack, region)
     if name is not None and not re.fullmatch(RUN_PATTERN, name):
         advice = "write 1 to 80 of A-Z, a-z, 0-9, _ and -, not beginning with -"
         raise CommandError(f"{name!r} cannot be the name of a run", advice, ExitCode.BAD_INPUT)
@@ -91,7 +92,7 @@ def run(
     try:
         chosen = RunOptions(name or "", as_json, detach, web=web, verbose=verbose)
         if resume is not None:
-            _resume(resume, file, region, chosen, place=(local, stack), instances=instances, yes=yes)
+            _resume(resume, file, place, chosen, instances=instances, yes=yes)
             return
         with local_cloud.prepared(is_wanted=local and instances == "process") as child:
             # The cost that is agreed to is that of the region where it will arise.
@@ -106,8 +107,7 @@ def run(
         report_problems(file or Path(f"the matrix of {resume}"), bad, as_json)
         raise typer.Exit(ExitCode.BAD_INPUT) from None
     _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
-    deployed = deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region)
-    _as_agreed(Service(deployed), _with_agreement(planned, here), chosen, yes=yes)
+    _as_agreed(place.service(), _with_agreement(planned, here), chosen, yes=yes)
 
 
 def _with_agreement(planned: Planned, region: str | None) -> Planned:
@@ -157,14 +157,12 @@ def _named(chosen: RunOptions, planned: Planned) -> RunOptions:
 
 
 def _resume(
-    run: str, file: Path | None, region: str | None, chosen: RunOptions, *, place: tuple[bool, str | None],
-    instances: str, yes: bool,
+    run: str, file: Path | None, place: Place, chosen: RunOptions, *, instances: str, yes: bool
 ) -> None:  # fmt: skip
     """Plan the rest of a run in the deployment where it ran, then run that like any other plan."""
-    local, stack = place
-    deployment.refuse_local_run(run, local=local, stack=stack, region=region)
-    if not local:
-        service = Service(deployment.deployed_stack(stack or deployment.DEFAULT_STACK, region))
+    place.refuse_local_run(run)
+    if not place.local:
+        service = place.service()
         planned = resuming.plan_rest(service, run, file, service.deployment.region)
         _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
         _as_agreed(service, _with_agreement(planned, service.deployment.region), _named(chosen, planned), yes=yes)
@@ -174,7 +172,7 @@ def _resume(
         raise known_runs.unknown_run(f"no local run {run}", run, known_runs.kept_runs())
     with local_cloud.running_or_started(instances) as cloud:
         service = Service(cloud)
-        planned = resuming.plan_rest(service, run, file, region)
+        planned = resuming.plan_rest(service, run, file, place.region)
         terminal.stderr().print(_taken_over(planned))
         own = replace(chosen, ends_cloud=cloud.ends_with_command)
         _to_end(service, _one_at_a_time(planned), _named(own, planned))

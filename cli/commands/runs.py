@@ -14,6 +14,7 @@ from cli.messages.errors import UnreadableRun
 from cli.tables.text_table import TextTable
 from cli.target import deployment, known_runs
 from cli.target.documents import note, readable
+from cli.target.place import Place
 from cli.target.run_folders import RunFolders
 from cli.target.service import Service
 from cli.target.workdir import run_folder
@@ -55,15 +56,14 @@ def runs(
 
     Example: matrix runs --stack storage-matrix
     """
-    deployment.refuse_two_places(local=local, stack=stack)
-    on_aws = not local and (stack is not None or region is not None)
-    listed = _of_service(Service(deployment.find(local=False, stack=stack, region=region))) if on_aws else _local()
+    place = Place(local, stack, region)
+    listed = _of_service(place.service()) if place.is_on_aws else _local()
     if as_json:
         typer.echo(json.dumps([asdict(run) for run in listed], indent=2))
     elif listed:
         terminal.stdout().print(_table(listed))
     else:
-        where = "on this stack" if on_aws else "here (runs on AWS: add --stack NAME)"
+        where = "on this stack" if place.is_on_aws else "here (runs on AWS: add --stack NAME)"
         terminal.stderr().print(f"no run yet {where}; start one: matrix run FILE --local")
 
 

@@ -3,9 +3,9 @@
 from cli.follow import running
 from cli.inputs import options
 from cli.messages.errors import CommandError
-from cli.target import deployment, known_runs, run_folders
+from cli.target import run_folders
 from cli.target.documents import readable
-from cli.target.service import Service
+from cli.target.place import Place
 
 
 def stop(
@@ -23,12 +23,13 @@ def stop(
 
     Example: matrix stop builds-20261120-101500-4f
     """
-    if not (local or stack or region):
+    place = Place(local, stack, region)
+    if place == Place():
         run_folders.refuse_loaded(run)
     # The deployment is never guessed, as for `matrix reap`.
-    deployment.refuse_local_run(run, local=local, stack=stack, region=region)
-    with known_runs.named_where_not_found(run, stack=stack, region=region):
-        service = Service(deployment.find(local=local, stack=stack, region=region))
+    place.refuse_local_run(run)
+    with place.naming_kept_runs(run):
+        service = place.service()
         execution = service.execution(run)
     if not execution.is_running:
         flag = service.deployment.flag

@@ -16,6 +16,7 @@ from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, NoDeployment
 from cli.target import deployment, local_cloud
 from cli.target.deployment import Deployment
+from cli.target.place import Place
 
 if TYPE_CHECKING:
     from cli.verify.steps import Outcome, Step
@@ -46,8 +47,7 @@ def verify(
 
     Example: matrix verify --stack storage-matrix
     """
-    deployment.refuse_two_places(local=local, stack=stack)
-    with _target(local=local, stack=stack, region=region) as target:
+    with _target(Place(local, stack, region)) as target:
         document = _verified(target, with_fsx=with_ == "fsx", record=record, yes=yes or local)
     if as_json:
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
@@ -57,14 +57,14 @@ def verify(
 
 
 @contextmanager
-def _target(*, local: bool, stack: str | None, region: str | None) -> Iterator[Deployment]:
+def _target(place: Place) -> Iterator[Deployment]:
     """Yield the deployment; one without outputs where the stack is not there, whose first step needs none."""
-    if not local:
-        name = stack or deployment.DEFAULT_STACK
+    if not place.local:
         try:
-            yield deployment.deployed_stack(name, region)
+            yield place.deployment()
         except NoDeployment:
-            yield Deployment("aws", name, deployment.chosen_region(region), endpoint=None)
+            name = place.stack or deployment.DEFAULT_STACK
+            yield Deployment("aws", name, deployment.chosen_region(place.region), endpoint=None)
     else:
         with local_cloud.running_or_started() as cloud:
             yield cloud

@@ -17,6 +17,7 @@ from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, NoLocalCloud, UnknownRun, UnreadableRun
 from cli.target import deployment, known_runs, run_folders
 from cli.target.documents import note, readable
+from cli.target.place import Place
 from cli.target.run_folders import RunFolders
 from cli.target.service import Execution, Service
 from cli.target.summaries import LATEST
@@ -41,19 +42,19 @@ def watch(
 
     Example: matrix watch latest
     """
-    deployment.refuse_two_places(local=local, stack=stack)
+    place = Place(local, stack, region)
     if run == LATEST:
-        run = _newest(local=local, stack=stack, region=region)
-    kept = _kept(run) if stack is None and region is None else None
+        run = _newest(place)
+    kept = None if place.is_on_aws else _kept(run)
     if kept is not None and not kept.is_running:
         if not web:
             _show_end(kept, as_json)
             return
         _refuse_forgotten(run)
-    if kept is None and stack is None and region is None:
+    if kept is None and not place.is_on_aws:
         run_folders.refuse_loaded(run)
-    with known_runs.named_where_not_found(run, stack=stack, region=region):
-        service = Service(deployment.find_any(local=local, stack=stack, region=region))
+    with place.naming_kept_runs(run):
+        service = place.running_service()
         execution = service.execution(run)
     plan = readable(service.plan, run)
     with opening.following(service, run, is_wanted=web, has_ended=not execution.is_running):
@@ -103,13 +104,12 @@ def _refuse_forgotten(run: str) -> None:
         ) from None
 
 
-def _newest(*, local: bool, stack: str | None, region: str | None) -> str:
+def _newest(place: Place) -> str:
     """Return the name of the newest run: of a deployment, or of those kept here where no local cloud has one."""
-    is_open = stack is None and region is None
-    kept = [name for name in known_runs.kept_runs() if not run_folders.is_loaded(name)] if is_open else []
+    kept = [] if place.is_on_aws else [name for name in known_runs.kept_runs() if not run_folders.is_loaded(name)]
     if kept and not deployment.is_local_cloud_running():
         return kept[0]
-    service = Service(deployment.find_any(local=local, stack=stack, region=region))
+    service = place.running_service()
     newest = [execution.run for execution in service.executions(1)] or kept
     if not newest:
         raise UnknownRun("there is no run yet", "start one: `matrix run FILE`")

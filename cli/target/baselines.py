@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.target import deployment, known_runs
 from cli.target.documents import parsed, readable
+from cli.target.place import Place
 from cli.target.run_store import RunStore
 from cli.target.service import Service
 from cli.target.workdir import workdir
@@ -113,13 +114,9 @@ def _running() -> Iterator[OfStack]:
         yield OfStack(Service(deployment.running_local_cloud()))
 
 
-def shelf(*, local: bool, stack: str | None, region: str | None) -> Shelf:
+def shelf(place: Place) -> Shelf:
     """Return the baselines of the place that the options name: without any, this machine's where it has runs."""
-    deployment.refuse_two_places(local=local, stack=stack)
-    is_open = stack is None and region is None
-    if local or (is_open and (known_runs.kept_runs() or deployment.is_local_cloud_running())):
-        return OfMachine()
-    return OfStack(Service(deployment.find(local=False, stack=stack, region=region)))
+    return OfMachine() if place.is_here else OfStack(place.service())
 
 
 def shelf_of(store: RunStore) -> Shelf:
@@ -164,14 +161,14 @@ def unknown(place: Shelf, name: str) -> UnknownRun:
     return UnknownRun(f"{place.name} has no baseline {name}", " ".join(filter(None, [near, listed])))
 
 
-def run_named(written: str, *, local: bool, stack: str | None, region: str | None) -> str:
+def run_named(written: str, place: Place) -> str:
     """Return the run that `baseline:NAME` is; any other name is that of a run already."""
     if not written.startswith(BASELINE_PREFIX):
         return written
     name = written.removeprefix(BASELINE_PREFIX)
     if not name:
         raise CommandError(f"{written!r} names no baseline", "write baseline:NAME", ExitCode.BAD_INPUT)
-    return get(shelf(local=local, stack=stack, region=region), name)["run"]
+    return get(shelf(place), name)["run"]
 
 
 def _read(place: Shelf, name: str) -> BaselineDocument | None:

@@ -9,10 +9,9 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cli.messages.errors import CommandError, ExitCode, NoDeployment, NoLocalCloud
-from cli.target.workdir import cloud_file, run_folder
+from cli.messages.errors import NoDeployment, NoLocalCloud
+from cli.target.workdir import cloud_file
 from contract import mending
-from local.keeping.runs import EXECUTION
 from local.programs.liveness import is_alive
 
 DEFAULT_STACK = "storage-matrix"
@@ -108,31 +107,6 @@ def prepare_clients() -> None:
     nowhere = Deployment("local", "", "us-east-1", "http://127.0.0.1", access_key="none", secret_key="none")  # noqa: S106
     for service in ("stepfunctions", "dynamodb"):
         nowhere.client(service)
-
-
-def refuse_two_places(*, local: bool, stack: str | None) -> None:
-    """Refuse --local together with --stack, since the local cloud must not answer for a stack on AWS."""
-    if local and stack is not None:
-        raise CommandError("--local and --stack exclude each other", "choose one", ExitCode.BAD_INPUT)
-
-
-def refuse_local_run(run: str, *, local: bool, stack: str | None, region: str | None) -> None:
-    """Refuse to look on AWS for a run of the local cloud, which would only answer that nobody chose a region."""
-    if not (local or stack or region) and (run_folder(run) / EXECUTION).is_file():
-        raise CommandError(f"{run} is a run of this machine", "add --local", ExitCode.BAD_INPUT)
-
-
-def find(*, local: bool, stack: str | None, region: str | None) -> Deployment:
-    """Return the deployment that the options name: the running local cloud, or the stack on AWS."""
-    refuse_two_places(local=local, stack=stack)
-    return running_local_cloud() if local else deployed_stack(stack or DEFAULT_STACK, region)
-
-
-def find_any(*, local: bool, stack: str | None, region: str | None) -> Deployment:
-    """Return the deployment that the options name; without any, the local cloud if one is running, else AWS."""
-    refuse_two_places(local=local, stack=stack)
-    is_open = not local and stack is None and region is None
-    return find(local=local or (is_open and is_local_cloud_running()), stack=stack, region=region)
 
 
 def running_local_cloud() -> Deployment:

@@ -2,11 +2,9 @@
 
 import difflib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from cli.messages.errors import UnknownRun
-from cli.messages.explain import explain
 from cli.target.workdir import runs_folder
 from local.keeping import runs
 from matrix.terms.printable import printable
@@ -38,25 +36,6 @@ def unknown_run(message: str, run: str, names: Iterable[str], note: str = "") ->
     listed = f"runs that exist: {', '.join(known[:MOST_NAMES])}{more}" if known else "there is no run yet"
     near = meant(run, [*known, "latest"])
     return UnknownRun(message, " ".join(filter(None, [near, "; ".join(filter(None, [listed, note]))])))
-
-
-@contextmanager
-def named_where_not_found(run: str, *, stack: str | None, region: str | None) -> Iterator[None]:
-    """Let a look for a run that is not kept here, and that no deployment has, end with the names of those that are.
-
-    With a stack or region only that was meant.
-    """
-    try:
-        yield
-    except Exception as error:
-        kept = kept_runs()
-        if stack is not None or region is not None or not kept or run in kept:
-            raise
-        failure = explain(error)
-        if isinstance(failure, UnknownRun) and meant(run, kept) in failure.advice:
-            raise
-        asked = f"another place was asked too: {failure.message}; {failure.advice}"
-        raise unknown_run(f"no run {run} is kept in {runs_folder()}/", run, kept, asked) from error
 
 
 def meant(written: str, names: Iterable[str]) -> str:

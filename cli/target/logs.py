@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from cli.messages.errors import UnreadableRun
-from cli.target import deployment, known_runs
 from cli.target.documents import note, readable
+from cli.target.place import Place
 from cli.target.run_folders import RunFolders
 from cli.target.service import Service
 from cli.target.unzipping import LARGEST_ZIPPED_BYTES, Unzipped
@@ -17,24 +17,24 @@ from matrix.terms.printable import printable
 LOG, FAILED, HEARTBEAT, RESULT = "log.gz", "failed.json", "heartbeat", "result.json"
 
 
-def of_cell(run: str, cell: str, *, local: bool, stack: str | None, region: str | None) -> dict[str, Iterator[str]]:
+def of_cell(run: str, cell: str, place: Place) -> dict[str, Iterator[str]]:
     """Return the lines of each instance's log by the instance's id, those of instances that failed first.
 
     A log that cannot be read is noted, and has no lines.
     """
-    store, below = _store(run, local=local, stack=stack, region=region), _below(cell)
+    store, below = _store(run, place), _below(cell)
     names = [PurePosixPath(name) for name in store.names(below)]
     failed = {name.parent for name in names if name.name == FAILED}
     logs = sorted((name for name in names if name.name == LOG), key=lambda name: (name.parent not in failed, name))
     return {_instance(name): _lines(store, str(name)) for name in logs}
 
 
-def follow(run: str, cell: str, *, local: bool, stack: str | None, region: str | None) -> Iterator[tuple[str, str]]:
+def follow(run: str, cell: str, place: Place) -> Iterator[tuple[str, str]]:
     """Yield each instance with a line: what its heartbeat says, once it says something new, and its log when it ends.
 
     Ends with the run, or as soon as the cell has a result. An instance uploads its log only when it ends.
     """
-    store, below = _store(run, local=local, stack=stack, region=region), _below(cell)
+    store, below = _store(run, place), _below(cell)
     stands: dict[str, str] = {}
     printed: set[str] = set()
     while True:
@@ -53,12 +53,12 @@ def follow(run: str, cell: str, *, local: bool, stack: str | None, region: str |
         time.sleep(store.look_every_s)
 
 
-def cells_of(run: str, *, local: bool, stack: str | None, region: str | None) -> list[str]:
+def cells_of(run: str, place: Place) -> list[str]:
     """Return the cells of a run that have left anything; raises UnknownRun where there is no such run."""
-    store = _store(run, local=local, stack=stack, region=region)
+    store = _store(run, place)
     cells = sorted({name.split("/")[1] for name in store.names("cells/")})
     if not cells:
-        with known_runs.named_where_not_found(run, stack=stack, region=region):
+        with place.naming_kept_runs(run):
             store.refuse_unknown(run)
     return cells
 
@@ -83,13 +83,12 @@ def _stand(store: "_Kept | _Stored", name: str) -> str:
     return f"[{printable(words).strip()}]"
 
 
-def _store(run: str, *, local: bool, stack: str | None, region: str | None) -> "_Kept | _Stored":
-    deployment.refuse_two_places(local=local, stack=stack)
+def _store(run: str, place: Place) -> "_Kept | _Stored":
     folder = run_folder(run)
-    if stack is None and region is None and folder.is_dir() and not folder.is_symlink():
+    if not place.is_on_aws and folder.is_dir() and not folder.is_symlink():
         return _Kept(folder)
-    with known_runs.named_where_not_found(run, stack=stack, region=region):
-        return _Stored(run, Service(deployment.find(local=local, stack=stack, region=region)))
+    with place.naming_kept_runs(run):
+        return _Stored(run, place.service())
 
 
 class _Kept:

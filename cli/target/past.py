@@ -5,22 +5,21 @@ from typing import TYPE_CHECKING
 
 from cli.messages import terminal
 from cli.messages.errors import CommandError
-from cli.target import deployment, known_runs, over_runs, summaries
-from cli.target.service import SHOWN_RUNS, Service
+from cli.target import known_runs, over_runs, summaries
+from cli.target.place import Place
+from cli.target.service import SHOWN_RUNS
 
 if TYPE_CHECKING:
     from matrix.answer.history import KeptRun
 
 
-def runs(*, local: bool, stack: str | None, region: str | None, cell: str | None = None) -> "list[KeptRun]":
+def runs(place: Place, cell: str | None = None) -> "list[KeptRun]":
     """Return the runs that have results; of the others it is said why they are left out.
 
     Of a deployment these are its newest, and with `cell` also all that have measured that cell, whenever it was.
     """
-    deployment.refuse_two_places(local=local, stack=stack)
-    on_aws = not local and (stack is not None or region is not None)
-    names = _on_aws(stack, region, cell) if on_aws else known_runs.kept_runs()
-    known = list(_read(names, local=not on_aws, stack=stack, region=region))
+    names = _on_aws(place, cell) if place.is_on_aws else known_runs.kept_runs()
+    known = list(_read(names, place if place.is_on_aws else Place(local=True)))
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.history import KeptRun
     from matrix.published.beside import beside
@@ -29,15 +28,15 @@ def runs(*, local: bool, stack: str | None, region: str | None, cell: str | None
     return sorted(read, key=lambda run: run.summary.get("started_at") or 0.0)
 
 
-def _on_aws(stack: str | None, region: str | None, cell: str | None) -> list[str]:
-    deployed = deployment.find(local=False, stack=stack, region=region)
-    newest = [execution.run for execution in Service(deployed).executions(SHOWN_RUNS)]
-    return list(dict.fromkeys([*newest, *(over_runs.runs_of(deployed, cell, newest) if cell else [])]))
+def _on_aws(place: Place, cell: str | None) -> list[str]:
+    service = place.service()
+    newest = [execution.run for execution in service.executions(SHOWN_RUNS)]
+    return list(dict.fromkeys([*newest, *(over_runs.runs_of(service.deployment, cell, newest) if cell else [])]))
 
 
-def _read(names: list[str], *, local: bool, stack: str | None, region: str | None) -> Iterator[summaries.FoundRun]:
+def _read(names: list[str], place: Place) -> Iterator[summaries.FoundRun]:
     for name in names:
         try:
-            yield summaries.find(name, local=local, stack=stack, region=region)
+            yield summaries.find(name, place)
         except CommandError as error:
             terminal.print_wrapped(terminal.stderr(), f"left out: {error}")

@@ -10,6 +10,7 @@ from cli.messages.errors import CommandError, UnknownRun, UnreadableRun
 from cli.messages.explain import explain
 from cli.target import deployment, known_runs, relaunched, unfinished
 from cli.target.documents import JsonObject, note, readable
+from cli.target.place import Place
 from cli.target.run_folders import RunFolders, is_loaded
 from cli.target.run_store import RunStore
 from cli.target.service import SHOWN_RUNS, Execution, Service
@@ -87,24 +88,22 @@ Need = Callable[[FoundRun], object]
 SUMMARY: Need = attrgetter("summary")
 
 
-def find(run: str, *, local: bool, stack: str | None, region: str | None, need: Need = SUMMARY) -> FoundRun:
+def find(run: str, place: Place, need: Need = SUMMARY) -> FoundRun:
     """Return a run that was analysed, or has ended with the results of some cells; `latest` is the newest of these.
 
     What is needed of it is read.
     """
-    deployment.refuse_two_places(local=local, stack=stack)
-    on_aws = not local and (stack is not None or region is not None)
-    if not on_aws:
+    if not place.is_on_aws:
         names = (name for name in known_runs.kept_runs() if not is_loaded(name)) if run == LATEST else [run]
         kept = next((kept for name in names if (kept := FoundRun(RunFolders(), name)).has(need)), None)
         if kept is not None:
             return kept
-        if local or known_runs.kept_runs() or deployment.is_local_cloud_running():
+        if place.is_here:
             return _from_local_cloud(run, need)
     try:
-        return _from_service(Service(deployment.find(local=False, stack=stack, region=region)), run, need)
+        return _from_service(place.service(), run, need)
     except Exception as error:
-        if on_aws:
+        if place.is_on_aws:
             raise
         # The user did not ask for AWS, so the likely mistake is the wrong working directory.
         failure = explain(error)

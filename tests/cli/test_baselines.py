@@ -16,7 +16,7 @@ def stack(cloud, monkeypatch):
     on_aws = deployment.Deployment(
         "aws", "mine", deployed.region, deployed.endpoint, deployed.outputs, deployed.access_key, deployed.secret_key
     )
-    monkeypatch.setattr(deployment, "find", lambda **_: on_aws)
+    monkeypatch.setattr(deployment, "deployed_stack", lambda *_: on_aws)
     return cloud
 
 

@@ -63,7 +63,7 @@ def test_all_runs_in_the_bucket_of_a_stack_count_also_those_that_step_functions_
     cloud, matrix, monkeypatch
 ):
     deployed = deployment.running_local_cloud()
-    monkeypatch.setattr(deployment, "find", lambda **_: deployed)
+    monkeypatch.setattr(deployment, "deployed_stack", lambda *_: deployed)
     for run, owner, usd in (("forgotten", "a", 1.5), ("newest", "a", 2.0)):
         for name, document in documents(owner, usd).items():
             cloud.write_document(run, name, document)

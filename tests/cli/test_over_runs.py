@@ -15,7 +15,7 @@ OF_2026 = 1_795_370_400.0
 def stack(cloud, monkeypatch):
     """A stack whose runs are as old as a test says: Step Functions lists those that were started here."""
     deployed = deployment.running_local_cloud()
-    monkeypatch.setattr(deployment, "find", lambda **_: deployed)
+    monkeypatch.setattr(deployment, "deployed_stack", lambda *_: deployed)
     return cloud
 
 

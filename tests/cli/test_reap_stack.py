@@ -8,11 +8,10 @@ import pytest
 from botocore.config import Config
 from support.cli_documents import plan_document, rows, summary_document
 
-from cli.commands import reap
 from cli.follow import running
 from cli.follow.interruption import Patience
-from cli.target import deployment
 from cli.target.deployment import Deployment
+from cli.target.place import Place
 from cli.target.service import Service
 
 VOLUME = {"kind": "volume", "id": "vol-1", "run": "r"}
@@ -35,8 +34,8 @@ def reaps(monkeypatch):
                 asked.append((run, dry_run, owner, older_than_s) if owner or older_than_s else (run, dry_run))
                 return {"deleted": [], "remaining": said["deleted"] + said["remaining"]} if dry_run else said
 
-        monkeypatch.setattr(reap, "Service", FakeService)
-        monkeypatch.setattr(deployment, "find", lambda **_: Deployment("aws", "storage-matrix", "eu-central-1", None))
+        deployed = Deployment("aws", "storage-matrix", "eu-central-1", None)
+        monkeypatch.setattr(Place, "service", lambda _: FakeService(deployed))
         return asked
 
     return answer

@@ -20,6 +20,7 @@ from cli.messages import terminal
 from cli.tables import answer_tables, result_tables
 from cli.target import logs
 from cli.target.deployment import running_local_cloud
+from cli.target.place import Place
 from cli.target.run_folders import RunFolders
 from cli.target.service import Execution, Service
 from cli.target.unzipping import LARGEST_BYTES
@@ -165,6 +166,14 @@ def test_logs_that_are_not_there_or_damaged_are_said(keep_run, matrix):
     assert "i-1/log.gz cannot be read" in damaged.stderr
 
 
+def test_a_region_beside_local_does_not_hide_what_is_kept_here(keep_run, matrix):
+    write_log(keep_run("r"), CELLS[0], "i-1", "booted")
+
+    seen = matrix("logs", "r", CELLS[0], "--local", "--region", "eu-central-1")
+
+    assert seen.stdout == "booted\n"
+
+
 def test_a_log_is_unzipped_no_further_than_to_a_bound_in_little_memory(keep_run, matrix):
     own = write_log(keep_run("r"), CELLS[0], "i-1", "booted")
     packer = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
@@ -176,7 +185,7 @@ def test_a_log_is_unzipped_no_further_than_to_a_bound_in_little_memory(keep_run,
 
     tracemalloc.start()
     seen = 0
-    for line in logs.of_cell("r", CELLS[0], local=True, stack=None, region=None)["i-1"]:
+    for line in logs.of_cell("r", CELLS[0], Place(local=True))["i-1"]:
         assert line == line_of_it[: len(line)]
         seen += 1
     _, most_bytes = tracemalloc.get_traced_memory()

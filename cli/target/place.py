@@ -1,0 +1,80 @@
+"""Where a command looks for runs: what --local, --stack and --region choose, or what follows where none is given.
+
+Without any, what is kept here counts first, then a local cloud that is up, then the stack on AWS.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from cli.messages.errors import CommandError, ExitCode, UnknownRun
+from cli.messages.explain import explain
+from cli.target import deployment, known_runs
+from cli.target.deployment import DEFAULT_STACK, Deployment
+from cli.target.service import Service
+from cli.target.workdir import run_folder, runs_folder
+from local.keeping.runs import EXECUTION
+
+
+@dataclass(frozen=True)
+class Place:
+    """The three options. Raises CommandError for --local with --stack: the local cloud does not answer for AWS."""
+
+    local: bool = False
+    stack: str | None = None
+    region: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse two places."""
+        if self.local and self.stack is not None:
+            raise CommandError("--local and --stack exclude each other", "choose one", ExitCode.BAD_INPUT)
+
+    @property
+    def is_on_aws(self) -> bool:
+        """Whether only AWS is meant, so that nothing of this machine is looked at."""
+        return not self.local and (self.stack is not None or self.region is not None)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this machine is meant: it was chosen, or nothing was and it has runs or a local cloud."""
+        is_open = not self.local and not self.is_on_aws
+        return self.local or (is_open and bool(known_runs.kept_runs() or deployment.is_local_cloud_running()))
+
+    def deployment(self) -> Deployment:
+        """Return the deployment: the running local cloud if it was chosen, else the stack on AWS."""
+        if self.local:
+            return deployment.running_local_cloud()
+        return deployment.deployed_stack(self.stack or DEFAULT_STACK, self.region)
+
+    def service(self) -> Service:
+        """Return the deployment at work. It is never guessed: without --local it is on AWS."""
+        return Service(self.deployment())
+
+    def running_service(self) -> Service:
+        """Return the deployment at work; the local cloud if one is running and nothing was chosen."""
+        is_local = self.local or (not self.is_on_aws and deployment.is_local_cloud_running())
+        return Service(deployment.running_local_cloud()) if is_local else self.service()
+
+    def refuse_local_run(self, run: str) -> None:
+        """Refuse to look on AWS for a run of the local cloud, which would only answer that nobody chose a region."""
+        if not (self.local or self.is_on_aws) and (run_folder(run) / EXECUTION).is_file():
+            raise CommandError(f"{run} is a run of this machine", "add --local", ExitCode.BAD_INPUT)
+
+    @contextmanager
+    def naming_kept_runs(self, run: str) -> Iterator[None]:
+        """Let a look for a run that is not kept here, and that no deployment has, end with the names of those that are.
+
+        With --stack or --region only that was meant.
+        """
+        try:
+            yield
+        except Exception as error:
+            kept = known_runs.kept_runs()
+            if self.is_on_aws or not kept or run in kept:
+                raise
+            failure = explain(error)
+            if isinstance(failure, UnknownRun) and known_runs.meant(run, kept) in failure.advice:
+                raise
+            asked = f"another place was asked too: {failure.message}; {failure.advice}"
+            message = f"no run {run} is kept in {runs_folder()}/"
+            raise known_runs.unknown_run(message, run, kept, asked) from error
