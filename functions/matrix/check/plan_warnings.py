@@ -15,7 +15,7 @@ from matrix.statistics.sample_size import needed
 from matrix.statistics.shortage import LEAST_INSTANCES, LEAST_LAUNCHES, LEAST_REPETITIONS, Shortage
 from matrix.terms.figures import number, rough_duration
 from matrix.terms.open_loop import RATE
-from matrix.terms.problems import Problem, Problems
+from matrix.terms.problems import Problem, Problems, path_text
 from matrix.terms.sizes import format_size
 from matrix.text.replication import advice, counts_words
 from storages.contracts.model import Storage
@@ -39,6 +39,7 @@ def warning_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     yield from _burst_problems(matrix)
     yield from _server_cache_problems(matrix, cells)
     yield from _assumed_bytes_problems(matrix, cells)
+    yield from _overloaded_problems(matrix, cells)
     yield from _compression_problems(matrix)
 
 
@@ -209,6 +210,42 @@ def _assumed_bytes_problems(matrix: Matrix, cells: list[Combination]) -> Problem
         )
         fix = "run it with 1 instance first: the receipt has what it cost"
         yield Problem(f"{path}.expectedSeconds", None, rule, fix, is_warning=True)
+
+
+def _overloaded_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+    """Yield a warning for each shared storage whose published throughput is less than commands are assumed to write.
+
+    Only writes count, though as much is read: whether a limit is that of both together differs from type to type.
+    Left out is what has no such limit, or whose limit is not known: a storage that existed before.
+    """
+    overloads: dict[tuple[str, str], list[Combination]] = {}
+    for cell in cells:
+        storage = cell.storage
+        is_bounded = storage.ceilings.is_throughput_bounded and storage.is_throughput_published
+        is_known = is_bounded and storage.are_limits_published and storage.existing_id is None
+        wanted = cell.fleet.count * cell.workload.assumed_bytes_per_s
+        if storage.is_shared and is_known and wanted > storage.bandwidth_bytes_per_s:
+            overloads.setdefault((_path_of_storage(matrix, cell), cell.workload.fingerprint), []).append(cell)
+    for (path, _), overloaded in overloads.items():
+        cell = min(overloaded, key=lambda each: each.fleet.count)
+        storage, count, each = cell.storage, cell.fleet.count, cell.workload.assumed_bytes_per_s
+        rule = (
+            f"{storage.slug} is limited to {storage.bandwidth_bytes_per_s / 1e6:,.0f} MB/s"
+            f" ({storage.ceilings.throughput}), but {count} instances of {cell.workload.slug} write"
+            f" {count * each / 1e6:,.0f} MB/s at the {each / 1e6:g} MB/s each that the plan assumes: the storage's limit"
+            " will be measured, not your command"
+        )
+        most = int(storage.bandwidth_bytes_per_s / each)
+        fewer = f', or set "count": {most} at most' if most else ""
+        yield Problem(path, None, rule, f"{storage.ceilings.more_throughput}{fewer}", is_warning=True)
+
+
+def _path_of_storage(matrix: Matrix, cell: Combination) -> str:
+    """Return where the input has a cell's storage, of an axis or of an inclusion: `storage[0]`."""
+    for i, storage in enumerate(matrix.storage):
+        if storage is cell.storage:
+            return f"storage[{i}]"
+    return f"{path_text(cell.path)}.storage"
 
 
 def _compression_problems(matrix: Matrix) -> Problems:

@@ -892,3 +892,45 @@ def test_only_fleets_that_two_storages_have_can_be_compared():
     alone = {"storage": {"type": "efs"}, "fleet": {"count": 10}}
 
     assert len(untested([1, 10], 3, exclude=[alone])) == 1
+
+
+COMMAND = {"type": "command", "name": "unpack", "command": "tar xf a.tar", "expectedSeconds": 60}
+
+
+def overloaded(storage, count, workload=COMMAND):
+    """The warnings that a fleet's assumed traffic is beyond a storage's limit."""
+    fleet = [{"instanceType": "m6i.large", "count": count}]
+    found = plan(matrix(storage=[storage], workload=[workload], fleet=fleet)).warnings
+    return [warning_text(each) for each in found if "the storage's limit will be measured" in each["message"]]
+
+
+def test_a_command_whose_fleet_writes_more_than_a_shared_storage_takes_is_warned_of_once():
+    small = FSX | {"throughputCapacityMBps": 128}
+
+    [line] = overloaded(small, [12, 13, 50])
+
+    # 13 × 10 MB/s is more than 128, 12 × 10 is not.
+    assert line.startswith("storage[0]: fsx-")
+    assert " is limited to 128 MB/s (FSx throughput capacity), but 13 instances of unpack write 130 MB/s at" in line
+    assert line.endswith('not your command; raise throughputCapacityMBps, or set "count": 12 at most')
+    assert overloaded(small, [12]) == []
+
+
+@pytest.mark.parametrize(
+    "storage",
+    [
+        EBS,  # a volume for each instance
+        EFS,  # elastic: AWS names no limit that binds everywhere
+        S3_FILES,
+        {"type": "mountpoint"},
+        {"type": "nfs", "source": "files.example.com:/export"},
+        {"type": "efs", "throughputMode": "bursting", "fileSystemId": "fs-0123456789abcdef0"},
+        FSX | {"throughputCapacityMBps": 4_096, "storageCapacityGiB": 4_096},
+    ],
+)
+def test_a_storage_of_its_own_or_without_a_known_limit_is_not(storage):
+    assert overloaded(storage, [400]) == []
+
+
+def test_a_workload_whose_bytes_the_matrix_has_is_not():
+    assert overloaded(FSX | {"throughputCapacityMBps": 128}, [50], DD) == []
