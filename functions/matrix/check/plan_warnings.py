@@ -198,10 +198,11 @@ def _assumed_bytes_problems(matrix: Matrix, cells: list[Combination]) -> Problem
     """Yield a warning for each command or build on a storage that charges by bytes: how many it moves is not known."""
     warned: set[str] = set()
     for cell in cells:
-        path = path_of_workload(matrix, cell)
-        is_by_bytes = cell.storage.is_billed_by_use and cell.storage.metered_bytes(NOTHING_COUNTED) is not None
         assumed_bytes_per_s = cell.workload.assumed_bytes_per_s
-        if path in warned or not assumed_bytes_per_s or not is_by_bytes:
+        if not assumed_bytes_per_s or not cell.storage.is_billed_by_use:
+            continue
+        path = path_of_workload(matrix, cell)
+        if path in warned or cell.storage.metered_bytes(NOTHING_COUNTED) is None:
             continue
         warned.add(path)
         rule = (
@@ -221,10 +222,12 @@ def _overloaded_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
     overloads: dict[tuple[str, str], list[Combination]] = {}
     for cell in cells:
         storage = cell.storage
+        if not storage.is_shared or not cell.workload.assumed_bytes_per_s:
+            continue
         is_bounded = storage.ceilings.is_throughput_bounded and storage.is_throughput_published
         is_known = is_bounded and storage.are_limits_published and storage.existing_id is None
         wanted = cell.fleet.count * cell.workload.assumed_bytes_per_s
-        if storage.is_shared and is_known and wanted > storage.bandwidth_bytes_per_s:
+        if is_known and wanted > storage.bandwidth_bytes_per_s:
             overloads.setdefault((_path_of_storage(matrix, cell), cell.workload.fingerprint), []).append(cell)
     for (path, _), overloaded in overloads.items():
         cell = min(overloaded, key=lambda each: each.fleet.count)
@@ -232,8 +235,8 @@ def _overloaded_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         rule = (
             f"{storage.slug} is limited to {storage.bandwidth_bytes_per_s / 1e6:,.0f} MB/s"
             f" ({storage.ceilings.throughput}), but {count} instances of {cell.workload.slug} write"
-            f" {count * each / 1e6:,.0f} MB/s at the {each / 1e6:g} MB/s each that the plan assumes: the storage's limit"
-            " will be measured, not your command"
+            f" {count * each / 1e6:,.0f} MB/s at the {each / 1e6:g} MB/s each that the plan assumes: the storage's"
+            " limit will be measured, not your command"
         )
         most = int(storage.bandwidth_bytes_per_s / each)
         fewer = f', or set "count": {most} at most' if most else ""
