@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Any
+from typing import Any, NamedTuple
 
 from local.roles.signatures import OF_S3, NotSignedError, Request, check, claim_of
 
@@ -30,25 +30,42 @@ REQUEST_ID = "local-refused"
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
+class Refusal(NamedTuple):
+    """Why AWS would refuse a request: AWS's name for the reason, and a sentence."""
+
+    code: str
+    message: str
+
+
 class Admission:
     """A WSGI application that hands on only what is admitted."""
 
     def __init__(
-        self, application: Application, hosts: Iterable[str], secret_of: Callable[[str], tuple[str, str] | None]
+        self,
+        application: Application,
+        hosts: Iterable[str],
+        secret_of: Callable[[str], tuple[str, str] | None],
+        refusal: Callable[[Request, str], Refusal | None],
     ) -> None:
-        """`secret_of` knows secret and session token ("" without one) of an access key, or None if it is not ours."""
+        """`secret_of` knows secret and session token ("" without one) of an access key, or None if it is not ours.
+
+        `refusal` says of an admitted request and the service that it is signed for why AWS would refuse it.
+        """
         self._application = application
         self._hosts = frozenset(hosts)
         self._secret_of = secret_of
+        self._refusal = refusal
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Answer as the application does, refuse as AWS would, or say what went wrong here."""
         request = _request(environ)
         try:
             self._refuse_pages(request, environ["PATH_INFO"])
-            self._check_signature(request)
+            service = self._check_signature(request)
         except NotSignedError as err:
             return _error(request, 403, err.code, str(err), start_response)
+        if refusal := self._refusal(request, service):
+            return _error(request, 400, refusal.code, refusal.message, start_response)
         try:
             return self._application(environ, start_response)
         except ConnectionError:
@@ -70,7 +87,8 @@ class Admission:
         if path.startswith(PAGES_OF_MOTO):
             raise NotSignedError("AccessDenied", f"{path} is not served.")
 
-    def _check_signature(self, request: Request) -> None:
+    def _check_signature(self, request: Request) -> str:
+        """Return the service that the request is signed for."""
         claim = claim_of(request.headers.get("authorization", ""))
         keys = self._secret_of(claim.access_key)
         token = request.headers.get("x-amz-s3session-token") or request.headers.get("x-amz-security-token", "")
@@ -81,6 +99,7 @@ class Admission:
                 "`matrix local up` prints its keys; .local/cloud.json has them.",
             )
         check(request, claim, keys[0], datetime.now(UTC))
+        return claim.service
 
 
 def _request(environ: dict[str, Any]) -> Request:

@@ -166,6 +166,7 @@ class Cloud:
         from werkzeug.serving import make_server
 
         from local.serving import KeepAliveHandler
+        from local.validation.refusals import refusal_of
 
         # moto lists its own folder at each request
         modules = list(backends.list_of_moto_modules())
@@ -182,7 +183,7 @@ class Cloud:
         application: Application = DomainDispatcherApplication(create_backend_app)
         if record := os.environ.get(recording.VARIABLE):
             application = recording.Recorder(application, Path(record))
-        admission = Admission(application, self._hosts(port), secret_of)
+        admission = Admission(application, self._hosts(port), secret_of, refusal_of)
         server = make_server(ADDRESS, port, admission, threaded=True, request_handler=KeepAliveHandler)
         threading.Thread(target=server.serve_forever, name="aws", daemon=True).start()
 

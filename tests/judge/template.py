@@ -25,6 +25,7 @@ from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 
 from local.corrections import yaml_template
+from local.validation.requests import model_of
 
 ROOT = Path(__file__).parents[2]
 REGION, ACCOUNT = "eu-west-1", "123456789012"
@@ -326,11 +327,11 @@ def _of_call(name: str, resource: dict[str, Any]) -> Iterator[str]:
     if resource["Type"] not in CALLS:
         return
     service, operation, renamed = CALLS[resource["Type"]]
-    shape = shapes.service(service).operation_model(operation).input_shape
+    shape = model_of(service).operation_model(operation).input_shape
     properties = {renamed.get(key, key): value for key, value in resource.get("Properties", {}).items()}
     if resource["Type"] == "AWS::IAM::Role":
         policies = properties.pop("Policies", [])
-        put = shapes.service("iam").operation_model("PutRolePolicy").input_shape
+        put = model_of("iam").operation_model("PutRolePolicy").input_shape
         for index, policy in enumerate(policies):
             yield from _violations(put, policy, f"{name}.Policies[{index}]")
     yield from _violations(shape, properties, name)

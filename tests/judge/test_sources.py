@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from judge import prose, shapes
+from judge import prose
 from judge.corpus import cases
 from support.proof_table import claims
+
+from local.validation.requests import model_of
 
 # Where botocore calls a service otherwise than the path of its reference does.
 SERVICES = {
@@ -46,7 +48,7 @@ def test_every_entry_and_every_rule_has_a_page_of_aws_or_of_the_states_language(
 def test_a_page_of_an_api_is_of_a_call_or_a_type_of_its_service(page: str):
     found = PAGE.fullmatch(page)
     assert found, page
-    model = shapes.service(SERVICES.get(found[1], found[1]))
+    model = model_of(SERVICES.get(found[1], found[1]))
 
     names = {name.lower() for name in (*model.operation_names, *model.shape_names)}
 

@@ -231,11 +231,13 @@ def test_every_storage_is_in_these_runs():
     assert measured == MODELS.keys() - {"nfs"}
 
 
-def test_aws_would_have_accepted_every_request_of_runs_on_every_storage(made: list[exchanges.Exchange]):
+def test_aws_would_have_accepted_every_request_of_runs_on_every_storage(cloud: Cloud, made: list[exchanges.Exchange]):
     calls = {exchange.call for exchange in made}
 
     assert {"fsx:CreateFileSystem", "efs:PutFileSystemPolicy", "ec2:CreateImage", "s3:ListObjectsV2"} <= calls
     assert exchanges.refusals(made) == set()
+    # The local cloud held each of them against its model, too.
+    assert "not held against AWS's model" not in (cloud.folder / "logs/cloud.log").read_text()
 
 
 def test_aws_could_have_given_every_answer_of_runs_on_every_storage(made: list[exchanges.Exchange]):

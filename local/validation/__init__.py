@@ -1,0 +1,1 @@
+"""Requests held against AWS's service models, as the services hold them."""

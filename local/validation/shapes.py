@@ -1,0 +1,125 @@
+"""A value held against a shape of botocore's models.
+
+botocore's own validation knows required members, types and minima. Its models also carry patterns, enumerations and
+maxima, which it leaves to the service: a wrong value costs a call, or a stack that rolls back. Here all are judged.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+TYPES: dict[str, Any] = {
+    "structure": dict,
+    "map": dict,
+    "list": list,
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "long": int,
+    "float": (int, float),
+    "double": (int, float),
+    "timestamp": (datetime, int, float, str),
+    "blob": (bytes, str),
+}
+# Java's classes of letters, numbers and separators, each with one of Python's that has all of it and a little more: a
+# value that AWS takes is never refused for it.
+WIDER_CLASSES = {r"\p{L}": r"\w", r"\p{N}": r"\w", r"\p{Z}": r"\s"}
+LONGEST_SHOWN = 80
+Fits = Callable[[str, str], bool]
+
+
+def fits(pattern: str, text: str) -> bool:
+    """Return whether a text fits a pattern as services apply it: as a whole, where the pattern does not say otherwise.
+
+    Any text fits a pattern that Python cannot read (`can_read`).
+    """
+    compiled = _compiled(pattern)
+    return compiled is None or compiled.fullmatch(text) is not None
+
+
+def can_read(pattern: str) -> bool:
+    """Return whether Python can read a pattern, which AWS writes for Java."""
+    return _compiled(pattern) is not None
+
+
+def violations(shape: Any, value: Any, path: str, fits: Fits = fits) -> list[str]:
+    """Return "path: problem" for each part of a value that the shape does not allow.
+
+    `shape` is one of botocore's model; `fits(pattern, text)` says whether a text fits a pattern.
+    """
+    problems: list[str] = []
+    _judge(shape, value, (path,), fits, problems)
+    return problems
+
+
+# The parts of a path: they are joined only where there is a problem, as each value of each request is judged.
+Path = tuple[str, ...]
+
+
+def _judge(shape: Any, value: Any, path: Path, fits: Fits, problems: list[str]) -> None:
+    """Add to `problems` those of a value."""
+    kind = shape.type_name
+    if not isinstance(value, TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
+        problems.append(f"{''.join(path)}: {_brief(value)} is no {kind}")
+        return
+    if shape.metadata:
+        problems += (f"{''.join(path)}: {problem}" for problem in _outside_limits(shape.metadata, value, fits))
+    if kind == "structure":
+        if not getattr(shape, "is_document_type", False):
+            _judge_members(shape, value, path, fits, problems)
+    elif kind == "map":
+        for key, member in value.items():
+            _judge(shape.key, key, (*path, ".", key, " (key)"), fits, problems)
+            _judge(shape.value, member, (*path, ".", key), fits, problems)
+    elif kind == "list":
+        for index, member in enumerate(value):
+            _judge(shape.member, member, (*path, f"[{index}]"), fits, problems)
+
+
+def _judge_members(shape: Any, value: dict[str, Any], path: Path, fits: Fits, problems: list[str]) -> None:
+    required, members = shape.required_members, shape.members
+    problems += (f"{''.join(path)}.{name}: is required" for name in required if name not in value)
+    for name, member in value.items():
+        if name in members:
+            _judge(members[name], member, (*path, ".", name), fits, problems)
+        else:
+            problems.append(f"{''.join(path)}.{name}: is no member of {shape.name}")
+
+
+def _outside_limits(metadata: dict[str, Any], value: Any, fits: Fits) -> Iterator[str]:
+    """Yield what pattern, enumeration, minimum and maximum refuse: of a number's value, of other values' length."""
+    if "min" in metadata or "max" in metadata:
+        least, most = float(metadata.get("min", -math.inf)), float(metadata.get("max", math.inf))
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if not least <= value <= most:
+                yield f"{value} is not from {least:g} to {most:g}"
+        elif isinstance(value, (str, bytes, list, dict)) and not least <= len(value) <= most:
+            yield f"{_brief(value)} has a length of {len(value)}, not from {least:g} to {most:g}"
+    if isinstance(value, str):
+        if "enum" in metadata and value not in metadata["enum"]:
+            yield f"{value!r} is none of {', '.join(metadata['enum'])}"
+        pattern = metadata.get("pattern")
+        if pattern and not fits(pattern, value):
+            yield f"{_brief(value)} does not match {pattern}"
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str] | None:
+    # \w and \d are ASCII in Java. The wider classes need all letters.
+    flags = re.ASCII
+    if r"\p{" in pattern and "[^" not in pattern:
+        flags = re.UNICODE
+        for java, python in WIDER_CLASSES.items():
+            pattern = pattern.replace(java, python)
+    try:
+        return re.compile(pattern, flags)
+    except re.error:
+        return None
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
