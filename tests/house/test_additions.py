@@ -59,6 +59,7 @@ MAY_NAME_A_STORAGE = {
     "functions/matrix/plan/own_image.py": "how EC2 calls the root device of an image",
     "local/roles/enforcement.py": "services and their refusals",
     "local/roles/signatures.py": "a service that signs requests",
+    "local/validation/requests.py": "how botocore calls services that sign requests otherwise",
 }
 REGISTRIES = {f"functions/storages/{name}.py" for name in ("models", "metrics", "clouds")}
 

@@ -22,7 +22,7 @@ FLOORS = {
     "samples calibration job_check session __main__ unpack",
     "cli": "messages target tables inputs follow console selftest verify commands main",
     "local": "settings programs quick_start serving corrections faults deploy roles keeping sweeping functions "
-    "step_functions instances admission recording server __main__",
+    "step_functions instances admission validation recording server __main__",
 }
 
 
