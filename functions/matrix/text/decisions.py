@@ -11,7 +11,7 @@ from matrix.terms.names import tools_words
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.verdicts import best_of, difference_of, expected_ahead, is_open, judged, ranked_of
 from matrix.text.replication import shortage_words
-from matrix.text.risks import median_words, risk_words, risks_words
+from matrix.text.risks import risk_words, risks_words, why_median_words
 from matrix.text.verdicts import lost_words
 
 NEAR = f"{100 * BEST_VALUE_WITHIN:.0f} %"
@@ -242,9 +242,8 @@ def _by_median(questions: Sequence[Question]) -> list[str]:
     by_median = [question for question in questions if question.get("why_median")]
     if not by_median:
         return []
-    reasons = [why for question in by_median if (why := question.get("why_median"))]
     where = "" if len(by_median) == len(questions) else f" {at_sizes(by_median, questions)}"
-    return [f"Ranked by the median{where}: {median_words(reasons, by_median[0]['unit'])}"]
+    return [f"Ranked by the median{where}: {why_median_words(by_median)}"]
 
 
 def _is_open(question: Question) -> bool:

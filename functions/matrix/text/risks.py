@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from matrix.terms.documents.summary import Risk
+from matrix.terms.documents.summary import Question, Risk
 from matrix.terms.figures import quantity, rough_duration, times
 from matrix.terms.names import credits_words
 from matrix.text.replication import shortage_words
@@ -33,11 +33,8 @@ def risk_words(risk: Risk, unit: str) -> str:  # noqa: C901, PLR0911 - a case fo
             period_s = risk.get("period_s")
             return f"not steady: its rate repeats every {period_s:g} s" if period_s else "not steady: its rate changed"
         case "too-few-samples":
-            most = risk.get("most", risk["count"])
-            verb = "is" if most == 1 else "are"
-            known = f"{risk['count']}" if most == risk["count"] else f"{risk['count']} to {most}"
-            of = " in a launch" if risk.get("by_launch") else ""
-            return f"P{risk['level']:g} needs {risk['needed']} independent values, there {verb} {known}{of}"
+            verb = "is" if risk.get("most", risk["count"]) == 1 else "are"
+            return f"P{risk['level']:g} needs {risk['needed']} independent values, there {verb} {_counts(risk)}"
         case "only-worst-known":
             return f"P{risk['level']:g} is not known, this is the worst value"
         case "sample-size-unknown":
@@ -50,14 +47,48 @@ def risk_words(risk: Risk, unit: str) -> str:  # noqa: C901, PLR0911 - a case fo
             return risk["text"]
 
 
+def why_median_words(questions: Sequence[Question]) -> str:
+    """Write why comparisons are ranked by the median; of fleets whose sample size is unknown, which these are."""
+    there = [(question, why) for question in questions if (why := question.get("why_median"))]
+    unit = there[0][0]["unit"]
+    unknown = [question for question, why in there if why["code"] == "sample-size-unknown"]
+    counted = [(question, why) for question, why in there if why["code"] == "too-few-samples"]
+    if not unknown or len(unknown) + len(counted) < len(there) or not counted:
+        return median_words([why for _, why in there], unit)
+    known = _range_of([why for _, why in counted])
+    needed = f"P{known['level']:g} needs {known['needed']} independent values"
+    numbers = _counts(known)
+    sizes = sorted({question["instances"] for question, _ in counted})
+    sizes_unknown = sorted({question["instances"] for question in unknown})
+    if set(sizes) & set(sizes_unknown):
+        return f"{needed}; {len(counted)} comparisons have {numbers}, of {len(unknown)} the number is unknown"
+    have = f"{_instances(sizes)} {'has' if sizes == [1] else 'have'} {numbers}"
+    return f"{needed}; {have}, of {_instances(sizes_unknown)} the number is unknown"
+
+
+def _instances(sizes: Sequence[int]) -> str:
+    *first, last = map(str, sizes)
+    return f"{', '.join(first)} and {last} instances" if first else f"{last} instance{'' if last == '1' else 's'}"
+
+
+def _range_of(counted: Sequence[Risk]) -> Risk:
+    """Return the risk of the fewest samples, with the most of all."""
+    fewest = min(counted, key=lambda each: each["count"])
+    return {**fewest, "most": max(each.get("most", each["count"]) for each in counted)}
+
+
+def _counts(risk: Risk) -> str:
+    most = risk.get("most", risk["count"])
+    counts = f"{risk['count']}" if most == risk["count"] else f"{risk['count']} to {most}"
+    return f"{counts} in a launch" if risk.get("by_launch") else counts
+
+
 def median_words(reasons: Sequence[Risk], unit: str) -> str:
     """Write why several comparisons are ranked by the median, with the range of their sample sizes."""
     counted = [each for each in reasons if each["code"] == "too-few-samples"]
     if not counted:
         return ", or ".join(dict.fromkeys(risk_words(each, unit) for each in reasons))
-    fewest = min(counted, key=lambda each: each["count"])
-    most = max(each.get("most", each["count"]) for each in counted)
-    words = [risk_words({**fewest, "most": most}, unit)]
+    words = [risk_words(_range_of(counted), unit)]
     others = dict.fromkeys(
         "an unknown number" if each["code"] == "sample-size-unknown" else risk_words(each, unit)
         for each in reasons

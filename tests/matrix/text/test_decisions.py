@@ -11,7 +11,7 @@ from matrix.published.yocto_run import yocto_run
 from matrix.terms.documents import summary as documents
 from matrix.text.decisions import decision_sentences, not_comparable, question_words
 from matrix.text.replication import shortage_words, shortage_words_of
-from matrix.text.risks import median_words, risk_words
+from matrix.text.risks import median_words, risk_words, why_median_words
 from matrix.text.verdicts import difference_words, lost_words, verdict_words
 
 AT_MOST = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
@@ -115,6 +115,28 @@ def test_several_storages_that_are_ranked_by_the_median_have_the_range_of_their_
     assert median_words([{**few, "level": 90, "count": 10}, unknown], "s") == (
         "P90 needs 36 independent values, there are 10 or an unknown number"
     )
+
+
+def test_fleets_whose_sample_size_is_unknown_are_told_from_those_that_are_too_small():
+    def ranked(instances, **why):
+        return {"instances": instances, "unit": "s", "why_median": {"level": 90, **why}}
+
+    def few(instances, count):
+        return ranked(instances, code="too-few-samples", needed=36, count=count)
+
+    def unknown(instances):
+        return ranked(instances, code="sample-size-unknown")
+
+    assert why_median_words([unknown(1), few(10, 10)]) == (
+        "P90 needs 36 independent values; 10 instances have 10, of 1 instance the number is unknown"
+    )
+    assert why_median_words([few(1, 1), few(5, 5), unknown(2), unknown(20)]) == (
+        "P90 needs 36 independent values; 1 and 5 instances have 1 to 5, of 2 and 20 instances the number is unknown"
+    )
+    assert why_median_words([few(1, 3), few(1, 4), unknown(1)]) == (
+        "P90 needs 36 independent values; 2 comparisons have 3 to 4, of 1 the number is unknown"
+    )
+    assert why_median_words([few(3, 3), few(6, 18)]) == "P90 needs 36 independent values, there are 3 to 18"
 
 
 @pytest.mark.parametrize("code", VERDICTS)

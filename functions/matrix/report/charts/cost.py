@@ -7,9 +7,10 @@ from matrix.report.charts.chart import Chart, Series
 from matrix.report.charts.labels import lower, point_title, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import View
+from matrix.terms.documents.summary import Question
 from matrix.terms.figures import ASSUMED_BYTES, cost_words, money, quantity
 from matrix.terms.metrics import metric_title
-from matrix.text.risks import median_words, risk_words
+from matrix.text.risks import risk_words, why_median_words
 from matrix.text.verdicts import lost_words
 
 WIDE_COST = 5.0
@@ -56,15 +57,14 @@ def _figure(
     return {"value": entry.metric["p50"], "low": low, "high": high}
 
 
-def _too_few(questions: Sequence[Mapping[str, Any]], *, is_by_tail: bool) -> list[str]:
+def _too_few(questions: Sequence[Question], *, is_by_tail: bool) -> list[str]:
     """Say which fleets are left out, or why all are shown by their medians."""
     few = [question for question in questions if question.get("why_median")]
     if not few:
         return []
     if is_by_tail:
         return [f"Not drawn: {question['fleet']}, as {risk_words(question['why_median'], '')}." for question in few]
-    reasons = [why for question in few if (why := question.get("why_median"))]
-    return [f"P50 is drawn, as {median_words(reasons, '')}."]
+    return [f"P50 is drawn, as {why_median_words(few)}."]
 
 
 def _chart(
