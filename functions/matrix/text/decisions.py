@@ -11,7 +11,7 @@ from matrix.terms.names import tools_words
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.verdicts import best_of, difference_of, expected_ahead, is_open, judged, ranked_of
 from matrix.text.replication import shortage_words
-from matrix.text.risks import risk_words, risks_words, why_median_words
+from matrix.text.risks import ranked_by_median, risk_words, risks_words
 from matrix.text.verdicts import lost_words
 
 NEAR = f"{100 * BEST_VALUE_WITHIN:.0f} %"
@@ -243,7 +243,7 @@ def _by_median(questions: Sequence[Question]) -> list[str]:
     if not by_median:
         return []
     where = "" if len(by_median) == len(questions) else f" {at_sizes(by_median, questions)}"
-    return [f"Ranked by the median{where}: {why_median_words(by_median)}"]
+    return [ranked_by_median(by_median, where)]
 
 
 def _is_open(question: Question) -> bool:

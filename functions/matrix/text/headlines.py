@@ -8,7 +8,7 @@ from matrix.terms.verdicts import difference_of, expected_ahead, is_open, judged
 from matrix.text.decisions import NEAR, at_sizes, limit_words, listed, not_comparable
 from matrix.text.rankings import OPEN, Name
 from matrix.text.replication import shortage_words_of
-from matrix.text.risks import risk_words, why_median_words
+from matrix.text.risks import ranked_by_median, risk_words
 from matrix.text.warnings import kinds_of, of_run
 
 # Storages that a line names.
@@ -192,7 +192,7 @@ def _by_median(questions: list[Question]) -> Iterator[str]:
     """Say where the median ranks, and why P90 does not."""
     there = [question for question in questions if question.get("why_median")]
     if there:
-        yield f"Ranked by the median{_at(there, questions)}: {why_median_words(there)}."
+        yield f"{ranked_by_median(there, _at(there, questions))}."
 
 
 def _at(some: list[Question], questions: list[Question]) -> str:

@@ -47,23 +47,39 @@ def risk_words(risk: Risk, unit: str) -> str:  # noqa: C901, PLR0911 - a case fo
             return risk["text"]
 
 
+def ranked_by_median(questions: Sequence[Question], where: str) -> str:
+    """Write that these comparisons are ranked by the median, and why; `where` they are, unless the reason names it."""
+    return f"Ranked by the median{'' if _sizes(questions) else where}: {why_median_words(questions)}"
+
+
 def why_median_words(questions: Sequence[Question]) -> str:
     """Write why comparisons are ranked by the median; of fleets whose sample size is unknown, which these are."""
-    there = [(question, why) for question in questions if (why := question.get("why_median"))]
-    unit = there[0][0]["unit"]
-    unknown = [question for question, why in there if why["code"] == "sample-size-unknown"]
-    counted = [(question, why) for question, why in there if why["code"] == "too-few-samples"]
-    if not unknown or len(unknown) + len(counted) < len(there) or not counted:
-        return median_words([why for _, why in there], unit)
-    known = _range_of([why for _, why in counted])
-    needed = f"P{known['level']:g} needs {known['needed']} independent values"
-    numbers = _counts(known)
-    sizes = sorted({question["instances"] for question, _ in counted})
-    sizes_unknown = sorted({question["instances"] for question in unknown})
-    if set(sizes) & set(sizes_unknown):
-        return f"{needed}; {len(counted)} comparisons have {numbers}, of {len(unknown)} the number is unknown"
-    have = f"{_instances(sizes)} {'has' if sizes == [1] else 'have'} {numbers}"
-    return f"{needed}; {have}, of {_instances(sizes_unknown)} the number is unknown"
+    reasons = [why for question in questions if (why := question.get("why_median"))]
+    sizes = _sizes(questions)
+    if not sizes:
+        return median_words(reasons, questions[0]["unit"])
+    counted, unknown = sizes
+    known = _range_of([why for why in reasons if why["code"] == "too-few-samples"])
+    have = f"{_instances(counted)} {'has' if counted == [1] else 'have'} {_counts(known)}"
+    return (
+        f"P{known['level']:g} needs {known['needed']} independent values; {have}, "
+        f"of {_instances(unknown)} the number is unknown"
+    )
+
+
+def _sizes(questions: Sequence[Question]) -> tuple[list[int], list[int]] | None:
+    """Return the sizes of the fleets with too few values, and of those of which the number is unknown.
+
+    None where a size is in both, where there is only one of both, or another reason.
+    """
+    by_code: dict[str, set[int]] = {}
+    for question in questions:
+        if why := question.get("why_median"):
+            by_code.setdefault(why["code"], set()).add(question["instances"])
+    if by_code.keys() != {"too-few-samples", "sample-size-unknown"}:
+        return None
+    counted, unknown = by_code["too-few-samples"], by_code["sample-size-unknown"]
+    return None if counted & unknown else (sorted(counted), sorted(unknown))
 
 
 def _instances(sizes: Sequence[int]) -> str:

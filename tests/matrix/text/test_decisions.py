@@ -134,7 +134,7 @@ def test_fleets_whose_sample_size_is_unknown_are_told_from_those_that_are_too_sm
         "P90 needs 36 independent values; 1 and 5 instances have 1 to 5, of 2 and 20 instances the number is unknown"
     )
     assert why_median_words([few(1, 3), few(1, 4), unknown(1)]) == (
-        "P90 needs 36 independent values; 2 comparisons have 3 to 4, of 1 the number is unknown"
+        "P90 needs 36 independent values, there are 3 to 4 or an unknown number"
     )
     assert why_median_words([few(3, 3), few(6, 18)]) == "P90 needs 36 independent values, there are 3 to 18"
 

@@ -1,7 +1,7 @@
 """What a result costs against how fast it is, and which fleets nothing beats in both."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from matrix.report.charts.chart import Chart, Series
 from matrix.report.charts.labels import lower, point_title, slug
@@ -57,14 +57,14 @@ def _figure(
     return {"value": entry.metric["p50"], "low": low, "high": high}
 
 
-def _too_few(questions: Sequence[Question], *, is_by_tail: bool) -> list[str]:
+def _too_few(questions: Sequence[Mapping[str, Any]], *, is_by_tail: bool) -> list[str]:
     """Say which fleets are left out, or why all are shown by their medians."""
     few = [question for question in questions if question.get("why_median")]
     if not few:
         return []
     if is_by_tail:
         return [f"Not drawn: {question['fleet']}, as {risk_words(question['why_median'], '')}." for question in few]
-    return [f"P50 is drawn, as {why_median_words(few)}."]
+    return [f"P50 is drawn, as {why_median_words(cast('list[Question]', few))}."]
 
 
 def _chart(
