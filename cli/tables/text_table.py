@@ -133,8 +133,10 @@ def grouped(table: RunTable, *, gap: int, most_rows: int) -> TextTable:
             # Text keeps rich from taking brackets for a style.
             texts = (Text(figure.text, "red" if figure.is_alarming else "") for figure in figures)
             built.add_row(Text(f"  {point.text}"), *texts)
-    if rest := len(cells) - shown:
-        built.caption = Text(f"and {rest} more cells: see the report, or add --format csv")
+    rest = len(cells) - shown
+    more = [f"and {rest} more cells: see the report, or add --format csv"] if rest else []
+    if below := [*more, *table.sentences]:
+        built.caption = "\n".join(below)
     return built
 
 

@@ -103,8 +103,9 @@ def _percentiles(summary: SummaryDocument) -> Iterator[str]:
     cells = reading_order(summary.get("cells", []))
     names = cell_names(cells)
     for table in percentile_tables(judged_metrics(cells), lambda each: names[each.cell["id"]], Medium.DOCUMENT):
-        note = ["", NOT_CARRIED_NOTE] if table.has_bound else []
-        yield "\n".join([f"## {inline(table.title)}", "", *markdown_table(table), *note])
+        bounds = [NOT_CARRIED_NOTE] if table.has_bound else []
+        notes = [line for note in (*bounds, *map(inline, table.sentences)) for line in ("", note)]
+        yield "\n".join([f"## {inline(table.title)}", "", *markdown_table(table), *notes])
 
 
 def _highest_rates(summary: SummaryDocument) -> str:

@@ -70,6 +70,11 @@ class RunTable:
             if column.is_figure
         )
 
+    @property
+    def sentences(self) -> list[str]:
+        """Its notes, each once, where they are not told apart by what they are about."""
+        return list(dict.fromkeys(note.text for note in self.notes))
+
     def without_empty(self, *, are_fixed_kept: bool = True) -> "RunTable":
         """Leave out columns in which no row has anything: they take room from the others."""
         kept = [

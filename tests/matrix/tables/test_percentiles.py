@@ -123,6 +123,25 @@ def test_a_table_of_fio_without_reads_and_writes_apart_is_left_out():
     assert "reads and writes apart" not in terminal(summary)
 
 
+@pytest.mark.parametrize("draw", [terminal, to_markdown, render])
+def test_below_figures_that_are_known_to_be_wrong_stands_why(draw):
+    summary = summary_document()
+    [cell, *_] = summary["cells"]
+    cell["suspect"] = "the page cache answered part of it"
+
+    assert "Left out: EBS gp3, 1 × m6i.large: the page cache answered part of it." in draw(summary)
+
+
+@pytest.mark.parametrize("draw", [terminal, to_markdown])
+def test_why_two_points_of_a_cell_are_wrong_is_said_once(draw):
+    summary = summary_document()
+    [cell, *_] = summary["cells"]
+    cell["suspect"] = "the page cache answered part of it"
+    cell["points"].append({**cell["points"][0], "id": "another"})
+
+    assert draw(summary).count("Left out: ") == 1
+
+
 def test_a_row_of_csv_is_a_metric_and_one_of_them_is_judged():
     summary = latencies()
 
