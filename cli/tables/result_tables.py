@@ -9,7 +9,7 @@ from cli.messages import terminal
 from cli.tables import answer_tables
 from cli.tables.text_table import TextTable, grouped
 from matrix.input.storage_names import brief_names
-from matrix.report import highest_rates
+from matrix.tables.highest_rates import HIGHEST, INSTANCES, LIMIT, POINT, STORAGE, highest_rates_table
 from matrix.tables.percentiles import SUBJECTS, Medium, Name, percentile_tables
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.ceilings import by_ceiling, limit_words
@@ -76,12 +76,12 @@ def show_warnings(console: Console, summary: SummaryDocument, *, are_all: bool =
 
 def show_highest_rates(console: Console, summary: SummaryDocument) -> None:
     """Print the highest rate of each sweep of open loops up to which a limit of latency was kept."""
-    rows = list(highest_rates.rows(summary.get("cells", [])))
-    if not rows:
+    table = highest_rates_table(summary.get("cells", []))
+    if not table.rows:
         return
     console.print()
-    console.print(Text(highest_rates.TITLE, "bold"))
-    for storage, fleet, label, limit, _, highest, *_ in rows:
+    console.print(Text(table.title, "bold"))
+    for storage, fleet, label, limit, highest in table.texts(STORAGE, INSTANCES, POINT, LIMIT, HIGHEST):
         where = f": {label}, P99 at most {limit}: " if label else f": P99 at most {limit}: "
         line = Text.assemble("  ", (f"{storage}, {fleet}", "cyan"), where, (highest, "bold"))
         terminal.print_wrapped(console, line)

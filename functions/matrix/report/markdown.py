@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from matrix.input.storage_names import cell_names
-from matrix.report import highest_rates
 from matrix.report.markdown_table import markdown_table
 from matrix.run import receipt_text
+from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.percentiles import Medium, percentile_tables
 from matrix.terms.ceilings import bottlenecks, limit_words
 from matrix.terms.directories import TITLE, shared_directories
@@ -110,11 +110,8 @@ def _percentiles(summary: SummaryDocument) -> Iterator[str]:
 
 def _highest_rates(summary: SummaryDocument) -> str:
     """List the highest rates up to which a limit of latency was kept."""
-    rows = [table_line(map(inline, row)) for row in highest_rates.rows(summary.get("cells", []))]
-    if not rows:
-        return ""
-    heads = [table_line(highest_rates.HEADS), table_line(["---"] * len(highest_rates.HEADS))]
-    return "\n".join([f"## {highest_rates.TITLE}", "", *heads, *rows])
+    table = highest_rates_table(summary.get("cells", []))
+    return "\n".join([f"## {table.title}", "", *markdown_table(table)]) if table.rows else ""
 
 
 def _ceilings(summary: SummaryDocument) -> str:

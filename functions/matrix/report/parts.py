@@ -6,7 +6,6 @@ from typing import Any
 from matrix.answer.costs import prices_read
 from matrix.input.storage_names import NOT_AWS, storage_label
 from matrix.price.book import published_prices
-from matrix.report import highest_rates
 from matrix.report.ceilings import ceiling_of
 from matrix.report.heat_map import question_id
 from matrix.report.html import Figure, Head, Markup, details, figure_of, join, table, tag
@@ -15,6 +14,7 @@ from matrix.report.page_table import page_table
 from matrix.report.ranking import rankings
 from matrix.report.view import View
 from matrix.samples.provenance import lines
+from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.percentiles import Medium, percentile_tables
 from matrix.tables.table import RunTable
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
@@ -212,9 +212,9 @@ def figures(view: View) -> tuple[list[Markup], int]:
     others = _other_metrics(view)
     notes = [tag("p", NOT_CARRIED_NOTE)] if any(table.has_bound for table in primary) else []
     far_off = _far_off(view)
-    rates = list(highest_rates.rows(view.cells))
+    rates = highest_rates_table(view.cells)
     blocks = [
-        *([table(highest_rates.HEADS, rates, caption=highest_rates.TITLE, class_="many")] if rates else []),
+        *([page_table(rates)] if rates.rows else []),
         *(_percentiles(view, built) for built in primary),
         *notes,
         *([far_off] if far_off else []),

@@ -1,6 +1,6 @@
 """A table before it is drawn: its columns, its rows, and what is to be known of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from matrix.terms.figures import ABSENT, BOUNDS
@@ -74,6 +74,11 @@ class RunTable:
     def sentences(self) -> list[str]:
         """Its notes, each once, where they are not told apart by what they are about."""
         return list(dict.fromkeys(note.text for note in self.notes))
+
+    def texts(self, *heads: str) -> Iterator[tuple[str, ...]]:
+        """Yield of each row the texts of these columns."""
+        places = [[column.head for column in self.columns].index(head) for head in heads]
+        return (tuple(row.cells[place].text for place in places) for row in self.rows)
 
     def without_empty(self, *, are_fixed_kept: bool = True) -> "RunTable":
         """Leave out columns in which no row has anything: they take room from the others."""

@@ -11,11 +11,11 @@ from matrix.check.read import check_matrix
 from matrix.plan.planning import plan
 from matrix.report.charts.rates import rates
 from matrix.report.csv_rows import to_csv
-from matrix.report.highest_rates import rows
 from matrix.report.markdown import to_markdown
 from matrix.report.page import render
 from matrix.report.view import View
 from matrix.samples.file import SampleFile
+from matrix.tables.highest_rates import HIGHEST, highest_rates_table
 from matrix.terms.open_loop import offered_per_s
 
 RATES, FILES, INSTANCES = (100, 200, 400), 1000, 6
@@ -184,7 +184,7 @@ def test_the_curve_of_latency_over_rate_and_the_highest_rates_are_in_every_outpu
     assert [list(series.x) for series in chart.series] == [list(RATES)] * 2
     assert chart.series[0].y == pytest.approx([1000 * 1.0025, 7000 * 1.0025, 2000 * 1.0025])
     assert chart.limit == (5000.0, "P99 at most 5 ms")
-    assert [row[5] for row in rows(summary["cells"])] == ["100/s, not 200", "200/s, not 400"]
+    assert [*highest_rates_table(summary["cells"]).texts(HIGHEST)] == [("100/s, not 200",), ("200/s, not 400",)]
     assert "200/s, not 400" in to_markdown(summary)
     assert "highest_rate_per_s" in to_csv(summary)
     page = render(summary, results=results, plan=plan_document)

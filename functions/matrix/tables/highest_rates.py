@@ -1,19 +1,26 @@
-"""The highest rates of open loops up to which a limit of latency was kept, as rows of a table."""
+"""The table of the highest rates of open loops up to which a limit of latency was kept."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from matrix.input.storage_names import cell_names
+from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
+from matrix.terms.documents.result import HighestRate, ResultDocument
 from matrix.terms.figures import sample_count
 from matrix.terms.names import fleet_words, point_labels, reading_order
 from matrix.terms.open_loop import offered_per_s
 
-TITLE = "Highest rate of one instance with its P99 within the limit"
-HEADS = ("Storage", "Instances", "Point", "P99 at most", "P0", "P50", "P100", "Rates that were tried", "n/expected")
+STORAGE, INSTANCES, POINT, LIMIT, HIGHEST = "Storage", "Instances", "Point", "P99 at most", "P50"
+HEADS = (STORAGE, INSTANCES, POINT, LIMIT, "P0", HIGHEST, "P100", "Rates that were tried", "n/expected")
 
 
-def rows(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
-    """Yield a row for each sweep of rates with a limit; in operations per second of one instance."""
+def highest_rates_table(cells: Sequence[ResultDocument]) -> RunTable:
+    """Return a row for each sweep of rates with a limit; in operations per second of one instance."""
+    rows = [TableRow([TableCell(text) for text in texts]) for texts in _rows(cells)]
+    title = "Highest rate of one instance with its P99 within the limit"
+    return RunTable(title, [TableColumn(head) for head in HEADS], rows)
+
+
+def _rows(cells: Sequence[ResultDocument]) -> Iterator[tuple[str, ...]]:
     names = cell_names(cells)
     for cell in reading_order(cells):
         sweeps = cell.get("highest_rates") or []
@@ -34,7 +41,7 @@ def rows(cells: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:
             )
 
 
-def highest_words(sweep: Mapping[str, Any]) -> str:
+def highest_words(sweep: HighestRate) -> str:
     """Write what the median instance kept: `400/s, not 500`, `at least 800/s` where no more was tried, `none`."""
     kept, beyond = sweep["metric"]["p50"], sweep["beyond_per_s"]
     if beyond is None:
@@ -42,6 +49,6 @@ def highest_words(sweep: Mapping[str, Any]) -> str:
     return f"{kept:g}/s, not {beyond:g}" if kept else f"none, not even {beyond:g}/s"
 
 
-def _tried(cell: Mapping[str, Any], sweep: Mapping[str, Any]) -> list[float]:
+def _tried(cell: ResultDocument, sweep: HighestRate) -> list[float]:
     points = {point["id"]: point for point in cell["points"]}
     return [offered for id_ in sweep["points"] if (offered := offered_per_s(points[id_]["params"])) is not None]
