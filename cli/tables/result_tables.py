@@ -9,10 +9,10 @@ from cli.messages import terminal
 from cli.tables import answer_tables
 from cli.tables.text_table import TextTable, grouped
 from matrix.input.storage_names import brief_names
+from matrix.tables.bottleneck_table import BOTTLENECK, CELL, EVIDENCE, NEXT, bottleneck_table
 from matrix.tables.highest_rates import HIGHEST, INSTANCES, LIMIT, POINT, STORAGE, highest_rates_table
 from matrix.tables.percentiles import SUBJECTS, Medium, Name, percentile_tables
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
-from matrix.terms.ceilings import by_ceiling, limit_words
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, latency, number
@@ -89,21 +89,24 @@ def show_highest_rates(console: Console, summary: SummaryDocument) -> None:
 
 def show_ceilings(console: Console, summary: SummaryDocument) -> None:
     """Print each limit that held cells back, with the evidence of some of them and what to do next."""
-    groups = by_ceiling(summary)
-    if not groups:
+    table = bottleneck_table(summary)
+    if not table.rows:
         return
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for name, *of_cell in table.texts(BOTTLENECK, CELL, EVIDENCE, NEXT):
+        groups.setdefault(name, []).append(tuple(of_cell))
     console.print()
     console.print(Text(bottlenecks.TITLE, "bold"))
-    for name, cells in groups.items():
-        some = f" ({len(cells)} cell{'s' if len(cells) > 1 else ''}). Next: {bottlenecks.next_words(*cells[0])}"
-        terminal.print_wrapped(console, Text.assemble("  ", (limit_words(name), "bold"), some))
-        for cell, bottleneck in cells[:MOST_EXAMPLES]:
-            line = Text.assemble("    ", (cell["id"], "cyan"), f": {bottlenecks.evidence_words(cell, bottleneck)}")
-            terminal.print_wrapped(console, line)
+    # The most frequent first: 100 cells hit three or four.
+    for name, cells in sorted(groups.items(), key=lambda group: -len(group[1])):
+        some = f" ({len(cells)} cell{'s' if len(cells) > 1 else ''}). Next: {cells[0][-1]}"
+        terminal.print_wrapped(console, Text.assemble("  ", (name, "bold"), some))
+        for cell, evidence, _ in cells[:MOST_EXAMPLES]:
+            terminal.print_wrapped(console, Text.assemble("    ", (cell, "cyan"), f": {evidence}"))
         if len(cells) > MOST_EXAMPLES:
             console.print(Text(f"    and {len(cells) - MOST_EXAMPLES} more, in summary.md"))
-    if any(bottleneck["is_provisional"] for cells in groups.values() for _, bottleneck in cells):
-        console.print(Text(f"  {bottlenecks.PROVISIONAL}", "yellow"))
+    for sentence in table.sentences:
+        console.print(Text(f"  {sentence}", "yellow"))
 
 
 def show_layers(console: Console, summary: SummaryDocument) -> None:

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from matrix.report.html import Figure, Markup, details, figure_of, table, tag
+from matrix.report.page_table import page_table
 from matrix.report.view import View
+from matrix.tables.bottleneck_table import BOTTLENECK, CELL, EVIDENCE, NEXT, POINTS, bottleneck_table
 from matrix.terms.ceilings import bottlenecks, limit_words
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.result import ResultDocument
@@ -13,9 +15,7 @@ from matrix.terms.documents.watched import MetricSeries
 from matrix.terms.figures import ABSENT, instant
 from matrix.terms.names import fleet_label, workload_words
 from matrix.text.bottlenecks import (
-    PROVISIONAL,
     TITLE,
-    evidence_words,
     next_words,
     other_rows,
     others_words,
@@ -35,8 +35,9 @@ def ceilings(view: View) -> Markup | None:
     hits = bottlenecks(view.summary)
     if not hits:
         return None
-    late = [tag("p", PROVISIONAL, class_="note")] if any(hit["is_provisional"] for _, hit in hits) else []
-    each = _table_of_cells(view, hits)
+    of_cells = bottleneck_table(view.summary, lambda cell: _cell_name(view, cell))
+    late = [tag("p", sentence, class_="note") for sentence in of_cells.sentences]
+    each = page_table(of_cells.only(CELL, BOTTLENECK, EVIDENCE, NEXT, POINTS), class_="prose")
     if len(hits) > MOST_CELLS:
         shown: list[Markup] = [_table_of_storages(view, hits), *late, details("The bottleneck of each cell", each)]
     else:
@@ -49,21 +50,6 @@ def ceilings(view: View) -> Markup | None:
         details("Why it was nothing else, and what could not be seen", *blocks),
         id="ceilings",
     )
-
-
-def _table_of_cells(view: View, hits: Sequence[Hit]) -> Markup:
-    rows = [
-        (
-            _cell_name(view, cell),
-            tag("strong", limit_words(hit["name"])),
-            evidence_words(cell, hit),
-            next_words(cell, hit),
-            _points(hit),
-        )
-        for cell, hit in hits
-    ]
-    heads = ("Cell", "Bottleneck", "Evidence", "What to do next", "Points that reached it")
-    return table(heads, rows, caption="The bottleneck of each cell", class_="prose")
 
 
 def _table_of_storages(view: View, hits: Sequence[Hit]) -> Markup:
@@ -112,12 +98,6 @@ def _workload_name(view: View, cell: ResultDocument) -> str:
     alike = {json.dumps(each, sort_keys=True) for each in all_workloads if workload_words(each) == words}
     name = str(cell["workload"].get("name", ""))
     return f"{words} {name}" if len(alike) > 1 and name and name not in words else words
-
-
-def _points(bottleneck: Bottleneck) -> str:
-    points = bottleneck["points"]
-    count = sum(name == bottleneck["name"] for name in points.values())
-    return f"{count} of {len(points)}"
 
 
 def _why(view: View, cell: ResultDocument, bottleneck: Bottleneck) -> Markup:

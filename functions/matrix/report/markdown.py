@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from matrix.input.storage_names import cell_names
 from matrix.report.markdown_table import markdown_table
 from matrix.run import receipt_text
+from matrix.tables.bottleneck_table import BOTTLENECK, CELL, EVIDENCE, NEXT, OTHERS, bottleneck_table
 from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.percentiles import Medium, percentile_tables
-from matrix.terms.ceilings import bottlenecks, limit_words
 from matrix.terms.directories import TITLE, shared_directories
 from matrix.terms.documents.summary import Candidate, SummaryDocument
 from matrix.terms.figures import (
@@ -24,7 +24,6 @@ from matrix.terms.names import (
 from matrix.terms.sentences import error_text
 from matrix.terms.verdicts import judged
 from matrix.text import rankings
-from matrix.text.bottlenecks import PROVISIONAL, evidence_words, next_words, others_words
 from matrix.text.bottlenecks import TITLE as BOTTLENECKS
 from matrix.text.decisions import sale_note
 from matrix.text.headlines import doubts, headline
@@ -116,24 +115,9 @@ def _highest_rates(summary: SummaryDocument) -> str:
 
 def _ceilings(summary: SummaryDocument) -> str:
     """Name the bottleneck of each cell, with its evidence and what to do next."""
-    rows = [
-        table_line(
-            [
-                f"`{cell['id']}`",
-                inline(limit_words(bottleneck["name"])),
-                inline(evidence_words(cell, bottleneck)),
-                inline(next_words(cell, bottleneck)),
-                inline(others_words(bottleneck)),
-            ]
-        )
-        for cell, bottleneck in bottlenecks(summary)
-    ]
-    if not rows:
-        return ""
-    heads = ["Cell", "Bottleneck", "Evidence", "What to do next", "Other limits, used"]
-    is_late = any(bottleneck["is_provisional"] for _, bottleneck in bottlenecks(summary))
-    table = [table_line(heads), table_line(["---"] * len(heads)), *rows]
-    return "\n".join([f"## {BOTTLENECKS}", "", *table, *(["", f"{PROVISIONAL}."] if is_late else [])])
+    table = bottleneck_table(summary).only(CELL, BOTTLENECK, EVIDENCE, NEXT, OTHERS)
+    notes = [line for sentence in table.sentences for line in ("", f"{sentence}.")]
+    return "\n".join([f"## {BOTTLENECKS}", "", *markdown_table(table), *notes]) if table.rows else ""
 
 
 def _directories(summary: SummaryDocument) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from matrix.report.html import Figure, Markup, table
+from matrix.report.html import Figure, Markup, table, tag
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 
 
@@ -19,6 +19,8 @@ def page_table(
     return table(heads, rows, caption=built.title, class_=class_, marks=chosen)
 
 
-def _drawn(cell: TableCell, column: TableColumn) -> Figure | str:
+def _drawn(cell: TableCell, column: TableColumn) -> Figure | Markup | str:
     # A column of exact numbers is one of figures, too, where none of them is known.
-    return Figure(cell.text, cell.value) if column.exact or cell.value is not None else cell.text
+    if column.exact or cell.value is not None:
+        return Figure(cell.text, cell.value)
+    return tag("strong", cell.text) if column.is_strong else cell.text

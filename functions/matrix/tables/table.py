@@ -31,6 +31,8 @@ class TableColumn:
     """Whether it has figures, which stand at the right."""
     is_code: bool = False
     """Whether it has ids, which a reader types as they are."""
+    is_strong: bool = False
+    """Whether it has what a reader looks for first."""
     is_fixed: bool = False
     """Whether tables of one kind all have it, though in one of them no row may have a value."""
 
@@ -77,8 +79,12 @@ class RunTable:
 
     def texts(self, *heads: str) -> Iterator[tuple[str, ...]]:
         """Yield of each row the texts of these columns."""
+        return (tuple(cell.text for cell in row.cells) for row in self.only(*heads).rows)
+
+    def only(self, *heads: str) -> "RunTable":
+        """Return these columns, in this order."""
         places = [[column.head for column in self.columns].index(head) for head in heads]
-        return (tuple(row.cells[place].text for place in places) for row in self.rows)
+        return self._of(places)
 
     def without_empty(self, *, are_fixed_kept: bool = True) -> "RunTable":
         """Leave out columns in which no row has anything: they take room from the others."""
@@ -87,5 +93,8 @@ class RunTable:
             for index, column in enumerate(self.columns)
             if (column.is_fixed and are_fixed_kept) or any(row.cells[index].text != ABSENT for row in self.rows)
         ]
-        rows = [replace(row, cells=[row.cells[index] for index in kept]) for row in self.rows]
-        return replace(self, columns=[self.columns[index] for index in kept], rows=rows)
+        return self._of(kept)
+
+    def _of(self, places: Sequence[int]) -> "RunTable":
+        rows = [replace(row, cells=[row.cells[place] for place in places]) for row in self.rows]
+        return replace(self, columns=[self.columns[place] for place in places], rows=rows)

@@ -22,11 +22,3 @@ def limit_words(name: str) -> str:
 def bottlenecks(summary: SummaryDocument) -> list[tuple[ResultDocument, Bottleneck]]:
     """Return (cell, its bottleneck) in reading order; cells without samples and older runs have none."""
     return [(cell, cell["bottleneck"]) for cell in reading_order(summary.get("cells", [])) if cell.get("bottleneck")]
-
-
-def by_ceiling(summary: SummaryDocument) -> dict[str, list[tuple[ResultDocument, Bottleneck]]]:
-    """Return (cell, its bottleneck) by the limit's name, the most frequent first; 100 cells hit three or four."""
-    groups: dict[str, list[tuple[ResultDocument, Bottleneck]]] = {}
-    for cell, bottleneck in bottlenecks(summary):
-        groups.setdefault(bottleneck["name"], []).append((cell, bottleneck))
-    return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
