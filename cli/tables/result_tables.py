@@ -10,10 +10,10 @@ from cli.tables import answer_tables
 from cli.tables.text_table import TextTable, grouped
 from matrix.input.storage_names import brief_names
 from matrix.tables.bottleneck_table import BOTTLENECK, CELL, EVIDENCE, NEXT, bottleneck_table
+from matrix.tables.failed_table import STATE, WHY, failed_table
 from matrix.tables.highest_rates import HIGHEST, INSTANCES, LIMIT, POINT, STORAGE, highest_rates_table
 from matrix.tables.percentiles import SUBJECTS, Medium, Name, percentile_tables
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
-from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, latency, number
 from matrix.terms.layers import far_layers, layer_sentence
@@ -21,7 +21,6 @@ from matrix.terms.measured import Measured, judged_metrics
 from matrix.terms.names import fleet_words, reading_order
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
-    error_text,
     left_behind_lines,
 )
 from matrix.text import bottlenecks
@@ -180,20 +179,19 @@ def _apart(value: float | None, *, is_us: bool = False) -> str:
 
 def show_failed(console: Console, summary: SummaryDocument) -> None:
     """Name each cell that has no result, with its error."""
-    failed = [cell for cell in summary.get("cells", []) if cell.get("state") != "measured"]
+    failed = list(failed_table(summary).texts(CELL, STATE, WHY))
     if not failed:
         return
     console.print()
     console.print(Text(f"{len(failed)} of {len(summary['cells'])} cells were not measured", "bold red"))
-    for cell in failed:
-        terminal.print_wrapped(console, Text.assemble("  ", (cell["id"], "bold"), ": ", why(cell)))
+    for cell, state, why in failed:
+        reason = shortened(state if why == ABSENT else why)
+        terminal.print_wrapped(console, Text.assemble("  ", (cell, "bold"), ": ", reason))
 
 
-def why(cell: ResultDocument) -> str:
-    """Return why a cell was not measured: its error without repetition, cut to a readable length."""
-    text = error_text(cell.get("error")).replace(f"{cell['id']}: ", "") or str(cell.get("state", ""))
-    if len(text) <= LONGEST_REASON:
-        return text
-    # What was begun stands first, and why it failed last: the program's own last words.
-    begin, end = text[: LONGEST_REASON // 2], text[-LONGEST_REASON // 2 :]
+def shortened(reason: str) -> str:
+    """Cut a reason to a readable length: what was begun stands first, and why it failed last, in a program's words."""
+    if len(reason) <= LONGEST_REASON:
+        return reason
+    begin, end = reason[: LONGEST_REASON // 2], reason[-LONGEST_REASON // 2 :]
     return f"{begin.rpartition(' ')[0] or begin} … {end.partition(' ')[2] or end} (whole in summary.json)"

@@ -6,6 +6,7 @@ from matrix.input.storage_names import cell_names
 from matrix.report.markdown_table import markdown_table
 from matrix.run import receipt_text
 from matrix.tables.bottleneck_table import BOTTLENECK, CELL, EVIDENCE, NEXT, OTHERS, bottleneck_table
+from matrix.tables.failed_table import WHY, failed_table
 from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.percentiles import Medium, percentile_tables
 from matrix.terms.directories import TITLE, shared_directories
@@ -21,7 +22,6 @@ from matrix.terms.measured import judged_metrics
 from matrix.terms.names import (
     reading_order,
 )
-from matrix.terms.sentences import error_text
 from matrix.terms.verdicts import judged
 from matrix.text import rankings
 from matrix.text.bottlenecks import TITLE as BOTTLENECKS
@@ -137,11 +137,8 @@ def _layers(summary: SummaryDocument) -> str:
 
 
 def _markdown_failed(summary: SummaryDocument) -> str:
-    failed = [cell for cell in summary.get("cells", []) if cell.get("state") != "measured"]
-    if not failed:
-        return ""
-    rows = [table_line([f"`{cell['id']}`", inline(error_text(cell.get("error")) or ABSENT)]) for cell in failed]
-    return "\n".join(["## Cells without a result", "", "| Cell | Why |", "| --- | --- |", *rows])
+    table = failed_table(summary).only(CELL, WHY)
+    return "\n".join([f"## {table.title}", "", *markdown_table(table)]) if table.rows else ""
 
 
 def _markdown_warnings(summary: SummaryDocument) -> str:

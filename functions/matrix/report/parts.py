@@ -14,10 +14,11 @@ from matrix.report.page_table import page_table
 from matrix.report.ranking import rankings
 from matrix.report.view import View
 from matrix.samples.provenance import lines
+from matrix.tables.failed_table import FLEET, STATE, STORAGE, WHY, WORKLOAD, failed_table
 from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.percentiles import Medium, percentile_tables
 from matrix.tables.table import RunTable
-from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
+from matrix.terms.documents.result import MetricResult, PointResult
 from matrix.terms.documents.summary import PointCost, Question
 from matrix.terms.figures import (
     ABSENT,
@@ -36,7 +37,6 @@ from matrix.terms.names import (
     point_labels,
     workload_words,
 )
-from matrix.terms.sentences import error_text
 from matrix.terms.verdicts import ranked_of, winner
 from matrix.text.decisions import NEAR, question_words, sale_note
 from matrix.text.glossary import GLOSSARY
@@ -324,26 +324,15 @@ def _list(texts: Iterable[str]) -> Markup:
 
 def failed(view: View) -> Markup:
     """Cells without a result, with the reason."""
-    is_published = view.summary.get("environment") == "published"
-    alike: dict[tuple[str, ...], list[ResultDocument]] = {}
-    for cell in view.cells:
-        if cell.get("state") != "measured":
-            why = error_text(dict(cell.get("error") or {})).replace(f"{cell['id']}: ", "") or ABSENT
-            state = "not published" if is_published else str(cell.get("state"))
-            workload = workload_words(cell.get("workload") or {})
-            alike.setdefault((view.curve(cell), workload, state, why.removeprefix("not published: ")), []).append(cell)
+    built = failed_table(view.summary, view.curve)
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for *what, why, fleet in built.texts(STORAGE, WORKLOAD, STATE, WHY, FLEET):
+        alike.setdefault((*what, why.removeprefix("not published: ")), []).append(fleet)
     if not alike:
         return Markup("")
-    rows = [
-        (storage, workload, ", ".join(fleet_label(dict(cell["fleet"])) for cell in cells), state, why)
-        for (storage, workload, state, why), cells in alike.items()
-    ]
-    return tag(
-        "section",
-        tag("h2", "Cells without a result"),
-        table(("Storage", "Workload", "Fleets", "State", "Why"), rows, caption="Why"),
-        id="failed",
-    )
+    rows = [(storage, workload, ", ".join(fleets), *ends) for (storage, workload, *ends), fleets in alike.items()]
+    heads = (STORAGE, WORKLOAD, f"{FLEET}s", STATE, WHY)
+    return tag("section", tag("h2", built.title), table(heads, rows, caption=WHY), id="failed")
 
 
 # --- origin -----------------------------------------------------------------------------------------------------------

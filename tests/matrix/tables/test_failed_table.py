@@ -1,0 +1,41 @@
+"""The table of cells without a result."""
+
+from support.cli_documents import summary_document
+
+from matrix.report.markdown import to_markdown
+from matrix.tables.failed_table import CELL, FLEET, STATE, WHY, failed_table
+
+
+def failed_run(**changes):
+    """Two cells of one storage that failed: the large fleet ran first."""
+    [cell, *_] = summary_document(states=("failed", "failed"))["cells"]
+    cells = [
+        cell | {"id": f"c{count}", "fleet": {"instanceType": "m6i.large", "count": count}} | changes
+        for count in (10, 2)
+    ]
+    return summary_document() | {"cells": cells}
+
+
+def test_cells_without_a_result_stand_in_reading_order_whatever_order_they_ran_in():
+    table = failed_table(failed_run())
+
+    assert [*table.texts(CELL, FLEET, STATE)] == [
+        ("c2", "2 × m6i.large", "failed"),
+        ("c10", "10 × m6i.large", "failed"),
+    ]
+
+
+def test_an_error_does_not_repeat_the_cell_beside_which_it_stands():
+    summary = failed_run(error={"name": "InstanceDied", "message": "c2: i-1 ended"})
+
+    assert "| `c2` | InstanceDied: i-1 ended |" in to_markdown(summary).splitlines()
+
+
+def test_a_cell_without_a_reason_has_a_dash():
+    assert [*failed_table(failed_run(error=None)).texts(WHY)] == [("–",), ("–",)]
+
+
+def test_what_others_did_not_publish_is_no_failure():
+    summary = failed_run() | {"environment": "published"}
+
+    assert {*failed_table(summary).texts(STATE)} == {("not published",)}
