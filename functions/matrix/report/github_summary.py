@@ -2,18 +2,14 @@
 
 from collections.abc import Iterator
 
-from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, figure, interval, sample_count
 from matrix.terms.markdown_text import inline, table_line
-from matrix.terms.metrics import metric_title
+from matrix.terms.measured import Measured, judged_metrics
 from matrix.terms.names import (
     fleet_words,
     launch_words,
-    point_labels,
-    primary_metric,
     reading_order,
-    workload_words,
 )
 from matrix.terms.objectives import limit_words, missed_questions, misses_objective
 from matrix.terms.sentences import (
@@ -84,7 +80,7 @@ def _failed(summary: SummaryDocument) -> Iterator[str]:
 
 
 def _figures(summary: SummaryDocument) -> Iterator[str]:
-    rows = [row for cell in reading_order(summary["cells"]) for row in _rows(cell)]
+    rows = [_row(each) for each in judged_metrics(reading_order(summary["cells"]))]
     if not rows:
         return
     heads = ["Storage", "Fleet", "Point", "Metric", "P50", "P50, 95 %", "n/expected"]
@@ -93,17 +89,11 @@ def _figures(summary: SummaryDocument) -> Iterator[str]:
     yield "\n".join(["<details><summary>Figures</summary>", "", *lines, *more, "", "</details>"])
 
 
-def _rows(cell: ResultDocument) -> Iterator[list[str]]:
-    points = cell.get("points") or []
-    labels = point_labels(points)
-    fleet = ", ".join(filter(None, [fleet_words(cell["fleet"]), launch_words(cell)]))
-    for point in points:
-        if named := primary_metric(point):
-            name, metric = named
-            workload = workload_words(cell["workload"])
-            title = f"{workload}: {metric_title(name, workload)}"
-            figures = [figure(metric, "p50").strip() or ABSENT, interval(metric), sample_count(metric)]
-            yield [inline(text) for text in (cell["file_system"], fleet, labels[point["id"]], title, *figures)]
+def _row(each: Measured) -> list[str]:
+    fleet = ", ".join(filter(None, [fleet_words(each.cell["fleet"]), launch_words(each.cell)]))
+    title = f"{each.workload}: {each.quantity}"
+    figures = [figure(each.metric, "p50").strip() or ABSENT, interval(each.metric), sample_count(each.metric)]
+    return [inline(text) for text in (each.cell["file_system"], fleet, each.label, title, *figures)]
 
 
 def _warnings(summary: SummaryDocument) -> Iterator[str]:

@@ -8,7 +8,7 @@ from matrix.input.storage_names import NOT_AWS, storage_label
 from matrix.price.book import published_prices
 from matrix.report.ceilings import ceiling_of
 from matrix.report.heat_map import question_id
-from matrix.report.html import Figure, Head, Markup, details, figure_of, join, table, tag
+from matrix.report.html import Figure, Head, Markup, details, join, table, tag
 from matrix.report.origin import origin
 from matrix.report.page_table import page_table
 from matrix.report.ranking import rankings
@@ -16,27 +16,20 @@ from matrix.report.view import View
 from matrix.samples.provenance import lines
 from matrix.tables.failed_table import FLEET, STATE, STORAGE, WHY, WORKLOAD, failed_table
 from matrix.tables.highest_rates import highest_rates_table
+from matrix.tables.other_metrics import other_metrics_table
 from matrix.tables.percentiles import Medium, percentile_tables
 from matrix.tables.table import RunTable
-from matrix.terms.documents.result import MetricResult, PointResult
 from matrix.terms.documents.summary import PointCost, Question
 from matrix.terms.figures import (
     ABSENT,
     NOT_CARRIED_NOTE,
-    PERCENTILES,
     Column,
     cost_words,
     interval_words,
     quantity,
-    sample_count,
 )
+from matrix.terms.measured import measured
 from matrix.terms.metrics import metric_title
-from matrix.terms.names import (
-    fleet_label,
-    marked_label,
-    point_labels,
-    workload_words,
-)
 from matrix.terms.verdicts import ranked_of, winner
 from matrix.text.decisions import NEAR, question_words, sale_note
 from matrix.text.glossary import GLOSSARY
@@ -260,38 +253,17 @@ def _far_off(view: View) -> Markup | None:
     return details(f"Values far from the others: {count}, none left out", tag("p", rule, class_="quiet"), listed)
 
 
-def _metrics(point: PointResult) -> Iterable[MetricResult]:
-    return (point.get("metrics") or {}).values()
-
-
 def _other_metrics(view: View) -> Markup | None:
-    many = sum(
-        not metric.get("primary") for cell in view.cells for point in cell["points"] for metric in _metrics(point)
-    )
-    if many > MOST_OTHERS:
+    others = [each for each in measured(view.cells) if not each.is_judged]
+    if len(others) > MOST_OTHERS:
         command = tag("code", f"matrix results {view.summary.get('run', '')} --format csv")
         return tag(
             "p",
-            f"{many:,} rows, too many for a page that is opened and read. They are in summary.csv, and ",
+            f"{len(others):,} rows, too many for a page that is opened and read. They are in summary.csv, and ",
             command,
             " prints them.",
         )
-    rows, marks = [], []
-    for cell in view.cells:
-        labels = point_labels([dict(point) for point in cell["points"]])
-        workload = workload_words(cell.get("workload") or {})
-        for point in cell["points"]:
-            for name, metric in (point.get("metrics") or {}).items():
-                if not metric.get("primary"):
-                    known = [figure_of(metric.get(percentile)) for percentile in PERCENTILES]
-                    label = marked_label(labels[point["id"]], point, cell)
-                    rows.append((cell["id"], label, metric_title(name, workload), metric.get("unit", ""), *known,
-                                 sample_count(dict(metric))))  # fmt: skip
-                    fleet = fleet_label(dict(cell["fleet"]))
-                    named = {"storage": view.curve(cell), "workload": workload, "label": labels[point["id"]]}
-                    marks.append(view.facets.marks(**named, fleet=fleet))
-    heads = ("Cell", "Point", "Metric", "Unit", *(percentile.upper() for percentile in PERCENTILES), "n/expected")
-    return table(heads, rows, caption="All other metrics", class_="many", marks=marks) if rows else None
+    return page_table(other_metrics_table(others), marks=lambda row: view.marks(row.about)) if others else None
 
 
 # --- what speaks against it -------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from matrix.tables.table import TableCell, TableColumn
+from matrix.tables.table import TableCell, TableColumn, number_cell
 from matrix.terms.figures import (
     ABSENT,
     INTERVAL_HEAD,
@@ -86,16 +86,12 @@ def _steady(measured: Measured, _: Write) -> TableCell:
 
 
 def _independent(measured: Measured, _: Write) -> TableCell:
-    return _whole(measured.metric.get("independent_n"))
+    return number_cell(measured.metric.get("independent_n"))
 
 
 def _far_off(measured: Measured, _: Write) -> TableCell:
     outliers = measured.metric.get("outliers")
-    return _whole(outliers["count"] or None if outliers else None)
-
-
-def _whole(count: int | None) -> TableCell:
-    return TableCell(ABSENT) if count is None else TableCell(f"{count:,}", count)
+    return number_cell(outliers["count"] or None if outliers else None)
 
 
 def _between(units: str) -> PointFigure:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from matrix.terms.figures import ABSENT, BOUNDS
+from matrix.terms.figures import ABSENT, BOUNDS, number
 from matrix.terms.measured import Measured
 
 
@@ -16,6 +16,15 @@ class TableCell:
     """The exact number that the text is a rounding of; None where the text is no number."""
     is_alarming: bool = False
     """Whether it says that something is missing."""
+
+
+def number_cell(value: float | None) -> TableCell:
+    """Return a number: a count with all its digits, else three of them; an unknown one is a dash."""
+    if value is None:
+        return TableCell(ABSENT)
+    if isinstance(value, int):
+        return TableCell(f"{value:,}", value)
+    return TableCell(number(value) if value >= 0 else f"−{number(-value)}", value)
 
 
 @dataclass(frozen=True)

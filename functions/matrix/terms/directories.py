@@ -7,7 +7,8 @@ from typing import Any
 
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import number
-from matrix.terms.names import primary_metric, reading_order
+from matrix.terms.measured import judged_metrics
+from matrix.terms.names import reading_order
 
 TITLE = "One directory, or one for each"
 OWN, FLEET = "own", "fleet"
@@ -66,13 +67,12 @@ def shared_directories(summary: SummaryDocument) -> Iterator[Shared]:
 
 def _points(summary: SummaryDocument) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any], str]]:
     """Yield all of a point but its directories as one text, its parameters, its metric and its cell."""
-    for cell in reading_order(summary.get("cells", [])):
-        for point in cell.get("points") or []:
-            params, named = point.get("params") or {}, primary_metric(point)
-            if "directories" in params and named and named[1].get("p50"):
-                same = {name: value for name, value in params.items() if name != "directories"}
-                rest = [cell["storage"], cell["fleet"], (cell.get("workload") or {}).get("type"), same, named[0]]
-                yield json.dumps(rest, sort_keys=True), params, named[1], cell["id"]
+    for each in judged_metrics(reading_order(summary.get("cells", []))):
+        cell, params = each.cell, each.point.get("params") or {}
+        if "directories" in params and each.metric.get("p50"):
+            same = {name: value for name, value in params.items() if name != "directories"}
+            rest = [cell["storage"], cell["fleet"], (cell.get("workload") or {}).get("type"), same, each.name]
+            yield json.dumps(rest, sort_keys=True), params, each.metric, cell["id"]
 
 
 def _end(metric: Mapping[str, Any], end: str) -> float | None:
