@@ -36,7 +36,7 @@ def _say_more() -> None:
     """Show what an answer of AWS looks like, and where to go on."""
     console = terminal.stdout()
     console.print(
-        "\nA run on AWS ends like this. No run of ours: these are figures that others measured and published."
+        "\nA run on AWS ends with an answer like the next one. Others measured its figures on AWS and published them:"
     )
     load(PREFIX)
     summary = find(PUBLISHED, Place()).summary

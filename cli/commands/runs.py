@@ -85,7 +85,10 @@ def _of_folder(run: str) -> Listed:
     execution = readable(RunFolders().execution, run)
     started = execution.started_at if execution else summary and summary.get("started_at")
     ended = execution.ended_at if execution else summary and summary.get("finished_at")
-    status = summary["status"] if summary else execution.status if execution else "unknown"
+    status = execution.status if execution else "unknown"
+    if summary:
+        # Of published figures the status is a sentence: how many cells the source has figures for.
+        status = "published" if summary["environment"] == "published" else summary["status"]
     begun, finished = (summary.get("started_at"), summary.get("finished_at")) if summary else (None, None)
     # By its summary, as the report and the console say it; the execution goes on for some seconds to end itself.
     took = finished - begun if begun and finished else ended - started if started and ended else None
@@ -107,7 +110,7 @@ def _of_service(service: Service) -> list[Listed]:
 
 def _state(status: str) -> str:
     """Return a run's state in the words of all lists: Step Functions and summaries have others."""
-    return "published" if status.endswith("published") else STATES.get(status, status)
+    return STATES.get(status, status)
 
 
 def _table(listed: list[Listed]) -> TextTable:

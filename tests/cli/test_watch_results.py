@@ -383,7 +383,7 @@ def test_an_answer_names_each_row_and_cuts_no_figure_at_any_width(width):
 
     lines = out.getvalue().splitlines()
     rows = [line for line in lines if line.startswith("EFS bursting ")]
-    # At 50 and 100 instances EBS is expected first, so nothing is the one to take.
+    # At 50 and 100 instances EBS is expected fastest, so nothing is the one to take.
     assert sum(line.count(" *") for line in rows) == 2
     for figure in ("99m 12s  1.28 *", "99m 26s  1.28 *", "108m 09s  1.33", "136m 38s  1.55", "190m 42s  2.10"):
         assert any(figure in line for line in rows), figure

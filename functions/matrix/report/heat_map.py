@@ -15,7 +15,7 @@ from matrix.terms.figures import quantity
 from matrix.terms.metrics import metric_title
 from matrix.terms.sentences import why_taken
 from matrix.terms.verdicts import expected_ahead, is_open, judged, ranked_of
-from matrix.text.rankings import OPEN
+from matrix.text.rankings import OPEN, ratio_words
 
 Cell = tuple[str, list[Markup]]  # its class and what stands in it
 
@@ -118,7 +118,7 @@ def _cells(view: View, columns: list[dict[str, Candidate]], storage: str, ahead:
     # Nothing has failed in a run that others published: its cells without figures are those that they leave empty.
     kinds = ("skipped",) if view.summary.get("environment") == "published" else ("failed", "skipped")
     states = {cell["id"]: str(cell.get("state")) for cell in view.cells if cell.get("state") in kinds}
-    expected = "expected to do" if view.decision.get("objective") else "expected first"
+    expected = "expected to do" if view.decision.get("objective") else "expected fastest"
     for index, (question, column) in enumerate(zip(view.decision["questions"], columns, strict=True)):
         candidate = column.get(storage)
         if candidate is not None and candidate["ranked"] is not None:
@@ -151,7 +151,7 @@ def _measured(view: View, question: Question, candidate: Candidate, index: int) 
         return _cell("alone", "no ratio", figure, index)
     is_taken = view.takes(question, candidate)
     marks = [TAKE] * is_taken + [FASTEST] * (value == best)
-    words = ", ".join(marks) or f"×{ratio:.2f}"
+    words = ", ".join(marks) or f"×{ratio_words(ratio)}"
     if is_open(candidate):
         words += f" {OPEN}"
     kind = f"level-{level_of(ratio)}{' marked' if marks else ''}{' take' if is_taken else ''}"
@@ -173,7 +173,7 @@ def _legend(view: View) -> Markup:
         (any(map(is_open, judged_ones)), f"{OPEN}: not significant, or not replicated."),
         (
             any(map(expected_ahead, view.questions)),
-            "Expected first: not measured here, but with fewer and with more instances better than the best one here.",
+            "Expected fastest: not measured here, but with fewer and more instances better than the best one here.",
         ),
         (
             any(each["ranked"] and each["lost"] for question in view.questions for each in question["candidates"]),

@@ -139,7 +139,7 @@ def _caveats(view: View, question: Question, absent: Sequence[Absent]) -> Iterat
 def _expected(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
     ahead = [each for each in absent if each.is_ahead]
     rest = [each.storage for each in absent if not each.is_ahead]
-    expected = "to reach the objective" if view.decision.get("objective") else "to be first"
+    expected = "to reach the objective" if view.decision.get("objective") else "to be fastest"
     for each in ahead:
         known = " and ".join(f"{quantity(value, question['unit'])} at {size}" for size, value in each.between or ())
         level = f"P{question.get('ranked_level', question['level']):g}"

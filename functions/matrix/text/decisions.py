@@ -315,7 +315,7 @@ def _absent(
     figures = listed(quantity(each["value"], question["unit"]) for each in absence["neighbours"])
     sizes = listed(str(each["instances"]) for each in absence["neighbours"])
     level = question.get("ranked_level", question["level"])
-    expected = "to meet the limit" if objective else "to be first"
+    expected = "to meet the limit" if objective else "to be fastest"
     at = at_sizes([each for each, _ in ahead], questions)
     there = "here" if len(questions) == 1 else "there" if len(ahead) == len(missing) else at
     return f"{storage}{where}, expected {expected} {there} by its P{level:g} at {sizes} instances ({figures})"

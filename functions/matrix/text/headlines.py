@@ -78,7 +78,7 @@ def _by_size(
         sizes = [f"at {listed(map(str, sorted(measured[storage])))}{unit}"] if measured[storage] else []
         unit = "" if sizes else unit
         there = expected[storage]
-        sizes += [f"expected at {listed(map(str, sorted(there)))}{unit} (not measured)"] if there else []
+        sizes += [f"expected fastest at {listed(map(str, sorted(there)))}{unit} (not measured)"] if there else []
         told.append(f"{storage} {', '.join(sizes)}")
     return told
 
@@ -94,8 +94,12 @@ def _every(questions: list[Question]) -> str:
 
 def _differ_in_size_only(questions: list[Question]) -> bool:
     """Whether comparisons are of one kind of work on one instance type, so that their sizes name them."""
-    kinds = {(each["workload"], each["label"], each["fleet"].partition(" × ")[2]) for each in questions}
-    return len(kinds) == 1
+    return len(set(map(_kind, questions))) == 1
+
+
+def _kind(question: Question) -> tuple[str, str, str]:
+    """What comparisons have in common that differ in the size of their fleets only: the work and the instance type."""
+    return question["workload"], question["label"], question["fleet"].partition(" × ")[2]
 
 
 def _of_one(question: Question, decision: Decision, name: Name) -> str:
@@ -183,9 +187,17 @@ def _expected_ahead(questions: list[Question], name: Name) -> Iterator[str]:
     for storage, there in missing.items():
         sizes = sorted({each["instances"] for _, absence in there for each in absence["neighbours"]})
         where = _at([question for question, _ in there], questions).replace(" instances", "").replace(" instance", "")
-        others = f"all others{where or ' here'}" if _differ_in_size_only(questions) else "all others there"
-        known = listed(map(str, sizes))
-        yield f"{BEST_MEASURED}{storage} was not measured{where or ' here'}; its figures at {known} beat {others}."
+        unsure = _of_unknown_number([question for question, _ in there], questions)
+        known = listed([f"{size}{' (n unknown)' if size in unsure else ''}" for size in sizes])
+        figures = f"{storage}'s figures at {known} beat all others{where or ' here'}"
+        yield f"{BEST_MEASURED}{figures}, where it was not measured."
+
+
+def _of_unknown_number(there: list[Question], questions: list[Question]) -> set[int]:
+    """Return the sizes at which nobody knows how many samples the figures of the same work are of."""
+    kinds = set(map(_kind, there))
+    reasons = {each["instances"]: each.get("why_median") for each in questions if _kind(each) in kinds}
+    return {size for size, why in reasons.items() if why and why["code"] == "sample-size-unknown"}
 
 
 def _by_median(questions: list[Question]) -> Iterator[str]:

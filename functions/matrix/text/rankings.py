@@ -160,7 +160,7 @@ def _next(question: Question, best: Candidate, name: Name) -> str:
     other = others[0]
     mine, theirs = ranked_of(best)["value"], ranked_of(other)["value"]
     top, bottom = (mine, theirs) if question["higher_is_better"] else (theirs, mine)
-    ratio = f" ×{_ratio_words(top / bottom)}" if top > 0 and bottom > 0 else ""
+    ratio = f" ×{ratio_words(top / bottom)}" if top > 0 and bottom > 0 else ""
     return f"{_called(other, judged(question), name)}{ratio}{unclear(other) or unclear(best)}"
 
 
@@ -171,7 +171,7 @@ def _called(candidate: Candidate, among: Sequence[Candidate], name: Name) -> str
     return f"{kind} ({details.removesuffix(')').partition(', ')[0]})" if details and len(alike) > 1 else kind
 
 
-def _ratio_words(ratio: float) -> str:
+def ratio_words(ratio: float) -> str:
     """Write a ratio with two decimals, or three where two would hide which of them is faster."""
     return f"{ratio:.3f}" if f"{ratio:.2f}" == "1.00" and f"{ratio:.3f}" != "1.000" else f"{ratio:.2f}"
 

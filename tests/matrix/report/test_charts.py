@@ -88,7 +88,7 @@ def test_charts_draw_no_percentile_that_too_few_samples_carry():
 
     [band], [curve] = percentiles.bands(view), scaling(view)
     tails = lines(band)["EBS gp3, slow end"]
-    dashed = lines(curve)["EBS gp3, slow end"]
+    dashed = lines(curve)["EBS gp3, P90"]
 
     assert figure(few.metric, "p90") == ABSENT  # as the tables have it
     assert view.tail(few) is None

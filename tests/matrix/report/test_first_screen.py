@@ -44,7 +44,7 @@ def test_a_storage_that_is_expected_first_by_its_neighbours_is_named_where_it_wa
 
     for panel in (fifty, hundred):
         assert "of those measured" in panel
-        expected = "EBS gp3. By its P90 of 101m 17s at 1 and 102m 50s at 200 instances it is expected to be first."
+        expected = "EBS gp3. By its P90 of 101m 17s at 1 and 102m 50s at 200 instances it is expected to be fastest."
         assert f"Not measured here: {expected}" in panel
         assert "EBS gp3 not measured: 101m 17s at 1, 102m 50s at 200" in panel
     # At 10 the medians rank, and by them it is behind.

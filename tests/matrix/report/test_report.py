@@ -220,7 +220,7 @@ def test_what_to_take_and_what_is_fastest_are_both_marked_as_the_terminal_marks_
         if (found := re.search("[★○].*", words))
     }
 
-    # At 50 and 100 instances EBS was not measured and is expected first, so nothing says to take another.
+    # At 50 and 100 instances EBS was not measured and is expected fastest, so nothing says to take another.
     assert marked == {
         ("EBS io2", 0): "○ fastest", ("EFS bursting", 0): "★ take",
         ("EFS elastic", 1): "○ fastest", ("EFS bursting", 1): "★ take",
@@ -308,7 +308,9 @@ def test_where_one_storage_overtakes_another_is_marked_with_how_sure_that_is():
 
     read = Page(render(summary, results=results, plan=planned))
 
-    found = re.search(r"EFS bursting overtakes EBS gp3 at (\d+) instances, by the two laws(; [^.]+)\.", read.text)
+    found = re.search(
+        r"By the two fitted laws EFS bursting is ahead of EBS gp3 from (\d+) instances on(; [^.]+)\.", read.text
+    )
     assert found
     assert 4 < int(found[1]) <= 8
     assert found[2] == "; the 95 % intervals show it at 16"
@@ -319,7 +321,7 @@ def test_storages_that_do_not_cross_are_not_said_to():
     slower = {size: 2 * seconds for size, seconds in rising.items()}
     summary, results, planned = build_run({"ebs": rising, "efs": slower})
 
-    assert "overtakes" not in render(summary, results=results, plan=planned)
+    assert "By the two fitted laws" not in render(summary, results=results, plan=planned)
 
 
 def test_storages_that_run_side_by_side_are_not_said_to_overtake_each_other():
@@ -327,7 +329,7 @@ def test_storages_that_run_side_by_side_are_not_said_to_overtake_each_other():
     nearly = {1: 3030.0, 2: 3110.0, 4: 3290.0, 8: 3850.0}
     summary, results, planned = build_run({"ebs": rising, "efs": nearly})
 
-    assert "overtakes" not in render(summary, results=results, plan=planned)
+    assert "By the two fitted laws" not in render(summary, results=results, plan=planned)
 
 
 def test_what_may_not_be_believed_is_in_no_curve_and_no_law():

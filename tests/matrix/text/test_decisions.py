@@ -260,7 +260,7 @@ def test_what_was_not_measured_is_named_with_what_its_neighbours_let_expect():
 
     assert "Only EFS bursting was measured at 10, 50 and 100 instances" in words
     assert (
-        f"Not measured: {EBS} at 10, 50 and 100 instances, expected to be first at 50 and 100 instances by its P"
+        f"Not measured: {EBS} at 10, 50 and 100 instances, expected to be fastest at 50 and 100 instances by its P"
         in words
     )
 

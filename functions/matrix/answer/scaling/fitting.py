@@ -245,9 +245,10 @@ def knee(scaling: Scaling) -> dict[str, Any]:
         size, status = None, HIDDEN if may_be_slow else KEEPS_SPEED
     else:
         status = KEEPS_SPEED if size is None else SLOWED
+    at_most = f"each needs at most {100 * KNEE:.0f} % more time than one alone"
     meanings = {
-        SLOWED: f"up to {size} instances each has at least {100 / (1 + KNEE):.0f} % of the speed that it has alone",
-        KEEPS_SPEED: f"none up to {largest}: each instance still has 90 % of the speed that it has alone",
+        SLOWED: f"up to {size} instances {at_most}",
+        KEEPS_SPEED: f"up to {largest} instances, the most that were measured, {at_most}",
         HIDDEN: f"not enough to tell: {_noise_words(scaling.noise)}, so a slowdown by a tenth may or may not be there",
     }
     return {"n": size, "status": status, "meaning": meanings[status]}

@@ -58,10 +58,10 @@ def scaling(view: View) -> Iterator[Chart]:
             title=f"{point_title(workload, label)}: {lower(first.quantity)} of each instance over the size of a fleet",
             reads=f"Solid: median{interval_words(drawn)}."
             + (f" Dashed: {tail}, where there are enough samples." if tail else "")
-            + (" Hollow, without a line: known to be wrong, left out." if left_out else "")
+            + (" A hollow mark without a line: known to be wrong, left out." if left_out else "")
             + (" The law that predicts best can be shown too." if fitted else "")
             + (
-                " Hollow, below another line: from there on it is ahead, by the two laws; see the notes."
+                " A hollow mark on a fitted law: from this size on its storage is ahead of another; see the notes."
                 if crossed
                 else ""
             ),
@@ -109,8 +109,8 @@ def _scaling_series(view: View, entries: Sequence[Entry]) -> Iterator[Series]:
     if any(value is not None for value in slow):
         words = [f"{entry.fleet}<br>{quantity(v, entry.unit)}" for entry, v in zip(entries, slow, strict=True)]
         yield Series(
-            f"{first.storage}, slow end", sizes, slow, "line", first.style, first.storage, hover=words, is_dashed=True,
-            width=1, of=of,
+            f"{first.storage}, {view.tail_name(entries)}", sizes, slow, "line", first.style, first.storage, hover=words,
+            is_dashed=True, width=1, of=of,
         )  # fmt: skip
 
 
@@ -159,9 +159,11 @@ def _crossings(
     ahead, behind = pair if is_first else pair[::-1]
     if not _is_worth_telling(curves[ahead], curves[behind], n):
         return
-    sentence = f"{ahead} overtakes {behind} at {n} instances, by the two laws"
+    sentence = f"By the two fitted laws {ahead} is ahead of {behind} from {n} instances on"
     shown = [size for size in _proven_sizes(curves[ahead], curves[behind]) if size >= n]
-    sure = f"; the 95 % intervals show it at {shown[-1]}" if shown else "; no 95 % intervals show it at a measured size"
+    sure = (
+        f"; the 95 % intervals show it at {shown[-1]}" if shown else "; the 95 % intervals show it at no measured size"
+    )
     mark = Series(
         f"{ahead} overtakes {behind}", [n], [values[0] if is_first else values[1]], "dots", curves[ahead][0].style,
         group="crossover", hover=[f"{sentence}{sure}"], is_hollow=True,
