@@ -36,8 +36,9 @@ def logs(
     Example: matrix logs builds-20261120-101500-4f ebs.build.m6i.large-x4 | less
     """
     place = Place(local, stack, region)
+    store = place.store_of(run)
     if follow:
-        for name, line in stored.follow(run, cell, place):
+        for name, line in stored.follow(store, run, cell):
             if instance not in (None, name):
                 continue
             if as_json:
@@ -45,10 +46,11 @@ def logs(
             else:
                 print(f"{name} {line}" if instance is None else line, flush=True)
         return
-    by_instance = stored.of_cell(run, cell, place)
+    by_instance = stored.of_cell(store, run, cell)
     chosen = {name: lines for name, lines in by_instance.items() if instance in (None, name)}
     if not chosen:
-        near = known_runs.meant(cell, stored.cells_of(run, place))
+        with place.naming_kept_runs(run):
+            near = known_runs.meant(cell, stored.cells_of(store, run))
         names = f"instances with a log: {', '.join(by_instance)}" if by_instance else "no instance of it has a log"
         names = f"{near} {names}".strip()
         elsewhere = "" if place != Place() else f"; on AWS: add --stack {DEFAULT_STACK}"

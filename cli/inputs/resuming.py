@@ -61,8 +61,8 @@ def _earlier(service: Service, run: str, plan: PlanDocument) -> Any:
 
     uploads: Counter[str] = Counter()
     results: set[str] = set()
-    for key in service.keys(run):
-        match key.removeprefix(f"runs/{run}/").split("/"):
+    for name in service.names(run):
+        match name.split("/"):
             case ["cells", cell, "instances", _, "samples.json"]:
                 uploads[cell] += 1
             case ["cells", cell, "result.json"]:

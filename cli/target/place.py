@@ -11,6 +11,8 @@ from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.messages.explain import explain
 from cli.target import deployment, known_runs
 from cli.target.deployment import DEFAULT_STACK, Deployment
+from cli.target.run_folders import RunFolders
+from cli.target.run_store import RunStore
 from cli.target.service import Service
 from cli.target.workdir import run_folder, runs_folder
 from local.keeping.runs import EXECUTION
@@ -54,6 +56,14 @@ class Place:
         """Return the deployment at work; the local cloud if one is running and nothing was chosen."""
         is_local = self.local or (not self.is_on_aws and deployment.is_local_cloud_running())
         return Service(deployment.running_local_cloud()) if is_local else self.service()
+
+    def store_of(self, run: str) -> RunStore:
+        """Return where a run lives: in its folder if it is kept here, else in the deployment."""
+        folder = run_folder(run)
+        if not self.is_on_aws and folder.is_dir() and not folder.is_symlink():
+            return RunFolders()
+        with self.naming_kept_runs(run):
+            return self.service()
 
     def refuse_local_run(self, run: str) -> None:
         """Refuse to look on AWS for a run of the local cloud, which would only answer that nobody chose a region."""

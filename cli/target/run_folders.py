@@ -1,5 +1,6 @@
 """The folders of this machine's runs, `.local/runs/<run>/`, which the local cloud writes as a run goes on."""
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -26,6 +27,7 @@ class RunFolders:
     flag = "--local"
     is_here = True
     metric_pages = None
+    look_every_s = 1.0
 
     def execution(self, run: str) -> Execution | None:
         """Return how a run stands; None where it is not kept here, or was never started, such as published ones.
@@ -61,7 +63,7 @@ class RunFolders:
     def _rows(self, run: str) -> list[dict[str, Any]]:
         path = run_folder(run) / runs.ROWS
         try:
-            text = self._bytes(run, runs.ROWS)
+            text = self.content(run, runs.ROWS)
         except UnreadableRun as error:
             note(error)
             return []
@@ -86,10 +88,14 @@ class RunFolders:
 
         Raises UnreadableRun where it is not what its name says, as when a copy was cut off, or no file of its own.
         """
-        text = self._bytes(run, name)
+        text = self.content(run, name)
         return None if text is None else parsed(text, name, str(run_folder(run) / name), _advice(run))
 
-    def _bytes(self, run: str, name: str) -> bytes | None:
+    def content(self, run: str, name: str, most: int | None = None) -> bytes | None:
+        """Return the bytes, or the first `most`, of a file of a run; None when it is not there.
+
+        Raises UnreadableRun where it is a link, or no file of its own.
+        """
         path, advice = run_folder(run) / name, _advice(run)
         # We never write links, so a link is somebody else's, and may show any file of this machine as our results.
         ways = [path, *(path.parents[: len(Path(name).parts) - 1])]
@@ -101,9 +107,19 @@ class RunFolders:
         if not path.is_file():
             raise UnreadableRun(f"{path} cannot be read: it is {'a folder' if path.is_dir() else 'no file'}", advice)
         try:
-            return path.read_bytes()
+            with path.open("rb") as file:
+                return file.read(most)
         except OSError as error:
             raise UnreadableRun(f"{path} cannot be read: {error.strerror}", advice) from error
+
+    def names(self, run: str, below: str = "") -> Iterator[str]:
+        """Yield the names within a run of all its files, or of those `below` a prefix, such as cells/.
+
+        Names may be anything, so the folder is searched by comparison and not by a path made of them.
+        """
+        folder = run_folder(run)
+        paths = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+        yield from (name for path in paths if (name := path.relative_to(folder).as_posix()).startswith(below))
 
     def measured_cells(self, run: str) -> list[str]:
         """Return the cells of a run that have a result, readable or not."""
@@ -135,7 +151,7 @@ def restore(service: Service, run: str) -> list[str]:
     """
     folders, folder = RunFolders(), run_folder(run)
     damaged: list[str] = []
-    if not folder.is_dir() or next(service.keys(run), None) is not None:
+    if not folder.is_dir() or next(service.names(run), None) is not None:
         return damaged
     for path in folder.rglob("*"):
         if path.name in DECIDING:

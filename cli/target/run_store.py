@@ -28,6 +28,10 @@ class RunStore(Protocol):
     def metric_pages(self) -> MetricPages | None:
         """How CloudWatch is asked again for metrics that came late; None where none can come."""
 
+    @property
+    def look_every_s(self) -> float:
+        """The pause between two looks at a run that goes on."""
+
     def execution(self, run: str) -> Execution | None:
         """Return how a run stands; None where it was never started.
 
@@ -39,6 +43,12 @@ class RunStore(Protocol):
 
     def document(self, run: str, name: str) -> dict[str, Any] | None:
         """Return a document of a run, such as summary.json; None where it is not there. Raises UnreadableRun."""
+
+    def content(self, run: str, name: str, most: int | None = None) -> bytes | None:
+        """Return the bytes, or the first `most`, of a file of a run, such as a log; None where it is not there."""
+
+    def names(self, run: str, below: str = "") -> Iterator[str]:
+        """Yield the names within a run of all its files, or of those `below` a prefix, such as cells/."""
 
     def measured_cells(self, run: str) -> list[str]:
         """Return the cells of a run that have a result, readable or not."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from cli.messages.errors import FunctionFailed, UnknownRun
 from cli.target import known_runs
@@ -45,6 +45,7 @@ class Service:
     """A deployment at work. Tests put a fake in its place."""
 
     deployment: Deployment
+    look_every_s: ClassVar[float] = 5.0  # each look is paid for
 
     @property
     def flag(self) -> str:
@@ -152,13 +153,14 @@ class Service:
             return None
         return cast("bytes", stored["Body"].read(most))
 
-    def keys(self, run: str, below: str = "") -> Iterator[str]:
-        """Yield the keys of all objects of a run, or of those `below` a prefix within it."""
+    def names(self, run: str, below: str = "") -> Iterator[str]:
+        """Yield the names within a run of all its objects, or of those `below` a prefix, such as cells/."""
+        top = f"runs/{run}/"
         pages = self._bucket.get_paginator("list_objects_v2").paginate(
-            Bucket=self.deployment.outputs["BucketName"], Prefix=f"runs/{run}/{below}"
+            Bucket=self.deployment.outputs["BucketName"], Prefix=f"{top}{below}"
         )
         for page in pages:
-            yield from (listed["Key"] for listed in page.get("Contents", []))
+            yield from (listed["Key"].removeprefix(top) for listed in page.get("Contents", []))
 
     def runs(self) -> Iterator[str]:
         """Yield the names of all runs that have left anything in the bucket, in their order."""
@@ -170,8 +172,8 @@ class Service:
 
     def measured_cells(self, run: str) -> list[str]:
         """Return the cells of a run that have a result, readable or not."""
-        parts = (key.removeprefix(f"runs/{run}/cells/").split("/") for key in self.keys(run, "cells/"))
-        return sorted(known_runs.plain(cell for cell, *name in parts if name == ["result.json"]))
+        parts = (name.split("/") for name in self.names(run, "cells/"))
+        return sorted(known_runs.plain(cell for _, cell, *name in parts if name == ["result.json"]))
 
     def upload(self, path: Path, key: str) -> None:
         """Copy a file to one object."""

@@ -127,19 +127,19 @@ def evidence_of(stack: Stack, run: str, began_at: float) -> Evidence | None:
     ready_at: dict[str, dict[int, float]] = {}
     objects: Counter[str] = Counter()
     denials = list(denials_of_functions(stack, began_at))
-    for key in service.keys(run):
-        match key.removeprefix(f"runs/{run}/").split("/"):
+    for path in service.names(run):
+        match path.split("/"):
             case ["cells", _, "instances", userid, *rest]:
                 instance, name = userid.rpartition(":")[2], "/".join(rest)
                 objects[instance] += 1
                 if name == "samples.json":
-                    samples.append(cast(SamplesDocument, service.document(run, key.removeprefix(f"runs/{run}/"))))
+                    samples.append(cast(SamplesDocument, service.document(run, path)))
                 elif name == "log.gz":
-                    denials += denials_of_instance(stack, key)
+                    denials += denials_of_instance(stack, f"runs/{run}/{path}")
             case ["cells", _, "meet", _, "ready", step, userid]:
                 instance = userid.rpartition(":")[2]
                 objects[instance] += 1
-                mark = service.document(run, key.removeprefix(f"runs/{run}/")) or {}
+                mark = service.document(run, path) or {}
                 ready_at.setdefault(instance, {})[int(step)] = float(mark["at"])
     return Evidence(
         cast(PlanDocument, plan), cast(SummaryDocument, summary), cast(ReceiptDocument, receipt), samples, ready_at,

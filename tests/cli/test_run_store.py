@@ -8,7 +8,7 @@ from cli.messages.errors import UnreadableRun
 from cli.target.deployment import running_local_cloud
 from cli.target.run_folders import RunFolders
 from cli.target.service import Service
-from local.keeping.runs import KeptExecution, KeptRuns
+from local.keeping.runs import OWN_FILES, KeptExecution, KeptRuns
 
 RESULT = f"cells/{CELLS[0]}/result.json"
 
@@ -35,6 +35,10 @@ def both(cloud, workdir):
         lambda store: store.document("r", "plan.json"),
         lambda store: store.document("r", "summary.json"),
         lambda store: store.measured_cells("r"),
+        lambda store: store.content("r", "plan.json", 9),
+        lambda store: store.content("r", "log.gz"),
+        lambda store: sorted(name for name in store.names("r") if name not in OWN_FILES),
+        lambda store: list(store.names("r", f"cells/{CELLS[0]}/")),
         lambda store: store.execution("r"),
         lambda store: sorted(row["SK"] for row in store.progress_rows("r")),
         lambda store: (store.flag, store.is_here),

@@ -20,7 +20,6 @@ from cli.messages import terminal
 from cli.tables import answer_tables, result_tables
 from cli.target import logs
 from cli.target.deployment import running_local_cloud
-from cli.target.place import Place
 from cli.target.run_folders import RunFolders
 from cli.target.service import Execution, Service
 from cli.target.unzipping import LARGEST_BYTES
@@ -185,7 +184,7 @@ def test_a_log_is_unzipped_no_further_than_to_a_bound_in_little_memory(keep_run,
 
     tracemalloc.start()
     seen = 0
-    for line in logs.of_cell("r", CELLS[0], Place(local=True))["i-1"]:
+    for line in logs.of_cell(RunFolders(), "r", CELLS[0])["i-1"]:
         assert line == line_of_it[: len(line)]
         seen += 1
     _, most_bytes = tracemalloc.get_traced_memory()

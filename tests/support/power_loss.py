@@ -102,8 +102,9 @@ class Bucket:
         """Hold nothing."""
         self.objects: dict[str, bytes] = {}
 
-    def keys(self, run):
-        return iter([key for key in self.objects if key.startswith(f"runs/{run}/")])
+    def names(self, run):
+        top = f"runs/{run}/"
+        return iter([key.removeprefix(top) for key in self.objects if key.startswith(top)])
 
     def upload(self, path, key):
         self.objects[key] = path.read_bytes()
