@@ -1,7 +1,7 @@
 """`matrix costs`: what runs have cost, by owner, matrix and month."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -12,10 +12,9 @@ from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import UnreadableRun
 from cli.tables.text_table import TextTable
-from cli.target import known_runs, run_folders
 from cli.target.documents import note
 from cli.target.place import Place
-from cli.target.run_folders import RunFolders
+from cli.target.run_store import RunStore
 from matrix.terms.figures import money
 from matrix.terms.printable import csv_text
 
@@ -52,16 +51,10 @@ def costs(
     """
     format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
     place = Place(local, stack, region)
-    if place.is_on_aws:
-        service = place.service()
-        names, read = list(service.runs()), service.document
-    else:
-        names = [name for name in known_runs.kept_runs() if not run_folders.is_loaded(name)]
-        read = RunFolders().document
     # pydantic takes a quarter of a second to import, so `matrix --help` must not import it.
     from matrix.answer.spending import COLUMNS, spent
 
-    rows = spent(_receipts(names, read))
+    rows = spent(_receipts(place.store()))
     if format_ is Format.JSON:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     elif format_ is Format.CSV:
@@ -73,13 +66,13 @@ def costs(
         terminal.stderr().print(f"no run has a receipt {where}")
 
 
-def _receipts(
-    names: list[str], read: Callable[[str, str], dict[str, Any] | None]
-) -> "Iterator[tuple[PlanDocument, ReceiptDocument]]":
+def _receipts(store: RunStore) -> "Iterator[tuple[PlanDocument, ReceiptDocument]]":
     """Yield plan and receipt of each run that has both; damage is noted."""
     with ThreadPoolExecutor(READ_AT_ONCE) as pool:
         # Futures and not `pool.map`: what cannot be read is noted by this thread, whose command it is.
-        asked = [(pool.submit(read, name, "plan.json"), pool.submit(read, name, "receipt.json")) for name in names]
+        asked = [
+            [pool.submit(store.document, run, name) for name in ("plan.json", "receipt.json")] for run in store.runs()
+        ]
         for futures in asked:
             plan, receipt = (_answer(future) for future in futures)
             if plan and receipt and "created_at" in plan:

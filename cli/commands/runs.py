@@ -12,7 +12,7 @@ from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import UnreadableRun
 from cli.tables.text_table import TextTable
-from cli.target import deployment, known_runs
+from cli.target import deployment
 from cli.target.documents import note, readable
 from cli.target.place import Place
 from cli.target.run_folders import RunFolders
@@ -69,7 +69,7 @@ def runs(
 
 def _local() -> list[Listed]:
     """Return the runs of the running local cloud and the kept ones, each once."""
-    kept = {name: _of_folder(name) for name in known_runs.kept_runs()}
+    kept = {name: _of_folder(name) for name in RunFolders().runs()}
     going = _of_service(Service(deployment.running_local_cloud())) if deployment.is_local_cloud_running() else []
     by_name = {**{run.run: run for run in going}, **kept}
     return sorted(by_name.values(), key=lambda run: run.started_at or 0.0, reverse=True)

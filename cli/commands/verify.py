@@ -61,7 +61,7 @@ def _target(place: Place) -> Iterator[Deployment]:
     """Yield the deployment; one without outputs where the stack is not there, whose first step needs none."""
     if not place.local:
         try:
-            yield place.deployment()
+            yield place.service().deployment
         except NoDeployment:
             name = place.stack or deployment.DEFAULT_STACK
             yield Deployment("aws", name, deployment.chosen_region(place.region), endpoint=None)

@@ -15,7 +15,7 @@ from cli.follow.progress import RunProgress
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, NoLocalCloud, UnknownRun, UnreadableRun
-from cli.target import deployment, known_runs, run_folders
+from cli.target import deployment, run_folders
 from cli.target.documents import note, readable
 from cli.target.place import Place
 from cli.target.run_folders import RunFolders
@@ -106,14 +106,13 @@ def _refuse_forgotten(run: str) -> None:
 
 def _newest(place: Place) -> str:
     """Return the name of the newest run: of a deployment, or of those kept here where no local cloud has one."""
-    kept = [] if place.is_on_aws else [name for name in known_runs.kept_runs() if not run_folders.is_loaded(name)]
+    kept = None if place.is_on_aws else next(RunFolders().started(), None)
     if kept and not deployment.is_local_cloud_running():
-        return kept[0]
-    service = place.running_service()
-    newest = [execution.run for execution in service.executions(1)] or kept
-    if not newest:
+        return kept
+    newest = next(place.running_service().started(), kept)
+    if newest is None:
         raise UnknownRun("there is no run yet", "start one: `matrix run FILE`")
-    return newest[0]
+    return newest
 
 
 def _kept(run: str) -> Execution | None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cli.target import baselines, known_runs
+from cli.target import baselines
 from cli.target.run_folders import RunFolders
 from matrix.terms.keys import BASELINE_PREFIX
 
@@ -11,13 +11,13 @@ LATEST = "latest"
 
 def runs(incomplete: str) -> list[str]:
     """Return the runs kept here whose names begin so, newest first, and `latest`."""
-    return [name for name in (LATEST, *known_runs.kept_runs()) if name.startswith(incomplete)]
+    return [name for name in (LATEST, *RunFolders().runs()) if name.startswith(incomplete)]
 
 
 def cells(ctx: Any, incomplete: str) -> list[str]:
     """Return the cells of the run that stands before, of any run where none does."""
     chosen = ctx.params.get("run")
-    names = {name for run in ([chosen] if chosen else known_runs.kept_runs()) for name in RunFolders().known_cells(run)}
+    names = {name for run in ([chosen] if chosen else RunFolders().runs()) for name in RunFolders().known_cells(run)}
     return sorted(name for name in names if name.startswith(incomplete))
 
 

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 from cli.messages import terminal
 from cli.messages.errors import CommandError
-from cli.target import known_runs, over_runs, summaries
+from cli.target import summaries
 from cli.target.place import Place
-from cli.target.service import SHOWN_RUNS
 
 if TYPE_CHECKING:
     from matrix.answer.history import KeptRun
@@ -18,20 +17,13 @@ def runs(place: Place, cell: str | None = None) -> "list[KeptRun]":
 
     Of a deployment these are its newest, and with `cell` also all that have measured that cell, whenever it was.
     """
-    names = _on_aws(place, cell) if place.is_on_aws else known_runs.kept_runs()
-    known = list(_read(names, place if place.is_on_aws else Place(local=True)))
+    known = list(_read(place.store().past(cell), place))
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.history import KeptRun
     from matrix.published.beside import beside
 
     read = [KeptRun(each.summary, each.results(), beside(each.summary)) for each in known]
     return sorted(read, key=lambda run: run.summary.get("started_at") or 0.0)
-
-
-def _on_aws(place: Place, cell: str | None) -> list[str]:
-    service = place.service()
-    newest = [execution.run for execution in service.executions(SHOWN_RUNS)]
-    return list(dict.fromkeys([*newest, *(over_runs.runs_of(service.deployment, cell, newest) if cell else [])]))
 
 
 def _read(names: list[str], place: Place) -> Iterator[summaries.FoundRun]:

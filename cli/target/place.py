@@ -6,11 +6,12 @@ Without any, what is kept here counts first, then a local cloud that is up, then
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.messages.explain import explain
 from cli.target import deployment, known_runs
-from cli.target.deployment import DEFAULT_STACK, Deployment
+from cli.target.deployment import DEFAULT_STACK
 from cli.target.run_folders import RunFolders
 from cli.target.run_store import RunStore
 from cli.target.service import Service
@@ -42,18 +43,21 @@ class Place:
         is_open = not self.local and not self.is_on_aws
         return self.local or (is_open and bool(known_runs.kept_runs() or deployment.is_local_cloud_running()))
 
-    def deployment(self) -> Deployment:
-        """Return the deployment: the running local cloud if it was chosen, else the stack on AWS."""
-        if self.local:
-            return deployment.running_local_cloud()
-        return deployment.deployed_stack(self.stack or DEFAULT_STACK, self.region)
+    def store(self) -> RunStore:
+        """Return where runs are listed: on AWS only if that is meant, else on this machine, though it has none."""
+        return self.service() if self.is_on_aws else RunFolders()
 
     def service(self) -> Service:
-        """Return the deployment at work. It is never guessed: without --local it is on AWS."""
-        return Service(self.deployment())
+        """Return the deployment. It is never guessed: without --local it is the stack on AWS."""
+        return Service(deployment.running_local_cloud()) if self.local else self._stack
+
+    @cached_property
+    def _stack(self) -> Service:
+        """The stack on AWS, which is described once, however many runs are looked for."""
+        return Service(deployment.deployed_stack(self.stack or DEFAULT_STACK, self.region))
 
     def running_service(self) -> Service:
-        """Return the deployment at work; the local cloud if one is running and nothing was chosen."""
+        """Return the deployment; the local cloud if one is running and nothing was chosen."""
         is_local = self.local or (not self.is_on_aws and deployment.is_local_cloud_running())
         return Service(deployment.running_local_cloud()) if is_local else self.service()
 

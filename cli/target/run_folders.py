@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from cli.messages.errors import CommandError, UnreadableRun
+from cli.target import known_runs
 from cli.target.documents import checked_row, note, parsed, readable
-from cli.target.known_runs import plain
 from cli.target.run_store import RunStore
 from cli.target.service import Execution, Service, plain_row
 from cli.target.workdir import run_folder
@@ -28,6 +28,18 @@ class RunFolders:
     is_here = True
     metric_pages = None
     look_every_s = 1.0
+
+    def runs(self) -> list[str]:
+        """Return the names of the runs that are kept here, newest first."""
+        return known_runs.kept_runs()
+
+    def started(self) -> Iterator[str]:
+        """Yield the names of those that were started, newest first, and not loaded from published or other files."""
+        return (run for run in self.runs() if not is_loaded(run))
+
+    def past(self, cell: str | None) -> list[str]:  # noqa: ARG002 - one sees only in its results what a run measured
+        """Return the names of the runs that are kept here, newest first."""
+        return self.runs()
 
     def execution(self, run: str) -> Execution | None:
         """Return how a run stands; None where it is not kept here, or was never started, such as published ones.
@@ -123,11 +135,11 @@ class RunFolders:
 
     def measured_cells(self, run: str) -> list[str]:
         """Return the cells of a run that have a result, readable or not."""
-        return sorted(plain(path.parent.name for path in (run_folder(run) / "cells").glob("*/result.json")))
+        return sorted(known_runs.plain(path.parent.name for path in (run_folder(run) / "cells").glob("*/result.json")))
 
     def known_cells(self, run: str) -> list[str]:
         """Return the cells of a kept run that have left anything, measured or not."""
-        return sorted(plain(path.name for path in (run_folder(run) / "cells").glob("*")))
+        return sorted(known_runs.plain(path.name for path in (run_folder(run) / "cells").glob("*")))
 
     def where(self, run: str) -> str:
         """Return the folder of a run."""

@@ -1,6 +1,6 @@
 """Where runs live, as one question: what a command asks about a run, whichever place has it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from cli.target.service import Execution
@@ -31,6 +31,15 @@ class RunStore(Protocol):
     @property
     def look_every_s(self) -> float:
         """The pause between two looks at a run that goes on."""
+
+    def runs(self) -> Iterable[str]:
+        """Return the names of all runs that have left anything."""
+
+    def started(self) -> Iterator[str]:
+        """Yield the names of the runs that were started, newest first: all, or as many as are looked through."""
+
+    def past(self, cell: str | None) -> list[str]:
+        """Return the names of the runs that are shown over time: the newest, and all that have measured this cell."""
 
     def execution(self, run: str) -> Execution | None:
         """Return how a run stands; None where it was never started.

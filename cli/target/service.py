@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from cli.messages.errors import FunctionFailed, UnknownRun
-from cli.target import known_runs
+from cli.target import known_runs, over_runs
 from cli.target.deployment import Deployment
 from cli.target.documents import parsed
 from matrix.terms.documents.plan import PlanDocument
@@ -88,6 +88,15 @@ class Service:
         )
         executions = [_execution(listed) for page in pages for listed in page["executions"]]
         return sorted(executions, key=lambda execution: execution.started_at, reverse=True)
+
+    def started(self) -> Iterator[str]:
+        """Yield the names of the newest runs, newest first."""
+        return (execution.run for execution in self.executions(SHOWN_RUNS))
+
+    def past(self, cell: str | None) -> list[str]:
+        """Return the names of the newest runs, and of all that have measured this cell, whenever it was."""
+        newest = list(self.started())
+        return list(dict.fromkeys([*newest, *(over_runs.runs_of(self.deployment, cell, newest) if cell else [])]))
 
     def stop(self, run: str, cause: str) -> None:
         """Stop a run: the state machine ends at once, without its own clean-up."""

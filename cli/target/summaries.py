@@ -1,6 +1,6 @@
 """A run's summary and its other documents, from its folder here, or from the bucket."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
@@ -11,9 +11,9 @@ from cli.messages.explain import explain
 from cli.target import deployment, known_runs, relaunched, unfinished
 from cli.target.documents import JsonObject, note, readable
 from cli.target.place import Place
-from cli.target.run_folders import RunFolders, is_loaded
+from cli.target.run_folders import RunFolders
 from cli.target.run_store import RunStore
-from cli.target.service import SHOWN_RUNS, Execution, Service
+from cli.target.service import Execution, Service
 from cli.target.workdir import run_folder, runs_folder
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
@@ -94,8 +94,8 @@ def find(run: str, place: Place, need: Need = SUMMARY) -> FoundRun:
     What is needed of it is read.
     """
     if not place.is_on_aws:
-        names = (name for name in known_runs.kept_runs() if not is_loaded(name)) if run == LATEST else [run]
-        kept = next((kept for name in names if (kept := FoundRun(RunFolders(), name)).has(need)), None)
+        folders = RunFolders()
+        kept = _first(folders, folders.started() if run == LATEST else [run], need)
         if kept is not None:
             return kept
         if place.is_here:
@@ -111,6 +111,11 @@ def find(run: str, place: Place, need: Need = SUMMARY) -> FoundRun:
         raise CommandError(
             no_run, f"go to the folder where the run was started; or {failure.advice}", failure.code
         ) from error
+
+
+def _first(store: RunStore, names: Iterable[str], need: Need) -> FoundRun | None:
+    """Return the first of these runs that has what is needed; None where none has."""
+    return next((found for name in names if (found := FoundRun(store, name)).has(need)), None)
 
 
 def analysed(store: RunStore, run: str, execution_of: Callable[[], Execution | None]) -> SummaryDocument | None:
@@ -160,8 +165,8 @@ def _from_local_cloud(run: str, need: Need) -> FoundRun:
 
 
 def _from_service(service: Service, run: str, need: Need) -> FoundRun:
-    names = [execution.run for execution in service.executions(SHOWN_RUNS)] if run == LATEST else [run]
-    newest = next((stored for name in names if (stored := FoundRun(service, name)).has(need)), None)
+    names = list(service.started()) if run == LATEST else [run]
+    newest = _first(service, names, need)
     if newest is not None:
         return newest
     if run == LATEST:

@@ -48,6 +48,18 @@ def test_a_cell_is_followed_over_runs_that_step_functions_has_forgotten_whatever
     assert first == second == ["forgotten", "other", "newest"]
 
 
+def test_a_stack_is_described_once_for_all_its_runs(stack, matrix, monkeypatch):
+    described, deployed = [], deployment.running_local_cloud()
+    monkeypatch.setattr(deployment, "deployed_stack", lambda name, _: described.append(name) or deployed)
+    for day, run in enumerate(("first", "second", "third")):
+        keep(stack, run, day)
+        stack.start(run)
+
+    matrix("history", CELLS[0], "--stack", "mine")
+
+    assert described == ["mine"]
+
+
 def test_what_no_newest_run_has_measured_is_looked_for_in_the_whole_index(stack, matrix):
     keep(stack, "forgotten", -100)
     stack.start("newest")
