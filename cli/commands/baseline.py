@@ -12,6 +12,7 @@ from cli.messages.errors import CommandError, ExitCode
 from cli.tables.text_table import TextTable
 from cli.target import baselines, summaries
 from cli.target.place import Place
+from cli.target.run_folders import lasting
 from matrix.terms.figures import instant
 from matrix.terms.keys import RUN_PATTERN
 
@@ -51,14 +52,14 @@ def set_(
         raise CommandError(f"{name!r} cannot be the name of a baseline", advice, ExitCode.BAD_INPUT)
     found = summaries.find(run, Place(local, stack, region))
     summary = found.summary
-    place = baselines.shelf_of(found.store)
-    before = baselines.put(place, name, summary["run"], summary["name"])
+    shelf = lasting(found.store)
+    before = baselines.put(shelf, name, summary["run"], summary["name"])
     if as_json:
-        typer.echo(json.dumps(baselines.get(place, name), indent=2, ensure_ascii=False))
+        typer.echo(json.dumps(baselines.get(shelf, name), indent=2, ensure_ascii=False))
         return
     changed = f" (before: {before['run']})" if before and before["run"] != summary["run"] else ""
     console = terminal.stdout()
-    terminal.print_wrapped(console, f"baseline {name} of {place.name} is {summary['run']} now{changed}")
+    terminal.print_wrapped(console, f"baseline {name} of {shelf.name} is {summary['run']} now{changed}")
 
 
 @app.command("list")
@@ -74,8 +75,8 @@ def list_(
 
     Example: matrix baseline list --stack storage-matrix
     """
-    place = baselines.shelf(Place(local, stack, region))
-    listed = baselines.all_of(place)
+    shelf = Place(local, stack, region).shelf()
+    listed = baselines.all_of(shelf)
     if as_json:
         typer.echo(json.dumps(listed, indent=2, ensure_ascii=False))
     elif listed:
@@ -86,7 +87,7 @@ def list_(
             table.add_row(each["name"], each["run"], each["matrix"], instant(each["set_at"]))
         terminal.stdout().print(table)
     else:
-        terminal.stderr().print(f"{place.name} has no baseline yet: `matrix baseline set NAME RUN`")
+        terminal.stderr().print(f"{shelf.name} has no baseline yet: `matrix baseline set NAME RUN`")
 
 
 @app.command("delete")
@@ -101,10 +102,10 @@ def delete(
 
     Example: matrix baseline delete nightly --stack storage-matrix
     """
-    place = baselines.shelf(Place(local, stack, region))
-    baselines.delete(place, name)
+    shelf = Place(local, stack, region).shelf()
+    baselines.delete(shelf, name)
     answer: dict[str, Any] = {"deleted": name}
     if as_json:
         typer.echo(json.dumps(answer))
     else:
-        terminal.stdout().print(f"baseline {name} of {place.name} is deleted; its run stays")
+        terminal.stdout().print(f"baseline {name} of {shelf.name} is deleted; its run stays")

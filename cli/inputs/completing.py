@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from cli.target import baselines
 from cli.target.run_folders import RunFolders
 from matrix.terms.keys import BASELINE_PREFIX
 
@@ -23,7 +22,7 @@ def cells(ctx: Any, incomplete: str) -> list[str]:
 
 def baseline_names(incomplete: str) -> list[str]:
     """Return the names of this machine's baselines that begin so."""
-    return [name for name in baselines.OfMachine().names() if name.startswith(incomplete)]
+    return [name for name in RunFolders().baselines() if name.startswith(incomplete)]
 
 
 def compared(incomplete: str) -> list[str]:

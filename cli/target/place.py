@@ -47,6 +47,10 @@ class Place:
         """Return where runs are listed: on AWS only if that is meant, else on this machine, though it has none."""
         return self.service() if self.is_on_aws else RunFolders()
 
+    def shelf(self) -> RunStore:
+        """Return where baselines are kept: on this machine if it is meant, else in the stack on AWS."""
+        return RunFolders() if self.is_here else self.service()
+
     def service(self) -> Service:
         """Return the deployment. It is never guessed: without --local it is the stack on AWS."""
         return Service(deployment.running_local_cloud()) if self.local else self._stack

@@ -1,18 +1,21 @@
 """The folders of this machine's runs, `.local/runs/<run>/`, which the local cloud writes as a run goes on."""
 
+import shutil
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 from cli.messages.errors import CommandError, UnreadableRun
-from cli.target import known_runs
+from cli.target import deployment, known_runs
 from cli.target.documents import checked_row, note, parsed, readable
 from cli.target.run_store import RunStore
 from cli.target.service import Execution, Service, plain_row
-from cli.target.workdir import run_folder
+from cli.target.workdir import run_folder, workdir
 from local.keeping import runs
+from local.keeping.files import write_whole
 from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.keys import BASELINES, baseline_key
 
 # Environments of runs that nobody has started.
 LOADED = ("published", "imported")
@@ -24,6 +27,7 @@ DECIDING = ("plan.json", "matrix.json", "result.json")
 class RunFolders:
     """The folders of this machine's runs, which MATRIX_WORKDIR chooses; they outlast the local cloud."""
 
+    name = "this machine"
     flag = "--local"
     is_here = True
     metric_pages = None
@@ -144,6 +148,28 @@ class RunFolders:
     def where(self, run: str) -> str:
         """Return the folder of a run."""
         return f"{run_folder(run)}/"
+
+    def baselines(self) -> list[str]:
+        """Return the names of the baselines, in order."""
+        return sorted(path.parent.name for path in (workdir() / BASELINES).glob("*/baseline.json"))
+
+    def baseline(self, name: str) -> bytes | None:
+        """Return the document of a baseline; None where there is none."""
+        path = workdir() / baseline_key(name)
+        # We never write links, so a link is somebody else's.
+        return path.read_bytes() if path.is_file() and not path.is_symlink() else None
+
+    def put_baseline(self, name: str, body: bytes) -> None:
+        """Keep the document of a baseline; a local cloud that is up gets it too, for its functions."""
+        write_whole(workdir() / baseline_key(name), body, workdir(), is_lasting=True)
+        if deployment.is_local_cloud_running():
+            Service(deployment.running_local_cloud()).put_baseline(name, body)
+
+    def delete_baseline(self, name: str) -> None:
+        """Delete a baseline, in a local cloud that is up too."""
+        shutil.rmtree((workdir() / baseline_key(name)).parent)
+        if deployment.is_local_cloud_running():
+            Service(deployment.running_local_cloud()).delete_baseline(name)
 
     def plan(self, run: str) -> PlanDocument | None:
         """Return the plan of a run; None when it is not there."""

@@ -17,6 +17,10 @@ class RunStore(Protocol):
     """
 
     @property
+    def name(self) -> str:
+        """What it is called in messages."""
+
+    @property
     def flag(self) -> str:
         """The option that chooses the deployment, for commands that messages suggest."""
 
@@ -64,3 +68,15 @@ class RunStore(Protocol):
 
     def where(self, run: str) -> str:
         """Say where the results of a run are."""
+
+    def baselines(self) -> list[str]:
+        """Return the names of the baselines, in order."""
+
+    def baseline(self, name: str) -> bytes | None:
+        """Return the document of a baseline; None where there is none."""
+
+    def put_baseline(self, name: str, body: bytes) -> None:
+        """Keep the document of a baseline."""
+
+    def delete_baseline(self, name: str) -> None:
+        """Delete a baseline."""

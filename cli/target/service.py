@@ -13,7 +13,7 @@ from cli.target import known_runs, over_runs
 from cli.target.deployment import Deployment
 from cli.target.documents import parsed
 from matrix.terms.documents.plan import PlanDocument
-from matrix.terms.keys import OPEN_RECEIPTS
+from matrix.terms.keys import BASELINES, OPEN_RECEIPTS, baseline_key
 
 SHOWN_RUNS = 10
 PROGRESS_COLUMNS = (
@@ -46,6 +46,11 @@ class Service:
 
     deployment: Deployment
     look_every_s: ClassVar[float] = 5.0  # each look is paid for
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return f"the stack {self.deployment.stack}"
 
     @property
     def flag(self) -> str:
@@ -156,8 +161,11 @@ class Service:
 
     def content(self, run: str, name: str, most: int | None = None) -> bytes | None:
         """Return the bytes, or the first `most`, of an object of a run, such as a log; None when it is not there."""
+        return self._object(f"runs/{run}/{name}", most)
+
+    def _object(self, key: str, most: int | None = None) -> bytes | None:
         try:
-            stored = self._bucket.get_object(Bucket=self.deployment.outputs["BucketName"], Key=f"runs/{run}/{name}")
+            stored = self._bucket.get_object(Bucket=self.deployment.outputs["BucketName"], Key=key)
         except self._bucket.exceptions.NoSuchKey:
             return None
         return cast("bytes", stored["Body"].read(most))
@@ -195,6 +203,29 @@ class Service:
     def where(self, run: str) -> str:
         """Say where the results of a run are."""
         return f"s3://{self.deployment.outputs['BucketName']}/runs/{run}/"
+
+    # --- baselines ----------------------------------------------------------------------------------------------------
+
+    def baselines(self) -> list[str]:
+        """Return the names of the baselines, in order."""
+        pages = self._bucket.get_paginator("list_objects_v2").paginate(
+            Bucket=self.deployment.outputs["BucketName"], Prefix=BASELINES
+        )
+        keys = (listed["Key"] for page in pages for listed in page.get("Contents", []))
+        return sorted({key.removeprefix(BASELINES).partition("/")[0] for key in keys})
+
+    def baseline(self, name: str) -> bytes | None:
+        """Return the document of a baseline; None where there is none."""
+        return self._object(baseline_key(name))
+
+    def put_baseline(self, name: str, body: bytes) -> None:
+        """Keep the document of a baseline."""
+        bucket, key = self.deployment.outputs["BucketName"], baseline_key(name)
+        self._bucket.put_object(Bucket=bucket, Key=key, Body=body, ContentType="application/json")
+
+    def delete_baseline(self, name: str) -> None:
+        """Delete a baseline."""
+        self._bucket.delete_object(Bucket=self.deployment.outputs["BucketName"], Key=baseline_key(name))
 
     # --- clean-up -----------------------------------------------------------------------------------------------------
 

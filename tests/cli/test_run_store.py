@@ -56,3 +56,14 @@ def test_a_damaged_document_is_refused_with_its_place(both):
             store.document("r", RESULT)
 
         assert str(refused.value).startswith(f"{store.where('r')}{RESULT}")
+
+
+def test_a_baseline_of_this_machine_is_in_the_cloud_that_is_up_too_and_goes_with_it(both):
+    here, _ = both
+
+    here.put_baseline("nightly", b"{}")
+    kept = [(store.baselines(), store.baseline("nightly"), store.baseline("other")) for store in both]
+    here.delete_baseline("nightly")
+
+    assert kept == 2 * [(["nightly"], b"{}", None)]
+    assert [store.baselines() for store in both] == [[], []]
