@@ -15,7 +15,7 @@ from cli.inputs import completing, options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.tables.text_table import TextTable
-from cli.target import baselines, run_folders, summaries
+from cli.target import run_folders, summaries
 from cli.target.pages import write_page
 from cli.target.place import Place
 from matrix.terms.documents.compared import ComparedPair, ComparedRuns
@@ -101,13 +101,12 @@ def compare(
 
 def _both(base: str, run: str, place: Place) -> list[summaries.FoundRun]:
     """Return the two runs; `latest` beside another name is the newest run of that one's matrix, other than itself."""
-    before, after = (baselines.run_named(name, place) for name in (base, run))
     need: summaries.Need = attrgetter("values")
-    first = summaries.find(before, place, need)
+    first = summaries.find(base, place, need)
     # A comparison of two names reads no summary, which may be damaged.
-    is_open = after == summaries.LATEST and before != summaries.LATEST
+    is_open = run == summaries.LATEST and base != summaries.LATEST
     if not is_open or first.summary["environment"] in run_folders.LOADED:
-        return [first, summaries.find(after, place, need)]
+        return [first, summaries.find(run, place, need)]
     known = first.summary
 
     def of_same_matrix(found: summaries.FoundRun) -> None:
@@ -117,7 +116,7 @@ def _both(base: str, run: str, place: Place) -> list[summaries.FoundRun]:
         need(found)
 
     try:
-        return [first, summaries.find(after, place, of_same_matrix)]
+        return [first, summaries.find(run, place, of_same_matrix)]
     except UnknownRun as none:
         rule = f"no other run of the matrix {known['name']} has results, to be compared with {known['run']}"
         raise UnknownRun(rule, "start one: `matrix run FILE`; or name the RUN: `matrix runs`") from none

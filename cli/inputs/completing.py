@@ -26,6 +26,6 @@ def baseline_names(incomplete: str) -> list[str]:
 
 
 def compared(incomplete: str) -> list[str]:
-    """Return what `matrix compare` takes: the runs kept here, `latest`, and this machine's baselines."""
+    """Return what commands take that read results: the runs kept here, `latest`, and this machine's baselines."""
     named = (f"{BASELINE_PREFIX}{name}" for name in baseline_names(""))
     return [*runs(incomplete), *(name for name in named if name.startswith(incomplete))]

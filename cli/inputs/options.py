@@ -20,7 +20,10 @@ RunName = Annotated[
     ),
 ]
 RunOrLatest = Annotated[
-    str, typer.Argument(metavar="RUN", help="The run's name, or `latest`.", autocompletion=completing.runs)
+    str,
+    typer.Argument(
+        metavar="RUN", help="The run's name, `latest`, or `baseline:NAME`.", autocompletion=completing.compared
+    ),
 ]
 Cell = Annotated[
     str,

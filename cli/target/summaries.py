@@ -8,7 +8,7 @@ from typing import cast
 
 from cli.messages.errors import CommandError, UnknownRun, UnreadableRun
 from cli.messages.explain import explain
-from cli.target import deployment, known_runs, relaunched, unfinished
+from cli.target import baselines, deployment, known_runs, relaunched, unfinished
 from cli.target.documents import JsonObject, note, readable
 from cli.target.place import Place
 from cli.target.run_folders import RunFolders
@@ -89,10 +89,11 @@ SUMMARY: Need = attrgetter("summary")
 
 
 def find(run: str, place: Place, need: Need = SUMMARY) -> FoundRun:
-    """Return a run that was analysed, or has ended with the results of some cells; `latest` is the newest of these.
+    """Return a run that was analysed, or has ended with the results of some cells.
 
-    What is needed of it is read.
+    `latest` is the newest of these, `baseline:NAME` the run of that name. What is needed of it is read.
     """
+    run = baselines.run_named(run, place)
     if not place.is_on_aws:
         folders = RunFolders()
         kept = _first(folders, folders.started() if run == LATEST else [run], need)

@@ -56,6 +56,15 @@ def test_a_comparison_takes_baselines_for_runs(three, matrix):
     assert (as_run["base"], as_run["run"]) == ("second", "first")
 
 
+def test_results_and_report_take_baselines_for_runs(three, matrix):
+    matrix("baseline", "set", "release", "first", "--local")
+
+    assert json.loads(matrix("results", "baseline:release", "--json").stdout)["run"] == "first"
+    assert json.loads(matrix("report", "baseline:release", "--json").stdout)["run"] == "first"
+    assert matrix("baseline", "set", "stable", "baseline:release").stdout.startswith("baseline stable of this machine")
+    assert "did you mean release?" in matrix("results", "baseline:relase").stderr
+
+
 def test_latest_is_the_newest_run_of_the_same_matrix_and_never_the_base_itself(three, matrix):
     matrix("baseline", "set", "release", "first", "--local")
     matrix("baseline", "set", "newest", "second", "--local")
