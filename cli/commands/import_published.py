@@ -1,6 +1,5 @@
 """`matrix import-published`: the published benchmarks as runs, so that results, compare and report work on them."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -9,7 +8,6 @@ from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.target.run_folders import RunFolders
-from cli.target.workdir import run_folder
 
 PREFIX = "published"
 
@@ -45,14 +43,13 @@ def load(prefix: str) -> list[str]:
     if any(cut(name, 80) != name for name in runs) or not prefix.strip("."):
         advice = "use letters, digits, dots, dashes and underscores"
         raise CommandError(f"{prefix!r} cannot begin the name of a run", advice, ExitCode.BAD_INPUT)
+    folders = RunFolders()
     for name in runs:
-        kept = RunFolders().document(name, "summary.json")
+        kept = folders.document(name, "summary.json")
         if kept is not None and kept.get("environment") != "published":
             advice = "choose another beginning: --prefix"
             raise CommandError(f"{name} is a run that was measured here", advice, ExitCode.BAD_INPUT)
     for name, published in runs.items():
         published["decision"] = decide(published)
-        folder = run_folder(name)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "summary.json").write_text(json.dumps(published, indent=1, ensure_ascii=False))
+        folders.put_documents(name, {"summary.json": published})
     return list(runs)

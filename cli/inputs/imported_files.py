@@ -59,7 +59,8 @@ def keep(name: str, made: "Callable[[], ImportedRun]", *, as_json: bool) -> None
     if cut(name, 80) != name or not name.strip("."):
         advice = "use up to 80 letters, digits, dots, dashes and underscores"
         raise CommandError(f"{name!r} cannot be the name of a run", advice, ExitCode.BAD_INPUT)
-    kept = RunFolders().document(name, "summary.json")
+    folders = RunFolders()
+    kept = folders.document(name, "summary.json")
     if (run_folder(name).exists() and kept is None) or (kept is not None and kept.get("environment") != IMPORTED):
         raise CommandError(f"{name} is a run that was not imported", "choose another name: --as", ExitCode.BAD_INPUT)
     try:
@@ -70,14 +71,11 @@ def keep(name: str, made: "Callable[[], ImportedRun]", *, as_json: bool) -> None
     summary = joined(cast("SummaryDocument", kept), run.summary) if kept else run.summary
     results = {result["id"]: result for result in run.results}
     for cell in summary["cells"]:
-        if cell["id"] not in results and (before := RunFolders().document(name, f"cells/{cell['id']}/result.json")):
+        if cell["id"] not in results and (before := folders.document(name, f"cells/{cell['id']}/result.json")):
             results[cell["id"]] = cast("ResultDocument", before)
     summary["decision"] = decide(summary, results=results)
     documents = {f"cells/{result['id']}/result.json": result for result in run.results} | {"summary.json": summary}
-    for path, document in documents.items():
-        place = run_folder(name) / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps(document, indent=1, ensure_ascii=False))
+    folders.put_documents(name, documents)
     if as_json:
         terminal.print_json({"run": name, "cells": [cell["id"] for cell in summary["cells"]]})
     terminal.stderr().print(f"kept as run {name}; look at it: matrix results {name}")

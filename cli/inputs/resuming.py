@@ -17,7 +17,7 @@ from matrix.terms.documents.result import ResultDocument
 
 def plan_rest(service: Service, run: str, file: Path | None, region: str | None) -> Planned:
     """Plan what a run has not measured, of its own matrix or of the one in `file`."""
-    if service.deployment.environment == "local":
+    if service.is_here:
         # The bucket of a local cloud ends with it; the folder of the run has its files.
         for path in run_folders.restore(service, run):
             terminal.print_wrapped(terminal.stderr(), f"Note: {path} cannot be read, so what it says is not taken over")

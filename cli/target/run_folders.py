@@ -1,7 +1,8 @@
 """The folders of this machine's runs, `.local/runs/<run>/`, which the local cloud writes as a run goes on."""
 
+import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -148,6 +149,13 @@ class RunFolders:
     def where(self, run: str) -> str:
         """Return the folder of a run."""
         return f"{run_folder(run)}/"
+
+    def put_documents(self, run: str, documents: Mapping[str, object]) -> None:
+        """Keep documents that nobody measured here, by their names, so that commands find them as a run."""
+        for name, document in documents.items():
+            path = run_folder(run) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(document, indent=1, ensure_ascii=False))
 
     def baselines(self) -> list[str]:
         """Return the names of the baselines, in order."""
