@@ -57,7 +57,7 @@ def _show_answer(console: Console, summary: SummaryDocument, decision: Decision)
     terminal.print_wrapped(console, Text(answer, "bold"))
     failed = failed_words(summary)
     most = (MOST_CAVEATS if is_wide else MOST_CAVEATS_NARROW) - bool(failed)
-    busy = busy_machine_words(summary)
+    busy = busy_machine_words(summary, decision, name)
     doubts = [*([busy] if busy else []), *caveats(decision, name)][:most]
     taken = sum(len(line) > console.width for line in (answer, *doubts))
     most_rows = MOST_ROWS if is_wide else MOST_ROWS_NARROW - taken

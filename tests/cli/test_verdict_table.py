@@ -162,6 +162,30 @@ def test_a_busy_machine_is_named_before_what_its_figures_lack():
 
     [busy] = [line for line in shown(summary, 160) if "processors of this machine" in line]
 
-    assert busy.startswith("In 2 of 2 cells the processors of this machine were the limit, not the storage.")
+    cells = "EFS bursting at 4 × m6i.large and EBS gp3 at 4 × m6i.large"
+    assert busy == (
+        f"In 2 of 2 cells the processors of this machine were the limit, not the storage ({cells}). "
+        "Run it again when nothing else runs on this machine."
+    )
     summary["environment"] = "aws"
     assert not any("processors of this machine" in line for line in shown(summary, 160))
+
+
+def test_the_load_generator_is_told_from_the_processors_and_at_most_two_cells_of_each_are_named():
+    summary = run_of({"ebs": {1: 3000.0, 4: 3000.0}, "efs": {1: 2000.0, 4: 2000.0}}, environment="emulated")
+    tool = {"code": "tool", "share": 0.8, "point": ""}
+    processors = {"code": "processors", "machine": 0.99, "worker": None, "stolen": 0.0, "point": ""}
+    for cell in summary["cells"]:
+        cell["bottleneck"]["uses"] = [tool]
+
+    def busy():
+        return next(line for line in shown(summary, 400) if line.startswith("In "))
+
+    assert re.fullmatch(
+        r"In 4 of 4 cells the load generator was the limit, not the storage \(E\S+ \S+ at \d × m6i\.large; "
+        r"E\S+ \S+ at \d × m6i\.large and 2 more\)\. Run it again when nothing else runs on this machine\.",
+        busy(),
+    )
+    cell_of(summary, "ebs", 4)["bottleneck"]["uses"] = [processors]
+    assert "of this machine in 1 (EBS gp3 at 4 × m6i.large)" in busy()
+    assert "the load generator in 3 (" in busy()

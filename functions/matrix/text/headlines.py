@@ -4,9 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
+from matrix.terms.names import fleet_label, workload_words
 from matrix.terms.verdicts import difference_of, expected_ahead, is_open, judged, winner
 from matrix.text.decisions import NEAR, at_sizes, limit_words, listed, not_comparable
-from matrix.text.rankings import OPEN, Name
+from matrix.text.rankings import OPEN, Name, short_name
 from matrix.text.replication import shortage_words_of
 from matrix.text.risks import ranked_by_median, risk_words
 from matrix.text.warnings import kinds_of, of_run
@@ -15,6 +16,11 @@ from matrix.text.warnings import kinds_of, of_run
 MOST_NAMED = 3
 # Environments whose instances are processes of this machine.
 ON_THIS_MACHINE = ("local", "emulated")
+PROCESSORS = "the processors of this machine"
+# Limits of a run on this machine that are not of its storages, by the code of their evidence.
+OWN_LIMITS = {"processors": PROCESSORS, "tool": "the load generator"}
+# Cells that a line names.
+MOST_CELLS = 2
 # What brackets around a winner mean, in tables of several comparisons.
 BEST_MEASURED = "( ) Best measured: "
 
@@ -130,26 +136,64 @@ def claim(question: Question, decision: Decision, candidate: Candidate, among: s
 def doubts(summary: SummaryDocument, decision: Decision, name: Name, most: int) -> list[str]:
     """Return the caveats of an answer, then the worst kinds of warnings, then those of the plan: a line each."""
     known = [] if "as_written" in decision else list(caveats(decision, name))
-    if busy := busy_machine_words(summary):
+    if busy := busy_machine_words(summary, decision, name):
         known.insert(0, busy)
     # Whose figures were published stands below the answer already.
     source = summary.get("source")
     about_run = [line for line in of_run(summary) if not (source and source in line)]
-    return [*known, *(kind.brief for kind in kinds_of(summary)), *about_run][:most]
+    names = cell_words(summary, decision, name)
+    return [*known, *(kind.brief(names) for kind in kinds_of(summary)), *about_run][:most]
 
 
-def busy_machine_words(summary: SummaryDocument) -> str | None:
-    """Say that the processors of this machine, and not the storages, limited cells of a run on it; else None."""
+def cell_words(summary: SummaryDocument, decision: Decision, name: Name) -> dict[str, str]:
+    """Return by its id what tables call a cell: `EBS gp3 at 10 × m6i.large`, with the workload where there are several.
+
+    Cells that no comparison has keep the id of their storage.
+    """
+    storages: dict[str, str] = {}
+    for question in decision["questions"]:
+        candidates = [each for each in question["candidates"] if each["cell"]]
+        storages |= {each["cell"]: short_name(each, candidates, name) for each in candidates}
+    cells = summary.get("cells", [])
+    several = len({workload_words(cell.get("workload") or {}) for cell in cells}) > 1
+    names = {}
+    for cell in cells:
+        work = f", {workload_words(cell.get('workload') or {})}" if several else ""
+        storage = storages.get(cell["id"]) or cell.get("file_system") or cell["id"]
+        names[cell["id"]] = f"{storage} at {fleet_label(cell.get('fleet') or {})}{work}"
+    return names
+
+
+def busy_machine_words(summary: SummaryDocument, decision: Decision, name: Name) -> str | None:
+    """Name what limited cells of a run on this machine in place of their storages, and these cells; else None."""
     if summary.get("environment") not in ON_THIS_MACHINE:
         return None
-    known = [bottleneck for cell in summary.get("cells", []) if (bottleneck := cell.get("bottleneck"))]
-    busy = [each for each in known if any(use["code"] in ("processors", "tool") for use in each["uses"])]
-    if not busy:
+    names = cell_words(summary, decision, name)
+    known = 0
+    limited: dict[str, list[str]] = {}
+    for cell in summary.get("cells", []):
+        if bottleneck := cell.get("bottleneck"):
+            known += 1
+            codes = {use["code"] for use in bottleneck["uses"]}
+            if limit := next((words for code, words in OWN_LIMITS.items() if code in codes), None):
+                limited.setdefault(limit, []).append(names[cell["id"]])
+    if not limited:
         return None
-    return (
-        f"In {len(busy)} of {len(known)} cells the processors of this machine were the limit, not the storage. "
-        "Run it again when nothing else runs on it."
-    )
+    if len(limited) == 1:
+        [(limit, cells)] = limited.items()
+        which = f"{limit} were the limit" if limit == PROCESSORS else f"{limit} was the limit"
+        what = f"In {len(cells)} of {known} cells {which}, not the storage ({_first(cells)})."
+    else:
+        count = sum(map(len, limited.values()))
+        each = [f"{limit} in {len(cells)} ({_first(cells)})" for limit, cells in limited.items()]
+        what = f"In {count} of {known} cells the storage was not the limit, but {listed(each)}."
+    return f"{what} Run it again when nothing else runs on this machine."
+
+
+def _first(cells: list[str]) -> str:
+    """Name at most two of several cells."""
+    more = len(cells) - MOST_CELLS
+    return f"{'; '.join(cells[:MOST_CELLS])} and {more} more" if more > 0 else listed(cells)
 
 
 def caveats(decision: Decision, name: Name) -> Iterator[str]:

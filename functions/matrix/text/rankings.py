@@ -161,10 +161,10 @@ def _next(question: Question, best: Candidate, name: Name) -> str:
     mine, theirs = ranked_of(best)["value"], ranked_of(other)["value"]
     top, bottom = (mine, theirs) if question["higher_is_better"] else (theirs, mine)
     ratio = f" ×{ratio_words(top / bottom)}" if top > 0 and bottom > 0 else ""
-    return f"{_called(other, judged(question), name)}{ratio}{unclear(other) or unclear(best)}"
+    return f"{short_name(other, judged(question), name)}{ratio}{unclear(other) or unclear(best)}"
 
 
-def _called(candidate: Candidate, among: Sequence[Candidate], name: Name) -> str:
+def short_name(candidate: Candidate, among: Sequence[Candidate], name: Name) -> str:
     """Name a storage in short, with the first thing that tells it from others of its kind: `FSx OpenZFS (1024 GiB)`."""
     kind, _, details = name(candidate).partition(" (")
     alike = [each for each in among if name(each).partition(" (")[0] == kind]

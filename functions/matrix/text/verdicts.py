@@ -46,7 +46,8 @@ def lost_words(lost: Lost) -> str:
         case "failed":
             return f"not measured: {lost['reason']}"
         case "no-cell":
-            return "not measured: the run has no such cell"
+            whose = "the source has no such row" if lost.get("of_source") else "the run has no such cell"
+            return f"not measured: {whose}"
         case "as-written":
             return lost["reason"]
 

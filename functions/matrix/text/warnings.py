@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -196,10 +196,13 @@ class Kind:
         where = f"{points} points of {cells} cell{'s' if cells > 1 else ''}"
         return f"{where}, the worst is {warning_line(cell, worst)}"
 
-    @property
-    def brief(self) -> str:
-        """All of them in one short line: where, what it does to the result, and what to change."""
+    def brief(self, names: Mapping[str, str] | None = None) -> str:
+        """All of them in one short line: where, what it does to the result, and what to change.
+
+        `names` has what tables call a cell, by its id.
+        """
         cell, worst = self.warnings[0]
+        cell = (names or {}).get(cell, cell)
         points = [point for _, warning in self.warnings for point in warning.get("points") or []]
         cells = len({cell for cell, _ in self.warnings})
         where = f"{len(points)} points" if len(points) > 1 else f"{cells} cells" if cells > 1 else cell

@@ -7,9 +7,11 @@ from support.runs_for_reports import build_run, cell_of
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
+from matrix.published.runs import published_runs
 from matrix.published.yocto_run import yocto_run
 from matrix.terms.documents import summary as documents
 from matrix.text.decisions import decision_sentences, not_comparable, question_words
+from matrix.text.headlines import doubts
 from matrix.text.replication import shortage_words, shortage_words_of
 from matrix.text.risks import median_words, risk_words, why_median_words
 from matrix.text.verdicts import difference_words, lost_words, verdict_words
@@ -95,6 +97,36 @@ def candidate(**fields):
 )
 def test_every_code_has_words(kind, known):
     assert set(get_args(get_type_hints(kind)["code"])) == set(known)
+
+
+def test_what_a_source_did_not_publish_is_no_cell_of_a_run():
+    published = published_runs("p")["p-yocto"]
+    own = {**published, "environment": "aws"}
+
+    words = {
+        summary["environment"]: {
+            lost_words(candidate["lost"])
+            for question in decide(summary)["questions"]
+            for candidate in question["candidates"]
+            if candidate["lost"] and candidate["lost"]["code"] == "no-cell"
+        }
+        for summary in (published, own)
+    }
+
+    assert words == {
+        "published": {"not measured: the source has no such row"},
+        "aws": {"not measured: the run has no such cell"},
+    }
+
+
+def test_caveats_of_published_figures_call_a_cell_as_tables_do():
+    published = published_runs("p")["p-yocto"]
+
+    lines = doubts(published, decide(published), lambda candidate: candidate["storage"].partition(" (")[0], 9)
+
+    [copied] = [line for line in lines if "identical to the published 100-instance row" in line]
+    assert " at 200 × m6i.4xlarge: identical" in copied
+    assert [cell["id"] for cell in published["cells"] if any(cell["id"] in line for line in lines)] == []
 
 
 @pytest.mark.parametrize("code", RISKS)

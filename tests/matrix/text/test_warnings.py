@@ -198,14 +198,14 @@ def test_a_kind_in_brief_counts_its_points_and_names_the_field_to_change():
     several, other = kinds_of(run(a=[unsteady("p01", 12), unsteady("p02", 135)], b=[
         {"code": "of-samples", "samples": 1, "text": "caches were not dropped"}]))  # fmt: skip
 
-    assert several.brief == '2 points: repetitions differ (up to 135 %). Raise "repetitions", or set "launches": 3.'
-    assert other.brief == "b: caches were not dropped."
+    assert several.brief() == '2 points: repetitions differ (up to 135 %). Raise "repetitions", or set "launches": 3.'
+    assert other.brief() == "b: caches were not dropped."
 
 
 def test_advice_on_a_tool_that_was_the_limit_is_for_the_tool_that_was_used():
     bound = {"code": "tool-bound", "points": ["p01"], "metric": "files_per_s", "share": 0.85, "ceiling": 300.0}
 
-    of_engine, of_parallel = (kinds_of(run(a=[bound | {"tool": tool}]))[0].brief for tool in ("engine", "parallel"))
+    of_engine, of_parallel = (kinds_of(run(a=[bound | {"tool": tool}]))[0].brief() for tool in ("engine", "parallel"))
 
     assert of_engine.endswith(" Take instances with more or faster processors, or more of them.")
     assert of_parallel.endswith(" Use tool engine, where there is one, or more instances.")

@@ -84,9 +84,12 @@ def questions_of(
             _absent(cell, _placed(storages[_system(cell)], cell)) for cell in unmeasured if _belongs(cell, question)
         ]
         _rank(question, wanted)
+    lost: Lost = {"code": "no-cell"}
+    if summary.get("environment") == "published":
+        lost["of_source"] = True
     for family in families.values():
         for question in family.values():
-            _name_absences(question, list(family.values()))
+            _name_absences(question, list(family.values()), lost)
     yield from sorted(questions, key=lambda question: (question.workload, question.label, question.instances))
 
 
@@ -214,8 +217,8 @@ def _common(doubts: Sequence[Risk]) -> Risk:
     return fewest if fewest["count"] == most["count"] else {**fewest, "most": most["count"]}
 
 
-def _name_absences(question: Question, family: Sequence[Question]) -> None:
-    """Add each storage that was measured at another size of fleet but not here."""
+def _name_absences(question: Question, family: Sequence[Question], lost: Lost) -> None:
+    """Add each storage that was measured at another size of fleet but not here, `lost` says why."""
     # One that is left out was measured, too.
     here = {candidate.storage for candidate in question.candidates if candidate.tail is not None}
     elsewhere = [
@@ -234,7 +237,7 @@ def _name_absences(question: Question, family: Sequence[Question]) -> None:
         larger = [neighbour for neighbour in measured if neighbour[0] > question.instances][:1]
         question.absences.append(Absence(storage, tuple(smaller + larger), bool(smaller and larger)))
         if storage not in {candidate.storage for candidate in question.candidates}:
-            question.candidates.append(Candidate("", "", storage, "", None, None, None, None, {"code": "no-cell"}))
+            question.candidates.append(Candidate("", "", storage, "", None, None, None, None, lost))
 
 
 def _same_level(candidate: Candidate, question: Question) -> float:

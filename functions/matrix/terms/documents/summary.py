@@ -121,6 +121,8 @@ class Lost(TypedDict):
     """`left-out`: its source says that it is wrong; `quorum`: fewer instances ran than the cell asks for."""
     reason: NotRequired[str]
     """The error or the source's words."""
+    of_source: NotRequired[bool]
+    """Of `no-cell`, in published figures: the source has no such row."""
     ran: NotRequired[int]
     count: NotRequired[int]
     """Instances that ran, and that the cell asks for."""
