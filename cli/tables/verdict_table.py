@@ -1,8 +1,13 @@
 """The end of a run in twelve lines: how it ended, what to take, what may be wrong with that, what to do next."""
 
+import io
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -17,14 +22,24 @@ from matrix.text import rankings
 from matrix.text.endings import failed_words, state_words
 from matrix.text.headlines import busy_machine_words, caveats, headline
 
-# With the state, the answer, the heads of the table and what to do next these are twelve lines.
+MOST_LINES = 12
+# With the state, the answer, the heads of the table and what to do next these are twelve lines where none is broken.
 MOST_ROWS, MOST_CAVEATS = 5, 2
-# Where sentences take two lines.
 MOST_ROWS_NARROW, MOST_CAVEATS_NARROW = 4, 1
 # From so many columns on there is room for intervals and bottlenecks beside many comparisons.
 WIDE = 100
 IN_BRACKETS = re.compile(r" \([^)]*\)")
 LEFT_OUT_NARROW = ("Interval", "Bottleneck")
+CODES = re.compile("\x1b\\[[0-9;]*m")
+
+
+class Layout(NamedTuple):
+    """How much of a verdict is shown."""
+
+    rows: int
+    doubts: int
+    has_intervals: bool
+    """Whether the table of several comparisons has intervals and bottlenecks."""
 
 
 def show(console: Console, summary: SummaryDocument, *, flag: str, where: str | None = None) -> None:
@@ -33,39 +48,73 @@ def show(console: Console, summary: SummaryDocument, *, flag: str, where: str | 
     `flag` is the option that chooses its deployment in the commands to type next, `where` has the files of its results.
     """
     decision = summary.get("decision")
-    if decision and "as_written" not in decision:
-        _show_answer(console, summary, decision)
-    else:  # of an older version, or too damaged to be judged
-        result_tables.show(console, summary)
     run = " ".join(filter(None, [summary["run"], flag]))
-    console.print(f"Next: matrix report {run} --open", soft_wrap=True)
     files = f"; files: {where}" if where else ""
     is_cut = console.width < WIDE and decision is not None and len(decision["questions"]) > 1
     rest = "  (intervals, bottlenecks)" if is_cut and not where else ""
-    console.print(f"All:  matrix results {run} --all{files}{rest}", soft_wrap=True)
+    commands = f"Next: matrix report {run} --open", f"All:  matrix results {run} --all{files}{rest}"
+    if decision and "as_written" not in decision:
+        _show_answer(console, summary, decision, commands)
+    else:  # of an older version, or too damaged to be judged
+        result_tables.show(console, summary)
+    for command in commands:
+        _print_command(console, command)
 
 
-def _show_answer(console: Console, summary: SummaryDocument, decision: Decision) -> None:
+def _show_answer(console: Console, summary: SummaryDocument, decision: Decision, commands: Sequence[str]) -> None:
     names = brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"])
-    is_wide = console.width >= WIDE
-    terminal.print_wrapped(console, _state(summary))
 
     def name(candidate: Candidate) -> str:
         return names[candidate["file_system"]]
 
-    answer = headline(decision, name)
-    terminal.print_wrapped(console, Text(answer, "bold"))
     failed = failed_words(summary)
-    most = (MOST_CAVEATS if is_wide else MOST_CAVEATS_NARROW) - bool(failed)
     busy = busy_machine_words(summary, decision, name)
-    doubts = [*([busy] if busy else []), *caveats(decision, name)][:most]
-    taken = sum(len(line) > console.width for line in (answer, *doubts))
-    most_rows = MOST_ROWS if is_wide else MOST_ROWS_NARROW - taken
-    _show_ranking(console, summary, decision, name, most_rows, is_wide=is_wide)
-    for caveat in doubts:
-        terminal.print_wrapped(console, Text(caveat, "yellow"))
-    for line in [*left_behind_lines(summary), *([failed] if failed else [])]:
+    doubts = [*([busy] if busy else []), *caveats(decision, name)]
+    is_wide = console.width >= WIDE
+    most_doubts = (MOST_CAVEATS if is_wide else MOST_CAVEATS_NARROW) - bool(failed)
+
+    def draw(onto: Console, layout: Layout) -> None:
+        terminal.print_wrapped(onto, _state(summary))
+        terminal.print_wrapped(onto, Text(headline(decision, name), "bold"))
+        _show_ranking(onto, summary, decision, name, layout, is_wide=is_wide)
+        for doubt in doubts[: layout.doubts]:
+            terminal.print_wrapped(onto, Text(doubt, "yellow"))
+        if failed:
+            terminal.print_wrapped(onto, Text(failed, "red"))
+
+    taken = sum(_height(console, partial(_print_command, command=command)) for command in commands)
+    layouts = list(_layouts(is_wide=is_wide, most_doubts=most_doubts))
+    fits = (each for each in layouts if _height(console, partial(draw, layout=each)) + taken <= MOST_LINES)
+    draw(console, next(fits, layouts[-1]))
+    # What may still cost money is shown however long the list is.
+    for line in left_behind_lines(summary):
         terminal.print_wrapped(console, Text(line, "red"))
+
+
+def _layouts(*, is_wide: bool, most_doubts: int) -> Iterator[Layout]:
+    """Yield what may be shown, the most first: intervals and bottlenecks are left out before rows, then caveats."""
+    most_rows = MOST_ROWS if is_wide else MOST_ROWS_NARROW
+    if is_wide:
+        yield Layout(most_rows, most_doubts, has_intervals=True)
+    for doubts in range(most_doubts, -1, -1):
+        for rows in range(most_rows, 0, -1):
+            yield Layout(rows, doubts, has_intervals=False)
+
+
+def _height(console: Console, draw: Callable[[Console], None]) -> int:
+    """Count the lines that something takes on a console."""
+    trial = Console(file=io.StringIO(), width=console.width, force_terminal=console.is_terminal, no_color=True)
+    with trial.capture() as drawn:
+        draw(trial)
+    lines = [CODES.sub("", line).rstrip() for line in drawn.get().splitlines()]
+    if not console.is_terminal:
+        return len(lines)
+    # A terminal breaks what is wider than it.
+    return sum(max(1, math.ceil(cell_len(line) / console.width)) for line in lines)
+
+
+def _print_command(console: Console, command: str) -> None:
+    console.print(command, soft_wrap=True)
 
 
 def _state(summary: SummaryDocument) -> Text:
@@ -80,7 +129,7 @@ def _show_ranking(
     summary: SummaryDocument,
     decision: Decision,
     name: rankings.Name,
-    most_rows: int,
+    layout: Layout,
     *,
     is_wide: bool,
 ) -> None:
@@ -89,13 +138,14 @@ def _show_ranking(
         return
     if len(questions) == 1:
         whole = rankings.ranking(summary, decision, questions[0], name)
-        console.print(_drawn(whole._replace(rows=whole.rows[:MOST_ROWS])))
+        console.print(_drawn(whole._replace(rows=whole.rows[: layout.rows])))
     else:
-        some = rankings.largest(questions, most_rows)
+        some = rankings.largest(questions, layout.rows)
         table = rankings.best_of_each(summary, decision, some, name, of=len(questions))
         if not is_wide:  # no room for what tells two storages of a kind apart
             table = table._replace(rows=[[*row[:-1], IN_BRACKETS.sub("", row[-1])] for row in table.rows])
-        console.print(_drawn(table, without=() if is_wide else LEFT_OUT_NARROW, gap=2 if is_wide else 1))
+        without = () if layout.has_intervals else LEFT_OUT_NARROW
+        console.print(_drawn(table, without=without, gap=2 if is_wide else 1))
 
 
 def _drawn(table: rankings.Table, *, without: Sequence[str] = (), gap: int = 2) -> TextTable:

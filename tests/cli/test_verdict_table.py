@@ -48,6 +48,33 @@ def test_a_verdict_has_at_most_twelve_lines_and_begins_with_the_answer(width):
         assert CODES.sub("", lines[0]).startswith(("✓", "✗", "Figures of others: 29 of 55 cells"))
 
 
+# The labels of events/local-all-storages.json.
+LONG_LABELS = (
+    ("metadata", "phase open-read, threads 2, directories own, sync each"),
+    ("metadata", "phase stat, threads 2, directories own, sync each"),
+    ("read", "access sequential, threads 2, pages per request 128"),
+    ("touch", "threads 2, directories own, sync each"),
+    ("command build", "jobs 2"),
+)
+
+
+@pytest.mark.parametrize("environment", ["aws", "emulated"])
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_a_verdict_of_long_labels_has_no_more_lines(width, environment):
+    summary = run_of(FIVE_SIZES, environment=environment)
+    for cell in summary["cells"]:
+        if environment == "emulated":
+            cell["storage"]["emulated"] = True
+    for question, (workload, label) in zip(summary["decision"]["questions"], LONG_LABELS, strict=True):
+        question |= {"workload": workload, "label": label, "fleet": "2 × m6i.large"}
+
+    lines = [CODES.sub("", line).rstrip() for line in shown(summary, width, is_terminal=True)]
+
+    assert max(map(len, lines)) <= width
+    assert len(lines) <= 12
+    assert any("EFS bursting" in line for line in lines[2:])  # at least one comparison is shown
+
+
 def test_the_only_comparison_is_ranked_with_intervals_costs_and_bottlenecks():
     lines = shown(run_of({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, AT_MOST))
 
