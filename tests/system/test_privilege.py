@@ -228,7 +228,8 @@ def test_every_storage_is_in_these_runs():
     measured = {each["type"] for each in (*EVERY_MOUNT, STORAGES[3], EXPRESS, SERVER, LOCAL_DISK)}
 
     # An NFS server that exists is not AWS's: nobody makes a call for it.
-    assert measured == MODELS.keys() - {"nfs"}
+    missing = MODELS.keys() - {"nfs"} - measured
+    assert not missing, f"put {sorted(missing)} into EVERY_MOUNT, or another run of tests/system/test_privilege.py"
 
 
 def test_aws_would_have_accepted_every_request_of_runs_on_every_storage(cloud: Cloud, made: list[exchanges.Exchange]):

@@ -1,6 +1,7 @@
 """What makes a point the same as another: every field of every workload is in its key, or there is a reason."""
 
 import json
+from pathlib import Path
 
 import pytest
 from support.matrices import BUILD, COMMAND, DD, EXPORT, FIO, METADATA, OBJECTS, READ, THROUGHPUT, TPS, TRANSFER, YOCTO
@@ -16,6 +17,7 @@ WHOLE = [
     OBJECTS | {"operation": "mix", "mix": {"get": 5, "list": 3, "delete": 2}, "objectSize": "64MiB"},
     COMMAND | {"metrics": {"tps": TPS}, "primaryMetric": "tps", "objectSize": "8KiB"},
 ]  # fmt: skip
+FILE = Path(__file__).name
 BASES = {base["type"]: base for base in WHOLE}
 # Another value for each field; SPECIAL has those of fields that differ by workload.
 OTHERS = {
@@ -66,8 +68,11 @@ FIELDS = [(kind, field.alias or name) for kind, model in MODELS.items() for name
 
 @pytest.mark.parametrize(("kind", "field"), [each for each in FIELDS if each[1] != "type"])
 def test_a_field_that_changes_what_is_measured_is_in_the_key(kind, field):
+    assert kind in BASES, f"write a whole document of the workload {kind} into WHOLE of tests/matrix/answer/{FILE}"
     base = BASES[kind]
-    assert (kind, field) in SPECIAL or field in OTHERS, "a new field: give it another value here"
+    assert (kind, field) in SPECIAL or field in OTHERS, (
+        f"write another value of {field} of {kind} into OTHERS or SPECIAL of tests/matrix/answer/{FILE}"
+    )
     changed = base | {field: SPECIAL.get((kind, field), OTHERS.get(field))}
 
     is_apart = not keys(base) & keys(changed)

@@ -74,8 +74,37 @@ def test_every_field_is_documented_with_its_default(page, title):
             assert example == f"`{json.dumps(field.examples[0])}`", name
 
 
-def test_the_tables_of_the_format_page_are_those_of_the_models_and_metrics():
-    assert format_tables.page(FORMAT) == FORMAT, "run: make schema"
+@pytest.mark.parametrize("page", format_tables.PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_what_pages_repeat_of_models_metrics_and_matrices_is_as_make_schema_writes_it(page):
+    text = page.read_text(encoding="utf-8")
+
+    assert format_tables.written(page) == text, "run: make schema"
+
+
+def test_a_page_without_markers_would_repeat_nothing():
+    for page in format_tables.PAGES:
+        names = {found["name"] for found in format_tables.MARKERS.finditer(page.read_text(encoding="utf-8"))}
+        assert names == format_tables.LISTS[page.relative_to(ROOT).as_posix()].keys(), page
+
+
+def test_a_matrix_for_this_machine_of_which_nobody_has_written_is_in_the_table_by_itself(tmp_path):
+    document = {
+        "storage": [{"type": "efs"}, {"type": "ebs"}, {"type": "efs"}],
+        "workload": [{"type": "touch"}],
+        "fleet": [{"count": 1}, {"count": 4}],
+    }
+    for name in ("local-new.json", "local-demo.json"):
+        (tmp_path / name).write_text(json.dumps(document))
+
+    table = format_tables.matrices_table(tmp_path)
+
+    assert "| `local-new.json` | efs, ebs | touch | 1, 4 |" in table
+    assert "local-demo" not in table
+
+
+def test_a_type_without_a_page_is_answered_by_the_name_of_the_page():
+    with pytest.raises(AssertionError, match=r"write docs/storages/new\.md, which begins with a line: # `new`: what"):
+        format_tables.title_of("storages", "new")
 
 
 def test_each_metric_is_in_the_table_with_the_workloads_that_have_it():
@@ -188,7 +217,9 @@ def test_a_matrix_in_events_is_good_within_its_budget_and_documented(path):
 
     assert matrix.name == path.stem
     assert matrix.budget_usd is None or planned.cost.expected <= matrix.budget_usd
-    assert f"`{path.name}`" in (DOCS / "matrices.md").read_text(encoding="utf-8")
+    assert f"`{path.name}`" in (DOCS / "matrices.md").read_text(encoding="utf-8"), (
+        f"write a row for {path.name} in docs/matrices.md, or run `make schema` if it is for this machine"
+    )
     assert (path.parent / json.loads(text)["$schema"]).resolve() == ROOT / "docs" / "matrix.schema.json"
     jsonschema.validate(json.loads(text), json.loads(schema_text()))
 
