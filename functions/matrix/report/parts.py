@@ -11,7 +11,7 @@ from matrix.report.heat_map import question_id
 from matrix.report.html import Figure, Head, Markup, details, join, table, tag
 from matrix.report.origin import origin
 from matrix.report.page_table import page_table
-from matrix.report.ranking import rankings
+from matrix.report.ranking import rankings, usd_figure
 from matrix.report.view import View
 from matrix.samples.provenance import lines
 from matrix.tables.failed_table import FLEET, STATE, STORAGE, WHY, WORKLOAD, failed_table
@@ -19,12 +19,11 @@ from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.other_metrics import other_metrics_table
 from matrix.tables.percentiles import Medium, percentile_tables
 from matrix.tables.table import RunTable
-from matrix.terms.documents.summary import PointCost, Question
+from matrix.terms.documents.summary import Question
 from matrix.terms.figures import (
     ABSENT,
     NOT_CARRIED_NOTE,
     Column,
-    cost_words,
     interval_words,
     quantity,
 )
@@ -34,7 +33,7 @@ from matrix.terms.verdicts import ranked_of, winner
 from matrix.text.decisions import NEAR, question_words, sale_note
 from matrix.text.glossary import GLOSSARY
 from matrix.text.headlines import BEST_MEASURED, claim, doubts
-from matrix.text.rankings import OPEN, cost_unit, level_words
+from matrix.text.rankings import OPEN, cost_unit, interval_of, level_words
 from matrix.text.risks import risks_words
 from matrix.text.verdicts import verdict_words
 from matrix.text.warnings import every_warning, kinds_of, of_run
@@ -164,33 +163,18 @@ def _answer_rows(view: View, question: Question, column: Column) -> Iterator[tup
     is_priced = bool(cost_unit(question, view.decision))
     is_alone = sum(not candidate["lost"] for candidate, _ in measured) == 1
     for candidate, ranked in sorted(measured, key=lambda pair: pair[1]["value"], reverse=question["higher_is_better"]):
-        cost, low, high = candidate["cost"], ranked["low"], ranked["high"]
-        between = f"{column.write(low)} – {column.write(high)}" if low is not None and high is not None else ABSENT
+        cost = candidate["cost"] if is_priced else None
         row = (
             f"{'★ ' if view.takes(question, candidate) else ''}{candidate['storage'].removesuffix(f' {NOT_AWS}')}",
             Figure(column.write(ranked["value"]), ranked["value"]),
-            between,
-            Figure(_cost(cost), cost["usd"]) if cost and is_priced else ABSENT,
-            *(_filled(cost if is_priced else None, times) for times in (1, SPREAD)),
+            interval_of(candidate, column),
+            *(usd_figure(cost, times=times) for times in (None, 1, SPREAD)),
             verdict_words(candidate, is_alone=is_alone)
             + ("; nothing is both cheaper and faster" if candidate["on_front"] and is_priced else ""),
             ceiling_of(view, candidate["cell"]),
             risks_words(candidate["risks"], question["unit"]) or ABSENT,
         )
         yield view.called(candidate), row
-
-
-def _filled(cost: PointCost | None, times: int) -> Figure | str:
-    """Write what a build costs with its share of filling the cache, where each instance builds so many times."""
-    filling = cost.get("filling") if cost else None
-    if cost is None or not filling:
-        return ABSENT
-    usd = cost["usd"] + filling["usd"] / (filling["builds"] * times)
-    return Figure(_cost({**cost, "usd": usd}), usd)
-
-
-def _cost(cost: PointCost) -> str:
-    return f"{'at least ' if cost['missing'] else ''}{cost_words(cost).replace('$', '')}"
 
 
 # --- all figures ------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from matrix.report.html import Figure, Markup, join, packed, tag, zipped
 from matrix.report.neighbours import Absent, absences
 from matrix.report.view import View
 from matrix.terms.documents.summary import Candidate, PointCost, Question
-from matrix.terms.figures import ABSENT, Column, cost_words, interval_words, number, quantity
+from matrix.terms.figures import ABSENT, Column, bounded_cost_words, interval_words, number, quantity
 from matrix.terms.metrics import metric_title
 from matrix.terms.verdicts import judged, ranked_of, winner
 from matrix.text.decisions import limit_words, open_words
@@ -77,7 +77,7 @@ def _verdict(view: View, question: Question, absent: Sequence[Absent]) -> Iterat
         return
     yield tag("p", f"{_headline(view, question, chosen, absent)}.", class_="headline")
     figure, cost = ranked_of(chosen), chosen["cost"]
-    usd = f", {_usd_words(cost)} per {cost['per']}" if cost and cost_unit(question, view.decision) else ""
+    usd = f", {bounded_cost_words(cost)} per {cost['per']}" if cost and cost_unit(question, view.decision) else ""
     behind = _beside(view, question, chosen)
     yield tag("p", tag("b", quantity(figure["value"], question["unit"])),
               f" {_named(question, figure['level'])}{usd}. {behind}", class_="number")  # fmt: skip
@@ -188,28 +188,34 @@ def _columns(view: View, question: Question, column: Column) -> list[Written]:
     def value(each: Candidate) -> Figure:
         return Figure(f"{column.write(ranked_of(each)['value'])}{unclear(each)}", ranked_of(each)["value"])
 
+    def usd(each: Candidate) -> Figure | str:
+        return usd_figure(each["cost"])
+
+    def filled(each: Candidate) -> Figure | str:
+        return usd_figure(each["cost"], times=1)
+
     columns: list[Written] = [
         (column.head(f"P{level:g}"), "figure value", value),
         (interval_words(ranked), "figure", lambda each: interval_of(each, column)),
-        *([(f"USD per {per}", "figure", _usd), ("With cache fill", "figure", _filled)] if per else []),
+        *([(f"USD per {per}", "figure", usd), ("With cache fill", "figure", filled)] if per else []),
         ("Bottleneck", None, lambda each: bottleneck_of(view.summary, each)),
     ]
     return [each for each in columns if any(each[2](candidate) != ABSENT for candidate in ranked)]
 
 
-def _usd(candidate: Candidate) -> Figure | str:
-    cost = candidate["cost"]
-    return Figure(_usd_words(cost).replace("$", ""), cost["usd"]) if cost else ABSENT
+def usd_figure(cost: PointCost | None, *, times: int | None = None) -> Figure | str:
+    """Write a cost in dollars; with `times` with its share of filling a cache for so many builds on each instance.
 
-
-def _filled(candidate: Candidate) -> Figure | str:
-    """Write what one build costs with the filling of its cache."""
-    cost = candidate["cost"]
-    filling = cost.get("filling") if cost else None
-    if cost is None or not filling:
+    A dash where the cost is not known, or no cache was filled.
+    """
+    if cost is None:
         return ABSENT
-    usd = cost["usd"] + filling["usd"] / filling["builds"]
-    return Figure(_usd_words({**cost, "usd": usd}).replace("$", ""), usd)
+    if times is not None:
+        filling = cost.get("filling")
+        if not filling:
+            return ABSENT
+        cost = {**cost, "usd": cost["usd"] + filling["usd"] / (filling["builds"] * times)}
+    return Figure(bounded_cost_words(cost).replace("$", ""), cost["usd"])
 
 
 def _line_words(view: View, question: Question, ranked: Sequence[Candidate]) -> str:
@@ -222,7 +228,7 @@ def _line_words(view: View, question: Question, ranked: Sequence[Candidate]) -> 
 
 
 def _tail(view: View, question: Question, candidate: Candidate) -> float | None:
-    """The median, where what is ranked is the slow end and no interval is known."""
+    """The median, where a tail percentile ranks and no interval is known."""
     entry = view.points.get((candidate["cell"], candidate["point"], question["metric"]))
     if entry is None or question.get("why_median") or ranked_of(candidate)["low"] is not None:
         return None
@@ -243,10 +249,6 @@ def _measured(
     bar = _bar(f"level-{level_of(ratio) if ratio else 0}", ranked["value"], most, ends)
     name = f"{'★ ' if view.takes(question, candidate) else ''}{view.called(candidate)}"
     return _row(name, bar, [_cell(write(candidate), kind, head) for head, kind, write in columns])
-
-
-def _usd_words(cost: PointCost) -> str:
-    return f"{'at least ' if cost['missing'] else ''}{cost_words(cost)}"
 
 
 def _ghost(ghost: Absent, most: float, column: Column, width: str) -> Markup:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 PERCENTILES = ("p0", "p50", "p75", "p90", "p98", "p100")
-# Of rates: the best, the median, three steps towards the slow end, the slowest.
+# Of rates: the best, the median, three percentiles of the tail, the slowest.
 RATE_PERCENTILES = ("p100", "p50", "p25", "p10", "p2", "p0")
 # Those that only rates have.
 SLOW_OF_RATES = ("p2", "p10", "p25")
@@ -189,6 +189,11 @@ def cost_words(cost: Mapping[str, Any]) -> str:
     """Write a cost as its document has it: `$1.58`; `about $0.0083` where it rests on an assumption."""
     usd = cost["usd"]
     return f"about ${float(f'{usd:.2g}'):,.15g}" if cost.get("is_assumed") else money(usd)
+
+
+def bounded_cost_words(cost: Mapping[str, Any]) -> str:
+    """Write a cost where nothing beside it names what is missing: `at least $1.58` where a price is."""
+    return f"{'at least ' if cost['missing'] else ''}{cost_words(cost)}"
 
 
 def times(ratio: float) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from matrix.terms.ceilings import limit_words
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
-from matrix.terms.figures import ABSENT, Column, cost_words, interval_words, quantity
+from matrix.terms.figures import ABSENT, Column, bounded_cost_words, interval_words, quantity
 from matrix.terms.verdicts import expected_ahead, is_open, judged, ranked_of, taken, winner
 
 TAKE, OPEN = "★", "n.s."
@@ -34,7 +34,7 @@ def ranking(summary: SummaryDocument, decision: Decision, question: Question, na
             f"{mark(each, question, decision)}{name(each)}",
             f"{column.write(ranked_of(each)['value'])}{unclear(each)}",
             interval_of(each, column),
-            cost_words(each["cost"]).replace("$", "") if per and each["cost"] else ABSENT,
+            bounded_cost_words(each["cost"]).replace("$", "") if per and each["cost"] else ABSENT,
             bottleneck_of(summary, each),
         ]
         for each in ranked
@@ -74,7 +74,7 @@ def best_of_each(
                 else f"{mark(best, question, decision)}{name(best)}",
                 f"{level_words(question)} {quantity(ranked_of(best)['value'], question['unit'])}",
                 interval_of(best, column),
-                cost_words(best["cost"]) if is_priced and best["cost"] else ABSENT,
+                bounded_cost_words(best["cost"]) if is_priced and best["cost"] else ABSENT,
                 bottleneck_of(summary, best),
                 _next(question, best, name),
             ]

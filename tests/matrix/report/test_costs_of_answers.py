@@ -1,0 +1,36 @@
+"""What a result costs, in every table of an answer."""
+
+import re
+
+import pytest
+from support.runs_for_reports import TWO_STORAGES, build_run
+
+from matrix.answer.costs import Bill
+from matrix.answer.decision import decide
+from matrix.report.markdown import to_markdown
+from matrix.report.page import render
+
+
+@pytest.fixture
+def lower_bounds():
+    """A run whose costs lack the price of requests, so that they are lower bounds."""
+    summary, results, plan = build_run(TWO_STORAGES)
+    decision = decide(summary, results=results, bill=Bill.of(plan, None))
+    for question in decision["questions"]:
+        for candidate in question["candidates"]:
+            candidate["cost"] |= {"missing": "requests", "usd": 12.5}
+    return summary | {"decision": decision}
+
+
+def test_a_table_in_markdown_says_that_a_cost_is_a_lower_bound(lower_bounds):
+    costs = re.findall(r"\| ([^|]*12\.50)[^|]*\|", to_markdown(lower_bounds))
+
+    assert len(costs) == 2
+    assert set(costs) <= {"at least 12.50", "at least $12.50"}
+
+
+def test_both_tables_of_the_page_say_that_a_cost_is_a_lower_bound(lower_bounds):
+    costs = re.findall(r"<td[^>]*>([^<]*12\.50)</td>", render(lower_bounds))
+
+    # Two comparisons of two storages, in the answer and below each comparison.
+    assert costs == ["at least 12.50"] * 8
