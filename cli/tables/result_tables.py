@@ -9,11 +9,14 @@ from cli.messages import terminal
 from cli.tables import answer_tables
 from cli.tables.text_table import TextTable, grouped
 from matrix.input.storage_names import brief_names
+from matrix.tables import earlier_runs
 from matrix.tables.bottleneck_table import BOTTLENECK, CELL, EVIDENCE, NEXT, bottleneck_table
+from matrix.tables.earlier_runs import earlier_runs_table
 from matrix.tables.failed_table import STATE, WHY, failed_table
 from matrix.tables.highest_rates import HIGHEST, INSTANCES, LIMIT, POINT, STORAGE, highest_rates_table
 from matrix.tables.percentiles import SUBJECTS, Medium, Name, percentile_tables
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
+from matrix.terms import directories, layers
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, latency, number
 from matrix.terms.layers import far_layers, layer_sentence
@@ -54,8 +57,10 @@ def show(console: Console, summary: SummaryDocument) -> None:
         console.print()
         console.print(Text(NOT_CARRIED_NOTE))
     show_ceilings(console, summary)
+    show_directories(console, summary)
     show_layers(console, summary)
     show_failed(console, summary)
+    show_earlier_runs(console, summary)
     show_warnings(console, summary)
     if note := ENVIRONMENT_NOTES.get(str(summary.get("environment"))):
         console.print()
@@ -108,13 +113,24 @@ def show_ceilings(console: Console, summary: SummaryDocument) -> None:
         console.print(Text(f"  {sentence}", "yellow"))
 
 
+def show_directories(console: Console, summary: SummaryDocument) -> None:
+    """Print what one directory for all workers costs, where both was measured."""
+    shared = list(directories.shared_directories(summary))
+    if not shared:
+        return
+    console.print()
+    console.print(Text(directories.TITLE, "bold"))
+    for each in shared:
+        terminal.print_wrapped(console, Text.assemble("  ", (each.cell, "cyan"), f": {each.sentence}"))
+
+
 def show_layers(console: Console, summary: SummaryDocument) -> None:
     """Print where most lies between what programs asked for and what the storage saw: a cache, or amplification."""
     far = far_layers(summary)
     if not far:
         return
     console.print()
-    console.print(Text("What each layer saw of the work", "bold"))
+    console.print(Text(layers.TITLE, "bold"))
     for cell, label, layer in far[:MOST_EXAMPLES]:
         line = Text.assemble("    ", (cell, "cyan"), f", {label}: {layer_sentence(layer)}")
         terminal.print_wrapped(console, line)
@@ -140,12 +156,12 @@ def _percentiles(summary: SummaryDocument, width: int) -> Iterator[TextTable]:
     points = list(judged_metrics(cells))
     for built in percentile_tables(points, name, Medium.TERMINAL):
         yield grouped(built, gap=gap, most_rows=MOST_ROWS)
-        apart = directions([row.about for row in built.rows if row.about], name)
+        apart = reads_and_writes([row.about for row in built.rows if row.about], name)
         if apart.rows:
             yield grouped(apart, gap=gap, most_rows=MOST_ROWS)
 
 
-def directions(points: Iterable[Measured], name: Name) -> RunTable:
+def reads_and_writes(points: Iterable[Measured], name: Name) -> RunTable:
     """Build fio's rates and latencies of reads, writes and syncs apart, medians over the samples."""
     rows = []
     for each in points:
@@ -187,6 +203,17 @@ def show_failed(console: Console, summary: SummaryDocument) -> None:
     for cell, state, why in failed:
         reason = shortened(state if why == ABSENT else why)
         terminal.print_wrapped(console, Text.assemble("  ", (cell, "bold"), ": ", reason))
+
+
+def show_earlier_runs(console: Console, summary: SummaryDocument) -> None:
+    """Name each cell whose result is an earlier run's, or of which one has left samples."""
+    table = earlier_runs_table(summary)
+    if not table.rows:
+        return
+    console.print()
+    console.print(Text(table.title, "bold"))
+    for cell, what in table.texts(earlier_runs.CELL, earlier_runs.WHAT):
+        terminal.print_wrapped(console, Text.assemble("  ", (cell, "cyan"), f": {what}"))
 
 
 def shortened(reason: str) -> str:

@@ -3,7 +3,7 @@
 from matrix.report.html import Figure, Markup, details, table, tag
 from matrix.report.view import View
 from matrix.terms.figures import ABSENT, number
-from matrix.terms.layers import all_layers, far_layers, is_far, layer_sentence
+from matrix.terms.layers import TITLE, all_layers, far_layers, is_far, layer_sentence
 
 MOST_SENTENCES = 12
 READS = (
@@ -30,7 +30,7 @@ def layers(view: View) -> Markup | None:
     heads = ("Cell", "Point", "Way", "Counted", "Layers", "Asked", "Seen", "Ratio", "Between them")
     return tag(
         "section",
-        tag("h2", "What each layer saw of the work"),
+        tag("h2", TITLE),
         tag("p", READS, class_="quiet"),
         tag("ul", *sentences) if sentences else tag("p", "Nowhere was more or less seen than was asked for."),
         details(f"All {len(rows)} ratios", table(heads, rows, caption="Asked and seen, by layer", class_="many")),

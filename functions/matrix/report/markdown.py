@@ -6,6 +6,7 @@ from matrix.input.storage_names import cell_names
 from matrix.report.markdown_table import markdown_table
 from matrix.run import receipt_text
 from matrix.tables.bottleneck_table import BOTTLENECK, CELL, EVIDENCE, NEXT, OTHERS, bottleneck_table
+from matrix.tables.earlier_runs import earlier_runs_table
 from matrix.tables.failed_table import WHY, failed_table
 from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.percentiles import Medium, percentile_tables
@@ -16,6 +17,7 @@ from matrix.terms.figures import (
     NOT_CARRIED_NOTE,
     instant,
 )
+from matrix.terms.layers import TITLE as LAYERS
 from matrix.terms.layers import far_layers, layer_sentence
 from matrix.terms.markdown_text import inline, table_line
 from matrix.terms.measured import judged_metrics
@@ -133,7 +135,7 @@ def _layers(summary: SummaryDocument) -> str:
         f"- `{cell}`, {inline(label)}: {inline(layer_sentence(layer))}" for cell, label, layer in far[:MOST_LAYERS]
     ]
     more = [f"- and {len(far) - MOST_LAYERS} more, in the report"] if len(far) > MOST_LAYERS else []
-    return "\n".join(["## What each layer saw of the work", "", *lines, *more]) if lines else ""
+    return "\n".join([f"## {LAYERS}", "", *lines, *more]) if lines else ""
 
 
 def _markdown_failed(summary: SummaryDocument) -> str:
@@ -148,19 +150,5 @@ def _markdown_warnings(summary: SummaryDocument) -> str:
 
 def _markdown_resumed(summary: SummaryDocument) -> str:
     """Say which results are an earlier run's, and where earlier runs have left samples of cells measured again."""
-    rows = [
-        table_line([f"`{cell['id']}`", f"result of run `{cell['taken_from']['run']}`"])
-        for cell in summary.get("cells", [])
-        if cell.get("taken_from")
-    ]
-    rows += [
-        table_line(
-            [
-                f"`{cell['id']}`",
-                f"{attempt['instances']} instances uploaded samples to `{attempt['prefix']}`; not used here",
-            ]
-        )
-        for cell in summary.get("cells", [])
-        for attempt in cell.get("attempts") or []
-    ]
-    return "\n".join(["## From earlier runs", "", "| Cell | What |", "| --- | --- |", *rows]) if rows else ""
+    table = earlier_runs_table(summary)
+    return "\n".join([f"## {table.title}", "", *markdown_table(table)]) if table.rows else ""

@@ -70,6 +70,7 @@ def render(
         tag("section", tag("h2", "All figures"), *figures, id="tables", class_=turned),
         parts.warnings(view),
         parts.failed(view),
+        parts.earlier_runs(view),
         drawn,
         receipt_island.section(island),
         parts.provenance(view),

@@ -14,6 +14,7 @@ from matrix.report.page_table import page_table
 from matrix.report.ranking import rankings, usd_figure
 from matrix.report.view import View
 from matrix.samples.provenance import lines
+from matrix.tables.earlier_runs import earlier_runs_table
 from matrix.tables.failed_table import FLEET, STATE, STORAGE, WHY, WORKLOAD, failed_table
 from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.other_metrics import other_metrics_table
@@ -289,6 +290,16 @@ def failed(view: View) -> Markup:
     rows = [(storage, workload, ", ".join(fleets), *ends) for (storage, workload, *ends), fleets in alike.items()]
     heads = (STORAGE, WORKLOAD, f"{FLEET}s", STATE, WHY)
     return tag("section", tag("h2", built.title), table(heads, rows, caption=WHY), id="failed")
+
+
+def earlier_runs(view: View) -> Markup:
+    """Cells whose result is an earlier run's, or of which one has left samples; nothing of a run that began anew."""
+    built = earlier_runs_table(view.summary)
+    return (
+        tag("section", tag("h2", built.title), page_table(built, class_="prose"), id="earlier")
+        if built.rows
+        else Markup("")
+    )
 
 
 # --- origin -----------------------------------------------------------------------------------------------------------

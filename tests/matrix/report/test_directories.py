@@ -1,8 +1,12 @@
 """One directory for all workers, beside one for each: said where both were measured."""
 
+import io
+
 import pytest
+from rich.console import Console
 from support.cli_documents import summary_document
 
+from cli.tables.result_tables import show_directories
 from matrix.report import page
 from matrix.report.markdown import to_markdown
 from matrix.terms.directories import WHY, shared_directories
@@ -27,7 +31,7 @@ def measured(*points):
     return summary | {"cells": cells}
 
 
-def test_what_one_directory_costs_is_said_on_the_page_and_in_markdown():
+def test_what_one_directory_costs_is_said_on_the_page_in_markdown_and_in_the_terminal():
     summary = measured(point("shared", 100.0, 95.0, 105.0), point("own", 400.0, 380.0, 420.0))
 
     [shared] = shared_directories(summary)
@@ -37,6 +41,9 @@ def test_what_one_directory_costs_is_said_on_the_page_and_in_markdown():
     )
     assert f"- `c0`: {shared.sentence}" in to_markdown(summary)
     assert shared.sentence in page.render(summary)
+    console = Console(file=io.StringIO(), width=200)
+    show_directories(console, summary)
+    assert shared.sentence in " ".join(console.file.getvalue().split())
 
 
 @pytest.mark.parametrize(
