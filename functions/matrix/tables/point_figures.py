@@ -149,8 +149,11 @@ def shown_figures(measured: Sequence[Measured], *, are_brief: bool) -> list[Poin
     return [*(percentile_figure(name, first.name, first.unit) for name in names), *others]
 
 
+_PERCENTILES = tuple(map(percentile_figure, (*PERCENTILES, *SLOW_OF_RATES)))
+
+
 def _in_csv() -> Iterator[PointFigure]:
-    yield from map(percentile_figure, (*PERCENTILES, *SLOW_OF_RATES))
+    yield from _PERCENTILES
     yield from FIGURES
 
 
