@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any
 
 from matrix.answer.costs import Bill
@@ -15,7 +16,8 @@ from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import PERCENTILES, SLOW_OF_RATES
-from matrix.terms.names import fleet_that_ran, point_labels, primary_metric
+from matrix.terms.measured import measured
+from matrix.terms.names import fleet_that_ran
 from matrix.terms.sameness import cell_key
 from matrix.terms.sentences import error_text
 
@@ -61,15 +63,14 @@ def rows_of(origin: Origin, result: ResultDocument, bill: Bill | None) -> Iterat
 
     `is_primary` marks the metric that its point is judged by. Costs stand in each row where a bill is there.
     """
-    labels = point_labels(result["points"])
     cell = _of_cell(origin, result, bill)
     rows: list[Row] = []
-    for point in result["points"]:
-        of_point = {**cell, **_of_point(result, point, labels[point["id"]], bill)}
-        primary = primary_metric(point)
+    for _, metrics in groupby(measured([result]), key=lambda each: each.point["id"]):
+        first, *others = metrics
+        of_point = {**cell, **_of_point(result, first.point, first.label, bill)}
         rows += [
-            {**of_point, **_of_metric(name, metric), "is_primary": primary is not None and name == primary[0]}
-            for name, metric in point["metrics"].items()
+            {**of_point, **_of_metric(each.name, each.metric), "is_primary": each.is_judged}
+            for each in (first, *others)
         ]
     for row in rows or [{**cell, "is_primary": True}]:
         yield {name: value for name, value in row.items() if value not in (None, "")}
