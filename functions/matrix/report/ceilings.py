@@ -12,7 +12,7 @@ from matrix.terms.ceilings import bottlenecks, limit_words
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.watched import MetricSeries
-from matrix.terms.figures import ABSENT, instant
+from matrix.terms.figures import instant
 from matrix.terms.names import fleet_label, workload_words
 from matrix.text.bottlenecks import (
     TITLE,
@@ -71,12 +71,6 @@ def _table_of_storages(view: View, hits: Sequence[Hit]) -> Markup:
             rows.append((storage, tag("strong", limit_words(name)), f"{len(those)} of {len(cells)}", where, advice))
     heads = ("Storage", "Bottleneck", "Cells", "Which", "What to do next")
     return table(heads, rows, caption="The bottlenecks of each storage", class_="prose")
-
-
-def ceiling_of(view: View, cell_id: str) -> str:
-    """Name the bottleneck of a cell; a dash where the result has none."""
-    bottleneck = next((cell.get("bottleneck") for cell in view.cells if cell["id"] == cell_id), None)
-    return limit_words(bottleneck["name"]) if bottleneck else ABSENT
 
 
 def _cell_name(view: View, cell: ResultDocument) -> str:

@@ -6,7 +6,6 @@ from typing import Any
 from matrix.answer.costs import prices_read
 from matrix.input.storage_names import NOT_AWS, storage_label
 from matrix.price.book import published_prices
-from matrix.report.ceilings import ceiling_of
 from matrix.report.heat_map import question_id
 from matrix.report.html import Figure, Head, Markup, details, join, table, tag
 from matrix.report.origin import origin
@@ -34,7 +33,7 @@ from matrix.terms.verdicts import ranked_of, winner
 from matrix.text.decisions import NEAR, question_words, sale_note
 from matrix.text.glossary import GLOSSARY
 from matrix.text.headlines import BEST_MEASURED, claim, doubts
-from matrix.text.rankings import OPEN, cost_unit, interval_of, level_words
+from matrix.text.rankings import OPEN, bottleneck_of, cost_unit, interval_of, level_words
 from matrix.text.risks import risks_words
 from matrix.text.verdicts import verdict_words
 from matrix.text.warnings import every_warning, kinds_of, of_run
@@ -172,7 +171,7 @@ def _answer_rows(view: View, question: Question, column: Column) -> Iterator[tup
             *(usd_figure(cost, times=times) for times in (None, 1, SPREAD)),
             verdict_words(candidate, is_alone=is_alone)
             + ("; nothing is both cheaper and faster" if candidate["on_front"] and is_priced else ""),
-            ceiling_of(view, candidate["cell"]),
+            bottleneck_of(view.summary, candidate),
             risks_words(candidate["risks"], question["unit"]) or ABSENT,
         )
         yield view.called(candidate), row

@@ -1,4 +1,4 @@
-"""What a result costs, in every table of an answer."""
+"""The tables of an answer: what a result costs and what held it back, alike in all of them."""
 
 import re
 
@@ -20,6 +20,20 @@ def lower_bounds():
         for candidate in question["candidates"]:
             candidate["cost"] |= {"missing": "requests", "usd": 12.5}
     return summary | {"decision": decision}
+
+
+def test_both_tables_of_the_page_name_the_bottleneck_of_the_point_that_is_compared():
+    summary, results, _ = build_run(TWO_STORAGES)
+    for cell in summary["cells"]:
+        # Most of its points were held back by processors, but not the one that is compared.
+        cell["bottleneck"] |= {"name": "client CPU", "points": {point["id"]: "volume IOPS" for point in cell["points"]}}
+    decided = summary | {"decision": decide(summary, results=results)}
+
+    html = render(decided)
+    answers = html[html.index('id="answer"') : html.index('id="ceilings"')]
+
+    assert answers.count(">volume IOPS</td>") == 8
+    assert ">client CPU</td>" not in answers
 
 
 def test_a_table_in_markdown_says_that_a_cost_is_a_lower_bound(lower_bounds):
