@@ -12,18 +12,12 @@ from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.percentiles import Medium, percentile_tables
 from matrix.terms.directories import TITLE, shared_directories
 from matrix.terms.documents.summary import Candidate, SummaryDocument
-from matrix.terms.figures import (
-    ABSENT,
-    NOT_CARRIED_NOTE,
-    instant,
-)
+from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, instant
 from matrix.terms.layers import TITLE as LAYERS
 from matrix.terms.layers import far_layers, layer_sentence
 from matrix.terms.markdown_text import inline, table_line
 from matrix.terms.measured import judged_metrics
-from matrix.terms.names import (
-    reading_order,
-)
+from matrix.terms.names import reading_order
 from matrix.terms.verdicts import judged
 from matrix.text import rankings
 from matrix.text.bottlenecks import TITLE as BOTTLENECKS

@@ -52,7 +52,7 @@ def _table(measured: Sequence[Measured], name: Name, medium: Medium) -> RunTable
     ]
     table = RunTable(title, [*heads, *(figure.column for figure in figures)], rows, notes)
     # A terminal has no room for a percentile that no row carries; the note below its tables says why there is none.
-    return table.without_empty(are_fixed_kept=medium is not Medium.TERMINAL)
+    return table.without_empty(is_narrow=medium is Medium.TERMINAL)
 
 
 # --- titles, and how numbers are written ------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def _brief_subjects(measured: Sequence[Measured], name: Name) -> Subjects:
         ]
         for each in measured
     ]
-    return [TableColumn(head) for head in SUBJECTS], cells
+    return [TableColumn(head, is_fixed=True) for head in SUBJECTS], cells
 
 
 def _in_common(measured: Sequence[Measured]) -> tuple[str, str]:

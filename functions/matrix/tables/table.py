@@ -95,12 +95,16 @@ class RunTable:
         places = [[column.head for column in self.columns].index(head) for head in heads]
         return self._of(places)
 
-    def without_empty(self, *, are_fixed_kept: bool = True) -> "RunTable":
-        """Leave out columns in which no row has anything: they take room from the others."""
+    def without_empty(self, *, is_narrow: bool = False) -> "RunTable":
+        """Leave out columns in which no row has anything: they take room from the others.
+
+        Where there is little room, figures go, too, that tables of this kind else have.
+        """
         kept = [
             index
             for index, column in enumerate(self.columns)
-            if (column.is_fixed and are_fixed_kept) or any(row.cells[index].text != ABSENT for row in self.rows)
+            if (column.is_fixed and not (is_narrow and column.is_figure))
+            or any(row.cells[index].text != ABSENT for row in self.rows)
         ]
         return self._of(kept)
 

@@ -151,3 +151,18 @@ def test_a_row_of_csv_is_a_metric_and_one_of_them_is_judged():
         (each.cell["id"], each.point["id"], each.name) for each in measured(summary["cells"])
     ]
     assert {each.name for each in measured(summary["cells"]) if each.is_judged} == {"create_lat_p99_us"}
+
+
+def test_a_point_without_a_name_keeps_its_column_beside_its_figures():
+    summary = summary_document()
+    for cell in summary["cells"]:
+        for point in cell["points"]:
+            point["label"] = "–"
+
+    [heads, *rows] = [
+        line.split() for line in terminal(summary).splitlines() if line.startswith(("Storage, fleet", "  –"))
+    ]
+
+    assert heads[:4] == ["Storage,", "fleet,", "point", "P0"]
+    assert rows
+    assert all(row[:2] == ["–", "100"] for row in rows)
