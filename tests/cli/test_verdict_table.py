@@ -50,10 +50,10 @@ def test_a_verdict_has_at_most_twelve_lines_and_begins_with_the_answer(width):
 
 # The labels of events/local-all-storages.json.
 LONG_LABELS = (
-    ("metadata", "phase open-read, threads 2, directories own, sync each"),
-    ("metadata", "phase stat, threads 2, directories own, sync each"),
+    ("metadata", "phase open-read, threads 2, directories own, each change synced"),
+    ("metadata", "phase stat, threads 2, directories own, each change synced"),
     ("read", "access sequential, threads 2, pages per request 128"),
-    ("touch", "threads 2, directories own, sync each"),
+    ("touch", "threads 2, directories own, each change synced"),
     ("command build", "jobs 2"),
 )
 

@@ -21,6 +21,13 @@ HEADLINE_PARAMS = frozenset(
         *("build_directory", "work_directory", "source_volume_type", "source_volume_gib"),
     }
 )
+# What `sync` of dd, touch and metadata does, by its value (docs/workloads/dd.md, docs/workloads/touch.md).
+SYNC_WORDS = {
+    "block": "each block synced",
+    "each": "each change synced",
+    "end": "synced at the end",
+    "none": "not synced",
+}
 # Below this much a cache has answered nothing worth a word.
 LEAST_CACHED_PERCENT = 10.0
 
@@ -32,7 +39,20 @@ def point_labels(points: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     varying = {name for name in names if len({values.get(name) for values in params.values()}) > 1}
     telling = [name for name in names if name in varying or name in HEADLINE_PARAMS]
     labels = {point["id"]: str(point["label"]) for point in points if point.get("label")}
-    return {point: labels.get(point) or _label(values, telling) or point for point, values in params.items()}
+    # An option of fio has the same name as `sync` of ours, and other values.
+    fio = {point["id"] for point in points if (point.get("params") or {}).get("options")}
+    return {
+        point: labels.get(point) or _label(values, telling, is_fio=point in fio) or point
+        for point, values in params.items()
+    }
+
+
+def current_label(label: str, workload: str) -> str:
+    """Return a point's label as it is made today, of one that an earlier version kept: `sync block` was one part."""
+    if workload.startswith("fio"):
+        return label
+    earlier = {f"sync {value}": words for value, words in SYNC_WORDS.items()}
+    return ", ".join(earlier.get(part, part) for part in label.split(", "))
 
 
 def marked_label(label: str, point: Mapping[str, Any], cell: Mapping[str, Any]) -> str:
@@ -136,8 +156,15 @@ def _flat(params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in flat.items() if name != "options" and value is not None}
 
 
-def _label(params: Mapping[str, Any], names: Sequence[str]) -> str:
-    return ", ".join(_param_words(name, params[name]) for name in names if name in params)
+def _label(params: Mapping[str, Any], names: Sequence[str], *, is_fio: bool) -> str:
+    parts = [
+        SYNC_WORDS[params[name]]
+        if name == "sync" and params[name] in SYNC_WORDS and not is_fio
+        else _param_words(name, params[name])
+        for name in names
+        if name in params
+    ]
+    return ", ".join(parts)
 
 
 def _param_words(name: str, value: Any) -> str:

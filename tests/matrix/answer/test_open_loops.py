@@ -165,8 +165,8 @@ def test_the_highest_rates_within_two_limits_are_two_questions():
     questions = decide(summary, results=results, bill=Bill.of(both, None))["questions"]
 
     assert [question["label"] for question in questions] == [
-        "threads 4, directories shared, sync none, P99 at most 5 ms",
-        "threads 4, directories shared, sync none, P99 at most 8 ms",
+        "threads 4, directories shared, not synced, P99 at most 5 ms",
+        "threads 4, directories shared, not synced, P99 at most 8 ms",
     ]
     assert [[each["ranked"]["value"] for each in question["candidates"]] for question in questions] == [
         [100, 200],

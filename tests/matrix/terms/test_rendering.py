@@ -9,6 +9,7 @@ import pytest
 from matrix.input.storage_names import brief_names, storage_label
 from matrix.report import csv_rows, markdown
 from matrix.terms import figures, names
+from matrix.terms.documents.older import completed_summary
 from matrix.text.decisions import NOT_FOR_SALE
 
 
@@ -170,7 +171,29 @@ def test_a_fio_point_is_named_by_its_options_and_a_dd_point_by_its_block_size():
 
     assert names.point_labels([fio]) == {"p01": "rw randwrite, bs 4k, iodepth 16"}
     assert names.workload_words({"type": "fio", "device": True}) == "fio on the raw device"
-    assert names.point_labels([dd]) == {"p01": "block 1536 KiB, sync end"}
+    assert names.point_labels([dd]) == {"p01": "block 1536 KiB, synced at the end"}
+
+
+def test_when_data_is_synced_is_said_in_words_and_an_option_of_fio_keeps_its_own():
+    def labels(*values):
+        points = [{"id": value, "params": {"sync": value}} for value in values]
+        return list(names.point_labels(points).values())
+
+    fio = {"id": "p01", "params": {"options": {"rw": "write", "sync": "none"}}}
+
+    assert labels("block", "end") == ["each block synced", "synced at the end"]
+    assert labels("each", "none") == ["each change synced", "not synced"]
+    assert names.point_labels([fio]) == {"p01": "rw write, sync none"}
+
+
+def test_a_label_that_an_earlier_version_kept_reads_as_one_of_today():
+    kept = {"workload": "dd", "label": "block 1 MiB, sync block, threads 4", "candidates": []}
+    of_fio = {"workload": "fio on the raw device", "label": "rw write, sync none", "candidates": []}
+
+    read = completed_summary({"decision": {"schema": 2, "questions": [kept, of_fio]}})
+
+    labels = [question["label"] for question in read["decision"]["questions"]]
+    assert labels == ["block 1 MiB, each block synced, threads 4", "rw write, sync none"]
 
 
 def test_a_label_says_what_makes_a_figure_less_than_what_the_storage_always_does():

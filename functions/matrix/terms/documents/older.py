@@ -7,6 +7,8 @@ warnings were sentences, which are kept.
 from collections.abc import Mapping
 from typing import Any
 
+from matrix.terms.names import current_label
+
 # Every fleet had 15 minutes until it had to be ready, and every root volume 20 GiB, until builds filled caches of their
 # own. Before budgets were reserved, nothing said what a cell may cost at the most but its cost.
 READY_WITHIN_S = 900.0
@@ -109,14 +111,27 @@ def completed_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
     cells = summary.get("cells")
     summary = {**summary, "cells": [completed_result(cell) for cell in cells]} if isinstance(cells, list) else summary
     decision = summary.get("decision")
-    if not isinstance(decision, Mapping) or decision.get("schema") != SENTENCES:
+    if not isinstance(decision, Mapping):
         return dict(summary)
     questions = decision.get("questions")
+    if isinstance(questions, list):
+        questions = [_labelled(each) for each in questions]
+        decision = {**decision, "questions": questions}
+    if decision.get("schema") != SENTENCES:
+        return {**summary, "decision": decision}
     asked = [_question(each) for each in questions] if isinstance(questions, list) else questions
     kept = {name: value for name, value in decision.items() if name not in WORDS}
     # The note stands before the answer of each version.
     words = [each for each in decision.get("sentences") or [] if each != decision.get("note")]
     return {**summary, "decision": {**kept, "schema": CODES, "questions": asked, "as_written": words}}
+
+
+def _labelled(question: Any) -> Any:
+    """A question whose label has the words of a point's label today, by which page and tables find its points."""
+    label, workload = (question.get(name) if isinstance(question, Mapping) else None for name in ("label", "workload"))
+    if not isinstance(label, str) or not isinstance(workload, str):
+        return question
+    return {**question, "label": current_label(label, workload)}
 
 
 def _question(question: Any) -> Any:
