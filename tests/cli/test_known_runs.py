@@ -65,7 +65,7 @@ def test_a_mistyped_command_is_answered_with_the_nearest(matrix):
 
 def test_the_list_of_runs_has_one_word_for_each_state(matrix, keep_run):
     keep_run("a", status="ABORTED")
-    keep_run("b", status="7 of 10 cells have figures", environment="published")
+    keep_run("b", status="7 of 10 rows have figures", environment="published")
     keep_run("c", status="interrupted")
 
     shown = {line.split()[0]: line.split()[1] for line in matrix("runs").stdout.splitlines()[1:]}

@@ -45,7 +45,7 @@ def test_a_verdict_has_at_most_twelve_lines_and_begins_with_the_answer(width):
 
         assert max(len(CODES.sub("", line).rstrip()) for line in lines) <= width
         assert len(lines) <= 12
-        assert CODES.sub("", lines[0]).startswith(("✓", "✗", "Figures of others: 29 of 55 cells"))
+        assert CODES.sub("", lines[0]).startswith(("✓", "✗", "Figures of others: 29 of 55 rows"))
 
 
 # The labels of events/local-all-storages.json.
@@ -94,7 +94,8 @@ def test_of_many_comparisons_each_has_its_best_value_and_how_far_the_next_is_beh
 
     # EBS was not measured at 50 and 100, where EFS is slower than EBS is at 1 and at 200.
     assert lines[1] == (
-        "Best value: EBS gp3 at 200 instances, expected fastest at 50 and 100 (not measured); EFS bursting at 1 and 10."
+        "Best value: EBS gp3 at 200 instances; EFS bursting at 1 and 10. "
+        "Expected fastest, not measured: EBS gp3 at 50 and 100."
     )
     # What all have in common stands once, in the head.
     assert lines[2].startswith("build, jobs 4 ")
@@ -173,8 +174,8 @@ def test_the_caveats_name_what_was_not_measured_but_is_ahead_and_where_the_media
 
     ahead = "EBS gp3's figures at 1 (n unknown) and 200 beat all others at 50 and 100, where it was not measured."
     assert f"( ) Best measured: {ahead}" in lines
-    few = "P90 needs 36 independent values; 10 instances have 10, of 1 instance the number is unknown."
-    assert f"Ranked by the median: {few}" in lines
+    few = "P90 needs 36 independent values; at 10 there are 10, at 1 an unknown number."
+    assert f"Ranked by the median at 1 and 10 instances: {few}" in lines
     # Nothing says to take the best of those that were measured where another one is expected to be better.
     taken = {line.partition(" ")[0] for line in lines if "★" in line}
     assert taken == {"1", "10", "200"}

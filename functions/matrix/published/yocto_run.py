@@ -41,7 +41,7 @@ def published_summary(run: str, name: str, source: str, cells: list[ResultDocume
         "source": source,
         "started_at": None,
         "finished_at": None,
-        "status": f"{measured} of {len(cells)} cells have figures",
+        "status": f"{measured} of {len(cells)} rows have figures",
         "cells": cells,
         "totals": {"cells": len(cells), "measured": measured, "failed": len(cells) - measured},
         "cost_usd": None,

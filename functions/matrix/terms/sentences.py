@@ -1,6 +1,6 @@
 """A run's decision, errors, warnings and receipt, written as sentences."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from matrix.terms.documents.parts import Part
@@ -18,6 +18,12 @@ EMULATED_NOTE = (
 # The environment of a run whose storages this machine has played.
 EMULATED = "emulated"
 ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE, EMULATED: EMULATED_NOTE}
+
+
+def listed(names: Iterable[str]) -> str:
+    """Write `1, 10 and 50`."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def why_taken(objective: Part | None) -> str:

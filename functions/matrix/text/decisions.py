@@ -1,7 +1,7 @@
 """The decision of a run in words: the verdict first, then its evidence, then what may be wrong with it."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Difference, Question, SummaryDocument
@@ -9,6 +9,7 @@ from matrix.terms.figures import ASSUMED_BYTES, cost_words, money, quantity, rou
 from matrix.terms.metrics import metric_title
 from matrix.terms.names import tools_words
 from matrix.terms.objectives import BEST_VALUE_WITHIN
+from matrix.terms.sentences import listed
 from matrix.terms.verdicts import best_of, difference_of, expected_ahead, is_open, judged, ranked_of
 from matrix.text.replication import shortage_words
 from matrix.text.risks import ranked_by_median, risk_words, risks_words
@@ -113,12 +114,6 @@ def at_sizes(some: Sequence[Question], every: Sequence[Question]) -> str:
         return f"in {len(some)} of {len(every)} comparisons"
     sizes = sorted({question["instances"] for question in some})
     return f"at {listed(map(str, sizes))} instance{'' if sizes == [1] else 's'}"
-
-
-def listed(names: Iterable[str]) -> str:
-    """Write `1, 10 and 50`."""
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def limit_words(objective: Part, unit: str) -> str:

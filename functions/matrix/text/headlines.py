@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
 from matrix.terms.names import fleet_label, workload_words
+from matrix.terms.sentences import listed
 from matrix.terms.verdicts import difference_of, expected_ahead, is_open, judged, winner
-from matrix.text.decisions import NEAR, at_sizes, limit_words, listed, not_comparable
+from matrix.text.decisions import NEAR, at_sizes, limit_words, not_comparable
 from matrix.text.rankings import OPEN, Name, short_name
 from matrix.text.replication import shortage_words_of
 from matrix.text.risks import ranked_by_median, risk_words
@@ -53,19 +54,20 @@ def headline(decision: Decision, name: Name) -> str:
     if is_all_open:
         what = "Ahead, but nowhere significantly"
     if _differ_in_size_only(questions):
-        told = _by_size(won, questions, name, with_expected=not decision["objective"])
-    else:
-        order = sorted(won.items(), key=lambda each: -len(each[1]))
-        told = [f"{storage} in {len(mine)}" for storage, mine in order[:MOST_NAMED]]
-        told[0] += f" of {len(questions)} comparisons"
-    more = [f"{len(won) - MOST_NAMED} others in the rest"] if len(won) > MOST_NAMED else []
-    return f"{what}: {'; '.join([*told, *more])}."
+        return _by_size(what, won, questions, name, with_expected=not decision["objective"])
+    order = sorted(won.items(), key=lambda each: -len(each[1]))
+    told = [f"{storage} in {len(mine)}" for storage, mine in order[:MOST_NAMED]]
+    told[0] += f" of {len(questions)} comparisons"
+    return f"{what}: {'; '.join([*told, *_others(len(won))])}."
 
 
 def _by_size(
-    won: Mapping[str, list[Question]], questions: list[Question], name: Name, *, with_expected: bool
-) -> list[str]:
-    """Name each storage with the sizes of fleets at which it is best, or would be by its figures at other sizes."""
+    what: str, won: Mapping[str, list[Question]], questions: list[Question], name: Name, *, with_expected: bool
+) -> str:
+    """Name each storage with the sizes of fleets at which it is best, then those that are expected to be fastest.
+
+    These were not measured there, but their figures at smaller and larger fleets are better than the best that was.
+    """
     measured: defaultdict[str, list[int]] = defaultdict(list)
     expected: defaultdict[str, list[int]] = defaultdict(list)
     for storage, asked in won.items():
@@ -76,17 +78,24 @@ def _by_size(
             if not ahead:
                 measured[storage].append(question["instances"])
     # Who asks which storage to buy asks for many instances, so who wins with the most of them is named first.
-    order = sorted({**measured, **expected}, key=lambda each: -max(*measured[each], *expected[each], 0))
-    told: list[str] = []
-    for storage in order[:MOST_NAMED]:
-        # The first numbers say what they are.
-        unit = "" if told else " instance" if measured[storage] == [1] else " instances"
-        sizes = [f"at {listed(map(str, sorted(measured[storage])))}{unit}"] if measured[storage] else []
-        unit = "" if sizes else unit
-        there = expected[storage]
-        sizes += [f"expected fastest at {listed(map(str, sorted(there)))}{unit} (not measured)"] if there else []
-        told.append(f"{storage} {', '.join(sizes)}")
-    return told
+    order = sorted(measured, key=lambda each: -max(measured[each]))
+    told = [f"{storage} at {_sizes(measured[storage])}" for storage in order[:MOST_NAMED]]
+    if told:  # the first numbers say what they are
+        told[0] += " instance" if measured[order[0]] == [1] else " instances"
+    answers = [f"{what}: {'; '.join([*told, *_others(len(measured))])}."] if told else []
+    unit = "" if told else " instances"
+    unmeasured = [f"{storage} at {_sizes(there)}{unit}" for storage, there in expected.items()]
+    answers += [f"Expected fastest, not measured: {'; '.join(unmeasured)}."] if unmeasured else []
+    return " ".join(answers)
+
+
+def _sizes(sizes: list[int]) -> str:
+    return listed(map(str, sorted(sizes)))
+
+
+def _others(count: int) -> list[str]:
+    """Say how many storages are not named."""
+    return [f"{count - MOST_NAMED} others in the rest"] if count > MOST_NAMED else []
 
 
 def _called(absence: Absence, questions: list[Question], name: Name) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from matrix.terms.documents.summary import Question, Risk
 from matrix.terms.figures import quantity, rough_duration, times
 from matrix.terms.names import credits_words
+from matrix.terms.sentences import listed
 from matrix.text.replication import shortage_words
 
 
@@ -34,13 +35,14 @@ def risk_words(risk: Risk, unit: str) -> str:  # noqa: C901, PLR0911 - a case fo
             return f"not steady: its rate repeats every {period_s:g} s" if period_s else "not steady: its rate changed"
         case "too-few-samples":
             verb = "is" if risk.get("most", risk["count"]) == 1 else "are"
-            return f"P{risk['level']:g} needs {risk['needed']} independent values, there {verb} {_counts(risk)}"
+            have = "the storages have" if risk.get("most", risk["count"]) != risk["count"] else f"there {verb}"
+            return f"P{risk['level']:g} needs {risk['needed']} independent values, {have} {_counts(risk)}"
         case "only-worst-known":
             return f"P{risk['level']:g} is not known, this is the worst value"
         case "sample-size-unknown":
             return f"the number of samples behind P{risk['level']:g} is not known"
         case "no-single-values":
-            return "no single values are known: there is no interval, and instances count as independent"
+            return "no single values are known: there is no interval, and that instances are independent is assumed"
         case "cost-incomplete":
             return f"its cost is without {risk['missing']}"
         case "as-written":
@@ -48,8 +50,8 @@ def risk_words(risk: Risk, unit: str) -> str:  # noqa: C901, PLR0911 - a case fo
 
 
 def ranked_by_median(questions: Sequence[Question], where: str) -> str:
-    """Write that these comparisons are ranked by the median, and why; `where` they are, unless the reason names it."""
-    return f"Ranked by the median{'' if _sizes(questions) else where}: {why_median_words(questions)}"
+    """Write that these comparisons are ranked by the median, `where` they are, and why."""
+    return f"Ranked by the median{where}: {why_median_words(questions)}"
 
 
 def why_median_words(questions: Sequence[Question]) -> str:
@@ -60,10 +62,10 @@ def why_median_words(questions: Sequence[Question]) -> str:
         return median_words(reasons, questions[0]["unit"])
     counted, unknown = sizes
     known = _range_of([why for why in reasons if why["code"] == "too-few-samples"])
-    have = f"{_instances(counted)} {'has' if counted == [1] else 'have'} {_counts(known)}"
+    verb = "is" if known.get("most", known["count"]) == 1 else "are"
     return (
-        f"P{known['level']:g} needs {known['needed']} independent values; {have}, "
-        f"of {_instances(unknown)} the number is unknown"
+        f"P{known['level']:g} needs {known['needed']} independent values; at {listed(map(str, counted))} there {verb} "
+        f"{_counts(known)}, at {listed(map(str, unknown))} an unknown number"
     )
 
 
@@ -80,11 +82,6 @@ def _sizes(questions: Sequence[Question]) -> tuple[list[int], list[int]] | None:
         return None
     counted, unknown = by_code["too-few-samples"], by_code["sample-size-unknown"]
     return None if counted & unknown else (sorted(counted), sorted(unknown))
-
-
-def _instances(sizes: Sequence[int]) -> str:
-    *first, last = map(str, sizes)
-    return f"{', '.join(first)} and {last} instances" if first else f"{last} instance{'' if last == '1' else 's'}"
 
 
 def _range_of(counted: Sequence[Risk]) -> Risk:

@@ -313,7 +313,7 @@ def test_where_one_storage_overtakes_another_is_marked_with_how_sure_that_is():
     )
     assert found
     assert 4 < int(found[1]) <= 8
-    assert found[2] == "; the 95 % intervals show it at 16"
+    assert found[2] == "; the 95 % intervals of the medians show it at 16"
 
 
 def test_storages_that_do_not_cross_are_not_said_to():

@@ -44,7 +44,10 @@ RISKS = {
     "too-few-samples": ({"level": 90, "needed": 36, "count": 1}, "P90 needs 36 independent values, there is 1"),
     "only-worst-known": ({"level": 10}, "P10 is not known, this is the worst value"),
     "sample-size-unknown": ({"level": 90}, "the number of samples behind P90 is not known"),
-    "no-single-values": ({}, "no single values are known: there is no interval, and instances count as independent"),
+    "no-single-values": (
+        {},
+        "no single values are known: there is no interval, and that instances are independent is assumed",
+    ),
     "cost-incomplete": ({"missing": "bytes moved"}, "its cost is without bytes moved"),
     "as-written": ({"text": "said in 2025"}, "said in 2025"),
 }
@@ -140,9 +143,9 @@ def test_several_storages_that_are_ranked_by_the_median_have_the_range_of_their_
     few = {"code": "too-few-samples", "level": 10, "needed": 36, "count": 3}
     unknown = {"code": "sample-size-unknown", "level": 90}
 
-    assert risk_words({**few, "most": 18}, "s") == "P10 needs 36 independent values, there are 3 to 18"
+    assert risk_words({**few, "most": 18}, "s") == "P10 needs 36 independent values, the storages have 3 to 18"
     assert median_words([few, {**few, "count": 9, "most": 18}], "s") == (
-        "P10 needs 36 independent values, there are 3 to 18"
+        "P10 needs 36 independent values, the storages have 3 to 18"
     )
     assert median_words([{**few, "level": 90, "count": 10}, unknown], "s") == (
         "P90 needs 36 independent values, there are 10 or an unknown number"
@@ -160,15 +163,15 @@ def test_fleets_whose_sample_size_is_unknown_are_told_from_those_that_are_too_sm
         return ranked(instances, code="sample-size-unknown")
 
     assert why_median_words([unknown(1), few(10, 10)]) == (
-        "P90 needs 36 independent values; 10 instances have 10, of 1 instance the number is unknown"
+        "P90 needs 36 independent values; at 10 there are 10, at 1 an unknown number"
     )
     assert why_median_words([few(1, 1), few(5, 5), unknown(2), unknown(20)]) == (
-        "P90 needs 36 independent values; 1 and 5 instances have 1 to 5, of 2 and 20 instances the number is unknown"
+        "P90 needs 36 independent values; at 1 and 5 there are 1 to 5, at 2 and 20 an unknown number"
     )
     assert why_median_words([few(1, 3), few(1, 4), unknown(1)]) == (
-        "P90 needs 36 independent values, there are 3 to 4 or an unknown number"
+        "P90 needs 36 independent values, the storages have 3 to 4 or an unknown number"
     )
-    assert why_median_words([few(3, 3), few(6, 18)]) == "P90 needs 36 independent values, there are 3 to 18"
+    assert why_median_words([few(3, 3), few(6, 18)]) == "P90 needs 36 independent values, the storages have 3 to 18"
 
 
 @pytest.mark.parametrize("code", VERDICTS)

@@ -161,9 +161,12 @@ def _crossings(
         return
     sentence = f"By the two fitted laws {ahead} is ahead of {behind} from {n} instances on"
     shown = [size for size in _proven_sizes(curves[ahead], curves[behind]) if size >= n]
-    sure = (
-        f"; the 95 % intervals show it at {shown[-1]}" if shown else "; the 95 % intervals show it at no measured size"
-    )
+    if shown:
+        sure = f"; the 95 % intervals of the medians show it at {shown[-1]}"
+    elif any(entry.interval() != (None, None) for entry in (*curves[ahead], *curves[behind])):
+        sure = "; the 95 % intervals of the medians show it at no measured size"
+    else:
+        sure = "; no interval is known that could show it"
     mark = Series(
         f"{ahead} overtakes {behind}", [n], [values[0] if is_first else values[1]], "dots", curves[ahead][0].style,
         group="crossover", hover=[f"{sentence}{sure}"], is_hollow=True,
