@@ -2,16 +2,12 @@
 
 from cli.follow.progress import RunProgress
 from matrix.terms.figures import rough_duration
-from matrix.terms.sentences import EMULATED, ENVIRONMENT_NOTES, LOCAL_NOTE
+from matrix.terms.sentences import ENVIRONMENT_NOTES, LOCAL_NOTE
 
 
 def place_words(environment: str, planned_for: str) -> str:
     """Return the warning that figures are not of AWS; empty on AWS. `planned_for`: the plan's environment, or ""."""
-    if environment == "aws":
-        return ""
-    where = {EMULATED: "Emulated, not AWS.", "local-vm": "Emulated machines, not AWS."}
-    note = ENVIRONMENT_NOTES.get(planned_for, LOCAL_NOTE)
-    return f"{where.get(planned_for, 'Local disk, not AWS.')} {note}"
+    return "" if environment == "aws" else ENVIRONMENT_NOTES.get(planned_for, LOCAL_NOTE)
 
 
 def left_s(progress: RunProgress, now: float, *, is_local: bool) -> float | None:

@@ -47,7 +47,7 @@ def test_the_table_of_an_emulated_run_says_so(matrix, keep_run):
 
     seen = matrix("results", "played")
 
-    assert "Emulated: this machine played the storages" in " ".join(seen.output.split())
+    assert "Emulated, not AWS. This machine played the storages" in " ".join(seen.output.split())
 
 
 def test_the_demo_plays_at_least_two_storages_with_the_repetitions_that_differences_need(matrix):

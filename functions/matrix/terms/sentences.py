@@ -7,12 +7,11 @@ from matrix.terms.documents.parts import Part
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import instant
 
-LOCAL_NOTE = "Measured on this machine's disk by the local cloud: these figures say nothing about AWS."
-VM_NOTE = (
-    "Measured in emulated machines by the local cloud: it proves the way, these figures say nothing about any storage."
-)
+# Each begins with where the figures are from, so that a banner says it once.
+LOCAL_NOTE = "Local disk, not AWS. The local cloud measured this machine: these figures say nothing about AWS."
+VM_NOTE = "Emulated machines, not AWS. The run proves mounts and boots: its figures say nothing about any storage."
 EMULATED_NOTE = (
-    "Emulated: this machine played the storages as provisioned, so that the analysis can be held to a known truth. "
+    "Emulated, not AWS. This machine played the storages as provisioned, so the analysis can be held to a known truth. "
     "Nothing was measured of any storage, and these figures compare with no measured ones."
 )
 # The environment of a run whose storages this machine has played.
