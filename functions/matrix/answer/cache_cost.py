@@ -14,6 +14,7 @@ class Filling:
     builds: int  # at once that use it
     usd: float
     basis: str
+    is_assumed: bool = False  # nobody measured the seconds: they are those that its matrix or its source expects
 
     def added_usd(self, times: int) -> float:
         """Return the added US dollars per build if each instance builds this many times with a cache filled once."""
@@ -21,10 +22,13 @@ class Filling:
 
     def to_document(self) -> documents.Filling:
         """As it is in summary.json."""
-        return {
+        document: documents.Filling = {
             "seconds": self.seconds,
             "instances": self.instances,
             "builds": self.builds,
             "usd": self.usd,
             "basis": self.basis,
         }
+        if self.is_assumed:
+            document["is_assumed"] = True
+        return document

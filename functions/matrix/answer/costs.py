@@ -127,7 +127,8 @@ class Bill:
             measured = fetched["p50"] if fetched else None
             seconds = float(measured or expected_s)
             basis = "as measured" if measured else "as its matrix expects"
-            return Filling(seconds, count, count, count * instance_usd * seconds / HOUR_S, basis)
+            usd = count * instance_usd * seconds / HOUR_S
+            return Filling(seconds, count, count, usd, basis, is_assumed=not measured)
         lines = [
             line
             for line in (self.receipt["resources"] if self.receipt else [])
@@ -137,7 +138,7 @@ class Bill:
         fillers = how_many(cell["storage"])
         if hours is None:
             usd = (fillers * instance_usd + system_usd) * expected_s / HOUR_S
-            return Filling(expected_s, fillers, count, usd, "as its matrix expects")
+            return Filling(expected_s, fillers, count, usd, "as its matrix expects", is_assumed=True)
         usd = sum(line["cost_usd"] or 0.0 for line in lines) + system_usd * hours
         return Filling(hours * HOUR_S, fillers, count, usd, "the receipt")
 

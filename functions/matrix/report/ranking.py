@@ -215,6 +215,8 @@ def usd_figure(cost: PointCost | None, *, times: int | None = None) -> Figure | 
         if not filling:
             return ABSENT
         cost = {**cost, "usd": cost["usd"] + filling["usd"] / (filling["builds"] * times)}
+        if filling.get("is_assumed"):
+            return Figure(f"{bounded_cost_words(cost).replace('$', '')} assumed", cost["usd"])
     return Figure(bounded_cost_words(cost).replace("$", ""), cost["usd"])
 
 

@@ -345,9 +345,10 @@ def _with_filling(candidate: Candidate) -> str:
         return candidate["storage"]
     whole, spread = (cost["usd"] + filling["usd"] / (filling["builds"] * times) for times in (1, 10))
     where = "one instance" if filling["instances"] == 1 else f"each of {filling['instances']} instances"
+    assumed = "assumed " if filling.get("is_assumed") else ""
     return (
         f"{candidate['storage']} {money(cost['usd'])}, with filling {money(whole)}, spread over 10 builds"
-        f" {money(spread)} ({rough_duration(filling['seconds'])} on {where})"
+        f" {money(spread)} ({assumed}{rough_duration(filling['seconds'])} on {where})"
     )
 
 

@@ -338,8 +338,13 @@ def test_the_answer_says_what_filling_the_cache_adds_at_the_largest_fleet():
     assert filling.startswith(
         "Filling the cache is extra. Cost per build at 200 instances: EBS gp3 (200 GiB, 3000 IOPS) "
     )
-    assert "$1.32, with filling $1.46, spread over 10 builds $1.34 (10m 00s on each of 200 instances)" in filling
-    assert "EFS bursting $2.10, with filling $2.10, spread over 10 builds $2.10 (10m 00s on one instance)" in filling
+    assert (
+        "$1.32, with filling $1.46, spread over 10 builds $1.34 (assumed 10m 00s on each of 200 instances)" in filling
+    )
+    assert (
+        "EFS bursting $2.10, with filling $2.10, spread over 10 builds $2.10 (assumed 10m 00s on one instance)"
+        in filling
+    )
 
 
 def test_nothing_measured_is_nothing_to_choose_from():

@@ -22,6 +22,8 @@ class Filling(TypedDict):
     usd: float
     """Of all instances that fill."""
     basis: str
+    is_assumed: NotRequired[bool]
+    """There where nobody measured the seconds: they are those that the matrix or the source expects."""
 
 
 class PointCost(TypedDict):
