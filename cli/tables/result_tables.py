@@ -9,17 +9,16 @@ from cli.messages import terminal
 from cli.tables import answer_tables
 from cli.tables.text_table import TextTable, grouped
 from matrix.input.storage_names import brief_names
-from matrix.tables import earlier_runs
 from matrix.tables.bottleneck_table import BOTTLENECK, CELL, EVIDENCE, NEXT, bottleneck_table
+from matrix.tables.directories_table import directories_table
 from matrix.tables.earlier_runs import earlier_runs_table
 from matrix.tables.failed_table import STATE, WHY, failed_table
 from matrix.tables.highest_rates import HIGHEST, INSTANCES, LIMIT, POINT, STORAGE, highest_rates_table
+from matrix.tables.layers_table import far_layers_table
 from matrix.tables.percentiles import SUBJECTS, Medium, Name, percentile_tables
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
-from matrix.terms import directories, layers
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, latency, number
-from matrix.terms.layers import far_layers, layer_sentence
 from matrix.terms.measured import Measured, judged_metrics
 from matrix.terms.names import fleet_words, reading_order
 from matrix.terms.sentences import (
@@ -115,25 +114,25 @@ def show_ceilings(console: Console, summary: SummaryDocument) -> None:
 
 def show_directories(console: Console, summary: SummaryDocument) -> None:
     """Print what one directory for all workers costs, where both was measured."""
-    shared = list(directories.shared_directories(summary))
-    if not shared:
+    table = directories_table(summary)
+    if not table.rows:
         return
     console.print()
-    console.print(Text(directories.TITLE, "bold"))
-    for each in shared:
-        terminal.print_wrapped(console, Text.assemble("  ", (each.cell, "cyan"), f": {each.sentence}"))
+    console.print(Text(table.title, "bold"))
+    for cell, sentence in table.texts():
+        terminal.print_wrapped(console, Text.assemble("  ", (cell, "cyan"), f": {sentence}"))
 
 
 def show_layers(console: Console, summary: SummaryDocument) -> None:
     """Print where most lies between what programs asked for and what the storage saw: a cache, or amplification."""
-    far = far_layers(summary)
+    table = far_layers_table(summary)
+    far = list(table.texts())
     if not far:
         return
     console.print()
-    console.print(Text(layers.TITLE, "bold"))
-    for cell, label, layer in far[:MOST_EXAMPLES]:
-        line = Text.assemble("    ", (cell, "cyan"), f", {label}: {layer_sentence(layer)}")
-        terminal.print_wrapped(console, line)
+    console.print(Text(table.title, "bold"))
+    for cell, label, sentence in far[:MOST_EXAMPLES]:
+        terminal.print_wrapped(console, Text.assemble("    ", (cell, "cyan"), f", {label}: {sentence}"))
     if len(far) > MOST_EXAMPLES:
         console.print(Text(f"    and {len(far) - MOST_EXAMPLES} more, in the report"))
 
@@ -212,7 +211,7 @@ def show_earlier_runs(console: Console, summary: SummaryDocument) -> None:
         return
     console.print()
     console.print(Text(table.title, "bold"))
-    for cell, what in table.texts(earlier_runs.CELL, earlier_runs.WHAT):
+    for cell, what in table.texts():
         terminal.print_wrapped(console, Text.assemble("  ", (cell, "cyan"), f": {what}"))
 
 

@@ -2,10 +2,11 @@
 
 from matrix.report.html import Markup, tag
 from matrix.report.view import View
-from matrix.terms.directories import TITLE, shared_directories
+from matrix.tables.directories_table import directories_table
 
 
 def directories(view: View) -> Markup | None:
     """Return a sentence for each point that was measured both ways; None where there is none."""
-    sentences = [tag("li", f"{each.cell}: {each.sentence}.") for each in shared_directories(view.summary)]
-    return tag("section", tag("h2", TITLE), tag("ul", *sentences), id="directories") if sentences else None
+    built = directories_table(view.summary)
+    sentences = [tag("li", f"{cell}: {sentence}.") for cell, sentence in built.texts()]
+    return tag("section", tag("h2", built.title), tag("ul", *sentences), id="directories") if sentences else None

@@ -1,9 +1,9 @@
 """The section of the page that says how much of the work of one layer the next one saw."""
 
-from matrix.report.html import Figure, Markup, details, table, tag
+from matrix.report.html import Markup, details, tag
+from matrix.report.page_table import page_table
 from matrix.report.view import View
-from matrix.terms.figures import ABSENT, number
-from matrix.terms.layers import TITLE, all_layers, far_layers, is_far, layer_sentence
+from matrix.tables.layers_table import all_layers_table, far_layers_table
 
 MOST_SENTENCES = 12
 READS = (
@@ -15,24 +15,16 @@ READS = (
 
 def layers(view: View) -> Markup | None:
     """Sentences on ratios far from 1, and a table of all; None where nothing below the programs counted."""
-    rows = [
-        (
-            cell, label, layer["way"], layer["counts"], f"{layer['above']} → {layer['below']}",
-            *(Figure(number(layer[name]), layer[name]) for name in ("asked", "seen", "ratio")),
-            layer_sentence(layer).partition(": ")[2] if is_far(layer) else ABSENT,
-        )
-        for cell, label, layer in all_layers(view.summary)
-    ]  # fmt: skip
-    if not rows:
+    built, far = all_layers_table(view.summary), far_layers_table(view.summary)
+    if not built.rows:
         return None
-    far = far_layers(view.summary)
-    sentences = [tag("li", f"{cell}, {label}: {layer_sentence(layer)}.") for cell, label, layer in far[:MOST_SENTENCES]]
-    heads = ("Cell", "Point", "Way", "Counted", "Layers", "Asked", "Seen", "Ratio", "Between them")
+    first = list(far.texts())[:MOST_SENTENCES]
+    sentences = [tag("li", f"{cell}, {label}: {sentence}.") for cell, label, sentence in first]
     return tag(
         "section",
-        tag("h2", TITLE),
+        tag("h2", far.title),
         tag("p", READS, class_="quiet"),
         tag("ul", *sentences) if sentences else tag("p", "Nowhere was more or less seen than was asked for."),
-        details(f"All {len(rows)} ratios", table(heads, rows, caption="Asked and seen, by layer", class_="many")),
+        details(f"All {len(built.rows)} ratios", page_table(built)),
         id="layers",
     )

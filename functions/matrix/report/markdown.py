@@ -6,15 +6,14 @@ from matrix.input.storage_names import cell_names
 from matrix.report.markdown_table import markdown_table
 from matrix.run import receipt_text
 from matrix.tables.bottleneck_table import BOTTLENECK, CELL, EVIDENCE, NEXT, OTHERS, bottleneck_table
+from matrix.tables.directories_table import directories_table
 from matrix.tables.earlier_runs import earlier_runs_table
 from matrix.tables.failed_table import WHY, failed_table
 from matrix.tables.highest_rates import highest_rates_table
+from matrix.tables.layers_table import far_layers_table
 from matrix.tables.percentiles import Medium, percentile_tables
-from matrix.terms.directories import TITLE, shared_directories
 from matrix.terms.documents.summary import Candidate, SummaryDocument
 from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, instant
-from matrix.terms.layers import TITLE as LAYERS
-from matrix.terms.layers import far_layers, layer_sentence
 from matrix.terms.markdown_text import inline, table_line
 from matrix.terms.measured import judged_metrics
 from matrix.terms.names import reading_order
@@ -118,18 +117,17 @@ def _ceilings(summary: SummaryDocument) -> str:
 
 def _directories(summary: SummaryDocument) -> str:
     """Say what one directory for all workers costs, where both was measured."""
-    lines = [f"- `{each.cell}`: {inline(each.sentence)}" for each in shared_directories(summary)]
-    return "\n".join([f"## {TITLE}", "", *lines]) if lines else ""
+    table = directories_table(summary)
+    lines = [f"- `{cell}`: {inline(sentence)}" for cell, sentence in table.texts()]
+    return "\n".join([f"## {table.title}", "", *lines]) if lines else ""
 
 
 def _layers(summary: SummaryDocument) -> str:
     """Say where a cache or an amplification lies between programs and storage, the largest first."""
-    far = far_layers(summary)
-    lines = [
-        f"- `{cell}`, {inline(label)}: {inline(layer_sentence(layer))}" for cell, label, layer in far[:MOST_LAYERS]
-    ]
-    more = [f"- and {len(far) - MOST_LAYERS} more, in the report"] if len(far) > MOST_LAYERS else []
-    return "\n".join([f"## {LAYERS}", "", *lines, *more]) if lines else ""
+    table = far_layers_table(summary)
+    lines = [f"- `{cell}`, {inline(label)}: {inline(sentence)}" for cell, label, sentence in table.texts()]
+    more = [f"- and {len(lines) - MOST_LAYERS} more, in the report"] if len(lines) > MOST_LAYERS else []
+    return "\n".join([f"## {table.title}", "", *lines[:MOST_LAYERS], *more]) if lines else ""
 
 
 def _markdown_failed(summary: SummaryDocument) -> str:

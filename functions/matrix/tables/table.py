@@ -87,8 +87,9 @@ class RunTable:
         return list(dict.fromkeys(note.text for note in self.notes))
 
     def texts(self, *heads: str) -> Iterator[tuple[str, ...]]:
-        """Yield of each row the texts of these columns."""
-        return (tuple(cell.text for cell in row.cells) for row in self.only(*heads).rows)
+        """Yield of each row the texts of these columns; of all where none is named."""
+        table = self.only(*heads) if heads else self
+        return (tuple(cell.text for cell in row.cells) for row in table.rows)
 
     def only(self, *heads: str) -> "RunTable":
         """Return these columns, in this order."""

@@ -9,7 +9,6 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import number
 from matrix.terms.names import point_labels, reading_order
 
-TITLE = "What each layer saw of the work"
 # Two counters that are read a moment apart, and minutes that are cut, stay within a fifth of each other.
 FAR_BELOW, FAR_ABOVE = 0.8, 1.25
 
