@@ -10,6 +10,7 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.warning import CellWarning, NotSteady, ToolBound, TwoGroups
 from matrix.terms.figures import number, quantity, times
 from matrix.terms.metrics import METRICS, readable
+from matrix.terms.names import fleet_label
 from matrix.terms.sentences import warning_text
 
 # The worst first: figures that are missing, figures that are not the storage's, figures that change, all others.
@@ -184,17 +185,18 @@ class Kind:
     """Warnings of one kind, the worst first."""
 
     warnings: list[tuple[str, CellWarning]] = field(default_factory=list)  # each with the id of its cell
+    names: Mapping[str, str] = field(default_factory=dict)  # of cells by their ids; others are called by their ids
 
     @property
     def line(self) -> str:
         """All of them in one line: how many there are, and the worst."""
         (cell, worst), *others = self.warnings
         if not others:
-            return warning_line(cell, worst)
+            return self._line(cell, worst)
         points = sum(len(warning.get("points") or [cell]) for cell, warning in self.warnings)
         cells = len({cell for cell, _ in self.warnings})
         where = f"{points} points of {cells} cell{'s' if cells > 1 else ''}"
-        return f"{where}, the worst is {warning_line(cell, worst)}"
+        return f"{where}, the worst is {self._line(cell, worst)}"
 
     def brief(self, names: Mapping[str, str] | None = None) -> str:
         """All of them in one short line: where, what it does to the result, and what to change.
@@ -216,7 +218,10 @@ class Kind:
     @property
     def lines(self) -> list[str]:
         """Each in a line of its own."""
-        return [warning_line(cell, warning) for cell, warning in self.warnings]
+        return [self._line(cell, warning) for cell, warning in self.warnings]
+
+    def _line(self, cell: str, warning: CellWarning) -> str:
+        return warning_line(self.names.get(cell, cell), warning)
 
 
 def warning_line(cell: str, warning: CellWarning) -> str:
@@ -234,12 +239,24 @@ def warning_line(cell: str, warning: CellWarning) -> str:
 def kinds_of(summary: SummaryDocument) -> list[Kind]:
     """Return the warnings of all cells by their kind, the most severe kind first, of a kind the worst first."""
     kinds: dict[tuple[str, str], Kind] = {}
+    names = _names_of_rows(summary)
     for cell in summary.get("cells", []):
         for warning in cell.get("warnings") or []:
-            kinds.setdefault(_key(warning), Kind()).warnings.append((cell["id"], warning))
+            kinds.setdefault(_key(warning), Kind(names=names)).warnings.append((cell["id"], warning))
     for kind in kinds.values():
         kind.warnings.sort(key=lambda pair: -_share(pair[1]))
     return [kind for _, kind in sorted(kinds.items(), key=lambda item: RANK[item[0][0]])]
+
+
+def _names_of_rows(summary: SummaryDocument) -> dict[str, str]:
+    """Return storage and fleet of each row of a source, by its id, which no command takes; none of a run's cells."""
+    decision = summary.get("decision")
+    if summary.get("environment") != "published" or not decision:
+        return {}
+    candidates = [each for question in decision["questions"] for each in question["candidates"]]
+    storages = {each["cell"]: each["storage"] for each in candidates}
+    cells = [cell for cell in summary.get("cells", []) if cell["id"] in storages]
+    return {cell["id"]: f"{storages[cell['id']]} at {fleet_label(dict(cell['fleet']))}" for cell in cells}
 
 
 def _share(warning: CellWarning) -> float:

@@ -15,6 +15,7 @@ from matrix.text.headlines import doubts
 from matrix.text.replication import shortage_words, shortage_words_of
 from matrix.text.risks import median_words, risk_words, why_median_words
 from matrix.text.verdicts import difference_words, lost_words, verdict_words
+from matrix.text.warnings import every_warning
 
 AT_MOST = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
 ONE_REPETITION = [{"unit": "repetition", "count": 1, "least": 3}]
@@ -129,6 +130,7 @@ def test_caveats_of_published_figures_call_a_cell_as_tables_do():
 
     [copied] = [line for line in lines if "identical to the published 100-instance row" in line]
     assert " at 200 × m6i.4xlarge: identical" in copied
+    lines += every_warning({**published, "decision": decide(published)})
     assert [cell["id"] for cell in published["cells"] if any(cell["id"] in line for line in lines)] == []
 
 
