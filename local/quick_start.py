@@ -1,4 +1,4 @@
-"""What takes seconds of each start and need not."""
+"""Skip work that takes seconds at each start and is not needed."""
 
 import sys
 from functools import cache

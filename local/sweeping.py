@@ -1,4 +1,4 @@
-"""What a killed cloud of a folder has left there; only for the folder's owner (local/programs/claims.py)."""
+"""Remove the leftovers of a killed cloud from its folder; only the folder's owner may (local/programs/claims.py)."""
 
 import shutil
 import time

@@ -62,7 +62,7 @@ class InterruptCounter:
 
 @dataclass
 class CleanUp:
-    """What became of a run's resources."""
+    """The state of a run's resources after an interruption."""
 
     deleted: list[dict[str, Any]] = field(default_factory=list)
     remaining: list[dict[str, Any]] = field(default_factory=list)
@@ -198,7 +198,7 @@ def stopped_document(last: RunProgress, clean: CleanUp, *, where: str) -> dict[s
 
 
 def _deleted(clean: CleanUp) -> str:
-    """Say what was deleted, by whomever: the end of a run starts a sweep too, which may be faster than ours."""
+    """Report the deleted resources. The end of a run starts a sweep, too, which may delete them before ours does."""
     if clean.is_with_cloud:
         rest = f"{words(clean.deleted)}; the rest goes" if clean.deleted else "everything goes"
         return f"{rest} with the local cloud"

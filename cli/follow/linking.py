@@ -25,7 +25,7 @@ class Children(Protocol):
 
 @dataclass
 class Linked:
-    """A view that also says where the AWS console shows what it shows.
+    """A view that also links to the same things in the AWS console.
 
     The cells of a file system are below an execution of a distributed Map, which has a made-up name: three clicks from
     the run, and nothing says which it is.

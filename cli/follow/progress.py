@@ -22,7 +22,7 @@ INSTANCE_COUNTS = ("ready", "running", "done", "failed")
 
 @dataclass(frozen=True)
 class Measured:
-    """What a cell has measured: the span of its points' medians (`202 – 833 MB/s`), and `n` of how many values."""
+    """The figures of a measured cell: the range of its points' medians (`202 – 833 MB/s`), and `n` of the expected."""
 
     p50: str
     n: str
@@ -133,7 +133,7 @@ class RunProgress:
         if not self.execution.is_running or not any(cell.has_ended for cell in self.cells):
             return None
         done = self.fraction(now)
-        # Once all cells have ended, what is left is to delete and to analyse, of which they say nothing.
+        # Once all cells have ended, deleting and analysing remain, whose progress the cells do not show.
         return self.elapsed_s(now) * (1 - done) / done if 0 < done < 1 else None
 
     def elapsed_s(self, now: float) -> float:

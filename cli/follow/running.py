@@ -35,7 +35,7 @@ from matrix.terms.objectives import limit_words, missed_questions, misses_object
 
 # Deleting an FSx file system takes up to ten minutes, one pass of Reap at most fifteen.
 AWS_PATIENCE = Patience(pause_s=10.0, at_most_s=1800.0)
-# The local cloud deletes at once; what is left goes when it ends.
+# The local cloud deletes at once; the rest is deleted when the cloud ends.
 LOCAL_PATIENCE = Patience(pause_s=0.5, at_most_s=60.0)
 # Its sweep takes a second on two idle processors. It is not waited for beyond that: it may be none, or fail.
 SWEPT_WITHIN_S = 15.0
@@ -48,7 +48,7 @@ PLAN_DIFFERS = "PlanDiffers"
 
 
 class PlanDiffered(CommandError):
-    """A run has planned something else than what was agreed to, and has created nothing."""
+    """The run's plan differs from the one that the user agreed to, and nothing was created."""
 
 
 @dataclass(frozen=True)

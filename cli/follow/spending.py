@@ -1,4 +1,4 @@
-"""What a run has cost so far. Pure."""
+"""The cost of a run so far. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ class Spent(TypedDict):
     """Cost so far."""
 
     least: float
-    """What is certain: by the hour, by the plan's prices, and of what is billed by use the least."""
+    """The least that it has cost: hours at the plan's prices, and the lowest estimate of charges by use."""
     most: float
     """The same with the most that can be billed by use. It never falls."""
 

@@ -1,1 +1,1 @@
-"""What a command takes in: options, a matrix file, a run to resume, the tools of this machine."""
+"""Inputs of commands: options, a matrix file, a run to resume, the tools of this machine."""

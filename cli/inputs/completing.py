@@ -1,4 +1,4 @@
-"""What the Tab key offers: the runs that are kept here, and their cells. AWS is not asked, a key must not wait."""
+"""Completions for the Tab key: the runs stored here, and their cells. AWS is not asked, because a key must not wait."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the commands that import files of other tools have in common: their options, and how a run is kept."""
+"""Shared by the commands that import files of other tools: their options, and how the run is stored."""
 
 import json
 from collections.abc import Callable
@@ -42,14 +42,14 @@ def refuse_what_is_of_a_run(storage: str | None, instance_type: str | None) -> N
 
 
 def told(storage: str | None, instance_type: str | None, several: Several) -> "Told":
-    """Return what the options say that the files do not."""
+    """Return the facts from the options that the files lack."""
     from matrix.published.imported import Told
 
     return Told(_storage(storage), instance_type, is_file_a_host=several is Several.HOSTS)
 
 
 def keep(name: str, made: "Callable[[], ImportedRun]", *, as_json: bool) -> None:
-    """Keep what is made of the files as a run, or its cells beside those of an import of this name."""
+    """Store the imported files as a run, or add their cells to an earlier import of this name."""
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.decision import decide
     from matrix.published.imported import IMPORTED, joined

@@ -64,7 +64,7 @@ def usual_instance_type(kinds: Iterable[str]) -> str:
 
 @dataclass
 class Draft:
-    """What is known of a matrix while its parts are asked for; the rest is as usual."""
+    """The answers so far while `matrix new` asks for the parts of a matrix; all other fields have their defaults."""
 
     name: str = "my-matrix"
     storages: list[str] = field(default_factory=lambda: ["ebs", "efs"])
@@ -81,7 +81,7 @@ class Draft:
         return {"$schema": f"./{schema}", **made} if schema else made
 
     def problems(self, part: str, answer: Any) -> list[str]:
-        """Return what is wrong with an answer, each with its way out; of what was answered before nothing is said."""
+        """Return the problems of an answer, each with a fix; those of earlier answers are left out."""
         path = PATHS[part]
         try:
             read_matrix(text(replace(self, **{part: answer}).document()))

@@ -32,7 +32,7 @@ _launching = threading.local()
 
 
 class Player(Protocol):
-    """Who makes an instance do something."""
+    """The program that acts as an instance."""
 
     def begin(self, instance: Any) -> None:
         """Bring a pending instance to life."""

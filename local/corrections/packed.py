@@ -27,7 +27,7 @@ class PackedValue(DynamoType):
 
     @property
     def value(self) -> Any:
-        """What it holds."""
+        """Its contents."""
         return self.plain().value
 
     def size(self) -> int:

@@ -86,7 +86,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Rule:
-    """Which calls a fault hits."""
+    """The calls that a fault hits."""
 
     id: str
     fault: str
@@ -120,7 +120,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Client:
-    """Who holds an access key: the run it works for, and how to kill it."""
+    """The holder of an access key: the run it works for, and how to kill it."""
 
     run: Callable[[], str | None]
     kill: Callable[[], None]

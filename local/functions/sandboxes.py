@@ -24,7 +24,7 @@ class TooManyRequestsError(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """What the caller of a function gets."""
+    """The answer to the caller of a function."""
 
     payload: bytes
     failed: bool

@@ -1,4 +1,4 @@
-"""Whose a working folder is: one cloud has it at a time, and a cloud stays up while any command uses it.
+"""Owners of a working folder: one cloud has it at a time, and a cloud stays up while any command uses it.
 
 Both are locks of the kernel on files of the folder, so a process that is killed gives them back.
 """

@@ -1,4 +1,4 @@
-"""What killed processes leave behind, found by its owner: nobody's who is alive is touched."""
+"""Leftovers of killed processes, found by their owner; those of a living process are not touched."""
 
 import os
 import re

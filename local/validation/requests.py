@@ -124,9 +124,9 @@ class _Route:
     operation: str
     path: re.Pattern[str]
     needed: frozenset[str]
-    """What the query must have."""
+    """Names of parameters that the query must have."""
     fixed: dict[str, str]
-    """What stands in the query as it is."""
+    """Parameters of the query that have this value."""
     specificity: tuple[int, int]
 
 

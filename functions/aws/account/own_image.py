@@ -17,7 +17,7 @@ ABSENT = ("InvalidAMIID.NotFound", "InvalidAMIID.Malformed", "InvalidAMIID.Unava
 
 
 class OwnImage:
-    """What EC2 says of the image of a matrix, and what is wrong with it; nothing where the matrix names none."""
+    """The matrix's own image as EC2 describes it, and its problems; empty if the matrix names none."""
 
     def __init__(self, matrix: Matrix, account: str) -> None:
         """Ask for it. Raises ClientError where AWS refuses for another reason than that there is no such image."""

@@ -14,7 +14,7 @@ ASKED_AT_MOST = 3
 
 
 def last_words(instances: Sequence[str]) -> list[str]:
-    """Return what the consoles of the first of these instances end with, each once, or why nobody can say."""
+    """Return the last console lines of the first of these instances, equal ones once, or why there are none."""
     words: dict[str, str] = {}
     for instance in instances[:ASKED_AT_MOST]:
         try:

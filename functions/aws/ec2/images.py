@@ -44,7 +44,7 @@ def newest(parameter: str) -> str:
 
 
 def base_of(image: PlanImage) -> str:
-    """Return the id of what an image of a plan begins with: the user's own, else the newest of its system."""
+    """Return the id of the base image of a plan's image: the user's own, else the newest of its operating system."""
     return image.get("ami") or newest(image["base_parameter"])
 
 

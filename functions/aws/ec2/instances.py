@@ -101,7 +101,7 @@ def _request(
     resource_tags: list[dict[str, str]], storage: Part, fleet: Fleet, user_data: str,
     boot: Boot, work_volume: Volume | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """What all calls of a launch have in common."""
+    """The parameters that all calls of one launch share."""
     root = _ROOT_VOLUME | {"VolumeSize": ROOT_VOLUME_GIB} | encryption.by_key()
     mappings = [{"DeviceName": boot.root_device, "Ebs": root}]
     if metrics_of(storage["type"]).has_volumes:

@@ -9,7 +9,7 @@ from matrix.terms.documents.parts import Part, Volume
 ENCRYPTED = {"Encrypted": True, "DeleteOnTermination": True}
 # Names in the request; on Nitro the kernel shows the volumes as NVMe devices, which the agent looks up.
 DEVICES = tuple(f"/dev/sd{letter}" for letter in "fghijklm")
-# Of the volume for what is done beside the storage. EC2 recommends /dev/sd[f-p] for data volumes.
+# Of the volume for work outside of the storage, such as builds. EC2 recommends /dev/sd[f-p] for data volumes.
 WORK_DEVICE = "/dev/sdn"
 
 

@@ -1,4 +1,4 @@
-"""What Launch fleet and Populate cache have in common: put a job on the blackboard, launch instances that do it."""
+"""Shared by Launch fleet and Populate cache: put a job on the blackboard, and launch the instances that do it."""
 
 import secrets
 from collections.abc import Callable, Sequence

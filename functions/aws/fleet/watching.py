@@ -126,7 +126,7 @@ def _ready_at(place: MeetingPlace, step: int) -> dict[str, float]:
 
 
 def _mute(instances: Sequence[str], seen: Mapping[str, Seen]) -> list[str]:
-    """Return the instances whose agents have put nothing on the blackboard: there they cannot say what is wrong."""
+    """Return the instances whose agents have written nothing to the blackboard, so that their errors are elsewhere."""
     return [name for name in instances if seen.get(name, Seen()).last_sign_at is None]
 
 

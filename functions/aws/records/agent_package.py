@@ -44,10 +44,10 @@ def build(root: Path, aws_client: Path) -> bytes:
     sources = [*root.glob("*.py"), *(path for package in packages for path in package.rglob("*.py"))]
     files = {f"agent/{path.relative_to(root).as_posix()}": path for path in sources}
     files |= {f"contract/{path.name}": path for path in Path(contract.__file__).parent.glob("*.py")}
-    carried = [path for path in aws_client.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-    if not carried:
+    packed = [path for path in aws_client.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    if not packed:
         raise FileNotFoundError(f"{aws_client} holds no AWS client for the agent; build it anew: sam build")
-    files |= {path.relative_to(aws_client).as_posix(): path for path in carried}
+    files |= {path.relative_to(aws_client).as_posix(): path for path in packed}
     files["__main__.py"] = root / _MAIN
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

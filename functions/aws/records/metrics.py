@@ -1,4 +1,4 @@
-"""What CloudWatch is told of a stack's cells, in the functions' logs (embedded metric format): no call, no permission.
+"""CloudWatch metrics of a stack's cells, written to the functions' logs (embedded metric format): no call or grant.
 
 Namespace and service are in the environment, POWERTOOLS_METRICS_NAMESPACE and POWERTOOLS_SERVICE_NAME.
 """

@@ -127,7 +127,7 @@ def begin_creation(run: str, what: str) -> None:
 
 
 def end_creation(run: str, what: str) -> None:
-    """Note that what was to be created has its rows, or was refused."""
+    """Note that a creation is over: the resources have rows, or AWS refused the call."""
     _update(run, f"CREATION#{what}", {"is_over": True})
 
 
@@ -172,7 +172,7 @@ def reserve(run: str, name: str, usd: float, budget_usd: float | None) -> bool:
 
 
 def settle(run: str, name: str, spent_usd: float, metered_usd: float = 0.0) -> None:
-    """Put what was really spent in the place of what was set aside; without a reservation, or again, nothing."""
+    """Replace a reservation by the actual cost. Without a reservation, or a second time, it does nothing."""
     reserved_usd = (run_row(run) or {}).get("reserved", {}).get(name)
     if reserved_usd is None:
         return

@@ -1,4 +1,4 @@
-"""What Analyse cell and Record failed cell have in common: read the fleet's uploads, write the cell's result."""
+"""Shared by Analyse cell and Record failed cell: read the fleet's uploads, write the cell's result."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -48,7 +48,7 @@ class Upload:
 
     @property
     def stem(self) -> str:
-        """What the names of a step's files begin with."""
+        """The prefix of the names of a step's files."""
         return f"{self.point}-r{self.repetition}"
 
     @property
@@ -116,7 +116,7 @@ def samples_of(cell: PlanCell, uploads: Uploads) -> tuple[list[SampleFile], list
 
 @dataclass(frozen=True)
 class Together:
-    """What the bundles of a fleet say, by point, and a sentence for each kind of bad ones."""
+    """The contents of a fleet's bundles by point, and a sentence for each kind of damage."""
 
     histograms: dict[str, dict[str, list[Histogram]]]  # by point, and by name
     over_time: dict[str, list[OverTime]]

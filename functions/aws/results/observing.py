@@ -1,4 +1,4 @@
-"""What AWS knows about a measured cell besides its samples: CloudWatch's metrics, and limits of the instance type."""
+"""Facts of AWS about a measured cell, besides its samples: CloudWatch's metrics and the instance type's limits."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

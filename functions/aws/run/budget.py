@@ -1,4 +1,4 @@
-"""The run's money while it runs: set the worst case aside before something begins, settle it by what it took."""
+"""The budget of a run: reserve the worst case before a cell starts, replace it by the actual cost at its end."""
 
 from aws.records import table
 from aws.records.plans import file_system_of

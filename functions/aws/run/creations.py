@@ -1,4 +1,4 @@
-"""What a run is about to create: noted before the first call, so that no receipt says too early that nothing is left.
+"""Notes of planned creations, written before the first call, so that no receipt says too early that all is deleted.
 
 A run that is stopped ends while its functions go on, for minutes, and what a call has created shows seconds later.
 """

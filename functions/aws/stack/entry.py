@@ -1,4 +1,4 @@
-"""How Lambda enters a function: what it logs says which run, file system and cell it is about."""
+"""The entry of each Lambda function: every log line names the run, the file system and the cell of the event."""
 
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -15,7 +15,7 @@ KEYS = ("run", "file_system", "cell", "image")
 
 
 def entry(handler: Handler) -> Handler:
-    """Make a handler one that logs what its event is about in each line, and nothing of an earlier invocation."""
+    """Wrap a handler: each log line names the subject of its event, and no line has keys of an earlier invocation."""
     # Here and not in the module: the environment names the service, by which all loggers of a function are one.
     logger = Logger()
 
@@ -35,7 +35,7 @@ def entry(handler: Handler) -> Handler:
 
 
 def _named(event: Mapping[str, Any]) -> dict[str, str]:
-    """Return what an event names; that of a run's end, which EventBridge sends to Reap, calls the run `name`."""
+    """Return run, file system and cell of an event. EventBridge's event for Reap has the run as `name`."""
     ended = event.get("detail") or {}
     named = {"run": ended.get("name"), **event}
     return {key: named[key] for key in KEYS if isinstance(named.get(key), str)}

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class NotYet(Exception):
-    """AWS's answer is one of this moment; the message says what was seen."""
+    """AWS's answer may change if it is asked again; the message has the answer."""
 
 
 def retried(what: str, call: Callable[[], T], pauses_s: Iterable[float]) -> T:

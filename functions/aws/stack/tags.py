@@ -56,7 +56,7 @@ def tags_of_deployment() -> dict[str, str]:
 
 
 def of_stack() -> list[dict[str, Any]]:
-    """Return EC2's filters for what is this stack's."""
+    """Return EC2's filters for the resources of this stack."""
     return [{"Name": f"tag:{STACK}", "Values": [environment().stack]}]
 
 

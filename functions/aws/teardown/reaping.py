@@ -33,7 +33,7 @@ class Leftover:
 
 @dataclass(frozen=True)
 class Selection:
-    """Which runs a sweep is of: all, but where something is given."""
+    """The runs that a sweep covers: all, unless a field limits them."""
 
     run: str | None = None
     owner: str | None = None

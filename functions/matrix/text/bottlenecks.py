@@ -189,7 +189,7 @@ def next_words(cell: ResultDocument, bottleneck: Bottleneck) -> str:
 
 
 def _has_another_tool(workload: Mapping[str, Any]) -> bool:
-    """Whether a workload that our engine can do was done by other tools: only what can be chosen is advised."""
+    """Whether a workload ran with another tool although our engine supports it, so that "use tool engine" is advice."""
     tools = workload.get("tool") or []
     return not BY_ENGINE_TOO.isdisjoint([tools] if isinstance(tools, str) else tools)
 

@@ -16,7 +16,7 @@ def brief_words(comparison: ComparisonDocument) -> str:
 
 
 def comparison_lines(comparison: ComparisonDocument) -> list[str]:
-    """Return the verdict with its evidence, the largest changes, and what the intervals do not know, a line each."""
+    """Return the verdict with its evidence, the largest changes and the limits of the intervals, a line each."""
     base = _base(comparison)
     points = f"{comparison['points']} point{'' if comparison['points'] == 1 else 's'}"
     undecided = f"; {comparison['unjudged']} cannot be judged" if comparison["unjudged"] else ""

@@ -1,4 +1,4 @@
-"""What a fleet lacks to be compared, in words."""
+"""Words for what is missing before a fleet can be compared: instances, repetitions or launches."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -260,12 +260,12 @@ def _names_of_rows(summary: SummaryDocument) -> dict[str, str]:
 
 
 def _share(warning: CellWarning) -> float:
-    """How far a warning goes; 0 where it has no size."""
+    """The size of a warning's effect as a share, by which warnings are sorted; 0 if it has none."""
     return float(cast("Any", warning).get("share", 0.0))
 
 
 def _key(warning: CellWarning) -> tuple[str, str]:
-    """What two warnings of one kind have in common. Those that others wrote are alike but for words with digits."""
+    """Return the key by which warnings are grouped. Texts of others are grouped if only words with digits differ."""
     if warning["code"] == "of-samples" or warning["code"] == "of-source" or warning["code"] == "as-written":
         return warning["code"], WORD.sub(_without_digits, warning["text"])
     return warning["code"], warning["what"] if warning["code"] == "unreadable" else ""

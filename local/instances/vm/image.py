@@ -76,7 +76,7 @@ class ImageUnavailableError(RuntimeError):
 
 @dataclass(frozen=True)
 class Image:
-    """What a machine boots."""
+    """The kernel and the initramfs that a machine boots."""
 
     kernel: Path
     initramfs: Path
