@@ -60,11 +60,7 @@ def scaling(view: View) -> Iterator[Chart]:
             + (f" Dashed: {tail}, where there are enough samples." if tail else "")
             + (" A hollow mark without a line: known to be wrong, left out." if left_out else "")
             + (" The law that predicts best can be shown too." if fitted else "")
-            + (
-                " A hollow mark on a fitted law: from this size on its storage is ahead of another; see the notes."
-                if crossed
-                else ""
-            ),
+            + (" Hollow, a crossover: here its storage gets ahead of another by the fitted laws." if crossed else ""),
             notes=[*notes, *(sentence for _, sentence in crossed)],
             x_title="instances that work at the same time",
             y_title=first.title,
