@@ -1,1 +1,1 @@
-"""Inputs of commands: options, a matrix file, a run to resume, the tools of this machine."""
+"""Inputs of a command: options, a matrix file, a run to resume, the tools of this machine."""

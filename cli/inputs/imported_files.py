@@ -1,4 +1,4 @@
-"""Shared by the commands that import files of other tools: their options, and how the run is stored."""
+"""Options that the commands for importing other tools' files share, and how such an import becomes a run."""
 
 import json
 from collections.abc import Callable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matrix.terms.documents.summary import SummaryDocument
 
 
-# fio's json+ of some hundred jobs. What is parsed may take 27 times as much memory.
+# fio's json+ of a few hundred jobs. The parsed document may take 27 times as much memory.
 LARGEST_FILE_BYTES = 32 * 1024 * 1024
 
 
@@ -29,27 +29,27 @@ class Format(StrEnum):
 
 
 class Several(StrEnum):
-    """What several files with the same job are."""
+    """How to treat several files with the same job: as repetitions or as hosts."""
 
     REPETITIONS = "repetitions"
     HOSTS = "hosts"
 
 
 def refuse_what_is_of_a_run(storage: str | None, instance_type: str | None) -> None:
-    """Refuse options that say what a run measured where no run is kept."""
+    """Refuse --storage and --instance-type without --as: they describe a run, and no run is stored."""
     if storage is not None or instance_type is not None:
         raise CommandError("--storage and --instance-type are of a run", "add --as NAME", ExitCode.BAD_INPUT)
 
 
 def told(storage: str | None, instance_type: str | None, several: Several) -> "Told":
-    """Return the facts from the options that the files lack."""
+    """Return the facts that the options give and the files lack."""
     from matrix.published.imported import Told
 
     return Told(_storage(storage), instance_type, is_file_a_host=several is Several.HOSTS)
 
 
 def keep(name: str, made: "Callable[[], ImportedRun]", *, as_json: bool) -> None:
-    """Store the imported files as a run, or add their cells to an earlier import of this name."""
+    """Store imported results as a run, or add their cells to the import that has this name."""
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.decision import decide
     from matrix.published.imported import IMPORTED, joined

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 STDIN = Path("-")
 # A plan shows this region's prices if none is chosen.
 DEFAULT_REGION = "us-east-1"
-# Nobody writes a larger matrix, and planning refuses it; the limit keeps gigabytes out of memory.
+# Planning refuses larger matrices anyway; the limit keeps gigabytes out of memory.
 LARGEST_FILE_BYTES = 10 * 1024 * 1024
 
 
@@ -84,7 +84,7 @@ def read(file: Path) -> bytes:
 
 
 def show_problems(console: Console, file: Path, problems: dict[str, Any]) -> None:
-    """List every problem: where, the value, the rule, and what to write instead."""
+    """Print every problem: its place, the value, the rule, and a valid replacement."""
     listed = problems["problems"]
     name = "standard input" if file == STDIN else str(file)
     count = len(listed) + problems.get("further_problems", 0)

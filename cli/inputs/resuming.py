@@ -1,4 +1,4 @@
-"""`matrix run --resume RUN`: find what an earlier run has measured, so that only the rest is planned and agreed to."""
+"""`matrix run --resume RUN`: find the measured cells of an earlier run, so that only the rest is planned."""
 
 import json
 from collections import Counter
@@ -16,9 +16,9 @@ from matrix.terms.documents.result import ResultDocument
 
 
 def plan_rest(service: Service, run: str, file: Path | None, region: str | None) -> Planned:
-    """Plan what a run has not measured, of its own matrix or of the one in `file`."""
+    """Plan the cells that a run has not measured, by its own matrix or by the one in `file`."""
     if service.is_here:
-        # The bucket of a local cloud ends with it; the folder of the run has its files.
+        # The local cloud's bucket is deleted when it stops; the run's folder has its files.
         for path in run_folders.restore(service, run):
             terminal.print_wrapped(terminal.stderr(), f"Note: {path} cannot be read, so what it says is not taken over")
     _refuse_running(service, run)
@@ -26,7 +26,7 @@ def plan_rest(service: Service, run: str, file: Path | None, region: str | None)
     if plan is None:
         raise service.unknown(run)
     matrix = service.document(run, "matrix.json") if file is None else _parsed(file)
-    # What was agreed to was the whole run; its rest is asked about anew.
+    # The user agreed to the whole run, so the rest needs its own confirmation.
     whole = {name: value for name, value in (matrix or {}).items() if name != "agreed" or file is not None}
     text = json.dumps({**whole, "resume": run}).encode()
     return planning.plan_text(text, region, _earlier(service, run, plan))

@@ -1,4 +1,4 @@
-"""Whether this machine's disk has room for what a matrix writes, known before anything starts."""
+"""Check before a local run starts that this machine's disk has room for its files."""
 
 import os
 from pathlib import Path
@@ -7,12 +7,12 @@ from cli.inputs.planning import Planned
 from cli.messages.errors import CommandError, ExitCode
 from cli.target.workdir import workdir
 
-# Their sizes are written in the matrix; those of builds and commands are guessed.
+# The matrix gives the sizes of these workloads; sizes of builds and commands are guesses.
 EXACT = ("dd", "fio", "read", "transfer")
 
 
 def refuse_full_disk(planned: Planned) -> str:
-    """Refuse a matrix that writes more than is free; return a note where its size is only guessed, else nothing.
+    """Refuse a matrix that writes more than is free; return a note if the size is a guess, else None.
 
     Local instances write to folders of one disk, one cell after another, so the largest cell decides.
     """

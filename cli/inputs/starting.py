@@ -1,4 +1,4 @@
-"""A matrix to begin with: a storage and a workload of each kind as one would write them, put together and as text."""
+"""A matrix to start from: one typical storage and workload of each kind, combined and written as text."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -13,10 +13,10 @@ from matrix.terms.problems import InvalidMatrix
 from storages.contracts.model import StorageModel
 from storages.models import MODELS
 
-# A matrix as somebody writes it: whether it is one, `read_matrix` says.
+# Unchecked fields of a matrix; `read_matrix` validates them.
 MatrixFields: TypeAlias = dict[str, Any]
 
-# What is said of a workload beyond its required fields, so that a first run measures something worth knowing.
+# Fields beyond the required ones, so that a first run measures something useful.
 WORKLOADS: Mapping[str, Part] = {
     "touch": {"files": 1024, "threads": [1, 4, 16]},
     "metadata": {"files": 1024, "threads": [1, 4, 16]},
@@ -33,7 +33,7 @@ WORKLOADS: Mapping[str, Part] = {
 }  # fmt: skip
 
 
-# Where in a matrix the problems of a part stand.
+# Paths in a matrix at which problems of a part are reported.
 PATHS = {
     "name": "name", "storages": "storage", "workloads": "workload", "instance_type": "fleet[0].instanceType",
     "counts": "fleet[0].count", "repetitions": "repetitions",
@@ -41,12 +41,12 @@ PATHS = {
 
 
 def storage_kinds() -> dict[str, str]:
-    """Return what each type of storage is."""
+    """Return one sentence that describes each type of storage."""
     return {kind: _sentence(model) for kind, model in MODELS.items()}
 
 
 def workload_kinds() -> dict[str, str]:
-    """Return what each type of workload does."""
+    """Return one sentence that describes each type of workload."""
     return {kind: _sentence(model) for kind, model in workloads.MODELS.items()}
 
 
@@ -64,7 +64,7 @@ def usual_instance_type(kinds: Iterable[str]) -> str:
 
 @dataclass
 class Draft:
-    """The answers so far while `matrix new` asks for the parts of a matrix; all other fields have their defaults."""
+    """The answers so far while `matrix new` asks for the parts of a matrix; the other fields have defaults."""
 
     name: str = "my-matrix"
     storages: list[str] = field(default_factory=lambda: ["ebs", "efs"])
@@ -81,7 +81,7 @@ class Draft:
         return {"$schema": f"./{schema}", **made} if schema else made
 
     def problems(self, part: str, answer: Any) -> list[str]:
-        """Return the problems of an answer, each with a fix; those of earlier answers are left out."""
+        """Return the problems of one answer, each with its fix; problems of earlier answers are not repeated."""
         path = PATHS[part]
         try:
             read_matrix(text(replace(self, **{part: answer}).document()))

@@ -1,4 +1,4 @@
-"""The tools that a plan needs and this machine lacks, listed before a local run and not discovered in it."""
+"""List the tools that a plan needs and this machine lacks, before a local run starts."""
 
 from collections.abc import Callable
 
@@ -29,5 +29,5 @@ def missing(plan: PlanDocument, has: Callable[[str], bool] | None = None) -> lis
 
 
 def is_here(tool: str) -> bool:
-    """Whether an agent would find the tool on this machine."""
+    """Return whether an agent would find the tool on this machine."""
     return any(map(tools.is_present, containers.ENGINES if tool == "docker" else (tool,)))
