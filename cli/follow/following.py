@@ -1,4 +1,4 @@
-"""Follow a run until it ends: at each look one call for the execution and one query for its rows."""
+"""Follow a run until it ends: each poll makes one call for the execution and one query for its rows."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -24,12 +24,12 @@ from local.keeping.runs import EXECUTION, how_far
 from matrix.input.storage_names import brief_names
 from matrix.terms.documents.plan import PlanDocument
 
-# On AWS each look is paid for, and what it shows changes by the poll. Here a look takes processor time from what is
-# measured: at each second it was a tenth of the local cloud's.
+# On AWS each poll costs money, and its rows change only when Poll fleet runs. A local poll takes processor time from
+# the measurement: at one poll a second it was a tenth of the local cloud's processor time.
 LOOK_EVERY_S = {"local": 2.0, "aws": 5.0}
-# Who begins to watch a run of hundreds of measured cells sees it at once, and their figures one look after another.
+# `matrix watch` on a run with hundreds of measured cells shows it at once and loads their figures over several polls.
 MOST_NEW_CELLS = 20
-# The network may return within half a minute, so a failed look does not end the watch.
+# The network may return within half a minute, so a failed poll does not end the watch.
 FAILED_LOOKS = 6
 FAILED_LOOK_PAUSE_S = 5.0
 
@@ -54,7 +54,7 @@ class PlainLines:
         self._last: RunProgress | None = None
 
     def show(self, now: RunProgress) -> None:
-        """Print what changed."""
+        """Print the changes since the last poll."""
         for line in self._lines(self._last, now):
             self.say(f"{line}; {progress.time_words(now, time.time())}")
         if self._last is None or self._last.execution.status != now.execution.status:
@@ -118,9 +118,9 @@ def _status_line(now: RunProgress) -> str:
 def look(
     service: Service, run: str, plan: PlanDocument | None, measured: dict[str, Measured | None] | None = None
 ) -> RunProgress:
-    """Look once. The execution first: rows read after its end are final.
+    """Poll once. Read the execution first: rows read after its end are final.
 
-    `measured` keeps the figures of cells from one look to the next, so that each cell's are asked for once.
+    `measured` keeps the figures of cells between polls, so that each cell's figures are read once.
     """
     execution = service.execution(run)
     rows = service.progress_rows(run)
@@ -169,7 +169,8 @@ def follow(
 
 
 def refuse_dead_cloud(service: Service, run: str) -> None:
-    """Raise CommandError where the local cloud has ended, and the run with it; on AWS a run goes on unseen."""
+    """Raise CommandError if the local cloud has ended, because its run ended too; on AWS a run goes on without the
+    command."""
     if not service.deployment.has_ended:
         return
     raise CommandError(

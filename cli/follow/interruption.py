@@ -50,7 +50,7 @@ class InterruptCounter:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether the user wants the run to end."""
+        """Return whether the user wants the run to end."""
         return self.count > 0
 
     def sleep(self, seconds: float, *, until: int = 1) -> None:
@@ -62,18 +62,18 @@ class InterruptCounter:
 
 @dataclass
 class CleanUp:
-    """The state of a run's resources after an interruption."""
+    """Result of a run's clean-up: deleted and remaining resources."""
 
     deleted: list[dict[str, Any]] = field(default_factory=list)
     remaining: list[dict[str, Any]] = field(default_factory=list)
     problem: str = ""
-    is_refused: bool = False  # by what no further pass mends
-    is_with_cloud: bool = False  # the local cloud has ended, or ends with the command, and all that was in it
+    is_refused: bool = False  # retries cannot help
+    is_with_cloud: bool = False  # the local cloud ends with the command, and deletes everything
     receipt: dict[str, Any] | None = None
 
     @property
     def is_complete(self) -> bool:
-        """Whether Reap found nothing in its last passes, or nothing can be left."""
+        """Return whether Reap found nothing in its last passes, or nothing can remain."""
         return self.is_with_cloud or (not self.remaining and not self.problem)
 
 
@@ -86,7 +86,7 @@ class Patience:
 
 
 def stop_and_clean(service: Service, run: str, say: Say, closing: InterruptCounter, patience: Patience) -> CleanUp:
-    """Stop the run, then let Reap delete what belongs to it until nothing remains."""
+    """Stop the run, then invoke Reap until nothing of the run remains."""
     say("stopping the execution")
     if _may_be_running(service, run):
         service.stop(run, "matrix run was interrupted")
@@ -97,15 +97,15 @@ def stop_and_clean(service: Service, run: str, say: Say, closing: InterruptCount
 def _may_be_running(service: Service, run: str) -> bool:
     try:
         return service.execution(run).is_running
-    except UnknownRun:  # started so lately that its description does not know of it yet
+    except UnknownRun:  # DescribeExecution lags behind StartExecution
         return True
 
 
 def _reap_until_empty(service: Service, run: str, say: Say, closing: InterruptCounter, patience: Patience) -> CleanUp:
     done = CleanUp()
     deadline = time.monotonic() + patience.at_most_s
-    # A function that was running when the execution stopped may create something after Reap looked, so Reap must find
-    # nothing twice, with a pause in between.
+    # A function that was running when the execution stopped may create a resource after Reap has listed them. Two
+    # passes in a row must find nothing, with a pause in between.
     empty_in_a_row = 0
     while empty_in_a_row < 2:  # noqa: PLR2004
         # The command that has started the run ends its own cloud as soon as the run has ended.
@@ -126,8 +126,8 @@ def _reap_until_empty(service: Service, run: str, say: Say, closing: InterruptCo
 
 
 def _reap_once(service: Service, run: str, say: Say, done: CleanUp) -> bool:
-    """Let Reap pass once and return whether it found anything."""
-    # Giving up leaves resources that cost money, so only what no further pass mends is given up.
+    """Invoke Reap once and return whether it found anything."""
+    # Giving up leaves resources that cost money, so stop only at errors that a retry cannot fix.
     try:
         answer = service.reap(run)
     except Exception as error:
@@ -139,7 +139,8 @@ def _reap_once(service: Service, run: str, say: Say, done: CleanUp) -> bool:
         return True
     remaining = answer.get("remaining", [])
     still, known = {_key(resource) for resource in remaining}, {_key(resource) for resource in done.deleted}
-    # A file system takes minutes to go, so one that remained in an earlier pass and no longer does counts as deleted.
+    # A file system takes minutes to delete: one that remained in an earlier pass and is no longer listed counts as
+    # deleted.
     gone = {_key(resource): resource for resource in [*done.remaining, *answer.get("deleted", [])]}
     new = [resource for key, resource in gone.items() if key not in known and key not in still]
     done.deleted, done.remaining, done.problem = [*done.deleted, *new], remaining, ""
@@ -160,14 +161,16 @@ def words(resources: list[dict[str, Any]]) -> str:
 
 
 def interrupted(last: RunProgress, clean: CleanUp, *, where: str, by_hand: str, flag: str) -> CommandError:
-    """Say how an interrupted run ended: what was deleted, what had been measured and where that is."""
+    """Return the error for an interrupted run: the deleted resources, the measured cells and the place of their
+    results."""
     lines = [f"run {last.execution.run} interrupted", *what_became(last, clean, where=where, flag=flag)]
     advice = resume_line(last.execution.run, flag) if clean.is_complete else by_hand
     return CommandError("\n".join(lines), advice, ExitCode.INTERRUPTED)
 
 
 def what_became(last: RunProgress, clean: CleanUp, *, where: str, flag: str) -> list[str]:
-    """Say of a stopped run what was deleted, what had been measured and where that is, and what remains."""
+    """Return lines about a stopped run: deleted resources, measured cells, the place of their results, remaining
+    resources."""
     measured = [cell.id for cell in last.cells if cell.state == "measured"]
     names = f": {', '.join(measured)}" if measured else ""
     lines = [
@@ -198,7 +201,7 @@ def stopped_document(last: RunProgress, clean: CleanUp, *, where: str) -> dict[s
 
 
 def _deleted(clean: CleanUp) -> str:
-    """Report the deleted resources. The end of a run starts a sweep, too, which may delete them before ours does."""
+    """Describe the deleted resources, including those of the sweep that starts when a run ends and may be faster."""
     if clean.is_with_cloud:
         rest = f"{words(clean.deleted)}; the rest goes" if clean.deleted else "everything goes"
         return f"{rest} with the local cloud"

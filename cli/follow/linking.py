@@ -20,15 +20,15 @@ class Children(Protocol):
         """Yield ARN and status of each."""
 
     def item(self, child: str) -> dict[str, object]:
-        """Return what one was given."""
+        """Return the input of an iteration."""
 
 
 @dataclass
 class Linked:
-    """A view that also links to the same things in the AWS console.
+    """A view that also links to the AWS console.
 
-    The cells of a file system are below an execution of a distributed Map, which has a made-up name: three clicks from
-    the run, and nothing says which it is.
+    The cells of a file system run in a child execution of a distributed Map. Its name is generated and three clicks
+    away from the run, so users would not find it.
     """
 
     view: View

@@ -37,7 +37,7 @@ def render(progress: RunProgress, console: Console, now: float, environment: str
 
 
 def _errors(progress: RunProgress) -> list[Text]:
-    """List the latest failures, a line each, so that nobody waits for a run that cannot succeed."""
+    """List the latest failures, one line each, so that the user can stop a run that cannot succeed."""
     failed = sorted((cell for cell in progress.cells if cell.error), key=lambda cell: cell.finished_at or 0.0)
     lines = [f"{cell.id}: {cell.error.replace(f'{cell.id}: ', '')}" for cell in failed]
     lines += [f"{system.id}: {system.error}" for system in progress.file_systems if system.error]
@@ -69,9 +69,9 @@ def _bar(progress: RunProgress, now: float) -> RenderableType:
 
 
 def _time_and_cost(progress: RunProgress, now: float, *, is_local: bool) -> Text:
-    """Write time taken, time left and cost so far; a local run costs nothing, so its cost is what AWS would take."""
+    """Format elapsed time, time left and cost so far; a local run is free, so its cost is the estimate for AWS."""
     words = [time_words(progress, now)]
-    # Plans are made for AWS: they say nothing of how long a run takes here.
+    # Plans estimate durations on AWS, not of local runs.
     if progress.expected_s and progress.left_s(now) is None and not is_local:
         words[0] += f" of about {rough_duration(progress.expected_s)}"
     if progress.cost:
@@ -87,7 +87,7 @@ def _storages(progress: RunProgress, console: Console) -> RenderableType:
     width = max(NARROWEST_NAME, min(max(map(len, names)), 2 * console.width // 5))
     drawn: list[Text] = []
     lines = list(zip(cells.items(), names, strict=True))
-    # Those under way first, then those that come, where not all have room; they stand in the plan's order.
+    # If the terminal is too short, show running storages first, then planned ones, in the plan's order.
     room = max(3, console.height - OTHER_LINES)
     shown = sorted(sorted(range(len(lines)), key=lambda at: _rank(lines[at][0][1]))[:room])
     for at in shown:
@@ -102,7 +102,7 @@ def _storages(progress: RunProgress, console: Console) -> RenderableType:
 
 
 def _rank(cells: list[CellProgress]) -> int:
-    """Return 0 for a storage that is measured now, 1 for one that comes, 2 for one that is done."""
+    """Return 0 for a storage that is being measured, 1 for a planned one, 2 for a finished one."""
     if any(_is_under_way(cell) for cell in cells):
         return 0
     return 2 if all(cell.has_ended for cell in cells) else 1

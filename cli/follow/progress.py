@@ -12,9 +12,9 @@ from matrix.terms.sentences import error_text
 
 ENDED_RUNS = ("SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED")
 ENDED_CELLS = ("measured", "failed", "skipped")
-# What goes on no more, of a run that ended before.
+# State of parts that were running when the run ended.
 STOPPED = "stopped"
-# What was planned, and never begun before the run ended.
+# State of planned cells that had not started when the run ended.
 NOT_MEASURED = "not measured"
 ENDED_SYSTEMS = ("gone", "failed", "skipped", "kept")
 INSTANCE_COUNTS = ("ready", "running", "done", "failed")
@@ -22,16 +22,16 @@ INSTANCE_COUNTS = ("ready", "running", "done", "failed")
 
 @dataclass(frozen=True)
 class Measured:
-    """The figures of a measured cell: the range of its points' medians (`202 – 833 MB/s`), and `n` of the expected."""
+    """Figures of a measured cell: the range of its points' medians (`202 – 833 MB/s`) and their sample count `n`."""
 
     p50: str
     n: str
 
     @classmethod
     def of(cls, points: Sequence[Mapping[str, Any]]) -> "Measured | None":
-        """Sum up the points of a cell by the metric that they are judged by; None where there is none."""
+        """Summarise the points of a cell by their primary metric; None if no point has a median."""
         named = [judged for point in points if (judged := primary_metric(point))]
-        # Points of an open loop are judged by another metric than those of a closed one.
+        # Points of an open loop have another primary metric than those of a closed one.
         metrics = [metric for name, metric in named if name == named[0][0] and metric.get("p50") is not None]
         if not metrics:
             return None
@@ -61,7 +61,7 @@ class CellProgress:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the cell is in a final state."""
+        """Return whether the cell is in a final state."""
         return self.state in ENDED_CELLS
 
     def elapsed_s(self, now: float) -> float | None:
@@ -112,8 +112,8 @@ class RunProgress:
     cells: tuple[CellProgress, ...] = ()
     file_systems: tuple[FileSystemProgress, ...] = ()
     expected_s: float = 0.0
-    took_s: float | None = None  # from its plan to its summary, as its report says it
-    cost: str = ""  # so far, in words; empty where nobody knows it
+    took_s: float | None = None  # from its plan to its summary, as in its report
+    cost: str = ""  # cost so far, in words; empty if unknown
     names: Mapping[str, str] = field(default_factory=dict)  # of storages, by their file systems' ids
 
     def count(self, state: str) -> int:
@@ -121,7 +121,7 @@ class RunProgress:
         return sum(cell.state == state for cell in self.cells)
 
     def fraction(self, now: float) -> float:
-        """The share of the run that is done: that of its cells, weighted by their expected time."""
+        """Return the completed share of the run, from 0 to 1: the mean over its cells, weighted by expected time."""
         weights = [max(cell.expected_s, 1.0) for cell in self.cells]
         # A cell that was under way when the run ended counts as not done.
         shares = [cell.fraction(now) if self.execution.is_running else float(cell.has_ended) for cell in self.cells]
@@ -133,7 +133,7 @@ class RunProgress:
         if not self.execution.is_running or not any(cell.has_ended for cell in self.cells):
             return None
         done = self.fraction(now)
-        # Once all cells have ended, deleting and analysing remain, whose progress the cells do not show.
+        # After all cells have ended, deletion and analysis remain; the cells do not predict their time.
         return self.elapsed_s(now) * (1 - done) / done if 0 < done < 1 else None
 
     def elapsed_s(self, now: float) -> float:
@@ -151,7 +151,7 @@ def read(
 ) -> RunProgress:
     """Read a run's progress from its rows; the plan gives the order, and the cells that have no row yet.
 
-    `measured` has the figures of cells that are known, by their ids.
+    `measured` holds the figures of cells already read, by cell id.
     """
     planned = {cell["id"]: _planned_cell(cell) for cell in plan["cells"]} if plan else {}
     cells = {row["cell"]: _cell(row, planned.get(row["cell"])) for row in rows if row["SK"].startswith("CELL#")}
@@ -172,7 +172,7 @@ def read(
 
 
 def _at_its_end(now: RunProgress) -> RunProgress:
-    """Return a run that has ended: nothing of it goes on, whatever its rows said when it was cut short."""
+    """Return a run that has ended, with final states for parts whose rows stopped changing early."""
     ended_at = now.execution.ended_at
     return replace(
         now,
@@ -231,14 +231,14 @@ def _error(row: dict[str, Any]) -> str:
 
 
 def time_words(now: RunProgress, at: float) -> str:
-    """Say how long a run has taken, and how much longer it may: `2m 05s, about 3m 10s left`; see `left_s`."""
+    """Format elapsed and remaining time: `2m 05s, about 3m 10s left`; see `left_s`."""
     words = rough_duration(now.elapsed_s(at))
     left = now.left_s(at)
     return words if left is None else f"{words}, about {rough_duration(left)} left"
 
 
 def changes(before: RunProgress | None, after: RunProgress) -> list[str]:
-    """Say what changed between two moments, one line each."""
+    """Return the changes between two polls, one line each."""
     old: dict[str, CellProgress | FileSystemProgress] = {}
     if before:
         old = {f"fs {system.id}": system for system in before.file_systems} | {cell.id: cell for cell in before.cells}
@@ -267,7 +267,7 @@ def endings(before: RunProgress | None, after: RunProgress) -> list[str]:
 
 
 def _signature(part: CellProgress | FileSystemProgress | None) -> tuple[object, ...]:
-    """Return what a new line is worth writing for; each of 200 instances that becomes ready is not."""
+    """Return the fields whose change deserves a new line; a single instance that becomes ready does not."""
     if isinstance(part, CellProgress):
         return part.state, part.step, part.error, part.instances.get("failed")
     return (part.state, part.error) if part else ()

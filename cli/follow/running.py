@@ -35,20 +35,20 @@ from matrix.terms.objectives import limit_words, missed_questions, misses_object
 
 # Deleting an FSx file system takes up to ten minutes, one pass of Reap at most fifteen.
 AWS_PATIENCE = Patience(pause_s=10.0, at_most_s=1800.0)
-# The local cloud deletes at once; the rest is deleted when the cloud ends.
+# The local cloud deletes at once, and the rest when it ends.
 LOCAL_PATIENCE = Patience(pause_s=0.5, at_most_s=60.0)
-# Its sweep takes a second on two idle processors. It is not waited for beyond that: it may be none, or fail.
+# A sweep takes a second on two idle processors. Stop waiting after this time: it may not run, or it may fail.
 SWEPT_WITHIN_S = 15.0
 # An execution's name has at most 80 characters; the time and three random ones take 19 of them.
 LONGEST_STEM = 60
 
 
-# The error by which Plan matrix ends a run whose plan is not the one that was agreed to.
+# Error with which Plan matrix ends a run whose plan differs from the confirmed one.
 PLAN_DIFFERS = "PlanDiffers"
 
 
 class PlanDiffered(CommandError):
-    """The run's plan differs from the one that the user agreed to, and nothing was created."""
+    """A run planned something other than the confirmed plan, and created nothing."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class RunOptions:
     run: str
     as_json: bool = False
     detach: bool = False
-    ends_cloud: bool = False  # the local cloud was started for this run, and ends with it
+    ends_cloud: bool = False  # the command started the local cloud for this run and ends it with the run
     web: bool = False
     verbose: bool = False  # a line for each change of state
 
@@ -116,26 +116,26 @@ def _interrupted(
 def stop(
     service: Service, run: str, plan: PlanDocument | None, shown: View, closing: InterruptCounter
 ) -> tuple[RunProgress, CleanUp]:
-    """Stop a run and delete what belongs to it; return how it stands then, and what became of its resources."""
+    """Stop a run and delete its resources; return its last progress and the result of the clean-up."""
     patience = LOCAL_PATIENCE if service.deployment.environment == "local" else AWS_PATIENCE
     clean = interruption.stop_and_clean(service, run, shown.say, closing, patience)
     last = _last_seen(run, plan) if clean.is_with_cloud else following.look(service, run, plan)
     if not clean.is_with_cloud:
-        with suppress(Exception):  # what was deleted is said without it, too
+        with suppress(Exception):  # the receipt is optional here
             clean.receipt = service.document(run, "receipt.json")
     shown.show(last)
     return last, clean
 
 
 def _last_seen(run: str, plan: PlanDocument | None) -> RunProgress:
-    """Return how a run stood when its local cloud ended."""
+    """Return the last progress of a run whose local cloud has ended."""
     folders = RunFolders()
     execution = readable(folders.execution, run) or Execution(run, "ABORTED", time.time())
     return progress.read(folders.progress_rows(run), plan, execution)
 
 
 def stop_on_request(service: Service, run: str, plan: PlanDocument | None, *, as_json: bool) -> None:
-    """Stop a run from anywhere, and say what became of it; raises CommandError where something of it remains."""
+    """Stop a run from any terminal and report the clean-up; raises CommandError if resources remain."""
     console, flag = terminal.stderr() if as_json else terminal.stdout(), service.deployment.flag
     with InterruptCounter() as closing:
         last, clean = stop(service, run, plan, following.PlainLines(console), closing)
@@ -170,7 +170,7 @@ def finish(service: Service, ended: RunProgress, *, as_json: bool) -> None:
     """Show the results of a run that has ended, and exit with the code of its outcome."""
     run = ended.execution.run
     try:
-        # Nothing can be invoked on a full disk: each call would be tried for a minute.
+        # Nothing can be invoked on a full disk: each call would be retried for a minute.
         if ended.execution.error != DISK_FULL:
             _complete_receipt(service, run)
         summary = summaries.analysed(_with_results(service, run), run, lambda: ended.execution)
@@ -205,7 +205,7 @@ def show_outcome(outcome: Outcome, summary: SummaryDocument | None, *, as_json: 
         verdict_table.show(console, summary, flag=outcome.flag, where=where)
         for line in _file_system_errors(ended):
             console.print(line, soft_wrap=not console.is_terminal)
-        if not all_measured and summary["status"] != STATUS_INTERRUPTED:  # of which a warning says it
+        if not all_measured and summary["status"] != STATUS_INTERRUPTED:  # a warning covers this status
             console.print(f"Rest:    matrix run --resume {ended.execution.run} {outcome.flag}", soft_wrap=True)
     is_good = all_measured and ended.execution.status == "SUCCEEDED"
     if all_measured and not is_good:
@@ -221,7 +221,7 @@ def show_outcome(outcome: Outcome, summary: SummaryDocument | None, *, as_json: 
 
 
 def _complete_receipt(service: Service, run: str) -> None:
-    """See to it that a sweep completes a local run's receipt before its cloud ends; on AWS a schedule does that."""
+    """Have a sweep complete a local run's receipt before its cloud ends; on AWS a schedule does that."""
     # botocore takes a quarter of a second to import, so `matrix --help` must not import it.
     from botocore.exceptions import ClientError
 
@@ -233,7 +233,7 @@ def _complete_receipt(service: Service, run: str) -> None:
 
 
 def _is_completed(service: Service, run: str) -> bool:
-    """Wait for the sweep that the end of a run has started; return whether it has completed the receipt."""
+    """Wait for the sweep that starts when a run ends; return whether it has completed the receipt."""
     deadline = time.monotonic() + SWEPT_WITHIN_S
     while service.has_open_receipt(run):
         receipt = readable(partial(RunFolders().document, run), "receipt.json") or {}

@@ -1,4 +1,4 @@
-"""The cost of a run so far. Pure."""
+"""Cost of a run so far. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,16 +18,16 @@ class Spent(TypedDict):
     """Cost so far."""
 
     least: float
-    """The least that it has cost: hours at the plan's prices, and the lowest estimate of charges by use."""
+    """Lower bound in USD: time-based costs by the plan's prices, plus the minimum of usage-based costs."""
     most: float
-    """The same with the most that can be billed by use. It never falls."""
+    """Upper bound in USD: the same with the maximum of usage-based costs. It never falls."""
 
 
 def spent(rows: Sequence[Mapping[str, Any]], progress: RunProgress, plan: PlanDocument, now: float) -> Spent:
-    """Return the least and the most that a run has cost: what is settled, and what runs now by its time and the plan.
+    """Return the least and the most that a run has cost: settled costs, and running cells by elapsed time.
 
-    The budget's row has what was settled together with what is set aside for the worst case; the latter is no cost. AWS
-    says late what is billed by use, so that a cell's is settled at its most, and counts so from its beginning.
+    The budget's row adds reservations for the worst case to the settled costs; a reservation is no cost. AWS reports
+    usage-based costs late, so a cell's usage is settled at its maximum, and counts as that from the cell's start.
     """
     row = next((row for row in rows if row.get("SK") == "PLAN"), {})
     settled = float(row.get("committed_usd") or 0) - sum(map(float, (row.get("reserved") or {}).values()))
@@ -56,7 +56,7 @@ def spent(rows: Sequence[Mapping[str, Any]], progress: RunProgress, plan: PlanDo
 
 
 def spent_words(cost: Spent, *, is_over: bool = False) -> str:
-    """Write what a run has cost so far, or in all if it is over: one figure only where that is certain."""
+    """Format the cost of a run so far, or in total if it is over: one figure if the cost is certain, else a range."""
     least, most = money(cost["least"]), money(cost["most"])
     words = most if least == most else f"{least if cost['least'] >= CENT else '$0'} to at most {most}"
     return words if is_over else f"{words} so far"
