@@ -1,4 +1,4 @@
-"""AWS errors explained to the person in front of the terminal, with what to try next."""
+"""AWS errors explained to the user, with advice."""
 
 from botocore.exceptions import (
     BotoCoreError,

@@ -1,4 +1,4 @@
-"""How a command fails: one message, what to try next, and an exit code. Never a traceback."""
+"""How a command fails: one message, one piece of advice and an exit code. Never a traceback."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -16,7 +16,7 @@ class ExitCode(IntEnum):
 
 @dataclass
 class CommandError(Exception):
-    """A command cannot do what it was asked to."""
+    """A command failed: the message, advice, and the exit code."""
 
     message: str
     advice: str = ""
@@ -57,5 +57,5 @@ class CloudIsRunning(CommandError):
 class FunctionFailed(CommandError):
     """A Lambda function of the stack raised an error."""
 
-    # It asks AWS again the next time, and says itself what was denied.
+    # The retry calls AWS again; if AWS still denies it, the new error names the action.
     is_mendable = True

@@ -1,11 +1,11 @@
-"""Errors of any kind as messages: what happened, and what to try."""
+"""Turn errors of any kind into messages: the problem and advice."""
 
 import errno
 import sys
 
 from cli.messages.errors import CommandError
 
-# The disk, a quota, or the largest size of a file (ulimit -f). A write has no file name to tell.
+# The disk, a quota, or the largest size of a file (ulimit -f). A write error has no file name.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 

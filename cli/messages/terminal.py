@@ -20,7 +20,7 @@ from matrix.terms.printable import printable
 # A pipe has no width, so tables keep their lines whole for grep and awk; COLUMNS overrules that.
 PIPE_WIDTH = 160
 ESCAPED = "matrix-escaped"
-# What a line begins with, below which its later lines do not go: spaces, and a dash, a time or a label such as `Note:`.
+# The prefix of a line: spaces, and a dash, a time or a label such as `Note:`. Wrapped lines are indented by its width.
 HEAD = re.compile(r" *(?:-|[0-9]{2}:[0-9]{2}:[0-9]{2}(?= )|[A-Z][a-z]+:(?= ))? *")
 
 
@@ -41,22 +41,23 @@ class _Printable:
 
 
 class Pipe(Console):
-    """A console whose reader may leave, as in `matrix results | head`: it has what it wanted, and nothing failed."""
+    """A console whose reader may close the pipe, as in `matrix results | head`: the command still succeeds."""
 
     def __init__(self, **settings: Any) -> None:
-        """Print nothing that does more than to be seen."""
+        """Install a render hook that removes control sequences with side effects."""
         super().__init__(**settings)
         self.push_render_hook(_Harmless())
 
     def on_broken_pipe(self) -> None:
-        """Write nothing more, and let the command end as it would have; rich would end it here with 1."""
+        """Write nothing more, and let the command exit as usual; rich would exit with 1."""
         self.quiet = True
-        # What is left in the buffer is written when Python ends.
+        # Python flushes the buffer when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
 
 
 def escape_what_has_no_letter() -> None:
-    """Let both outputs write what their encoding has no letter for as JSON does: \\u2013. They raised an error."""
+    """Make both outputs write characters that their encoding lacks as JSON escapes (\\u2013). They raised an error
+    before."""
     codecs.register_error(ESCAPED, _escaped)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -120,7 +121,7 @@ def _width(is_terminal: bool) -> int | None:
 
 
 def say_error(error: CommandError) -> None:
-    """Print what went wrong and what to try next."""
+    """Print the error and its advice."""
     console = stderr()
     print_wrapped(console, Text.assemble(("Error: ", "bold red"), error.message))
     if error.advice:
