@@ -10,9 +10,9 @@ class Verdict(StrEnum):
 
     AS_ASSUMED = "as assumed"
     DIFFERS = "differs"
-    """A figure is other than plan or local cloud assume; everything works all the same."""
+    """A figure differs from the assumption of the plan or the local cloud; runs work all the same."""
     BROKEN = "broken"
-    """Something that every run needs does not work: no further step is taken."""
+    """A requirement of every run is not met, so the remaining steps are skipped."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +27,15 @@ class Check:
 
 
 def required(what: str, expected: str, seen: str, *, is_so: bool, way_out: str) -> Check:
-    """Return a check without which no run works."""
+    """Return a check that every run must pass."""
     return Check(what, expected, seen, Verdict.AS_ASSUMED if is_so else Verdict.BROKEN, "" if is_so else way_out)
 
 
 def assumed(what: str, expected: str, seen: str, *, is_so: bool, way_out: str = "") -> Check:
-    """Return a check of a figure that plan or local cloud assume."""
+    """Return a check of a figure that the plan or the local cloud assumes."""
     return Check(what, expected, seen, Verdict.AS_ASSUMED if is_so else Verdict.DIFFERS, "" if is_so else way_out)
 
 
 def is_broken(checks: Iterable[Check]) -> bool:
-    """Return whether the next step is in vain."""
+    """Return whether a requirement failed, so that the next step would fail too."""
     return any(check.verdict is Verdict.BROKEN for check in checks)

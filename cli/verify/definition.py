@@ -1,11 +1,11 @@
-"""Step: the tree's state machine, asked of AWS's own validator, which creates nothing and needs no stack."""
+"""Step: AWS validates this tree's state machine definition. It creates nothing and needs no stack."""
 
 import json
 
 from cli.verify.checks import Check, required
 from cli.verify.stack import Stack
 
-# Names a function that need not exist: the validator reads the definition alone.
+# The validator reads the definition alone, so the function need not exist.
 PLACEHOLDER = "arn:{partition}:lambda:{region}:123456789012:function:{name}"
 
 
@@ -14,7 +14,7 @@ def definition_text(stack: Stack) -> str:
     text = (stack.sources / "statemachine/run.asl.json").read_text(encoding="utf-8")
     states = json.loads(text)
     region = stack.deployment.region
-    # No stack need be there yet, whose outputs name its partition.
+    # The partition comes from the client, because there may be no stack whose outputs name it.
     partition = stack.client("stepfunctions").meta.partition
     text = text.replace("${Partition}", partition)
     for name in sorted(_substitutions(text)):

@@ -13,16 +13,16 @@ from cli.verify.stack import Stack
 from local.corrections import yaml_template
 from local.settings import LAMBDA_UNZIPPED_BYTES
 
-# Where `sam package` writes what it has uploaded, in place of a folder or file of the tree.
+# `sam package` replaces a folder or file of the tree here with the address of its upload.
 ARTIFACTS = ("CodeUri", "ContentUri", "DefinitionUri")
-# The parameters that a release has more (tools/release.py): bucket and prefix of its artifacts.
+# Parameters that only releases have (tools/release.py): bucket and prefix of the artifacts.
 RELEASE_PARAMETERS = ("ArtifactBucket", "ArtifactPrefix")
-# The parameters of which it allows one value only.
+# Parameters that a release fixes to one value.
 BUILT_FOR = ("FunctionArchitecture", "FunctionRuntime")
-# The parts of the tree that are ours; dependencies are installed into a layer by `sam build`, from pinned versions.
+# Our own sources; `sam build` installs the dependencies into a layer, from pinned versions.
 FUNCTIONS = "functions"
 OWN_SOURCES = {FUNCTIONS: "PlanMatrixFunction", "agent": "AgentLayer", "statemachine/run.asl.json": "RunStateMachine"}
-# What functions and the agent read at run time.
+# Files that functions and the agent read at run time.
 SUFFIXES = (".py", ".json", ".css", ".js")
 AGAIN = "deploy this tree: `sam build && sam deploy`, or verify from the tree that was deployed"
 SHOWN = 5
@@ -44,7 +44,7 @@ def checks(stack: Stack) -> Iterator[Check]:
     common = deployed.get("Globals", {}).get("Function", {})
     for path, resource in OWN_SOURCES.items():
         properties = deployed["Resources"][resource]["Properties"]
-        # A release says once where the package of all functions is.
+        # A release names the package of all functions once, in Globals.
         located = {**common, **properties} if path == FUNCTIONS else properties
         yield _check(path, list(_other_files(stack, path, located)))
 
@@ -55,7 +55,7 @@ def _check(path: str, other: list[str]) -> Check:
 
 
 def _loaded(body: Any) -> dict[str, Any]:
-    """Return a template that boto3 has parsed already where it was JSON."""
+    """Return a template as a dict; boto3 has parsed it already if it was JSON."""
     return body if isinstance(body, dict) else yaml_template.load(body)
 
 
@@ -95,7 +95,7 @@ def _get_att_as_list(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def differences(own: Any, deployed: Any, path: str = "") -> Iterator[str]:
-    """Yield where two documents differ, each as `path: ours, theirs`; of parts that one of them lacks only the path."""
+    """Yield the differences of two documents as `path: ours, theirs`; for a part that one side lacks only the path."""
     if isinstance(own, dict) and isinstance(deployed, dict):
         for name in sorted({*own, *deployed}):
             here = f"{path}.{name}" if path else name
@@ -127,7 +127,7 @@ def _other_files(stack: Stack, path: str, properties: dict[str, Any]) -> Iterato
     uploaded = stack.client("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
     own = stack.sources / path
     if own.is_file():
-        # `sam` writes a definition as it is; its layout is nobody's concern.
+        # Compare content, not layout: `sam` may reformat the definition.
         if json.loads(uploaded) != json.loads(own.read_bytes()):
             yield from differences(json.loads(own.read_bytes()), json.loads(uploaded))
         return

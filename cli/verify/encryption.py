@@ -50,7 +50,7 @@ def checks(stack: Stack) -> Iterator[Check]:
 
 
 def _names(statement: dict[str, Any], stack: Stack) -> bool:
-    """Return whether a statement is about everybody whom the account's own policies allow."""
+    """Return whether a statement leaves the decision to the account's IAM policies."""
     root = f"arn:{stack.partition}:iam::{stack.account}:root"
     return bool({root, stack.account, "*"} & set(_principals(statement, "AWS")))
 

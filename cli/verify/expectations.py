@@ -12,7 +12,7 @@ from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.samples import SamplesDocument
 from matrix.terms.documents.summary import SummaryDocument
 
-# agent/session.py: a start that is later gets a warning on its sample.
+# From agent/session.py: a sample that starts later gets a warning.
 SKEW_S = 0.05
 # Part of a warning of matrix.plan.quotas.
 SLOW_INSTANCE = "is slower than the volume"
@@ -27,11 +27,11 @@ class Evidence:
     receipt: ReceiptDocument
     samples: Sequence[SamplesDocument]
     ready_at: Mapping[str, Mapping[int, float]]
-    """By instance: when it said that it was ready for a step, by its own clock."""
+    """By instance: when it reported ready for a step, by its own clock."""
     objects: Mapping[str, int]
-    """By instance: how many objects it has put."""
+    """By instance: the number of objects that it has put."""
     denials: Sequence[str]
-    """Lines of logs in which AWS refuses for want of permission."""
+    """Log lines in which AWS denies access."""
 
 
 def compare(evidence: Evidence) -> Iterator[Check]:
@@ -76,7 +76,7 @@ def _cost(evidence: Evidence) -> Iterator[Check]:
     cost, seen = evidence.plan["totals"]["cost_usd"], evidence.receipt["totals"]["cost_usd"]
     yield assumed(
         "cost on the receipt", f"{cost['low']:.4f} to {cost['high']:.4f} USD", f"{seen:.4f} USD",
-        # A quick run may cost less than the plan's low, which takes half the work: nobody minds.
+        # A quick run may cost less than the plan's low estimate; that is no problem.
         is_so=seen <= cost["high"],
         way_out="compare tomorrow's bill with the receipt, by the tag storage-matrix:run",
     )  # fmt: skip
@@ -112,7 +112,7 @@ def _cell(cell: PlanCell, evidence: Evidence) -> Iterator[Check]:
 
 
 def _gates(cell: PlanCell, samples: Sequence[SamplesDocument], evidence: Evidence) -> Iterator[Check]:
-    """Yield how long gates kept the fleet waiting, and how far its instances started apart; nothing for one alone."""
+    """Yield checks of start barriers: how long they delayed the fleet and how far apart its instances started."""
     waits, skews = [], []
     for document in samples:
         for sample in document["samples"]:
@@ -140,7 +140,7 @@ def _noted(what: str, seen: float) -> Check:
 
 
 def planned_alike(here: PlanDocument, there: PlanDocument) -> Iterator[Check]:
-    """Compare a plan of the deployed function with that of this tree: the same cells, and prices of today."""
+    """Compare a plan of the deployed function with that of this tree: the same cells, and today's prices."""
     own, deployed = ([cell["id"] for cell in plan["cells"]] for plan in (here, there))
     yield required(
         "cells of the plan", ", ".join(sorted(own)), ", ".join(sorted(deployed)), is_so=sorted(own) == sorted(deployed),
@@ -155,7 +155,8 @@ def planned_alike(here: PlanDocument, there: PlanDocument) -> Iterator[Check]:
     known = {warning["path"] for warning in here["warnings"]}
     for warning in there["warnings"]:
         if warning["path"] not in known:
-            # Only AWS knows what a type does: of the cheapest one this is so, and no step measures a volume.
+            # AWS has the figures of instance types. This warning is expected of the cheapest type, and no step measures
+            # a volume.
             is_small = SLOW_INSTANCE in warning["message"]
             expected = "that the cheapest instance is slower than a volume" if is_small else "none"
             yield assumed(f"warning of the plan, {warning['path']}", expected, warning["message"], is_so=is_small)

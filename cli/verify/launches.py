@@ -8,12 +8,12 @@ from cli.verify.checks import Check, assumed, required
 from cli.verify.stack import Stack
 from matrix.terms.documents.plan import PlanDocument
 
-# What EC2 answers where the launch would have succeeded, and where the person who verifies may not launch.
+# Error codes of a dry run: the launch would succeed, and the user may not launch instances.
 WOULD_LAUNCH, NOT_YOURS = "DryRunOperation", "UnauthorizedOperation"
 
 
 def checks(stack: Stack, plan: PlanDocument) -> Iterator[Check]:
-    """Launch nothing in each subnet of the stack."""
+    """Request a dry run of a launch in each subnet of the stack; nothing is launched."""
     client = stack.client("ec2")
     cell = plan["cells"][0]
     planned = next(image for image in plan["images"] if image["id"] == cell["image"])

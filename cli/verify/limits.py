@@ -1,4 +1,4 @@
-"""Step: what the account allows, all that is missing at once, before anything is asked for twice."""
+"""Step: the account's quotas and settings. It lists everything missing, so that you request increases once."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,7 +15,7 @@ from storages.contracts.quotas import Quota
 
 # maxConcurrentFileSystems is at most 40, and the sweep wants one more.
 FUNCTIONS_AT_ONCE = 41
-# What a shell of Session Manager needs.
+# Services that a Session Manager shell needs.
 SHELL = ("ssm", "ssmmessages")
 
 
@@ -24,7 +24,7 @@ def checks(stack: Stack, plans: Sequence[PlanDocument]) -> Iterator[Check]:
     types = sorted({cell["fleet"]["instanceType"] for plan in plans for cell in plan["cells"]})
     yield from _quotas(stack, plans, types)
     yield _concurrency(stack)
-    # The local cloud has neither of both.
+    # The local cloud emulates neither of the two.
     if stack.deployment.environment == "aws":
         yield _plan_of_account(stack)
         yield _public_access(stack)
@@ -64,9 +64,9 @@ def _concurrency(stack: Stack) -> Check:
 
 
 def _plan_of_account(stack: Stack) -> Check:
-    """Return whether the account may start other types than the few of AWS's Free plan.
+    """Check that the account is not limited to the few instance types of AWS's Free plan.
 
-    botocore finds the only endpoint, that of us-east-1, from any region.
+    botocore finds the only endpoint, in us-east-1, from any region.
     https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_freetier_GetAccountPlanState.html
     """
     what = "plan of the account (freetier GetAccountPlanState)"
@@ -79,7 +79,7 @@ def _plan_of_account(stack: Stack) -> Check:
 
 
 def _public_access(stack: Stack) -> Check:
-    """Return whether instances in a public subnet may reach AWS's APIs."""
+    """Check whether instances in a public subnet may reach AWS's APIs."""
     what, off = "VPC Block Public Access of the region", "off"
     try:
         options = stack.client("ec2").describe_vpc_block_public_access_options()["VpcBlockPublicAccessOptions"]
@@ -91,9 +91,9 @@ def _public_access(stack: Stack) -> Check:
 
 
 def _ways_out(stack: Stack) -> Iterator[Check]:
-    """Yield whether instances reach S3 and STS, and Amazon Linux's packages, from each subnet of the stack.
+    """Check that instances in each subnet of the stack reach S3, STS and Amazon Linux's packages.
 
-    With SessionManager also its two services, without which only the shell is missing.
+    With SessionManager, also the two services of its shell; without them only the shell fails.
     """
     region = stack.deployment.region or ""
     services = [*ways_out.CALLED, *(SHELL if stack.parameters.get("SessionManager") == "true" else ())]
@@ -127,13 +127,13 @@ def _value(stack: Stack, quota: Quota) -> float:
     except ClientError as error:
         if error.response["Error"]["Code"] != "NoSuchResourceException":
             raise
-        # A quota that was never raised for this account is known by its default only.
+        # Service Quotas returns only the default for a quota that was never raised for this account.
         answer = client.get_aws_default_service_quota(ServiceCode=quota.service, QuotaCode=quota.code)
     return float(answer["Quota"]["Value"])
 
 
 def _zones(stack: Stack, instance_type: str) -> Iterator[Check]:
-    """Yield whether the zones of the stack have a type: the first must, as file systems of one zone are there."""
+    """Check that the stack's zones offer an instance type. The first must: single-zone file systems are there."""
     client = stack.client("ec2")
     subnets: list[dict[str, Any]] = client.describe_subnets(SubnetIds=stack.subnets)["Subnets"]
     zone_of = {subnet["SubnetId"]: subnet["AvailabilityZone"] for subnet in subnets}

@@ -29,14 +29,14 @@ EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8}
 EFS = {"type": "efs", "throughputMode": "elastic"}
 S3 = {"type": "s3"}
 FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
-# Our own engine, so that nothing needs packages that an image may lack.
+# The tool `engine` is part of the agent, so it needs no package that an image may lack.
 TOUCH = {"type": "touch", "tool": "engine", "files": 256, "threads": [1, 2]}
 READ = {"type": "read", "records": 64, "pageBytes": "64KiB", "threads": 1}
-# Above what any step may cost at worst: a plan that costs more is not started.
+# Above the worst-case cost of any step; a plan that costs more is refused.
 BUDGET_USD = 2
-# A minute on AWS.
+# One minute on AWS.
 MOST_SWEEPS = 6
-# The words of IAM's refusals; Lambda writes the exception, and the agent what it could not do.
+# Texts of access denials: Lambda logs the exception, the agent logs its failed call.
 DENIAL = re.compile(r"AccessDenied|UnauthorizedOperation|not authorized to perform")
 
 
@@ -71,7 +71,7 @@ ON_FSX = Measurement("fsx", "FSx for OpenZFS is created, mounted and deleted wit
 
 
 def plan_only(stack: Stack, measurement: Measurement) -> Iterator[Check]:
-    """Let the deployed state machine plan, which creates nothing, and compare with the plan of this tree."""
+    """Let the deployed state machine plan, which creates nothing, and compare with this tree's plan."""
     planned = measurement.planned(stack.deployment.region, is_dry=True)
     run, execution = _run(stack.service, planned)
     yield execution
@@ -93,9 +93,9 @@ def measure(stack: Stack, measurement: Measurement) -> Iterator[Check]:
 
 
 def complete_receipt(service: Service, run: str) -> None:
-    """Let sweeps complete the receipt now, as on AWS the next one comes by a schedule.
+    """Run sweeps until the receipt is complete, because the next scheduled sweep on AWS may be long away.
 
-    A sweep that is told that the execution still runs does nothing: DescribeExecution may lag behind for seconds.
+    DescribeExecution may lag by seconds; a sweep that still sees a running execution does nothing.
     """
     patience = running.LOCAL_PATIENCE if service.deployment.environment == "local" else running.AWS_PATIENCE
     for _ in range(MOST_SWEEPS):
@@ -108,7 +108,7 @@ def complete_receipt(service: Service, run: str) -> None:
 
 def _run(service: Service, planned: Planned) -> tuple[str, Check]:
     run = running.made_up_name(planned.plan["name"])
-    # JSON's way of showing progress: a line for each change, to stderr.
+    # With --json, progress is one line for each change, on stderr.
     ended = running.follow_to_end(service, planned, RunOptions(run, as_json=True))
     execution = ended.execution
     words = [execution.status, execution.error, running.readable_cause(execution.cause)]
@@ -148,11 +148,11 @@ def evidence_of(stack: Stack, run: str, began_at: float) -> Evidence | None:
 
 
 def denials_of_functions(stack: Stack, began_at: float) -> Iterator[str]:
-    """Yield the lines since a moment in which functions were denied something."""
+    """Yield the functions' log lines since a moment that report a denied call."""
     pages = stack.client("logs").get_paginator("filter_log_events")
     for group in stack.log_groups():
         wanted = {"logGroupName": group, "startTime": int(began_at * 1000)}
-        # CloudWatch filters by words, some of which a message may hold without being a denial.
+        # CloudWatch filters by words, which other messages may contain too, so check the text again.
         for page in pages.paginate(**wanted, filterPattern="?AccessDenied ?UnauthorizedOperation ?authorized"):
             yield from (
                 f"{group}: {event['message'].strip()}" for event in page["events"] if DENIAL.search(event["message"])
@@ -160,7 +160,7 @@ def denials_of_functions(stack: Stack, began_at: float) -> Iterator[str]:
 
 
 def denials_of_instance(stack: Stack, key: str) -> Iterator[str]:
-    """Yield the lines of an agent's log in which it was denied something."""
+    """Yield the lines of an agent's log that report a denied call."""
     stored = stack.client("s3").get_object(Bucket=stack.deployment.outputs["BucketName"], Key=key)["Body"]
     for line in Unzipped(stored.read(LARGEST_ZIPPED_BYTES + 1)).lines():
         if DENIAL.search(line):

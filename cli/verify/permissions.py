@@ -17,14 +17,14 @@ from cli.verify.checks import Check, assumed, required
 from cli.verify.stack import Stack
 
 CALLS = Path(__file__).with_name("calls.json")
-# Of roles that a stack has by its parameters only (Schedule, NotifyEmail, NotifyTopicArn): what template.yaml grants
-# them. A test holds this against the template.
+# Calls of roles that exist only with optional parameters (Schedule, NotifyEmail, NotifyTopicArn), as template.yaml
+# grants them. A test compares them with the template.
 OPTIONAL_CALLS = Path(__file__).with_name("optional_calls.json")
-# As EC2 sets it, role id and instance id; the simulator takes the caller's word for it.
+# EC2 sets role id and instance id; the simulator accepts any value.
 USERID = "AROA00000000000000000:i-00000000000000000"
-# Keys with several values, by IAM's list of global condition keys.
+# Multivalued keys in IAM's list of global condition keys.
 LISTS = ("aws:calledvia",)
-# IAM answers whole lists in one call; longer ones only make a refusal harder to read.
+# IAM simulates a list of actions in one call; a longer list makes a denial harder to read.
 ACTIONS_AT_ONCE = 20
 SHOWN = 8
 ASK = (
@@ -38,7 +38,7 @@ ASK_ORGANIZATION = (
 
 
 def checks(stack: Stack) -> Iterator[Check]:
-    """Ask of each role; a check for each."""
+    """Simulate the calls of each role; yield one check for each role."""
     calls = json.loads(CALLS.read_text())
     calls += [call for call in json.loads(OPTIONAL_CALLS.read_text()) if _is_of_stack(call, stack)]
     for role in sorted({call["role"] for call in calls}):
@@ -68,12 +68,12 @@ def checks(stack: Stack) -> Iterator[Check]:
 
 
 def _is_of_stack(call: Mapping[str, str], stack: Stack) -> bool:
-    """Return whether a stack has the role of a call and everything that the call's resource names."""
+    """Return whether the stack has the role of a call and everything that the call's resource names."""
     return call["role"] in stack.resources and _names_in(call["resource"]) <= _known(stack).keys()
 
 
 def _is_of_organization(result: Mapping[str, Any]) -> bool:
-    """Return whether the policies of the organization deny a call, and no permission boundary does."""
+    """Return whether a policy of the organization denies the call, and no permission boundary does."""
     boundary = result.get("PermissionsBoundaryDecisionDetail", {}).get("AllowedByPermissionsBoundary", True)
     organization = result.get("OrganizationsDecisionDetail", {}).get("AllowedByOrganizations", True)
     return bool(boundary and not organization)
@@ -89,7 +89,7 @@ def _shown(denied: list[str]) -> str:
 
 
 def answers(stack: Stack, role: str, calls: Iterable[dict[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (resource, evaluation) of each call of a role; those on one resource in one context are asked together."""
+    """Yield (resource, evaluation) of each call of a role. Calls with equal resource and context share a simulation."""
     together: dict[tuple[str, str], list[str]] = defaultdict(list)
     for call in calls:
         together[call["resource"], json.dumps(call.get("context", {}))].append(call["action"])

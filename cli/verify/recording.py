@@ -9,7 +9,7 @@ from typing import Any
 
 from cli.target.deployment import Deployment
 
-# Consistent stand-ins: the same id is the same one everywhere, so that a response still fits its request.
+# Replace each id consistently with the same stand-in, so that a response still matches its request.
 PATTERNS: dict[str, re.Pattern[str]] = {
     "account": re.compile(r"(?<![0-9a-fA-F-])[0-9]{12}(?![0-9a-fA-F-])"),
     "resource": re.compile(
@@ -22,9 +22,9 @@ PATTERNS: dict[str, re.Pattern[str]] = {
     "mac": re.compile(r"\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b"),
     "uuid": re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
 }
-# What a launch template or group of ours lets through is the same in each account.
+# Addresses in our launch templates and security groups are the same in each account.
 KEPT = {"0.0.0.0", "127.0.0.1", "169.254.169.254", "169.254.169.123"}  # noqa: S104 - not bound to
-# Members that are long and the tree's own, or hold secrets.
+# Long members that only repeat this tree, and members with secrets.
 LEFT_OUT = ("ResponseMetadata", "TemplateBody", "UserData", "Code")
 
 
@@ -77,7 +77,7 @@ def _replaced(text: str, kind: str, pattern: re.Pattern[str]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it; streams only by their kind."""
+    """Return a value as JSON; of a stream only its type."""
     if isinstance(value, Mapping):
         return {str(name): plain(part) for name, part in value.items() if name not in LEFT_OUT}
     if isinstance(value, list | tuple):

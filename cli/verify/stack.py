@@ -9,7 +9,7 @@ from typing import Any
 from cli.target.deployment import Deployment
 from cli.target.service import Service
 
-# In a clone its root; in an installed wheel the package that holds the same folders.
+# In a clone the root; in an installed wheel the package with the same folders.
 SOURCES = Path(__file__).resolve().parents[2]
 
 
@@ -52,7 +52,7 @@ class Stack:
 
     @property
     def names(self) -> dict[str, str]:
-        """Texts that a record must not contain, by their replacement. Empty if there is no stack."""
+        """Texts that a recording must not contain, keyed by their replacement. Empty if there is no stack."""
         if not self.deployment.outputs:
             return {}
         own = {logical: physical.rpartition(":")[2] for logical, physical in self.resources.items()}
@@ -62,24 +62,24 @@ class Stack:
 
     @cached_property
     def account(self) -> str:
-        """The account's number, out of the state machine's ARN."""
+        """The account's number, from the state machine's ARN."""
         return self.deployment.outputs["StateMachineArn"].split(":")[4]
 
     @cached_property
     def partition(self) -> str:
-        """`aws`, or that of China or GovCloud."""
+        """The AWS partition: `aws`, `aws-cn` or `aws-us-gov`."""
         return self.deployment.outputs["StateMachineArn"].split(":")[1]
 
     @cached_property
     def launch_settings(self) -> dict[str, str]:
-        """Environment of Launch fleet: SUBNET_IDS and LAUNCH_TEMPLATE_ID, also if the VPC is the user's own."""
+        """Environment of Launch fleet: SUBNET_IDS and LAUNCH_TEMPLATE_ID, also in a VPC of the user."""
         function = self.resources["LaunchFleetFunction"]
         configuration = self.client("lambda").get_function_configuration(FunctionName=function)
         return dict(configuration["Environment"]["Variables"])
 
     @property
     def subnets(self) -> list[str]:
-        """The subnets of fleets; the first is where file systems of a single zone are."""
+        """The subnets of fleets; single-zone file systems are in the first."""
         return self.launch_settings["SUBNET_IDS"].split(",")
 
     def log_groups(self) -> Iterator[str]:

@@ -36,11 +36,11 @@ class Outcome:
     step: Step
     checks: tuple[Check, ...] = ()
     seconds: float | None = None
-    """None where it was not reached."""
+    """Duration; None if the step was skipped."""
     verdict: Verdict | None = field(init=False)
 
     def __post_init__(self) -> None:
-        """Take the worst of the checks."""
+        """Set the verdict to the worst of the checks."""
         order = list(Verdict)
         worst = max((order.index(check.verdict) for check in self.checks), default=0)
         object.__setattr__(self, "verdict", None if self.seconds is None else order[worst])
@@ -73,7 +73,7 @@ def _measuring(stack: Stack, measurement: Measurement, plan: PlanDocument) -> St
 
 
 def take(steps: Sequence[Step], begins: Callable[[Step], None], ends: Callable[[Outcome], None]) -> Iterator[Outcome]:
-    """Take one step after another until one is broken; those after it are yielded as not reached."""
+    """Take one step after another until one is broken; the remaining steps are yielded as skipped."""
     goes_on = True
     for step in steps:
         if not goes_on:
@@ -88,7 +88,7 @@ def take(steps: Sequence[Step], begins: Callable[[Step], None], ends: Callable[[
 
 
 def _checks(step: Step) -> Iterator[Check]:
-    """Yield a step's checks. An error of AWS counts as a failed check."""
+    """Yield a step's checks. An AWS error counts as a failed check."""
     try:
         yield from step.take()
     except (ClientError, BotoCoreError, CommandError) as error:
