@@ -1,1 +1,1 @@
-"""The self-proof: known truths through the whole system, and whether the report tells them again."""
+"""The self-proof: run known truths through the whole system and check that the report finds them."""

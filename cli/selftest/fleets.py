@@ -1,7 +1,7 @@
-"""Fleets drawn from known truths, written as the agent writes them and analysed as the functions analyse them.
+"""Synthetic fleets with known truths, written by the agent's code and analysed by the functions' code.
 
-What is drawn is only how long each step took. The plan is that of the planner, samples.json is made by the agent's own
-code and read by the functions' own, so a change of either that bends a figure bends it here too.
+Only the durations of steps are random. The real planner makes the plan, the agent's own code writes samples.json, and
+the functions' own code reads it, so an error in either shows here too.
 """
 
 import json
@@ -41,16 +41,16 @@ from matrix.terms.figures import percentile_of
 RUN, THREADS, FILES = "selftest", 4, 400
 MOST_INSTANCES = 1_000
 BEGUN_AT = 1_800_000_000.0
-# FSx: all instances share it, so what shakes one repetition shakes them all.
+# FSx: all instances share it, so noise of a repetition affects all of them.
 SHARED = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64, "iops": 1000}
 
 
 @dataclass(frozen=True)
 class FleetTruth:
-    """How long the steps of a fleet truly take.
+    """True distribution of the step durations of a fleet.
 
-    A step takes `seconds`, times what is known of its repetition and its instance, times what chance adds: the
-    standard deviations of logarithms between instances, between repetitions (which all instances share) and besides.
+    A step takes `seconds`, times known factors of its repetition and instance, times log-normal noise. `of_instances`,
+    `of_repetitions` (shared by all instances) and `residual` are the standard deviations of its logarithm.
     """
 
     seconds: float = 2.0
@@ -82,7 +82,7 @@ class FleetTruth:
         return seconds
 
     def _in_a_row(self, rng: Generator) -> Floats:
-        """Draw what repetitions have of their deviation: independent, or each like the one before (AR 1)."""
+        """Draw standardised deviations of repetitions: independent, or autocorrelated as AR(1)."""
         drawn: Floats = rng.normal(size=self.repetitions)
         for number in range(1, self.repetitions if self.autocorrelation else 0):
             own = np.sqrt(1 - self.autocorrelation**2) * drawn[number]
@@ -126,7 +126,7 @@ def plan_of(*fleets: FleetTruth, files: int = FILES, storage: Part = SHARED) -> 
 
 
 def uploads(cell: PlanCell, seconds: Floats, latencies_ns: Sequence[int] = ()) -> dict[str, tuple[bytes, list[bytes]]]:
-    """Return what each instance uploads: samples.json, and the histograms of its steps."""
+    """Return the uploads of each instance: samples.json, and the histograms of its steps."""
     job = measuring_job(
         cell=cell, gate_margin_s=1.0, run=RUN, mount={"kind": "directory", "path": "/storage"}, bucket="bucket",
         environment="emulated", now=BEGUN_AT,
@@ -154,12 +154,12 @@ def instance_of(number: int) -> str:
 
 
 def holds(interval: Interval | None, truth: float) -> bool:
-    """Return whether there is an interval and the truth lies in it."""
+    """Return whether there is an interval and it contains the truth."""
     return interval is not None and interval["low"] <= truth <= interval["high"]
 
 
 def level_of(latency: Latency, name: str) -> float:
-    """Return a percentile of latencies by its name, such as p99; NaN, which is near nothing, where none is carried."""
+    """Return a percentile of latencies by its name, such as p99; NaN if there are too few samples for it."""
     value = percentile_of(latency, name)
     return math.nan if value is None else value
 
@@ -173,7 +173,7 @@ def _sample(step: Any, seconds: float, latencies_ns: Sequence[int]) -> tuple[Any
     report = Report(0, round(seconds * 1e9), files, bins, longest_ns, {"mode": "threads"}, [], 0.0, {})
     outcome = engine_outcome(report, step.params)
     if not len(latencies_ns):
-        # As of the tool `touch`, which tells no latencies: half the metrics, half the time to analyse them.
+        # Like the tool `touch`, which reports no latencies: half of the metrics take half of the time to analyse.
         outcome.metrics = {name: outcome.metrics[name] for name in ("files_per_s", "duration_s")}
     start = BEGUN_AT + 100.0 * step.number
     span = start, start + seconds
@@ -204,12 +204,12 @@ def summary_of(plan_document: PlanDocument, results: Sequence[ResultDocument]) -
 
 
 def verdict_of(base: ResultDocument, run: ResultDocument) -> ComparedPair:
-    """Return what `matrix compare` says of two results, as if they were of one storage in two runs."""
+    """Return the verdict of `matrix compare` on two results, as if they were of one storage in two runs."""
     return verdicts_of([base], [run])[0]
 
 
 def verdicts_of(base: Sequence[ResultDocument], run: Sequence[ResultDocument]) -> list[ComparedPair]:
-    """Return what `matrix compare` says of each cell of two runs; results at the same place are of one cell."""
+    """Return the verdicts of `matrix compare` on two runs; results at the same index are of the same cell."""
     runs = cast(
         "Iterator[SummaryDocument]",
         (

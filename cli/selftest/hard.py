@@ -1,6 +1,6 @@
-"""Without I/O: truths at which an attack on the numbers found wrong figures or verdicts that said more than the data.
+"""Without I/O: truths for which an adversarial review found wrong figures or verdicts that the data did not support.
 
-What holds only in part is shown as a limit, with how often.
+A claim that holds only partly is shown as a limit, with its rate.
 """
 
 from collections.abc import Iterator
@@ -34,9 +34,9 @@ LAYER = "drawn"
 METRIC = "duration_s"
 POINTS = 200
 MOST_WRONG = 0.05
-# How often intervals hold the truth at least where docs/method/confidence.md says that it is less than 95 %.
+# Least coverage in the cases that docs/method/confidence.md documents as below 95 %.
 LEAST_HELD_IN_A_ROW, LEAST_HELD_ON_HOSTS = 0.85, 0.6
-# fio's bins, in which latencies are kept, are at most this much off.
+# Latencies are kept in fio's bins, whose relative error is at most this.
 BIN_ERROR = 1 / 128
 
 
@@ -79,7 +79,7 @@ def _stalls(rng: Generator, trials: int) -> Iterator[Row]:
 
 
 def _half_a_fleet(rng: Generator, trials: int) -> Iterator[Row]:
-    """Half of the fleet met its quorum and was twice as fast, under half of the load: it is not ranked."""
+    """A half fleet that met its quorum was twice as fast under half of the load: it must not be ranked."""
     whole = FleetTruth()
     half = replace(whole, seconds=whole.seconds / 2, instances=whole.instances // 2)
     planned = plan_of(whole, whole)
@@ -97,7 +97,7 @@ def _half_a_fleet(rng: Generator, trials: int) -> Iterator[Row]:
 
 
 def _two_directories(rng: Generator, trials: int) -> Iterator[Row]:
-    """A build on the storage and one on the local disk are two questions, whatever their workloads are called."""
+    """A build on the storage and one on the local disk are different questions, even with the same workload name."""
     fleet = FleetTruth()
     planned = plan_of(fleet, fleet)
     is_mixed = []
@@ -115,7 +115,7 @@ def _two_directories(rng: Generator, trials: int) -> Iterator[Row]:
 
 
 def _tails(rng: Generator, trials: int) -> Iterator[Row]:
-    """P90 of 50 instances whose three repetitions differ by 5 and 10 %: its interval says 80 %."""
+    """P90 of 50 instances whose three repetitions differ by 5 and 10 %: its interval states 80 % confidence."""
     for share in (0.05, 0.10):
         fleet = FleetTruth(instances=50, of_repetitions=share)
         [cell] = plan_of(fleet)["cells"]
@@ -129,7 +129,7 @@ def _tails(rng: Generator, trials: int) -> Iterator[Row]:
 
 
 def _one_after_another(rng: Generator, trials: int) -> Iterator[Row]:
-    """Repetitions of which each resembles the one before it: ten show it, three cannot."""
+    """Autocorrelated repetitions: ten are enough to estimate the autocorrelation, three are not."""
     for repetitions, autocorrelation, least_known in ((10, 0.5, 1.0), (3, 0.5, 0.0)):
         fleet = FleetTruth(of_repetitions=0.05, repetitions=repetitions, autocorrelation=autocorrelation)
         held, different, known = _pairs(fleet, rng, trials)
@@ -143,7 +143,7 @@ def _one_after_another(rng: Generator, trials: int) -> Iterator[Row]:
 
 
 def _hosts(rng: Generator, trials: int) -> Iterator[Row]:
-    """Five instances each share a host, which nobody can see from inside."""
+    """Groups of five instances share a host, which they cannot detect."""
     held, different, _ = _pairs(FleetTruth(of_repetitions=0.02, of_hosts=0.10), rng, trials)
     words = (
         f"the interval of P50 holds the truth in {held.words()}; equal ones are called different in {different.words()}"
@@ -153,7 +153,8 @@ def _hosts(rng: Generator, trials: int) -> Iterator[Row]:
 
 
 def _pairs(fleet: FleetTruth, rng: Generator, trials: int) -> tuple[Tally, Tally, float]:
-    """How often the interval of P50 holds the truth, equal storages look different, autocorrelation is known."""
+    """Return tallies (P50 intervals that hold the truth, equal storages called different), and the share of known lag
+    1."""
     planned, truth = plan_of(fleet, fleet), fleet.seconds
     held, different, known = [], [], []
     for _ in range(trials):
@@ -166,7 +167,7 @@ def _pairs(fleet: FleetTruth, rng: Generator, trials: int) -> tuple[Tally, Tally
 
 
 def _saw_tooth(rng: Generator, trials: int) -> Iterator[Row]:
-    """Half an hour of the whole rate and 40 % of it by turns: not steady, with its period."""
+    """A rate that alternates between 100 and 40 for half an hour: reported as not steady, with its period."""
     turn_s, length_s = 200, 1800
     level = np.where(np.arange(length_s) // turn_s % 2 == 0, 100.0, 40.0)
     is_told = []
@@ -198,20 +199,20 @@ def _many_points(rng: Generator, trials: int) -> Iterator[Row]:
     yield Row(LAYER, f"{POINTS} points", "one of them takes twice as long", words, is_right)
 
 
-# Each cell takes an hour, and what an hour does to all storages is like what the one before it did.
+# Each cell takes an hour. An hour slows all storages alike, and is correlated with the hour before it.
 OF_HOURS, LIKE_THE_LAST, SLOWER = 0.10, 0.8, 1.1
 
 
 @dataclass(frozen=True)
 class _Schedule:
-    """How the work of two storages lies in time."""
+    """When the cells of two storages are measured."""
 
     words: str
     launches: int
     repetitions: int
     at_once: int  # how many storages are measured at the same time
     is_promised: bool = True
-    is_sharp: bool = True  # whether it finds 10 %
+    is_sharp: bool = True  # whether it detects 10 %
 
 
 SCHEDULES = (
@@ -223,7 +224,7 @@ SCHEDULES = (
 
 
 def _hours(rng: Generator, trials: int) -> Iterator[Row]:
-    """Hours that differ by 10 %: what the plan's order and its launches leave of them in the decision."""
+    """Hours that differ by 10 %: how well the order of the plan and its blocks keep them out of the decision."""
     for schedule in SCHEDULES:
         different, found = [], []
         for seed in range(trials):
@@ -277,7 +278,7 @@ def _drifting(rng: Generator, hours: int) -> list[float]:
 def _is_told_apart(
     planned: PlanDocument, schedule: _Schedule, hours: list[float], slower: float, rng: Generator
 ) -> bool:
-    """Whether the decision on one of the workloads tells a storage that is so much slower from the other."""
+    """Return whether the decision on one workload correctly finds the storage that is `slower` times as slow."""
     hour_of = _hour_of_cells(planned, schedule)
     cells = [cell for cell in planned["cells"] if cell["workload"]["files"] == FILES]
     results = []

@@ -1,8 +1,8 @@
-"""A row of the self-proof: a truth, what the report says of it, and whether that is right.
+"""A row of the self-proof: a truth, the reported figure, and whether it is right.
 
-Rates over trials come with their own binomial interval (Clopper & Pearson 1934, Biometrika 26, 404-413). A claim is
-called wrong where even the end of a 99.9 % interval does not reach it, so what keeps its claim fails one self-proof in
-a thousand. Of 450 intervals that must hold the truth in 92 % it takes fewer than 88 % then, of 2,300 fewer than 90 %.
+Rates over trials have a binomial interval (Clopper & Pearson 1934, Biometrika 26, 404-413). A claim is called wrong
+only if the 99.9 % interval of the observed rate excludes it, so a true claim fails in one self-proof of a thousand. A
+claim of 92 % coverage then fails below 88 % of 450 intervals, or below 90 % of 2,300.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ class Row:
     truth: str
     reported: str
     is_right: bool
-    is_promised: bool = True  # False: shown so that one knows how far the product reaches
+    is_promised: bool = True  # False: a known limit of the product
 
     @property
     def verdict(self) -> str:
-        """`holds`, `a limit` of what is promised, or `WRONG`: also where a limit is worse than it is known to be."""
+        """`holds`; `a limit` if nothing was promised; `WRONG`, also for a limit that is worse than documented."""
         return WRONG if not self.is_right else HOLDS if self.is_promised else LIMIT
 
     def to_document(self) -> dict[str, Any]:
@@ -61,11 +61,11 @@ class Tally:
         return low, high
 
     def may_be_at_most(self, share: float) -> bool:
-        """Whether chance explains so many, if the true share were no larger than this."""
+        """Return whether the tally is consistent with a true share of at most `share`."""
         return self.interval(SURE)[0] <= share
 
     def may_be_at_least(self, share: float) -> bool:
-        """Whether chance explains so few, if the true share were no smaller than this."""
+        """Return whether the tally is consistent with a true share of at least `share`."""
         return self.interval(SURE)[1] >= share
 
     def words(self) -> str:

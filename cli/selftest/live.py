@@ -1,7 +1,7 @@
 """With real I/O: emulated storages on the local cloud, through the real state machine, agents and functions.
 
-What the emulator was told is the truth. A run is one draw, so a row is right or wrong; how often figures are right is
-for `trials` to say.
+The emulator's settings are the truth. A run is a single draw, so a row is right or wrong; `trials` measures rates of
+correct figures.
 """
 
 import json
@@ -26,7 +26,7 @@ CREATE_S = 0.001  # of FSx (storages/fsx_openzfs/model.py), times each storage's
 IOPS = 200
 SLOWER = 1.2
 TAIL_S, STALL_S = 0.08, 1.0
-# A busy machine wakes workers late: rates of a shared bucket make up for it, single latencies do not.
+# A busy machine wakes workers late: a shared token bucket compensates for rates, but not for single latencies.
 CLOSE, CLOSE_LATENCY = 0.05, 0.1
 
 QUIRKS: dict[str, dict[str, Any]] = {
@@ -41,7 +41,7 @@ FEW_QUIRKS: dict[str, dict[str, Any]] = {
     "credits": {"times": 5, "changeAfter": 320, "changeTimes": 4},
     "ceiling": {"times": 5},
 }
-# One that stands still for a second after each so many operations, asked in a closed loop and in an open one.
+# A storage that stalls for a second after every PAUSE_EVERY operations, under a closed and an open loop.
 PAUSE_EVERY, RATE_PER_S, OPEN_FILES, OPEN_THREADS = 400, 100, 200, 20
 PAUSING = {"times": 10, "stallEvery": PAUSE_EVERY, "stallS": STALL_S}
 # Rates of each of two instances: together below the IOPS, and above them.
@@ -93,7 +93,7 @@ def measure(service: Service) -> dict[str, ResultDocument]:
     """
     planned = planning.plan_text(json.dumps(matrix()).encode(), None)
     run = running.made_up_name("selftest")
-    # Progress goes to stderr, as beside JSON: stdout is for the table.
+    # Progress goes to stderr, as with --json, because stdout is for the table.
     running.follow_to_end(service, planned, RunOptions(run, as_json=True))
     where = running.where(service, run)
     results: dict[str, ResultDocument] = {}
@@ -107,7 +107,7 @@ def measure(service: Service) -> dict[str, ResultDocument]:
 
 
 def rows(results: dict[str, ResultDocument]) -> Iterator[Row]:
-    """Yield what a run's results, by the name of their storage, say of each truth."""
+    """Yield a row for each truth; `results` are by the name of their storage."""
     for judge in (_ceiling, _same, _slower, _medians, _limping, _stalling, _credits, _pausing, _highest_rate):
         yield judge(lambda name: results[name])
 
@@ -178,9 +178,10 @@ def _credits(result_of: Result) -> Row:
 
 
 def _pausing(result_of: Result) -> Row:
-    """Who comes in a pause of S waits for what is left of it, evenly from S to 0: P99 is S (1 - 1 % / their share).
+    """P99 under stalls of S seconds in an open loop is S (1 - 1 % / p).
 
-    The share is what is due in the pause, by all instances, of what lies between two pauses.
+    An operation that is due during a stall waits for its remainder, which is uniform between 0 and S. p is the share of
+    operations that are due during stalls: the rate of all instances times S, per operations between two stalls.
     """
     opened, closed = (
         level_of(result_of(name)["points"][0]["latency"]["create_lat"], "p99") / 1e6

@@ -1,6 +1,6 @@
 """Without I/O: fleets of known truths are drawn hundreds of times and put through the real analysis.
 
-Each question returns rows: what is true, how often the report says so, whether that is as often as it claims.
+Each question returns rows: the truth, the observed rate of correct reports, and whether it meets the claim.
 """
 
 import math
@@ -34,12 +34,12 @@ from matrix.terms.verdicts import difference_of
 
 LAYER = "drawn"
 METRIC = "duration_s"
-# What differs by a fifth must be seen, what is equal must not be called different: in at most one of twenty.
+# A difference of a fifth must be found. Equal storages may be called different in at most one of twenty trials.
 SLOWER = 1.2
 MOST_WRONG = 0.05
-# Every interval says 95 %. Few values and bootstraps come near it: we demand 92 %.
+# Intervals state 95 %. Small samples and bootstraps come close: we require 92 %.
 LEAST_COVERAGE = 0.92
-# Percentiles of small fleets are a little off on average: less than this.
+# Percentiles of small fleets have a small bias on average: less than this.
 MOST_BIAS = 0.005
 # fio's bins, in which latencies are kept, are at most this much off.
 BIN_ERROR = 1 / 128
@@ -47,7 +47,7 @@ BIN_ERROR = 1 / 128
 
 @dataclass(frozen=True)
 class Scenario:
-    """Three storages, two of them the same and one a fifth slower, and whether that must be seen."""
+    """Three storages, two of them equal and one a fifth slower, and whether the difference must be found."""
 
     name: str
     fleet: FleetTruth
@@ -70,15 +70,15 @@ SCENARIOS = (
 
 @dataclass(frozen=True)
 class Outcomes:
-    """What trials came to, by what is judged: interval, or who said it."""
+    """Outcomes of trials, by interval or by the command that gave the verdict."""
 
     covered: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
-    # What `compare` says and what the decision says of one draw are no independent trials: each has a tally of its own.
+    # `compare` and the decision judge the same draw, so their verdicts are not independent: each has its own tally.
     different: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
     missed: dict[str, list[bool]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, others: "Outcomes", *, must_be_seen: bool) -> None:
-        """Add those of a scenario; what it may miss is not counted as missed."""
+        """Add the outcomes of a scenario; misses count only if `must_be_seen`."""
         pairs = [(self.covered, others.covered), (self.different, others.different)]
         for mine, theirs in [*pairs, (self.missed, others.missed)] if must_be_seen else pairs:
             for name, outcomes in theirs.items():
@@ -142,7 +142,7 @@ def _three_storages(scenario: Scenario, rng: Generator, trials: int, together: O
 
 
 def _rarely(outcomes: dict[str, list[bool]]) -> tuple[str, bool]:
-    """Return how often something was so, by who said it, and whether that may be at most MOST_WRONG."""
+    """Return the rate of an outcome by the command that gave it, and whether MOST_WRONG is plausible for each."""
     tallies = {name: Tally.of(of_name) for name, of_name in outcomes.items()}
     words = "; ".join(f"{name} {tally.words()}" for name, tally in tallies.items())
     return words, all(tally.may_be_at_most(MOST_WRONG) for tally in tallies.values())
@@ -153,7 +153,7 @@ def _figures(result: ResultDocument) -> MetricResult:
 
 
 def _held(result: ResultDocument, truth: FleetTruth) -> Iterator[tuple[str, bool]]:
-    """Yield each interval of the report with whether it holds the truth."""
+    """Yield each interval of the report with whether it contains the truth."""
     for name, interval in _figures(result)["intervals"].items():
         true_value = truth.mean if name == "mean" else truth.percentile(float(name[1:]))
         yield name, interval["low"] <= true_value <= interval["high"]
@@ -173,7 +173,7 @@ def _upper(name: str) -> str:
 
 
 def _decided(decision: Decision) -> tuple[bool, bool]:
-    """Whether the decision calls the equal two different, and whether it misses that the third is slower."""
+    """Return whether the decision calls the equal two different, and whether it misses that the third is slower."""
     candidates = decision["questions"][0]["candidates"]
     is_tied = [(difference_of(each) or {"code": "shown"})["code"] == "not-significant" for each in candidates]
     is_slower_last = candidates[2]["verdict"]["code"] == "slower"
@@ -201,7 +201,7 @@ def _slow_instance(rng: Generator, trials: int) -> Iterator[Row]:
 
 
 def _over_time(rng: Generator, trials: int) -> Iterator[Row]:
-    """What truly changes over the repetitions is a finding, what does not is none."""
+    """A true change over the repetitions must be a finding; a steady storage must have none."""
     steady = FleetTruth(repetitions=5, of_repetitions=0.01)
     credits_end = replace(steady, by_repetition=(1, 1, 1, 3, 3))
     cold_first = replace(steady, by_repetition=(1.5, 1, 1, 1, 1))
@@ -219,7 +219,7 @@ def _over_time(rng: Generator, trials: int) -> Iterator[Row]:
 
 
 def _too_few(rng: Generator, trials: int) -> Iterator[Row]:
-    """What was not replicated says nothing of other instances or other hours: no interval, no verdict."""
+    """Without replication there is no statement on other instances or hours: no interval, no verdict."""
     for name, truth, fleet in (
         ("two repetitions only", "how much they vary is not known", FleetTruth(of_repetitions=0.05, repetitions=2)),
         ("one instance, 10 repetitions", "other instances differ by 3 %", FleetTruth(instances=1, repetitions=10)),
@@ -252,7 +252,7 @@ def _levels(rng: Generator, trials: int) -> Iterator[Row]:
 
 
 def _settling(rng: Generator, trials: int) -> Iterator[Row]:
-    """Rates each second, noise of 5 %: credits that end, an even rate, one that sinks; a short one of more noise."""
+    """Rates each second, noise of 5 %: burst, then baseline; even; falling; and a short, noisier one."""
     seconds, length, noise = 40, 120, 0.05
     falling = np.where(np.arange(length) < seconds, 300.0, 60.0)
     share = 60.0 / float(falling.mean())
@@ -263,7 +263,7 @@ def _settling(rng: Generator, trials: int) -> Iterator[Row]:
             level * np.exp(noise * rng.normal(size=length)) for level in (falling, np.full(length, 100.0), sinking)
         ]
         ended, steady, sunk = (steady_state.find(rates.tolist()) for rates in drawn)
-        # A round is a tenth of the step: that near the moment can be told.
+        # A round is a tenth of the step, so the moment is found to within a round.
         rough = steady_state.find(list(100.0 * np.exp(2 * noise * rng.normal(size=length // 12))))
         is_found = (
             ended is not None
@@ -286,11 +286,11 @@ def _settling(rng: Generator, trials: int) -> Iterator[Row]:
 
 
 def _latencies(rng: Generator, trials: int) -> Iterator[Row]:
-    """Operations of 5 ms, two in a hundred of 80 ms, and one stall of a second: merged percentiles tell the tail."""
+    """Operations of 5 ms, 2 % of 80 ms, and one stall of a second: merged percentiles must show the tail."""
     body, tail, share, stall_ns = 5e6, 80e6, 0.02, 1_000_000_000
     fleet = FleetTruth(instances=3, repetitions=2)
     [cell] = plan_of(fleet, files=FILES * 10)["cells"]
-    # P50 and P90 are those of the body, at their ranks in it; P99 is the middle of the tail.
+    # P50 and P90 are quantiles of the body, at their ranks in it; P99 is the median of the tail.
     spread = 0.1
     normal = {"p50": _rank(0.50 / (1 - share)), "p90": _rank(0.90 / (1 - share))}
     truths = {name: body * float(np.exp(spread * rank)) for name, rank in normal.items()} | {"p99": tail}
@@ -307,7 +307,7 @@ def _latencies(rng: Generator, trials: int) -> Iterator[Row]:
         stalls.append(reported["p100"] * 1000 / stall_ns)
     parts, is_right = [], all(abs(stall - 1) < 1e-9 for stall in stalls)  # noqa: PLR2004 - microseconds as floats
     for name, of_name in ratios.items():
-        # What is left of chance in the mean of so many draws, besides what a bin may be off.
+        # Four standard errors of the mean over the trials, in addition to the bins' error.
         allowed = BIN_ERROR + 4 * float(np.std(of_name, ddof=1)) / len(of_name) ** 0.5
         off = float(np.mean(of_name)) - 1
         is_right = is_right and abs(off) <= allowed
@@ -324,7 +324,7 @@ def _rank(share: float) -> float:
 
 
 def _ceilings(rng: Generator, trials: int) -> Iterator[Row]:
-    """The fleet's rate is what latency or IOPS allow, whichever is less: the one that binds is named."""
+    """The fleet's rate is the lower of the limits by latency and by IOPS; the report must name the bottleneck."""
     for name, iops, each_s, expected in (
         ("IOPS run out", 1000, 0.002, "FSx disk IOPS"),
         ("workers wait", 4000, 0.025, "not saturated"),
