@@ -1,8 +1,8 @@
-"""Who may ask the console: its own page, with its token. Pure.
+"""Admission to the console: only its own page, with its token. Pure.
 
-As for the local cloud (local/admission.py): a request to another name than the console's own is refused (a name that
-was rebound to 127.0.0.1), so is each from another origin, and all but the page's own files need a token. It stands in
-the fragment of the address that the terminal prints: browsers send fragments to nobody.
+The rules of the local cloud apply (local/admission.py): a request to another host name is refused, because a name may
+have been rebound to 127.0.0.1. So is a request from another origin. Everything except the page's own files needs a
+token. The token is in the fragment of the printed address, because browsers never send fragments.
 """
 
 import hashlib
@@ -10,13 +10,13 @@ import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# Everything is of this server; nothing is inline, and nothing foreign becomes markup.
+# Load everything from this server only, with nothing inline.
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
     "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'"
 )
-# The report has its own policy, by hashes, within it. It also loses its origin, and with it any way to the console.
+# The report has its own policy with hashes. The sandbox removes its origin, so it cannot call the console.
 REPORT_POLICY = "sandbox allow-scripts allow-downloads allow-popups; frame-ancestors 'self'"
 HEADERS = {
     "Cache-Control": "no-store",
@@ -45,7 +45,7 @@ class Admission:
             raise Refused(f"This is not {host}, but the console of Storage Matrix.")
         if origin is not None and origin != f"http://{host}":
             raise Refused(f"The console answers its own page, not those of {origin}.")
-        # Also where a browser sends no Origin, as for an image or a form; programs do not send it at all.
+        # Sec-Fetch-Site covers requests without Origin, such as images and forms; programs do not send it.
         if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") and not _is_visit(headers):
             raise Refused("The console answers its own page only.")
 
@@ -66,5 +66,5 @@ class Admission:
 
 
 def _is_visit(headers: Mapping[str, str]) -> bool:
-    """Whether the request opens a link in its own window. The page alone contains no data; these need the token."""
+    """Return whether the request navigates, as a link does. The page itself has no data; data needs the token."""
     return headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest") == "document"

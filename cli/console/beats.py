@@ -12,13 +12,13 @@ from typing import Any
 from cli.console.documents import Rates
 
 MOST_BYTES = 20_000
-# An agent writes up to 45 rates; none is longer than 32 s, and none is of another time.
+# An agent writes up to 45 rates of at most 32 s each. Heartbeats are not trusted, so check them.
 MOST_RATES, LONGEST_S, OLDEST_S, CLOCKS_S = 64, 64.0, 1200.0, 5.0
 MOST_PER_S = 1e13
 KEPT_S = 600
 STATES = ("preparing", "waiting", "running", "done")
 SOURCES = ("disk", "network")
-# A fleet's sum ends where the last of its heartbeats ends, unless that one has fallen silent.
+# A fleet's sum ends where its latest heartbeat ends; silent instances are ignored.
 SILENT_S = 90.0
 
 
@@ -75,7 +75,7 @@ def _rate(entry: Any, now: float) -> Rate | None:
 def _number(value: Any, least: float, most: float) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    # NaN is between no two numbers; an int may be too large for a float.
+    # NaN fails every comparison, and an int may be too large for a float.
     return float(value) if least <= value <= most else None
 
 
@@ -123,12 +123,12 @@ class Beats:
             self.begun[beat.step] = min(beat.since, self.begun.get(beat.step, beat.since))
 
     def step(self) -> int | None:
-        """Return the step that most of the fleet has reached: the median; None before the first says one."""
+        """Return the step that most of the fleet has reached: the median; None before any instance reports one."""
         steps = sorted(beat.step for beat in self.last.values() if beat.step is not None)
         return steps[len(steps) // 2] if steps else None
 
     def rates(self, labels: Mapping[int, str], now: float) -> Rates | None:
-        """Return the fleet's sum by the second. None where nothing is counted."""
+        """Return the fleet's sum for each second; None if no traffic is counted."""
         curves = {name: curve for name, curve in self.curves.items() if curve.seconds}
         if not curves:
             return None

@@ -1,4 +1,4 @@
-"""The blackboard of a cell, looked at for its fleet: three listings, and the samples that are new."""
+"""Read the blackboard of a cell to show its fleet: three listings, and the new samples."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,23 +12,23 @@ from cli.console.sources import Source
 from cli.messages.errors import UnreadableRun
 from matrix.run.gates import instances_of, steps_of
 
-# Samples that one look reads; those of 200 instances take four looks after each step.
+# Samples read by one poll; 200 instances need four polls after each step.
 READ_AT_ONCE = 50
-# A fleet's rates are those of its first instances: each heartbeat that is read is paid for.
+# The rates come from the first instances of a fleet, because reading each heartbeat costs money.
 MOST_BEATS = 50
 CONNECTIONS = 8
 
 
 @dataclass
 class Boards:
-    """The blackboards of a run's cells, as far as they were looked at."""
+    """The blackboards of a run's cells, as of the last poll."""
 
     run: str
     samples: dict[str, dict[str, tuple[float, Sequence[Mapping[str, Any]]]]] = field(default_factory=dict)
-    """By cell and instance: (time of the samples that were read, finished steps)."""
+    """By cell and instance: (time of the samples read last, finished steps)."""
     beats: dict[str, Beats] = field(default_factory=dict)
     beaten: dict[str, dict[str, float]] = field(default_factory=dict)
-    """By cell and instance: the time of the heartbeat that was read last."""
+    """By cell and instance: time of the heartbeat read last."""
 
     def look(self, source: Source, cell: str, steps: int, now: float) -> Board:
         """Read the new objects of a cell's blackboard and return its state."""
@@ -52,7 +52,7 @@ class Boards:
 
     def _met(self, source: Source, below: str) -> tuple[dict[int, float], dict[str, float]]:
         """Return (times of the opened gates by step, time by instance that is ready for the next step)."""
-        # The name by which a launch meets keeps instances of other cells out, so it never goes to the browser.
+        # The secret name of the start barrier keeps out instances of other cells, so never send it to the browser.
         nonce = _document(source, self.run, f"{below}meeting.json").get("nonce")
         if not nonce:
             return {}, {}
@@ -80,7 +80,7 @@ class Boards:
     def _read_beats(
         self, source: Source, cell: str, listing: Sequence[tuple[str, float]], steps: int, now: float
     ) -> None:
-        """Read the heartbeats that are new, of the first instances of the fleet."""
+        """Read the new heartbeats of the fleet's first instances."""
         known, into = self.beaten.setdefault(cell, {}), self.beats.setdefault(cell, Beats())
         names = [(name, at) for name, at in listing if name.partition("/")[2] == "heartbeat"][:MOST_BEATS]
         fresh = [(name, at) for name, at in names if known.get(name, 0.0) < at]

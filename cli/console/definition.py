@@ -58,7 +58,7 @@ def _edges(state: Mapping[str, Any]) -> Iterator[DrawnEdge]:
 
 
 class Place(TypedDict):
-    """Where a state stands: below which Maps, from the outside in."""
+    """The position of a state: its enclosing Maps, from the outside in."""
 
     maps: list[str]
     state: dict[str, Any]
@@ -75,12 +75,12 @@ def places(definition: Mapping[str, Any], maps: tuple[str, ...] = ()) -> dict[st
 
 
 def is_distributed(state: Mapping[str, Any]) -> bool:
-    """Whether the iterations of a Map are executions of their own."""
+    """Return whether a Map runs its iterations as child executions."""
     return bool(state.get("ItemProcessor", {}).get("ProcessorConfig", {}).get("Mode") == "DISTRIBUTED")
 
 
 def item_name(state: Mapping[str, Any]) -> str:
-    """Return by which name an iteration of a Map knows its item, as its ItemSelector says."""
+    """Return the name under which an iteration of a Map gets its item, from its ItemSelector."""
     selector = state.get("ItemSelector")
     if not isinstance(selector, dict):
         return ""

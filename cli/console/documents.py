@@ -14,7 +14,7 @@ class Column(TypedDict):
     workload: str
     fleet: str
     point: str
-    """The parameters in which its point differs from others of the workload."""
+    """The parameters that tell its point from other points of the workload."""
     label: str
     """All of its parameters."""
     metric: str
@@ -34,7 +34,7 @@ class Figure(TypedDict):
     """From 0, close to the best, to 6."""
     is_best: bool
     is_open: bool
-    """Whether the difference to the best may be due to chance."""
+    """Whether the difference to the best is not significant."""
 
 
 class MatrixCell(TypedDict):
@@ -63,7 +63,7 @@ class MatrixRow(TypedDict):
     label: str
     note: str
     state: str
-    """Of its file system."""
+    """State of its file system."""
     error: str
     cells: list[MatrixCell]
 
@@ -98,7 +98,7 @@ class Header(TypedDict):
     left: str
     """Remaining time in words. Empty: unknown."""
     place: str
-    """Warning that its figures are not of AWS, such as those of a local run. Empty on AWS."""
+    """Warning that its figures are not from AWS, for example those of a local run. Empty on AWS."""
     spent: str
     """Cost so far: a range from certain to highest possible; at the end the receipt's. Empty before the plan."""
     expected: str
@@ -111,7 +111,7 @@ class Header(TypedDict):
     """Command that measures the missing cells. Empty if there are none, and while the run goes on."""
     links: list["Link"]
     report: str
-    """Address of the report, once there is one."""
+    """Address of the report, if it exists."""
     stop: StopView
 
 
@@ -176,17 +176,17 @@ class VisitView(TypedDict):
 
 
 class StateView(TypedDict):
-    """A state of the graph, in one place of it."""
+    """A state of the graph in one execution."""
 
     name: str
     kind: str
     comment: str
     where: str
-    """File system and cell that it ran for."""
+    """The file system and the cell of this state."""
     arn: str
-    """Of the execution it is in."""
+    """ARN of its execution."""
     address: str
-    """Where the AWS console shows that; empty locally."""
+    """Its address in the AWS console; empty locally."""
     function: str
     summary: GraphState | None
     visits: list[VisitView]
@@ -222,7 +222,7 @@ class Square(TypedDict):
 
 
 class StepMark(TypedDict):
-    """Where a step begins in a curve."""
+    """The start of a step in a curve."""
 
     at: float
     """Epoch seconds."""
@@ -233,7 +233,7 @@ class Rates(TypedDict):
     """Storage traffic per second, summed over the instances whose heartbeats were read."""
 
     of: str
-    """Where it is counted: disk or network."""
+    """Place of the counter: disk or network."""
     first: int
     """The first second (epoch)."""
     read: list[float]
@@ -257,7 +257,7 @@ class Fleet(TypedDict):
     step: int | None
     """The step that runs, from 0; None before the first."""
     share: float
-    """How much of it is done, from 0 to 1."""
+    """Completed share, from 0 to 1."""
     steps: list[FleetStep]
     metric: str
     unit: str
@@ -267,7 +267,7 @@ class Fleet(TypedDict):
     note: str
     """Data that is not shown, with the reason."""
     is_final: bool
-    """Whether all of it has ended."""
+    """Whether all instances have ended."""
 
 
 class Selection(TypedDict):
@@ -279,11 +279,11 @@ class Selection(TypedDict):
 
 
 class ViewDocument(TypedDict):
-    """One look at a run."""
+    """The state of a run for one page."""
 
     as_of: float
     now: float
-    """The server's clock, which the browser's may differ from."""
+    """The server's clock; the browser's clock may differ."""
     look_again_s: float
     trouble: str
     """Reason why it is older than expected. Empty: it is not."""

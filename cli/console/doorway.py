@@ -11,19 +11,19 @@ CLOSED = "No console runs now: <code>matrix watch RUN --web</code> or <code>matr
 
 
 def lead_to(path: Path, address: str) -> None:
-    """Let the page lead to a console. It holds its token, so that only its owner may read it."""
+    """Make the page redirect to a console. It contains the console's token, so only its owner may read it."""
     there = html.escape(address, quote=True)
     _write(path, f'<meta http-equiv="refresh" content="0; url={there}">', f'<a href="{there}">The console</a>')
 
 
 def close(path: Path, address: str) -> None:
-    """Let the page say that no console runs, unless another has been opened since."""
+    """Make the page say that no console runs, unless another one has been opened since."""
     if path.is_file() and html.escape(address, quote=True) in path.read_text():
         _write(path, "", CLOSED)
 
 
 def _write(path: Path, forward: str, words: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)  # a link, or a file that others may read, is not written through
+    path.unlink(missing_ok=True)  # do not write through a link, or into a file that others may read
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(PAGE.format(forward=forward, words=words))

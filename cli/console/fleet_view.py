@@ -19,9 +19,9 @@ from matrix.terms.names import point_labels
 
 State = Literal["booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone"]
 STATES: tuple[State, ...] = ("booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone")
-# An instance may have written any number.
+# Instances are not trusted: they may write any number.
 MOST_STEPS = 10_000
-# Of a step that takes longer than usual nobody knows how much is left.
+# The remaining time of a step that takes longer than usual is unknown.
 MOST_SHARE = 0.95
 MARKS = ("done.json", "failed.json", "log.gz", "samples.json", "heartbeat")
 
@@ -38,13 +38,13 @@ class Board:
     gates: Mapping[int, float] = field(default_factory=dict)
     """Times of the steps' gates."""
     ready: Mapping[str, float] = field(default_factory=dict)
-    """By instance: when it was ready for the step whose gate comes next."""
+    """By instance: when it was ready for the step of the next start barrier."""
     samples: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    """By instance: its finished steps, as far as they were read."""
+    """By instance: its finished steps, as far as they have been read."""
     unread: int = 0
-    """Samples that were not read yet."""
+    """Number of samples not yet read."""
     beats: Beats = field(default_factory=Beats)
-    """Content of the heartbeats that were read."""
+    """Content of the heartbeats read."""
 
     def step(self) -> int | None:
         """Return the index of the current step: by the last gate, else by heartbeats and samples. None: not started."""
@@ -119,7 +119,7 @@ def _steps(cell: PlanCell, instances: Sequence[Square], unit: str) -> list[Fleet
 
 
 def _share(cell: PlanCell, board: Board, step: int | None, now: float) -> float:
-    """Return how much of the step that runs is done, by the time that steps have taken so far, else by the plan's."""
+    """Return the completed share of the running step, by the time of earlier steps, else by the plan's."""
     begun = board.beats.begun
     if step is None or step not in begun:
         return 0.0
@@ -129,7 +129,7 @@ def _share(cell: PlanCell, board: Board, step: int | None, now: float) -> float:
 
 
 def _square(instance: str, board: Board, now: float | None, *, metric: str, was_stopped: bool) -> Square:
-    """Return an instance as it stands `now`; None: nothing goes on."""
+    """Return the state of an instance at `now`; None: the run has ended."""
     objects = board.objects.get(instance, {})
     samples = board.samples.get(instance, ())
     last_at = max((at for name, at in objects.items() if name in MARKS), default=None)
@@ -157,7 +157,7 @@ def _state(instance: str, objects: Mapping[str, float], board: Board) -> State:
         return "at the gate"
     if board.gates:
         return "running"
-    # An instance alone has no gates: its heartbeat says that it runs, and its first sample.
+    # A single instance has no start barrier: its heartbeat or its first sample shows that it runs.
     beat = board.beats.last.get(instance)
     if "samples.json" in objects or (beat and beat.state == "running"):
         return "running"

@@ -12,7 +12,7 @@ from cli.console.history import History, Problem, Scope, StateTrace, Visit
 
 @dataclass(frozen=True)
 class Traced:
-    """A run as its histories tell it."""
+    """A run, read from its execution histories."""
 
     places: Mapping[str, Place]
     parent: History
@@ -21,7 +21,7 @@ class Traced:
     """ARN and history of each iteration of distributed Maps, by its item: the file system."""
 
     def scope_of(self, state: str, file_system: str, cell: str) -> tuple[str, History, Scope] | None:
-        """Return the execution and the scope that a state is shown in; None where it has not come so far."""
+        """Return the execution and the scope of a state; None if the run has not reached them."""
         arn, history, scope = self.parent_arn, self.parent, self.parent.root
         for name in self.places[state]["maps"]:
             if is_distributed(self.places[name]["state"]):
@@ -110,7 +110,7 @@ def _status(
 ) -> Literal["running", "retrying", "done", "caught", "failed", "stopped"]:
     last = trace.visits[-1]
     if trace.entered > trace.exited:
-        # The scope that ended says how: an iteration may fail within an execution that goes on.
+        # Use the status of the scope that ended: an iteration may fail within an execution that goes on.
         ended = scope.status if scope.status != "RUNNING" else history.root.status
         if ended != "RUNNING":
             return "failed" if ended in ("FAILED", "TIMED_OUT") else "stopped"

@@ -36,5 +36,5 @@ def _remaining_s(expected_s: float, elapsed_s: float | None, has_ended: bool, pa
 
 
 def left_words(seconds: float | None) -> str:
-    """Say how long a run still takes."""
+    """Format the remaining time of a run."""
     return "" if seconds is None else f"about {rough_duration(seconds)} left"

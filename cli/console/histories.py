@@ -1,4 +1,4 @@
-"""The histories of a run, read bit by bit: that of its execution and of each iteration of its distributed Maps."""
+"""Read the histories of a run in parts: of its execution and of each iteration of its distributed Maps."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,18 +9,18 @@ from cli.console.history import Event, History
 from cli.console.sources import Source
 from cli.target.service import Execution
 
-# Pages of 1,000 events that one look reads of one history: a long one comes in parts, so that the page is there soon.
+# Pages of 1,000 events that one poll reads of one history. Long histories come in parts, so the page appears soon.
 PAGES_AT_ONCE = 5
 
 
 @dataclass
 class Reader:
-    """One execution's history, and how far it is read."""
+    """One execution's history, and the position of its reader."""
 
     arn: str
     history: History = field(default_factory=History)
     following: str = ""
-    """Where the first reading goes on."""
+    """Token of the next page during the first reading."""
     has_caught_up: bool = False
 
     def read(self, source: Source) -> None:
@@ -83,12 +83,12 @@ class Histories:
 
     @property
     def reading(self) -> str:
-        """Say how far histories are read that are not read to their end yet."""
+        """Describe the progress of the first history that is not completely read; empty if all are."""
         readers = [self.parent, *(reader for _, reader in self.children.values())]
         late = [reader for reader in readers if not reader.has_caught_up]
         return f"{late[0].history.last_id:,} events are read so far" if late else ""
 
     def traced(self) -> Traced:
-        """Return them as the graph is made of."""
+        """Return the histories for drawing the graph."""
         children = {item: (reader.arn, reader.history) for item, reader in self.children.values()}
         return Traced(self.places, self.parent.history, self.parent.arn, children)

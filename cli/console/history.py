@@ -21,7 +21,7 @@ ENDS = {
     "MapIterationFailed": "FAILED",
     "MapIterationAborted": "ABORTED",
 }
-# What a task or a Map says when it fails; a retry or a Catch may follow.
+# Suffixes of event types of failed tasks and Maps; a retry or a Catch may follow.
 FAILURES = ("Failed", "TimedOut", "StartFailed", "SubmitFailed", "ScheduleFailed")
 
 Event = dict[str, Any]
@@ -53,7 +53,7 @@ class Visit:
     function: str = ""
     """ARN of the Lambda function that it called."""
     failed: Problem | None = None
-    """The failure that no attempt has followed yet."""
+    """The last failure, if no attempt has followed it."""
     retried: list[Problem] = field(default_factory=list)
     """Failures that were followed by another attempt."""
 
@@ -81,11 +81,11 @@ class Scope:
     outer: "Scope | None" = None
     states: dict[str, StateTrace] = field(default_factory=dict)
     taken: dict[tuple[str, str, bool], int] = field(default_factory=dict)
-    """How often each edge was taken: from, to, and whether an error led there."""
+    """Number of times that each edge was taken, by (from, to, whether an error led there)."""
     status: str = "RUNNING"
     open: Visit | None = None
     left: tuple[str, bool] | None = None
-    """The state that was left last, and whether by an error."""
+    """The last state that was left, and whether an error ended it."""
     item: str = ""
     """Input of its first state, which the Map's ItemSelector made."""
 
@@ -103,14 +103,14 @@ class History:
         self.iterations: dict[tuple[str, int], Scope] = {}
         self.last_id = 0
         self.problem: Problem | None = None
-        """Why the execution ended, where it did not succeed."""
+        """Reason why the execution failed."""
         self.items: dict[str, int] = {}
         """How many items each Map was given."""
         self._scope_of: dict[int, Scope] = {}
 
     @property
     def has_ended(self) -> bool:
-        """Whether the last event is here."""
+        """Return whether the execution's last event has been read."""
         return self.root.status != "RUNNING"
 
     def feed(self, events: Iterable[Event]) -> None:

@@ -1,6 +1,6 @@
-"""The matrix of a run as it stands: storages down, points of workloads on fleets across, coloured as figures come.
+"""The matrix of a run: storages down, points of workloads on fleets across, coloured as figures arrive.
 
-Pure: a plan, rows of the table and a time in, a document out.
+Pure: it turns a plan, rows of the table and a time into a document.
 """
 
 import json
@@ -20,17 +20,17 @@ from matrix.terms.documents.result import MetricResult
 from matrix.terms.figures import quantity
 from matrix.terms.names import fleet_words, point_labels, primary_metric
 
-# A point as its row of the table has it while the run goes on, or as a result has it.
+# A point: from its row in the table during the run, or from a result.
 PointRow: TypeAlias = Mapping[str, Any]
-# Seconds whose mean is what moves now.
+# Average the current traffic over these seconds.
 NOW_S = 3
-# In xlarges: each is half of the next. metal is the largest of its family.
+# Sizes in xlarges: each is half of the next. metal is the largest of its family.
 SIZES = {"nano": 1 / 32, "micro": 1 / 16, "small": 1 / 8, "medium": 1 / 4, "large": 1 / 2}
 
 
 @dataclass
 class Layout:
-    """Where each cell stands. It depends on the plan alone, so that it is made once."""
+    """The position of each cell. It depends only on the plan, so it is computed once."""
 
     plan: PlanDocument
     columns: list[Column] = field(init=False)
@@ -83,9 +83,9 @@ class Layout:
         now: float,
         fleets: Mapping[str, Fleet] | None = None,
     ) -> Matrix:
-        """Return the matrix as it stands.
+        """Return the current matrix.
 
-        `points` are the rows of measured cells' points, `fleets` those of cells that are under way.
+        `points` are the rows of measured cells' points, `fleets` those of running cells.
         """
         cells = {cell.id: cell for cell in progress.cells}
         systems = {system.id: system for system in progress.file_systems}
@@ -129,7 +129,7 @@ class Layout:
         columns = self._columns_of(cell)
         fleet = fleet if at.state in ("waiting", "running") else None
         if fleet and fleet["step"] is not None:
-            # Heartbeats come between the looks that the table tells of.
+            # Heartbeats are newer than the table's row.
             at = replace(at, state="running", step=max(fleet["step"], at.step or 0))
         return {
             "id": cell["id"],
@@ -158,7 +158,7 @@ def _live(fleet: Fleet) -> str:
 
 
 def _fraction(cell: CellProgress, now: float, share: float) -> float:
-    """Return the share of a cell that is done: by its steps once these run, else by time."""
+    """Return the completed share of a cell: by its steps after the first has started, else by time."""
     if cell.has_ended or not cell.steps or cell.step is None or cell.state not in ("running", "analysing"):
         return cell.fraction(now)
     return min(1.0, (cell.step + share) / cell.steps)
@@ -188,7 +188,7 @@ def _metrics(layout: Layout, points: Mapping[str, Sequence[PointRow]]) -> dict[s
 
 
 def _figures(layout: Layout, points: Mapping[str, Sequence[PointRow]]) -> dict[str, list[Figure]]:
-    """Return the figures of each cell, each beside the best of its column."""
+    """Return the figures of each cell, compared with the best of its column."""
     by_column: dict[str, list[tuple[str, MetricResult]]] = {}
     for cell, rows in points.items():
         for row in rows:
@@ -222,9 +222,9 @@ def _ratio(value: float, best: float, *, higher: bool) -> float | None:
 
 
 def _is_open(metric: MetricResult, best: MetricResult) -> bool:
-    """Whether the difference of two medians is not significant: their intervals overlap, or one has none.
+    """Return whether the difference of two medians is not significant: their intervals overlap, or one has none.
 
-    Stricter than the decision at the end of the run, which compares the values themselves.
+    This is stricter than the decision at the end of the run, which compares the values themselves.
     """
     ends = [(each.get("intervals") or {}).get("p50") for each in (metric, best)]
     if not all(ends):
@@ -281,5 +281,5 @@ def _type_order(instance_type: str) -> tuple[str, float]:
 
 
 def _sortable(place: tuple[Any, ...]) -> tuple[tuple[bool, Any], ...]:
-    """Return a sort key that allows numbers beside texts."""
+    """Return a sort key that can compare numbers with texts."""
     return tuple((isinstance(part, str), part) for part in place)

@@ -1,4 +1,4 @@
-"""Open the console for a command, and keep it as long as somebody looks."""
+"""Open the console for a command, and keep it while a page is open."""
 
 import os
 import signal
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from cli.console.stopping import AsCtrlC
     from matrix.terms.documents.plan import PlanDocument
 
-# A page asks every 2 s locally and every 5 s on AWS. One in a tab that nobody sees may do so once a minute (Chromium,
-# "Intensive throttling of JavaScript timer wake ups").
+# A page polls every 2 s locally and every 5 s on AWS. A hidden tab may poll only once a minute (Chromium, "Intensive
+# throttling of JavaScript timer wake ups").
 NOBODY_AFTER_S = 75.0
 
 
@@ -36,7 +36,7 @@ class OpenConsole:
 
     @property
     def was_stopped_there(self) -> bool:
-        """Whether the run was stopped by the page's button."""
+        """Return whether the page's Stop button stopped the run."""
         return self.own_stop is not None and self.own_stop.is_asked
 
     def say_end(self, error: CommandError) -> None:
@@ -47,7 +47,7 @@ class OpenConsole:
     def stay(self, *, is_awaited: bool = False) -> None:
         """Keep serving while a page is open, so that people can read the end of a run. Ctrl-C ends it at once.
 
-        `is_awaited`: the page cannot have been opened yet, so wait for it.
+        `is_awaited`: wait for the first page, because the user cannot have opened it yet.
         """
         if _more_to_say:
             _more_to_say[-1]()
@@ -67,13 +67,13 @@ class OpenConsole:
             return
 
 
-# What a command still has to print once its run has ended.
+# Output that a command still has to print after its run has ended.
 _more_to_say: list[Callable[[], None]] = []
 
 
 @contextmanager
 def before_waiting(say: Callable[[], None]) -> Iterator[None]:
-    """Call `say` before the console waits for its page to be closed, so that the terminal shows the result first."""
+    """Call `say` before the console waits for its page to close, so that the terminal shows the result first."""
     _more_to_say.append(say)
     try:
         yield
@@ -91,10 +91,10 @@ def following(
     has_ended: bool = False,
     plan: "PlanDocument | None" = None,
 ) -> Iterator[None]:
-    """Serve the console, if it is wanted, while the block follows a run, and then while its page is open.
+    """Serve the console, if wanted, while the block follows a run, and afterwards while its page is open.
 
-    `is_own`: this process started the run, so Stop works like Ctrl-C. `has_ended`: the run has ended already, so the
-    page is still to be opened. `plan`: the plan of a run that the block starts, to show it at once.
+    `is_own`: this process started the run, so Stop works like Ctrl-C. `has_ended`: the run has ended already, so wait
+    for its page. `plan`: the plan of a run that the block starts, to show it at once.
     """
     if not is_wanted:
         yield
@@ -103,7 +103,7 @@ def following(
         try:
             yield
         except CommandError as error:
-            # Who has pressed Ctrl-C is in the terminal, and wants to be done; who has pressed Stop is in the browser.
+            # After Ctrl-C the user is in the terminal and wants to exit; after Stop the user is in the browser.
             if error.code == ExitCode.INTERRUPTED and not console.was_stopped_there:
                 raise
             terminal.say_error(error)
@@ -119,8 +119,9 @@ def following(
 def opened(
     service: Service, run: str, *, is_own: bool = False, plan: "PlanDocument | None" = None
 ) -> Iterator[OpenConsole]:
-    """Serve the console as long as the block lasts, and print its address."""
-    # The console draws by the report, which brings numpy: most of a second that no other command need wait for.
+    """Serve the console during the block, and print its address."""
+    # The console uses the report's drawing, which imports numpy: most of a second that other commands need not wait
+    # for.
     from cli.console.admission import Admission
     from cli.console.server import Console, Handler, Server, new_token
     from cli.console.sources import Source
@@ -147,7 +148,7 @@ def opened(
 
 @contextmanager
 def _leading_there(page: Path, address: str) -> Iterator[None]:
-    """Let the page lead to the console during the block, and no longer, also where its terminal is closed."""
+    """Redirect the page to the console during the block only, also if its terminal is closed."""
     from cli.console import doorway
 
     def hung_up(number: int, _: object) -> None:

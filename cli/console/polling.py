@@ -29,19 +29,19 @@ from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.figures import rough_duration
 from matrix.terms.sentences import receipt_sentence
 
-# What a look at AWS costs is small, but requests of an account are throttled together; local looks cost nothing.
+# Polling AWS costs little, but all requests of an account share its throttling limits; local polls are free.
 LOOK_EVERY_S = {"local": 2.0, "aws": 5.0}
 SLOWEST_LOOK_S = 60.0
-# A plan that is known is shown at once, and looked beyond with the second question.
+# Show a known plan at once, and poll when the page asks again.
 SHOWN_FIRST_S = 0.3
-# Cells whose figures one look fetches; the first look at a run of 1,000 cells takes them in turn.
+# Cells whose figures one poll reads; a run of 1,000 cells needs several polls.
 POINTS_AT_ONCE = 20
-# States in which something of a cell goes on, the nearest to its end first.
+# States of active cells, the nearest to their end first.
 UNDER_WAY = ("running", "analysing", "stopping", "waiting", "launching")
-# Cells whose fleets are looked at while they run; on AWS all but the chosen one as often as they say something new.
+# Running cells whose fleets are polled; on AWS all except the selected one are polled every 30 s.
 MOST_BOARDS = 8
 BOARD_EVERY_S = {"local": 0.0, "aws": 30.0}
-# Before Step Functions knows of the run.
+# Before Step Functions lists the run.
 STARTING = "STARTING"
 NO_STOP: StopView = {"state": "no", "lines": []}
 EMPTY: Matrix = {"columns": [], "rows": []}
@@ -58,7 +58,7 @@ class Wanted(TypedDict):
 
 @dataclass
 class _Seen:
-    """The last look that was answered."""
+    """The last successful poll."""
 
     at: float
     rows: list[dict[str, Any]]
@@ -67,12 +67,12 @@ class _Seen:
 
 @dataclass
 class RunLook:
-    """One run, as it was seen last. Threads may ask at the same time; one of them looks."""
+    """Cached state of one run. Threads may call it at the same time; one of them polls."""
 
     source: Source
     run: str
     plan: PlanDocument | None = None
-    """Of a run that this command starts: it is shown before anything was read."""
+    """The plan of a run that this command starts; it is shown before the first poll."""
     clock: Callable[[], float] = time.time
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _period_s: float = 0.0
@@ -91,7 +91,7 @@ class RunLook:
     _has_report: bool = False
 
     def __post_init__(self) -> None:
-        """Begin with the usual period."""
+        """Start with the default period."""
         self._period_s = LOOK_EVERY_S[self.source.environment]
         self._boards = Boards(self.run)
         if self.plan:
@@ -103,7 +103,7 @@ class RunLook:
     # --- looking ------------------------------------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Poll the run, unless the period since the last poll is not over. An error is shown and delays the next poll.
+        """Poll the run if the period since the last poll is over. An error is shown and delays the next poll.
 
         Raises the error of the first poll, because there is nothing to show yet.
         """
@@ -113,7 +113,7 @@ class RunLook:
             try:
                 self._look()
             except UnknownRun:
-                # The page is there before the run has begun.
+                # The page may open before the run has started.
                 if self._seen is None:
                     raise
                 self._next_at = self.clock() + self._period_s
@@ -128,7 +128,7 @@ class RunLook:
                 self._next_at = self.clock() + self._period_s
 
     def _look(self) -> None:
-        # The execution first: what is read after its end is final.
+        # Read the execution first: rows read after its end are final.
         execution = self.source.commands.execution(self.run)
         rows = self.source.commands.progress_rows(self.run)
         if not self._has_plan and (plan := self.source.commands.plan(self.run)):
@@ -145,7 +145,7 @@ class RunLook:
         self._seen = _Seen(self.clock(), rows, now)
 
     def _read_fleets(self, now: RunProgress) -> None:
-        """Look at the fleets of the cells that run: their steps and rates are seen in the matrix."""
+        """Poll the fleets of running cells, whose steps and rates the matrix shows."""
         every_s = BOARD_EVERY_S[self.source.environment]
         for cell in [each for each in now.cells if each.state in ("waiting", "running")][:MOST_BOARDS]:
             if self._fleets.get(cell.id, (-math.inf, None))[0] + every_s <= self.clock():
@@ -234,7 +234,7 @@ class RunLook:
         is_over = not execution.is_running or stop["state"] != "no"
         cost = spent_words(spent(seen.rows, seen.progress, plan, now), is_over=is_over) if plan else ""
         if self._paid_usd is not None:
-            cost = money(self._paid_usd)  # the budget has settled what is billed by use at its most
+            cost = money(self._paid_usd)  # the budget settles usage-based costs at their maximum
         budget = next((row.get("budget_usd") for row in seen.rows if row.get("SK") == "PLAN"), None)
         states = [cell.state for cell in seen.progress.cells]
         problem = ": ".join(word for word in (execution.error, execution.cause) if word)
@@ -279,7 +279,7 @@ class RunLook:
         return "" if self.source.environment == "local" else console_address(arn)
 
     def _fleet(self, cell: str, seen: _Seen) -> Fleet | None:
-        """Return the fleet of a cell, looked at as often as the run."""
+        """Return the fleet of a cell, polled as often as the run."""
         looked_at, known = self._fleets.get(cell, (0.0, None))
         return self._look_at_fleet(cell, seen.progress) if known is None or looked_at < seen.at else known
 
@@ -293,7 +293,7 @@ class RunLook:
         if planned is None or state is None:
             return None
         is_over = state.has_ended or not now.execution.is_running
-        # Of a fleet that is over nothing changes once all of it is read.
+        # The fleet of an ended cell does not change after it has been read completely.
         if known is not None and is_over and not known["note"] and known["is_final"]:
             return known
         try:

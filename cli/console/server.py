@@ -42,11 +42,11 @@ class Console:
     """Of the run that is shown first, where this command starts it."""
     looks: dict[str, RunLook] = field(default_factory=dict)
     asked: threading.Event = field(default_factory=threading.Event)
-    """Set whenever a page has asked: somebody looks."""
+    """Set on every request of a page: a page is open."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def look(self, run: str) -> RunLook:
-        """Return the look at a run."""
+        """Return the cached state of a run."""
         with self._lock:
             if run not in self.looks:
                 self.looks[run] = RunLook(self.source, run, self.plan if run == self.run else None)
@@ -81,7 +81,7 @@ class Console:
         raise LookupError(path)
 
     def order(self, path: str, order: dict[str, str]) -> Any:
-        """Carry out an order of the page."""
+        """Carry out a POST of the page."""
         if path != "/api/stop":
             raise LookupError(path)
         run = self._named(order)
@@ -115,7 +115,7 @@ class Handler(BaseHTTPRequestHandler):
     server: "Server"
 
     def do_GET(self) -> None:
-        """Serve the page's files to all who ask by the console's name, and the rest to those with the token."""
+        """Serve the page's files to every request with the console's host name, and the rest with the token."""
         self._answer(self._get)
 
     def do_POST(self) -> None:
@@ -179,7 +179,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its name in the standard library
-        """Say nothing: the terminal shows the run."""
+        """Log nothing, because the terminal shows the run."""
 
 
 class Server(ThreadingHTTPServer):
@@ -190,7 +190,7 @@ class Server(ThreadingHTTPServer):
 
     @cached_property
     def files(self) -> dict[str, bytes]:
-        """The page's files by their paths. Nothing else is read from the disk for a browser."""
+        """Return the page's files by path. No other file is served."""
         files = [path for path in PAGES.rglob("*") if path.suffix in KINDS]
         return {f"/{path.relative_to(PAGES).as_posix()}": path.read_bytes() for path in files}
 
@@ -201,7 +201,7 @@ class Server(ThreadingHTTPServer):
 
 
 def new_token() -> str:
-    """Return a token that nobody guesses."""
+    """Return a random token."""
     return secrets.token_urlsafe(32)
 
 

@@ -1,4 +1,4 @@
-"""Stop, asked for in the browser: the same way as Ctrl-C. The execution ends, Reap deletes, the receipt is written."""
+"""Stop a run from the browser, as Ctrl-C does: the execution stops, Reap deletes, the receipt is written."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ class Stop(Protocol):
     """The action of the Stop button."""
 
     def start(self, run: str) -> None:
-        """Begin to stop a run; asking again changes nothing."""
+        """Start to stop a run; repeated calls have no effect."""
 
     def view(self, run: str) -> StopView:
         """Return the state of the stop."""
@@ -53,13 +53,13 @@ class OwnStop:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def start(self, run: str) -> None:
-        """Begin in a thread of its own."""
+        """Start to stop the run in a thread."""
         with self._lock:
             if self._views.get(run, ("no",))[0] in ("stopping", "stopped"):
                 return
             lines = _Lines()
             self._views[run] = "stopping", lines
-        # Not a daemon: what was rented is deleted, also where the command ends meanwhile.
+        # Not a daemon thread: the clean-up finishes even if the command exits.
         threading.Thread(target=self._stop, args=(run, lines), name=f"stop {run}").start()
 
     def _stop(self, run: str, lines: _Lines) -> None:
@@ -104,11 +104,11 @@ class AsCtrlC:
 
     @property
     def is_asked(self) -> bool:
-        """Whether the button was pressed for the run that this process follows."""
+        """Return whether the button was pressed for the run that this process follows."""
         return self._is_asked
 
     def view(self, run: str) -> StopView:
-        """Say how far the command is."""
+        """Return the progress of the command's stop."""
         if run != self.run:
             return self.others.view(run)
         if not self._is_asked:
