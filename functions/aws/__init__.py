@@ -1,5 +1,5 @@
-"""The edge: the only place among the functions that talks to AWS. `aws/X` makes the calls, `matrix/X` decides.
+"""All AWS calls of the functions: `aws/X` makes the calls, `matrix/X` decides.
 
-A package imports only those that stand below it, from the top: teardown, storages, fleet, results, run, inventory,
-account, ec2, records, stack.
+A package imports only packages below it in this list: teardown, storages, fleet, results, run, inventory, account, ec2,
+records, stack.
 """

@@ -1,1 +1,1 @@
-"""What the account allows and what AWS charges: quotas, prices, Spot."""
+"""Facts of the account and region: quotas, prices, Spot."""

@@ -1,4 +1,4 @@
-"""The machine image that a matrix names (`image.ami`): found, and held against its fleets before anything exists."""
+"""The user's own machine image (`image.ami` of a matrix): find it and check it against the fleets before launch."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,17 +17,17 @@ ABSENT = ("InvalidAMIID.NotFound", "InvalidAMIID.Malformed", "InvalidAMIID.Unava
 
 
 class OwnImage:
-    """The matrix's own image as EC2 describes it, and its problems; empty if the matrix names none."""
+    """EC2's description of a matrix's own image and the problems found; empty if the matrix names no image."""
 
     def __init__(self, matrix: Matrix, account: str) -> None:
-        """Ask for it. Raises ClientError where AWS refuses for another reason than that there is no such image."""
+        """Describe and check the image. Raises ClientError unless it is unknown, or its parameter unreadable."""
         self._matrix, self._account = matrix, account
         self._given = (matrix.image.ami if matrix.image else None) or ""
         self._image: dict[str, Any] = {}
         self.problems: list[Problem] = list(self._checked()) if self._given else []
 
     def write_into(self, plan: PlanDocument) -> None:
-        """Make all images of a plan this one: the id that the name stands for now, whatever it stands for later."""
+        """Use this image for all fleets of a plan, by its id, because a parameter may name another image later."""
         for planned in plan["images"] if self._image else []:
             planned["ami"] = self._image["ImageId"]
             planned["root_device"] = self._image["RootDeviceName"]

@@ -1,4 +1,4 @@
-"""Today's prices from the Pricing API, where it answers: the book's stay in force for all others."""
+"""Today's prices from the Pricing API; prices that it does not return come from the price book."""
 
 from datetime import UTC, datetime
 from typing import Any

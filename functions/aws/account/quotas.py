@@ -1,4 +1,4 @@
-"""What the account allows: a plan above a quota is refused before anything exists."""
+"""Service quotas of the account: a plan that exceeds one is refused before any resource exists."""
 
 from collections.abc import Callable
 from functools import partial
@@ -19,9 +19,9 @@ TYPES_AT_ONCE = 100
 
 
 def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
-    """Return warnings on a plan; raises QuotaExceeded with all quotas of which the account has too little for it.
+    """Return warnings on a plan; raises QuotaExceeded with all quotas that are too low for it.
 
-    So it does for an account on AWS's Free plan, which no quota changes.
+    An account on AWS's Free plan is refused too: no quota increase helps there.
 
     Quotas that could not be read become one warning: EC2, EFS and FSx check them again when a resource is created.
     """
@@ -45,7 +45,7 @@ def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
     of_account, warnings = standing.check(types)
     refusals.append(of_account)
     quotas.refuse([refusal for refusal in refusals if refusal])
-    # The plan has warned of those that its own table knows.
+    # The plan has already warned about the types in its own table.
     described = {
         name: instance_ebs.limits_of(description.get("EbsInfo", {}).get("EbsOptimizedInfo", {}))
         for name, description in types.items()

@@ -18,7 +18,7 @@ MOST_ENTRIES = 5_000
 
 
 def asked(matrix: Matrix) -> dict[str, SpotPrice]:
-    """Return the Spot price of each type that a matrix wants as Spot; nothing where EC2 does not say."""
+    """Return today's Spot price (USD per hour) of each type that a matrix uses as Spot; empty if EC2 has none."""
     types = spot_types(matrix)
     if not types:
         return {}
@@ -32,6 +32,6 @@ def asked(matrix: Matrix) -> dict[str, SpotPrice]:
         ).build_full_result()
         return spot_prices(history["SpotPriceHistory"])
     except (ClientError, BotoCoreError, KeyError, ValueError) as error:
-        # No permission or no answer: the plan then uses the book's assumption and says so.
+        # No permission or no answer: the plan then uses the book's assumption and notes it.
         Logger().warning("planned with the price book", what="Spot prices", reason=reason_of(error))
         return {}

@@ -1,4 +1,4 @@
-"""Ask what the whole account may not do, before anything exists. Nothing here fails a plan but the Free plan itself."""
+"""Check account-wide restrictions before launch. Only the Free plan refuses a plan; the others are warnings."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ def check(types: Mapping[str, Mapping[str, Any]]) -> tuple[str | None, list[Plan
     if environment().name != "aws":
         return None, []  # the local cloud has neither of both
     refusal, warnings, unasked = None, [], []
-    # Accounts on the Free plan may start only types that are eligible; of the others nobody need be asked.
+    # Accounts on the Free plan may start only eligible types, so ask only if another type is used.
     not_eligible = [name for name, description in types.items() if not description.get("FreeTierEligible")]
     if not_eligible and session().get_partition_for_region(region) == FREE_TIER_PARTITION:
         try:

@@ -13,7 +13,7 @@ from matrix.terms.problems import Problem, Problems
 
 
 def problems(plan: PlanDocument, matrix: Matrix) -> Problems:
-    """Yield what of a plan cannot work in the stack's subnets; a warning where EC2 does not say."""
+    """Yield the parts of a plan that cannot work in the stack's subnets; one warning if EC2 cannot be asked."""
     region = environment().region
     try:
         yield from ways_out.problems(

@@ -1,4 +1,4 @@
-"""EC2's console output of instances that wrote nothing to the bucket: nothing else says why they ended."""
+"""EC2's console output of instances that wrote nothing to the bucket: the only source for why they ended."""
 
 from collections.abc import Sequence
 
@@ -14,13 +14,13 @@ ASKED_AT_MOST = 3
 
 
 def last_words(instances: Sequence[str]) -> list[str]:
-    """Return the last console lines of the first of these instances, equal ones once, or why there are none."""
+    """Return the last console lines of the first of these instances, each once, or the reason why they are missing."""
     words: dict[str, str] = {}
     for instance in instances[:ASKED_AT_MOST]:
         try:
             lines = last_lines(_output(instance))
         except (ClientError, BotoCoreError) as error:
-            # The cell has failed already: its error stays the one that is told.
+            # The cell has failed already, and its error must stay the reported one.
             words.setdefault("refused", f"the console output of {instance} was not read: {reason_of(error)}")
             continue
         if lines:
@@ -31,10 +31,10 @@ def last_words(instances: Sequence[str]) -> list[str]:
 
 
 def _output(instance: str) -> str:
-    """Return what an instance has printed until now.
+    """Return the console output of an instance so far.
 
-    EC2 posts it minutes after a boot and after an end. Only types on Nitro have it at any time (`Latest`): others
-    refuse that call, and so may EC2 for an instance that has ended.
+    EC2 posts it minutes after a boot and after the end of an instance. Only types on Nitro have it at any time
+    (`Latest`). EC2 refuses that call for other types, and may do so for an instance that has ended.
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_GetConsoleOutput.html
     """
     ec2 = impatient_client("ec2")

@@ -49,9 +49,9 @@ def base_of(image: PlanImage) -> str:
 
 
 def booted(plan: PlanDocument, cell: PlanCell) -> Boot:
-    """Return what the instances of a cell boot: the same image in all launches of a run, even if a newer one comes out.
+    """Return the image that the instances of a cell boot: the same for a whole run, even if a newer one is published.
 
-    Raises ImageFailed where the image should have been baked and was not.
+    Raises ImageFailed if the image should have been baked and was not.
     """
     image = image_of(plan, cell["image"])
     key = booted_image_key(plan["run"], image["id"])
@@ -79,7 +79,7 @@ def all_baked() -> list[Baked]:
 
 
 def create(plan: PlanDocument, instance: str, name: str, fingerprint: str) -> str | None:
-    """Begin to create an image of a stopped instance; return its id, None where another run is creating it already."""
+    """Start to create an image of a stopped instance; return its id, or None if another run is creating it already."""
     named = tags.image_tags(plan, name, fingerprint)
     kinds = ("image", "snapshot")
     try:
@@ -94,7 +94,7 @@ def create(plan: PlanDocument, instance: str, name: str, fingerprint: str) -> st
 
 
 def deregister(image: Baked) -> None:
-    """Deregister an image and delete its snapshots; whatever is gone already is no error."""
+    """Deregister an image and delete its snapshots; parts that no longer exist are no error."""
     _unless_gone(lambda: client("ec2").deregister_image(ImageId=image.id))
     for snapshot in image.snapshots:
         _unless_gone(lambda snapshot=snapshot: client("ec2").delete_snapshot(SnapshotId=snapshot))

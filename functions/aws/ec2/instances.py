@@ -22,7 +22,7 @@ from matrix.terms.errors import CapacityUnavailable, CreationForbidden, LaunchRe
 from storages.contracts.quotas import Quota
 from storages.metrics import metrics_of
 
-# EC2 advises batches of about 100; each is one idempotent call with a token of its own.
+# EC2 advises batches of about 100; each is an idempotent call with its own client token.
 BATCH = 100
 # The error codes as RunInstances documents them.
 _QUOTA = {
@@ -45,7 +45,7 @@ ALIVE = ("pending", "running", "stopping", "stopped", "shutting-down")
 
 @dataclass(frozen=True)
 class Boot:
-    """What an instance boots, and whether its shutdown stops it (for an image of it) rather than terminates it."""
+    """The image of an instance, and whether its shutdown stops it (to create an image of it) or terminates it."""
 
     image_id: str
     root_device: str
@@ -64,11 +64,11 @@ def launch(
     *, plan: PlanDocument, file_system: str, cell: str, storage: Part, fleet: Fleet,
     user_data: str, boot: Boot, work_volume: Volume | None = None, subnets: Sequence[str] | None = None,
 ) -> Launched:  # fmt: skip
-    """Launch a fleet where its placement says. A repeated call returns the same instances and launches none twice.
+    """Launch a fleet in the zones of its placement. A repeated call returns the same instances and launches none twice.
 
-    Where a zone has no capacity, others are tried if the placement is `spread`. A fleet below its quorum is terminated
-    as a whole; the refusal is then raised as QuotaExceeded, CapacityUnavailable, LaunchThrottled, CreationForbidden
-    or LaunchRefused.
+    If a zone has no capacity and the placement is `spread`, other zones are tried. A fleet below its quorum is
+    terminated as a whole; the refusal is then raised as QuotaExceeded, CapacityUnavailable, LaunchThrottled,
+    CreationForbidden or LaunchRefused.
     """
     count, instance_type = fleet["count"], fleet["instanceType"]
     least = placing.least(fleet.get("quorum"), count)
@@ -90,7 +90,7 @@ def launch(
             enough = f", {least} would have been enough" if least < count else ""
             raise _refusal(error, f"{said}{enough}", plan) from error
         raise
-    # A crashed attempt may have launched in other zones, as capacity changes between attempts: end what it launched.
+    # A crashed attempt may have launched in other zones, because capacity changes: terminate its instances.
     terminate(set(of_file_system(plan["run"], file_system, cell)) - set(launching.instances))
     missing = count - len(launching.instances)
     reasons = dict.fromkeys(denials.in_words(error) for error in launching.refusals)
@@ -101,7 +101,7 @@ def _request(
     resource_tags: list[dict[str, str]], storage: Part, fleet: Fleet, user_data: str,
     boot: Boot, work_volume: Volume | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """The parameters that all calls of one launch share."""
+    """Return the parameters that all RunInstances calls of a launch share."""
     root = _ROOT_VOLUME | {"VolumeSize": ROOT_VOLUME_GIB} | encryption.by_key()
     mappings = [{"DeviceName": boot.root_device, "Ebs": root}]
     if metrics_of(storage["type"]).has_volumes:
@@ -125,7 +125,7 @@ def _request(
 
 
 class _Launching:
-    """One attempt to launch a fleet: what runs so far, and which calls were refused."""
+    """One attempt to launch a fleet: its running instances and the refused calls."""
 
     def __init__(self, request: dict[str, Any], scope: str, *, has_quorum: bool) -> None:
         self._request, self._scope, self._has_quorum = request, scope, has_quorum
@@ -250,7 +250,7 @@ def tagged() -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def of_run(run: str, file_system: str | None = None, cell: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield EC2's description of every instance of a run or a part of it, for an hour terminated ones too."""
+    """Yield EC2's description of every instance of a run or a part of it, including those of the last hour."""
     yield from _describe(tags.of_part(run, file_system, cell))
 
 
@@ -267,7 +267,7 @@ def volumes(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def delete_volume(volume: str) -> None:
-    """Delete a volume that outlived its instance; one that is gone already is no error."""
+    """Delete a volume that outlived its instance; a volume that no longer exists is no error."""
     try:
         client("ec2").delete_volume(VolumeId=volume)
     except ClientError as error:
@@ -276,7 +276,7 @@ def delete_volume(volume: str) -> None:
 
 
 def terminate(instances: Iterable[str]) -> None:
-    """Terminate instances; ids that EC2 no longer or not yet knows are skipped."""
+    """Terminate instances; ids unknown to EC2 (not yet, or no longer) are skipped."""
     ids = list(instances)
     for start in range(0, len(ids), 1000):
         _terminate(ids[start : start + 1000])
@@ -299,7 +299,7 @@ def _terminate(ids: list[str]) -> None:
 
 
 def running_vcpus(quota: Quota) -> float:
-    """Return the vCPUs that count against a quota: those of all pending or running instances of the account."""
+    """Return the vCPUs that count against a quota: of all pending or running instances of the account."""
     alive = [{"Name": "instance-state-name", "Values": ["pending", "running"]}]
     counted = (instance for instance in _describe(alive) if _quota_of(instance) == quota)
     cpus = [instance["CpuOptions"] for instance in counted if "CpuOptions" in instance]

@@ -7,9 +7,9 @@ from matrix.input.instance_types import ebs_cards
 from matrix.terms.documents.parts import Part, Volume
 
 ENCRYPTED = {"Encrypted": True, "DeleteOnTermination": True}
-# Names in the request; on Nitro the kernel shows the volumes as NVMe devices, which the agent looks up.
+# Names in the request; on Nitro the kernel names the volumes as NVMe devices, which the agent resolves.
 DEVICES = tuple(f"/dev/sd{letter}" for letter in "fghijklm")
-# Of the volume for work outside of the storage, such as builds. EC2 recommends /dev/sd[f-p] for data volumes.
+# Device of the work volume, beside the measured storage. EC2 recommends /dev/sd[f-p] for data volumes.
 WORK_DEVICE = "/dev/sdn"
 
 
@@ -43,5 +43,5 @@ def work_mapping(volume: Volume) -> dict[str, Any]:
 
 
 def devices_of(storage: Part) -> tuple[str, ...]:
-    """Return the device names of the volumes that a launch makes: one, those of a RAID-0, none of one that exists."""
+    """Return the device names of the volumes that a launch creates: none if the volume exists already."""
     return () if storage.get("volumeId") else DEVICES[: storage.get("raid0") or 1]

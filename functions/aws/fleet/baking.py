@@ -1,4 +1,4 @@
-"""Bake an image: find it, or launch one instance, let its agent install everything, and make the image of it."""
+"""Bake an image: find it, or launch a builder instance, let its agent install everything, and create the image."""
 
 from functools import partial
 
@@ -27,9 +27,9 @@ from matrix.terms.sentences import named
 
 
 def begin(run: str, image: str) -> str:
-    """Return `baked` if the image is there, else `baking` with its builder launched; a second call launches nothing.
+    """Return `baked` if the image exists, else launch a builder and return `baking`; a second call launches nothing.
 
-    OverBudget or DeadlinePassed is raised before anything exists.
+    Raises OverBudget or DeadlinePassed before any resource exists.
     """
     plan = plan_of(run)
     planned = image_of(plan, image)
@@ -49,7 +49,7 @@ def begin(run: str, image: str) -> str:
     waiting = [cell for cell in plan["cells"] if cell["image"] == image and "taken_from" not in cell]
     for file_system in {cell["file_system"] for cell in waiting}:
         table.set_file_system(run, file_system, "baking")
-    # A job describes a cell; the builder stands in for one, with its root volume as the only storage.
+    # A job describes a cell, so the builder gets a cell with its root volume as the only storage.
     cell: JobCell = {
         "id": image,
         "image": image,
@@ -74,9 +74,9 @@ def begin(run: str, image: str) -> str:
 
 
 def check(run: str, image: str) -> str:
-    """Take the next step (create the image of a finished builder, end the builder); return `baked` or `baking`.
+    """Take the next step (create the image of a finished builder, terminate it); return `baked` or `baking`.
 
-    Raises ImageFailed with the builder's own message where no image can come of it any more.
+    Raises ImageFailed with the builder's own message if no image can result any more.
     """
     plan = plan_of(run)
     planned = image_of(plan, image)
@@ -102,7 +102,7 @@ def check(run: str, image: str) -> str:
 
 
 def discard(run: str) -> str:
-    """End the builders of a run, and return `gone` once none is left, else `discarding`."""
+    """Terminate the builders of a run; return `gone` if none remains, else `discarding`."""
     builders = instances.of_file_system(run, BUILDERS)
     instances.terminate(builders)
     return "discarding" if builders or resources.verify(run, file_system=BUILDERS) else "gone"
@@ -133,7 +133,7 @@ def _recipe(board: Board) -> BakeRecord:
 
 
 def _adopt(plan: PlanDocument, planned: PlanImage, baked: images.Baked | None, recipe: BakeRecord) -> str:
-    """Record an available image for the run; return `baked`, `pending`, or `absent` where no usable image exists."""
+    """Record an available image for the run; return `baked`, `pending`, or `absent` if there is no usable image."""
     if baked is None or baked.state not in ("available", "pending"):
         return "absent"
     if baked.state == "pending":

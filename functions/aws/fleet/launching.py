@@ -1,4 +1,4 @@
-"""Shared by Launch fleet and Populate cache: put a job on the blackboard, and launch the instances that do it."""
+"""Shared by Launch fleet and Populate cache: put a job on the blackboard and launch its instances."""
 
 import secrets
 from collections.abc import Callable, Sequence
@@ -26,8 +26,8 @@ from storages.metrics import metrics_of
 
 # The watchdog waits this long beyond the job's deadline: for the boot, the last upload and one more poll.
 WATCHDOG_GRACE_S = BOOT_ALLOWANCE_S + 300
-# EC2 is eventually consistent: new volumes may be missing from its descriptions, or be there without tags or without
-# their instance, for some 20 seconds. Instances boot meanwhile, and one that has little to do may end seconds later.
+# EC2 is eventually consistent: for some 20 seconds, new volumes may be missing from its descriptions, or lack their
+# tags or their instance. An instance with a short job may end seconds after its boot.
 # https://docs.aws.amazon.com/ec2/latest/devguide/eventual-consistency.html
 PAUSES_S = (1.0, 2.0, *[4.0] * 7)
 
@@ -39,8 +39,7 @@ def launch(
 ) -> None:  # fmt: skip
     """Launch the instances for a job once; after a crash half-way, calling it again completes the same launch.
 
-    `subnets` are those in which the instances may be, of the stack's all unless given; `attach` attaches to them what
-    they mount and did not bring.
+    `subnets` are the allowed subnets, by default all of the stack; `attach` attaches existing volumes to the instances.
     """
     if bucket.get(board.fleet):
         return
@@ -48,7 +47,7 @@ def launch(
     document = job(
         run=plan["run"], mount=mount, bucket=environ.bucket, environment=plan["environment"], now=now()
     )  # fmt: skip
-    # A builder's job names what the workloads of all cells need; any other job takes it from the plan's image.
+    # A builder's job lists the provisions of all cells; any other job takes them from the plan's image.
     if document["kind"] in ("measure", "populate"):
         document["provisions"] = image_of(plan, cell["image"])["provisions"]
     if "work_volume" in cell and not local_mount(OWN_FOLDER):
@@ -86,7 +85,7 @@ def launch(
         bucket.put(board.meet(nonce).roster, roster)
     volumes: FleetVolumes = {"volumes": _record_volumes(plan["run"], purpose, cell, launched.instances)}
     if cell["workload"].get("device"):
-        # An agent writes no disk as it is but those that are said here to be its own.
+        # An agent writes only to raw disks that this document lists as its own.
         bucket.put(board.volumes, volumes)
     record: FleetRecord = {
         "instances": launched.instances,
@@ -98,9 +97,9 @@ def launch(
 
 
 def _record_volumes(run: str, purpose: str, cell: JobCell, launched: Sequence[str]) -> dict[str, list[str]]:
-    """Record the volumes of a fleet now: they go with their instances, and then nobody describes them any more.
+    """Record the volumes of a fleet now: they are deleted with their instances, and EC2 then no longer describes them.
 
-    Of instances that have all ended no more of them will come. Return the ids of the data volumes by instance.
+    Stop waiting if all instances have ended. Return the ids of the data volumes by instance.
     """
     of_storage = len(devices_of(cell["storage"])) if metrics_of(cell["storage"]["type"]).has_volumes else 0
     of_instance = 1 + of_storage + ("work_volume" in cell)
@@ -129,7 +128,7 @@ def _have_ended(launched: Sequence[str]) -> bool:
 
 
 def _nonce(board: Board) -> str:
-    """Return the launch's secret name. A launch that is repeated has the same: EC2 wants the same user data for it."""
+    """Return the launch's secret name. A repeated launch gets the same, because its user data must be equal."""
     drawn: MeetingRecord = {"nonce": secrets.token_hex(16)}
     bucket.put_if_absent(board.meeting, drawn)
     return (bucket.read(board.meeting, MeetingRecord) or drawn)["nonce"]

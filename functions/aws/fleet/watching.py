@@ -1,4 +1,4 @@
-"""Look at a fleet: EC2's view first, then the blackboard."""
+"""Poll a fleet: EC2's view first, then the blackboard."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ KEY_REFUSED = (
 )
 
 
-# A fleet of 1,000 that waits mostly waits for one reason: so many heartbeats tell it, in a second.
+# Instances of a waiting fleet mostly wait for the same reason, so this number of heartbeats suffices, in a second.
 HEARTBEATS_READ = 20
 
 
@@ -46,7 +46,7 @@ def _is_of_key(reason: str) -> bool:
 
 @dataclass(frozen=True)
 class Watched:
-    """A fleet and where it stands."""
+    """A fleet and its progress."""
 
     fleet: Fleet
     progress: Progress
@@ -56,7 +56,7 @@ class Watched:
 
 
 def watch(board: Board) -> Watched:
-    """Return how far the fleet of a board is; raises why (InstanceDied, SpotInterrupted, …) it cannot finish."""
+    """Return the progress of a fleet; raises the reason (InstanceDied, SpotInterrupted, …) if it cannot finish."""
     job = _of(board.job, JobDocument)
     record = _of(board.fleet, FleetRecord)
     place = board.meet(_of(board.meeting, MeetingRecord)["nonce"]) if job["barrier"] is not None else None
@@ -79,7 +79,7 @@ def watch(board: Board) -> Watched:
     except InstanceFailed as error:
         raise InstanceFailed(f"{error}: {_reasons(board)}") from error
     except (BarrierTimeout, InstanceSilent, CellTimeout) as error:
-        # An instance that cannot say that it is ready, or done, says why in its heartbeat.
+        # An instance that is neither ready nor done gives the reason in its heartbeat.
         late = [name for name in fleet.instances if not seen.get(name, Seen()).is_done and not _is_ready(met, name)]
         words = _stands(board, late or fleet.instances)
         beats = [f"their heartbeats say: {words}"] if words else []
@@ -103,7 +103,7 @@ def watch(board: Board) -> Watched:
 
 
 def _step_alone(fleet: Fleet, listing: Sequence[tuple[str, float]]) -> int | None:
-    """Return the step that an instance alone is at: it opens no gates, so that only its heartbeat says so."""
+    """Return the current step of a single instance. It has no start barriers, so only its heartbeat shows the step."""
     if len(fleet.instances) != 1:
         return None
     beat = next((key for key, _ in listing if key.endswith(f":{fleet.instances[0]}/{HEARTBEAT}")), None)
@@ -111,7 +111,7 @@ def _step_alone(fleet: Fleet, listing: Sequence[tuple[str, float]]) -> int | Non
 
 
 def _met(place: MeetingPlace, fleet: Fleet, opened_at: Mapping[int, float]) -> Met:
-    """Return how far a fleet has met. Raises GateForged where its last gate is none of an agent of ours."""
+    """Return the fleet's state at its start barrier. Raises GateForged if no agent of the fleet opened the last one."""
     last = max(opened_at, default=-1)
     if last >= 0:
         body = bucket.get_bytes(place.gate(last), MOST_BYTES) or b""
@@ -120,13 +120,13 @@ def _met(place: MeetingPlace, fleet: Fleet, opened_at: Mapping[int, float]) -> M
 
 
 def _ready_at(place: MeetingPlace, step: int) -> dict[str, float]:
-    """Return when each instance has said that it is ready for a step."""
+    """Return when each instance reported that it was ready for a step."""
     prefix = place.ready(step)
     return gates.instances_of(gates.read_names(prefix, bucket.listing(prefix)))
 
 
 def _mute(instances: Sequence[str], seen: Mapping[str, Seen]) -> list[str]:
-    """Return the instances whose agents have written nothing to the blackboard, so that their errors are elsewhere."""
+    """Return the instances whose agents have put nothing on the blackboard, so they cannot report a reason."""
     return [name for name in instances if seen.get(name, Seen()).last_sign_at is None]
 
 
@@ -135,7 +135,7 @@ def _is_ready(met: Met | None, instance: str) -> bool:
 
 
 def _stands(board: Board, instances: Collection[str]) -> str:
-    """Return the states and troubles that the heartbeats of these instances say, each once, of the first of them."""
+    """Return the distinct states and problems in the heartbeats of the first of these instances."""
     stands: dict[str, str] = {}
     beats = [
         key
@@ -150,7 +150,7 @@ def _stands(board: Board, instances: Collection[str]) -> str:
 
 
 def _of(key: str, kind: type[T]) -> T:
-    """Return a document of a fleet that was launched, so that it must be there."""
+    """Return a document of a launched fleet, which must exist."""
     document = bucket.read(key, kind)
     if document is None:
         raise LookupError(f"{key} is not in the bucket")

@@ -1,1 +1,1 @@
-"""What a run has created, found by its tags."""
+"""Resources of a run, found by their tags."""

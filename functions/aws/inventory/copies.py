@@ -1,8 +1,8 @@
-"""Copies that AWS makes by itself, or a backup plan of the account does: they outlive a file system and cost money.
+"""Copies that AWS or a backup plan of the account makes: they outlive a file system and cost money.
 
-We ask for none (no backup policy, no automatic or final backup), so each copy is a leak. FSx and AWS Backup put our
-tags on their copies, and our roles may delete only what carries them. A snapshot that somebody took by hand of a run's
-volume is reported and kept.
+We request none (no backup policy, no automatic or final backup), so each copy is a leak. FSx and AWS Backup copy our
+tags, and our roles may delete only resources with them. A snapshot that a user took of a run's volume is reported and
+kept.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,7 +34,7 @@ class Look:
 
 
 def look(run: str, rows: Iterable[Mapping[str, Any]]) -> Look:
-    """Look for copies of what a run created; a service that does not answer is noted in `unasked`.
+    """List copies of a run's resources; a service that does not answer is noted in `unasked`.
 
     `rows` are resource rows of the run: a backup is found by the id of its file system, not by our tags.
     """
@@ -63,9 +63,9 @@ def _briefly(error: ClientError | BotoCoreError) -> str:
 
 
 def delete(copies: Iterable[Copy]) -> set[str]:
-    """Delete copies; a copy that is being deleted already refuses, and the next look finds it again.
+    """Delete copies; a copy that is being deleted already refuses, and the next pass finds it again.
 
-    Return the ids that our roles may not delete: without our tags they are somebody else's.
+    Return the ids that our roles may not delete: copies without our tags belong to others.
     """
     not_ours = set()
     for copy in copies:
@@ -78,7 +78,7 @@ def delete(copies: Iterable[Copy]) -> set[str]:
 
 
 def note(run: str, seen: Look, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Give each copy a row and mark rows whose copy is gone; `rows` are the run's resource rows before the look."""
+    """Give each copy a row and mark rows whose copy is gone; `rows` are the run's resource rows before the pass."""
     by_id = {row["id"]: row for row in rows}
     for copy in seen.copies:
         facts = {"of": copy.of, "created_at": copy.created_at}
@@ -91,7 +91,7 @@ def note(run: str, seen: Look, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _snapshots(run: str, volumes: list[str]) -> Iterator[Copy]:
-    """Yield snapshots that carry our tags (a snapshot may inherit them) and snapshots of our volumes."""
+    """Yield snapshots with our tags (a snapshot may inherit them) and snapshots of our volumes."""
     asked = [tags.of_runs(run)]
     asked += [[{"Name": "volume-id", "Values": volumes[start : start + 200]}] for start in range(0, len(volumes), 200)]
     seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""The instances and volumes of a run, as EC2 lists them: found by tag for the table, looked up by id until gone."""
+"""The instances and volumes of a run in EC2's lists: found by tag for the table, looked up by id until gone."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ CreatedAt = Mapping[str, float]  # resources of one kind: epoch seconds by id
 
 @dataclass(frozen=True)
 class SeenGone:
-    """How to ask which resources of a kind are gone, and who says so, in the words of the receipt."""
+    """How to find the deleted resources of a kind, and the evidence as the receipt words it."""
 
     gone: Callable[[CreatedAt], Iterable[str]]
     words: str
@@ -35,9 +35,9 @@ class Resource:
 
 
 def record(run: str, cell: str, file_system: str) -> list[Resource]:
-    """Give every instance and volume of a cell its row, and return them as EC2 describes them by now.
+    """Give every instance and volume of a cell its row, and return them as EC2 describes them now.
 
-    What is no cell has its name once for each file system.
+    A name that is not a cell, such as that of the cache, exists once for each file system.
     """
     mine = list(of_fleets(run, file_system, cell))
     add_rows(run, mine, file_system, cell)
@@ -45,20 +45,20 @@ def record(run: str, cell: str, file_system: str) -> list[Resource]:
 
 
 def add_rows(run: str, resources: Iterable[Resource], file_system: str | None = None, cell: str | None = None) -> None:
-    """Give resources of a run, file system or cell that were found by tags their rows, where they have none.
+    """Add missing rows for resources of a run, file system or cell that were found by tags.
 
-    Most rows were written by the function that created the resource. This adds those of a function that crashed in
-    between, and of volumes, which EC2 creates with the instances.
+    Most rows were written by the function that created the resource. This adds rows of a function that crashed before,
+    and of volumes, which EC2 creates with the instances.
     """
     rows = table.resources(run, file_system, cell)
-    # What a volume is for is said by its device, and EC2 may describe a new volume before its attachment.
+    # A volume's device tells its purpose, and EC2 may describe a new volume before its attachment.
     known = {row["id"] for row in rows if row["kind"] != "volume" or "instance" in row}
     unknown = (resource for resource in resources if resource.id not in known)
     table.record_resources(run, ((resource.kind, resource.id, resource.facts) for resource in unknown))
 
 
 def of_fleets(run: str, file_system: str | None = None, cell: str | None = None) -> Iterator[Resource]:
-    """Yield every instance and volume that carries the tags of a run, or of one of its file systems, or of a cell."""
+    """Yield every instance and volume with the tags of a run, of one of its file systems, or of a cell."""
     for instance in instances.of_run(run, file_system, cell):
         yield Resource(
             "instance", instance["InstanceId"], facts_of(instance["Tags"], instance["LaunchTime"].timestamp())
@@ -76,7 +76,7 @@ def of_fleets(run: str, file_system: str | None = None, cell: str | None = None)
 
 
 def facts_of(tag_list: list[dict[str, str]], created_at: float) -> dict[str, Any]:
-    """Return the attributes of a resource's row that its tags say, and when it was created (epoch seconds)."""
+    """Return the attributes of a resource's row from its tags, and its creation time (epoch seconds)."""
     resource_tags = tags.as_mapping(tag_list)
     facts = {"file_system": resource_tags.get(tags.FILE_SYSTEM), "cell": resource_tags.get(tags.CELL)}
     return {name: value for name, value in facts.items() if value} | {"created_at": created_at}
@@ -85,11 +85,11 @@ def facts_of(tag_list: list[dict[str, str]], created_at: float) -> dict[str, Any
 def verify(
     run: str, *, file_system: str | None = None, of_storages: Mapping[str, SeenGone] | None = None
 ) -> list[dict[str, Any]]:
-    """Ask each service for resources not known to be gone; mark the rows of those that are, return the other rows.
+    """Ask each service for resources not known to be gone; mark the rows of gone ones, return the other rows.
 
-    `of_storages` says by kind who is asked for file systems; without it only instances and volumes are asked for.
+    `of_storages` gives the check for each kind of file system; without it only instances and volumes are checked.
 
-    By id, not by tag: a resource that lost its tags is not gone. Resources kept on purpose are left out.
+    Check by id, not by tag: a resource that lost its tags is not gone. Resources kept on purpose are left out.
     """
     open_rows = [row for row in table.resources(run, file_system) if not ("gone_at" in row or row.get("kept"))]
     kinds = {row["kind"] for row in open_rows}

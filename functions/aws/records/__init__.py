@@ -1,1 +1,1 @@
-"""What a run keeps: its rows in the table, its objects in the bucket, its plan, metrics and agent package."""
+"""Records of a run: its rows in the table, its objects in the bucket, its plan, metrics and agent package."""

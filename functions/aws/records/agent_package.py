@@ -1,4 +1,4 @@
-"""The agent as one zip in the bucket, named by its content, so that every run says exactly what ran."""
+"""The agent as one zip in the bucket, named by its content, so that every run records its exact agent."""
 
 import hashlib
 import io
@@ -15,7 +15,7 @@ from matrix.terms.keys import agent_key
 
 # The earliest time that a zip can hold: the same sources give the same bytes, whenever they were checked out.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-# What `python3 agent.pyz` runs: agent/unpack.py.
+# Entry point of `python3 agent.pyz`: agent/unpack.py.
 _MAIN = "unpack.py"
 
 
@@ -35,10 +35,10 @@ def _of_this_stack() -> bytes:
 
 
 def build(root: Path, aws_client: Path) -> bytes:
-    """Return the agent's sources below `root`, `contract`, and the packages in `aws_client`, as a zip to be run.
+    """Return the agent's sources below `root`, `contract`, and the packages in `aws_client`, as an executable zip.
 
-    On Lambda `root` is /opt, which the layers share: the agent is the modules in it and the packages, and a package
-    has an `__init__.py`, which the folders of other layers have not.
+    On Lambda `root` is /opt, which all layers share. The agent consists of its modules and packages there; packages
+    have an `__init__.py`, which folders of other layers lack.
     """
     packages = [folder for folder in root.iterdir() if (folder / "__init__.py").is_file()]
     sources = [*root.glob("*.py"), *(path for package in packages for path in package.rglob("*.py"))]

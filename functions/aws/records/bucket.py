@@ -1,4 +1,4 @@
-"""The results bucket: documents as JSON, and the listings that tell how far a fleet is."""
+"""The results bucket: documents as JSON, and the listings that show a fleet's progress."""
 
 import json
 import random
@@ -35,10 +35,10 @@ def put_text(key: str, text: str, content_type: str) -> None:
 
 
 def put_if_absent(key: str, document: Any) -> bool:
-    """Write a document unless there is one already; say whether it was written. Two callers cannot both write.
+    """Write a document unless it exists; return whether it was written. Of two callers only one can write.
 
-    False means that there is one. A conflict (409) only means that another request was under way: it may have been a
-    deletion, or have failed. S3 asks for the upload to be retried then, which botocore does not do by itself.
+    False means that the document exists. A conflict (409) only means that another request was in progress: it may have
+    been a deletion, or have failed. S3 asks to retry the upload then, which botocore does not do by itself.
     https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html (If-None-Match)
     """
     body = as_text(document).encode()
@@ -65,10 +65,10 @@ def put_if_absent(key: str, document: Any) -> bool:
 
 
 def get_bytes(key: str, at_most: int | None = None) -> bytes | None:
-    """Return an object's bytes, None where there is none.
+    """Return an object's bytes, or None if it does not exist.
 
-    Of an object that an instance has written, `at_most` bytes and one more are read, however large it is: enough to
-    see that it is too large.
+    `at_most` limits the read of an object that an instance has written: at most one byte more is read, which shows that
+    the object is too large.
     """
     try:
         body = client("s3").get_object(Bucket=environment().bucket, Key=key)["Body"]
@@ -83,30 +83,31 @@ def get_bytes(key: str, at_most: int | None = None) -> bytes | None:
 
 
 def get(key: str) -> Any:
-    """Return a document, None where there is none. Raises InvalidDocument with the key where it is no JSON."""
+    """Return a document, or None if it does not exist. Raises InvalidDocument with the key if it is not JSON."""
     text = get_bytes(key)
     return None if text is None else reading.parse(text, key)
 
 
 def read(key: str, kind: type[T]) -> T | None:
-    """Return a document of a type of matrix.terms.documents, None where there is none.
+    """Return a document of a type of matrix.terms.documents, or None if it does not exist.
 
-    Raises InvalidDocument with the path and the rule where it does not fit its type, or is no JSON.
+    Raises InvalidDocument with the path and the rule if it does not fit its type, or is not JSON.
     """
     document = get(key)
     return None if document is None else reading.read(kind, document, key)
 
 
 def exists(key: str) -> bool:
-    """Say whether there is an object of this name."""
+    """Return whether an object with this key exists."""
     return any(name == key for name, _ in listing(key))
 
 
 def listing(prefix: str, without: str = "") -> Iterator[tuple[str, float]]:
     """Yield (key, last-modified epoch seconds) of every object below a prefix; strongly consistent since 2020.
 
-    `without` is a letter: keys that have it beyond the prefix are left out, and S3 counts as one those that are alike
-    up to there. https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html (Delimiter)
+    `without` is a letter: keys that contain it after the prefix are left out. S3 groups such keys by their part before
+    it, and counts each group as one key. https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
+    (Delimiter)
     """
     delimiter = {"Delimiter": without} if without else {}
     pages = client("s3").get_paginator("list_objects_v2")
@@ -116,7 +117,7 @@ def listing(prefix: str, without: str = "") -> Iterator[tuple[str, float]]:
 
 
 def folders(prefix: str) -> Iterator[str]:
-    """Yield the names that keys below a prefix have up to their next slash: those of runs, below `runs/`."""
+    """Yield the next part of the keys below a prefix, up to the slash: the names of runs, below `runs/`."""
     pages = client("s3").get_paginator("list_objects_v2")
     above = prefix.rpartition("/")[0]
     for page in pages.paginate(Bucket=environment().bucket, Prefix=prefix, Delimiter="/"):

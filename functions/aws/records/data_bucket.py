@@ -1,4 +1,4 @@
-"""The data bucket: a prefix for each S3 file system, with an object that says whose it is."""
+"""The data bucket: a prefix for each S3 file system, with an object that names its owner."""
 
 import json
 from collections.abc import Iterator

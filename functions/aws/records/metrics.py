@@ -1,6 +1,6 @@
-"""CloudWatch metrics of a stack's cells, written to the functions' logs (embedded metric format): no call or grant.
+"""CloudWatch metrics of a stack's cells, in the functions' logs (embedded metric format): no call, no permission.
 
-Namespace and service are in the environment, POWERTOOLS_METRICS_NAMESPACE and POWERTOOLS_SERVICE_NAME.
+Namespace and service come from POWERTOOLS_METRICS_NAMESPACE and POWERTOOLS_SERVICE_NAME in the environment.
 """
 
 from aws_lambda_powertools import Metrics
@@ -12,10 +12,10 @@ NAMES = {"measured": "CellsMeasured", "failed": "CellsFailed", "skipped": "Cells
 
 
 def cell_ended(run: str, cell: PlanCell, state: str, actual_s: float | None) -> None:
-    """Count a cell as `measured`, `failed` or `skipped`, and how long it took from launch to result where it ran.
+    """Count a cell as `measured`, `failed` or `skipped`, and its seconds from launch to result if it ran.
 
-    Run, cell and type of storage are keys of the line and no dimensions: each value would be a metric of its own to pay
-    for, while Logs Insights groups by them for the price of a query.
+    Run, cell and type of storage are keys of the line and not dimensions: each value of a dimension is a metric that
+    costs money, while Logs Insights groups by keys for the price of a query.
     """
     metrics = Metrics()
     for name, value in (("run", run), ("cell", cell["id"]), ("storage_type", cell["storage"]["type"])):

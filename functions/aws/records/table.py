@@ -1,4 +1,4 @@
-"""The results table: where each file system, cell and resource of a run stands. What `matrix watch` shows."""
+"""The results table: states of a run's file systems, cells and resources, as `matrix watch` shows them."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.keys import OPEN_RECEIPTS
 
-# As many as a client has connections.
+# The maximum number of connections of a client.
 WRITES_AT_ONCE = 16
 
 
@@ -75,9 +75,9 @@ def record_points(run: str, cell: str, points: Iterable[Mapping[str, Any]]) -> N
 
 
 def record_results(run: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write the rows that queries over runs read, one for each point; a cell without figures has one without a point.
+    """Write the rows for queries over runs, one for each point; a cell without figures has one row without a point.
 
-    Their keys come after PLAN, and they are none of CELL's or POINT's: who looks on reads as little as without them.
+    Their keys sort after PLAN and share no prefix with CELL or POINT, so watching a run does not read them.
     """
     _in_parallel([partial(_update, run, f"RESULT#{row['cell']}#{row.get('point', '')}", row) for row in rows])
 
@@ -95,7 +95,7 @@ def record_resources(run: str, resources: Iterable[tuple[str, str, Mapping[str, 
 
 
 def resources_gone(run: str, gone: Iterable[tuple[Mapping[str, Any], str]]) -> None:
-    """Note that resources are gone, from pairs of a resource's row and how that was seen."""
+    """Mark resources as gone, from pairs of a resource's row and the evidence."""
     _in_parallel([partial(_resource_gone, run, row["SK"], how) for row, how in gone])
 
 
@@ -104,9 +104,9 @@ def _resource_gone(run: str, sort_key: str, verified: str) -> None:
 
 
 def resources(run: str, file_system: str | None = None, cell: str | None = None) -> list[dict[str, Any]]:
-    """Return the resource rows of a run or file system: all that was created, with `gone_at` where it was seen gone.
+    """Return the resource rows of a run or file system: all created ones, with `gone_at` if seen gone.
 
-    With `cell` those of one of its cells (or cache, or image) only; "" for what is of none, such as EFS itself.
+    `cell` restricts them to one cell (or cache, or image); "" to resources of no cell, such as EFS itself.
     """
     return list(_rows(run, "RESOURCE#" if file_system is None else _resources_of(file_system, cell)))
 
@@ -127,28 +127,28 @@ def begin_creation(run: str, what: str) -> None:
 
 
 def end_creation(run: str, what: str) -> None:
-    """Note that a creation is over: the resources have rows, or AWS refused the call."""
+    """Note that a creation is over: its resources have rows, or the call was refused."""
     _update(run, f"CREATION#{what}", {"is_over": True})
 
 
 def open_creations(run: str) -> list[dict[str, Any]]:
-    """Return the rows of creations whose end nobody has noted."""
+    """Return the rows of creations without a recorded end."""
     return [row for row in _rows(run, "CREATION#") if not row["is_over"]]
 
 
 def record_times(run: str, started_at: float | None, finished_at: float | None) -> None:
-    """Note from when to when a run counts, as its summary and report say it, for those who watch."""
+    """Record start and end of a run, as in its summary and report, for `matrix watch`."""
     _update(run, "PLAN", {"started_at": started_at, "finished_at": finished_at})
 
 
 def end_run(run: str) -> None:
-    """Note that a run that is in the table has ended: nothing more is created for it."""
+    """Note that a run in the table has ended, so that nothing more is created for it."""
     if run_row(run):
         _update(run, "ENDED", {}, {"ended_at": now()})
 
 
 def has_ended(run: str) -> bool:
-    """Say whether a sweep has noted the end of a run."""
+    """Return whether a sweep has noted the end of a run."""
     return any(_rows(run, "ENDED"))
 
 
@@ -158,10 +158,10 @@ def file_systems(run: str) -> list[dict[str, Any]]:
 
 
 def reserve(run: str, name: str, usd: float, budget_usd: float | None) -> bool:
-    """Set money of the run's budget aside for a cell or file system; say whether the budget allows it.
+    """Reserve money of the run's budget for a cell or file system; return whether the budget allows it.
 
-    One conditional write, so that file systems that are measured at the same time cannot both take the last of it.
-    Asking again for the same name is answered with True and changes nothing.
+    A single conditional write, so that file systems measured at the same time cannot both take the last of it. A
+    repeated call for the same name returns True and changes nothing.
     """
     condition, values = "attribute_not_exists(reserved.#name)", {":usd": usd}
     if budget_usd is not None:
@@ -172,7 +172,7 @@ def reserve(run: str, name: str, usd: float, budget_usd: float | None) -> bool:
 
 
 def settle(run: str, name: str, spent_usd: float, metered_usd: float = 0.0) -> None:
-    """Replace a reservation by the actual cost. Without a reservation, or a second time, it does nothing."""
+    """Replace a reservation by the real cost in USD; without a reservation, or on a repeated call, do nothing."""
     reserved_usd = (run_row(run) or {}).get("reserved", {}).get(name)
     if reserved_usd is None:
         return
@@ -193,10 +193,9 @@ def _update_plan(run: str, update: str, condition: str, name: str, values: Mappi
 
 
 def record_receipt(run: str, receipt: ReceiptDocument) -> None:
-    """Write the receipt's row: all but its resources, which have rows of their own and may be thousands.
+    """Write the receipt's row without its resources, which have own rows and may be thousands.
 
-    Where the receipt of a sweep stands that began later, it stays: a sweep that takes long knows less than one that
-    began and ended meanwhile.
+    A receipt of a sweep that started later is kept: a slow sweep knows less than one that started and ended meanwhile.
     """
     update = _setting({name: value for name, value in receipt.items() if name != "resources"}, {})
     update["ExpressionAttributeNames"] |= {"#sweep": "sweep", "#at": "at"}
@@ -208,7 +207,7 @@ def record_receipt(run: str, receipt: ReceiptDocument) -> None:
 
 
 def receipt_row(run: str) -> dict[str, Any]:
-    """Return the receipt's row: that of the sweep that began last."""
+    """Return the receipt's row: of the sweep that started last."""
     response = _table().get_item(Key={"PK": _partition(run), "SK": "RECEIPT"}, ConsistentRead=True)
     return response.get("Item", {})
 
@@ -220,12 +219,12 @@ def open_receipts() -> list[str]:
 
 
 def close_receipt(run: str) -> None:
-    """Note that a run's receipt is complete: no sweep need look at it again."""
+    """Note that a run's receipt is complete, so that sweeps skip it."""
     _table().delete_item(Key={"PK": OPEN_RECEIPTS, "SK": run})
 
 
 def reopen_receipt(run: str) -> None:
-    """Note that a run's receipt is not complete, whatever an earlier sweep thought of it."""
+    """Note that a run's receipt is incomplete, even if an earlier sweep completed it."""
     _table().update_item(Key={"PK": OPEN_RECEIPTS, "SK": run}, **_setting({"run": run}, {}))
 
 
@@ -252,9 +251,9 @@ def _rows(run: str, prefix: str) -> Iterator[dict[str, Any]]:
 
 
 def _in_parallel(writes: Sequence[Callable[[], None]]) -> None:
-    """Write rows of which there may be thousands; raises what the first of them raised.
+    """Write rows, possibly thousands; raises the error of the first write that failed.
 
-    UpdateItem and not BatchWriteItem, which replaces rows: what another function noted meanwhile stays.
+    It uses UpdateItem, because BatchWriteItem replaces rows and would lose another function's changes.
     """
     if len(writes) <= WRITES_AT_ONCE:
         for write in writes:
@@ -268,7 +267,7 @@ def _in_parallel(writes: Sequence[Callable[[], None]]) -> None:
 
 
 def _update(run: str, sort_key: str, facts: Mapping[str, Any], first: Mapping[str, Any] | None = None) -> None:
-    """Set attributes of a row; those of `first` only if the row has none yet."""
+    """Set attributes of a row; set those of `first` only if the row lacks them."""
     table = _table()
     # Clients may be shared by threads, which `_in_parallel` does; tables of boto3 may not.
     # https://docs.aws.amazon.com/boto3/latest/guide/resources.html#multithreading-or-multiprocessing-with-resources

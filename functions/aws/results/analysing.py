@@ -39,7 +39,7 @@ AHEAD = 2 * GETS_AT_ONCE
 
 @dataclass(frozen=True)
 class Upload:
-    """An object that an instance has uploaded; `point` and `repetition` where it is of one step."""
+    """An object that an instance has uploaded; `point` and `repetition` if it belongs to one step."""
 
     key: str
     instance: str
@@ -48,7 +48,7 @@ class Upload:
 
     @property
     def stem(self) -> str:
-        """The prefix of the names of a step's files."""
+        """Prefix of the names of a step's files."""
         return f"{self.point}-r{self.repetition}"
 
     @property
@@ -64,9 +64,9 @@ class Upload:
 
 @dataclass(frozen=True)
 class Uploads:
-    """The uploads of a cell's instances, whoever they are, sorted by their names; `fleet` is fleet.json, if any.
+    """The uploads of all instances of a cell, sorted by name; `fleet` is fleet.json, if it exists.
 
-    `bundles` hold histograms and curves of many steps. What is of one step is named by its sample.
+    `bundles` hold histograms and curves of many steps. Files of a single step are named in its sample.
     """
 
     run: str
@@ -82,7 +82,7 @@ class Uploads:
 
 
 def uploads_of(run: str, cell: str) -> Uploads:
-    """Return what the instances of a cell have uploaded: one GET for its fleet, one listing for everything else."""
+    """Return the uploads of the instances of a cell: one GET for its fleet, one listing for everything else."""
     board = Board.of_cell(run, cell)
     uploads = Uploads(run, cell, bucket.read(board.fleet, FleetRecord))
     for key, _ in bucket.listing(board.instances, RAW_LETTER):
@@ -98,7 +98,7 @@ def uploads_of(run: str, cell: str) -> Uploads:
 def samples_of(cell: PlanCell, uploads: Uploads) -> tuple[list[SampleFile], list[str]]:
     """Return the sample files of the cell's fleet, and a sentence for each reason why others cannot be believed."""
     own = frozenset(own_metrics(cell["workload"]))
-    # A launch that failed half-way has no fleet.json, but its instances have rows: what they measured counts too.
+    # A launch that failed half-way has no fleet.json, but its instances have rows; their measurements count too.
     if uploads.fleet:
         fleet = uploads.fleet["instances"]
     else:
@@ -110,13 +110,13 @@ def samples_of(cell: PlanCell, uploads: Uploads) -> tuple[list[SampleFile], list
             files.append(read_samples(text, instance=upload.instance, cell=cell["id"], own=own))
         except InvalidSamples as error:
             refused.setdefault(str(error), []).append(upload.instance)
-    # All agents of a fleet are the same, so what is wrong with one file is mostly wrong with all: each reason once.
+    # All agents of a fleet are the same, so one error usually affects all files: report each reason once.
     return files, [f"{named(instances)}: {reason}" for reason, instances in refused.items()]
 
 
 @dataclass(frozen=True)
 class Together:
-    """The contents of a fleet's bundles by point, and a sentence for each kind of damage."""
+    """Merged content of a fleet's bundles by point, and a sentence for each kind of damaged bundle."""
 
     histograms: dict[str, dict[str, list[Histogram]]]  # by point, and by name
     over_time: dict[str, list[OverTime]]
@@ -124,10 +124,10 @@ class Together:
 
 
 def together_of(uploads: Uploads, files: Sequence[SampleFile]) -> Together:
-    """Return the latency histograms of these samples, and what their fleet moved over time.
+    """Return the latency histograms of these samples, and the fleet's throughput over time.
 
-    Both only add to a result that stands without them, so a bad one is warned about and does not fail it.
-    What an instance has not put together, since it was killed, say, is read step by step; it has no curves.
+    Both are optional parts of a result, so a damaged file causes a warning and no failure. Without a bundle, for
+    example of a killed instance, histograms are read step by step, and curves are missing.
     """
     sums = Sums(files)
     by_point: dict[str, dict[str, list[Histogram]]] = {}
@@ -163,9 +163,9 @@ def together_of(uploads: Uploads, files: Sequence[SampleFile]) -> Together:
 
 
 def curves_of(uploads: Uploads, files: Sequence[SampleFile]) -> tuple[dict[str, list[Rate]], list[CellWarning]]:
-    """Return the rates over time of these samples, by point, and a sentence if some are bad.
+    """Return the rates over time of these samples, by point, and a sentence if some files are damaged.
 
-    At most rates.MOST_CURVES of a point, those of the first instances and repetitions: a chart can show no more.
+    Only rates.MOST_CURVES of a point, of the first instances and repetitions: a chart can show no more.
     """
     by_point: dict[str, list[Rate]] = {}
     refused: list[str] = []
@@ -181,7 +181,7 @@ def curves_of(uploads: Uploads, files: Sequence[SampleFile]) -> tuple[dict[str, 
 
 
 def _unreadable(found: Sequence[str], what: Literal["latencies", "bundles", "rates-over-time"]) -> list[CellWarning]:
-    """Return a warning on files that cannot be read, with the reason of the first; none where there is none."""
+    """Return a warning on files that cannot be read, with the reason of the first; empty if there are none."""
     return [{"code": "unreadable", "what": what, "files": len(found), "reason": found[0]}] if found else []
 
 
@@ -228,7 +228,7 @@ def _texts(uploads: Iterable[Upload], most_bytes: int) -> Iterator[tuple[Upload,
 
 
 def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], *, error: Failure | None) -> None:
-    """Write the result of a cell to bucket and table; `files` are those of its sample files that can be believed."""
+    """Write the result of a cell to bucket and table; `files` are its valid sample files."""
     run, fleet = uploads.run, uploads.fleet
     finished_at = now()
     actual_s = finished_at - fleet["launched_at"] if fleet else None
@@ -255,26 +255,26 @@ def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], 
     try:
         budget.settle_cell(run, plan_of(run), cell)
     except (BotoCoreError, ClientError):
-        # The result stands. The cell's worst case stays reserved, which errs on the safe side.
+        # The result is valid. The cell's worst case stays reserved, which errs on the safe side.
         Logger().exception("the budget of %s is not settled", cell["id"])
     metrics.cell_ended(run, cell, result["state"], actual_s)
 
 
 def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], result: ResultDocument) -> None:
-    """Put the ceiling that the cell hit into its result, or a warning why none was looked for."""
+    """Add the cell's bottleneck to its result, or a warning with the reason why it was not searched."""
     try:
         if observed := observing.observe(run, cell, files):
             result["cloudwatch"], result["instance_limits"] = observed
         result["bottleneck"] = bottleneck.find(result, environment().name)
         result["server_layers"] = layers.of_server(result)
-    except Exception as problem:  # of any kind: it must not cost what was measured
+    except Exception as problem:  # any error: it must not cost the measurement
         Logger().exception("no bottleneck of %s", cell["id"])
         reason = f"{type(problem).__name__}: {problem}"
         result["warnings"].append({"code": "no-bottleneck", "reason": reason})
 
 
 def write_skipped(run: str, cell: PlanCell, skip: Failure) -> None:
-    """Write the result of a cell that was skipped: nothing was launched and nothing spent for it."""
+    """Write the result of a skipped cell: nothing was launched, and it cost nothing."""
     result = skipped_result(cell, skip)
     bucket.put(Board.of_cell(run, cell["id"]).result, result)
     table.set_cell(run, cell["id"], "skipped", error=skip, finished_at=now())

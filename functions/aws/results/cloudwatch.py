@@ -10,9 +10,9 @@ from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
 
 
 def read(client: Any, about: WatchedResources, begun: float, ended: float) -> CloudWatchMetrics:
-    """Return the metrics of `about` (matrix.cloudwatch.resources) from `begun` to `ended`, as far as they are there.
+    """Return the available metrics of `about` (matrix.cloudwatch.resources) from `begun` to `ended`, in epoch seconds.
 
-    A refusal must not cost the result: where CloudWatch may not be read, the document says why and has no values.
+    A refusal must not cost the result: without permission the document has a reason and no values.
     """
     try:
         return cloudwatch.read(client.get_paginator("get_metric_data").paginate, about, begun, ended, now())

@@ -1,4 +1,4 @@
-"""A run beside the one that its matrix names: baseline or run, by the values that both are judged by."""
+"""Compare a run with the baseline or run that its matrix names, by the metrics that both have."""
 
 from aws.records import bucket
 from matrix.answer.values import values_of
@@ -12,7 +12,7 @@ from matrix.terms.keys import BASELINE_PREFIX, BASELINES, baseline_key, run_key
 
 
 def compared(summary: SummaryDocument, results: dict[str, ResultDocument], asked: str) -> ComparisonDocument:
-    """Return how a run came out beside `asked`: the name of a run, or baseline:NAME. Reasons name the way out."""
+    """Return the comparison of a run with `asked`: the name of a run, or baseline:NAME. Each reason includes advice."""
     run, base = summary["run"], asked
     if asked.startswith(BASELINE_PREFIX):
         name = asked.removeprefix(BASELINE_PREFIX)

@@ -1,4 +1,4 @@
-"""Facts of AWS about a measured cell, besides its samples: CloudWatch's metrics and the instance type's limits."""
+"""Additional facts of AWS about a measured cell: CloudWatch metrics, and limits of the instance type."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -57,7 +57,7 @@ def refresh(run: str, results: dict[str, ResultDocument], environment: str) -> N
         refreshed = pool.map(lambda result: bottleneck.refreshed(result, environment, read), late.values())
         for (cell, before), result in zip(late.items(), refreshed, strict=True):
             known, asked = before["cloudwatch"], result["cloudwatch"]
-            # What only the moment of asking tells apart is not worth a write, and what is not written is not drawn.
+            # Do not write or draw again if only the time of the query differs.
             if (known["series"], known["is_settled"]) != (asked["series"], asked["is_settled"]):
                 bucket.put(Board.of_cell(run, cell).result, result)
                 results[cell] = result

@@ -27,12 +27,12 @@ def record(run: str, cell: PlanCell, result: ResultDocument) -> None:
         rows = list(rows_of(Origin.of_plan(plan_of(run)), result, None))
         _put(run, rows)
         table.record_results(run, _primary(rows))
-    except Exception:  # of any kind: it must not cost what was measured
+    except Exception:  # any error: it must not cost the measurement
         Logger().exception("no rows of %s", cell["id"])
 
 
 def record_run(plan: PlanDocument, results: Collection[ResultDocument], bill: Bill) -> list[str]:
-    """Write the rows of cells that a run has measured itself, now with costs; return what went wrong."""
+    """Write the rows of cells that a run has measured itself, now with costs; return the error, if any."""
     try:
         origin = Origin.of_plan(plan)
         rows = [list(rows_of(origin, result, bill)) for result in results]
@@ -40,7 +40,7 @@ def record_run(plan: PlanDocument, results: Collection[ResultDocument], bill: Bi
             for _ in pool.map(lambda of_cell: _put(origin.run, of_cell), rows):
                 pass
         table.record_results(origin.run, [row for of_cell in rows for row in _primary(of_cell)])
-    except Exception as error:  # of any kind: it must not cost what was measured
+    except Exception as error:  # any error: it must not cost the measurement
         Logger().exception("no rows")
         return [f"the run has no rows that answer questions: {type(error).__name__}: {error}"]
     return []

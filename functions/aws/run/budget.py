@@ -1,4 +1,4 @@
-"""The budget of a run: reserve the worst case before a cell starts, replace it by the actual cost at its end."""
+"""The budget of a running run: reserve the worst case before each part starts, then settle it by the real cost."""
 
 from aws.records import table
 from aws.records.plans import file_system_of
@@ -9,7 +9,7 @@ from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, 
 
 
 def admit_cell(run: str, plan: PlanDocument, cell: PlanCell) -> None:
-    """Set a cell's worst case aside. Raises DeadlinePassed or OverBudget where it may not begin."""
+    """Reserve a cell's worst case. Raises DeadlinePassed or OverBudget if it may not start."""
     _admit(run, plan, _cell_name(cell["id"]), needs_s=cell["expected_s"], needs_usd=cell["reserve_usd"])
 
 
@@ -24,7 +24,7 @@ def admit_file_system(run: str, plan: PlanDocument, file_system: PlanFileSystem)
 
 
 def admit_image(run: str, plan: PlanDocument, image: PlanImage) -> None:
-    """Set the worst case of baking an image aside. Raises DeadlinePassed or OverBudget where it may not begin."""
+    """Reserve the worst case of baking an image. Raises DeadlinePassed or OverBudget if it may not start."""
     _admit(run, plan, _image_name(image), needs_s=image["expected_s"], needs_usd=image["reserve_usd"])
 
 
@@ -45,9 +45,9 @@ def _admit(run: str, plan: PlanDocument, name: str, *, needs_s: float, needs_usd
 
 
 def settle_cell(run: str, plan: PlanDocument, cell: PlanCell) -> None:
-    """Replace a cell's reservation by the cost until now of its instances, volumes and hours on the file system.
+    """Replace a cell's reservation by the cost so far of its instances, volumes and hours on the file system.
 
-    AWS reports what is billed by use too late, so that part counts with its worst case.
+    AWS reports usage-based costs too late, so these count with their worst case.
     """
     at = now()
     rows = table.resources(run, cell["file_system"], cell["id"])

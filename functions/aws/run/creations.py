@@ -1,6 +1,6 @@
-"""Notes of planned creations, written before the first call, so that no receipt says too early that all is deleted.
+"""Note each creation before its call, so that no receipt reports too early that everything is gone.
 
-A run that is stopped ends while its functions go on, for minutes, and what a call has created shows seconds later.
+When a run is stopped, its functions continue for minutes, and a new resource is visible only seconds after its call.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from aws.records import table
 from aws.stack.clients import WANT_OF_CAPACITY
 from matrix.terms.errors import RunEnded, StorageMatrixError
 
-# For so long something may come of a creation whose end nobody noted: the longest that Lambda lets a function run, and
-# the time for which EC2 may not show what it has launched (aws.inventory.resources).
+# An unfinished creation may still produce a resource for this time: the longest Lambda timeout, plus the time for which
+# EC2 may not list launched instances (aws.inventory.resources).
 # https://docs.aws.amazon.com/lambda/latest/api/API_CreateFunction.html
 MAY_COME_S = 900.0 + 600.0
 SERVER_ERROR = 500
@@ -21,10 +21,11 @@ SERVER_ERROR = 500
 
 @contextmanager
 def noted(run: str, what: str) -> Iterator[None]:
-    """Note that something is being created, until it has its rows or was refused. Raises RunEnded after a run's end.
+    """Note a creation until its resources have rows or it was refused. Raises RunEnded after a run's end.
 
-    A sweep notes the end before it looks for creations, and this notes the creation before it looks for the end: one of
-    both sees the other. After a crash, or an error that does not say what became of the call, the note stays.
+    A sweep notes the end before it looks for creations; this function notes the creation before it looks for the end.
+    So at least one of the two sees the other. The note stays after a crash, or after an error that leaves the outcome
+    open.
     """
     table.begin_creation(run, what)
     try:
@@ -33,19 +34,19 @@ def noted(run: str, what: str) -> Iterator[None]:
         yield
     except (ClientError, StorageMatrixError) as error:
         if _is_refusal(error):
-            with suppress(ClientError):  # the refusal says more
+            with suppress(ClientError):  # the refusal is the more useful error
                 table.end_creation(run, what)
         raise
     table.end_creation(run, what)
 
 
 def unfinished(run: str, at: float) -> list[str]:
-    """Return the creations of a run of which something may still come at a time (epoch seconds)."""
+    """Return the creations of a run that may still produce a resource at a time (epoch seconds)."""
     return [row["what"] for row in table.open_creations(run) if float(row["begun_at"]) > at - MAY_COME_S]
 
 
 def _is_refusal(error: Exception) -> bool:
-    """Say whether nothing was created: any answer but that of a service that failed itself."""
+    """Return whether an error means that nothing was created: any except a server error of the service."""
     cause = error if isinstance(error, ClientError) else error.__cause__
     if not isinstance(cause, ClientError):
         return True

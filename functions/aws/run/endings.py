@@ -1,4 +1,4 @@
-"""How a run ended: what Step Functions says of it, and the documents that it has left."""
+"""How a run ended: its status in Step Functions, and the documents that it wrote."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,18 +16,18 @@ from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.keys import run_key
 
-# The sweep begins with the same event and takes some seconds, with many instances a minute: two minutes in all.
+# The same event starts the sweep. It takes some seconds, or a minute with many instances: wait two minutes in all.
 SWEPT_WITHIN_S = (0.5, 1, 2, 4, 8, 15, 30, 30, 30)
 
 
 class NotSwept(NotYet):
-    """No sweep has looked after a run since it ended."""
+    """No sweep has run for this run since it ended."""
 
 
 def of(detail: Mapping[str, Any]) -> Ended:
-    """Return how a run ended, from the `detail` of the event that its execution ended.
+    """Return how a run ended, from the `detail` of the EventBridge event of its execution.
 
-    Of error and cause AWS's reference of the event says nothing, so Step Functions is asked.
+    AWS does not document error and cause in this event, so DescribeExecution provides them.
     """
     run, status = detail["name"], detail["status"]
     failure: Failure = {"name": "", "message": ""}
@@ -41,7 +41,7 @@ def of(detail: Mapping[str, Any]) -> Ended:
 
 
 def _page(run: str, arn: str) -> str:
-    """Return where a browser shows a run: its report in the S3 console, where it has one, else its execution."""
+    """Return the address of a run for a browser: its report in the S3 console if it exists, else its execution."""
     here = environment()
     if here.name != "aws":
         return f"Report: matrix report {run} --local --open"
@@ -71,7 +71,7 @@ def swept_receipt(run: str) -> ReceiptDocument | None:
 
 
 def comparison(run: str) -> ComparisonDocument | None:
-    """Return how a run came out beside the one that its matrix names; None where it names none, or was not analysed."""
+    """Return the comparison of a run with the one that its matrix names; None without one, or without analysis."""
     return bucket.read(run_key(run, "comparison.json"), ComparisonDocument)
 
 

@@ -1,4 +1,4 @@
-"""Executions of the state machine: whether one runs, and the ARN of another run's."""
+"""Executions of the state machine: their status, and the ARN of another run's execution."""
 
 from aws.stack.clients import client
 
@@ -8,7 +8,7 @@ UNHEARD_OF_S = 600.0
 
 
 def status(arn: str) -> str | None:
-    """Return the status of an execution; None of one that Step Functions does not know yet, or any more (90 days)."""
+    """Return the status of an execution; None if Step Functions does not know it yet, or no longer (90 days)."""
     states = client("stepfunctions")
     try:
         return str(states.describe_execution(executionArn=arn)["status"])
@@ -17,7 +17,7 @@ def status(arn: str) -> str | None:
 
 
 def is_running(arn: str) -> bool:
-    """Say whether an execution runs, as far as Step Functions knows."""
+    """Return whether Step Functions reports that an execution runs."""
     return status(arn) == "RUNNING"
 
 
@@ -34,10 +34,10 @@ def running(machine: str) -> list[str]:
 
 
 def start(machine: str, run: str, matrix: str) -> bool:
-    """Start a run; False where there was one of this name, as an event may come twice.
+    """Start a run; return False if a run of this name exists, because an event may be delivered twice.
 
-    Of a running execution with the same input Step Functions answers that it was started, of an ended one that it
-    exists (API reference, StartExecution).
+    For a running execution with the same input, StartExecution succeeds again; for an ended one it raises
+    ExecutionAlreadyExists (API reference, StartExecution).
     """
     states = client("stepfunctions")
     try:

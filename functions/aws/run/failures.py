@@ -7,7 +7,7 @@ from typing import Any
 from matrix.terms import errors
 from matrix.terms.documents.parts import Failure
 
-# What to do after an error of AWS, by its words; errors of ours say it themselves.
+# Advice after an AWS error, by its text; our own errors contain their advice.
 _ADVICE = {
     re.compile(r"AccessDenied|UnauthorizedOperation|not authorized"): "`matrix verify` says which right is missing",
     re.compile(r"SlowDown|RequestLimitExceeded|TooManyRequests|Throttling|Rate exceeded"): (
@@ -37,7 +37,7 @@ def readable(failure: dict[str, Any] | None) -> Failure:
 
 
 def advised(name: str, message: str) -> str:
-    """Return the message of an error with what to do, where AWS's own words do not say it."""
+    """Return the message of an error, with advice if AWS's text has none."""
     if hasattr(errors, name):
         return message
     words = f"{name} {message}"

@@ -14,10 +14,10 @@ from matrix.terms.keys import Board, run_key
 
 
 def earlier(run: str, environment: str, execution_arn: str) -> dict[str, Earlier]:
-    """Return what an earlier run measured, by cell; `execution_arn` is that of the run that resumes it.
+    """Return the results of an earlier run, by cell; `execution_arn` belongs to the run that resumes it.
 
-    Raises InvalidMatrix where that run does not exist, belongs to another environment, or is still running: its cells
-    would be measured, and paid for, twice.
+    Raises InvalidMatrix if the earlier run does not exist, belongs to another environment, or is still running: its
+    cells would be measured, and paid for, twice.
     """
     plan = bucket.read(run_key(run, "plan.json"), PlanDocument)
     if plan is None:

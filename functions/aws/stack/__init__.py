@@ -1,1 +1,1 @@
-"""What the stack gives every function: environment, clients, clock, tags, network."""
+"""The stack's part of every function: environment, clients, clock, tags, network."""

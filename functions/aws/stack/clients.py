@@ -21,11 +21,11 @@ _CONFIG = Config(
     retries={"mode": "standard", "total_max_attempts": 10},
     connect_timeout=5,
     read_timeout=30,
-    max_pool_connections=16,  # as many as Analyse cell fetches histograms at once
+    max_pool_connections=16,  # Analyse cell fetches so many histograms at once
 )
 
 
-# Of EC2's lists: half of the most that its reference allows where it names one (DescribeNetworkInterfaces).
+# Page size of EC2's lists: half of the documented maximum (DescribeNetworkInterfaces).
 PAGE_SIZE = 500
 
 # For calls a run can do without: the account may not use or allow the service, or the network may not reach it.
@@ -49,7 +49,7 @@ def _timestamp(value: Any) -> datetime:
 
 
 def table(name: str) -> Any:
-    """Return a DynamoDB table whose calls are retried as those of every client are."""
+    """Return a DynamoDB table whose calls have the same retries as those of every client."""
     row_table = session().resource("dynamodb", config=_CONFIG).Table(name)
     say_retries(row_table.meta.client)
     return row_table
@@ -61,7 +61,7 @@ def table(name: str) -> Any:
 WANT_OF_CAPACITY = frozenset({"InsufficientInstanceCapacity", "InsufficientHostCapacity", "InsufficientCapacity"})
 
 
-# How services say that a role may not; S3's answer to HEAD has no body, so botocore takes its status for the code.
+# Error codes of a missing permission; S3's answer to HEAD has no body, so botocore uses its status as the code.
 DENIED = ("UnauthorizedOperation", "AccessDeniedException", "AccessDenied", "403")
 
 

@@ -23,13 +23,13 @@ _ENCODED = re.compile(r"\s*Encoded authorization failure message: \S+")
 
 
 def in_words(error: ClientError) -> str:
-    """Return code and message of a refusal, without what nobody can read."""
+    """Return code and message of a refusal, without the encoded authorization message."""
     answered = error.response["Error"]
     return f"{answered['Code']}: {_ENCODED.sub('', answered.get('Message', ''))}"
 
 
 def advice(error: ClientError, plan: PlanDocument) -> str:
-    """Return what to do where a policy of the account forbids a creation; '' after any other refusal."""
+    """Return advice if a policy of the account forbids a creation; '' after any other refusal."""
     if not _OF_ACCOUNT.search(in_words(error)):
         return ""
     own = "Storage Matrix's own"
@@ -43,7 +43,7 @@ def advice(error: ClientError, plan: PlanDocument) -> str:
 
 @contextmanager
 def explained(plan: PlanDocument) -> Iterator[None]:
-    """Turn a denial by a policy of the account into CreationForbidden, which says so and what to do."""
+    """Turn a denial by a policy of the account into CreationForbidden, with advice."""
     try:
         yield
     except ClientError as error:

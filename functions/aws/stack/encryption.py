@@ -1,4 +1,4 @@
-"""The key that encrypts what runs create: the user's own, if the stack was given one, else AWS's."""
+"""The key that encrypts the resources of runs: the stack's KmsKeyArn if given, else AWS's."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What the template tells a function, read once and typed."""
+"""The environment variables of a function, read once and typed."""
 
 import os
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ class Environment:
     stack: str
     bucket: str
     data_bucket: str
-    """Holds what storages of type s3 are: data of running measurements, never results."""
+    """Bucket for the data of storages of type s3 while they are measured; never for results."""
     table: str
     region: str
     name: str

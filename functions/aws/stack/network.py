@@ -12,7 +12,7 @@ def subnets() -> list[str]:
 
 
 def file_system_security_group() -> str:
-    """Return the group that lets NFS in from the fleet and nothing else."""
+    """Return the security group that admits only NFS from the fleet."""
     return os.environ["FILE_SYSTEM_SECURITY_GROUP_ID"]
 
 
@@ -22,12 +22,12 @@ def route_table() -> str:
 
 
 def reaches_multi_az() -> bool:
-    """Return whether instances are let out to the endpoint of a Multi-AZ file system, which no security group has."""
+    """Return whether instances may connect to a Multi-AZ endpoint, which no security group covers."""
     return bool(nfs_addresses())
 
 
 def nfs_addresses() -> str:
-    """Return the range of addresses to which instances are let out to NFS; empty where it is only the stack's group."""
+    """Return the CIDR range for NFS to Multi-AZ endpoints; empty if only the stack's security group is allowed."""
     return os.environ.get("MULTI_AZ_CIDR", "")
 
 

@@ -1,7 +1,7 @@
-"""Attempts that a function makes again: its log has the first failure with its reason, and how the series ended.
+"""Retries by a function: its log has the first failure with its reason, and the outcome.
 
-botocore repeats what is throttled or transient by itself, ten times in two minutes (clients.py), so that an error which
-it lets through is not tried again here: only what an answer of AWS says of the moment (NotYet) is.
+botocore retries throttled and transient errors by itself, ten times in two minutes (clients.py). Errors that it raises
+are not retried here; only answers that depend on the moment (NotYet) are.
 """
 
 import time
@@ -16,13 +16,13 @@ T = TypeVar("T")
 
 
 class NotYet(Exception):
-    """AWS's answer may change if it is asked again; the message has the answer."""
+    """A temporary answer of AWS; the message describes it."""
 
 
 def retried(what: str, call: Callable[[], T], pauses_s: Iterable[float]) -> T:
-    """Return what `call` returns, called again after each pause while it raises NotYet; any other error is raised.
+    """Return the result of `call`, called again after each pause while it raises NotYet; any other error is raised.
 
-    Where the pauses end, what was behind the last NotYet is raised, or itself.
+    After the last pause, the cause of the last NotYet is raised, or NotYet itself if it has none.
     """
     failures, began = 0, time.monotonic()
     pauses = iter(pauses_s)

@@ -1,4 +1,4 @@
-"""Tags that say what a resource belongs to and how long it may live, set by the very call that creates it."""
+"""Tags with the owner and the deadline of a resource, set by the very call that creates it."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ FILE_SYSTEM = "storage-matrix:file-system"
 CELL = "storage-matrix:cell"
 # By which the owner of a volume that exists lets the stack of this name attach it. No role of a stack may set it.
 MAY_ATTACH = "storage-matrix:may-attach"
-# Images and their snapshots outlive their run on purpose, so they carry neither its tag nor a deadline.
+# Images and their snapshots outlive their run on purpose, so they have neither its tag nor a deadline.
 IMAGE = "storage-matrix:image"
 MADE_BY = "storage-matrix:made-by"
 
@@ -45,7 +45,7 @@ def image_tags(plan: PlanDocument, name: str, fingerprint: str) -> list[dict[str
 
 
 def _with_given(plan: PlanDocument, own: Mapping[str, str]) -> list[dict[str, str]]:
-    """Return our own tags and those that the run was given, as EC2, EFS and FSx take them; ours count."""
+    """Return our own tags and the run's tags, as EC2, EFS and FSx take them; ours win."""
     return [{"Key": key, "Value": value} for key, value in {**plan.get("tags", {}), **own}.items()]
 
 
@@ -56,12 +56,12 @@ def tags_of_deployment() -> dict[str, str]:
 
 
 def of_stack() -> list[dict[str, Any]]:
-    """Return EC2's filters for the resources of this stack."""
+    """Return EC2's filters for resources of this stack."""
     return [{"Name": f"tag:{STACK}", "Values": [environment().stack]}]
 
 
 def of_runs(run: str | None = None) -> list[dict[str, Any]]:
-    """Return EC2's filters for resources of `run`, or of any run of this stack where it is None."""
+    """Return EC2's filters for resources of `run`, or of any run of this stack if it is None."""
     return [*of_stack(), {"Name": f"tag:{RUN}", "Values": [run]} if run else {"Name": "tag-key", "Values": [RUN]}]
 
 
@@ -72,7 +72,7 @@ def of_part(run: str, file_system: str | None = None, cell: str | None = None) -
 
 
 def is_ours(resource_tags: Mapping[str, str], run: str | None = None) -> bool:
-    """Say whether a resource with these tags belongs to `run`, or to any run of this stack where it is None."""
+    """Return whether a resource with these tags belongs to `run`, or to any run of this stack if it is None."""
     return (
         resource_tags.get(STACK) == environment().stack and RUN in resource_tags and run in (None, resource_tags[RUN])
     )

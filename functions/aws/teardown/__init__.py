@@ -1,1 +1,1 @@
-"""What ends a run: deletions, the sweep, the receipt."""
+"""The end of a run: deletions, the sweep, the receipt."""

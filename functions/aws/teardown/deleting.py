@@ -26,7 +26,7 @@ def telling(run: str, file_system: str) -> Iterator[None]:
     except Exception as error:
         name = type(error).__name__
         why = {"name": name, "message": advised(name, str(error))}
-        with suppress(ClientError):  # the table may be what refuses
+        with suppress(ClientError):  # the table may be the service that refuses
             table.set_file_system(run, file_system, "failed", undeleted=why)
         raise
 
@@ -41,7 +41,7 @@ def warnings(run: str) -> list[str]:
 
 
 def step(run: str, file_system: str) -> str:
-    """Do what can be done now; return `gone` or `deleting`. Resources are found by tag or token, not from the table."""
+    """Do all deletions that are possible now; return `gone` or `deleting`. Finds resources by tag or token."""
     inventory.record(run, file_system=file_system)
     if fleets_left(run, file_system):
         return "deleting"
@@ -54,7 +54,7 @@ def step(run: str, file_system: str) -> str:
         are_gone = [kind.delete(resource_id) for resource_id in known if resource_id]
         if not all(are_gone):
             return "deleting"
-    # Copies before verify: they have rows too, and only copies_of marks those as gone.
+    # Copies before verify: they have rows too, and only copies_of marks these as gone.
     copies = copies_of(run, file_system)
     not_ours = backups.delete(copies)
     rows = inventory.verify(run, file_system=file_system)
@@ -66,7 +66,7 @@ def step(run: str, file_system: str) -> str:
 
 
 def fleets_left(run: str, file_system: str) -> bool:
-    """End instances and volumes of the file system; return whether any still exists."""
+    """Delete instances and volumes of the file system; return whether any still exists."""
     instances = fleets.of_file_system(run, file_system)
     fleets.terminate(instances)
     volumes = list(fleets.volumes(tags.of_part(run, file_system)))

@@ -1,4 +1,4 @@
-"""What a run has created, as AWS lists it: found by tag for the table, looked up by id until it is gone."""
+"""Resources of a run in AWS's lists: found by tag for the table, looked up by id until gone."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -20,9 +20,9 @@ def record(run: str, *, file_system: str | None = None) -> None:
 
 
 def of_run(run: str, file_system: str | None = None) -> Iterator[Resource]:
-    """Yield every resource that carries the run's tag; of instances and volumes only those of a file system, if named.
+    """Yield every resource with the run's tag; of instances and volumes only those of a file system, if named.
 
-    Only services that the run was planned to use are asked: an account may forbid the others.
+    It asks only services that the run planned to use, because an account may forbid the others.
     """
     yield from resources.of_fleets(run, file_system)
     planned = table.file_systems(run)
@@ -36,5 +36,5 @@ def of_run(run: str, file_system: str | None = None) -> Iterator[Resource]:
 
 
 def verify(run: str, *, file_system: str | None = None) -> list[dict[str, Any]]:
-    """Ask each service for resources not known to be gone; mark the rows of those that are, return the other rows."""
+    """Ask each service for resources not known to be gone; mark the rows of gone ones, return the other rows."""
     return resources.verify(run, file_system=file_system, of_storages=_SEEN_GONE)

@@ -1,4 +1,4 @@
-"""Find by tag what a run left behind, decide whether the run still needs it, delete it, complete the receipt."""
+"""Find the remaining resources of a run by tag, delete those that it no longer needs, complete the receipt."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +23,7 @@ from storages.contracts.cloud import Existing, FileSystem
 
 @dataclass(frozen=True)
 class Leftover:
-    """A resource that carries a run's tags."""
+    """A resource with a run's tags."""
 
     kind: str
     id: str
@@ -41,7 +41,7 @@ class Selection:
     """Epoch seconds; a run that the table does not know counts as older."""
 
     def takes(self, run: str, resource_tags: Mapping[str, str] | None = None) -> bool:
-        """Say whether it is of a run; `resource_tags` name its owner, where the table does not know it."""
+        """Return whether the sweep covers a run; `resource_tags` name its owner if the table does not."""
         if self.run is not None and run != self.run:
             return False
         if self.owner is None and self.started_before is None:
@@ -52,23 +52,23 @@ class Selection:
         return is_old and self.owner in (None, owner)
 
     def takes_image(self, image: images.Baked) -> bool:
-        """Say whether it is of a baked image, which has a time of its own."""
+        """Return whether the sweep covers a baked image, by its own creation time."""
         return self.owner in (None, image.owner) and (
             self.started_before is None or image.created_at < self.started_before
         )
 
 
 def sweep(*, of: Selection, is_dry_run: bool, now: float, has_ended: bool = False) -> dict[str, Any]:
-    """Delete what no running execution needs; return what was `deleted` and what `remaining` is still to go.
+    """Delete resources that no running execution needs; return the `deleted` and the `remaining` ones.
 
-    A resource is needed while its run's execution is RUNNING and its deadline tag lies ahead. `of` restricts the sweep
-    to some runs; if the only one `has_ended`, as an event says, Step Functions is not asked. Instances are deleted at
-    once; a volume or file system may have to wait for them, stays in `remaining` and goes in a later sweep. Copies that
-    AWS made are deleted with the receipt of their run; it carries `now`, the time at which this sweep began. A service
-    that cannot be asked is named in `unasked`; the others are swept.
+    A resource is needed while its run's execution is RUNNING and its deadline tag is in the future. `of` restricts the
+    sweep to some runs; if an event reports that its only run `has_ended`, Step Functions is not asked. Instances are
+    deleted at once; a volume or file system may have to wait for them: it stays in `remaining`, and a later sweep
+    deletes it. Copies that AWS made are deleted with the receipt of their run, which records `now`, the time at which
+    this sweep began. A service that cannot be asked is named in `unasked`; the others are swept.
     """
     is_running = _RunningRuns({of.run} if of.run and has_ended else set(), now)
-    # Before anything is looked for: see aws.run.creations.
+    # Before any search for resources: see aws.run.creations.
     refusal = None if is_dry_run else _note_ends(of.run, is_running)
     deleted: list[dict[str, str]] = []
     remaining: list[dict[str, str]] = []
@@ -91,14 +91,14 @@ def sweep(*, of: Selection, is_dry_run: bool, now: float, has_ended: bool = Fals
                 left = sum(entry["run"] == run for entry in remaining)
                 receipts.after_sweep(run, {"at": now, "remaining": left})
     except (ClientError, LookupError) as error:
-        # The table or the bucket refused: the next sweep makes the receipt; what this one deleted stays deleted.
+        # The table or the bucket refused: the next sweep writes the receipt; deletions of this one are kept.
         Logger().exception("no receipt yet", reason=str(error))
     swept = {"deleted": deleted, "remaining": remaining, "dry_run": is_dry_run}
     return swept | {"unasked": unasked} if unasked else swept
 
 
 def _note_ends(only_run: str | None, is_running: Callable[[str], bool]) -> ClientError | None:
-    """Note the end of ended runs, after which their functions create nothing; return what kept it from that."""
+    """Note the end of ended runs, after which their functions create nothing; return the error, if any."""
     try:
         for run in [only_run] if only_run else table.open_receipts():
             if not is_running(run):
@@ -132,7 +132,7 @@ def _leftover_of(image: images.Baked) -> Leftover:
 
 
 def _delete(leftover: Leftover) -> bool:
-    """Delete a leftover; return whether it is gone. A refusal is logged, so that the others are still deleted."""
+    """Delete a resource; return whether it is gone. A refusal is logged, so that the others are still deleted."""
     try:
         return bool(leftover.delete())
     except ClientError as error:
@@ -142,9 +142,9 @@ def _delete(leftover: Leftover) -> bool:
 
 
 def _runs_to_settle(of: Selection, entries: list[dict[str, str]], is_running: Callable[[str], bool]) -> list[str]:
-    """Return the ended runs whose receipt is incomplete, or was completed before this sweep came upon `entries`.
+    """Return the ended runs whose receipt is incomplete, or was complete before this sweep found `entries`.
 
-    Only of those that the sweep is of: what others have left was not looked for, so their receipts must not say so.
+    Only runs of this sweep: it did not look for resources of other runs, so it must not write their receipts.
     """
     incomplete = [run for run in table.open_receipts() if of.takes(run)]
     swept = [entry["run"] for entry in entries]
@@ -175,11 +175,10 @@ def _all_tagged(unasked: dict[str, str]) -> Iterator[Leftover]:
 
 
 def _existing(kind: str, module: FileSystem, unasked: dict[str, str]) -> list[Existing]:
-    """Return the account's file systems; none, and the reason in `unasked`, where the service cannot be asked.
+    """Return the account's file systems; an empty list, with the reason in `unasked`, if the service cannot be asked.
 
-    It cannot where an account forbids it, or where it has no endpoint, as in a region that does not have it yet. Any
-    other error ends the sweep, and Lambda repeats it. The receipt of a run that uses the service stays incomplete until
-    the service was asked.
+    That happens if an account forbids the service, or a region has no endpoint for it. Any other error ends the sweep,
+    and Lambda retries it. The receipt of a run that uses the service stays incomplete until the service has been asked.
     """
     try:
         return list(module.existing())
@@ -195,7 +194,7 @@ def _existing(kind: str, module: FileSystem, unasked: dict[str, str]) -> list[Ex
 
 
 class _RunningRuns:
-    """Whether a run's execution is still running, asked of Step Functions once unless the end is known."""
+    """Tells whether a run's execution is still running; asks Step Functions once, unless the end is known."""
 
     def __init__(self, ended: set[str], now: float) -> None:
         self._known = dict.fromkeys(ended, False)
@@ -213,13 +212,13 @@ class _RunningRuns:
         return executions.status(f"{arn}:{run}")
 
     def _is_young(self, run: str) -> bool:
-        """Return whether a run that Step Functions does not know may only be too new for it."""
+        """Return whether a run may be too new for Step Functions to list it."""
         row = table.run_row(run)
         return row is not None and self._now - float(row["created_at"]) < executions.UNHEARD_OF_S
 
 
 def _is_overdue(resource_tags: dict[str, str], now: float) -> bool:
-    """Say whether the deadline tag lies in the past; a missing or unreadable one counts as past."""
+    """Return whether the deadline tag is in the past; a missing or unreadable one counts as past."""
     try:
         deadline = datetime.strptime(resource_tags[tags.DEADLINE], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except (KeyError, ValueError):

@@ -1,4 +1,4 @@
-"""The receipt of a run: what was created, whether the services still list it, and its cost by the plan's prices."""
+"""The receipt of a run: created resources, whether services still list them, and the cost by the plan's prices."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,19 +18,19 @@ from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.keys import Board, run_key
 from storages.models import existing_id
 
-# With what an agent ends, whether it has measured or not.
+# Last object of an agent, after a measurement or a failure.
 VERDICTS = (f"/{DONE}", f"/{FAILED}")
 
 
 def make(run: str, *, sweep: Sweep | None) -> ReceiptDocument:
     """Write the receipt of a run to table and bucket and return it.
 
-    Analyse run makes it first, with `sweep` None. A sweep follows the end of every run, however it ended, and makes the
-    receipt again with what was left then: only that receipt can be complete.
+    Analyse run makes it first, with `sweep` None. A sweep follows the end of every run and makes the receipt again from
+    the resources that remain; only that receipt can be complete.
     """
     inventory.record(run)
     inventory.verify(run)
-    # Before the rows are read that the receipt lists: what has its row is noted as over only afterwards.
+    # Read unfinished creations before the rows: a creation is noted as over only after its row was written.
     unfinished = creations.unfinished(run, sweep["at"] if sweep else now())
     rows = table.resources(run)
     seen = copies.look(run, rows)
@@ -52,7 +52,7 @@ def _receipt(run: str, *, at: float, sweep: Sweep | None, unasked: list[str], un
 
 
 def _not_ours(run: str) -> list[NotOurs]:
-    """Return the storages that were there before the run; where there are some, the boards say who has left them."""
+    """Return the storages that existed before the run; the boards show which instances have left them."""
     plan = plan_of(run)
     existing = [planned for planned in plan["file_systems"] if existing_id(planned["storage"])]
     boards = [Board.of_cell(run, cell) for planned in existing for cell in planned["cells"]]
@@ -63,10 +63,10 @@ def _not_ours(run: str) -> list[NotOurs]:
 
 
 def _written(run: str, write: Callable[[ReceiptDocument], None]) -> ReceiptDocument:
-    """Write documents of the receipt that stands in the table; return it.
+    """Write documents of the current receipt in the table; return it.
 
-    Another sweep may record a later receipt meanwhile and write its documents first. So the table is looked at again
-    afterwards, and whoever writes last has written the receipt that stands.
+    Another sweep may record a later receipt meanwhile and write its documents first. So this reads the table again
+    afterwards, and the last writer has written the current receipt.
     """
     while True:
         row = table.receipt_row(run)
@@ -78,7 +78,7 @@ def _written(run: str, write: Callable[[ReceiptDocument], None]) -> ReceiptDocum
 
 
 def stands(receipt: ReceiptDocument) -> bool:
-    """Say whether no later sweep has recorded another receipt."""
+    """Return whether no later sweep has recorded another receipt."""
     return _sweep_of(table.receipt_row(receipt["run"])) == receipt["sweep"]
 
 
@@ -102,7 +102,7 @@ def after_sweep(run: str, sweep: Sweep) -> None:
 
 
 def settle(run: str) -> ReceiptDocument:
-    """Put the receipt that stands into the run's summary and report, where they exist; return it."""
+    """Put the current receipt into the run's summary and report, if they exist; return it."""
 
     key = run_key(run, "summary.json")
 
@@ -121,7 +121,7 @@ def settle(run: str) -> ReceiptDocument:
 def _rewrite(
     key: str, content_type: str, settled: Callable[[str, SummaryDocument], str], summary: SummaryDocument
 ) -> None:
-    """Put the receipt of a summary into one of the run's texts, where it exists."""
+    """Put the receipt of a summary into one of the run's texts, if it exists."""
     content = bucket.get_bytes(key)
     if content is not None:
         bucket.put_text(key, settled(content.decode(), summary), content_type)
