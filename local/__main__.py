@@ -1,4 +1,4 @@
-"""`python -m local up`: start the local cloud, say where it is, end it without a trace."""
+"""`python -m local up`: start the local cloud, print its address, and remove all of it at the end."""
 
 import argparse
 import gc
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from local.server import Cloud
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-# Locks that are held until this process has ended.
+# Locks held until this process ends.
 _kept: list[IO[bytes]] = []
 
 
 @dataclass(frozen=True)
 class Moments:
-    """When the cloud may begin, has made the folder its own, and is to end."""
+    """When the cloud may start, has claimed its folder, and must end."""
 
     begun: threading.Event
     claimed: threading.Event
@@ -48,7 +48,7 @@ def main() -> int:
 
     def parent_ended() -> None:
         if claimed.is_set():
-            # Other commands may have begun to use this cloud, and would lose their runs.
+            # Other commands may be using this cloud, and would lose their runs.
             _kept.append(claims.wait_until_unused(arguments.workdir))
         end()
 
@@ -65,11 +65,11 @@ def main() -> int:
         if arguments.with_parent:
             threading.Thread(target=_wait_for_parent, args=(parent_ended,), daemon=True).start()
     log = arguments.workdir / "logs" / "cloud.log" if arguments.await_word else None
-    # What is imported and created now stays. To look for garbage in it again and again takes a quarter of the start's
-    # processor time.
+    # The objects imported and created until now stay. Collecting garbage among them repeatedly takes a quarter of the
+    # start's processor time.
     gc.disable()
     set_environment(arguments.region)
-    # First, since the fork server imports its packages meanwhile.
+    # Start the fork server first, because it imports its packages meanwhile.
     starter = ProcessStarter()
     from local.server import Cloud
 
@@ -77,7 +77,7 @@ def main() -> int:
 
 
 def _serve(cloud: "Cloud", moments: Moments, log: Path | None) -> int:
-    """Serve once it is to begin, until it is to end; what goes wrong meanwhile is written to `log`, if there is one."""
+    """Serve from the start signal until the end signal; errors in between are written to `log`, if there is one."""
     from local.corrections.names import MotoChangedError
     from local.deploy import DeployError
     from local.instances.vm.image import ImageUnavailableError
@@ -119,7 +119,7 @@ def _serve(cloud: "Cloud", moments: Moments, log: Path | None) -> int:
 
 def _await_word(begun: threading.Event, parent_ended: Callable[[], None]) -> None:
     if not os.read(sys.stdin.fileno(), 4096):
-        os._exit(0)  # while moto is imported, perhaps: nothing was begun, so that nothing is left
+        os._exit(0)  # perhaps while moto is imported: nothing has started, so nothing remains
     begun.set()
     _wait_for_parent(parent_ended)
 

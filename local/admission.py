@@ -1,9 +1,9 @@
-"""Who may ask the cloud: programs of this machine that have a key of it, and no web page.
+"""Admission to the local cloud: only programs of this machine that have one of its keys, and no web page.
 
-A page in a browser can reach every port of the machine that it is shown on. Three things keep it out, each enough by
-itself for the attacks that are known: a request to another name than the cloud's own is refused (a name that was
-rebound to 127.0.0.1), so is each with an Origin (which browsers add to what a page sends elsewhere), and every request
-needs a signature by the key of this cloud, or of a role session that it issued. The key also keeps out other users.
+A page in a browser can reach every port of the machine that shows it. Three checks keep it out; each one stops the
+known attacks by itself. A request to another host name is refused, because a name may have been rebound to 127.0.0.1.
+So is each request with an Origin, which browsers add to cross-origin requests. And every request needs a signature by
+the key of this cloud, or of a role session that it issued. The key also keeps out other users.
 """
 
 import io
@@ -38,7 +38,7 @@ class Refusal(NamedTuple):
 
 
 class Admission:
-    """A WSGI application that hands on only what is admitted."""
+    """A WSGI application that passes on only admitted requests."""
 
     def __init__(
         self,
@@ -47,9 +47,9 @@ class Admission:
         secret_of: Callable[[str], tuple[str, str] | None],
         refusal: Callable[[Request, str], Refusal | None],
     ) -> None:
-        """`secret_of` knows secret and session token ("" without one) of an access key, or None if it is not ours.
+        """`secret_of` returns secret and session token ("" without one) of an access key, or None for an unknown key.
 
-        `refusal` says of an admitted request and the service that it is signed for why AWS would refuse it.
+        `refusal` returns the reason why AWS would refuse an admitted request to the service in its signature.
         """
         self._application = application
         self._hosts = frozenset(hosts)
@@ -57,7 +57,7 @@ class Admission:
         self._refusal = refusal
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """Answer as the application does, refuse as AWS would, or say what went wrong here."""
+        """Answer with the application, refuse as AWS would, or report an internal error."""
         request = _request(environ)
         try:
             self._refuse_pages(request, environ["PATH_INFO"])
@@ -122,7 +122,7 @@ def _request(environ: dict[str, Any]) -> Request:
 def _error(
     request: Request, status: int, code: str, message: str, start_response: Callable[..., Any]
 ) -> Iterable[bytes]:
-    """Return an error in the form that the service's clients read: JSON, S3's XML, or that of EC2."""
+    """Return an error in the format that the service's clients read: JSON, S3's XML, or EC2's XML."""
     authorization, content_type = request.headers.get("authorization", ""), request.headers.get("content-type", "")
     if any(f"/{service}/aws4_request" in authorization for service in OF_S3):
         kind, body = "application/xml", f"<Error><Code>{code}</Code><Message>{_xml(message)}</Message></Error>"

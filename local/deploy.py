@@ -1,8 +1,8 @@
 """The embedded deploy: the stack of template.yaml in the local cloud in about a second, without the sam CLI.
 
-It does what `sam build && sam deploy` does but for three things: functions are zipped as they are, because their
-packages come from the virtual environment; the layer with the agent's AWS client is what `make` has downloaded
-(agent_client/carry.py); and parameters are set that make the stack local, where it declares them.
+It works as `sam build && sam deploy` with three differences. Functions are zipped without packages, because these come
+from the virtual environment. The layer with the agent's AWS client is the one that `make` has downloaded
+(agent_client/carry.py). Parameters that the template declares for local use are set.
 """
 
 import hashlib
@@ -25,8 +25,8 @@ from local.corrections.clients import Operator
 ARTIFACTS = "storage-matrix-local-artifacts"
 # A constant date, so that the same code gives the same archive and the same folder on disk.
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
-# Agents start at a common instant, at least this long after the gate is written: until all have seen it, two looks are
-# 0.05 s apart and each takes 0.01 s. Where the machine is busy it is longer (agent/board/barrier.py).
+# Agents start at a common instant, at least this long after the start barrier opens. Each polls every 0.05 s and a poll
+# takes 0.01 s, so all have seen it by then. A busy machine needs longer (agent/board/barrier.py).
 GATE_MARGIN_S = 0.1
 # An emulated machine takes a second for one request.
 GATE_MARGIN_VM_S = 10
@@ -38,14 +38,14 @@ CONSOLE_PAGE = "console.html"
 
 
 class DeployError(RuntimeError):
-    """The template cannot be deployed; the message says where and why."""
+    """The template cannot be deployed; the message has the place and the reason."""
 
 
 class Deployment:
     """One stack from one template file."""
 
     def __init__(self, template: Path, operator: Operator, expect_code: Callable[[bytes], None]) -> None:
-        """`expect_code` is called with the archive that functions share, before anything is made of it."""
+        """`expect_code` is called with the archive that functions share, before the first function is created."""
         self._expect_code = expect_code
         self._root = template.parent
         self._template = template
@@ -72,8 +72,8 @@ class Deployment:
         ]
         outputs = self._create(stack, template, parameters)
         if DASHBOARD in outputs:
-            # CloudWatch's console does not exist here, ours does (cli/console/doorway.py). The stack keeps its own:
-            # `matrix verify` holds the deployed template against the tree.
+            # The local cloud has no CloudWatch console, so link to our own (cli/console/doorway.py). The stack's own
+            # output stays, because `matrix verify` compares the deployed template with the tree.
             outputs[DASHBOARD] = (storage.parent / CONSOLE_PAGE).as_uri()
         return outputs
 
@@ -98,7 +98,7 @@ class Deployment:
         return self._operator.client("s3")
 
     def _package(self, template: dict[str, Any]) -> None:
-        """Upload what the template refers to by local paths."""
+        """Upload the local paths of the template."""
         common = template.get("Globals", {}).get("Function", {})
         common_code = common.pop("CodeUri", None)
         if isinstance(common_code, str) and (self._root / common_code).is_dir():
@@ -119,7 +119,7 @@ class Deployment:
                     properties["DefinitionUri"] = self._upload_path(name, properties["DefinitionUri"])
 
     def _upload_path(self, name: str, uri: str) -> dict[str, str]:
-        """Upload a folder as an archive or a file as it is, once for all resources that refer to it."""
+        """Upload a folder as an archive, or a file unchanged, once for all resources that use it."""
         path = self._root / uri
         if not path.exists():
             raise DeployError(f"{name}: {path} does not exist")
@@ -175,7 +175,7 @@ def _archive(files: dict[str, bytes]) -> bytes:
 
 
 def _is_made(resource: dict[str, Any]) -> bool:
-    """Return whether `sam build` runs a Makefile for the resource; of ours only the agent's AWS client has one."""
+    """Return whether `sam build` runs a Makefile for the resource, as for the agent's AWS client only."""
     return bool(resource.get("Metadata", {}).get("BuildMethod") == "makefile")
 
 

@@ -1,4 +1,4 @@
-"""Skip work that takes seconds at each start and is not needed."""
+"""Skip unnecessary work that takes seconds of each start."""
 
 import sys
 from functools import cache
@@ -10,16 +10,16 @@ import botocore.session
 
 from local.programs import service_models
 
-# SAM's models of resources that no template of ours has: pydantic builds them for 0.1 s.
+# SAM's models of resources that our templates do not use: pydantic needs 0.1 s to build them.
 MODELS_OF_OTHERS = ("capacity_provider", "function", "microvmimage", "networkconnector")
 
 
 def skip_needless_work() -> None:
-    """Spare moto and boto3 what nobody here asks of them; to be called before moto is imported."""
-    # moto imports jsonschema, which compiles a grammar for 2.4 s of processor time where it finds this package of
-    # cfn-lint's. Nothing here asks jsonschema whether a text is an IRI.
+    """Skip unused parts of moto and boto3; call it before moto is imported."""
+    # moto imports jsonschema, which compiles a grammar for 2.4 s of processor time if it finds this package of
+    # cfn-lint's. The grammar checks IRIs, which are not used here.
     sys.modules["rfc3987_syntax"] = None
-    # moto's API Gateway imports a validator of OpenAPI, and that pydantic's settings. Nothing here deploys an API.
+    # moto's API Gateway imports an OpenAPI validator, which imports pydantic's settings. Nothing here deploys an API.
     validator, errors = ModuleType("openapi_spec_validator"), ModuleType("openapi_spec_validator.validation.exceptions")
     validator.validate = errors.OpenAPIValidationError = NotImplementedError
     sys.modules |= {module.__name__: module for module in (validator, errors)}
@@ -28,12 +28,12 @@ def skip_needless_work() -> None:
 
 
 def load_only(region: str) -> None:
-    """Spare moto what nobody here asks for, 0.4 s of processor time; to be called before its EC2 is imported."""
+    """Skip unused loading by moto, 0.4 s of processor time; call it before its EC2 is imported."""
     service_models.read_quickly()
     from moto.core import utils as core_utils
     from moto.utilities import utils
 
-    # For each service that it plays, it would look through the 400 folders of botocore's models again.
+    # Without the cache it would search the 400 folders of botocore's models for each service again.
     core_utils.create_loader = cache(core_utils.create_loader)
     load = utils.load_resource
 
@@ -47,7 +47,7 @@ def load_only(region: str) -> None:
 
 def load_sam_as_needed() -> None:
     """Let SAM's translator import models of resources once a template has one; to be called before it is imported."""
-    # Packages of the test tools, which jsonschema imports where it finds them. Users do not have them.
+    # Packages of the test tools, which jsonschema imports if they exist. Users do not have them.
     sys.modules["isoduration"] = sys.modules["rfc3986_validator"] = None
     from samtranslator.internal import schema_source
 

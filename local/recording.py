@@ -1,6 +1,6 @@
-"""A record of all that is asked of the cloud and what it answers, for judges that hold both against AWS's models.
+"""Record all requests to the local cloud and its responses, for judges that compare both with AWS's models.
 
-Written where the environment variable STORAGE_MATRIX_RECORD names a file: one JSON object a line, bodies in base64.
+Written to the file in the environment variable STORAGE_MATRIX_RECORD: one JSON object per line, bodies in base64.
 """
 
 import base64
@@ -14,7 +14,7 @@ from typing import Any
 from local.roles.signatures import claim_of
 
 VARIABLE = "STORAGE_MATRIX_RECORD"
-# Longer bodies are objects: agents, pages and data. Documents of ours have some 100 kB.
+# Longer bodies are objects: agents, pages and data. Our documents have some 100 kB.
 LONGEST_BODY = 1_000_000
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -62,5 +62,5 @@ class Recorder:
 
 
 def _encoded(body: bytes) -> str | None:
-    """Return a body in base64, None for one that is too long to keep."""
+    """Return a body in base64, or None if it is too long to record."""
     return base64.b64encode(body).decode() if len(body) <= LONGEST_BODY else None

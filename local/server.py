@@ -27,11 +27,11 @@ from local.settings import ADDRESS, Options
 if TYPE_CHECKING:
     from local.roles.enforcement import RoleEnforcement
 
-# The functions below import what imports moto, which reads its settings from the environment at that moment.
+# The functions below import modules of moto, which reads its settings from the environment at import.
 
-# Below those that Linux gives to outgoing connections (32768 and up).
+# Below the range from which Linux takes ports for outgoing connections (32768 and up).
 OWN_PORTS = (20_000, 32_768)
-# While another cloud of the folder starts or ends, which takes seconds.
+# Poll while another cloud of the folder starts or ends, which takes seconds.
 LOOK_EVERY_S = 0.05
 
 
@@ -44,29 +44,29 @@ class FolderUnusableError(RuntimeError):
 
 
 class PortTakenError(RuntimeError):
-    """Another program listens to the port that the cloud shall have."""
+    """Another program listens on the requested port."""
 
 
 @dataclass
 class Cloud:
-    """The cloud of this process; start it once only: the corrections change moto for good."""
+    """The local cloud of this process; start it only once, because the corrections change moto permanently."""
 
     options: Options
     starter: processes.ProcessStarter
     description: dict[str, Any] = field(default_factory=dict)
-    # Sentences on what an earlier cloud of this folder left, when it was killed.
+    # Sentences about leftovers of an earlier, killed cloud of this folder.
     left_by_others: list[str] = field(default_factory=list)
     _closing: list[Any] = field(default_factory=list)
     # Held until the process has ended.
     _lock: IO[bytes] | None = None
 
     def __post_init__(self) -> None:
-        """Name what is in the folder."""
+        """Resolve the paths in the folder."""
         self._workdir = self.options.workdir.resolve()
         self._description_file = self._workdir / sweeping.DESCRIPTION
 
     def prepare(self) -> None:
-        """Import moto, which takes most of a start, and touch nothing: nobody may want the cloud in the end."""
+        """Import moto, which takes most of a start, and change nothing, because the cloud may not be needed."""
         self._closing.append(self.starter.close)
         _configure_moto()
         quick_start.skip_needless_work()
@@ -100,7 +100,7 @@ class Cloud:
                 return False
 
     def start(self) -> dict[str, Any]:
-        """Start everything once the folder is claimed; return what is written to cloud.json."""
+        """Start everything after the folder is claimed; return the content of cloud.json."""
         _log_to(self._workdir / "logs" / "cloud.log")
         port = _usable_port(self.options.port)
         os.environ["MOTO_PORT"] = str(port)
@@ -129,9 +129,9 @@ class Cloud:
         return self.description
 
     def stop(self) -> None:
-        """End every instance, sandbox and process; remove every folder that stood for storage."""
+        """End every instance, sandbox and process; remove every folder that emulated storage."""
         if self._lock is not None:
-            # First, so that nobody begins to use it.
+            # First, so that no command starts to use the cloud.
             self._description_file.unlink(missing_ok=True)
         for close in reversed(self._closing):
             try:
@@ -144,8 +144,8 @@ class Cloud:
             leftovers.remove_folders()
 
     def _take_over(self) -> None:
-        """Remove what an earlier cloud has left, and say that this one is starting."""
-        # No other user of the machine may read the key, the logs and the results in it.
+        """Remove leftovers of an earlier cloud, and write that this one is starting."""
+        # Other users of the machine must not read the key, the logs and the results in it.
         self._workdir.chmod(0o700)
         self.left_by_others = sweeping.sweep(self._workdir)
         for name in ("storage/volumes", "storage/file-systems", "code", "logs", "agents"):
@@ -188,7 +188,7 @@ class Cloud:
         threading.Thread(target=server.serve_forever, name="aws", daemon=True).start()
 
     def _hosts(self, port: int) -> list[str]:
-        """Return the names under which the cloud's own clients reach it."""
+        """Return the host names by which clients reach the local cloud."""
         names = ["localhost", "127.0.0.1"]
         if self.options.instances == "vm":
             from local.instances.vm.machine import HOST
@@ -258,7 +258,7 @@ class Cloud:
         def ended(execution: Any) -> None:
             shortage = space.shortage()
             if shortage and execution.status == "FAILED":
-                # What fails on a full disk names whatever came first; its reason is the disk.
+                # On a full disk any error may come first; the cause is the disk.
                 execution.error, execution.cause = room.DISK_FULL, shortage
             keeper.keep_execution(execution)
             bridge.execution_ended(execution)
@@ -326,7 +326,7 @@ def _log_to(path: Path) -> None:
 
 
 def _usable_port(wanted: int) -> int:
-    """Return the wanted port, or one that Linux lends to no connection in the seconds until moto listens to it."""
+    """Return the requested port, or one that Linux gives to no connection in the seconds until moto listens on it."""
     if wanted and not _is_free(wanted):
         raise PortTakenError(f"port {wanted} is in use by another program; choose another --port, or leave it out")
     return wanted or next(filter(_is_free, random.sample(range(*OWN_PORTS), 1_000)))
@@ -343,7 +343,7 @@ def _is_free(port: int) -> bool:
 
 
 def _write_privately(path: Path, text: str) -> None:
-    """Replace a file at once by one that only its owner may read."""
+    """Atomically replace a file by one that only its owner may read."""
     partial = path.with_suffix(f".{os.getpid()}")
     partial.unlink(missing_ok=True)
     partial.touch(0o600, exist_ok=False)
@@ -352,7 +352,7 @@ def _write_privately(path: Path, text: str) -> None:
 
 
 def _running_in(description: Path) -> int | None:
-    """Return the process of the cloud that is described there and up."""
+    """Return the pid of the running cloud in a description, or None."""
     try:
         cloud = json.loads(description.read_text())
         pid, started = int(cloud["pid"]), int(cloud["started_ticks"])

@@ -1,6 +1,6 @@
-"""How the cloud speaks HTTP: many requests on one connection, each answered in one write.
+"""HTTP of the local cloud: many requests on one connection, each response in a single write.
 
-werkzeug's server closes each connection after its answer. A run makes some 3,000 requests, mostly small ones: a
+werkzeug's server closes each connection after its response. A run makes some 3,000 requests, mostly small ones: a
 connection and a thread for each took a third of the processor time of a small one, on either side.
 """
 
@@ -23,7 +23,7 @@ class KeepAliveHandler(MotoRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     timeout = IDLE_S
-    wbufsize = -1  # an answer is one write, not one of its head and one of its body
+    wbufsize = -1  # one write for head and body together
 
     def run_wsgi(self) -> None:
         """Answer one request."""
@@ -37,7 +37,7 @@ class KeepAliveHandler(MotoRequestHandler):
 
         def start(status: str, head: list[tuple[str, str]], *_: Any) -> Callable[[bytes], object]:
             answered[:] = status, head
-            return io.BytesIO().write  # PEP 3333's way to write before the answer: nobody here takes it
+            return io.BytesIO().write  # PEP 3333's legacy way to write before the response, which is unused here
 
         body = b""
         try:
@@ -51,10 +51,10 @@ class KeepAliveHandler(MotoRequestHandler):
             self.server.log("error", f"Error on request: {err!r}")
             answered, body = ["500 INTERNAL SERVER ERROR", []], b""
             self.close_connection = True
-        # An idle connection shall not keep what was last sent on it: clients hold hundreds, and uploads are large.
+        # Drop the last request from an idle connection: clients hold hundreds, and uploads are large.
         self.environ = {}
         if has_body and environ["wsgi.input"] is unread:
-            # It was refused by its head (local/admission.py); what stands on the wire next is no request.
+            # The request was refused by its head (local/admission.py), so its body is still unread.
             self.close_connection = True
         self._send(answered[0], answered[1], body)
 
@@ -75,9 +75,9 @@ class KeepAliveHandler(MotoRequestHandler):
         self.wfile.flush()
 
     def finish(self) -> None:
-        """Close the connection, also one that was cut while an answer was written."""
+        """Close the connection, even if it broke during a response."""
         with suppress(OSError):
             super().finish()
 
     def log_request(self, *_: object) -> None:
-        """Say nothing: nobody reads a line for each request."""
+        """Log nothing: a line for each request would be useless."""

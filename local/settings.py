@@ -1,10 +1,10 @@
-"""How a cloud is started, known before anything is imported that takes its time."""
+"""Settings of a local cloud, available before slow imports."""
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-# The exit code of a cloud that has found another one up in its folder.
+# The exit code if another cloud is up in the folder.
 ALREADY_RUNNING = 3
 # Of a function's code and layers; Lambda takes no more.
 # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
@@ -14,7 +14,7 @@ ACCOUNTS = ("usual", "new", "customer-key")
 
 @dataclass(frozen=True)
 class Options:
-    """How a cloud is started; the defaults are the command line's."""
+    """Settings of a local cloud; the defaults are the command line's."""
 
     workdir: Path = Path(".local")
     port: int = 0
@@ -26,29 +26,29 @@ class Options:
     faults: Path | None = None
     instances: str = "process"
     account: str = "usual"
-    # Of the stack, beside those that make it local.
+    # Parameters of the stack, beside those that make it local.
     parameters: tuple[tuple[str, str], ...] = ()
 
 
-# The only address of the cloud. Not a name: where `localhost` is ::1 alone, nobody would answer.
+# The only address of the cloud. A name such as `localhost` may resolve to ::1 alone, where the cloud does not listen.
 ADDRESS = "127.0.0.1"
 
 
 def set_environment(region: str) -> None:
-    """Set what moto reads when it is imported, and drop all settings that the user has made for AWS.
+    """Set the environment that moto reads at import, and remove all of the user's AWS settings.
 
-    A profile that is not there, or an endpoint of AWS's, would end or mislead the clients of moto's own.
+    A missing profile, or a custom endpoint, would break or redirect moto's own clients.
     """
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
     os.environ.update(
-        # Requests to ourselves stay on this machine; what leaves it, such as an image's packages, needs the proxy.
+        # Requests to the cloud itself bypass the proxy; others, such as for an image's packages, need it.
         dict.fromkeys(("no_proxy", "NO_PROXY"), _without_proxy()),
         MOTO_DISABLE_GLOBAL_CORS="true",
         MOTO_ENABLE_AMI_VALIDATION="true",
         MOTO_EC2_ENABLE_INSTANCE_TYPE_VALIDATION="true",
         AWS_DEFAULT_REGION=region,
-        # Good for nothing, here and elsewhere: a client of moto's own must not find the user's.
+        # Dummy keys, so that moto's own clients do not find the user's.
         AWS_ACCESS_KEY_ID="local",
         AWS_SECRET_ACCESS_KEY="local",  # noqa: S106  # pragma: allowlist secret
         AWS_CONFIG_FILE=os.devnull,

@@ -1,4 +1,4 @@
-"""Remove the leftovers of a killed cloud from its folder; only the folder's owner may (local/programs/claims.py)."""
+"""Remove leftovers of a killed cloud from its folder; only for the folder's owner (local/programs/claims.py)."""
 
 import shutil
 import time
@@ -9,12 +9,12 @@ from typing import NamedTuple
 from local.keeping import runs
 from local.programs import leftovers
 
-# Folders that stand for storage and for functions.
+# Folders that emulate storage and hold functions.
 ITS_OWN = ("storage", "code")
-# Where the cloud is, and its key.
+# Address and key of the cloud.
 DESCRIPTION = "cloud.json"
 
-# What a cloud leaves of its logs and its agents when it starts: the newest, of each so many bytes.
+# Limits at the start of a cloud for old logs and agents: the newest ones are kept, up to this number and size.
 MOST_LOGS, MOST_AGENTS = 1_000, 8
 MOST_BYTES = 256 << 20
 MOST_AGE_S = 30 * 86_400.0
@@ -28,7 +28,7 @@ class Left(NamedTuple):
 
 
 def left(workdir: Path) -> list[Left]:
-    """Return what a killed cloud of the folder has left, and agents that are no more."""
+    """Return the leftovers of a killed cloud of the folder, and of agents that no longer run."""
     own = [
         *(Left("file", str(path)) for path in [workdir / DESCRIPTION] if path.exists()),
         *(Left("folder", str(path)) for path in map(workdir.joinpath, ITS_OWN) if path.exists()),
@@ -38,8 +38,8 @@ def left(workdir: Path) -> list[Left]:
 
 
 def sweep(workdir: Path) -> list[str]:
-    """Remove it, and return a sentence for each thing that somebody should know of, such as a run that was cut off."""
-    # First, so that nobody takes it for a living one's.
+    """Remove leftovers, and return a sentence for each that the user should know, such as an interrupted run."""
+    # First, so that no command mistakes it for a running cloud.
     (workdir / DESCRIPTION).unlink(missing_ok=True)
     ended = leftovers.end_processes(workdir.resolve())
     remove_folders(workdir)

@@ -1,1 +1,1 @@
-"""Corrections of moto: where it answers otherwise than AWS."""
+"""Corrections of moto where its answers differ from AWS's."""

@@ -1,4 +1,4 @@
-"""The operator: who started the cloud. Restricted by no role, known by a key that only this cloud has."""
+"""The operator: the user who started the local cloud. No role restricts the operator, whose key is valid only here."""
 
 import secrets
 import string
@@ -8,7 +8,7 @@ from typing import Any
 import boto3
 
 ACCOUNT = "123456789012"  # moto's
-# An access key of AWS has 20 of these characters; no key of AWS begins with LOCAL, so nobody takes one for the other.
+# AWS access keys have 20 of these characters, and none starts with LOCAL, so the two cannot be confused.
 KEY_CHARACTERS = string.ascii_uppercase + "234567"
 
 
@@ -18,7 +18,7 @@ def _new_access_key() -> str:
 
 @dataclass(frozen=True)
 class Operator:
-    """The operator of one cloud: where it is, and the key that it was given at its start."""
+    """The operator of a local cloud: its endpoint, and the key created at its start."""
 
     endpoint: str
     region: str
@@ -26,7 +26,7 @@ class Operator:
     secret_key: str = field(default_factory=lambda: secrets.token_urlsafe(30), repr=False)
 
     def client(self, service: str, region: str | None = None, **options: Any) -> Any:
-        """Return a boto3 client of this cloud that signs with the operator's key, or with that of `options`."""
+        """Return a boto3 client of this cloud that signs with the operator's key, or with the key in `options`."""
         keys = {"aws_access_key_id": self.access_key, "aws_secret_access_key": self.secret_key}
         place = {"endpoint_url": self.endpoint, "region_name": region or self.region}
         return boto3.session.Session().client(service, **{**place, **keys, **options})

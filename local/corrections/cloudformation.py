@@ -36,7 +36,7 @@ from local.corrections.clients import ACCOUNT, Operator
 SAM = "AWS::Serverless-2016-10-31"
 # Suffixes of the zones that Fn::GetAZs returns; moto has four, most regions three.
 ZONES = "abc"
-# Templates as they were submitted, by what they became.
+# Submitted templates, by the template after processing.
 _submitted: dict[str, str] = {}
 
 
@@ -164,7 +164,7 @@ def _with_defaults(template: dict[str, Any], passed: dict[str, str] | None) -> d
 
 
 def _keep_passed_parameters() -> None:
-    """Let UsePreviousValue return what was passed, not what an SSM parameter resolved to."""
+    """Let UsePreviousValue return the passed value, not the value that an SSM parameter resolved to."""
     models.Stack.stack_parameters = property(lambda self: dict(self.parameters))
     models.Stack.has_parameters = lambda self, other: self.parameters == other
 
@@ -342,10 +342,10 @@ def _keep_logging(function: Any, properties: dict[str, Any]) -> None:
 
 
 def _keep_versions_of_buckets() -> None:
-    """Keep versions in buckets whose template asks for them, which moto ignores.
+    """Keep versions in buckets whose template enables versioning, which moto ignores.
 
-    Not in those that are retained, where results are: agents overwrite their heartbeats there thousands of times, and
-    moto has each version in memory.
+    Retained buckets, which hold results, are excluded: agents overwrite their heartbeats there thousands of times, and
+    moto keeps each version in memory.
     """
     create = FakeBucket.create_from_cloudformation_json
 

@@ -1,7 +1,7 @@
-"""S3's conditional writes: of several callers that write a key with `If-None-Match: *` at once, one succeeds.
+"""S3's conditional writes: of concurrent writers of a key with `If-None-Match: *`, exactly one succeeds.
 
-moto looks whether the key is there and writes in two steps, so that two of four threads succeed now and then. It takes
-any other value of the header for none; S3 "expects the '*' (asterisk) character" (S3 API, PutObject).
+moto checks for the key and writes in two steps, so sometimes two of four threads succeed. It ignores any other value of
+the header; S3 "expects the '*' (asterisk) character" (S3 API, PutObject).
 """
 
 import threading
@@ -15,7 +15,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def install() -> None:
-    """Let no write of an object come between the look and the write of another, and refuse what S3 does not know."""
+    """Make the check and the write of an object atomic, and refuse header values that S3 refuses."""
     put_object = S3Response.put_object
     if getattr(put_object, "is_atomic", False):
         return

@@ -1,11 +1,11 @@
-"""Directory buckets of S3 Express One Zone, which moto does not know: their calls, and the sessions that open them.
+"""Directory buckets of S3 Express One Zone, which moto lacks: their calls, and the sessions for them.
 
-The objects are moto's: a directory bucket is one of its buckets with tags of its own, and ListBuckets leaves it out. A
-call on objects needs the keys of a session, which hold for one bucket and five minutes; a ReadOnly session changes
-nothing. Calls on buckets are judged by the role, also where a session's keys sign them: with an endpoint of its own,
-as the local cloud is, botocore opens a session for each bucket that is named, before CreateBucket too. On AWS it does
-not, so such a session is given here, though there is no bucket yet, and whether a role may open one is judged at its
-first call on objects.
+The objects are moto's: a directory bucket is one of its buckets with its own tags, and ListBuckets leaves it out. A
+call on objects needs the keys of a session, which are valid for one bucket and five minutes; a ReadOnly session changes
+nothing. IAM evaluates calls on buckets by the role, even if a session's keys sign them. With a custom endpoint such as
+the local cloud's, botocore opens a session for each named bucket, even before CreateBucket. On AWS it does not. So such
+a session is created here before the bucket exists, and the role's permission for it is checked at its first call on
+objects.
 
 Sources: botocore's models of S3 and S3 Control; S3 user guide, directory bucket naming rules and differences.
 """
@@ -32,7 +32,7 @@ from moto.s3.models import FakeBucket, S3Backend, s3_backends
 from moto.s3.responses import S3Response
 
 SERVICE = "s3express"
-# Before moto's S3, whose pattern takes each name that begins with s3 for one of its own.
+# Before moto's S3, whose pattern claims every host name that starts with s3.
 URL = rf"https?://(.+\.)?{SERVICE}(-[a-z0-9-]+)?\.(.+)\.amazonaws\.com"
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*--(?P<zone>[a-z0-9]+-az\d+)--x-s3")
 MOST_NAME = 63
@@ -69,7 +69,7 @@ _lock = threading.Lock()
 
 
 def session_of(access_key: str) -> Session | None:
-    """Return the session that has this access key, also where it has expired."""
+    """Return the session with this access key, also after it has expired."""
     return _sessions.get(access_key)
 
 
@@ -81,7 +81,7 @@ def opened_by(access_key: str) -> str:
 
 @dataclass(frozen=True)
 class _Asked:
-    """What a request is about: its bucket and key ("" where it names none), and its action on buckets or None."""
+    """Bucket and key of a request ("" if it names none), and its action on buckets or None."""
 
     method: str
     bucket: str
@@ -102,7 +102,7 @@ class _Asked:
 
     @property
     def action(self) -> str | None:
-        """The call, where it is none on objects or their uploads."""
+        """Name of the operation, unless it is one on objects or their uploads."""
         if self.path.startswith(TAGS_PATH):
             return "ListTagsForResource"
         if not self.bucket:
@@ -121,13 +121,13 @@ def directory_buckets(account: str) -> dict[str, FakeBucket]:
 
 
 def tags_of(account: str, bucket: str) -> dict[str, str]:
-    """Return the tags of a directory bucket; none of one that is not there."""
+    """Return the tags of a directory bucket; empty if the bucket does not exist."""
     known = directory_buckets(account).get(bucket)
     return dict(getattr(known, "directory_tags", {}))
 
 
 class ExpressBackend(BaseBackend):
-    """Tells moto which requests are answered here; what there is, moto's S3 keeps."""
+    """Registers the requests that this module answers; the data stay in moto's S3."""
 
     @property
     def _url_module(self) -> Any:
@@ -153,7 +153,7 @@ class ExpressResponse(BaseResponse):
 
     @classmethod
     def dispatch(cls, request: Any, full_url: str, headers: Any) -> Any:
-        """Answer a request, or hand it to moto's S3 once its session is good for it."""
+        """Answer a request, or pass it to moto's S3 if its session permits it."""
         asked = _Asked.of(request)
         if asked.action:
             return cls()._dispatch(request, full_url, headers)
@@ -168,7 +168,7 @@ class ExpressResponse(BaseResponse):
 
     @property
     def asked(self) -> _Asked:
-        """What the request is about."""
+        """The parsed request."""
         return _Asked.of(self.normalized_request)
 
     @property
@@ -181,7 +181,7 @@ class ExpressResponse(BaseResponse):
         return self.asked.action or ""
 
     def call_action(self) -> Any:
-        """Answer with S3's status, which the models do not say of each error."""
+        """Answer with S3's status code, which the models lack for some errors."""
         status, headers, body = super().call_action()
         code = re.search(rb"<Code>(\w+)</Code>", body.encode() if isinstance(body, str) else body or b"")
         return (STATUS.get(code[1].decode(), status) if code else status), headers, body
@@ -207,7 +207,7 @@ class ExpressResponse(BaseResponse):
         return ActionResult({"Tags": [{"Key": key, "Value": value} for key, value in tags.items()]})
 
     def create_bucket(self) -> ActionResult:
-        """PUT /{Bucket}; refuses what does not fit the name, in S3's words where it is known."""
+        """PUT /{Bucket}; refuses values that contradict the name, with S3's message if known."""
         name, account = self.asked.bucket, self.current_account
         configuration = _parsed(self.body)
         match = NAME.fullmatch(name)

@@ -1,9 +1,9 @@
-"""DynamoDB, quicker: what moto works out for each row and asks of botocore's models, and need not.
+"""DynamoDB, faster: skip work that moto does for each row and botocore model without need.
 
 Rows and queries of a run took a quarter of the local cloud's processor time. moto copies a row once for each column of
-a projection, wraps each value again to tell its size, and walks through the model of the answer for each value of it,
-though an answer is the rows in DynamoDB's own form. An update's expression becomes a tree that ten validators walk
-through, though most only set attributes. tests/local/test_dynamodb.py holds all four against moto's.
+a projection and wraps each value again to compute its size. It walks through the model of the response for each value,
+although rows are already in DynamoDB's own format. Ten validators walk through the tree of an update expression,
+although most updates only set attributes. tests/local/test_dynamodb.py compares all four with moto's.
 """
 
 import json
@@ -17,9 +17,9 @@ from moto.dynamodb.responses import DynamoHandler, DynamoResult
 
 from local.corrections.packed import PackedValue, pack_row, unpack_row
 
-# What only these operations answer is JSON as it is: rows, keys and counts, and no times.
+# Responses of these operations are plain JSON: rows, keys and counts, and no times.
 PLAIN = ("GetItem", "Query", "UpdateItem", "PutItem")
-# What functions/aws/records/table.py sets: an attribute, or one that the row has not.
+# The expressions of functions/aws/records/table.py: set an attribute, or set it only if it does not exist.
 SETTING = re.compile(r"(#\w+) = (?:(:\w+)|if_not_exists\(\1, (:\w+)\))")
 
 
@@ -55,7 +55,7 @@ def install() -> None:
         is_plain = {table.hash_key_attr, table.range_key_attr} - {None} == key.keys() and table.stream_shard is None
         if not settings or not is_plain or not indexed.isdisjoint(name for name, *_ in settings):
             names = [name for name in (table.hash_key_attr, table.range_key_attr) if name in key]
-            # Its expression may reach into what is packed.
+            # The expression may address a member of a packed value.
             unpack_row(table.get_item(*(DynamoType(key[name]) for name in names)) if names else None)
             return update_item(backend, table_name, key, **update)
         return _set(table, key, settings)
@@ -67,7 +67,7 @@ def install() -> None:
 
 
 def _set(table: Any, key: dict[str, Any], settings: list[tuple[str, Any, bool]]) -> Item:
-    """Set attributes of a row, which is made where it is not there."""
+    """Set attributes of a row; create the row if it does not exist."""
     keys = [DynamoType(key[name]) for name in (table.hash_key_attr, table.range_key_attr) if name]
     if table.get_item(*keys) is None:
         table.put_item(key)
@@ -90,7 +90,7 @@ def _settings(
     return_values_on_condition_check_failure: str | None = None,
     **conditions: Any,
 ) -> list[tuple[str, Any, bool]]:
-    """Return each attribute, its value, and whether only a row without it gets it; [] where it is not as plain."""
+    """Return each attribute, its value, and whether it is set only if absent; [] for other expressions."""
     del return_values_on_condition_check_failure
     expression, names, values = update_expression or "", expression_attribute_names or {}, expression_attribute_values
     parts = list(SETTING.finditer(expression))

@@ -1,6 +1,6 @@
-"""An account whose default key for EBS is its own: volumes take it, and whoever launches must be let use it.
+"""An account whose default EBS key is its own: volumes use it, so the caller of a launch needs permission to use it.
 
-RunInstances does not know: EC2 makes the volumes afterwards, in the name of who launched, and ends the instances where
+RunInstances does not check this: EC2 creates the volumes later in the caller's name, and terminates the instances if
 the key refuses. Key policy and the caller's own policies decide together, as for every key.
 https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.html
 """
@@ -17,7 +17,7 @@ from moto.kms.models import kms_backends
 from local.corrections.ec2 import Player
 
 ACTIONS = ("CreateGrant", "Decrypt", "DescribeKey", "GenerateDataKeyWithoutPlaintext", "ReEncryptTo")
-# What EC2 says of an instance whose key it may not use (EC2 user guide, "Instance terminates immediately").
+# State reason of an instance whose key EC2 may not use (EC2 user guide, "Instance terminates immediately").
 CODE, MESSAGE = "Client.InternalError", "Client.InternalError: Client error on launch"
 Allows = Callable[[str, str, dict[str, str]], bool]
 
@@ -38,7 +38,7 @@ def make(account: str, region: str) -> str:
 
 
 def policy_of(account: str, key: str) -> dict[str, Any]:
-    """Return the policy of a key as it is now."""
+    """Return the current policy of a key."""
     backend = kms_backends[account][key.split(":")[3]]
     return dict(json.loads(backend.keys[key.rpartition("/")[2]].policy))
 
@@ -47,13 +47,13 @@ class KeyHolder:
     """Plays instances whose launching role may use the key, and ends the others as EC2 does."""
 
     def __init__(self, player: Player, key: str, allows: Allows) -> None:
-        """`allows` says whether who is calling may do an action with a key, with these condition keys."""
+        """`allows` returns whether the caller may do an action with a key, with these condition keys."""
         self._player, self._key, self._allows = player, key, allows
 
     def begin(self, instance: Any) -> None:
         """Bring a pending instance to life, or to its end."""
         service = {"kms:viaservice": f"ec2.{instance.region_name}.amazonaws.com", "kms:grantisforawsresource": "true"}
-        # All of them are asked, so that the log of decisions names whatever is missing.
+        # Check all of them, so that the log of decisions has every missing permission.
         allowed = [self._allows(f"kms:{action}", self._key, service) for action in ACTIONS]
         if all(allowed):
             self._player.begin(instance)

@@ -1,11 +1,10 @@
 """Corrections to moto's EC2 that a fleet launch depends on, and the hook that makes instances run something.
 
 Corrected: ClientToken is honoured; IOPS and throughput of volumes are kept; the instance profile, shutdown behaviour
-and network interface tags reach every instance, from the launch template too; terminating twice is harmless;
-a volume is attached only where it is free, and to an instance of its zone that runs;
-DescribeSnapshots does not look through those of public images (40 ms, four times a run); the console output is what the
-instance has printed here, where moto has a text of its own.
-Image and instance type validation is moto's own, switched on by environment variables (see local/server.py).
+and network interface tags reach every instance, from the launch template too; terminating twice is harmless; only a
+free volume is attached, and only to a running instance of its zone; DescribeSnapshots skips snapshots of public images
+(40 ms, four times a run); the console output is the instance's own output, not moto's sample text. Image and instance
+type validation is moto's own, switched on by environment variables (see local/server.py).
 """
 
 import base64
@@ -144,7 +143,7 @@ def _leave_out_public_snapshots() -> None:
 
 
 def note_described() -> None:
-    """Note of each instance whether EC2 has described its volumes to somebody who asks for those of a run."""
+    """Record for each instance that a query by run tag has described its volumes."""
     describe = EBSBackend.describe_volumes
 
     def describe_and_note(self: Any, volume_ids: list[str] | None = None, filters: Any = None) -> list[Any]:
@@ -178,7 +177,7 @@ def _enforce_quota(vcpu_quota: int) -> None:
 
 
 def _offer_nothing_in(zone: str) -> None:
-    """Refuse launches into a zone as EC2 does where it does not have the type, and offer none there."""
+    """Refuse launches into a zone without the type, as EC2 does, and list no offering there."""
     run, offerings = (
         instances.InstanceBackend.run_instances,
         InstanceTypeOfferingBackend.describe_instance_type_offerings,
@@ -244,7 +243,7 @@ def _launch_idempotently(player: Player) -> None:
 
 
 def _show_console(player: Player) -> None:
-    """Answer GetConsoleOutput by what an instance has printed here."""
+    """Answer GetConsoleOutput with the output of the instance's process."""
 
     def get_console_output(self: Any) -> ActionResult:
         instance = self.ec2_backend.get_instance(self._get_param("InstanceId"))
@@ -260,7 +259,7 @@ def _template(backend: Any, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _complete(backend: Any, instance: Any, request: dict, template: dict, tags: dict[str, dict[str, str]]) -> None:
-    """Give an instance what moto keeps for the first instance only, or ignores in a launch template."""
+    """Give an instance the settings that moto applies only to the first instance, or ignores in a launch template."""
     profile = template.get("IamInstanceProfile", {})
     name = request.get("iam_instance_profile_name") or profile.get("Name")
     arn = request.get("iam_instance_profile_arn") or profile.get("Arn")
@@ -292,7 +291,7 @@ def _terminate_through(player: Player) -> None:
     def finish(self: Any) -> None:
         if self._state.code != TERMINATED:
             terminate(self)
-            # Nobody runs it again; instances stay in moto's lists, with up to 16 KiB of it each.
+            # It is never run again; instances stay in moto's lists, each with up to 16 KiB of user data.
             self.user_data = None
 
     instances.Instance.terminate = terminate_once

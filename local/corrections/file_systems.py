@@ -1,9 +1,9 @@
-"""Corrections to moto's EFS: file systems take a moment to appear and to disappear, and own a folder.
+"""Corrections to moto's EFS: file systems take time to appear and disappear, and each has a folder.
 
-FSx, and S3 Files, which moto lacks, share the folders, as do buckets that Mountpoint mounts.
+FSx, and S3 Files, which moto lacks, share the folders. So do buckets that Mountpoint mounts.
 
-EFS: creating → available → deleting → gone, mount targets likewise.
-The folder of a file system exists from the moment it is available until it is deleted.
+EFS: creating → available → deleting → gone, mount targets likewise. The folder of a file system exists from the moment
+it is available until it is deleted.
 """
 
 import time
@@ -19,7 +19,7 @@ DELAY_S = 0.3
 
 
 def install(root: Path, delay_s: float = DELAY_S, late_s: LateS | None = None) -> None:
-    """Apply all corrections; folders are made below `root`, as late as `late_s` says of an id and when it came."""
+    """Apply all corrections; `late_s(id, created_at)` returns the delay in s before a folder appears below `root`."""
     folders = Folders(root, late_s or (lambda _id, _since: 0.0))
     s3_files.install(folders, delay_s)
     directory_buckets.install()

@@ -1,4 +1,4 @@
-"""The folders that stand for shared file systems."""
+"""Folders that emulate shared file systems."""
 
 import shutil
 import threading
@@ -11,7 +11,7 @@ LateS = Callable[[str, float], float]
 
 
 class Folders:
-    """The folders that stand for shared file systems."""
+    """Folders that emulate shared file systems, by their ids."""
 
     def __init__(self, root: Path, late_s: LateS) -> None:
         self._root = root
@@ -20,7 +20,7 @@ class Folders:
         self._gone: set[str] = set()
 
     def create(self, file_system_id: str) -> None:
-        """Make the folder unless it is there, or its name is not known yet."""
+        """Create the folder unless it exists, or its DNS name does not resolve yet."""
         is_first = file_system_id not in self._since
         left_s = self._late_s(file_system_id, self._since.setdefault(file_system_id, time.time()))
         if left_s and is_first:
@@ -29,7 +29,7 @@ class Folders:
             (self._root / file_system_id).mkdir(parents=True, exist_ok=True)
 
     def folder(self, file_system_id: str) -> Path:
-        """Return where it is, or would be."""
+        """Return the path of the folder, which may not exist."""
         return self._root / file_system_id
 
     def delete(self, file_system_id: str) -> None:

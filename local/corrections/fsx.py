@@ -1,9 +1,9 @@
-"""Corrections to moto's FSx: life cycles, tokens, checks of what a file system may be, and answers as FSx gives them.
+"""Corrections to moto's FSx: life cycles, tokens, validation of file systems, and complete responses.
 
 CREATING → AVAILABLE → DELETING → gone, ClientRequestToken is idempotent, unknown ids are FileSystemNotFound. OpenZFS
-has its RootVolumeId and Lustre its MountName, each a network interface in each of its subnets. Backups take the tags
-where that was asked for, answers have the members that FSx's model has. What FSx refuses is refused by the errors of
-its model (CreateFileSystem).
+has its RootVolumeId and Lustre its MountName, each a network interface in each of its subnets. Backups copy the tags if
+requested, and responses have the members of FSx's model. Values that FSx refuses are refused with the errors of its
+model (CreateFileSystem).
 """
 
 import json
@@ -23,7 +23,7 @@ from local.corrections.folders import Folders, later
 
 Document = dict[str, Any]
 USER_INITIATED = "USER_INITIATED"
-# Of which types moto knows the configuration by which member.
+# The request member with the configuration of each type that moto supports.
 CONFIGURATIONS = {"OPENZFS": "OpenZFSConfiguration", "WINDOWS": "WindowsConfiguration", "ONTAP": "OntapConfiguration"}
 THROUGHPUTS = {"PERSISTENT_1": (50, 100, 200), "PERSISTENT_2": (125, 250, 500, 1_000)}
 VERSIONS = {
@@ -54,7 +54,7 @@ def install(folders: Folders, delay_s: float) -> None:
 
 
 def _refuse_wrong(backend: Any, request: Document) -> None:
-    """Raise what CreateFileSystem answers to values that FSx has not; `request` is moto's of it."""
+    """Raise CreateFileSystem's errors for values that FSx refuses; `request` is moto's version of it."""
     kind = request["file_system_type"]
     if kind in CONFIGURATIONS and not request.get(_of_moto(kind)):
         raise FsxError("MissingFileSystemConfiguration", f"{CONFIGURATIONS[kind]} is required for {kind}.")
@@ -120,7 +120,7 @@ def _refuse_wrong_lustre(backend: Any, request: Document) -> None:
 
 
 def _refused_of_tiering(deployment: str, gib: int, settings: Document) -> dict[str, bool]:
-    """Return what is wrong with Lustre on Intelligent-Tiering, each with whether this one is so."""
+    """Return the rules for Lustre on Intelligent-Tiering, each with whether this file system breaks it."""
     mbps = settings.get("ThroughputCapacity", 0)
     cache, metadata = settings.get("DataReadCacheConfiguration") or {}, settings.get("MetadataConfiguration") or {}
     mode, size = cache.get("SizingMode"), cache.get("SizeGiB")
@@ -144,7 +144,7 @@ def _refused_of_ssd(settings: Document) -> dict[str, bool]:
 
 
 def _family(file_system: Any) -> str:
-    """What counts together with a Lustre file system for a quota; "" of others."""
+    """Return the quota group of a Lustre file system; "" for other types."""
     settings = file_system.lustre_configuration or {}
     return _family_of(settings.get("DeploymentType", "SCRATCH_1")) if file_system.file_system_type == "LUSTRE" else ""
 
@@ -160,7 +160,7 @@ def _default_version(settings: Document) -> str:
 
 
 def _lustre_answer(file_system: Any) -> Document:
-    """Return the members that a description of Lustre has beyond what was asked for."""
+    """Return the members that a description of Lustre has beyond the request."""
     settings = dict(file_system.lustre_configuration or {})
     deployment = settings.setdefault("DeploymentType", "SCRATCH_1")
     name = "fsx" if deployment == "SCRATCH_1" else file_system.file_system_id.removeprefix("fs-")[:8]
@@ -180,7 +180,7 @@ def _age(folders: Folders, delay_s: float) -> None:
         if lifecycle == "AVAILABLE":
             folders.create(self.file_system_id)
         answer = {**describe(self), "Lifecycle": lifecycle, "CreationTime": born, "OwnerId": self.backend.account_id}
-        # Both are asked for, and not among what FSx answers (botocore's model of it).
+        # Requests have both, FSx's responses do not (botocore's model of it).
         answer.pop("SecurityGroupIds", None)
         if zfs := answer.pop("OpenZFSConfiguration", None):
             root_volume = f"fsvol-{self.file_system_id.removeprefix('fs-'):0>17}"
@@ -267,7 +267,7 @@ def _copy_tags_to_backups() -> None:
     def create_tagged(self: Any, file_system_id: str, *rest: Any, **named: Any) -> Any:
         backup = create(self, file_system_id, *rest, **named)
         file_system = backup.local_file_system = self.file_systems[file_system_id]
-        # What its list is filtered by: moto names both and knows neither.
+        # The list of backups is filtered by these two attributes, which moto declares but does not set.
         backup.file_system_type, backup.backup_type = file_system.file_system_type, USER_INITIATED
         is_tagged = self.tagger.has_tags(backup.resource_arn)
         settings = file_system.open_zfs_configuration or file_system.lustre_configuration or {}

@@ -1,7 +1,7 @@
-"""FSx for NetApp ONTAP, of which moto knows the file system only: storage virtual machines (SVM) and volumes.
+"""FSx for NetApp ONTAP: storage virtual machines (SVM) and volumes, because moto has only the file system.
 
-CREATING → CREATED → DELETING → gone, by the tokens and with the errors of the model. What FSx refuses is refused:
-values that its model has not, an SVM that has volumes, a file system that has SVMs or volumes of its own.
+CREATING → CREATED → DELETING → gone, by the tokens and with the errors of the model. Refused as by FSx: values that its
+model lacks, deleting an SVM with volumes, deleting a file system with SVMs or volumes of its own.
 """
 
 import json
@@ -23,7 +23,7 @@ LEAST_OF_FLEXGROUP = 8 * 100 * 2**30
 
 
 def refuse_wrong(request: Document, refuse: Refuse) -> None:
-    """Raise what CreateFileSystem answers to values that FSx has not of ONTAP; `request` is moto's of it."""
+    """Raise CreateFileSystem's errors for values that FSx refuses for ONTAP; `request` is moto's version of it."""
     settings, gib = request["ontap_configuration"], request.get("storage_capacity") or 0
     deployment, pairs = settings.get("DeploymentType", ""), settings.get("HAPairs", 1)
     iops = settings.get("DiskIopsConfiguration", {})
@@ -48,7 +48,7 @@ def refuse_wrong(request: Document, refuse: Refuse) -> None:
 
 
 def refuse_deletion(backend: Any, file_system_id: str, refuse: Refuse) -> None:
-    """Raise what DeleteFileSystem answers where an SVM or a volume is left."""
+    """Raise DeleteFileSystem's error if an SVM or a volume remains."""
     left = [each for kind in ("svms", "volumes") for each in _of(backend, kind).values()]
     if any(each["FileSystemId"] == file_system_id for each in left):
         raise refuse("BadRequest", f"{file_system_id} has storage virtual machines or volumes, which go first.")
@@ -90,7 +90,7 @@ class _Ontap:
         if file_system.to_dict()["Lifecycle"] != "AVAILABLE":
             raise self._refuse("BadRequest", f"{file_system_id} is not available.")
         name = f"svm-{uuid.uuid4().hex[:17]}"
-        # AWS's guide has the SVM's id first; the pattern of its model takes that of a file system only.
+        # AWS's guide puts the SVM's id first; the pattern of its model allows only a file system's id there.
         host = f"{file_system_id}.{name}.fsx.{backend.region_name}.amazonaws.com"
         made = {
             "StorageVirtualMachineId": name,
@@ -148,7 +148,7 @@ class _Ontap:
         return self._made(backend, "volumes", about["VolumeId"], path, made, request)
 
     def _made(self, backend: Any, kind: str, name: str, path: str, made: Document, request: Document) -> Document:
-        """Keep what is made once for each token, and answer with it."""
+        """Create a resource once for each token, and return it."""
         asked = {key: value for key, value in request.items() if key != "ClientRequestToken"}
         token = request.get("ClientRequestToken") or uuid.uuid4().hex
         first = next((each for each in _of(backend, kind).values() if each["_token"] == token), None)

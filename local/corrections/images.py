@@ -1,7 +1,7 @@
-"""Corrections to moto's images: creating takes a moment, names are unique, snapshots tagged; there is Ubuntu, and ENA.
+"""Corrections to moto's images: creation takes time, names are unique, snapshots tagged; Ubuntu and ENA exist.
 
-Made by CreateImage, an image is `pending` before it is `available`; its snapshot is one of the instance's root volume
-and carries the tags asked for, as the image does. Canonical's public parameters name an image of each architecture.
+An image of CreateImage is `pending` before it is `available`. Its snapshot is of the instance's root volume, and has
+the requested tags, as the image does. Canonical's public parameters name an image of each architecture.
 """
 
 import threading
@@ -22,7 +22,7 @@ def install(delay_s: float = DELAY_S) -> None:
     """Apply all corrections."""
     _create_slowly_and_tag(delay_s)
     _know_ubuntu()
-    # All that EC2's current images have; DescribeImages answers with whatever an image has of its members.
+    # All current images of EC2 have ENA; DescribeImages returns the attributes that an image object has.
     amis.Ami.ena_support = True
 
 

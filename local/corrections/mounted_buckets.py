@@ -1,7 +1,7 @@
-"""The folders in which agents play what Mountpoint mounts: they go with the prefix, or with the directory bucket.
+"""Folders in which agents emulate Mountpoint mounts: they are removed with the prefix or the directory bucket.
 
-No service makes them, so none of the stand-ins removes them. A prefix ends with the object that says whose it is, which
-is deleted last.
+No service creates them, so no emulated service removes them. A prefix ends when the object with its owner is deleted,
+which is always the last one.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ PREFIX_TAGS = "_tags.json"
 
 
 def install(folders: Folders) -> None:
-    """Make moto remove the folder of what it deletes."""
+    """Make moto remove the folder of a deleted prefix or bucket."""
     deleted_object, deleted_bucket = S3Backend.delete_object, S3Backend.delete_bucket
 
     def delete_object(self: Any, bucket_name: str, key_name: str, *rest: Any, **named: Any) -> Any:

@@ -179,7 +179,7 @@ class MotoChangedError(RuntimeError):
 
 
 def check() -> None:
-    """Raise MotoChangedError unless this is the pinned moto with every name where it was."""
+    """Raise MotoChangedError unless the pinned moto is installed and has all of these names."""
     installed = importlib.metadata.version("moto")
     missing = [f"{module}.{name}" for module, names in NAMES.items() for name in names if not _exists(module, name)]
     if installed != MOTO_VERSION or missing:

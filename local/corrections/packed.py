@@ -1,7 +1,7 @@
-"""Rows and objects of runs, packed: the cloud holds them until it ends, and next to nobody reads them again.
+"""Rows and objects of runs, compressed: the cloud keeps them in memory until it ends, but they are rarely read again.
 
-moto makes an object of each number in a row, so the row of a point with its percentiles took 94 KiB. An object of S3
-has a file of its own in memory. A reader of either gets what was written.
+moto creates an object for each number in a row, so the row of a point with its percentiles took 94 KiB. An S3 object
+has its own file in memory. Readers of either get the original content.
 """
 
 import json
@@ -12,12 +12,12 @@ from typing import Any
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.s3 import models as s3
 
-# Of shorter ones nothing is gained.
+# Shorter values gain nothing.
 LEAST_BYTES = 60
 
 
 class PackedValue(DynamoType):
-    """A map or a list of a row; each look at its value makes it anew, so what a look changes is lost."""
+    """A map or list of a row; each access builds its value anew, so changes of the returned value are lost."""
 
     def __init__(self, value: DynamoType, size: int) -> None:
         text = json.dumps(value.to_regular_json()).encode()
@@ -27,7 +27,7 @@ class PackedValue(DynamoType):
 
     @property
     def value(self) -> Any:
-        """Its contents."""
+        """The unpacked value."""
         return self.plain().value
 
     def size(self) -> int:
@@ -39,7 +39,7 @@ class PackedValue(DynamoType):
         return DynamoType(json.loads(zlib.decompress(self._packed)))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "PackedValue":
-        """Return itself: nothing changes it."""
+        """Return itself, because it is immutable."""
         return self
 
 
@@ -59,7 +59,7 @@ class PackedBody:
         self._at = at
 
     def read(self, size: int = -1) -> bytes:
-        """Return so many bytes from there, or all that are left."""
+        """Return `size` bytes from the current position, or all the rest."""
         body = zlib.decompress(self._kept) if self._is_packed else self._kept
         start, self._at = self._at, len(body) if size < 0 else min(len(body), self._at + size)
         return body[start : self._at]
@@ -78,12 +78,12 @@ def pack_object(key: s3.FakeKey) -> None:
 
 
 def share_permissions() -> None:
-    """Let all objects that nobody gave permissions of their own have one and the same list of them."""
+    """Let all objects without permissions of their own share a single list of them."""
     s3.get_canned_acl = lru_cache(maxsize=None)(s3.get_canned_acl)
 
 
 def pack_row(item: Item, size_of: Any) -> None:
-    """Pack what is large in a row."""
+    """Compress the large values of a row."""
     for name, value in item.attrs.items():
         if type(value) is DynamoType and value.type in ("M", "L") and (size := size_of(value)) >= LEAST_BYTES:
             try:
@@ -95,7 +95,7 @@ def pack_row(item: Item, size_of: Any) -> None:
 
 
 def unpack_row(item: Item | None) -> None:
-    """Make a row what moto makes of it, for an update that may reach into its maps."""
+    """Restore moto's objects in a row, for an update that may address its maps."""
     if item is None:
         return
     for name, value in item.attrs.items():

@@ -1,4 +1,4 @@
-"""AWS Backup: nothing in the local cloud is backed up, so a file system has no recovery points."""
+"""AWS Backup: the local cloud makes no backups, so a file system has no recovery points."""
 
 from typing import Any
 

@@ -18,7 +18,7 @@ _operator: Operator
 
 
 def install(operator: Operator) -> None:
-    """Make moto look for resource types again: it collected its own when it was imported."""
+    """Make moto search for resource types again, because it collected its own at import."""
     global _operator  # noqa: PLW0603 - moto creates resources by class methods, which get no operator
     _operator = operator
     for cached in (parsing.get_model_list, parsing.get_model_map, parsing.get_name_type_map):
@@ -30,7 +30,7 @@ def _client(service: str, region: str) -> Any:
 
 
 class _ApiResource:
-    """What the types share; a type adds how it is created (id and attributes) and how it is deleted."""
+    """Common part of the types; a type adds its creation (id and attributes) and its deletion."""
 
     TYPE = ""
     NAME_PROPERTY = ""
@@ -77,11 +77,11 @@ class _ApiResource:
         self._remove(region)
 
     def _make(self, name: str, properties: dict, account: str, region: str) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
-        """Create it; nothing to do by default."""
+        """Create the resource; by default there is nothing to do."""
         return name, {}
 
     def _remove(self, region: str) -> None:
-        """Delete it; nothing to do by default."""
+        """Delete the resource; by default there is nothing to do."""
 
 
 def _without(properties: dict, *names: str) -> dict:
@@ -118,7 +118,7 @@ class Schedule(_ApiResource, CloudFormationModel):
 
 
 class Alarm(_ApiResource, CloudFormationModel):
-    """A metric alarm, which never goes off here: nothing computes its metric."""
+    """A metric alarm, which never fires here because nothing computes its metric."""
 
     TYPE = "AWS::CloudWatch::Alarm"
     NAME_PROPERTY = "AlarmName"
@@ -146,7 +146,7 @@ class EventInvokeConfig(_ApiResource, CloudFormationModel):
 
 
 class TopicPolicy(_ApiResource, CloudFormationModel):
-    """Who may publish to a topic. Nothing publishes here."""
+    """Permission to publish to a topic. Nothing publishes here."""
 
     TYPE = "AWS::SNS::TopicPolicy"
 

@@ -1,10 +1,10 @@
-"""S3 Files, which moto does not know: the calls that Storage Matrix makes, answered by botocore's model of the service.
+"""S3 Files, which moto lacks: the calls that Storage Matrix makes, answered by botocore's model of the service.
 
-File systems and mount targets take a moment to appear and to disappear; each file system owns a folder, as EFS's do.
-A file is exported, with what is in it, once it has not changed for EXPORT_AFTER_S; it is put into the bucket when
-somebody lists there, so that what nobody looks for costs no measurement a processor. Until then it waits:
-DeleteFileSystem refuses, unless it is told to lose the data. Deletions are not exported. Requests that AWS would refuse
-by its model are the judge's (tests/judge); refused here is what the guide's prerequisites ask of the bucket.
+File systems and mount targets take time to appear and disappear; each file system has a folder, as in EFS. A file is
+exported with its content once it has not changed for EXPORT_AFTER_S. It is put into the bucket only when somebody lists
+the bucket, so exports take no processor time from a measurement. Until then DeleteFileSystem refuses, unless it is told
+to lose the data. Deletions are not exported. tests/judge checks requests against AWS's model; this module checks only
+the guide's prerequisites for the bucket.
 """
 
 import re
@@ -28,7 +28,7 @@ from moto.s3.models import S3Backend, s3_backends
 from local.corrections.folders import Folders
 
 SERVICE = "s3files"
-# Before moto's S3, whose pattern takes each name that begins with s3 for one of its own.
+# Before moto's S3, whose pattern claims every host name that starts with s3.
 URL = rf"https?://{SERVICE}\.(.+)\.(api\.aws|amazonaws\.com)"
 DEFAULT_RULES = {
     "importDataRules": [{"prefix": "", "trigger": "ON_DIRECTORY_FIRST_ACCESS", "sizeLessThan": 131_072}],
@@ -41,7 +41,7 @@ Document = dict[str, Any]
 
 
 class S3FilesError(ServiceException):
-    """A refusal; its members are those of the model's errors."""
+    """A refusal with the members of the model's errors."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(code, message)
@@ -57,7 +57,7 @@ def _conflict(message: str) -> S3FilesError:
 
 
 class _Aging:
-    """What is creating, then available, then deleting, and then gone."""
+    """A resource with the states creating, available, deleting, and then gone."""
 
     def __init__(self, delay_s: float) -> None:
         self._delay_s = delay_s
@@ -69,14 +69,14 @@ class _Aging:
 
     @property
     def status(self) -> str | None:
-        """None once it is gone."""
+        """None after the deletion."""
         if self._deleted_at is not None:
             return "deleting" if time.time() - self._deleted_at < self._delay_s else None
         return "creating" if time.time() - self.born < self._delay_s else "available"
 
 
 class FileSystem(_Aging):
-    """A file system and what it was created with."""
+    """A file system and its creation parameters."""
 
     def __init__(self, facts: Document, tags: list[Document], delay_s: float) -> None:
         super().__init__(delay_s)
@@ -124,7 +124,7 @@ class S3FilesBackend(BaseBackend):
         return f"arn:{self.partition}:{SERVICE}:{self.region_name}:{self.account_id}:file-system/{name}"
 
     def file_systems(self) -> list[FileSystem]:
-        """Return those that are there; each has its folder from the moment that it is available until it is gone."""
+        """Return the existing file systems; each has a folder while it is available or being deleted."""
         for name, file_system in list(self._file_systems.items()):
             if file_system.status is None:
                 del self._file_systems[name]
@@ -139,12 +139,12 @@ class S3FilesBackend(BaseBackend):
         return self._file_systems.get(name.rpartition("/")[2])
 
     def tags_of(self, name: str) -> dict[str, str]:
-        """Return the tags of one by id; none of one that never was."""
+        """Return the tags of a file system by id; empty for an unknown id."""
         known = self._file_systems.get(name)
         return {tag["key"]: tag["value"] for tag in known.tags} if known else {}
 
     def file_system_of(self, target: str) -> str | None:
-        """Return the id of the file system that a mount target is of; None where there is no such target."""
+        """Return the file system id of a mount target; None for an unknown target."""
         self.targets()
         return self._targets[target].facts["fileSystemId"] if target in self._targets else None
 
@@ -156,7 +156,7 @@ class S3FilesBackend(BaseBackend):
         return found
 
     def targets(self, file_system: str | None = None) -> list[MountTarget]:
-        """Return the mount targets that are there, or those of a file system."""
+        """Return the existing mount targets, of all file systems or of one."""
         self._targets = {name: target for name, target in self._targets.items() if target.status}
         wanted = (file_system or "").rpartition("/")[2]
         return [target for target in self._targets.values() if wanted in ("", target.facts["fileSystemId"])]
@@ -169,7 +169,7 @@ class S3FilesBackend(BaseBackend):
         return self._targets[name]
 
     def create(self, request: Document) -> FileSystem:
-        """Create a file system, or return the one that the token made."""
+        """Create a file system, or return the one created with the same token."""
         with self._lock:
             token = request.get("clientToken") or str(uuid.uuid4())
             for known in self.file_systems():
@@ -227,14 +227,14 @@ class S3FilesBackend(BaseBackend):
             return target
 
     def delete_target(self, name: str) -> None:
-        """Begin to delete a mount target, and its interface with it."""
+        """Start to delete a mount target and its interface."""
         target = self.target(name)
         target.delete()
         interfaces = ec2_backends[self.account_id][self.region_name].enis
         interfaces.pop(target.facts["networkInterfaceId"], None)
 
     def delete(self, name: str, *, is_forced: bool) -> None:
-        """Begin to delete a file system without mount targets and, unless forced, without data that wait."""
+        """Start to delete a file system without mount targets and, unless forced, without data still to export."""
         file_system = self.file_system(name)
         if self.targets(name):
             raise _conflict(f"{name} has mount targets.")
@@ -275,7 +275,7 @@ def _is_waiting(path: Path) -> bool:
     return time.time() - path.stat().st_mtime < EXPORT_AFTER_S
 
 
-# In the regions of EFS, on which it runs: botocore has no list for it.
+# In the regions of EFS, on which S3 Files runs, because botocore has no list for it.
 s3files_backends = BackendDict(S3FilesBackend, efs_backends.service_name)
 
 

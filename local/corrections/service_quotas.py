@@ -1,4 +1,4 @@
-"""Service Quotas: the quotas that a plan is checked against; moto knows those of VPC only."""
+"""Service Quotas: the quotas that a plan is checked against; moto has only those of VPC."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ DEFAULTS = {
 }
 # An account that runs fleets has had its vCPUs raised, by how much is unknown: so high that no plan is refused.
 VCPUS = 100_000.0
-# Of an account that was opened today: what people report of it, as AWS's pages only say that new accounts have less.
+# Quotas of a new account as users report them; AWS's pages only state that new accounts have less.
 NEW_VCPUS, NEW_CONCURRENCY = 5, 10
 
 

@@ -10,7 +10,7 @@ _create_association: Any = SubnetRouteTableAssociation.create_from_cloudformatio
 
 
 def install() -> None:
-    """Let both do what their template says."""
+    """Make both resources follow their template."""
     Subnet.create_from_cloudformation_json = classmethod(_subnet)
     SubnetRouteTableAssociation.create_from_cloudformation_json = classmethod(_association)
 

@@ -1,6 +1,6 @@
-"""moto keeps each object of its models for ever, in a list that only its reset reads, which nobody here calls.
+"""Stop moto from keeping every object of its models in a list that only its reset reads. Nothing calls the reset here.
 
-So it does each row of each answer and each object that was overwritten: 4 MiB for each cell of a run of a hundred.
+The list grew with each row of each response and each overwritten object: 4 MiB for each cell of a run of a hundred.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from moto.core.common_models import BaseModel
 
 
 def install() -> None:
-    """Keep only what is stored."""
+    """Keep only stored objects."""
 
     def make(cls: type[BaseModel], *_: Any, **__: Any) -> Any:
         return super(BaseModel, cls).__new__(cls)

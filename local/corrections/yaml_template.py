@@ -31,9 +31,9 @@ _TemplateLoader.yaml_implicit_resolvers = {
 
 
 def load(text: str) -> dict[str, Any]:
-    """Return the template in JSON's long form; try JSON first, as YAML's parser takes a second for 100 kB of it.
+    """Load the template in JSON's long form; try JSON first, because YAML's parser takes a second for 100 kB of it.
 
-    What an anchor names is a copy in each place, so that a change in one place changes no other.
+    The content of an anchor is copied to each place, so that a change in one place changes no other.
     """
     try:
         template = json.loads(text)

@@ -1,1 +1,1 @@
-"""Faults that tests ask the cloud to play."""
+"""Faults that tests inject into the local cloud."""

@@ -1,24 +1,23 @@
-"""Faults on demand: chosen AWS calls of the deployed roles fail, lose their answer or kill their caller.
+"""Fault injection: chosen AWS calls of the deployed roles fail, lose their response or kill their caller.
 
-Off unless the cloud is started with `--faults FILE`. The file holds rules and is read again whenever it changes:
+Off unless the local cloud is started with `--faults FILE`. The file holds rules and is read again whenever it changes:
 
     {"rules": [{"id": "1", "fault": "throttled", "run": "my-run", "who": "LaunchFleet", "action": "ec2:RunInstances",
                 "what": null, "nth": 1, "times": 3}]}
 
-A rule matches the calls that have its `run`, `who` (a function without "Function", Instance or Run),
-`action` and `what` (the object, table row or function that a call is about, without what differs from run to run); null
-matches any. Its fault hits the `nth` match and the following, `times` in all; `"times": null` is all that follow. The
-faults:
+A rule matches calls with its `run`, `who` (a function without "Function", Instance or Run), `action` and `what` (the
+object, table row or function of a call, without parts that differ between runs); null matches any. Its fault hits the
+`nth` match and the following, `times` in all; `"times": null` hits all that follow. The faults:
 
-    throttled       the service's own throttling answer; nothing takes effect
-    denied          the service's own answer to a missing permission; nothing takes effect
+    throttled       the service's own throttling error; nothing takes effect
+    denied          the service's own error for a missing permission; nothing takes effect
     no capacity     EC2 has no such instances free; nothing takes effect
     internal error  the service answers 500; nothing takes effect
     lost answer     the call takes effect, then its connection is cut (calls of Step Functions are answered with 500)
     crash           the call takes effect, then the sandbox or the agent that made it is killed
     stopped         StopExecution, when the state machine enters a state: action `enter`, `what` the state's name
-    history full    at the same place: the execution, of a file system the child, ends by an error that nothing catches
-    late            what took effect shows `seconds` later; `what` it is about: local/faults/lateness.py
+    history full    likewise: the execution, or the child of a file system, ends by an error that nothing catches
+    late            an effect is visible only after `seconds`; its `what`: local/faults/lateness.py
 
 All calls are recorded in calls.jsonl, in their order, hit by a fault or not: a harness takes its work list from there.
 """
@@ -65,7 +64,7 @@ DENIAL = {
     "s3express": "AccessDenied",
     "elasticfilesystem": "AccessDenied",
 }
-# What lies beside the runs, by the first part of its key: that of each is about the same.
+# Objects outside of the runs, by the first part of their key; objects with the same first part are of one kind.
 OF_ALL_RUNS = {"agents": "agent", "points": "points", "owners": "owner"}
 
 
@@ -99,19 +98,19 @@ class Rule:
     seconds: float = 0.0
 
     def matches(self, call: Call) -> bool:
-        """Return whether the rule is about this call."""
+        """Return whether the rule matches a call."""
         return self.fault != LATE and all(
             getattr(self, name) in (None, getattr(call, name)) for name in ("run", "who", "action", "what")
         )
 
     def hits(self, number: int) -> bool:
-        """Return whether the fault hits the `number`th call that the rule matches."""
+        """Return whether the fault hits the `number`th matching call."""
         return number >= self.nth and (self.times is None or number < self.nth + self.times)
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """An answer that says no."""
+    """An error response."""
 
     code: str
     message: str
@@ -163,12 +162,12 @@ class Faults:
             return self._late_s(what, run, since)
 
     def is_late(self, what: str, run: str | None) -> bool:
-        """Return whether something of a run is late at all, for as long as that takes."""
+        """Return whether a kind of effect of a run is currently delayed."""
         return self.late_s(what, run, time.time()) > 0
 
     @property
     def is_asked_by_role(self) -> bool:
-        """Return whether this thread answers a description that a deployed role has asked for."""
+        """Return whether this thread answers a Describe call of a deployed role."""
         return getattr(self._answering, "is_role", False)
 
     @contextmanager
@@ -241,7 +240,7 @@ def cut_connection() -> None:
 
 
 def who(session_arn: str) -> str:
-    """Return who calls: the function after which its role session is named, else the role, as Instance and Run.
+    """Return the caller: the function in the name of its role session, else the role, such as Instance or Run.
 
     LaunchFleet of assumed-role/storage-matrix-LaunchFleetRole-0D91MG795R3L/storage-matrix-LaunchFleetFunction-7H2K.
     """
@@ -251,7 +250,7 @@ def who(session_arn: str) -> str:
 
 
 def object_name(key: str) -> str:
-    """Return what an S3 key or prefix is about: agent, points, plan.json, gate, ready, raw, instances/."""
+    """Return the kind of an S3 key or prefix: agent, points, plan.json, gate, ready, raw, instances/."""
     parts = unquote(key).split("/")
     if parts[0] in OF_ALL_RUNS:
         return OF_ALL_RUNS[parts[0]]
@@ -265,7 +264,7 @@ def object_name(key: str) -> str:
 
 
 def row_name(parameters: dict[str, Any]) -> str:
-    """Return what a DynamoDB request is about: the kind of the (first) row, such as CELL or RESOURCE."""
+    """Return the kind of the (first) row in a DynamoDB request, such as CELL or RESOURCE."""
     requests = [request for requests in parameters.get("RequestItems", {}).values() for request in requests]
     item = next((each for request in requests for each in request.values()), {}).get("Item") or parameters.get("Item")
     whole = item or parameters.get("Key") or {}

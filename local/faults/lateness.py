@@ -1,18 +1,18 @@
-"""What AWS shows later than it takes effect: the fault `late`, by which moto's own answers are too good.
+"""The fault `late`: AWS shows an effect only some time after it happened, while moto shows it at once.
 
-A rule says which of these is late, for how long, and for which run; `seconds` are real ones:
+A rule names the delayed effect, the delay, and the run; `seconds` are real ones:
 
     {"id": "1", "fault": "late", "run": "my-run", "what": "instances", "seconds": 20}
 
-    executions     DescribeExecution knows no execution that began a moment ago, and says RUNNING of one that has ended
-    instances      new instances and their volumes are missing where EC2 describes them
+    executions     DescribeExecution does not find a new execution, and returns RUNNING for one that has just ended
+    instances      new instances and their volumes are missing in EC2's descriptions
     tags           new instances, volumes and file systems are described without tags, and no filter by tag finds them
-    names          the name of a new file system does not resolve: its folder, which stands for the mount, is not there
+    names          the DNS name of a new file system does not resolve: the folder that emulates its mount is missing
     mount targets  the first CreateMountTarget of a file system is refused, though it is described as available
-    deletion       FSx goes on creating, and refuses to delete what it still creates
+    deletion       FSx stays in CREATING, and refuses to delete a file system that it still creates
     grants         the deployed roles are denied every call, from the first one of the run on
 
-Executions are late for everybody who asks, all else for what has a deployed role: who tests must see what is there.
+Executions are late for every caller, all other effects only for deployed roles, because tests must see the real state.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ class BadRequest(ServiceException):
 
 
 def install(injected: Faults) -> None:
-    """Change moto's answers on the way out, after all corrections of them; what has happened stays."""
+    """Change moto's responses after all corrections; effects themselves are not delayed."""
     _of_executions(injected)
     _of_ec2(injected)
     _of_efs(injected)
@@ -58,7 +58,7 @@ def install(injected: Faults) -> None:
 
 
 def name_late_s(injected: Faults, account: str, region: str) -> Callable[[str, float], float]:
-    """Return what says for how many seconds more the name of a file system that came at a time does not resolve."""
+    """Return a function for the remaining seconds until a file system's DNS name resolves, by id and creation time."""
 
     def late_s(file_system_id: str, since: float) -> float:
         if known := s3_files.s3files_backends[account][region].tags_of(file_system_id):

@@ -1,9 +1,9 @@
-"""Lambda: functions that moto knows are executed in sandboxes, by AWS's own Python runtime client.
+"""Lambda: moto's functions are executed in sandboxes, by AWS's own Python runtime client.
 
-What differs from AWS: Memory is not limited. Packages of the virtual environment are importable, as an embedded deploy
-installs none, and are imported before the fork. Functions that bundle packages or have them in a layer, as after
-`sam build`, get an interpreter of their own, which proves what was built. /opt cannot be mounted without root, so
-environment values that begin with /opt point at the unpacked layers instead.
+Differences from AWS: Memory is not limited. Packages of the virtual environment are importable, because an embedded
+deploy installs none, and are imported before the fork. Functions with packages in their bundle or in a layer, as after
+`sam build`, get a separate interpreter, which proves that the build works. Mounting /opt needs root, so environment
+values that begin with /opt point at the unpacked layers instead.
 """
 
 import base64
@@ -32,10 +32,10 @@ from local.programs.processes import Process, ProcessNotStartedError, ProcessSta
 from local.settings import LAMBDA_UNZIPPED_BYTES
 
 SITE_PACKAGES = sysconfig.get_path("purelib")
-# Invocations at once; further ones wait here, before their timeout begins. Without a cap, a Map of 20 on two cores made
-# functions of 50 ms time out.
+# Concurrent invocations; further ones wait here, before their timeout begins. Without a cap, a Map of 20 on two cores
+# made functions of 50 ms time out.
 MAX_RUNNING = max(4, 2 * (os.cpu_count() or 2))
-# Of each function; its log in the folder has all.
+# For each function; its log file has all streams.
 MOST_STREAMS = 500
 # Lambda keeps an asynchronous event that it throttled, or failed itself with, for six hours, and tries it again after
 # 1 s up to 5 minutes.
@@ -124,14 +124,14 @@ class LambdaRuntime:
             self.expect_code(function.code_bytes, self._layers(function))
 
     def expect_code(self, archive: bytes, opt: Path | None = None) -> None:
-        """Let the packages in an archive be imported, of which functions without packages in a layer will be made."""
+        """Import the packages of an archive in advance, for functions without packages in layers."""
         self._is_expecting = True
         path = _path(self._unpack([archive]), opt)
         if not _bundles_preloaded(path):
             self._starter.preload(path)
 
     def answer(self, function: Any, body: Any, request_headers: Any, response_headers: Any) -> bytes:
-        """Return what the Invoke API answers, and set its headers."""
+        """Return the response of the Invoke API, and set its headers."""
         payload = body if isinstance(body, bytes) else (body or "{}").encode()
         kind = request_headers.get("x-amz-invocation-type", "RequestResponse")
         if kind == "Event":
@@ -154,7 +154,8 @@ class LambdaRuntime:
     def invoke(self, function: Any, payload: bytes) -> Result:
         """Execute a function once, write its log to CloudWatch Logs, and return its result.
 
-        Raises TooManyRequestsError above the account's concurrency; what waits here for a processor counts as running.
+        Raises TooManyRequestsError above the account's concurrency; invocations that wait here for a processor count as
+        running.
         """
         reserved = function.reserved_concurrency
         with self._counted(function.function_name), self._running:
@@ -179,7 +180,7 @@ class LambdaRuntime:
                 self._at_once -= 1
 
     def deliver(self, function: Any, payload: bytes) -> None:
-        """Execute a function for an asynchronous event, as soon as its account has room for it."""
+        """Execute a function for an asynchronous event, as soon as the account's concurrency allows it."""
         pause_s, age_s = FIRST_PAUSE_S, 0.0
         while age_s < EVENT_AGE_S and not self._is_closed.is_set():
             try:
@@ -205,7 +206,7 @@ class LambdaRuntime:
             pool.close()
 
     def _scope(self, payload: bytes) -> str:
-        """With faults, each run has sandboxes of its own: what one run has cached must not save another run a call."""
+        """With faults, each run has its own sandboxes: a cache of one run must not save a call of another."""
         run = run_of_payload(payload) if self._injected is not None else None
         return run if run and run not in self._ended else ""
 
@@ -226,7 +227,7 @@ class LambdaRuntime:
 
         def create() -> Sandbox:
             name = f"{function.function_name}-{uuid.uuid4().hex[:8]}"
-            # as on AWS, each has keys of its own: they tell which sandbox makes a call
+            # as on AWS, each has its own keys, which identify the calling sandbox
             keys = self._credentials_for(function.role, function.function_name, name)
 
             def start(address: str, log: Path) -> Process:
@@ -250,7 +251,7 @@ class LambdaRuntime:
         return self._starter.start_sandbox(handler, path=path, cwd=root, env=env, log=log)
 
     def _layers(self, function: Any) -> Path | None:
-        """Return the folder that stands for a function's /opt."""
+        """Return the folder with the content of a function's /opt."""
         backend = models.lambda_backends[function.account_id][function.region]
         versions: list[Any] = [backend.layers_versions_by_arn(layer["Arn"]) for layer in function.layers]
         return self._unpack([version.code_bytes for version in versions]) if versions else None
@@ -283,7 +284,7 @@ class LambdaRuntime:
             "AWS_REGION": function.region,
             "AWS_DEFAULT_REGION": function.region,
             "AWS_ENDPOINT_URL": self._endpoint,
-            # Not those of HOME, a folder that every user of the machine may write to.
+            # Do not use HOME's files: every user of the machine may write to that folder.
             "AWS_CONFIG_FILE": os.devnull,
             "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
             **({"LOCAL_BACKOFF_SCALE": str(BACKOFF_SCALE)} if self._injected is not None else {}),
@@ -299,7 +300,7 @@ class LambdaRuntime:
             left_bytes = LAMBDA_UNZIPPED_BYTES
             for archive in archives:
                 with zipfile.ZipFile(io.BytesIO(archive)) as content:
-                    # No more is written than is said here: zipfile ends a file at its size.
+                    # The declared sizes are safe to use, because zipfile stops at them.
                     left_bytes -= sum(member.file_size for member in content.infolist())
                     if left_bytes < 0:
                         raise CodeTooLargeError
@@ -315,7 +316,7 @@ def _forget_oldest(streams: dict[str, Any]) -> None:
 
 
 def _path(root: Path, opt: Path | None) -> list[str]:
-    """Return where a function's modules are: not in layers without any, so that functions share what is imported."""
+    """Return the import path of a function, without layers that have no modules, so that functions share imports."""
     return [str(root), *([str(opt / "python")] if opt and (opt / "python").is_dir() else [])]
 
 

@@ -1,7 +1,7 @@
 """The Lambda Runtime API of one sandbox: the documented HTTP interface between Lambda and AWS's runtime client.
 
-Every path begins with a secret that only the sandbox was told: who takes an event has what is in it, and who answers
-one decides how the state machine goes on.
+Every path begins with a secret of the sandbox: whoever could take an event would read its content, and whoever could
+answer one would control the state machine.
 """
 
 import contextlib
@@ -48,7 +48,7 @@ class RuntimeApi:
         threading.Thread(target=self._accept, name="runtime-api", daemon=True).start()
 
     def knows(self, path: str) -> bool:
-        """Whether a path begins with the secret."""
+        """Return whether a path begins with the secret."""
         return hmac.compare_digest(path.split("/")[1].encode() if "/" in path else b"", self._secret.encode())
 
     def give(self, invocation: Invocation) -> None:
@@ -89,7 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: RuntimeApi
 
     def parse_request(self) -> bool:
-        """Read the request's head, as all that follows needs it; False, and answered, without the secret."""
+        """Read the request's head; without the secret, answer 403 and return False."""
         if not super().parse_request():
             return False
         if not self.server.knows(self.path):
@@ -141,4 +141,4 @@ class _Handler(BaseHTTPRequestHandler):
         return body
 
     def log_message(self, *_: object) -> None:
-        """Say nothing: one line per invocation would drown the cloud's log."""
+        """Log nothing: one line per invocation would flood the cloud's log."""

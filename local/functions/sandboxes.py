@@ -24,7 +24,7 @@ class TooManyRequestsError(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """The answer to the caller of a function."""
+    """The result of an invocation, as its caller gets it."""
 
     payload: bytes
     failed: bool
@@ -51,7 +51,7 @@ class Sandbox:
 
     @property
     def is_alive(self) -> bool:
-        """Return whether it can take another event."""
+        """Return whether the sandbox can take another event."""
         return self._process.is_running
 
     def invoke(self, invocation: Invocation, timeout_s: float) -> Outcome:
@@ -68,11 +68,11 @@ class Sandbox:
             return self._timed_out()
 
     def kill(self) -> None:
-        """End the process, whatever it is doing."""
+        """Kill the process."""
         self._process.end()
 
     def take_log(self) -> str:
-        """Return what it has written since the last call: everything, as awslambdaric does not buffer."""
+        """Return the log since the last call. It is complete, because awslambdaric does not buffer."""
         with self._log.open("rb") as log:
             log.seek(self._read_to)
             text = log.read()
@@ -80,7 +80,7 @@ class Sandbox:
         return text.decode(errors="replace")
 
     def end(self) -> None:
-        """Kill the process and release what waits for it."""
+        """Kill the process and release callers that wait for it."""
         self._process.end()
         self._api.close()
         self._log.unlink(missing_ok=True)
@@ -119,7 +119,7 @@ class SandboxPool:
         self._lock = threading.Lock()
 
     def invoke(self, payload: bytes, limit: int | None) -> Result:
-        """Handle one event in a warm sandbox, or in a new one if none is idle; return what the caller gets."""
+        """Handle one event in a warm sandbox, or in a new one if none is idle; return the caller's result."""
         sandbox = self._acquire(limit)
         request_id = str(uuid.uuid4())
         began = time.monotonic()
@@ -166,7 +166,7 @@ class SandboxPool:
             sandbox.end()
 
     def _report(self, request_id: str, sandbox: Sandbox, outcome: Outcome, duration_ms: float, *, is_cold: bool) -> str:
-        """Lambda's own log lines around what the function wrote; also kept in the function's log file."""
+        """Lambda's own log lines around the function's output; also written to the function's log file."""
         timed_out = f"{request_id} Task timed out after {self.spec.timeout_s:.2f} seconds\n"
         init = f"\tInit Duration: {sandbox.init_ms:.2f} ms" if is_cold and sandbox.init_ms else ""
         text = (
@@ -175,7 +175,7 @@ class SandboxPool:
             f"REPORT RequestId: {request_id}\tDuration: {duration_ms:.2f} ms\t"
             f"Billed Duration: {int(duration_ms) + 1} ms\tMemory Size: {self.spec.memory_mib} MB{init}\n"
         )
-        # A full disk takes no log; whoever called the function has the same text.
+        # On a full disk there is no log file; the caller of the function has the same text.
         with suppress(OSError), self._log.open("a") as log:
             log.write(text)
         return text

@@ -1,8 +1,9 @@
-"""The instance metadata service, version 2 only: how an agent learns who it is and gets its role's credentials.
+"""The instance metadata service, version 2 only: the identity of an agent's instance, and its role's credentials.
 
 All instances that are processes share one server: the first part of the path, in the agent's own
-AWS_EC2_METADATA_SERVICE_ENDPOINT, says which instance asks. It is a secret of the instance, as the answers hold the
-keys of its role. A VM has a port of its own, which it sees as 169.254.169.254; the pipe between them sends the secret.
+AWS_EC2_METADATA_SERVICE_ENDPOINT, identifies the instance. It is a secret of the instance, because the responses
+contain the keys of its role. A VM has its own port, which it reaches as 169.254.169.254; the pipe between them sends
+the secret.
 """
 
 import json
@@ -22,7 +23,7 @@ TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 @dataclass
 class InstanceIdentity:
-    """What the service answers to an instance."""
+    """The instance's data for the service."""
 
     values: dict[str, str]
     role: str | None
@@ -33,7 +34,7 @@ class InstanceIdentity:
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
     def answer(self, path: str) -> str | None:
-        """Return the value at a path below latest/, None where there is none."""
+        """Return the value at a path below latest/, or None if there is none."""
         if path == "user-data":
             return self.user_data
         if path.startswith("dynamic/"):
@@ -120,7 +121,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__((ADDRESS, 0), _Handler)
         self.by_secret = by_secret
         self.only = only
-        # It sees that it shall end when it looks, twice a second otherwise, and the cloud waits for that.
+        # The server polls for its shutdown, by default twice a second, and the cloud has to wait for it.
         threading.Thread(target=self.serve_forever, args=(0.05,), name="metadata", daemon=True).start()
 
     def end(self) -> None:
@@ -174,7 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body.encode())
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def _first_part(name: str) -> str:

@@ -1,9 +1,9 @@
-"""The local EC2: an instance that moto starts becomes an agent process on this machine, and ends with it.
+"""The local EC2: each instance of moto becomes an agent process on this machine.
 
-Of an instance's user data only AGENT_URI=, JOB_URI=, MEETING= and WATCHDOG_MINUTES= are read, the script is not run:
-the agent is fetched with the instance's own role and started with its own metadata endpoint, without AWS keys, in a
-session of its own. When it exits the instance terminates (or stops, if its shutdown behaviour says so), as if the user
-data had called shutdown. The instance's disk is a folder that goes with it.
+Only AGENT_URI=, JOB_URI=, MEETING= and WATCHDOG_MINUTES= are read from an instance's user data; the script is not run.
+The agent is fetched with the instance's own role and started in its own session, with its own metadata endpoint and
+without AWS keys. When it exits, the instance terminates (or stops, by its shutdown behaviour), as if the user data had
+called shutdown. The instance's disk is a folder, which is deleted with the instance.
 """
 
 import base64
@@ -40,11 +40,11 @@ MAX_STARTING = 8
 # An agent counts as started when it asks the metadata service for the first time, or after this long.
 START_GRACE_S = 5.0
 END_GRACE_S = 0.5
-# On AWS an instance boots for longer than it is described late, and than Launch fleet takes for its first look. Launch
-# fleet looks for volumes each 4 s, and these go with an instance that has little to do: here that may be 2 s after its
-# boot, and sooner than a busy machine's Launch fleet looks.
+# On AWS, a boot takes longer than the delay of the instance's descriptions and the first poll of Launch fleet. Launch
+# fleet polls volumes every 4 s, but an instance with a short job deletes its volumes when it ends: here that may be 2 s
+# after its boot, and before a poll on a busy machine.
 BEFORE_ITS_END_S = 10.0
-# As much as EC2 keeps of a console.
+# EC2 keeps as much of a console.
 CONSOLE_BYTES = 65_536
 SETTING = re.compile(r"^\s*(?:export\s+)?(AGENT_URI|JOB_URI|MEETING|WATCHDOG_MINUTES)=[\"']?([^\"'\s]+)", re.MULTILINE)
 
@@ -108,7 +108,7 @@ class InstancePlayer:
             threading.Thread(target=process.end, args=(END_GRACE_S,), daemon=True).start()
 
     def console(self, instance: Any) -> bytes:
-        """Return the end of an instance's log: what its agent and its machine have printed."""
+        """Return the last part of an instance's log: the output of its agent and its machine."""
         try:
             with self._log(instance).open("rb") as log:
                 log.seek(max(0, log.seek(0, os.SEEK_END) - CONSOLE_BYTES))
@@ -189,7 +189,7 @@ class InstancePlayer:
             time.sleep(0.05)
 
     def _boot(self, instance: Any, run: str) -> None:
-        """Boot until EC2 has described the instance and its tags, where both are late, for some looks: as on AWS."""
+        """Wait until EC2 describes the instance and its tags, if faults delay them, and a few polls more."""
         if self._injected is None:
             return
         began = time.time()
@@ -227,7 +227,7 @@ class InstancePlayer:
             return running.process
 
     def _environment(self, instance_id: str, volume: Path) -> dict[str, str]:
-        """Return an environment with nothing of the user's: no keys, no profile, no region."""
+        """Return an environment without the user's settings: no keys, no profile, no region."""
         return {
             "PATH": f"{Path(sys.executable).parent}:{os.environ.get('PATH', '/usr/bin:/bin')}",
             "HOME": str(volume),
@@ -296,7 +296,7 @@ class InstancePlayer:
             raise InstanceNotStartedError(f"its role {identity.role} does not allow {permission}")
 
     def _bury(self, instance: Any) -> None:
-        """Clean up after an instance, whoever ended it, and make it stopped or terminated."""
+        """Clean up after an instance that has ended for any reason, and mark it as stopped or terminated."""
         with self._lock:
             running = self._running.pop(instance.id, None)
         self._metadata.forget(instance.id)
@@ -305,7 +305,7 @@ class InstancePlayer:
         stops = instance.instance_initiated_shutdown_behavior == "stop" and not (running and running.is_ending)
         _quietly(instance.stop if stops else instance.finish_termination)
         if why := getattr(instance, "local_reason", ""):
-            # What EC2 says where a fault of its own has ended an instance; Poll fleet reads it.
+            # EC2's state reason for an instance that a fault of EC2 has ended; Poll fleet reads it.
             instance.state_reason = StateReason(why, "Server.InternalError")
 
     def _log(self, instance: Any) -> Path:
@@ -344,7 +344,7 @@ def _wait_for_first(has_asked: threading.Event, process: Process) -> None:
 
 
 def _quietly(finish: Callable[[], Any]) -> None:
-    """moto's bookkeeping may already be gone when the cloud is ending."""
+    """Ignore errors: moto's data may be gone already when the cloud ends."""
     try:
         finish()
     except Exception as err:

@@ -1,1 +1,1 @@
-"""What outlives the cloud: every object and row of a run, on disk at the moment at which the cloud takes it."""
+"""Data that outlive the local cloud: every object and row of a run is on disk as soon as the cloud accepts it."""

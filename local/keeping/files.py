@@ -6,17 +6,17 @@ import uuid
 from pathlib import Path
 
 PARTIAL = ".partial"
-# The disk, or what its owner may have of it.
+# The disk is full, or a quota of its user.
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def write_whole(path: Path, body: bytes, root: Path, *, is_lasting: bool) -> None:
-    """Put a file in place of what stood there; readers see the old one or the new one, never a part.
+    """Replace a file atomically; readers see the old content or the new one, never a part.
 
-    `is_lasting` also holds against a loss of power: the file, then its entry in each folder up to `root`, are on the
-    disk before this returns. It costs some milliseconds of the disk that a local run measures.
+    With `is_lasting` it also survives a power failure: the file, then its entry in each folder up to `root`, are on the
+    disk before this returns. That costs a few milliseconds of the disk that a local run measures.
     """
-    # Of a file that stood there before, the folders above its own are on the disk already.
+    # If the file existed before, the folders above its own are on the disk already.
     depth = 1 if path.exists() else len(path.relative_to(root).parts)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{uuid.uuid4().hex}{PARTIAL}")
@@ -36,14 +36,14 @@ def write_whole(path: Path, body: bytes, root: Path, *, is_lasting: bool) -> Non
 
 
 def overwrite(path: Path, body: bytes) -> None:
-    """Replace what a file holds in the blocks that it has; whoever reads meanwhile may see a part."""
+    """Overwrite a file in its existing blocks; concurrent readers may see a part."""
     with path.open("r+b") as file:
         file.write(body)
         file.truncate()
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Add a line to a file; one that was cut off begins a line of its own, which its reader leaves out."""
+    """Append a line to a file. If the previous line was cut off, start a new one; readers skip the incomplete line."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
         end = file.seek(0, os.SEEK_END)

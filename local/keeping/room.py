@@ -12,7 +12,7 @@ DISK_FULL = "DiskFull"
 # The documents of a cell of one instance take some 100 KiB, those of a run as much again.
 LEAST_BYTES = 1 << 20
 LOOK_EVERY_S = 0.25
-# A workload that fills the disk itself fails and removes its files within a second; callers try so long.
+# A workload that fills the disk itself fails and removes its files within a second; callers retry for this time.
 LOOKS = 4
 
 
@@ -25,7 +25,7 @@ class Room:
         self._is_closed = threading.Event()
 
     def start(self) -> None:
-        """Begin to watch."""
+        """Start to watch the disk."""
         threading.Thread(target=self._watch, name="room", daemon=True).start()
 
     def close(self) -> None:
@@ -33,7 +33,7 @@ class Room:
         self._is_closed.set()
 
     def shortage(self) -> str:
-        """Return which disk is full and what helps; empty where there is room."""
+        """Return which disk is full, with advice; empty if there is enough space."""
         return next(filter(None, map(_shortage, self._folders)), "")
 
     def _watch(self) -> None:

@@ -1,8 +1,8 @@
-"""The folder of a run, `.local/runs/<run>/`: its objects as they are in the bucket, its rows, and how it stands.
+"""The folder of a run, `.local/runs/<run>/`: its objects as in the bucket, its rows, and its status.
 
     plan.json, cells/<cell>/result.json …   the objects of the bucket below runs/<run>/
-    rows.jsonl                              each row of the table, anew whenever it changes; the last one counts
-    execution.json                          status, begin and end of the execution, and the process of its cloud
+    rows.jsonl                              each row of the table, again whenever it changes; the last one counts
+    execution.json                          status, start and end of the execution, and the process of its cloud
 
 The command reads it, so this imports nothing of moto.
 """
@@ -21,9 +21,9 @@ from local.keeping.files import FULL, PARTIAL, append_line, overwrite, remove_pa
 from local.programs.liveness import is_alive
 
 EXECUTION, ROWS = "execution.json", "rows.jsonl"
-# What the cloud adds to a run's objects.
+# Files that the local cloud adds to a run's objects.
 OWN_FILES = (EXECUTION, ROWS)
-# A run can be read and resumed by these; anything else may be lost with the power.
+# These are enough to read and resume a run; other files may be lost in a power failure.
 LASTING = (
     "plan.json",
     "matrix.json",
@@ -41,7 +41,7 @@ LOCKS = 16
 
 @dataclass(frozen=True)
 class KeptExecution:
-    """How a run stands, by its folder."""
+    """Status of a run, from its folder."""
 
     run: str
     status: str
@@ -55,7 +55,7 @@ class KeptExecution:
 
     @classmethod
     def of(cls, document: dict[str, Any]) -> "KeptExecution":
-        """Return the execution that a document tells of; raises ValueError where it lacks something, or has another."""
+        """Return the execution in a document; raises ValueError if a field is missing or has a wrong type."""
         facts = {name: value for name, value in document.items() if name in cls.__dataclass_fields__}
         for name, value in facts.items():
             if not isinstance(value, KINDS[name]) or isinstance(value, bool):
@@ -67,7 +67,7 @@ class KeptExecution:
 
     @property
     def has_lost_its_cloud(self) -> bool:
-        """Whether it was under way when its cloud ended."""
+        """Return whether the execution was running when its cloud ended."""
         return self.status == "RUNNING" and not is_alive(self.cloud_pid, self.cloud_started_ticks)
 
 
@@ -80,16 +80,16 @@ KINDS: dict[str, tuple[type, ...]] = {
 
 
 class KeptRuns:
-    """Writes the runs of a cloud; each call returns when another process could read what it was given."""
+    """Writes the runs of a local cloud; each call returns only when another process can read the data."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
         self._locks = [threading.Lock() for _ in range(LOCKS)]
 
     def keep_object(self, key: str, body: Callable[[], bytes]) -> bool:
-        """Keep an object as `body` has it now; False where its key cannot be a file's name.
+        """Write the current `body` of an object; return False if its key cannot be the name of a file.
 
-        Of writers of one key at once the last to get here asks last, so the file is what the bucket holds.
+        Concurrent writers of a key call `body` one after another, so the file has the bucket's last content.
         """
         path = self._path(key)
         if path is None:
@@ -98,7 +98,7 @@ class KeptRuns:
             with self._locks[zlib.crc32(key.encode()) % LOCKS]:
                 write_whole(path, body(), self._folder, is_lasting=path.name in LASTING)
         except (FileExistsError, NotADirectoryError, IsADirectoryError):
-            return False  # S3 takes a key `a` beside `a/b`; of the two the disk keeps the first
+            return False  # S3 allows keys `a` and `a/b`; the disk keeps the first of them
         return True
 
     def keep_row(self, run: str, row: dict[str, Any]) -> None:
@@ -106,7 +106,7 @@ class KeptRuns:
         append_line(self._folder / run / ROWS, json.dumps(row, separators=(",", ":")).encode())
 
     def keep_execution(self, execution: KeptExecution) -> None:
-        """Keep how an execution stands."""
+        """Write the status of an execution."""
         body = json.dumps(vars(execution), indent=2).encode()
         path = self._folder / execution.run / EXECUTION
         try:
@@ -114,7 +114,7 @@ class KeptRuns:
         except OSError as err:
             if err.errno not in FULL or not path.is_file():
                 raise
-            # A full disk has no room for a second file, so the end takes the place of the begin.
+            # A full disk has no space for a second file, so overwrite the first one.
             overwrite(path, body)
 
     def _path(self, key: str) -> Path | None:
@@ -128,9 +128,9 @@ class KeptRuns:
 
 
 def execution_of(folder: Path) -> KeptExecution | None:
-    """Return how a run stood when its cloud last wrote it down; None for folders without, such as published runs.
+    """Return the last written status of a run; None for folders without one, such as published runs.
 
-    Raises ValueError where the file is damaged.
+    Raises ValueError if the file is damaged.
     """
     path = folder / EXECUTION
     if not _is_own(path):
@@ -142,7 +142,7 @@ def execution_of(folder: Path) -> KeptExecution | None:
 
 
 def ended_with_its_cloud(execution: KeptExecution, folder: Path) -> KeptExecution:
-    """Return the execution as it ended: with the last thing that was kept of it."""
+    """Return the execution as ended, at the time of the last written file."""
     last = max((path.stat().st_mtime for path in _files(folder)), default=execution.started_at)
     return replace(
         execution,
@@ -170,9 +170,9 @@ def rows_in(text: bytes) -> tuple[list[dict[str, Any]], int]:
 
 
 def close_interrupted(folder: Path) -> list[str]:
-    """Write down the end of each run that a cloud left under way; return a sentence on each: what the next start found.
+    """Write the end of each run that was running when its cloud ended; return a sentence about each.
 
-    The cloud's own folder is claimed by one living cloud, so what runs in it and is not that cloud's has ended.
+    Only one living cloud can claim its folder, so other clouds' running runs in it have ended.
     """
     sentences = []
     for run in sorted(path for path in folder.glob("*/") if not path.is_symlink()):
@@ -190,7 +190,7 @@ def close_interrupted(folder: Path) -> list[str]:
 
 
 def how_far(folder: Path) -> str:
-    """Say how far a run came, and how it goes on."""
+    """Describe the progress of a run, and how to continue it."""
     try:
         cells = [cell["id"] for cell in json.loads((folder / "plan.json").read_text())["cells"]]
     except FileNotFoundError:

@@ -16,12 +16,12 @@ from local.roles.permissions import body_of
 
 LOG = logging.getLogger(__name__)
 PARTITION = "RUN#"
-# What makes or changes rows; rows of a run are never deleted.
+# Operations that write rows; rows of a run are never deleted.
 WRITING = ("PutItem", "UpdateItem", "BatchWriteItem")
 
 
 class Keeper:
-    """Keeps what reaches the results bucket, the results table and the state machine of one stack."""
+    """Writes all data for the results bucket, the results table and the state machine of one stack to disk."""
 
     def __init__(self, runs: KeptRuns) -> None:
         self._runs = runs
@@ -30,16 +30,16 @@ class Keeper:
         self._process = os.getpid(), started_ticks(os.getpid()) or 0
 
     def install(self) -> None:
-        """Look at every write; install it after what corrects and judges calls."""
+        """Hook into every write; install it after corrections and permission checks."""
         self._keep_objects()
         self._keep_rows()
 
     def begin(self, outputs: dict[str, str]) -> None:
-        """Keep from now on what belongs to the stack with these outputs."""
+        """Start to write the data of the stack with these outputs."""
         self._outputs = outputs
 
     def keep_execution(self, execution: Any) -> None:
-        """Keep how an execution stands now; called when it begins and when it ends, by different threads."""
+        """Write the status of an execution; called at its start and its end, by different threads."""
         if execution.state_machine_arn != self._outputs.get("StateMachineArn"):
             return
         with self._executions:
@@ -59,7 +59,7 @@ class Keeper:
             try:
                 self._runs.keep_execution(kept)
             except OSError as err:
-                # It shall begin and end all the same, so that the command can say why.
+                # Start and end it anyway, so that the command can report the reason.
                 LOG.warning("execution %s is not kept: %s", execution.name, err)
 
     def _keep_objects(self) -> None:

@@ -1,1 +1,1 @@
-"""Processes that the cloud starts and ends."""
+"""Processes that the local cloud starts and ends."""

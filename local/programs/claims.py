@@ -1,6 +1,6 @@
-"""Owners of a working folder: one cloud has it at a time, and a cloud stays up while any command uses it.
+"""Ownership of a working folder: one local cloud has it at a time, and stays up while any command uses it.
 
-Both are locks of the kernel on files of the folder, so a process that is killed gives them back.
+Both are kernel locks on files of the folder, so a killed process releases them.
 """
 
 import fcntl
@@ -9,20 +9,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-# Of the cloud, from before it looks at anything in the folder until its process has ended.
+# Held by the cloud, from before its first access to the folder until its process ends.
 OWNER = "cloud.lock"
-# Shared by the commands that use a cloud which they have not started; the cloud's own once it begins to end.
+# Shared by commands that use a cloud which they did not start; exclusive for the cloud when it ends.
 USERS = "cloud.users"
 
 
 def own(workdir: Path) -> IO[bytes] | None:
-    """Return what makes the folder this process's own until it is closed; None while another process has it."""
+    """Return the lock that claims the folder until it is closed; None if another process has it."""
     return _locked(_opened(workdir, OWNER), fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager
 def used(workdir: Path) -> Iterator[None]:
-    """Keep a cloud of this folder up during the block, if there is one; one that is about to end has ended before."""
+    """Keep a cloud of this folder up during the block, if there is one; wait for one that is ending."""
     with _opened(workdir, USERS) as lock:
         fcntl.flock(lock, fcntl.LOCK_SH)
         yield
@@ -33,19 +33,19 @@ def is_used(workdir: Path) -> bool:
     with _opened(workdir, USERS) as lock:
         if _locked(lock, fcntl.LOCK_EX | fcntl.LOCK_NB):
             return False
-        # Commands share it. A cloud that ends does not.
+        # Commands share the lock. A cloud that is ending has it exclusively.
         return _locked(lock, fcntl.LOCK_SH | fcntl.LOCK_NB) is not None
 
 
 def wait_until_unused(workdir: Path) -> IO[bytes]:
-    """Wait for the last command to have ended that uses the cloud; from then on nobody uses it."""
+    """Wait until the last command that uses the cloud has ended; the returned lock keeps new ones out."""
     lock = _opened(workdir, USERS)
     fcntl.flock(lock, fcntl.LOCK_EX)
     return lock
 
 
 def _opened(workdir: Path, name: str) -> IO[bytes]:
-    # No other user of the machine may read what is in it.
+    # Other users of the machine must not read its content.
     workdir.mkdir(mode=0o700, parents=True, exist_ok=True)
     return (workdir / name).open("ab")
 

@@ -1,12 +1,12 @@
 """A small single-threaded process that starts every other process of the local cloud: Lambda sandboxes and agents.
 
-Why not subprocess in the cloud itself: (1) what is forked from here has its packages imported already, a sandbox
-boto3, pydantic and numpy, an agent boto3 and its own modules, so that a cold start costs milliseconds instead of half a
-second of CPU; (2) the cloud has many threads, and forking with
-code in between (process group, parent-death signal) is only safe from a process with one; (3) when the cloud dies,
-even by SIGKILL, the channel reaches its end and everything started here is killed, process group by process group.
+Why not subprocess in the cloud itself: (1) a fork of this process has its packages imported already (a sandbox boto3,
+pydantic and numpy, an agent boto3 and its own modules), so that a cold start costs milliseconds instead of half a
+second of CPU; (2) the cloud has many threads, and forking with code in between (process group, parent-death signal) is
+only safe from a single-threaded process; (3) when the cloud dies, even by SIGKILL, the channel reaches its end and
+everything started here is killed, process group by process group.
 
-It runs as a script (its folder is not a package for it) and speaks lines of JSON over the socket whose descriptor is
+It runs as a script (its folder is not a package for it) and exchanges lines of JSON over the socket whose descriptor is
 its only argument: {"id", "argv" | "handler" | "archive", "cwd", "env", "log", "path"}, {"preload"} and {"own_log"} in;
 {"id", "pid"} and {"id", "status"} out.
 """
@@ -30,7 +30,7 @@ from typing import Any, NoReturn
 # Not scipy: it takes as long as all of these, and only the analysis of large fleets needs it.
 # Not awslambdaric: its native part connects to the address that is in the environment when it is imported.
 PRELOADED = ("boto3", "pydantic", "numpy", "aws_lambda_powertools")
-# Of which each run asks.
+# Services that each run uses.
 SERVICES = (
     "ec2", "s3", "sts", "dynamodb", "ssm", "efs", "fsx", "s3files", "s3control", "stepfunctions", "pricing",
     "service-quotas", "cloudwatch",
@@ -41,7 +41,7 @@ _prepared: list[Any] = []
 
 @contextmanager
 def _kept() -> Iterator[None]:
-    """Look for no garbage in what is imported here, neither now, a sixth of the time that it takes, nor in forks."""
+    """Collect no garbage during imports, which would take a sixth of their time, nor later among their objects."""
     gc.disable()
     try:
         yield
@@ -52,7 +52,7 @@ def _kept() -> Iterator[None]:
 
 @_kept()
 def preload() -> None:
-    """Import what functions need; an absent package becomes an import error of the function that wants it."""
+    """Import the functions' packages; a missing one becomes an import error of the function that needs it."""
     for name in PRELOADED:
         try:
             __import__(name)
@@ -80,7 +80,7 @@ def preload() -> None:
 
 
 def _prepare_session() -> None:
-    """Let the first in each sandbox who asks botocore for a session get this one: another takes 25 ms to make."""
+    """Prepare a botocore session for the first caller in each sandbox, because making one takes 25 ms."""
     import botocore.session
 
     make = botocore.session.get_session
@@ -98,8 +98,8 @@ def _what(request: dict) -> str:
 class DeployedCode:
     """The packages of the functions, or of the agent, imported once for all forks, which halves a cold start.
 
-    Like pydantic and numpy, they must not look at the environment when they are imported. Modules of functions do (they
-    create loggers), so each sandbox imports those itself.
+    Like pydantic and numpy, they must not read the environment at import. Modules of functions do (they create
+    loggers), so each sandbox imports those itself.
     """
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class DeployedCode:
     def load(self, path: list[str], prefix: str = "") -> None:
         """Import the packages in `path` in place of those loaded before; an import error is left to the function.
 
-        With a prefix, only those whose names begin with it.
+        With a prefix, import only packages whose names begin with it.
         """
         if path == self._path:
             return
@@ -131,7 +131,7 @@ class DeployedCode:
         }
 
     def forget(self) -> None:
-        """Leave none of it imported."""
+        """Remove all imported packages."""
         for name in self._names:
             sys.modules.pop(name, None)
 
@@ -144,7 +144,7 @@ def _import(name: str) -> None:
 
 
 class ForkServer:
-    """Starts what is asked for, reports what has ended, ends everything when the channel closes."""
+    """Starts processes on request, reports ended ones, and ends all of them when the channel closes."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -158,7 +158,7 @@ class ForkServer:
         signal.set_wakeup_fd(wake_out, warn_on_full_buffer=False)
 
     def run(self) -> None:
-        """Serve until the cloud closes its end, then leave nothing behind."""
+        """Serve until the cloud closes its end, then end every process."""
         received = b""
         sources: list[Any] = [self._channel, self._wake_in]
         while True:
@@ -235,7 +235,8 @@ class ForkServer:
                 return
             if ended is None:
                 return
-            # It is still a zombie, so its pid cannot be another process's yet: kill what is left of its group.
+            # The process is still a zombie, so its pid cannot belong to another process yet: kill the rest of its
+            # group.
             _kill_group(ended.si_pid)
             _, status = os.waitpid(ended.si_pid, 0)
             identity = self._children.pop(ended.si_pid, None)

@@ -1,7 +1,7 @@
-"""AWS's Lambda runtime client, where the runtime API has a secret in its path: `python lambda_client.py HANDLER`.
+"""AWS's Lambda runtime client for a runtime API with a secret in its path: `python lambda_client.py HANDLER`.
 
-AWS_LAMBDA_RUNTIME_API is HOST:PORT/SECRET here. The client's native part puts it before each path as it is; only the
-report of a failed start is sent by Python, which takes the address for no more than host and port.
+AWS_LAMBDA_RUNTIME_API is HOST:PORT/SECRET here. The client's native part puts it unchanged before each path. Only the
+report of a failed start is sent by Python, which expects no more than host and port.
 """
 
 import os

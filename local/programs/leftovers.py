@@ -1,4 +1,4 @@
-"""Leftovers of killed processes, found by their owner; those of a living process are not touched."""
+"""Files and processes of killed processes, found by their owner; those of a living owner are never touched."""
 
 import os
 import re
@@ -17,14 +17,14 @@ from local.programs.liveness import is_alive
 MEMORY, DISK = Path("/dev/shm"), Path("/var/tmp")  # noqa: S108 - only folders of our own there are touched
 # Made by an agent for itself: its process, and when that started.
 OWNED = re.compile(r"storage-matrix-(\d+)-(\d+)-\w+")
-# A process that was sent SIGKILL is gone within milliseconds, unless its disk does not answer.
+# SIGKILL ends a process within milliseconds, unless its disk does not respond.
 GONE_WITHIN_S = 5.0
 
 
 def remove_folders() -> int:
-    """Remove what agents that are no more have left in memory and among temporary files; return the bytes of it.
+    """Remove the memory and temporary files of agents that no longer run; return their size in bytes.
 
-    Another cloud of this user may remove the same at the same time.
+    Another cloud of this user may remove the same files at the same time.
     """
     freed = 0
     for folder in folders():
@@ -59,9 +59,9 @@ def _bytes_of(path: Path) -> int:
 
 
 def end_processes(workdir: Path) -> int:
-    """End what a dead cloud of this folder had started, and return how many; call it once the folder is claimed.
+    """End the processes of a dead cloud of this folder, and return their number; call it after claiming the folder.
 
-    All that a cloud starts dies with it, but for what its children have started, if these were killed as well.
+    All processes of a cloud die with it, except grandchildren if their parents were killed too.
     """
     pids = processes(workdir)
     for pid in pids:
@@ -76,7 +76,7 @@ def end_processes(workdir: Path) -> int:
 
 
 def processes(workdir: Path) -> list[int]:
-    """Return what a cloud of this folder had started, and still runs."""
+    """Return the running processes that a cloud of this folder has started."""
     return [pid for pid in _own_processes() if _is_of(pid, workdir)]
 
 
@@ -90,9 +90,9 @@ def _own_processes() -> Iterator[int]:
 
 
 def _is_of(pid: int, workdir: Path) -> bool:
-    """Whether a process is an instance, a sandbox or a file server of a cloud in this folder, or was started by one.
+    """Return whether a process is an instance, a sandbox or a file server of a cloud in this folder, or its descendant.
 
-    Not by its folder: a shell of the user may stand there.
+    The working directory is no criterion, because a user's shell may be in it.
     """
     try:
         environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")

@@ -1,4 +1,4 @@
-"""Whether a process is still there; imports nothing heavy, for the command asks before anything else is loaded."""
+"""Check whether a process still runs. It imports nothing heavy, because the command checks before anything else."""
 
 from pathlib import Path
 
@@ -8,9 +8,9 @@ ENDED = ("Z", "X")
 
 
 def started_ticks(pid: int) -> int | None:
-    """Return when a process started, in clock ticks since boot; None where it has ended, or waits to be collected.
+    """Return when a process started, in clock ticks since boot; None if it has ended or is a zombie.
 
-    Numbers of processes are used again, also by the next boot: number and start together are one process's own.
+    Pids are reused, also after a reboot; pid and start time together identify a process.
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
@@ -20,5 +20,5 @@ def started_ticks(pid: int) -> int | None:
 
 
 def is_alive(pid: int, started: int) -> bool:
-    """Return whether the process of this number that started then is still there, whoever owns it."""
+    """Return whether the process with this pid and start time still runs, whoever owns it."""
     return started_ticks(pid) == started

@@ -1,4 +1,4 @@
-"""The cloud's side of the fork server: start a process, wait for it, end it with everything it started."""
+"""The cloud's side of the fork server: start a process, wait for it, end it with all of its descendants."""
 
 import itertools
 import json
@@ -25,7 +25,7 @@ STARTS_TRIED = 3
 
 
 class ProcessNotStartedError(RuntimeError):
-    """The fork server did not answer: it died, or the cloud is ending."""
+    """The fork server did not respond: it died, or the cloud is ending."""
 
 
 @dataclass
@@ -35,22 +35,22 @@ class Process:
     identity: int
     pid: int = 0
     status: int | None = None
-    killed_with: str = ""  # what has ended it, where that was the end of the fork server
+    killed_with: str = ""  # reason if the fork server's end ended it
     _started: threading.Event = field(default_factory=threading.Event)
     _ended: threading.Event = field(default_factory=threading.Event)
 
     @property
     def why(self) -> str:
-        """Return what its end is to be explained with; nothing where it ended by itself."""
+        """Return the reason for its end in parentheses; empty if it ended by itself."""
         return f" ({self.killed_with})" if self.killed_with else ""
 
     @property
     def is_running(self) -> bool:
-        """Return whether it has not ended yet."""
+        """Return whether the process still runs."""
         return not self._ended.is_set()
 
     def wait(self, timeout_s: float | None = None) -> int | None:
-        """Return its exit status, None where it is still running after `timeout_s`."""
+        """Return the exit status, or None if it still runs after `timeout_s`."""
         return self.status if self._ended.wait(timeout_s) else None
 
     def end(self, grace_s: float = 0.0) -> None:
@@ -70,7 +70,7 @@ class Process:
 
 
 class _Server:
-    """One fork server, and what it has started."""
+    """One fork server and its processes."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         ours, theirs = socket.socketpair()
@@ -84,7 +84,7 @@ class _Server:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 env=environment,
-                start_new_session=True,  # Ctrl-C in the terminal is the cloud's to handle
+                start_new_session=True,  # the cloud handles Ctrl-C in the terminal
             )
 
     def send(self, message: dict) -> None:
@@ -105,16 +105,16 @@ class _Server:
 
 
 class ProcessStarter:
-    """Starts processes through a fork server and keeps what it reports of them.
+    """Starts processes through a fork server and records its reports about them.
 
-    Where the fork server is killed, all that it had started ends with it, and what is started next gets another one.
+    If the fork server is killed, all of its processes end with it, and the next start creates another one.
     """
 
     def __init__(self) -> None:
         self._identities = itertools.count(1)
         self._lock = threading.Lock()
         self._is_closing = False
-        # What each fork server is told first.
+        # Messages that each new fork server gets first.
         self._told: dict[str, dict] = {}
         # one thread per library: numpy's threads do not survive a fork, and there are few cores to share
         threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -122,7 +122,7 @@ class ProcessStarter:
         self._server = self._begin()
 
     def log_to(self, log: Path) -> None:
-        """Let the fork server write what goes wrong to this file; until then it shares the cloud's own output."""
+        """Let the fork server write its errors to this file; until then it shares the cloud's output."""
         self._tell("own_log", str(log))
 
     def start_program(self, argv: list[str], *, cwd: Path, env: dict[str, str], log: Path) -> Process:
@@ -142,7 +142,7 @@ class ProcessStarter:
         return self._start({"archive": argv, "path": [str(unpacked)], "cwd": str(cwd), "env": env, "log": str(log)})
 
     def close(self) -> None:
-        """End every process that was started; return when they are gone."""
+        """End every started process; return when they have ended."""
         with self._lock:
             self._is_closing = True
         with suppress(OSError):  # it was killed
@@ -158,7 +158,7 @@ class ProcessStarter:
         return server
 
     def _living(self) -> _Server:
-        """Return the fork server, another one where it was killed; to be called with the lock."""
+        """Return the fork server; start another one if it was killed. Call it with the lock."""
         if self._is_closing:
             raise ProcessNotStartedError("the local cloud is ending")
         if self._server.is_gone:
@@ -203,7 +203,7 @@ class ProcessStarter:
             server.channel.close()
             left, is_closing = list(server.processes.values()), self._is_closing
         for process in left:
-            # Linux kills it (PR_SET_PDEATHSIG), but not what it had started.
+            # Linux kills the process itself (PR_SET_PDEATHSIG), but not its children.
             process._signal(signal.SIGKILL)
         _wait_for_ends([process.pid for process in left if process.pid])
         for process in left:
@@ -215,7 +215,7 @@ class ProcessStarter:
 
 
 def _wait_for_ends(pids: list[int]) -> None:
-    """Wait until processes that were sent SIGKILL are gone; not for ever, where a disk does not answer one."""
+    """Wait until killed processes have ended, but not for ever, because a disk may not respond."""
     give_up_at = time.monotonic() + GONE_WITHIN_S
     while any(started_ticks(pid) is not None for pid in pids) and time.monotonic() < give_up_at:
         time.sleep(0.02)

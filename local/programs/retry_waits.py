@@ -1,6 +1,6 @@
 """Shorter waits between the attempts of an AWS call, for programs of the local cloud with injected faults.
 
-botocore waits up to 20 s before an attempt. How often and what it retries stays the same.
+botocore waits up to 20 s before an attempt. The number of attempts and the retried errors stay the same.
 """
 
 import time

@@ -1,10 +1,9 @@
-"""Permissions that a request needs besides its own action: a launch touches many resources, EFS and FSx call EC2.
+"""Permissions that a request needs besides its own action: a launch uses many resources, EFS and FSx call EC2.
 
-Sources: AWS's service authorization reference and the documentation of the operations, named where it matters. Each
-permission comes with its own condition keys; where tags of a request or resource are known, an absent tag is known to
-be absent.
+Sources: AWS's service authorization reference and the documentation of the operations, cited in the code. Each
+permission has its own condition keys; if tags of a request or resource are known, a missing tag is known to be absent.
 
-The account is taken for a new one: a call that creates a service-linked role there needs the permission to do so.
+The account is assumed to be new: a call that creates a service-linked role there needs the permission to do so.
 """
 
 from collections.abc import Iterator
@@ -56,7 +55,7 @@ def needed(action: str, request: Any, body: dict[str, Any], account: str, region
 
 
 class _Place:
-    """An account and region, their ARNs, and the tags of what is in them."""
+    """An account and region, their ARNs, and the tags of their resources."""
 
     def __init__(self, account: str, region: str) -> None:
         self.account, self.region = account, region
@@ -114,7 +113,7 @@ def _of_ec2(operation: str, request: Any, place: _Place) -> Iterator[Needed]:
 
 
 def _launch(request: Any, place: _Place) -> Iterator[Needed]:
-    """Yield what a launch needs: to create tagged resources, to use others, and to pass the instances their role."""
+    """Yield the permissions for a launch: create tagged resources, use others, pass a role to the instances."""
     made = ["instance", "volume", "network-interface"]
     is_spot = (request._get_param("InstanceMarketOptions") or {}).get("MarketType") == "spot"
     if is_spot:
@@ -140,7 +139,7 @@ def _launch(request: Any, place: _Place) -> Iterator[Needed]:
 
 
 def _made(operation: str, kinds: list[str], request: Any, place: _Place) -> Iterator[Needed]:
-    """Yield the right to create each kind of resource, and to tag those that the same call tags."""
+    """Yield the permissions to create each kind of resource, and to tag those that the same call tags."""
     tagged = {
         specification["ResourceType"]: specification["Tags"]
         for specification in request._get_param("TagSpecifications") or []
@@ -153,7 +152,7 @@ def _made(operation: str, kinds: list[str], request: Any, place: _Place) -> Iter
 
 
 def _of_efs(operation: str, path: str, body: dict[str, Any], place: _Place) -> Iterator[Needed]:
-    """Yield what a call of EFS needs, and the calls of EC2 that it makes as the caller (documentation of each call)."""
+    """Yield the permissions for a call of EFS, and for its calls of EC2 as the caller (documentation of each call)."""
     action, last = f"elasticfilesystem:{operation}", path.rstrip("/").rpartition("/")[2]
     tags, creating = _request_tags(body.get("Tags")), {"elasticfilesystem:createaction": operation}
     match operation:
@@ -166,7 +165,8 @@ def _of_efs(operation: str, path: str, body: dict[str, Any], place: _Place) -> I
             yield from _made_mount_target(body.get("SubnetId"), body.get("SecurityGroups", []), place)
         case "DeleteMountTarget":
             target = place.efs.mount_targets_by_id.get(last)
-            # Another sweep may have deleted it just now: no tags to check then, and EFS answers that it is gone.
+            # Another sweep may have deleted it just now: then there are no tags to check, and EFS returns that it does
+            # not exist.
             if target:
                 yield _on_efs(action, target.file_system_id, place)
             yield "ec2:DeleteNetworkInterface", place.arn("ec2", "network-interface/*"), {}
@@ -190,9 +190,9 @@ def _on_efs(action: str, file_system: str, place: _Place) -> Needed:
 
 
 def _of_s3_files(operation: str, path: str, body: dict[str, Any], place: _Place) -> Iterator[Needed]:
-    """Yield what a call needs (service authorization reference, list_s3files), and its calls of EC2.
+    """Yield the permissions for a call (service authorization reference, list_s3files), and for its calls of EC2.
 
-    The reference names none of EC2: those are EFS's, on which the service runs.
+    The reference lists none of EC2; these are EFS's, on which the service runs.
     """
     action, last = f"s3files:{operation}", path.rstrip("/").rpartition("/")[2]
     tags = _request_tags([{"Key": tag["key"], "Value": tag["value"]} for tag in body.get("tags", [])])
@@ -207,7 +207,8 @@ def _of_s3_files(operation: str, path: str, body: dict[str, Any], place: _Place)
             yield from _made_mount_target(body.get("subnetId"), body.get("securityGroups", []), place)
         case "DeleteMountTarget":
             name = place.s3_files.file_system_of(last)
-            # Another sweep may have deleted it just now: no tags to check then, and the answer is that it is gone.
+            # Another sweep may have deleted it just now: then there are no tags to check, and the response is that it
+            # is gone.
             if name:
                 yield _on_s3_files(action, name, place)
             yield "ec2:DeleteNetworkInterface", place.arn("ec2", "network-interface/*"), {}
@@ -222,7 +223,7 @@ def _on_s3_files(action: str, file_system: str, place: _Place) -> Needed:
 
 
 def _of_directory_bucket(operation: str, request: Any, place: _Place) -> Iterator[Needed]:
-    """Yield what a call on a directory bucket needs (service authorization reference, list_amazons3express)."""
+    """Yield the permissions for a call on a directory bucket (service authorization reference)."""
     name = request.asked.path.rpartition("/")[2] if operation == "ListTagsForResource" else request.asked.bucket
     action, bucket = f"s3express:{operation}", place.arn("s3express", f"bucket/{name}")
     match operation:
@@ -238,10 +239,10 @@ def _of_directory_bucket(operation: str, request: Any, place: _Place) -> Iterato
 
 
 def use_of_session(bucket: str, method: str, account: str, region: str) -> Needed:
-    """Return what a session of a directory bucket needs: asked at each call on objects, by its HTTP method.
+    """Return the permission for a session of a directory bucket, checked at each call on objects, by its HTTP method.
 
-    A client that asks for no mode gets a session that may write, or one that may only read where its role denies the
-    other (S3 API reference, CreateSession).
+    A client that requests no mode gets a session that may write, or a read-only one if its role denies the other (S3
+    API reference, CreateSession).
     """
     tags = _context(RESOURCE_TAGS_KNOWN, directory_buckets.tags_of(account, bucket))
     mode = {"s3express:sessionmode": "ReadOnly" if method in ("GET", "HEAD") else "ReadWrite"}
@@ -290,10 +291,10 @@ def _deleted_of_ontap(operation: str, body: dict[str, Any], place: _Place) -> It
 
 
 def _by_key(key: str | None, service: str, actions: tuple[str, ...], place: _Place) -> Iterator[Needed]:
-    """Yield what a service needs to do with a key in the caller's name; nothing where the request names none.
+    """Yield the permissions for a service to use a key in the caller's name; nothing if the request names no key.
 
-    EC2 finds a refusal only after it has answered, and ends the instances (local/corrections/ebs_key.py): here the call
-    itself is refused, so that the log of decisions names it.
+    EC2 detects a refusal only after its response, and terminates the instances (local/corrections/ebs_key.py). Here the
+    call itself is refused, so that the log of decisions contains it.
     """
     context = {"kms:viaservice": f"{service}.{place.region}.amazonaws.com"}
     for action in actions if key else ():

@@ -1,17 +1,17 @@
 """Roles enforced: a call made with a deployed role's credentials needs a grant of that role, as on AWS.
 
-moto's own enforcement denies every ARN-scoped grant but S3's, so it stays off. `permissions` reads what a request asks
-for. `policies` judges it by the identity policies (inline and managed) of the role that signed the request, a call of
-S3 by the policy of its bucket too, and all of that by the role's permissions boundary. This module stands between the
-request and its answer, and logs every decision in iam-decisions.jsonl.
+moto's own enforcement denies every ARN-scoped grant except S3's, so it stays off. `permissions` reads the required
+permissions of a request. `policies` evaluates them by the identity policies (inline and managed) of the role that
+signed the request, for S3 also by the bucket's policy, and always by the role's permissions boundary. This module runs
+between the request and its response, and logs every decision in iam-decisions.jsonl.
 
-A call may need more than its own action (local/roles/dependents.py): a launch needs all that it creates, tags and
-starts from, and iam:PassRole; EFS and FSx call EC2 as the caller.
+A call may need more than its own action (local/roles/dependents.py): a launch needs permissions for every resource that
+it creates, tags and starts from, and iam:PassRole; EFS and FSx call EC2 as the caller.
 
-More lenient than AWS: where no ARN can be read from the request (descriptions, CloudWatch, AWS Backup), any Resource of
-a matching statement counts. Conditions on keys that are unknown here (aws:TagKeys, tags of recovery points, …) hold in
-an Allow and do not hold in a Deny. Whether an absent object is a 404 or a 403 is decided as for a listing with its key
-as the prefix; AWS may evaluate a condition on s3:prefix otherwise. Not evaluated: resource policies other than those of
+More lenient than AWS: if no ARN can be read from the request (descriptions, CloudWatch, AWS Backup), any Resource of a
+matching statement counts. Conditions on keys that are unknown here (aws:TagKeys, tags of recovery points, …) hold in an
+Allow and do not hold in a Deny. Whether an absent object is a 404 or a 403 is decided as for a listing with its key as
+the prefix; AWS may evaluate a condition on s3:prefix differently. Not evaluated: resource policies other than those of
 buckets and keys, policies of an organization, session policies, and calls whose key is no role's (the operator's).
 """
 
@@ -43,7 +43,7 @@ from local.roles import dependents
 from local.roles.permissions import PARTITION, PERMISSIONS, SERVICE_PREFIXES, Caller, asked, body_of
 from local.roles.policies import Permission, about, decide
 
-# A run of 100 cells makes some 3,000; what is denied is logged beyond it.
+# A run of 100 cells makes some 3,000 decisions; denials are logged beyond this limit.
 MOST_DECISIONS = 20_000
 IDENTITY, BOUNDARY = "identity-based policy", "permissions boundary"
 ALWAYS_ALLOWED = {"sts:GetCallerIdentity"}
@@ -71,7 +71,7 @@ class RoleEnforcement:
         self._asking = threading.local()
 
     def may_use_key(self, action: str, key: str, context: dict[str, str]) -> bool:
-        """Return whether the role whose call this thread answers may use a key; the operator may."""
+        """Return whether the caller that this thread serves may use a key; the operator may."""
         caller: Caller | None = getattr(self._asking, "caller", None)
         return caller is None or self.allows(caller, Permission(action, key), context)
 
@@ -126,12 +126,12 @@ class RoleEnforcement:
         }
         decision = decide(documents, permission, known)
         if decision == "allow" and (boundary := boundary_of(caller.account, caller.role)) is not None:
-            # A grant of a resource's policy to the role is limited by it too (IAM guide, permissions boundaries).
+            # The boundary also limits a grant of a resource's policy to the role (IAM guide, permissions boundaries).
             return decide([boundary], permission, known), BOUNDARY
         return decision, IDENTITY
 
     def judge(self, response: Any) -> ServiceException | None:
-        """Return the denial of a call, None where it is allowed."""
+        """Return the denial of a call, or None if it is allowed."""
         caller = self._caller(response)
         if caller is None:
             return None
@@ -166,7 +166,7 @@ class RoleEnforcement:
             listing = Permission("s3:ListBucket", f"arn:{PARTITION}:s3:::{bucket}")
             prefix = {"s3:prefix": key}
             if self._decision(caller, listing, prefix)[0] != "allow":
-                # Not logged: nobody asked to list, and a 403 in place of a 404 is nothing that a role lacks.
+                # Not logged: no listing was requested, and a 403 in place of a 404 is no missing permission.
                 return self._denial(caller, listing, prefix)
             self.allows(caller, listing, prefix)
         return None
@@ -178,9 +178,9 @@ class RoleEnforcement:
         return None if self.allows(caller, permission, context) else self._denial(caller, permission, context)
 
     def _deleting_of_many(self, caller: Caller, bucket: str | None, body: bytes) -> ServiceException | None:
-        """Return the denial of DeleteObjects, None where each key may be deleted.
+        """Return the denial of DeleteObjects, or None if each key may be deleted.
 
-        S3 answers for each key; here one that is denied denies all.
+        S3 answers for each key; here the denial of one key denies all.
         """
         action = "s3:DeleteObjectVersion" if b"<VersionId>" in body else "s3:DeleteObject"
         objects = f"arn:{PARTITION}:s3:::{bucket or '*'}"
@@ -195,7 +195,7 @@ class RoleEnforcement:
         return None
 
     def _reading_of_source(self, caller: Caller, response: Any) -> ServiceException | None:
-        """Return the denial of reading what a copy is made of, None where the call is no copy."""
+        """Return the denial of reading the source of a copy, or None if the call is no copy."""
         source = unquote(response.headers.get("x-amz-copy-source", "")).lstrip("/").partition("?")[0]
         reading = Permission("s3:GetObject", f"arn:{PARTITION}:s3:::{source}")
         return self._denial(caller, reading, {}) if source and not self.allows(caller, reading) else None
@@ -278,7 +278,7 @@ class RoleEnforcement:
         )
 
     def session(self, access_key: str) -> Any:
-        """Return the role session that has an access key, None where there is none."""
+        """Return the role session that has an access key, or None."""
         if access_key not in self._sessions and access_key.startswith("ASIA"):
             for session in sts_backends[ACCOUNT][PARTITION].assumed_roles:
                 self._sessions[session.access_key_id] = session
@@ -335,7 +335,7 @@ def _load_policies_of_one_partition() -> None:
 
 
 def documents_of(account: str, role_name: str) -> list[dict]:
-    """Return the policies of a role, inline and managed ones; none where it is gone."""
+    """Return the inline and managed policies of a role; empty if the role was deleted."""
     try:
         role = iam_backends[account][PARTITION].get_role(role_name)
     except NotFoundException:  # deleted with its stack while its function or instance still runs
@@ -345,9 +345,9 @@ def documents_of(account: str, role_name: str) -> list[dict]:
 
 
 def boundary_of(account: str, role_name: str) -> dict | None:
-    """Return the policy that is the permissions boundary of a role, None where it has none.
+    """Return the policy that is the permissions boundary of a role, or None if it has none.
 
-    One that does not exist allows nothing: IAM would not have taken it.
+    A missing policy allows nothing, because IAM would not have accepted it.
     """
     backend = iam_backends[account][PARTITION]
     try:

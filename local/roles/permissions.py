@@ -1,4 +1,4 @@
-"""What a request asks for: its actions, and the resources that can be read from it."""
+"""Read the actions of a request and its resources."""
 
 import json
 import re
@@ -53,7 +53,7 @@ def asked(response: Any, caller: Caller) -> list[tuple[Permission, dict[str, str
     called = f"{caller.service}:{response._get_action()}"
     needed = dependents.needed(called, response, body_of(response), caller.account, caller.region)
     asked_for = [(Permission(action, resource), context) for action, resource, context in needed]
-    # The use of a key comes beside the call's own action.
+    # The use of a key is checked in addition to the call's own action.
     if all(permission.action.startswith("kms:") for permission, _ in asked_for):
         asked_for = [(permission, {}) for permission in _permissions(response, caller)] + asked_for
     return asked_for
@@ -115,7 +115,7 @@ def _resources(response: Any, parameters: dict, prefix: str) -> list[str]:
             ids = parameters.get("FileSystemIds") or [parameters.get("FileSystemId")]
             names = [f"{prefix}file-system/{each}" for each in ids if each] or [parameters.get("ResourceARN")]
         case "cloudformation":
-            # A stack's ARN ends in an id that a name does not tell.
+            # A stack's ARN ends in an id that the name does not contain.
             name = response._get_param("StackName") or ""
             names = [name if name.startswith("arn:") else f"{prefix}stack/{name}/0"] if name else []
         case "ec2":
@@ -135,7 +135,7 @@ def _resources(response: Any, parameters: dict, prefix: str) -> list[str]:
 
 
 def _parameter_arn(prefix: str, name: str) -> str:
-    """Return a parameter's ARN; that of a public one names no account."""
+    """Return a parameter's ARN; the ARN of a public one contains no account."""
     partition, region = prefix.split(":")[1], prefix.split(":")[3]
     own = f"{prefix}parameter/{name.lstrip('/')}"
     return f"arn:{partition}:ssm:{region}::parameter{name}" if name.startswith("/aws/") else own

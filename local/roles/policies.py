@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-# Keys whose absence from a context says that the request has no such header, and not that nobody read it.
+# Keys that every request is checked for: if such a key is missing from a context, the request has no such header.
 ALWAYS_READ = {"s3:if-none-match"}
 
 
@@ -32,11 +32,11 @@ def decide(documents: Iterable[dict], permission: Permission, context: dict[str,
 
 
 def about(document: dict, role_arn: str, session_arn: str) -> dict:
-    """Return a resource policy with only the statements that are about a role of the resource's own account.
+    """Return a resource policy with only the statements about a role of the resource's own account.
 
     An Allow for the account leaves the decision to the role's own policies, so it grants nothing here; a Deny for the
-    account holds for all of its roles (IAM guide, "AWS JSON policy elements: Principal"). NotPrincipal is not known
-    here: nothing of ours has it.
+    account applies to all of its roles (IAM guide, "AWS JSON policy elements: Principal"). NotPrincipal is not
+    supported, because our policies do not use it.
     """
     account = role_arn.split(":")[4]
     of_account = {account, f"arn:aws:iam::{account}:root"}
@@ -50,9 +50,9 @@ def about(document: dict, role_arn: str, session_arn: str) -> dict:
 
 
 def unknown_keys(documents: Iterable[dict], permission: Permission, context: dict[str, str]) -> set[str]:
-    """Return the condition keys that every statement which allows a permission asks for and the context lacks.
+    """Return the condition keys that all statements allowing a permission need and the context lacks.
 
-    Nothing where one of them needs no more than the context has. `decide` takes such conditions for fulfilled.
+    Empty if the context has all keys of one statement. `decide` assumes that such conditions are met.
     """
     lacking = [
         {key for wanted in (statement.get("Condition") or {}).values() for key in wanted if key.lower() not in context}
@@ -89,7 +89,7 @@ def _conditions_hold(statement: dict, context: dict[str, str]) -> bool:
                 continue
             value = context.get(key.lower())
             if value is None and is_read and not operator.endswith("IfExists"):
-                if "Not" not in name:  # what is not there equals nothing
+                if "Not" not in name:  # an absent key equals nothing
                     return False
                 continue
             if value is None or not name.startswith(("String", "Arn", "Bool")):
@@ -106,7 +106,7 @@ def _conditions_hold(statement: dict, context: dict[str, str]) -> bool:
 
 
 def _without_wildcards(pattern: str) -> str:
-    """Return a pattern in which `*` and `?` stand for themselves, outside of variables."""
+    """Return a pattern with literal `*` and `?`, except in variables."""
     return "".join(
         part if part.startswith("${") else re.sub(r"[*?]", r"${\g<0>}", part)
         for part in re.split(r"(\$\{[^}]*\})", pattern)

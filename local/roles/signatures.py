@@ -1,7 +1,7 @@
 """Signature Version 4 of AWS, from the server's side: recompute a request's signature and compare.
 
-botocore's own signer does the sums. Signatures in the query (presigned URLs) are not known here: nothing of ours makes
-any. Of a body that is sent in signed chunks (`STREAMING-…`) only the headers are checked, not each chunk.
+botocore's own signer computes it. Signatures in the query (presigned URLs) are not supported, because our code makes
+none. Of a body that is sent in signed chunks (`STREAMING-…`) only the headers are checked, not each chunk.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ class NotSignedError(Exception):
 
 @dataclass(frozen=True)
 class Claim:
-    """What an Authorization header says: who signed which headers, for which day, region and service."""
+    """Content of an Authorization header: access key, signed headers, day, region and service."""
 
     access_key: str
     day: str
@@ -59,7 +59,7 @@ class Request:
 
 
 def claim_of(authorization: str) -> Claim:
-    """Return the claim of an Authorization header; NotSignedError where there is none that could be checked."""
+    """Return the claim of an Authorization header; NotSignedError if there is none that can be checked."""
     match = AUTHORIZATION.fullmatch(authorization.strip())
     if match is None:
         raise NotSignedError(
@@ -107,7 +107,7 @@ def _signature(request: Request, claim: Claim, secret_key: str, timestamp: str, 
 
 
 class _HashedBefore:
-    """Takes the hash of a body that was read already; asked only where the request has no header with it."""
+    """Uses the hash of a body that was read already; called only if the request has no header with it."""
 
     def payload(self, request: AWSRequest) -> str:
         return str(request.context["body_hash"])

@@ -23,9 +23,9 @@ def install() -> None:
 
 
 def simulate_principal_policy(response: Any) -> ActionResult:
-    """Return what the policies of a role decide about each action on each resource.
+    """Return the decisions of a role's policies for each action on each resource.
 
-    IAM knows a role by its whole ARN, its path included; another one is NoSuchEntity.
+    IAM finds a role by its whole ARN with its path; other ARNs are NoSuchEntity.
     """
     request = response._get_params()
     role = iam_backends[ACCOUNT][PARTITION].get_role_by_arn(request["PolicySourceArn"]).name

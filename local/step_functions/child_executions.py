@@ -62,7 +62,7 @@ class Child:
         return self.arn.rpartition(":")[2]
 
     def begin(self, env: Any) -> None:
-        """Take what the ItemSelector has made of its item for its input, and write the first event of its history."""
+        """Use the result of the ItemSelector as input, and write the first event of its history."""
         self.execution_input = json.dumps(jsonata.plain(env.states.get_input()))
         role = env.aws_execution_details.role_arn
         started = {"input": self.execution_input, "inputDetails": _WHOLE, "roleArn": role}
@@ -96,7 +96,7 @@ class Child:
         return {"events": (self.packed or self.events).get_event_history()}
 
     def describe(self) -> dict[str, Any]:
-        """Return what ListExecutions and DescribeExecution answer."""
+        """Return the common part of the responses of ListExecutions and DescribeExecution."""
         description = {
             "executionArn": self.arn,
             "mapRunArn": self.map_run_arn,
@@ -143,7 +143,7 @@ def _record(children: dict[str, Child]) -> None:
 
 
 def _count_maps() -> None:
-    """Let DescribeMapRun count all items from the start, and say of a stopped run that it was stopped."""
+    """Let DescribeMapRun count all items from the start, and report a stopped run as stopped."""
     run, stop = distributed_iteration_component.DistributedIterationComponent._map_run, MapRunRecord.set_stop
 
     def run_counted(self: Any, env: Any, eval_input: Any) -> None:
@@ -164,7 +164,7 @@ def _count(record: Any, names: tuple[str, ...], change: int) -> None:
 
 
 def _count_end(executions: Any, env: Any) -> None:
-    """Complete moto's counts: it takes only children that succeed from those that run."""
+    """Complete moto's counts: moto subtracts only successful children from the running ones."""
     state = env.program_state()
     if not isinstance(state, ProgramEnded):
         executions.running.offset(-1)

@@ -1,4 +1,4 @@
-"""What AWS refuses in a state machine definition and moto accepts."""
+"""Errors in a state machine definition that AWS refuses and moto accepts."""
 
 import re
 from collections import Counter
@@ -8,13 +8,13 @@ from typing import Any
 from local.step_functions import state_rules
 
 ENDINGS = ("Succeed", "Fail")
-# Fields of a state that hold state machines, whose scopes of variables are within that of the state.
+# Fields of a state with nested state machines; their variable scopes are inside that of the state.
 NESTED = state_rules.NESTED
 LONGEST_S = state_rules.LONGEST_S
 
 
 def problems(definition: dict[str, Any]) -> list[str]:
-    """Return transitions to nowhere, states without end, unreachable ones, variables out of scope, and wrong states."""
+    """Return invalid transitions, states without end, unreachable ones, variables out of scope, and invalid states."""
     names = Counter(_names(definition))
     twice = [f"DUPLICATE_STATE_NAME: Duplicate State name: {name} at /States" for name, n in names.items() if n > 1]
     timeout = definition.get("TimeoutSeconds", 1)
@@ -26,10 +26,10 @@ def problems(definition: dict[str, Any]) -> list[str]:
 def _problems_of_machine(
     definition: dict[str, Any], path: str, outer: frozenset[str], hidden: frozenset[str], language: str
 ) -> list[str]:
-    """Return those of a machine and of the ones within it.
+    """Return the problems of a machine and of its nested machines.
 
-    `outer` are the variables that the scopes around this one assign, `hidden` those of them that cannot be read in it,
-    and `language` is the query language of the machine around it.
+    `outer` are the variables that the enclosing scopes assign, `hidden` those of them that cannot be read in this
+    machine, and `language` is the query language of the enclosing machine.
     """
     language = definition.get("QueryLanguage", language)
     states = definition.get("States", {})
@@ -92,14 +92,14 @@ def _problems_of_variables(
 
 
 def _assigned(state: dict[str, Any]) -> Iterator[str]:
-    """Yield the names that a state assigns, in whatever way it ends; without the suffix of JSONPath."""
+    """Yield the names of all variables that a state may assign, without the suffix of JSONPath."""
     for rule in [state, *state.get("Choices", []), *state.get("Catch", [])]:
         for name in rule.get("Assign", {}):
             yield name.removesuffix(".$")
 
 
 def _read(value: Any) -> Iterator[str]:
-    """Yield the names that JSONata expressions below a value read, also those of functions without a call."""
+    """Yield the variables in JSONata expressions below a value, including names of functions that are not called."""
     if isinstance(value, dict):
         for child in value.values():
             yield from _read(child)
@@ -112,7 +112,7 @@ def _read(value: Any) -> Iterator[str]:
 
 
 def _nested(state: dict[str, Any]) -> Iterator[tuple[dict[str, Any], bool]]:
-    """Yield the state machines within a state, and whether their states are executions of their own."""
+    """Yield the state machines within a state, and whether their states run in child executions."""
     for key in NESTED:
         for machine in state.get(key, []) if key == "Branches" else [state[key]] if key in state else []:
             yield machine, machine.get("ProcessorConfig", {}).get("Mode") == "DISTRIBUTED"

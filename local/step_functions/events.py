@@ -1,4 +1,4 @@
-"""What moto never fires: EventBridge rules on the end of executions, and schedules.
+"""Events that moto never sends: EventBridge rules on the end of executions, and schedules.
 
 Targets are Lambda functions; an event for another target is reported on stderr. Schedules fire in scaled time, like the
 waits of executions: `rate(15 minutes)` at a time scale of 40 is every 22.5 s, but never more often than every 2 s. Only
@@ -23,7 +23,7 @@ from moto.scheduler.models import scheduler_backends
 RATE = re.compile(r"rate\((\d+) (minute|hour|day)s?\)")
 SECONDS = {"minute": 60, "hour": 3_600, "day": 86_400}
 SHORTEST_INTERVAL_S = 2.0
-# What EventBridge Scheduler replaces in an input; here by the time at which it looks.
+# EventBridge Scheduler replaces this attribute in an input; here with the current time.
 # https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
 SCHEDULED_TIME = "<aws.scheduler.scheduled-time>"
 Invoke = Callable[[Any, bytes], Any]
@@ -50,7 +50,7 @@ class EventBridge:
         self._is_closed = threading.Event()
 
     def start(self) -> None:
-        """Begin to fire schedules."""
+        """Start to fire schedules."""
         threading.Thread(target=self._fire_schedules, name="schedules", daemon=True).start()
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""Errors of executions as on AWS: which a Catch may catch, what they are called, and how histories tell of them.
+"""Errors of executions as on AWS: which ones a Catch may catch, their names, and their events in histories.
 
-Of `States.ALL` the Step Functions guide ("Handling errors in Step Functions workflows", error names) says that it
-cannot catch the terminal error States.DataLimitExceeded and errors of the type Runtime; in moto it catches all.
+The Step Functions guide ("Handling errors in Step Functions workflows", error names) states that `States.ALL` cannot
+catch the terminal error States.DataLimitExceeded and errors of the type Runtime; in moto it catches all.
 """
 
 import functools
@@ -56,7 +56,7 @@ def of_expression(env: Any, expression: str, problem: str) -> FailureEventExcept
 
 
 def _location(env: Any, expression: str) -> str | None:
-    """Return where the expression stands in its state, as `Arguments/Payload/run`; the first place of several."""
+    """Return the path of the expression in its state, such as `Arguments/Payload/run`; the first of several."""
     execution_arn = env.states.context_object.context_object_data["Execution"]["Id"]
     _, _, _, region, account, *_ = execution_arn.split(":")
     backend: Any = responses.get_backend(account, region)
@@ -69,7 +69,7 @@ def _location(env: Any, expression: str) -> str | None:
 
 
 def _states(machine: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield all states of a machine with their names, those of nested ones too; AWS wants all names to differ."""
+    """Yield all states of a machine with their names, including nested ones; AWS requires unique names."""
     for name, state in machine.get("States", {}).items():
         yield name, state
         for nested in [state.get("ItemProcessor", {}), *state.get("Branches", [])]:
@@ -77,7 +77,7 @@ def _states(machine: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _texts(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the strings of a state with their places, without those of nested machines."""
+    """Yield the strings of a state with their paths, without those of nested machines."""
     if isinstance(value, str):
         yield place, value
     elif isinstance(value, dict):

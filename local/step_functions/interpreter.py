@@ -76,7 +76,7 @@ def install(
 ) -> None:
     """Apply all corrections; `client_of` makes clients as an operator's `client` does.
 
-    `begun` is called with each execution that begins, `ended` with each that ends.
+    `begun` is called for each execution that starts, `ended` for each that ends.
     """
     # moto evaluates a Map by recursion, one level per item of a worker
     sys.setrecursionlimit(20_000)
@@ -139,9 +139,9 @@ def _correct_parser() -> None:
 
 
 def _check_definitions() -> None:
-    """Refuse what AWS refuses, and accept an integer ToleratedFailurePercentage, which the grammar does not.
+    """Refuse definitions as AWS does, and accept an integer ToleratedFailurePercentage, which moto's grammar refuses.
 
-    ValidateStateMachineDefinition, which moto lacks, says the same without creating anything.
+    ValidateStateMachineDefinition, which moto lacks, reports the same without creating anything.
     """
     parse, validate = AmazonStateLanguageParser.parse, StepFunctionsParserBackend._validate_definition
 
@@ -151,8 +151,8 @@ def _check_definitions() -> None:
         return pickle.dumps(program), tree
 
     def parse_once(definition: str) -> tuple[Any, Any]:
-        # Each execution would parse it anew, 0.2 s of processor time for the deployed one; a copy takes 2 ms. States
-        # keep what they are at, so that no two executions may share them.
+        # Otherwise each execution would parse it again, 0.2 s of processor time for the deployed one; a copy takes 2
+        # ms. States store their progress, so two executions must not share them.
         program, tree = parsed(definition)
         return pickle.loads(program), tree  # noqa: S301 - made by the function above
 
@@ -223,7 +223,7 @@ def _report_ends(ended: Report) -> None:
 
 
 def _stop_at_once(ended: Report) -> None:
-    """Let StopExecution end an execution as ABORTED at once, with error and cause, whatever state it is in."""
+    """Let StopExecution end an execution as ABORTED at once, with error and cause, in any state."""
     set_error = Environment.set_error
 
     def set_error_unless_ended(self: Any, error: Any) -> None:
@@ -236,7 +236,7 @@ def _stop_at_once(ended: Report) -> None:
         if execution.status != "RUNNING":
             return execution
         while execution.exec_worker is None or execution.exec_worker.env is None:
-            time.sleep(0.01)  # its thread has not begun yet
+            time.sleep(0.01)  # its thread has not started yet
         execution.stop_date = datetime.datetime.now(datetime.UTC)
         execution.exec_status = ExecutionStatus.ABORTED
         execution.error, execution.cause = error, cause
@@ -279,7 +279,7 @@ def _stop_when_told(injected: Faults) -> None:
 
 
 def _fail_unmatched_choices() -> None:
-    """Let a Choice that nothing matches fail with States.NoChoiceMatched, not with States.Runtime."""
+    """Let a Choice without a matching rule fail with States.NoChoiceMatched, not with States.Runtime."""
     evaluate = StateChoice._eval_state
 
     def evaluate_or_fail(self: Any, env: Any) -> None:
@@ -373,7 +373,7 @@ def _scale_time(scale: float) -> None:
     def wait(env: Any, seconds: float) -> None:
         end = time.monotonic() + seconds / scale
         while env.is_running() and (left := end - time.monotonic()) > 0:
-            # moto sets and clears the event at once, so a wake-up can be missed: look again soon
+            # moto sets and clears the event at once, so a wake-up can be missed: poll as well
             env.program_state_event.wait(min(left, 0.5))
 
     def evaluate_retry(self: Any, env: Any) -> None:

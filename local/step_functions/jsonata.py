@@ -1,7 +1,7 @@
-"""JSONata for the Step Functions interpreter: moto calls an engine that it does not have.
+"""JSONata for the Step Functions interpreter: moto calls an engine that it does not include.
 
-moto also puts every variable as source text in front of the expression, which takes 53 ms for an input of 12 kB and
-breaks at a string with a quote. Here an expression is parsed once per thread, and variables are bound to it.
+moto also puts every variable as source text before the expression, which takes 53 ms for an input of 12 kB and breaks
+at a string with a quote. Here an expression is parsed once per thread, and variables are bound to it.
 """
 
 import datetime
@@ -30,7 +30,7 @@ LEAST_WITH_EXPONENT, LEAST_WITHOUT = 1e21, 1e-6
 
 
 class JsonataError(ValueError):
-    """The expression cannot be evaluated, or gives nothing, or gives something that is not JSON; it says which."""
+    """The expression cannot be evaluated, or has no result, or its result is not JSON; the message has the reason."""
 
 
 def install() -> None:
@@ -68,7 +68,7 @@ def plain(value: Any) -> Any:
 
 
 def _bound(value: Any) -> Any:
-    """Return a JSON value with the engine's null at the top, where it would take None for 'undefined'."""
+    """Return a JSON value; replace None at the top by the engine's null, because it treats None as 'undefined'."""
     value = plain(value)
     return Utils.NULL_VALUE if value is None else value
 
@@ -84,7 +84,7 @@ def _compiled(expression: str) -> jsonata.Jsonata:
 
 def _compile(expression: str) -> jsonata.Jsonata:
     compiled = jsonata.Jsonata(expression)
-    compiled.output_convert_nulls = False  # tells null from undefined
+    compiled.output_convert_nulls = False  # keep null and undefined apart
     # the functions that Step Functions adds to JSONata
     compiled.register_lambda("partition", lambda items, size: [items[i : i + size] for i in range(0, len(items), size)])
     compiled.register_lambda("range", _range)
@@ -98,9 +98,10 @@ def _compile(expression: str) -> jsonata.Jsonata:
 
 
 def _as_text(value: Any, is_pretty: bool) -> str:
-    """Return what $string and & make of anything but a text, in place of the engine's: JSON as JavaScript writes it.
+    """Return the text that $string and & make of a value that is no text: JSON as JavaScript writes it.
 
-    The engine's escapes all but ASCII, and writes numbers within objects, and from 1e15 on, as Python does.
+    The engine's own version escapes all except ASCII, and writes numbers within objects, and from 1e15 on, as Python
+    does.
     """
     if isinstance(value, (jsonata.Jsonata.JFunction, Parser.Symbol)):
         return ""

@@ -1,4 +1,4 @@
-"""Histories of ended executions, packed: an event repeats what the states before it have said."""
+"""Compressed histories of ended executions: their events repeat the data of earlier states."""
 
 import ctypes
 import gc
@@ -22,9 +22,9 @@ class PackedEvents:
 
 
 def pack(execution: Any) -> None:
-    """Pack the history of an execution that has ended; to be called by the execution's own thread.
+    """Compress the history of an ended execution; call it in the execution's own thread.
 
-    Not of one that was stopped: its threads may still write.
+    A stopped execution is skipped, because its threads may still write.
     """
     env = execution.exec_worker.env
     env.event_manager = PackedEvents(env.event_manager.get_event_history())

@@ -1,4 +1,4 @@
-"""What AWS refuses in one state of a definition, and moto accepts.
+"""Errors in a single state of a definition that AWS refuses and moto accepts.
 
 Sources: the Amazon States Language (https://states-language.net), and of the Step Functions guide the pages on each
 type of state, on errors (concepts-error-handling), JSONata (transforming-data) and variables (workflow-variables).
@@ -38,7 +38,7 @@ REFUSED = "SCHEMA_VALIDATION_FAILED"
 
 
 def problems(name: str, state: dict[str, Any], here: str, language: str) -> Iterator[str]:
-    """Yield what is wrong with a state by itself; `language` is that of its expressions."""
+    """Yield the problems of a state by itself; `language` is the query language of its expressions."""
     if len(name) > LONGEST_NAME:
         yield f"{REFUSED}: the name of a state has at most 80 characters at {here}"
     if "Next" in state and "End" in state:
@@ -59,7 +59,7 @@ def _of_fields(state: dict[str, Any], here: str) -> Iterator[str]:
 
 
 def _of_type(state: dict[str, Any], here: str) -> Iterator[str]:
-    """Yield what a state of its type lacks, and values that its fields cannot have."""
+    """Yield fields that a state of its type lacks, and invalid values of its fields."""
     kind = state["Type"]
     required = {"Task": "Resource", "Parallel": "Branches", "Choice": "Choices"}.get(kind)
     if required and not state.get(required):
@@ -96,7 +96,7 @@ def _of_map(state: dict[str, Any], here: str) -> Iterator[str]:
 
 
 def _outside(fields: dict[str, Any], name: str, limits: tuple[float, float], here: str) -> Iterator[str]:
-    """Yield a number that is not within its limits; what an expression will give is not known yet."""
+    """Yield a number that is outside of its limits; an expression cannot be checked before it runs."""
     value = fields.get(name, limits[0])
     if isinstance(value, str) and value.startswith("{%"):
         return
@@ -147,7 +147,7 @@ def _of_retrier(retrier: dict[str, Any], here: str) -> Iterator[str]:
 
 
 def _of_expressions(state: dict[str, Any], here: str) -> Iterator[str]:
-    """Yield what is wrong with the expressions of a state, and with the names of what it assigns."""
+    """Yield the problems of a state's expressions, and of the names of its variables."""
     has_result = state["Type"] in ("Task", "Map", "Parallel")
     for field, value in state.items():
         if field in NESTED:
@@ -180,7 +180,7 @@ def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _of_text(text: str, known: set[str], here: str) -> Iterator[str]:
-    """Yield what is wrong with a text that may be an expression; `known` are the members of $states."""
+    """Yield the problems of a text that may be an expression; `known` are the members of $states."""
     if not text.startswith("{%"):
         return
     if not text.endswith("%}") or len(text) < len("{%%}"):
@@ -206,7 +206,7 @@ def _of_text(text: str, known: set[str], here: str) -> Iterator[str]:
 
 
 def _references_to_nothing(node: Any) -> Iterator[str]:
-    """Yield what an expression takes from its context, which is empty in Step Functions: all has a name there."""
+    """Yield fields that an expression reads from its context, which is empty in Step Functions."""
     if node is None:
         return
     if isinstance(node, (list, tuple)):

@@ -1,8 +1,8 @@
-"""Security groups as an nftables ruleset: what an emulated machine may send, as EC2 would let it.
+"""Security groups as an nftables ruleset: an emulated machine may send only as EC2 would allow.
 
 EC2 filters at the network interface, outside of the instance. qemu's user network has no such place, so the machine's
-own kernel does it. What may come in is not filtered: nobody can reach an emulated machine, and answers to its own
-connections come in whatever the groups say.
+own kernel does it. Incoming traffic is not filtered: nothing can connect to an emulated machine, and responses to its
+own connections always come in.
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/security-group-connection-tracking.html
 """
 
@@ -11,15 +11,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 EVERYTHING = "-1"
-# A packet that no rule lets through is dropped without an answer, and the kernel says so on the console.
+# A packet without a matching rule is dropped silently, and the kernel logs it on the console.
 DROPPED = "security groups drop: "
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a group lets through: a protocol as EC2 names it, its ports, and the blocks and groups of the other side.
+    """A rule of a group: a protocol as EC2 names it, its ports, and the blocks and groups of the other side.
 
-    A list of prefixes is among them by its id, and lets nothing through here: no template of ours has one.
+    A prefix list is in `others` by its id, and allows nothing here: our templates have none.
     """
 
     protocol: str
@@ -30,7 +30,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Group:
-    """A security group; what it lets in, and what out."""
+    """A security group with its rules for incoming and outgoing traffic."""
 
     id: str
     ingress: tuple[Rule, ...]
@@ -47,7 +47,7 @@ class Interface:
 
 @dataclass(frozen=True)
 class Service:
-    """What a machine may want to reach by TCP: where it is on AWS, and where in the network of the machine."""
+    """A TCP service that a machine may use: its address on AWS, and in the network of the machine."""
 
     interface: Interface
     port: int
@@ -56,7 +56,7 @@ class Service:
 
 
 def lets_through(start: Interface, end: Interface, port: int) -> bool:
-    """Say whether a TCP connection gets out of the groups of its start, and into those of its end.
+    """Return whether a TCP connection may leave the groups of its start and enter those of its end.
 
     The rules of several groups add up (EC2 guide, security group rules).
     """
@@ -78,10 +78,10 @@ def _holds(block: str, address: str) -> bool:
 
 
 def ruleset(machine: Interface, services: Sequence[Service], unfiltered: Iterable[str]) -> str:
-    """Return the file that `nft -f` loads: TCP to the services that the groups let through, and nothing else.
+    """Return the file for `nft -f`: it allows TCP to the services that the groups allow, and nothing else.
 
-    `out` is a word of nft's own before version 1.0, as Debian 11 has it, so the chain has another name.
-    Groups never filter some addresses of EC2's own, as the metadata service and the resolver, nor DHCP: `unfiltered`.
+    `out` is a reserved word of nft before version 1.0, as in Debian 11, so the chain has another name. Groups never
+    filter some addresses of EC2, such as the metadata service and the resolver, nor DHCP: `unfiltered`.
     https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html
     """
     accepted = [

@@ -1,7 +1,7 @@
 """The machine image: Debian's cloud kernel, and one initramfs with systemd, cloud-init, mdadm, XFS and NFS.
 
-Built once for each release of Debian by mmdebstrap (needs root, two minutes), kept in the user's cache, found again by
-what went into it.
+mmdebstrap builds it once for each release of Debian (needs root, two minutes). It is kept in the user's cache, under a
+hash of its inputs.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ PACKAGES = (
 )
 TOOLS = ("qemu-system-x86_64", "mmdebstrap", "apt-get", "dpkg-deb", "depmod", "cpio", "ganesha.nfsd")
 INSTALL = "apt-get install qemu-system-x86 mmdebstrap kmod cpio nfs-ganesha nfs-ganesha-vfs"
-# What a machine needs of the kernel's modules; the whole set would double what is unpacked at each boot.
+# The kernel modules that a machine needs; all of them would double the data to unpack at each boot.
 MODULES = (
     *("drivers/block", "drivers/virtio", "drivers/net", "drivers/md", "drivers/firmware", "drivers/char"),
     *("fs/nfs", "fs/nfs_common", "fs/lockd", "fs/fscache", "fs/netfs", "fs/xfs", "lib", "crypto", "arch/x86/crypto"),
@@ -38,12 +38,12 @@ LOADED = ("virtio_pci", "virtio_net", "virtio_blk", "virtio_rng", "qemu_fw_cfg",
 BUILD_TIMEOUT_S = 600
 # Debian's own mirror, unless this names another: archive.debian.org has the releases that Debian no longer supports.
 MIRROR_VARIABLE = "STORAGE_MATRIX_DEBIAN_MIRROR"
-# Fetched and not installed: installed, it would want to build an initramfs of its own. The name is that of a release.
+# Downloaded but not installed, because an installation would build an initramfs. The name is that of a release.
 FETCH_KERNEL = """cd {folder}
 export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"
 apt-get -qq download "$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/^ *Depends: linux-image-/linux-image-/p')"
 """
-# Nothing of these is needed in a machine that lives for a minute, and each costs a second of emulated boot.
+# A machine that lives for a minute needs none of these, and each costs a second of emulated boot.
 MASKED = (
     *("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer", "fstrim.timer"),
     *("e2scrub_reap.service", "getty.target", "serial-getty@.service", "systemd-timesyncd.service", "ldconfig.service"),
@@ -54,10 +54,10 @@ MASKED = (
     *("modprobe@fuse.service", "modprobe@loop.service", "proc-sys-fs-binfmt_misc.automount", "sysstat.service"),
     *("systemd-journal-catalog-update.service", "systemd-tmpfiles-setup-dev-early.service"),
 )
-# What a signed module ends with, and the header before it, which ends with its length (module_signature.h).
+# The trailer of a signed module, and the header before it, which ends with its length (module_signature.h).
 SIGNATURE_MAGIC, SIGNATURE_HEADER = b"~Module signature appended~\n", struct.Struct(">8xI")
-# A third of what is unpacked at each boot: conversions, and descriptions of hardware that no VM has.
-# ICU stays: Debian 12's fio needs it.
+# A third of the data to unpack at each boot: conversions, and descriptions of hardware that no VM has. ICU stays,
+# because Debian 12's fio needs it.
 SUPERFLUOUS = (
     *("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/i18n", "usr/share/info", "var/lib/apt/lists"),
     *("usr/lib/udev/hwdb.bin", "usr/lib/udev/hwdb.d", "usr/lib/x86_64-linux-gnu/gconv", "usr/lib/python3*/test"),
@@ -66,7 +66,7 @@ SUPERFLUOUS = (
 
 
 class ImageUnavailableError(RuntimeError):
-    """This machine cannot run instances as VMs; the message says why, `advice` what to do about it."""
+    """This machine cannot run instances as VMs; the message has the reason, `advice` the remedy."""
 
     def __init__(self, why: str, advice: str = "") -> None:
         """Keep both; as text they are one."""
@@ -76,14 +76,14 @@ class ImageUnavailableError(RuntimeError):
 
 @dataclass(frozen=True)
 class Image:
-    """The kernel and the initramfs that a machine boots."""
+    """Kernel and initramfs of a machine."""
 
     kernel: Path
     initramfs: Path
 
 
 def image(cache: Path | None = None) -> Image:
-    """Return the image, built if it is not there. Raises ImageUnavailableError with what to install."""
+    """Return the image; build it if it does not exist. Raises ImageUnavailableError with advice."""
     require_tools()
     wanted = _image(cache)
     if not wanted.initramfs.exists():
@@ -100,7 +100,7 @@ def image(cache: Path | None = None) -> Image:
 
 
 def is_built() -> bool:
-    """Return whether the image is there, so that the first machine need not wait for it."""
+    """Return whether the image exists, so that the first machine need not wait for it."""
     return _image(None).initramfs.exists()
 
 
@@ -116,7 +116,7 @@ def require_tools() -> None:
 
 
 def suite() -> str:
-    """Return the release of Debian that machines run; raise ImageUnavailableError where it is none of ours."""
+    """Return the release of Debian for machines; raises ImageUnavailableError if it is not supported."""
     chosen = os.environ.get(SUITE_VARIABLE) or DEFAULT_SUITE
     if chosen not in SUITES:
         raise ImageUnavailableError(
@@ -126,10 +126,10 @@ def suite() -> str:
 
 
 def bootstrap(release: str, packages: Iterable[str], root: Path, *options: str) -> None:
-    """Make a minimal Debian with these packages in a folder, by this machine's settings of apt (proxies, certificates).
+    """Make a minimal Debian with these packages in a folder, with this machine's apt settings (proxies, certificates).
 
-    mmdebstrap mounts /proc, /sys and /dev below the folder. If it is killed these mounts must not stay, or removing
-    the folder would remove what is in them. In a mount namespace of its own they end with it.
+    mmdebstrap mounts /proc, /sys and /dev below the folder. If it is killed these mounts must not stay, because
+    removing the folder would remove their content. In a separate mount namespace they end with the process.
     """
     settings = root.with_name("apt.conf")
     settings.write_text(_run(["apt-config", "dump", "Acquire"]))
@@ -210,7 +210,7 @@ def _ease(module: Path) -> None:
 
 
 def _configure(root: Path) -> None:
-    """A network by DHCP, cloud-init with EC2's metadata and nothing but user data, and our own preparation."""
+    """Configure DHCP, cloud-init with EC2's metadata and only user data, and our own preparation."""
     prepare = root / "usr/local/sbin/storage-matrix-vm"
     prepare.write_bytes(_prepare_script())
     prepare.chmod(0o755)
@@ -231,7 +231,7 @@ def _configure(root: Path) -> None:
     )
     trigger = units / "systemd-udev-trigger.service.d/vm.conf"
     trigger.parent.mkdir()
-    # Of all devices only disks and the network card have anything to be told by udev.
+    # udev needs to process only disks and the network card.
     wanted = "--action=add --subsystem-match=block --subsystem-match=net"
     trigger.write_text(f"[Service]\nExecStart=\nExecStart=-udevadm trigger {wanted}\n")
     for unit in MASKED:

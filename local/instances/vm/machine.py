@@ -1,8 +1,8 @@
 """The command line of qemu that runs an instance as a machine.
 
-Emulated, not virtualised: /dev/kvm is missing or fails on the machines this is for, so figures measured inside say
-nothing about any hardware. A guest reaches the host's loopback at HOST, the metadata service at its usual address, and
-each file system at an address of its own.
+Emulated, not virtualised: /dev/kvm is missing or fails on the machines that need this, so figures measured inside are
+not those of any hardware. A guest reaches the host's loopback at HOST, the metadata service at its usual address, and
+each file system at its own address.
 """
 
 import shutil
@@ -15,19 +15,19 @@ from local.instances.vm.image import Image
 
 NETWORK, HOST, RESOLVER, GUEST = "169.254.169.0/24", "169.254.169.2", "169.254.169.3", "169.254.169.15"
 METADATA = "169.254.169.254"
-# EC2's clock; nothing answers there.
+# EC2's time service; not emulated.
 CLOCK = "169.254.169.123"
-# The APIs of AWS, that this machine plays: somewhere in the internet, from where no network is announced (RFC 5737).
+# The AWS APIs, which this machine emulates: an address that is reserved and never routed (RFC 5737).
 APIS, HTTPS_PORT = groups.Interface("203.0.113.1", None), 443
 MAC = "52:54:00:12:34:56"
 NFS_PORT, HTTP_PORT = 2049, 80
 MEMORY_MIB = 1280
-# Without AVX, which the C library would use where it exists: emulated, that makes everything a fifth slower.
+# No AVX: the C library would use it, and emulated AVX makes everything a fifth slower.
 CPU = "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt"
-# The first address of file systems: above qemu's own, below those that its DHCP lends.
+# The first address of file systems: above qemu's own, below its DHCP range.
 FIRST_FILE_SYSTEM = 32
 PIPE = Path(__file__).with_name("pipe.py")
-# The firmware must say that this is EC2: cloud-init looks at nothing else.
+# The firmware must identify the machine as EC2, because cloud-init checks nothing else.
 FIRMWARE = ("-smbios", "type=0,vendor=Amazon EC2", "-smbios", "type=1,manufacturer=Amazon EC2,uuid={0},serial={0}")
 
 
@@ -71,7 +71,7 @@ def command(
     rules.write_text(groups.ruleset(interface, services, (RESOLVER, METADATA, CLOCK)))
     forwards = [(METADATA, HTTP_PORT, f"{metadata_port} secret")]
     forwards += [(address, NFS_PORT, str(file_system.port)) for file_system, address in addresses.items()]
-    # EC2's UUIDs begin with ec2; the rest is the instance's id.
+    # EC2's UUIDs begin with ec2; the rest is made from the instance's id.
     uuid = f"ec2{instance_id.removeprefix('i-'):0<29}"[:32]
     uuid = "-".join((uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:]))
     # NFS clients of the same host name are one client to the server, and would take each other's state.

@@ -1,4 +1,4 @@
-"""From what EC2 knows of an instance to the machine: its volumes, its security groups, and those of file systems."""
+"""Derive a machine from EC2's data of an instance: its volumes, its security groups, and those of file systems."""
 
 import ipaddress
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ ROOT_DEVICES = ("/dev/xvda", "/dev/sda1")
 
 
 class Machines:
-    """Makes the command lines of all VMs of a cloud, and serves their file systems."""
+    """Makes the command lines of all VMs of a local cloud, and serves their file systems."""
 
     def __init__(self, aws_port: int, file_systems: Path, logs: Path) -> None:
         self._aws_port = aws_port
@@ -26,7 +26,7 @@ class Machines:
         self._image = image()
 
     def command(self, instance: Any, metadata_port: int, folder: Path) -> list[str]:
-        """Return what runs an instance as a VM; its volumes are sparse files in `folder`."""
+        """Return the command that runs an instance as a VM; its volumes are sparse files in `folder`."""
         self._servers.end_removed()
         return machine.command(
             self._image,
@@ -56,7 +56,7 @@ Export = tuple[str, str, str, groups.Interface]
 
 
 def _efs(instance: Any) -> Iterator[Export]:
-    """Yield name, id, exported path and mount target: that of the instance's zone, if there is one."""
+    """Yield name, id, exported path and mount target: the one in the instance's zone, if there is one."""
     region, zone = instance.region_name, instance.placement.zone
     for efs_id, file_system in list(efs_backends[instance.owner_id][region].file_systems_by_id.items()):
         targets = {target.availability_zone_name: target for target in list(file_system.iter_mount_targets())}
@@ -75,10 +75,10 @@ def _fsx(instance: Any) -> Iterator[Export]:
 
 
 def fsx_interface(file_system: Any, ec2: Any) -> groups.Interface:
-    """Return where a file system of FSx is reached; moto gives it no address.
+    """Return the interface of an FSx file system; moto gives it no address.
 
-    That of a Multi-AZ one floats: it is of the VPC's block, or of another that was asked for, and of no interface (FSx
-    API, EndpointIpAddressRange).
+    The address of a Multi-AZ file system is floating: it is in the VPC's block or in a requested one, and belongs to no
+    interface (FSx API, EndpointIpAddressRange).
     """
     subnet = ec2.get_subnet(file_system.subnet_ids[0])
     zfs = file_system.open_zfs_configuration or {}
@@ -112,7 +112,7 @@ def _rule(rule: Any) -> groups.Rule:
 
 
 def _volumes(instance: Any, folder: Path) -> list[machine.Volume]:
-    """Return all volumes but the root volume, in place of which the image is booted."""
+    """Return all volumes except the root volume, because the image is booted in its place."""
     volumes = []
     for device, attached in instance.block_device_mapping.items():
         if device in ROOT_DEVICES:

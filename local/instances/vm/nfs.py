@@ -38,7 +38,7 @@ class NfsServers:
             return self._servers[path][1]
 
     def end_removed(self) -> None:
-        """End the servers whose file system is gone."""
+        """End the servers of deleted file systems."""
         with self._lock:
             for path in [path for path in self._servers if not path.exists()]:
                 self._end(path)

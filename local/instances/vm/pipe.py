@@ -1,7 +1,7 @@
 """Join standard input and output to a TCP port of this machine: qemu runs one for each connection of a guest.
 
-`pipe.py PORT secret` first sends the secret from the environment, which other users of the machine cannot read: the
-metadata service asks for it, and the guest knows nothing of it.
+`pipe.py PORT secret` first sends the secret from its environment, which other users of the machine cannot read. The
+metadata service requires it, and the guest does not have it.
 """
 
 import os
