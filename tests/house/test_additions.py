@@ -14,7 +14,6 @@ from matrix.input.workloads import Workload
 from storages.clouds import FILE_SYSTEMS, OF_INSTANCES
 from storages.contracts.cloud import FileSystem
 from storages.contracts.model import Storage, StorageModel
-from storages.metrics import METRICS
 from storages.models import MODELS
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +67,7 @@ MAY_NAME_A_STORAGE = {
     "local/roles/signatures.py": "a service that signs requests",
     "local/validation/requests.py": "how botocore calls services that sign requests otherwise",
 }
-REGISTRIES = {f"functions/storages/{name}.py" for name in ("models", "metrics", "clouds")}
+REGISTRIES = {f"functions/storages/{name}.py" for name in ("models", "clouds")}
 
 
 def _own_types(path: str) -> set[str]:
@@ -108,7 +107,6 @@ def test_no_module_names_a_storage_that_is_not_its_own():
 
 def test_each_registry_has_every_type():
     registries = {
-        "functions/storages/metrics.py": (METRICS, MODELS),
         "functions/storages/clouds.py": ({*FILE_SYSTEMS, *OF_INSTANCES}, MODELS),
         "agent/workloads/__init__.py": (AGENTS_WORKLOADS, WORKLOADS),
     }
