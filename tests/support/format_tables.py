@@ -204,7 +204,8 @@ def matrices_table(folder: Path = ROOT / "events") -> str:
 def _matrix_row(path: Path) -> str:
     matrix = json.loads(path.read_text(encoding="utf-8"))
     kinds = ([each["type"] for each in matrix[axis]] for axis in ("storage", "workload"))
-    counts = [str(each["count"]) for each in matrix["fleet"]]
+    swept = [each["count"] if isinstance(each["count"], list) else [each["count"]] for each in matrix["fleet"]]
+    counts = [str(count) for counts in swept for count in counts]
     return f"| `{path.name}` | {' | '.join(', '.join(dict.fromkeys(each)) for each in (*kinds, counts))} |\n"
 
 

@@ -91,14 +91,14 @@ def test_a_matrix_for_this_machine_of_which_nobody_has_written_is_in_the_table_b
     document = {
         "storage": [{"type": "efs"}, {"type": "ebs"}, {"type": "efs"}],
         "workload": [{"type": "touch"}],
-        "fleet": [{"count": 1}, {"count": 4}],
+        "fleet": [{"count": [1, 2]}, {"count": 4}],
     }
     for name in ("local-new.json", "local-demo.json"):
         (tmp_path / name).write_text(json.dumps(document))
 
     table = format_tables.matrices_table(tmp_path)
 
-    assert "| `local-new.json` | efs, ebs | touch | 1, 4 |" in table
+    assert "| `local-new.json` | efs, ebs | touch | 1, 2, 4 |" in table
     assert "local-demo" not in table
 
 
