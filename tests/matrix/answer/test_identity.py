@@ -1,9 +1,11 @@
 """What makes a point the same as another: every field of every workload is in its key, or there is a reason."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 from support.matrices import BUILD, COMMAND, DD, EXPORT, FIO, METADATA, OBJECTS, READ, THROUGHPUT, TPS, TRANSFER, YOCTO
 
 from matrix.input.workloads import MODELS, same_point
@@ -18,7 +20,17 @@ WHOLE = [
     COMMAND | {"metrics": {"tps": TPS}, "primaryMetric": "tps", "objectSize": "8KiB"},
 ]  # fmt: skip
 FILE = Path(__file__).name
-BASES = {base["type"]: base for base in WHOLE}
+PAGES = Path(__file__).parents[3] / "docs/workloads"
+
+
+def of_page(kind):
+    """The first workload of the example with which the page of a type begins."""
+    example = re.search(r"```json\n(.*?)```", (PAGES / f"{kind}.md").read_text(encoding="utf-8"), re.DOTALL)[1]
+    return json.loads("{" + example + "}")["workload"][0]
+
+
+# A type of which nothing is written here is tried as the example of its page has it.
+BASES = {kind: of_page(kind) for kind in MODELS} | {base["type"]: base for base in WHOLE}
 # Another value for each field; SPECIAL has those of fields that differ by workload.
 OTHERS = {
     "access": "sequential", "atMostSeconds": 20, "blockSize": "2MiB", "build": "make all", "buildDirectory": "local",
@@ -68,14 +80,19 @@ FIELDS = [(kind, field.alias or name) for kind, model in MODELS.items() for name
 
 @pytest.mark.parametrize(("kind", "field"), [each for each in FIELDS if each[1] != "type"])
 def test_a_field_that_changes_what_is_measured_is_in_the_key(kind, field):
-    assert kind in BASES, f"write a whole document of the workload {kind} into WHOLE of tests/matrix/answer/{FILE}"
     base = BASES[kind]
     assert (kind, field) in SPECIAL or field in OTHERS, (
         f"write another value of {field} of {kind} into OTHERS or SPECIAL of tests/matrix/answer/{FILE}"
     )
     changed = base | {field: SPECIAL.get((kind, field), OTHERS.get(field))}
+    another = f"write another value of {field} that {kind} takes into SPECIAL of tests/matrix/answer/{FILE}"
+    assert changed[field] != base.get(field), another
+    try:
+        changed_keys = keys(changed)
+    except ValidationError:
+        pytest.fail(another)
 
-    is_apart = not keys(base) & keys(changed)
+    is_apart = not keys(base) & changed_keys
 
     assert is_apart == (field not in NOT_IN_KEY or (kind, field) in IN_KEY_OF)
 
