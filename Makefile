@@ -151,7 +151,7 @@ SEED ?= 1
 mutants: $(VENV)/.dev  ## Change code about money and verdicts in small ways, see which tests notice, and write docs/records/mutants.md (SAMPLE=50 SEED=1)
 	@$(BIN)/python -u tools/mutants.py --sample $(SAMPLE) --seed $(SEED) --write $(PARTS_OF_CODE)
 
-privilege: $(VENV)/.dev  ## Write the tables of docs/privilege.md: who may do what, from the template and AWS's reference
+privilege: $(VENV)/.dev  ## Write docs/privilege.md (who may do what) and the boundary of docs/company.md, from the template and AWS's reference
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.privilege_table
 
 calls: $(VENV)/.dev  ## Write the calls that `matrix verify` asks AWS about, from runs on the local cloud (3 minutes)
