@@ -22,22 +22,11 @@ if TYPE_CHECKING:
 
 def import_fio(
     files: Annotated[list[Path], typer.Argument(metavar="FILES…", help="JSON files that fio wrote.")],
-    as_: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="Keep them as a run of this name, or add a cell to it.")
-    ] = None,
-    storage: Annotated[
-        str | None,
-        typer.Option(
-            "--storage", metavar="JSON", help="What they measured: as a matrix writes it, or in words. Unknown without."
-        ),
-    ] = None,
-    instance_type: Annotated[
-        str | None, typer.Option("--instance-type", metavar="TYPE", help="Where fio ran. Unknown without.")
-    ] = None,
-    several: Annotated[
-        Several, typer.Option("--files-are", help="What several files with the same job are.")
-    ] = Several.REPETITIONS,
-    format_: Annotated[Format, typer.Option("--format", help="How to write them.")] = Format.TABLE,
+    as_: imported_files.As = None,
+    storage: imported_files.OfStorage = None,
+    instance_type: imported_files.OfInstanceType = None,
+    several: imported_files.FilesAre = Several.REPETITIONS,
+    format_: imported_files.WrittenAs = Format.TABLE,
     as_json: options.AsJson = False,
 ) -> None:
     """Show what fio's JSON files say, or keep them as a run.

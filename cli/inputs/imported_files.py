@@ -3,7 +3,9 @@
 import json
 from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
 
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
@@ -33,6 +35,23 @@ class Several(StrEnum):
 
     REPETITIONS = "repetitions"
     HOSTS = "hosts"
+
+
+# Options of all commands that import.
+As = Annotated[
+    str | None, typer.Option("--as", metavar="NAME", help="Keep them as a run of this name, or add a cell to it.")
+]
+OfStorage = Annotated[
+    str | None,
+    typer.Option(
+        "--storage", metavar="JSON", help="What they measured: as a matrix writes it, or in words. Unknown without."
+    ),
+]
+OfInstanceType = Annotated[
+    str | None, typer.Option("--instance-type", metavar="TYPE", help="Where the tool ran. Unknown without.")
+]
+FilesAre = Annotated[Several, typer.Option("--files-are", help="What several files with the same job or phase are.")]
+WrittenAs = Annotated[Format, typer.Option("--format", help="How to write them.")]
 
 
 def refuse_what_is_of_a_run(storage: str | None, instance_type: str | None) -> None:
