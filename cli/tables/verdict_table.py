@@ -4,6 +4,7 @@ import io
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -15,12 +16,15 @@ from cli.messages import terminal
 from cli.tables import result_tables
 from cli.tables.text_table import TextTable
 from matrix.input.storage_names import brief_names
+from matrix.tables.best_table import BOTTLENECK, INTERVAL, best_table, largest
+from matrix.tables.ranking_table import BRIEF, ranking_table
+from matrix.tables.table import RunTable, TableRow
 from matrix.terms.documents.summary import Candidate, Decision, SummaryDocument
 from matrix.terms.sentences import left_behind_lines
 from matrix.terms.verdicts import judged
-from matrix.text import rankings
 from matrix.text.endings import failed_words, state_words
 from matrix.text.headlines import busy_machine_words, caveats, headline
+from matrix.text.rankings import Name
 
 MOST_LINES = 12
 # With the state, the answer, the heads of the table and what to do next these are twelve lines where none is broken.
@@ -29,7 +33,7 @@ MOST_ROWS_NARROW, MOST_CAVEATS_NARROW = 4, 1
 # From so many columns on there is room for intervals and bottlenecks beside many comparisons.
 WIDE = 100
 IN_BRACKETS = re.compile(r" \([^)]*\)")
-LEFT_OUT_NARROW = ("Interval", "Bottleneck")
+LEFT_OUT_NARROW = (INTERVAL, BOTTLENECK)
 CODES = re.compile("\x1b\\[[0-9;]*m")
 
 
@@ -128,7 +132,7 @@ def _show_ranking(
     console: Console,
     summary: SummaryDocument,
     decision: Decision,
-    name: rankings.Name,
+    name: Name,
     layout: Layout,
     *,
     is_wide: bool,
@@ -137,25 +141,30 @@ def _show_ranking(
     if not questions:
         return
     if len(questions) == 1:
-        whole = rankings.ranking(summary, decision, questions[0], name)
-        console.print(_drawn(whole._replace(rows=whole.rows[: layout.rows])))
+        whole = ranking_table(summary, decision, questions[0], name, BRIEF)
+        console.print(_drawn(replace(whole, rows=whole.rows[: layout.rows])))
     else:
-        some = rankings.largest(questions, layout.rows)
-        table = rankings.best_of_each(summary, decision, some, name, of=len(questions))
+        some = largest(questions, layout.rows)
+        table = best_table(summary, decision, some, name, of=len(questions))
         if not is_wide:  # no room for what tells two storages of a kind apart
-            table = table._replace(rows=[[*row[:-1], IN_BRACKETS.sub("", row[-1])] for row in table.rows])
-        without = () if layout.has_intervals else LEFT_OUT_NARROW
-        console.print(_drawn(table, without=without, gap=2 if is_wide else 1))
+            table = replace(table, rows=[_without_brackets(row) for row in table.rows])
+        if not layout.has_intervals:
+            table = table.only(*(column.head for column in table.columns if column.head not in LEFT_OUT_NARROW))
+        console.print(_drawn(table, gap=2 if is_wide else 1))
 
 
-def _drawn(table: rankings.Table, *, without: Sequence[str] = (), gap: int = 2) -> TextTable:
+def _without_brackets(row: TableRow) -> TableRow:
+    *others, last = row.cells
+    return replace(row, cells=[*others, replace(last, text=IN_BRACKETS.sub("", last.text))])
+
+
+def _drawn(table: RunTable, *, gap: int = 2) -> TextTable:
     drawn = TextTable(gap=gap)
-    kept = [at for at, head in enumerate(table.heads) if head not in without]
-    for at in kept:
-        if table.are_figures[at]:
-            drawn.add_figures(table.heads[at])
+    for column in table.columns:
+        if column.is_figure:
+            drawn.add_figures(column.head)
         else:
-            drawn.add_column(table.heads[at])
-    for row in table.rows:
-        drawn.add_row(*(Text(row[at]) for at in kept))
+            drawn.add_column(column.head)
+    for texts in table.texts():
+        drawn.add_row(*map(Text, texts))
     return drawn

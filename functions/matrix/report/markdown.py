@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from matrix.input.storage_names import cell_names
 from matrix.report.markdown_table import markdown_table
 from matrix.run import receipt_text
+from matrix.tables.best_table import best_table, largest
 from matrix.tables.bottleneck_table import BOTTLENECK, CELL, EVIDENCE, NEXT, OTHERS, bottleneck_table
 from matrix.tables.directories_table import directories_table
 from matrix.tables.earlier_runs import earlier_runs_table
@@ -12,13 +13,13 @@ from matrix.tables.failed_table import WHY, failed_table
 from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.layers_table import far_layers_table
 from matrix.tables.percentiles import Medium, percentile_tables
+from matrix.tables.ranking_table import BRIEF, ranking_table
 from matrix.terms.documents.summary import Candidate, SummaryDocument
 from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, instant
-from matrix.terms.markdown_text import inline, table_line
+from matrix.terms.markdown_text import inline
 from matrix.terms.measured import judged_metrics
 from matrix.terms.names import reading_order
 from matrix.terms.verdicts import judged
-from matrix.text import rankings
 from matrix.text.bottlenecks import TITLE as BOTTLENECKS
 from matrix.text.decisions import sale_note
 from matrix.text.headlines import doubts, headline
@@ -78,15 +79,13 @@ def _answer(summary: SummaryDocument) -> Iterator[str]:
     yield from ("", f"**{inline(headline(decision, name))}**")
     questions = [question for question in decision["questions"] if judged(question)]
     if questions:
-        some = rankings.largest(questions, MOST_COMPARISONS)
+        some = largest(questions, MOST_COMPARISONS)
         table = (
-            rankings.ranking(summary, decision, questions[0], name)
+            ranking_table(summary, decision, questions[0], name, BRIEF)
             if len(questions) == 1
-            else rankings.best_of_each(summary, decision, some, name, of=len(questions))
+            else best_table(summary, decision, some, name, of=len(questions))
         )
-        rules = ["---:" if is_figure else "---" for is_figure in table.are_figures]
-        yield ""
-        yield from (table_line(line) for line in (table.heads, rules, *([*map(inline, row)] for row in table.rows)))
+        yield from ("", *markdown_table(table))
     if lines := doubts(summary, decision, name, MOST_DOUBTS):
         yield ""
         yield from (f"- {inline(line)}" for line in lines)

@@ -15,7 +15,7 @@ from matrix.terms.documents.summary import Candidate, Decision, Question, Summar
 from matrix.terms.figures import quantity
 from matrix.terms.measured import Measured, judged_metrics
 from matrix.terms.names import fleet_label, placement_words, reading_order
-from matrix.terms.verdicts import taken
+from matrix.terms.verdicts import is_taken
 
 # What a summary leaves out of a point, or has without its bins.
 GROWING = ("samples", "latency", "rates", "over_time")
@@ -127,7 +127,7 @@ class View:
 
     def takes(self, question: Question, candidate: Candidate) -> bool:
         """Whether a storage is the one to take in a comparison; in a run that recommends nothing none is."""
-        return bool(self.decision.get("is_recommendation", True)) and candidate["cell"] == taken(question)
+        return is_taken(candidate, question, self.decision)
 
     @cached_property
     def only_workload(self) -> str:

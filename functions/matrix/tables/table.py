@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from matrix.terms.documents.summary import Candidate
 from matrix.terms.figures import ABSENT, BOUNDS, number
 from matrix.terms.measured import Measured
 
@@ -52,6 +53,8 @@ class TableRow:
 
     cells: Sequence[TableCell]
     about: Measured | None = None
+    candidate: Candidate | None = None
+    """The storage of a comparison that it ranks."""
 
 
 @dataclass(frozen=True)

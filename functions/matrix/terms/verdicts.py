@@ -43,6 +43,11 @@ def taken(question: Question) -> str | None:
     return question["recommended"] or (None if expected_ahead(question) else question.get("as_good"))
 
 
+def is_taken(candidate: Candidate, question: Question, decision: Decision) -> bool:
+    """Whether a storage is the one to take in a comparison; in a run that recommends nothing none is."""
+    return bool(decision.get("is_recommendation", True)) and candidate["cell"] == taken(question)
+
+
 def best_of(question: Question) -> Candidate | None:
     """Return the recommended candidate, else the cheapest that meets the objective, else the best value.
 

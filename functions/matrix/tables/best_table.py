@@ -1,0 +1,103 @@
+"""The table of several comparisons: the best storage of each, and how far the next one is behind."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from matrix.tables.ranking_table import figure_column
+from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
+from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
+from matrix.terms.figures import ABSENT, bounded_cost_words, quantity
+from matrix.terms.verdicts import judged, ranked_of, winner
+from matrix.text.rankings import (
+    Name,
+    bottleneck_of,
+    cost_unit,
+    interval_of,
+    is_provisional,
+    level_words,
+    mark,
+    parts,
+    ratio_words,
+    short_name,
+    unclear,
+)
+
+INTERVAL, BOTTLENECK = "Interval", "Bottleneck"
+# Places of figure, interval and cost.
+FIGURES = (2, 3, 4)
+
+
+def best_table(
+    summary: SummaryDocument, decision: Decision, questions: Sequence[Question], name: Name, *, of: int | None = None
+) -> RunTable:
+    """Name the winner of each comparison, and how far the next one is behind.
+
+    What all comparisons have in common stands in the head; `of` is how many there are, if these are but some.
+    """
+    named = [parts(question) for question in questions]
+    shared = [part for part, *others in zip(*named, strict=True) if all(other == part for other in others)]
+    some = f" ({len(questions)} of {of})" if of and len(questions) < of else ""
+    best_words = "Cheapest that meets it" if decision["objective"] else (
+        "Best value" if decision["is_recommendation"] else "Fastest"
+    )  # fmt: skip
+    heads = (f"{_joined(shared) or 'Comparison'}{some}", best_words, "Figure", INTERVAL,
+             _cost_head(questions, decision), BOTTLENECK, "Other (× as slow)")  # fmt: skip
+    columns = [TableColumn(head, is_figure=at in FIGURES, is_fixed=at == 0) for at, head in enumerate(heads)]
+    rows = []
+    for question in questions:
+        where = _joined(part for part in parts(question) if part not in shared) or question["fleet"]
+        best = winner(question, decision)
+        texts = _best(summary, decision, question, best, name) if best else ("none", *[ABSENT] * 4, "")
+        rows.append(TableRow([TableCell(text) for text in (where, *texts)]))
+    return RunTable("The best of each comparison", columns, rows).without_empty()
+
+
+def _best(
+    summary: SummaryDocument, decision: Decision, question: Question, best: Candidate, name: Name
+) -> tuple[str, ...]:
+    called, cost = name(best), best["cost"] if decision["is_recommendation"] else None
+    return (
+        f"({called})" if is_provisional(question, decision) else f"{mark(best, question, decision)}{called}",
+        f"{level_words(question)} {quantity(ranked_of(best)['value'], question['unit'])}",
+        interval_of(best, figure_column(question)),
+        bounded_cost_words(cost) if cost else ABSENT,
+        bottleneck_of(summary, best),
+        _next(question, best, name),
+    )
+
+
+def largest(questions: Sequence[Question], most: int) -> list[Question]:
+    """Return as many comparisons as have room: of each kind of work first the one with the most instances."""
+    kinds: Counter[tuple[str, str]] = Counter()
+    turns: dict[int, int] = {}  # by place: how many of its kind come before it
+    for place in sorted(range(len(questions)), key=lambda place: -questions[place]["instances"]):
+        kind = questions[place]["workload"], questions[place]["label"]
+        turns[place] = kinds[kind]
+        kinds[kind] += 1
+    chosen = sorted(turns, key=lambda place: turns[place])[:most]
+    return [questions[place] for place in sorted(chosen)]
+
+
+def _cost_head(questions: Sequence[Question], decision: Decision) -> str:
+    """Say what costs are of where all comparisons have the same: `$/build`."""
+    units = {unit for question in questions if (unit := cost_unit(question, decision))}
+    return f"$/{units.pop()}" if len(units) == 1 else "Cost"
+
+
+def _next(question: Question, best: Candidate, name: Name) -> str:
+    """Write how many times as slow the next storage is as the best: `EFS ×1.72`, `EFS ×1.03 n.s.`.
+
+    Below 1 it is faster, and the best is the cheaper one.
+    """
+    others = [each for each in judged(question) if each is not best]
+    if not others:
+        return "nothing to compare"
+    other = others[0]
+    mine, theirs = ranked_of(best)["value"], ranked_of(other)["value"]
+    top, bottom = (mine, theirs) if question["higher_is_better"] else (theirs, mine)
+    ratio = f" ×{ratio_words(top / bottom)}" if top > 0 and bottom > 0 else ""
+    return f"{short_name(other, judged(question), name)}{ratio}{unclear(other) or unclear(best)}"
+
+
+def _joined(words: Iterable[str]) -> str:
+    return ", ".join(filter(None, words))

@@ -1,0 +1,145 @@
+"""The table of one comparison: its storages, the best first, with what each costs and what limits it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum, auto
+
+from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
+from matrix.terms.documents.summary import Candidate, Decision, PointCost, Question, SummaryDocument
+from matrix.terms.figures import ABSENT, Column, bounded_cost_words, interval_words
+from matrix.terms.metrics import metric_title
+from matrix.terms.verdicts import judged, ranked_of
+from matrix.text.rankings import (
+    Name,
+    bottleneck_of,
+    comparison_words,
+    cost_unit,
+    interval_of,
+    level_words,
+    mark,
+    unclear,
+)
+from matrix.text.risks import risks_words
+from matrix.text.verdicts import verdict_words
+
+# Over so many builds on each instance the filling of a cache is spread in a column of its own.
+SPREAD = 10
+
+
+class Part(Enum):
+    """What a ranking says of a storage: a column of its table."""
+
+    STORAGE = auto()
+    FIGURE = auto()
+    """The percentile that ranks it."""
+    INTERVAL = auto()
+    COST = auto()
+    FIRST_COST = auto()
+    """The cost with that of filling a cache, which is used once."""
+    SPREAD_COST = auto()
+    """The cost with that of filling a cache, which is used `SPREAD` times."""
+    VERDICT = auto()
+    BOTTLENECK = auto()
+    RISKS = auto()
+
+
+# The terminal and Markdown, the bars of the page, and all that is known.
+BRIEF = (Part.STORAGE, Part.FIGURE, Part.INTERVAL, Part.COST, Part.BOTTLENECK)
+BARS = (*BRIEF[:-1], Part.FIRST_COST, Part.BOTTLENECK)
+WHOLE = tuple(Part)
+
+
+def ranking_table(
+    summary: SummaryDocument, decision: Decision, question: Question, name: Name, parts: Sequence[Part]
+) -> RunTable:
+    """Return a row for each ranked storage, the best first, with these parts; without those that no storage has.
+
+    What is left out of the ranking has a row only where its verdict says why. `name` names a storage.
+    """
+    ranked = _with_left_out(question) if Part.VERDICT in parts else judged(question)
+    columns = _columns(question, decision, ranked)
+    written = _cells(summary, question, decision, name, has_verdict=Part.VERDICT in parts)
+    rows = [TableRow([written[part](each) for part in parts], candidate=each) for each in ranked]
+    title = f"{comparison_words(question)}: {metric_title(question['metric'], question['workload'])}"
+    return RunTable(title, [columns[part] for part in parts], rows).without_empty()
+
+
+def figure_column(question: Question) -> Column:
+    """Return how all outputs write the figures of a comparison, those that are left out of its ranking too."""
+    return Column.of([ranked_of(each)["value"] for each in _with_left_out(question)], question["unit"])
+
+
+def _with_left_out(question: Question) -> list[Candidate]:
+    """Return the candidates that have a figure, the best first, whether they are ranked or left out."""
+    known = [each for each in question["candidates"] if each.get("ranked")]
+    return sorted(known, key=lambda each: ranked_of(each)["value"], reverse=question["higher_is_better"])
+
+
+def _columns(question: Question, decision: Decision, ranked: Sequence[Candidate]) -> Mapping[Part, TableColumn]:
+    column, level = figure_column(question), level_words(question)
+    exact = f"{question['metric']} {level} ({question['unit']})"
+    return {
+        Part.STORAGE: TableColumn("Storage"),
+        Part.FIGURE: TableColumn(column.head(level), exact=exact, is_figure=True),
+        Part.INTERVAL: TableColumn(column.head(interval_words(ranked)), is_figure=True),
+        Part.COST: TableColumn(f"USD per {cost_unit(question, decision)}", is_figure=True),
+        Part.FIRST_COST: TableColumn("With cache fill", is_figure=True),
+        Part.SPREAD_COST: TableColumn(f"Fill over {SPREAD} builds", is_figure=True),
+        Part.VERDICT: TableColumn("Verdict"),
+        Part.BOTTLENECK: TableColumn("Bottleneck"),
+        Part.RISKS: TableColumn("Risks"),
+    }
+
+
+def _cells(
+    summary: SummaryDocument, question: Question, decision: Decision, name: Name, *, has_verdict: bool
+) -> Mapping[Part, Callable[[Candidate], TableCell]]:
+    """Return what writes each part of a storage."""
+    column, is_priced, is_alone = (
+        figure_column(question),
+        bool(cost_unit(question, decision)),
+        len(judged(question)) == 1,
+    )
+
+    def storage(each: Candidate) -> TableCell:
+        return TableCell(f"{mark(each, question, decision)}{name(each)}")
+
+    def figure(each: Candidate) -> TableCell:
+        value = ranked_of(each)["value"]
+        # A verdict says it in words.
+        return TableCell(f"{column.write(value)}{'' if has_verdict else unclear(each)}", value)
+
+    def cost(times: int | None) -> Callable[[Candidate], TableCell]:
+        return lambda each: _cost_cell(each["cost"] if is_priced else None, times=times)
+
+    def verdict(each: Candidate) -> TableCell:
+        front = "; nothing is both cheaper and faster" if each["on_front"] and is_priced else ""
+        return TableCell(f"{verdict_words(each, is_alone=is_alone)}{front}")
+
+    return {
+        Part.STORAGE: storage,
+        Part.FIGURE: figure,
+        Part.INTERVAL: lambda each: TableCell(interval_of(each, column)),
+        Part.COST: cost(None),
+        Part.FIRST_COST: cost(1),
+        Part.SPREAD_COST: cost(SPREAD),
+        Part.VERDICT: verdict,
+        Part.BOTTLENECK: lambda each: TableCell(bottleneck_of(summary, each)),
+        Part.RISKS: lambda each: TableCell(risks_words(each["risks"], question["unit"]) or ABSENT),
+    }
+
+
+def _cost_cell(cost: PointCost | None, *, times: int | None) -> TableCell:
+    """Write a cost in dollars; with `times` with its share of filling a cache for so many builds on each instance.
+
+    A dash where the cost is not known, or no cache was filled.
+    """
+    if cost is None:
+        return TableCell(ABSENT)
+    assumed = ""
+    if times is not None:
+        filling = cost.get("filling")
+        if not filling:
+            return TableCell(ABSENT)
+        cost = {**cost, "usd": cost["usd"] + filling["usd"] / (filling["builds"] * times)}
+        assumed = " assumed" if filling.get("is_assumed") else ""
+    return TableCell(f"{bounded_cost_words(cost).replace('$', '')}{assumed}", cost["usd"])

@@ -1,0 +1,93 @@
+"""The table of one comparison, which terminal, Markdown and page draw."""
+
+import pytest
+from support.runs_for_reports import build_run
+
+from matrix.answer.decision import decide
+from matrix.report.markdown import to_markdown
+from matrix.report.page import render
+from matrix.tables.ranking_table import BARS, BRIEF, WHOLE, Part, ranking_table
+
+FILLING = {"seconds": 100.0, "instances": 2, "builds": 4, "usd": 4.0, "basis": "a plan"}
+
+
+def compared(seconds, **changes):
+    """A run of one comparison of two storages, each `seconds` for a build; and that comparison."""
+    summary, results, _ = build_run({kind: {4: took} for kind, took in seconds.items()}, **changes)
+    summary["decision"] = decide(summary, results=results)
+    [question] = summary["decision"]["questions"]
+    return summary, question
+
+
+def ranked(summary, question, parts):
+    return ranking_table(summary, summary["decision"], question, lambda each: each["storage"], parts)
+
+
+def leave_out(candidate):
+    candidate |= {"lost": {"code": "left-out", "reason": "its disk was full"}, "verdict": {"code": "lost"}}
+
+
+def heads(table):
+    return [column.head for column in table.columns]
+
+
+@pytest.mark.parametrize("parts", [BRIEF, BARS, WHOLE])
+def test_a_storage_has_the_same_figure_cost_and_bottleneck_wherever_it_is_ranked(parts):
+    summary, question = compared({"ebs": 3000.0, "efs": 3900.0})
+
+    table = ranked(summary, question, parts)
+
+    assert [*table.texts("Storage", "P50", "USD per build", "Bottleneck")] == [
+        ("★ EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s)", "50m 00s", "0.105", "client CPU"),
+        ("EFS bursting", "65m 16s", "0.113", "client CPU"),
+    ]
+
+
+def test_what_is_left_out_has_a_row_only_beside_the_reason():
+    summary, question = compared({"ebs": 3000.0, "efs": 3900.0})
+    leave_out(next(each for each in question["candidates"] if each["storage"].startswith("EFS")))
+
+    assert len(ranked(summary, question, BRIEF).rows) == len(ranked(summary, question, BARS).rows) == 1
+    assert [*ranked(summary, question, WHOLE).texts("Verdict")][1] == ("left out: its disk was full",)
+
+
+def test_a_figure_is_written_alike_in_all_outputs_whatever_is_left_out():
+    summary, question = compared({"ebs": 50.0, "efs": 90.0})
+    leave_out(next(each for each in question["candidates"] if each["storage"].startswith("EFS")))
+
+    # Without what is left out most durations are below a minute, and seconds would stand in the head.
+    assert {heads(ranked(summary, question, parts))[1] for parts in (BRIEF, BARS, WHOLE)} == {"P50"}
+    assert "| P50 |" in to_markdown(summary)
+    assert "P50 (s)" not in render(summary).partition('id="answer"')[2].partition("</section>")[0]
+
+
+def test_a_difference_that_is_not_significant_is_said_once_in_a_row():
+    summary, question = compared({"ebs": 3000.0, "efs": 3010.0}, spread=0.05)
+
+    [*_, brief] = ranked(summary, question, BRIEF).texts("P50")
+    [*_, whole] = ranked(summary, question, WHOLE).texts("P50", "Verdict")
+
+    assert brief[0].endswith(" n.s.")
+    assert "n.s." not in whole[0]
+    assert "difference not significant" in whole[1]
+
+
+def test_the_cost_of_filling_a_cache_is_added_for_one_build_and_for_ten():
+    summary, question = compared({"ebs": 3000.0, "efs": 3900.0})
+    for candidate in question["candidates"]:
+        assumed = {"is_assumed": True} if candidate["storage"].startswith("EFS") else {}
+        candidate["cost"] |= {"usd": 1.5, "filling": FILLING | assumed}
+
+    table = ranked(summary, question, WHOLE).only("USD per build", "With cache fill", "Fill over 10 builds")
+
+    # 4 dollars for four builds at once are one for each.
+    assert [*table.texts()] == [("1.50", "2.50", "1.60"), ("1.50", "2.50 assumed", "1.60 assumed")]
+    assert [cell.value for cell in table.rows[0].cells] == [1.5, 2.5, 1.6]
+
+
+def test_a_run_that_recommends_nothing_has_no_costs_and_marks_nothing():
+    summary, question = compared({"ebs": 3000.0, "efs": 3900.0}, environment="local")
+    table = ranked(summary, question, [Part.STORAGE, Part.FIGURE, Part.COST])
+
+    assert len(table.columns) == 2
+    assert not any(name.startswith("★") for (name,) in table.texts("Storage"))
