@@ -1,16 +1,17 @@
 """The parts of the page that are words and tables: the answer, all figures, warnings, provenance."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from matrix.answer.costs import prices_read
 from matrix.input.storage_names import NOT_AWS, storage_label
 from matrix.price.book import published_prices
 from matrix.report.heat_map import question_id
-from matrix.report.html import Figure, Head, Markup, details, join, table, tag
+from matrix.report.html import Figure, Markup, details, join, table, tag
 from matrix.report.origin import origin
 from matrix.report.page_table import page_table
-from matrix.report.ranking import rankings, usd_figure
+from matrix.report.ranking import rankings
 from matrix.report.view import View
 from matrix.samples.provenance import lines
 from matrix.tables.earlier_runs import earlier_runs_table
@@ -18,13 +19,12 @@ from matrix.tables.failed_table import FLEET, STATE, STORAGE, WHY, WORKLOAD, fai
 from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.other_metrics import other_metrics_table
 from matrix.tables.percentiles import Medium, percentile_tables
-from matrix.tables.table import RunTable
-from matrix.terms.documents.summary import Question
+from matrix.tables.ranking_table import WHOLE, ranking_table
+from matrix.tables.table import RunTable, TableRow
+from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.figures import (
     ABSENT,
     NOT_CARRIED_NOTE,
-    Column,
-    interval_words,
     quantity,
 )
 from matrix.terms.measured import measured
@@ -33,13 +33,10 @@ from matrix.terms.verdicts import ranked_of, winner
 from matrix.text.decisions import NEAR, question_words, sale_note
 from matrix.text.glossary import GLOSSARY
 from matrix.text.headlines import BEST_MEASURED, claim, doubts
-from matrix.text.rankings import OPEN, bottleneck_of, cost_unit, interval_of, level_words
-from matrix.text.risks import risks_words
+from matrix.text.rankings import OPEN, comparison_words, level_words
 from matrix.text.verdicts import verdict_words
 from matrix.text.warnings import every_warning, kinds_of, of_run
 
-# Over so many builds on each instance the filling of a cache is spread in a column of its own.
-SPREAD = 10
 # More questions than this are folded away, since the sentences above them sum them up.
 MOST_QUESTIONS = 12
 # Longer tables of percentiles are folded away.
@@ -103,29 +100,27 @@ def comparisons(view: View) -> Markup:
 
 
 def _question(view: View, question: Question, index: int, *, is_open: bool) -> Markup:
-    figures = [ranked["value"] for each in question["candidates"] if (ranked := each.get("ranked"))]
-    column = Column.of(figures, question["unit"])
-    level = question.get("ranked_level", question["level"])
-    kinds = dict.fromkeys(each["cost"]["per"] for each in question["candidates"] if each["cost"])
-    exact = f"{question['metric']} P{level:g} ({question['unit']})"
-    heads = ("Storage", (column.head(f"P{level:g}"), exact), column.head(interval_words(question["candidates"])),
-             f"USD per {next(iter(kinds), 'result')}", "With cache fill", f"Fill over {SPREAD} builds",
-             "Verdict", "Bottleneck", "Risks")  # fmt: skip
-    title = f"{question['workload']}{', ' + question['label'] if question['label'] else ''}, {question['fleet']}"
-    listed = list(_answer_rows(view, question, column))
-    marks = [view.facets.marks(storage=storage) for storage, _ in listed]
-    caption = f"{title}: {metric_title(question['metric'], question['workload'])}"
-    rows = table(*_without_empty(heads, [row for _, row in listed]), caption=caption, class_="verdicts", marks=marks)
+    built = ranking_table(view.summary, view.decision, question, _whole_name, WHOLE)
+    rows = page_table(built, class_="verdicts", marks=partial(_marks, view))
     # A link to what is folded away unfolds it, which a link to the block itself does not.
-    built = tag("div", rows, id=question_id(index))
+    linked = tag("div", rows, id=question_id(index))
     absent: dict[str, list[str]] = {}
     for candidate in question["candidates"]:
         if candidate["value"] is None:
             absent.setdefault(verdict_words(candidate), []).append(candidate["storage"])
     unmeasured = [tag("p", f"{', '.join(names)}: {why}.", class_="quiet") for why, names in absent.items()]
-    head = tag("summary", tag("strong", title), _in_short(view, question))
+    head = tag("summary", tag("strong", comparison_words(question)), _in_short(view, question))
     of = view.facets.marks(workload=question["workload"], label=question["label"], fleet=question["fleet"])
-    return tag("details", head, built, *unmeasured, class_="question", open="" if is_open else None, **of)
+    return tag("details", head, linked, *unmeasured, class_="question", open="" if is_open else None, **of)
+
+
+def _whole_name(candidate: Candidate) -> str:
+    """Name a storage as the decision does; that it is emulated the page says once."""
+    return candidate["storage"].removesuffix(f" {NOT_AWS}")
+
+
+def _marks(view: View, row: TableRow) -> Mapping[str, str]:
+    return view.facets.marks(storage=view.called(row.candidate)) if row.candidate else {}
 
 
 def _in_short(view: View, question: Question) -> str:
@@ -158,25 +153,6 @@ def _how(view: View) -> Iterator[object]:
     yield tag("a", "What the words mean", href="#words")
 
 
-def _answer_rows(view: View, question: Question, column: Column) -> Iterator[tuple[str, Sequence[object]]]:
-    measured = [(candidate, ranked) for candidate in question["candidates"] if (ranked := candidate.get("ranked"))]
-    is_priced = bool(cost_unit(question, view.decision))
-    is_alone = sum(not candidate["lost"] for candidate, _ in measured) == 1
-    for candidate, ranked in sorted(measured, key=lambda pair: pair[1]["value"], reverse=question["higher_is_better"]):
-        cost = candidate["cost"] if is_priced else None
-        row = (
-            f"{'★ ' if view.takes(question, candidate) else ''}{candidate['storage'].removesuffix(f' {NOT_AWS}')}",
-            Figure(column.write(ranked["value"]), ranked["value"]),
-            interval_of(candidate, column),
-            *(usd_figure(cost, times=times) for times in (None, 1, SPREAD)),
-            verdict_words(candidate, is_alone=is_alone)
-            + ("; nothing is both cheaper and faster" if candidate["on_front"] and is_priced else ""),
-            bottleneck_of(view.summary, candidate),
-            risks_words(candidate["risks"], question["unit"]) or ABSENT,
-        )
-        yield view.called(candidate), row
-
-
 # --- all figures ------------------------------------------------------------------------------------------------------
 
 
@@ -206,12 +182,6 @@ def _percentiles(view: View, built: RunTable) -> Markup:
     if len(built.rows) > MOST_ROWS:
         shown = details(f"{built.title}: {len(built.rows):,} rows", shown, elsewhere=ONLY_IN_CSV)
     return join([shown, *(tag("p", note.text, class_="quiet", **view.marks(note.about)) for note in built.notes)])
-
-
-def _without_empty(heads: Sequence[Head], rows: Sequence[Sequence[object]]) -> tuple[list[Head], list[list[object]]]:
-    """Leave out columns without any value, such as intervals of published figures: they take room from the others."""
-    kept = [i for i, _ in enumerate(heads) if any(row[i] != ABSENT for row in rows)]
-    return [heads[i] for i in kept], [[row[i] for i in kept] for row in rows]
 
 
 def _far_off(view: View) -> Markup | None:

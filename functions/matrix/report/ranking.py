@@ -4,16 +4,18 @@ from collections.abc import Callable, Iterator, Sequence
 
 from matrix.report.charts.chart import MOST_BEYOND
 from matrix.report.heat_map import level_of
-from matrix.report.html import Figure, Markup, join, packed, tag, zipped
+from matrix.report.html import Markup, join, packed, tag, zipped
 from matrix.report.neighbours import Absent, absences
 from matrix.report.view import View
-from matrix.terms.documents.summary import Candidate, PointCost, Question
-from matrix.terms.figures import ABSENT, Column, bounded_cost_words, interval_words, number, quantity
+from matrix.tables.ranking_table import BARS, figure_column, ranking_table
+from matrix.tables.table import TableCell, TableColumn
+from matrix.terms.documents.summary import Candidate, Question
+from matrix.terms.figures import Column, bounded_cost_words, interval_words, number, quantity
 from matrix.terms.metrics import metric_title
 from matrix.terms.verdicts import judged, ranked_of, winner
 from matrix.text.decisions import limit_words, open_words
 from matrix.text.headlines import claim, headline
-from matrix.text.rankings import OPEN, bottleneck_of, cost_unit, interval_of, parts, unclear
+from matrix.text.rankings import OPEN, comparison_words, cost_unit, level_words, parts
 from matrix.text.risks import risks_words
 from matrix.text.verdicts import SAME
 
@@ -58,7 +60,7 @@ def _zipped(inner: Markup) -> Markup:
 def _panel(view: View, question: Question, index: int, *, is_first: bool, fold: Callable[[Markup], Markup]) -> Markup:
     absent = absences(view, question)
     inner = join([*_verdict(view, question, absent), _table(view, question, absent), *_caveats(view, question, absent)])
-    where = tag("h3", ", ".join(filter(None, parts(question))), class_="where")
+    where = tag("h3", comparison_words(question), class_="where")
     return tag(
         "article", where, fold(inner), id=f"ranking-{index + 1}",
         class_="ranking first" if is_first else "ranking", **_marks(view, question),
@@ -142,8 +144,7 @@ def _expected(view: View, question: Question, absent: Sequence[Absent]) -> Itera
     expected = "to reach the objective" if view.decision.get("objective") else "to be fastest"
     for each in ahead:
         known = " and ".join(f"{quantity(value, question['unit'])} at {size}" for size, value in each.between or ())
-        level = f"P{question.get('ranked_level', question['level']):g}"
-        words = f"{each.storage}. By its {level} of {known} instances it is expected {expected}."
+        words = f"{each.storage}. By its {level_words(question)} of {known} instances it is expected {expected}."
         yield tag("p", tag("strong", "Not measured here: "), words, class_="expected")
     if rest:
         yield tag("p", f"Not measured here: {', '.join(rest)}.", class_="quiet")
@@ -161,63 +162,27 @@ def _table(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
     ends = [ranked_of(each)["high"] for each in ranked] + [_tail(view, question, each) for each in ranked]
     greatest = max([*values, *(each.middle for each in ghosts)])
     most = max([greatest, *(min(end, MOST_BEYOND * greatest) for end in ends if end is not None)]) or 1.0
-    column = Column.of(values, question["unit"])
-    columns = _columns(view, question, column)
+    built, column = ranking_table(view.summary, view.decision, question, view.called, BARS), figure_column(question)
+    _, *columns = built.columns
     best = ranked_of(ranked[0])["value"]
-    rows = [(ranked_of(each)["value"], _measured(view, question, each, best, most, columns)) for each in ranked]
+    rows = [
+        (ranked_of(each)["value"], _measured(row.cells, _measured_bar(view, question, each, best, most), columns))
+        for each, row in zip(ranked, built.rows, strict=True)
+    ]
     width = str(len(columns))
     rows += [(ghost.middle, _ghost(ghost, most, column, width)) for ghost in ghosts]
     rows.sort(key=lambda pair: pair[0], reverse=question["higher_is_better"])
     body = [row for _, row in rows] + [_wrong(view, each, most, column, width) for each in wrong]
-    heads = [tag("th", words, scope="col", class_=kind) for words, kind, _ in columns]
+    heads = [tag("th", head.head, scope="col", class_=_class(place, head)) for place, head in enumerate(columns)]
     head = tag("tr", tag("th", "Storage", scope="col"), tag("td"), *heads)
     level = question.get("ranked_level", question["level"])
     caption = tag("caption", f"{_named(question, level)} {_line_words(view, question, ranked)}")
     return tag("table", caption, tag("thead", head), tag("tbody", *body), class_="bars")
 
 
-# The head of a column, the class of its cells, and what writes them.
-Written = tuple[str, str | None, Callable[[Candidate], Figure | str]]
-
-
-def _columns(view: View, question: Question, column: Column) -> list[Written]:
-    """Return the columns behind the bar; without those that no storage has anything in."""
-    ranked, per = judged(question), cost_unit(question, view.decision)
-    level = question.get("ranked_level", question["level"])
-
-    def value(each: Candidate) -> Figure:
-        return Figure(f"{column.write(ranked_of(each)['value'])}{unclear(each)}", ranked_of(each)["value"])
-
-    def usd(each: Candidate) -> Figure | str:
-        return usd_figure(each["cost"])
-
-    def filled(each: Candidate) -> Figure | str:
-        return usd_figure(each["cost"], times=1)
-
-    columns: list[Written] = [
-        (column.head(f"P{level:g}"), "figure value", value),
-        (interval_words(ranked), "figure", lambda each: interval_of(each, column)),
-        *([(f"USD per {per}", "figure", usd), ("With cache fill", "figure", filled)] if per else []),
-        ("Bottleneck", None, lambda each: bottleneck_of(view.summary, each)),
-    ]
-    return [each for each in columns if any(each[2](candidate) != ABSENT for candidate in ranked)]
-
-
-def usd_figure(cost: PointCost | None, *, times: int | None = None) -> Figure | str:
-    """Write a cost in dollars; with `times` with its share of filling a cache for so many builds on each instance.
-
-    A dash where the cost is not known, or no cache was filled.
-    """
-    if cost is None:
-        return ABSENT
-    if times is not None:
-        filling = cost.get("filling")
-        if not filling:
-            return ABSENT
-        cost = {**cost, "usd": cost["usd"] + filling["usd"] / (filling["builds"] * times)}
-        if filling.get("is_assumed"):
-            return Figure(f"{bounded_cost_words(cost).replace('$', '')} assumed", cost["usd"])
-    return Figure(bounded_cost_words(cost).replace("$", ""), cost["usd"])
+def _class(place: int, column: TableColumn) -> str | None:
+    """Return the class of what stands in a column behind the bar: first the figure that ranks."""
+    return "figure value" if place == 0 else "figure" if column.is_figure else None
 
 
 def _line_words(view: View, question: Question, ranked: Sequence[Candidate]) -> str:
@@ -238,9 +203,7 @@ def _tail(view: View, question: Question, candidate: Candidate) -> float | None:
     return None if middle is None else float(middle)
 
 
-def _measured(
-    view: View, question: Question, candidate: Candidate, best: float, most: float, columns: Sequence[Written]
-) -> Markup:
+def _measured_bar(view: View, question: Question, candidate: Candidate, best: float, most: float) -> Markup:
     ranked = ranked_of(candidate)
     ratio = _ratio(question, ranked["value"], best)
     middle = _tail(view, question, candidate)
@@ -248,9 +211,13 @@ def _measured(
         ends: tuple[float, float] | None = (ranked["low"], ranked["high"])
     else:
         ends = (middle, ranked["value"]) if middle is not None else None
-    bar = _bar(f"level-{level_of(ratio) if ratio else 0}", ranked["value"], most, ends)
-    name = f"{'★ ' if view.takes(question, candidate) else ''}{view.called(candidate)}"
-    return _row(name, bar, [_cell(write(candidate), kind, head) for head, kind, write in columns])
+    return _bar(f"level-{level_of(ratio) if ratio else 0}", ranked["value"], most, ends)
+
+
+def _measured(cells: Sequence[TableCell], bar: Markup, columns: Sequence[TableColumn]) -> Markup:
+    name, *others = cells
+    drawn = [_cell(cell, place, column) for place, (cell, column) in enumerate(zip(others, columns, strict=True))]
+    return _row(name.text, bar, drawn)
 
 
 def _ghost(ghost: Absent, most: float, column: Column, width: str) -> Markup:
@@ -275,12 +242,11 @@ def _row(name: str, bar: Markup, cells: Sequence[Markup]) -> Markup:
     return tag("tr", tag("th", name, scope="row"), tag("td", bar), *cells)
 
 
-def _cell(value: Figure | str, class_: str | None, head: str) -> Markup:
+def _cell(cell: TableCell, place: int, column: TableColumn) -> Markup:
     # A narrow screen has no heads: each cell behind the figure says what it is.
-    named = None if class_ == "figure value" else head
-    if isinstance(value, Figure):
-        return tag("td", value.text, class_=class_, data_value=repr(value.value), data_head=named)
-    return tag("td", value, class_=class_, data_head=named)
+    named = None if place == 0 else column.head
+    exact = None if cell.value is None else repr(cell.value)
+    return tag("td", cell.text, class_=_class(place, column), data_value=exact, data_head=named)
 
 
 def _bar(kind: str, value: float, most: float, ends: tuple[float, float] | None) -> Markup:
