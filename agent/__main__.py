@@ -1,4 +1,4 @@
-"""`python3 agent.pyz s3://bucket/…/job.json [NONCE]`: do the job, say in S3 how it went."""
+"""`python3 agent.pyz s3://bucket/…/job.json [NONCE]`: do the job, report the result in S3."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from agent.session import Session
 from contract import keys
 
 DONE, FAILED, MISUSED = 0, 1, 2
-# The job, and the secret name by which a fleet meets.
+# The job, and the secret name of the fleet's start barrier.
 ARGUMENTS = (2, 3)
 
 
 def main() -> int:
-    """Do one job. Exit status 0: done.json is written. 1: failed.json says why, or could not be written either."""
+    """Do one job. Exit status 0: done.json is written. 1: failed.json has the reason, or could not be written."""
     if len(sys.argv) not in ARGUMENTS:
         print("usage: agent s3://<bucket>/<prefix>/job.json [nonce]", file=sys.stderr)
         return MISUSED
@@ -75,7 +75,7 @@ def run_job(session: Session, bucket: Bucket, key: str, log: logging.Logger) -> 
 
 
 def with_leftovers(failure: dict[str, str] | None) -> dict[str, str] | None:
-    """Return the failure with what could not be ended, which is one by itself: it may disturb others unseen."""
+    """Return the failure, extended by containers that could not be ended, which may disturb others unseen."""
     left = processes.not_ended()
     if not left:
         return failure
@@ -87,10 +87,9 @@ def with_leftovers(failure: dict[str, str] | None) -> dict[str, str] | None:
 def report_outcome(
     blackboard: Blackboard, failure: dict[str, str] | None, session: Session, written: io.StringIO
 ) -> int:
-    """Write the log, then the verdict, so that whoever sees the verdict finds everything else; return the exit status.
+    """Write the log, then done.json or failed.json, so that everything else exists before it; return the exit status.
 
-    An upload that fails becomes the failure itself, reported if failed.json can be written: without a word the instance
-    would look dead.
+    A failed upload becomes the failure, reported if failed.json can be written: otherwise the instance would look dead.
     """
     try:
         blackboard.put_log(written.getvalue())

@@ -58,7 +58,7 @@ def calibrate(job: Job, workspaces: Workspaces, log: logging.Logger) -> list[dic
 
 
 def shortened(job: Job, room: int) -> list[tuple[list[str], dict[str, Any], str]]:
-    """Return what to run: the points that share a ceiling, the parameters that find it, and its metric."""
+    """Return the calibration runs: the points that share a ceiling, the parameters to find it, and its metric."""
     runs: dict[str, tuple[list[str], dict[str, Any], str]] = {}
     for step in job.steps:
         wanted = workloads.calibration(job.workload["type"], step.params, room)
@@ -92,7 +92,7 @@ def measure(job: Job, params: dict[str, Any], metric: str, workspace: Workspace)
 
 
 def room_bytes(job: Job, folder: Path) -> int:
-    """Return the bytes that one calibration may fill; on a lent machine all instances share the memory."""
+    """Return the bytes that one calibration may use; on a user's own machine all instances share the memory."""
     free = min(host.memory_kib("MemAvailable") * 1024, free_bytes(folder))
     sharing = 1 if job.may_administer else job.instances
     return int(min(free * ROOM_SHARE / sharing, MOST_ROOM_BYTES))

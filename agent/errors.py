@@ -1,6 +1,7 @@
-"""What can end an agent. The class name is an interface: it is the `error` of failed.json and of the cell.
+"""Errors that can end an agent. The class name is an interface: it is the `error` of failed.json and of the cell.
 
-No Retry or Catch of the state machine matches these names: it sees the error of the function that read failed.json.
+No Retry or Catch of the state machine matches these names, because it sees the error of the function that read
+failed.json.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ class Named:
 
 
 class AgentError(Named, Exception):
-    """Base of every expected failure; the message says what happened, the value and what to try."""
+    """Base of every expected failure; the message has the problem, the value and advice."""
 
 
 class Interruption(Named, BaseException):
-    """Base of what ends the agent from outside, whatever it is doing.
+    """Base of interruptions that end the agent from outside, at any time.
 
-    Not an Exception, like KeyboardInterrupt: botocore takes any Exception during a request for a network error and
+    Not an Exception, like KeyboardInterrupt: botocore treats any Exception during a request as a network error and
     retries.
     """
 
@@ -56,11 +57,11 @@ class DiskFull(ToolFailed):
 
 
 class ContainerNotEnded(AgentError):
-    """A container could not be ended, and may go on beside what is measured next."""
+    """A container could not be ended, and may disturb the next measurements."""
 
 
 class WorkIncomplete(AgentError):
-    """The tool said it succeeded, but files or bytes are missing."""
+    """The tool reported success, but files or bytes are missing."""
 
 
 class NumberMissing(AgentError):
@@ -68,7 +69,7 @@ class NumberMissing(AgentError):
 
 
 class ReadBackWrong(AgentError):
-    """The storage gave back something else than what had been written to it."""
+    """The storage returned data that differ from the written ones."""
 
 
 class MeasurementTooShort(AgentError):
@@ -88,7 +89,7 @@ class MountFailed(AgentError):
 
 
 class DeviceRefused(AgentError):
-    """A disk that would be written as it is is in use, holds something, or is none of this run's volumes."""
+    """A disk to write raw is in use, holds data, or is none of this run's volumes."""
 
 
 class BarrierTimeout(AgentError):
@@ -96,7 +97,7 @@ class BarrierTimeout(AgentError):
 
 
 class GateForged(AgentError):
-    """A gate says what no agent of ours writes: too early, too far ahead, or unreadable."""
+    """A gate has content that no agent of the fleet writes: too early, too far ahead, or unreadable."""
 
 
 class DeadlinePassed(Interruption):

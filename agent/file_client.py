@@ -14,7 +14,7 @@ class ServerLost(ConnectionError):
 
 
 class Connection:
-    """A client's connection to a file server; raises Refused where the server refuses, ServerLost where it is gone."""
+    """A client's connection to a file server; raises Refused if the server refuses, ServerLost if it is gone."""
 
     def __init__(self, host: str, port: int, token: str, timeout_s: float = 900.0) -> None:
         """Connect within a minute; an answer may take `timeout_s`, as the server may have to write much out first."""

@@ -1,4 +1,4 @@
-"""A small file server, one thread for each connection: it appends to files below one folder and reads pages of them.
+"""A small file server with one thread per connection: it appends to files below one folder and reads pages of them.
 
 A request is a line of JSON. The first of a connection is `{"op": "open", "token"}`. `{"op": "read", "path", "length",
 "offsets": […], "direct"}` then asks for `length` bytes at each offset, `{"op": "append", "path", "length"}` is followed
@@ -26,20 +26,20 @@ import threading
 from pathlib import Path
 from typing import Any
 
-ANSWER = struct.Struct(">BQ")  # status, length of what follows
+ANSWER = struct.Struct(">BQ")  # status, length of the rest
 DONE, REFUSED = 0, 1
 NAME = re.compile(r"[A-Za-z0-9_:.-]{1,128}")
 MOST_LINE_BYTES = 1 << 20
 MOST_LENGTH, MOST_OFFSETS = 64 << 20, 10_000
 # A client holds an answer in memory, one for each of its readers.
 MOST_ANSWER_BYTES = 64 << 20
-# Memory of a connection on the server, whatever it asks for: 4 requests of 256 KiB, the largest of an EBS volume.
+# Buffer of a connection on the server for any request: 4 requests of 256 KiB, the largest of an EBS volume.
 CHUNK_BYTES = 1 << 20
 # The plan admits 4,000 readers of a server, and connections that measure a pilot and write the data come on top. Each
 # takes 2 descriptors and up to 3 more within a request: 8,192 × 5 = 40,960 of 65,536 (processes.OPEN_FILES).
 MOST_CONNECTIONS = 8_192
-# A connection must show its token at once. Between requests readers wait at the fleet's barrier; within one, a reader
-# that for a minute takes no byte of its answer, or sends none that it announced, is gone.
+# A connection must send its token at once. Between requests, readers wait at the fleet's start barrier. Within a
+# request, a client that neither reads nor sends a byte for a minute counts as gone.
 TOKEN_WITHIN_S, IDLE_S, STALLED_S = 10, 3_600, 60
 # Peers that vanish silently, as terminated instances do: first probe after 15 s, given up after 15 + 5 × 6 = 45 s.
 KEEP_ALIVE = ((socket.TCP_KEEPIDLE, 15), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 6))
@@ -48,7 +48,7 @@ NO_DIRECT = 'the server\'s volume has no direct reads (O_DIRECT); write caching 
 
 
 class Refused(Exception):
-    """The server refuses the request; the message says why."""
+    """The server refuses the request; the message has the reason."""
 
 
 class FileServer(socketserver.ThreadingTCPServer):
@@ -67,11 +67,11 @@ class FileServer(socketserver.ThreadingTCPServer):
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port of the server."""
         return int(self.server_address[1])
 
     def knows(self, token: object) -> bool:
-        """Return whether it is the token, in a time that does not depend on how much of it is right."""
+        """Return whether it is the token, in constant time."""
         return isinstance(token, str) and hmac.compare_digest(token.encode(), self._token)
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -91,9 +91,9 @@ class FileServer(socketserver.ThreadingTCPServer):
         super().shutdown_request(request)
 
     def server_close(self) -> None:
-        """End the connections, then let go of port and folder.
+        """End the connections, then close port and folder.
 
-        In this order: a thread that still answers would look below whatever gets the folder's descriptor next.
+        In this order: a thread that still answers would use the next folder with the same descriptor.
         """
         for connection in list(self._connections):
             with contextlib.suppress(OSError):
@@ -114,7 +114,7 @@ class _Reader(socketserver.StreamRequestHandler):
         self._limit(socket.SO_SNDTIMEO, STALLED_S)
         self._limit(socket.SO_RCVTIMEO, TOKEN_WITHIN_S)
         self._buffer: mmap.mmap | None = None
-        self._file, self._file_is = -1, ("", False)  # what was read last: its path, and whether past the page cache
+        self._file, self._file_is = -1, ("", False)  # the last read file: its path, and whether by O_DIRECT
 
     def finish(self) -> None:
         try:
@@ -207,9 +207,9 @@ class _Reader(socketserver.StreamRequestHandler):
         self._send(self._file, length, offsets, is_direct=is_direct)
 
     def _open_to_read(self, path: str, *, is_direct: bool) -> int:
-        """Open a file, unless it is the one that was read last and still there; return its size.
+        """Open a file, unless it is the last read one and still exists; return its size.
 
-        To walk to it takes a dozen calls of the kernel, and threads of an interpreter wait for each other at each.
+        Opening it takes a dozen system calls, and the interpreter's threads wait for each other at each.
         """
         if self._file >= 0 and self._file_is == (path, is_direct):
             about = os.fstat(self._file)
@@ -250,7 +250,7 @@ class _Reader(socketserver.StreamRequestHandler):
 
     def _send_direct(self, file: int, offset: int, end: int) -> None:
         if self._buffer is None:
-            # O_DIRECT needs aligned memory, and anonymous memory begins at a page.
+            # O_DIRECT needs aligned memory, and anonymous memory is page-aligned.
             self._buffer = mmap.mmap(-1, CHUNK_BYTES)
         with memoryview(self._buffer) as view:
             while offset < end:
@@ -265,7 +265,7 @@ class _Reader(socketserver.StreamRequestHandler):
 
 
 def keep_alive(connection: socket.socket) -> None:
-    """Send at once what is sent, and notice a peer that has vanished."""
+    """Send without delay, and detect a peer that has vanished."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in KEEP_ALIVE:
@@ -317,9 +317,9 @@ def _is_amount(value: Any, least: int, most: int) -> bool:
 
 
 def open_below(root: int, path: str, flags: int) -> int:
-    """Open a regular file below the folder `root`, name by name and through no link, so that no path leads out of it.
+    """Open a regular file below the folder `root`, without following links, so that no path leads out of it.
 
-    Creates missing folders where it may create the file.
+    Creates missing folders if it may create the file.
     """
     names = path.split("/")
     if not all(NAME.fullmatch(name) and name.strip(".") for name in names):

@@ -1,4 +1,4 @@
-"""What to do: the types of a checked job.json (job_check.py checks it)."""
+"""Types of a checked job.json (job_check.py checks it)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class BarrierRule:
-    """How the fleet meets before each step."""
+    """The start barrier before each step."""
 
-    poll_s: float  # between two looks for the gate
+    poll_s: float  # between two polls of the gate
     margin_s: float  # from the opening of a gate to the start
     request_s: float  # that one request about a gate may take
     timeout_s: float
@@ -45,12 +45,12 @@ class Job:
     steps: tuple[Step, ...]
     instances: int = 1  # of the fleet, this one included
     emulation: dict[str, Any] | None = None  # the properties of an emulated storage; None: a real one is measured
-    work_mount: dict[str, Any] | None = None  # of what is done beside the storage; None: on the root volume
-    provisions: dict[str, Any] = field(default_factory=dict)  # what must be installed on the machine
+    work_mount: dict[str, Any] | None = None  # for work beside the storage; None: on the root volume
+    provisions: dict[str, Any] = field(default_factory=dict)  # software to install on the machine
 
     @property
     def is_own_storage(self) -> bool:
-        """Return whether each instance has a storage of its own, whose caches no other instance fills."""
+        """Return whether each instance has its own storage, whose caches no other instance fills."""
         return self.storage.get("type") in ("ebs", "instance-store")
 
     @property

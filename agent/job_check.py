@@ -1,8 +1,8 @@
-"""job.json, read before anything is touched.
+"""job.json, checked before any change.
 
-Our own functions write it (functions/matrix/terms/documents/job.py), and the roles let no instance write it. So its
-figures are taken as they are. What could do harm if it were another's is checked all the same: names that become
-paths, and words that become commands.
+Our own functions write it (functions/matrix/terms/documents/job.py), and the roles let no instance write it, so its
+figures are trusted. Values that could do harm if the file were forged are checked anyway: names that become paths, and
+words that become commands.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _steps(document: dict[str, Any], params: dict[str, dict[str, Any]]) -> list[
 
 
 def _mount_in(subnet: str, mount: dict[str, Any]) -> dict[str, Any]:
-    """Return how an instance of this subnet mounts: where there are several file systems, the one that is there."""
+    """Return how an instance of this subnet mounts: if there are several file systems, the one in its subnet."""
     if "by_subnet" not in mount:
         return mount
     if subnet not in mount["by_subnet"]:
@@ -121,7 +121,7 @@ def _provision_problems(document: dict[str, Any]) -> list[str]:
     return [
         f"provisions.{name}: {wanted[name]!r} is no list of names"
         for name in ("tools", "packages", "containers")
-        # A name that begins with a dash would be an option of the package manager.
+        # The package manager would read a name that begins with a dash as an option.
         if not all(isinstance(word, str) and word[:1].isalnum() for word in wanted.get(name, []))
     ]
 

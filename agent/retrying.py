@@ -1,12 +1,12 @@
-"""Attempts that are made again: what is said of them, and when they end.
+"""Retries: their log lines, their reports in heartbeats, and their end.
 
-Of a series of failures the log has the first with its reason, at once, and how it ended: not each, which may be
-thousands. While it lasts, heartbeats carry it, so that Poll fleet can say what an instance waits for. A failure that no
-attempt mends (contract/mending.py) ends it at once.
+For a series of failures, the log has the first one with its reason, at once, and the outcome, but not each of possibly
+thousands. During the series, heartbeats include it, so that Poll fleet can report why an instance waits. A failure that
+no retry can fix (contract/mending.py) ends the series at once.
 
-tenacity and stamina, the usual libraries, do less than this: they repeat one call and sleep, while two threads look for
-a gate here, an event interrupts their pauses, and a series is told of elsewhere. They would be one more package in the
-agent's zip.
+tenacity and stamina, the usual libraries, do less: they repeat one call and sleep. Here two threads poll for a gate, an
+event interrupts their pauses, and a series is reported elsewhere. They would also be one more package in the agent's
+zip.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _open: dict[int, Series] = {}
 
 
 class NotYet(Exception):
-    """What is waited for is not there so far; the message says what was seen instead."""
+    """The expected state is not reached yet; the message has the observed one."""
 
     is_mendable = True
 
 
 class GaveUp(Exception):
-    """A series ended with a failure that a further attempt might have mended; the message says how it went."""
+    """A series ended with a failure that a further attempt might have fixed; the message summarises the series."""
 
     is_mendable = False
 
@@ -43,12 +43,12 @@ class Series:
     """Failed attempts at one thing, in a row. Threads may share it."""
 
     def __init__(self, what: str) -> None:
-        """`what` is attempted, as a noun: "the mark of step 3"."""
+        """`what` names the attempted action or object as a noun: "the mark of step 3"."""
         self.what = what
         self._failures, self._first_at, self._reason = 0, 0.0, ""
 
     def failed(self, error: BaseException) -> mending.Verdict:
-        """Take a failure; return whether another attempt can mend it."""
+        """Record a failure; return whether another attempt can fix it."""
         verdict = mending.verdict(error)
         with _lock:
             self._failures += 1
@@ -71,13 +71,13 @@ class Series:
             self._forget()
 
     def closed(self) -> None:
-        """End the series, whatever came of it: nobody waits for it any more."""
+        """End the series, whether it succeeded or not."""
         if self._failures:
             LOG.info("%s", self)
             self._forget()
 
     def __str__(self) -> str:
-        """Say how it went so far; empty without a failure."""
+        """Summarise the series so far; empty without a failure."""
         return f"{self.what}: {self._how_long()}, lastly: {self._reason}" if self._failures else ""
 
     def _how_long(self) -> str:
@@ -91,15 +91,15 @@ class Series:
 
 
 def troubles() -> list[str]:
-    """Return what is attempted in vain just now, in words."""
+    """Return descriptions of all current series of failures."""
     with _lock:
         return [str(series) for series in _open.values()]
 
 
 def retried(what: str, call: Callable[[], T], pauses: Iterator[float]) -> T:
-    """Return what `call` returns, called again after each pause (s) as long as another attempt can mend its failure.
+    """Return the result of `call`, called again after each pause (s) while another attempt can fix its failure.
 
-    Raises the failure that none can mend, GaveUp where the pauses end.
+    Raises the failure that no attempt can fix, or GaveUp after the last pause.
     """
     series = Series(what)
     while True:

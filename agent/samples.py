@@ -23,20 +23,20 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Setting:
-    """What all samples of an agent have in common."""
+    """Data that all samples of an agent share."""
 
     job: Job
     identity: Identity
     userid: str
     host: dict[str, Any]
     mounted: Mounted
-    prepared: dict[str, Any]  # what was installed at boot, how long that took (s), when it was done (epoch seconds)
+    prepared: dict[str, Any]  # installed software, how long that took (s), when it was done (epoch seconds)
     calibration: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Between:
-    """What went to and from the storage since the sample before, or since it was mounted: preparation, no sample's."""
+    """Storage traffic between samples, or since the mount: it belongs to the preparation and not to a sample."""
 
     since: float  # epoch seconds
     counters: dict[str, float]
@@ -54,7 +54,7 @@ class Conditions:
     caches: str
     counters: dict[str, float]
     between: Between | None = None
-    curve: dict[str, Any] | None = None  # what was counted over time, for the bundle
+    curve: dict[str, Any] | None = None  # counters over time, for the bundle
     ahead_s: tuple[float, float] | None = None  # between which this clock is ahead of S3's
 
     @property

@@ -44,7 +44,7 @@ SERVER_PORT = 7575
 COUNTING_S = 0.01
 # The kind of mount that is none: a disk without a file system.
 DEVICE = "ebs-device"
-# Launch fleet says which volumes it has launched when EC2 describes them all, after half a minute at the most.
+# Launch fleet records the launched volumes once EC2 describes them all, after half a minute at most.
 VOLUMES_S, PAUSE_S = 180.0, 2.0
 
 
@@ -54,7 +54,7 @@ class Session:
     def __init__(
         self, identity: Identity, userid: str, blackboard: Blackboard, log: logging.Logger, nonce: str = ""
     ) -> None:
-        """Keep what a job needs; nothing is done yet. `nonce` is the secret name by which a fleet's launch meets."""
+        """Store the parts of a job without starting it. `nonce` is the secret name of the fleet's start barrier."""
         self.identity, self.userid = identity, userid
         self._blackboard, self._log, self._nonce = blackboard, log, nonce
         self._samples: list[dict[str, Any]] = []
@@ -62,11 +62,11 @@ class Session:
         self._uploads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="upload")
         self._upload: Future[None] | None = None
         self._barrier: Barrier | None = None
-        self._s3_clock = S3Clock()  # until `run` knows whose answers tell more
+        self._s3_clock = S3Clock()  # until `run` finds a client with more responses
         self._prepared: dict[str, Any] = {}
-        self._step: Step | None = None  # what is being done, for failed.json
+        self._step: Step | None = None  # the current step, for failed.json
         self._lately = Lately()
-        self._seen: tuple[float, dict[str, float]] = 0.0, {}  # when (epoch seconds) the storage's counters stood where
+        self._seen: tuple[float, dict[str, float]] = 0.0, {}  # time (epoch s) and values of the last counters
 
     @property
     def samples_taken(self) -> int:
@@ -79,7 +79,7 @@ class Session:
         return {"step": step.number if step else None, "point": step.point if step else None}
 
     def run(self, job: Job) -> None:
-        """Install tools, mount, take every sample, leave nothing behind."""
+        """Install tools, mount, take every sample, and clean up."""
         if job.barrier:
             if not self._nonce:
                 raise JobInvalid("the job has a barrier, but its user data names no meeting")
@@ -115,7 +115,7 @@ class Session:
             heartbeat.stop()
 
     def _provide(self, job: Job) -> dict[str, Any]:
-        """Install what is missing, before anything is mounted; when that was done and what it was."""
+        """Install missing software before any mount; return when that was done and the installed parts."""
         names = set(mounts.tools(job.mount)) | (mounts.tools(job.work_mount) if job.work_mount else set())
         for step in job.steps:
             names |= workloads.tools(job.workload["type"], step.params)
@@ -142,7 +142,7 @@ class Session:
         return {**mount, "volumes": volumes}
 
     def _serve(self, job: Job, folder: Path, heartbeat: Heartbeat) -> None:
-        """Serve the folder, and say where, until somebody ends the instance."""
+        """Serve the folder, and publish the address, until the instance is ended."""
         is_local = job.environment == "local"
         host = "127.0.0.1" if is_local else self.identity.private_ip
         token = secrets.token_urlsafe(24)
@@ -186,10 +186,11 @@ class Session:
             dropped = caches.drop(job.may_administer)
             if dropped == caches.DROPPED:
                 stale += mounts.drop_caches(job.mount, self._log)
-                # The programs were dropped, too: reading GNU parallel and its Perl again takes 33 ms, which are no time
-                # of the storage. What a build calls is its own work, and not known.
+                # The programs were dropped from the cache too: reading GNU parallel and its Perl again takes 33 ms,
+                # which are no time of the storage. Programs that a build calls are its own work, and not known.
                 tools.load(workloads.tools(job.workload["type"], step.params))
-            # Nothing is sent while a step runs, and nobody is ready who may still fail to send.
+            # Finish uploads before a step: none may run during it, and a failed one must be known before ready is
+            # reported.
             self._end_upload()
             watched = _watch(job, workspace.mount)
             outcome, conditions = self._measure(step, trial, dropped, heartbeat, workspace.mount, watched)
@@ -223,7 +224,7 @@ class Session:
             raise
 
     def _end_upload(self) -> None:
-        """Wait until the sample before is uploaded. Raises what kept it from that."""
+        """Wait until the previous sample is uploaded. Raises the error of a failed upload."""
         if self._upload is not None:
             self._upload.result()
 
@@ -234,7 +235,7 @@ class Session:
         slow_before = {**counters.allowances(), **nvme.of_storage(storage)}
         scheduled_at, missed_s = self._meet(step, heartbeat)
         if scheduled_at is not None:
-            # Counters are read just before the start: what happens while the fleet waits does not belong to the sample.
+            # Read counters just before the start: the fleet's waiting time does not belong to the sample.
             sleep_until(scheduled_at - COUNTING_S)
         before = {**slow_before, **counters.cheap(storage)}
         with watched:
@@ -271,7 +272,7 @@ class Session:
 
 
 def _watch(job: Job, storage: Path) -> Sampler:
-    """Return what reads the counters that a step moves."""
+    """Return a sampler for the counters of a step."""
     if job.emulation:
         return over_time.nothing()
     return over_time.sampler(None if mounts.is_by_requests(job.mount) else storage)

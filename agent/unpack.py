@@ -1,4 +1,4 @@
-"""`python3 agent.pyz …` begins here: unpack the zip beside itself, once, and run the agent from there.
+"""Entry of `python3 agent.pyz …`: unpack the zip beside itself, once, and run the agent from there.
 
 botocore reads the descriptions of services from files, and the engines start faster from byte code. The zip has this
 text as its `__main__.py`.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 
 def unpack(archive: Path) -> Path:
-    """Return the folder with the zip's content, named by it: a baked image has the folder of an older zip.
+    """Return the folder with the zip's content, named by its hash: a baked image may have the folder of an older zip.
 
     Several agents may start from one zip at the same time.
     """

@@ -1,1 +1,1 @@
-"""What agents of a fleet tell each other through the bucket: job, ready marks, gates, heartbeats."""
+"""Communication of a fleet's agents through the bucket: job, ready marks, gates, heartbeats."""

@@ -1,10 +1,10 @@
-"""The fleet's barrier: say ready, open the gate if all are, else wait for it, start at the time in it.
+"""The fleet's start barrier: report ready, open the gate if all are ready, else wait for it; start at its time.
 
-The last instance to say ready sees all marks in its listing and opens the gate: S3 shows every write whose answer came
-before a listing began. A few others list again now and then, in case the last one ends between its mark and its
-listing; Poll fleet does, in case all of them do. A conditional write lets one gate be, so that the number of openers
-does not matter. Everybody acts only on the gate that it reads, also who opened it. The figures are in
-docs/records/performance.md.
+The last ready instance sees all marks in its listing and opens the gate, because S3 listings show every write that was
+answered before the listing began. A few others list again now and then, in case the last one ends between its mark and
+its listing; Poll fleet does so in case all of them end. A conditional write allows only one gate, so the number of
+openers does not matter. Every instance uses only the gate that it reads, including the one that opened it. The figures
+are in docs/records/performance.md.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 SPIN_S = 0.002
 # Launch fleet writes the roster within seconds of the launch, mostly before the first instance has booted.
 ROSTER_S = 0.3
-# Where requests take long, on a busy machine, others see the gate later too: the margin is three times what saying
-# ready and listing took, at this step or the one before, up to this. The margins of AWS are longer.
+# On a busy machine requests take long, so others see the gate later too: the margin is three times the duration of the
+# ready mark and the listing, at this step or the one before, up to this limit. The margins on AWS are longer.
 MOST_BUSY_MARGIN_S = 1.0
 _DICE = random.SystemRandom()
 
@@ -46,9 +46,9 @@ class Barrier:
         self._said_in_s = self._took_s = self._took_before_s = 0.0
 
     def wait(self, step: int) -> float:
-        """Return the fleet's start of a step (epoch seconds) once its gate is open.
+        """Return the fleet's start of a step (epoch seconds) after its gate has opened.
 
-        Raises BarrierTimeout after the rule's timeout, GateForged where no agent of ours wrote the gate.
+        Raises BarrierTimeout after the rule's timeout, GateForged if no agent of the fleet wrote the gate.
         """
         give_up_at = time.monotonic() + self._rule.timeout_s
         watch = _Watch(self._meeting, step)
@@ -56,7 +56,7 @@ class Barrier:
         self._ready_at = None
         self._took_before_s = self._took_s
         self._say_ready(step, give_up_at)
-        # Two look at the gate in turn, so that an answer that takes long holds up one of them only.
+        # Two threads poll the gate in turn, so that a slow response delays only one of them.
         other = threading.Thread(target=watch.repeat, args=(self._rule.poll_s,), name="gate", daemon=True)
         other.start()
         try:
@@ -115,7 +115,7 @@ class Barrier:
         return gates.STANDBY_S * (rank + 1) if rank < gates.STANDBYS else gates.SELDOM_S
 
     def _checked(self, step: int, body: bytes, opened_at: float) -> float:
-        """Return the start in a gate. Any instance of the fleet may have written it, whatever runs there."""
+        """Return the start time in a gate, after checks: any program on an instance may have written the gate."""
         try:
             start_at = gates.start_of(body, step, opened_at)
         except gates.NotBelieved as err:
@@ -127,7 +127,7 @@ class Barrier:
 
 
 class _Watch:
-    """What two threads look for: a step's gate, as soon as either sees it."""
+    """Shared by two threads that poll a step's gate, until either sees it."""
 
     def __init__(self, meeting: Meeting, step: int) -> None:
         self.is_over = threading.Event()
@@ -153,7 +153,7 @@ class _Watch:
             self.is_over.set()
 
     def repeat(self, poll_s: float) -> None:
-        """Look between the looks of the other thread until the gate is there."""
+        """Poll between the polls of the other thread until the gate exists."""
         pause_s = poll_s
         while not self.is_over.wait(pause_s * _jitter()):
             try:

@@ -1,7 +1,7 @@
 """The cell's folder in S3: the agent reads the job there, and writes below its own instance's folder.
 
-With meeting.py the only module that talks to AWS, by the botocore that the agent's zip carries. The first call imports
-it, so that `agent` without a job need not wait for it.
+Only this module and meeting.py call AWS, with the botocore in the agent's zip. The first call imports it, so that
+`agent` without a job need not wait for it.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ class Bucket:
         self.name = name
 
     def meeting(self, place: MeetingPlace, request_s: float) -> Meeting:
-        """Return where a fleet meets, with a client that asks once and waits `request_s` seconds."""
+        """Return the fleet's start barrier in S3, with a client that tries once and waits `request_s` seconds."""
         return Meeting(new_client(self._session, "s3", request_s=request_s), self.name, place)
 
     def get(self, key: str) -> bytes | None:
-        """Return the object's bytes, None where it does not exist (yet).
+        """Return the object's bytes, or None if it does not exist (yet).
 
-        A role that may not list gets 403 instead of 404 for a missing key, so both mean that.
+        A role without list permission gets 403 instead of 404 for a missing key, so both mean that.
         """
         with translated(f"GET s3://{self.name}/{key}"):
             try:
@@ -92,11 +92,11 @@ class Blackboard:
 
     @property
     def s3_clock(self) -> S3Clock:
-        """What the answers of S3 to this instance's own objects say of its clock."""
+        """Offset of this instance's clock, from S3's responses for its own objects."""
         return self._bucket.s3_clock
 
     def volumes(self, instance_id: str) -> list[str] | None:
-        """Return the ids of the data volumes that were launched with an instance; None as long as nobody has said."""
+        """Return the ids of the data volumes of an instance; None until Launch fleet has recorded them."""
         body = self._bucket.get(f"{self.prefix}/{keys.VOLUMES}")
         return None if body is None else list(json.loads(body)["volumes"].get(instance_id, []))
 
@@ -116,12 +116,12 @@ class Blackboard:
         self.put_zipped(keys.LOG, text.encode())
 
     def put_zipped(self, name: str, body: bytes) -> None:
-        """Store what is large; `name` ends with .gz."""
+        """Store a large object compressed; `name` ends with .gz."""
         self._bucket.put(f"{self.own}/{name}", gzip.compress(body, compresslevel=5, mtime=0), "application/gzip")
 
 
 def stored_name(name: str, body: bytes) -> str:
-    """Return what a tool's raw output is called below its instance's folder; what is large is stored zipped."""
+    """Return the name of a tool's raw output below its instance's folder; large outputs are stored compressed."""
     return keys.raw_name(name, is_zipped=len(body) > COMPRESS_FROM_BYTES)
 
 
@@ -134,7 +134,7 @@ def parse_uri(uri: str) -> tuple[str, str]:
 
 
 def new_session(region: str) -> Any:
-    """Return a botocore session: keys from the environment, else those of the instance's role, which it renews."""
+    """Return a botocore session: keys from the environment, else of the instance's role, which it renews."""
     try:
         with without_crt():
             import botocore.session
@@ -157,7 +157,7 @@ def without_crt() -> Iterator[None]:
     try:
         yield
     finally:
-        # What a workload starts may have a botocore of its own, and decides by itself.
+        # Programs of a workload may have their own botocore, and decide by themselves.
         del os.environ[NO_CRT]
         if before is not None:
             os.environ[NO_CRT] = before
@@ -196,7 +196,7 @@ def _answered(call: str, attempts: int) -> None:
 
 
 def caller_userid(session: Any) -> str:
-    """Return the instance's `aws:userid` (role id:instance id), set by EC2; the role's policy refers to it."""
+    """Return the instance's `aws:userid` (role id:instance id), which EC2 sets and the role's policy uses."""
     with translated("sts GetCallerIdentity"):
         return str(new_client(session, "sts").get_caller_identity()["UserId"])
 
@@ -204,8 +204,8 @@ def caller_userid(session: Any) -> str:
 def get_range(client: Any, place: Mapping[str, str], first: int, last: int) -> bytes:
     """Return the bytes from `first` to `last`, both included, of the object at `place` (Bucket, Key).
 
-    botocore repeats a failed request, but not one whose answer breaks off, as some of millions do. Repeating it here
-    takes time of the caller; each repetition writes a line that begins with BROKEN_OFF to standard error.
+    botocore retries a failed request, but not one whose response breaks off, which happens to a few of millions. A
+    retry here takes the caller's time, and writes a line that begins with BROKEN_OFF to standard error.
     """
     for left in reversed(range(BODIES)):
         body = client.get_object(**place, Range=f"bytes={first}-{last}")["Body"]
@@ -220,7 +220,7 @@ def get_range(client: Any, place: Mapping[str, str], first: int, last: int) -> b
 
 @contextlib.contextmanager
 def translated(request: str) -> Iterator[None]:
-    """Raise an error of ours in place of botocore's, after all of its attempts."""
+    """Raise an AgentError in place of botocore's error, after all of its attempts."""
     from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
     try:

@@ -1,7 +1,7 @@
-"""What Analyse cell reads of many steps, as one object in place of one of each: latency histograms, and curves.
+"""One object with the histograms and curves of many steps for Analyse cell, instead of one object for each step.
 
-Each step's histograms are an object of their own too, as soon as it is over: of an instance that is killed none is
-lost. Its curves, which only add a picture, are lost then.
+Each step's histograms are also uploaded alone as soon as it ends, so a killed instance loses none. It loses its curves,
+which are only for charts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contract import keys
 if TYPE_CHECKING:
     from agent.board.blackboard import Blackboard
 
-# Kept in memory until then: 60 steps of an engine take a quarter of it, one of fio up to 150 kB.
+# Kept in memory up to this size: 60 steps of an engine take a quarter of it, one of fio up to 150 kB.
 FULL_BYTES = 4_000_000
 
 
@@ -22,14 +22,14 @@ class Bundle:
     """Puts histograms and curves together, `FULL_BYTES` at the most."""
 
     def __init__(self, blackboard: Blackboard) -> None:
-        """Begin with none."""
+        """Start empty."""
         self._blackboard = blackboard
         self._histograms: list[bytes] = []
         self._curves: list[bytes] = []
         self._bytes = self._objects = 0
 
     def add(self, stem: str, histograms: bytes | None, curve: dict[str, Any] | None) -> None:
-        """Take what a step has of the two; `histograms` are its file, `stem` is what its files' names begin with."""
+        """Add a step's histograms (the content of its file) and curve; `stem` is the prefix of its files' names."""
         drawn = None if curve is None else json.dumps(curve, separators=(",", ":")).encode()
         new_bytes = len(histograms or b"") + len(drawn or b"")
         if self._bytes + new_bytes > FULL_BYTES:
@@ -40,7 +40,7 @@ class Bundle:
         self._bytes += new_bytes
 
     def put(self) -> None:
-        """Upload what was taken since the last time, under a name that was not used before."""
+        """Upload the steps added since the last upload, under a new name."""
         if self._histograms or self._curves:
             steps, curves = b",".join(self._histograms), b",".join(self._curves)
             body = b'{"schema":1,"steps":{' + steps + b'},"curves":{' + curves + b"}}"

@@ -1,4 +1,4 @@
-"""A small PUT at regular intervals: it shows Poll fleet that this instance lives, and a person what it is doing."""
+"""A small PUT at regular intervals: it shows Poll fleet that this instance lives, and users its current activity."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class Heartbeat:
-    """Beats at once, every `period_s` seconds, and at the end, in a thread of its own.
+    """Writes a heartbeat at once, every `period_s` seconds, and at the end, in its own thread.
 
-    A change of state waits for the next beat: 1,000 instances with three changes at each of 60 steps would put 0.90 USD
-    of objects that nobody reads but who follows their logs.
+    A change of state waits for the next beat: 1,000 instances with three changes at each of 60 steps would write
+    objects for 0.90 USD, which only users who follow the logs read.
 
-    What is attempted in vain meanwhile is in it as `troubles`: an instance that cannot say ready can still say why.
+    Current failures are included as `troubles`: an instance that cannot report ready can still report the reason.
     """
 
     def __init__(self, blackboard: Blackboard, period_s: float) -> None:
@@ -37,16 +37,16 @@ class Heartbeat:
         self._thread.start()
 
     def say(self, state: str, step: int | None = None, point: str | None = None) -> None:
-        """Change the state that the next beat says.
+        """Change the state in the next beat.
 
-        Raises BlackboardUnavailable where no beat arrives any more: without them the instance counts as silent.
+        Raises BlackboardUnavailable if heartbeats fail: without them the instance counts as silent.
         """
         if self._refusal:
             raise BlackboardUnavailable(self._refusal)
         self._state = {"state": state, "step": step, "point": point, "since": round(time.time(), 1)}
 
     def tell(self, lately: Callable[[], dict[str, Any] | None]) -> None:
-        """Let each beat carry what the storage moved lately, where `lately` says anything."""
+        """Include the storage's recent rates in each beat, if `lately` has any."""
         self._lately = lately
 
     def stop(self) -> None:

@@ -1,8 +1,8 @@
-"""Where a fleet meets in S3: who is ready for a step, and the gate that says when it starts.
+"""The start barrier of a fleet in S3: the ready marks of a step, and the gate with its start time.
 
-Every object here is written once (`If-None-Match: *`), so that a repeated request changes nothing, and S3's times are
-those of the first write. A request that is held up is worth less than the next one: each is made once and may take
-`request_s`; botocore's own repetition would wait up to a minute, and send a start time that has passed meanwhile.
+Every object here is written once (`If-None-Match: *`), so that a retry changes nothing, and S3's times are those of the
+first write. A new request is better than a delayed one: each is tried once and may take `request_s`. botocore's own
+retries would wait up to a minute, and then send a start time in the past.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from contract.keys import MeetingPlace
 
 FORBIDDEN, EXISTS = 403, 412
-# A role that may not list gets 403 instead of 404 for a missing key, so both mean "not yet".
+# A role without list permission gets 403 instead of 404 for a missing key, so both mean "not yet".
 ABSENT = (FORBIDDEN, 404)
 
 
@@ -42,7 +42,7 @@ class Unanswered(Exception):
 
 
 class Meeting:
-    """The objects of one meeting place."""
+    """The objects of one start barrier."""
 
     def __init__(self, client: Any, bucket: str, place: MeetingPlace) -> None:
         """`client` makes one attempt a request."""
@@ -54,11 +54,11 @@ class Meeting:
         self._create(f"{self._place.ready(step)}{userid}", {"at": time.time()})
 
     def open(self, step: int, gate: dict[str, Any]) -> None:
-        """Write a step's gate, unless it is there: only what is read back counts."""
+        """Write a step's gate unless it exists; callers must read the gate back."""
         self._create(self._place.gate(step), gate)
 
     def ready(self, step: int) -> dict[str, float]:
-        """Return the instances that have said ready, with S3's time (epoch seconds) of their marks, by aws:userid."""
+        """Return the ready instances by aws:userid, with S3's time (epoch seconds) of their marks."""
         prefix = self._place.ready(step)
         marks: dict[str, float] = {}
         more: dict[str, Any] = {}
@@ -113,7 +113,7 @@ class Meeting:
             raise self._translated(err, getattr(call, "__name__", "a request")) from err
 
     def _translated(self, err: Exception, request: str) -> Exception:
-        """Return an error of ours in place of one of a request, and any other as it is."""
+        """Return an AgentError for an error of a request, and any other error unchanged."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         verdict = mending.verdict(err)

@@ -1,9 +1,9 @@
-"""How far this instance's clock is ahead of S3's, by the Date of S3's answers.
+"""Offset of this instance's clock from S3's, by the Date header of S3's responses.
 
-A fleet starts at one moment by each instance's own clock, and chrony may be content with a wrong time. An answer's Date
-is a whole second: sent at 10.2 s, heard at 10.3 s and dated 9 means that S3's clock was between 9 and 10 meanwhile, so
-that ours is 0.2 to 1.3 s ahead. Answers at other parts of a second narrow that: of a few a second or two remains
-about what a request takes.
+A fleet starts at one moment by each instance's own clock, and chrony may accept a wrong time. Date is a whole second: a
+request sent at 10.2 s, answered at 10.3 s and dated 9 means that S3's clock was between 9 and 10 in between, so that
+our clock is 0.2 to 1.3 s ahead. Responses at other fractions of a second narrow this range: after a few of them its
+width is about the duration of a request.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class S3Clock:
     """The narrowest bounds that all answers allow."""
 
     def __init__(self) -> None:
-        """Nothing is known yet."""
+        """Start without bounds."""
         self._lock = threading.Lock()
         self._bounds = -math.inf, math.inf
 

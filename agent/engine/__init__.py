@@ -1,1 +1,1 @@
-"""The agent's own load generators: small programs without threads, SDK or sockets of the agent beside them."""
+"""The agent's own load generators: small programs without the agent's threads, SDK or sockets."""

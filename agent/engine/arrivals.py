@@ -38,7 +38,7 @@ class Arrivals:
 
     def __init__(self, operations: int, rate_per_s: float, seed: str) -> None:
         """Draw the moments, before any worker exists."""
-        import random  # here, because an engine with a closed loop need not wait 9 ms for it
+        import random  # here, because it takes 9 ms, which engines with a closed loop save
 
         generator = random.Random(seed)  # noqa: S311 no secret
         span_ns = operations / rate_per_s * 1e9
@@ -54,7 +54,7 @@ class Arrivals:
         return cls(operations, asked["rate_per_s"], asked["seed"]) if asked else None
 
     def work(self, operate: Operate) -> crew.Timed:
-        """Do operations when they are due, until none is left; how those of one worker went."""
+        """Do operations when they are due, until none remains; return the times of one worker."""
         now, sleep = time.monotonic_ns, time.sleep
         timed = crew.Timed()
         while True:

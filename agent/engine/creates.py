@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
-    """Wall and processor time of one create, in a directory beside the measured ones."""
+    """Return wall and processor time of one create, in a directory beside the measured ones."""
     storage = EmulatedStorage.of(plan)
     directory, sync = os.open(plan["pilot_directory"], os.O_RDONLY), plan["sync"]
     created = []
@@ -67,8 +67,8 @@ def create_due(name: str, due_ns: int, storage: EmulatedStorage | None, sync: st
 def create_all(names: list[bytes], storage: EmulatedStorage | None, sync: str, directory: int) -> list[int]:
     """Create the files; returns the clock (monotonic ns) before the first and after each.
 
-    `sync` says when a create counts: "none" when the kernel has it, "each" when file and name are on the storage.
-    With "end" only the last one waits until all are.
+    `sync` decides when a create is complete: "none" when the kernel has it, "each" when file and name are on the
+    storage. With "end" only the last create waits until all are on the storage.
     """
     now, open_, close, fsync, flags = time.monotonic_ns, os.open, os.close, os.fsync, CREATE
     stamps: list[int] = [now()]
@@ -90,7 +90,7 @@ def create_all(names: list[bytes], storage: EmulatedStorage | None, sync: str, d
             file = open_(name, flags, 0o666)
             fsync(file)
             close(file)
-            # The name is the directory's, so the file's own fsync promises nothing of it (POSIX).
+            # The name belongs to the directory, so fsync of the file guarantees nothing about it (POSIX).
             fsync(directory)
             append(now())
         return stamps

@@ -1,13 +1,13 @@
 """Shared by all engines: workers behind the gate of agent.processes, their clocks, their report.
 
 An engine is run with its plan by `agent.workloads.engines.command`: a fresh interpreter shares no lock with the agent's
-heartbeat, and forking it copies almost nothing. It writes reports to standard output: first how it works, then one per
-worker. Plan and reports pass between two runs of the same Python, so they are `marshal`'s: to import json takes 13 of
-the 30 ms of processor time of an engine's start.
+heartbeat, and forking it copies almost nothing. It writes reports to standard output: first its mode, then one per
+worker. Plan and reports pass between two runs of the same Python, so they use `marshal`: importing json takes 13 of the
+30 ms of processor time of an engine's start.
 
 Threads where latency dominates, processes where the processor does: 32 Python threads reach 98 % of the ideal at 10 ms
-per create, but less than half of what processes do on a local XFS, where the interpreter lock is the bottleneck. There
-are as many processes as processors; where there are more workers, those of a process are threads.
+per create, but less than half of the rate of processes on a local XFS, where the interpreter lock is the bottleneck.
+There are as many processes as processors; further workers are threads of these processes.
 """
 
 from __future__ import annotations
@@ -20,41 +20,41 @@ import time
 
 from contract import histogram
 
-# To import typing takes 5 ms, a sixth of an engine's start; type checkers take this name for that of typing.
+# Importing typing takes 5 ms, a sixth of an engine's start; type checkers treat this name as typing's.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
     # Does all of a worker's operations.
     Loop = Callable[[], "Timed"]
-    # Makes the loop of a worker ready, in the worker itself and before the gate: its number, and whether it has a
-    # process of its own.
+    # Prepares the loop of a worker, in the worker itself and before the gate, from its number and whether it has its
+    # own process.
     Prepare = Callable[[int, bool], Loop]
 
 GATE_FD, READY_FD = 3, 4
 PILOT_OPERATIONS, PILOT_MIN_OPERATIONS, PILOT_S = 200, 3, 0.1
-# Threads share one interpreter lock. While all of them together need less than one processor, none waits for the lock:
-# most of what they need is the kernel's part of an operation, for which the lock is released.
+# Threads share one interpreter lock. If all of them together need less than one processor, none waits for the lock:
+# most of this time is the kernel's part of an operation, for which the lock is released.
 MAX_THREADED_DEMAND = 1.0
 
-# What Linux may let a sleep take longer, to wake up less often: 50 us by default (man 2 PR_SET_TIMERSLACK).
+# Linux may delay wake-ups by this time to save power: 50 us by default (man 2 PR_SET_TIMERSLACK).
 TIMER_SLACK_NS = 1
 
 SECOND_NS = 1_000_000_000
 # Shorter waits are no stall that anybody would notice; of so many longer ones the rest cannot be the longest.
 LEAST_WAIT_NS, MOST_WAITS = 100_000_000, 200
-# An hour by the second is 2 MB of each worker; of longer steps nobody needs each second.
+# An hour by the second is 2 MB for each worker; longer steps do not need this resolution.
 MOST_SECONDS = 3_600
 
 
 class Timed:
-    """How the operations of one worker went, by the monotonic clock (ns): when each was due, begun and ended.
+    """Times of one worker's operations by the monotonic clock (ns): when each was due, started and ended.
 
-    In a closed loop an operation is due when the one before it has ended, so it begins when it is due.
+    In a closed loop an operation is due when the one before it has ended, so it starts when it is due.
     """
 
     def __init__(self) -> None:
-        """Nothing has been done yet."""
+        """Start without operations."""
         self.start_ns = 0
         self.due: list[int] = []
         self.begun: list[int] = []
@@ -82,7 +82,7 @@ def work(plan: dict[str, Any], pilot: dict[str, float], prepare: Prepare) -> Non
     workers, mode = plan["threads"], plan["mode"]
     if mode == "auto":
         mode = choose_mode(workers, pilot)
-    # The workers allocate only integers; a collection in the middle would be a pause of ours, not the storage's.
+    # The workers allocate only integers; a garbage collection would add a pause that is not the storage's.
     gc.disable()
     if mode == "threads":
         report({"mode": mode, **pilot})
@@ -122,9 +122,9 @@ def choose_mode(workers: int, pilot: dict[str, float]) -> str:
 
 
 def measure_pilot(operate: Callable[[int], None]) -> dict[str, float]:
-    """Wall and processor time of one operation, done where nothing is measured.
+    """Return wall and processor time of one operation, done outside of the measured data.
 
-    Medians: on a busy machine one wait for a processor would pass for latency of the storage.
+    Medians: on a busy machine a single wait for a processor would look like latency of the storage.
     """
     stamps, cpu_stamps = [time.perf_counter()], [time.thread_time()]
     while len(stamps) <= PILOT_MIN_OPERATIONS or (len(stamps) <= PILOT_OPERATIONS and stamps[-1] - stamps[0] < PILOT_S):
@@ -176,7 +176,7 @@ def run_processes(teams: list[range], prepare: Prepare) -> None:
 
     def finish() -> None:
         os.write(finished_write, b".")
-        # While one that has finished held it open, nobody would see the end of one that failed.
+        # If a finished process kept it open, the end of a failed one would go unnoticed.
         os.close(finished_write)
         os.close(report_write)
         os.read(report_read, 1)
@@ -229,16 +229,16 @@ def sharpen_timer() -> None:
 
 
 def stand_at_the_gate() -> None:
-    """Say ready; take one newline and go, or end when the agent has gone away."""
+    """Report ready; take one newline and start, or exit if the agent has ended."""
     os.write(READY_FD, b".")
     if os.read(GATE_FD, 1) != b"\n":
         os._exit(125)
 
 
 def summarise(timed: Timed) -> dict[str, Any]:
-    """One worker's times, count and latencies; its long waits; its latencies by the second in which they ended.
+    """Return one worker's times, count and latencies; its long waits; its latencies by the second in which they ended.
 
-    Latencies count from when operations were due, waits from when they began: before that nobody asked the storage.
+    Latencies count from the due time of operations, waits from their start: before that the storage had no request.
     """
     latencies = [ended - due for due, ended in zip(timed.due, timed.ended)]
     waits = [(begun, ended) for begun, ended in zip(timed.begun, timed.ended) if ended - begun >= LEAST_WAIT_NS]
@@ -261,7 +261,7 @@ def summarise(timed: Timed) -> dict[str, Any]:
 
 
 def report(line: dict[str, Any]) -> None:
-    """Say this in one write: the output is opened for appending, so workers do not cut into each other's reports."""
+    """Write a report in one call: the output is opened for appending, so reports of workers do not mix."""
     content = marshal.dumps(line)
     if os.write(1, content) != len(content):
         raise OSError("the report was cut short: is the disk of the agent's scratch directory full?")

@@ -1,11 +1,11 @@
-"""A storage of known speed in front of a folder: the engines ask it before each operation and wait as long as it says.
+"""A storage of known speed in front of a folder: engines request each operation here first, and wait for its result.
 
 An operation ends at the latest of three moments: when its latency is over, when the storage has paid the operations
 (IOPS) and when it has paid the bytes (bytes/s) that came before it and its own. So a fleet that keeps w workers busy
 with operations of s bytes reaches exactly min(w / latency, iops, bytes_per_s / s): a truth that an analysis must find.
 
-A storage may have quirks: a share of operations that take longer, a standstill after each so many operations, a change
-for good after so many (credits that run out, a cache that has filled), a factor for all its latencies.
+A storage may have quirks: a share of slower operations, a stall after every so many operations, a permanent change
+after so many (exhausted burst credits, a full cache), a factor for all its latencies.
 
 The paid operations and bytes are in a small file on the emulated storage itself, under a lock: all workers, engines and
 instances (processes of one machine, so one monotonic clock) that use the storage contend for it.
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
     from typing import Any
 
 BUCKET = ".storage-matrix-emulation"
-# A storage without any limit: a run against it shows what the emulation itself costs.
+# A storage without any limit: a run on it measures the cost of the emulation itself.
 UNLIMITED: dict[str, Any] = {
     "iops": None, "bytes_per_s": None, "create_s": 0, "create_operations": 1, "read_s": 0, "write_s": 0, "sync_s": 0,
 }  # fmt: skip
 # Until when the storage's operations and bytes are paid, in monotonic ns; how many operations it has had.
 PAID = struct.Struct("=ddq")
-# A worker that wakes up late starts its next operation at the moment that was due, so the timer's delays and pauses of
-# the machine do not add up. Beyond this many seconds it counts as idle: an idle storage saves nothing for later.
+# A worker that wakes up late starts its next operation at the due time, so that timer delays and pauses of the machine
+# do not add up. Beyond this many seconds the storage counts as idle, and idle time gives no credit.
 CATCH_UP_S = 0.05
 
 
 class EmulatedStorage:
-    """One worker's view of it; `rule` is the job's `emulation` with the `path` of the bucket."""
+    """An emulated storage for one worker; `rule` is the job's `emulation` with the `path` of the token bucket."""
 
     def __init__(self, rule: dict[str, Any]) -> None:
         """Open the bucket, or make it."""
-        import random  # here, because an engine without an emulated storage need not wait 9 ms for it
+        import random  # here, because it takes 9 ms, which engines without emulation save
 
         self._chance = random.random
         self._rule = rule
@@ -53,7 +53,7 @@ class EmulatedStorage:
         self._catch_up_ns = rule.get("catch_up_s", CATCH_UP_S) * 1e9
         self._due_ns = self._arrival_ns = 0
         crew.sharpen_timer()
-        # A description of its own for each worker: flock knows nothing smaller, not even threads.
+        # flock locks a file description, so each worker, even a thread, needs its own.
         self._file = os.open(rule["path"], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         os.ftruncate(self._file, PAID.size)
         self._paid = mmap.mmap(self._file, PAID.size)
@@ -64,21 +64,21 @@ class EmulatedStorage:
         return cls(plan["emulation"]) if plan.get("emulation") else None
 
     def arrive(self, due_ns: int) -> None:
-        """Begin the next operation no earlier than this: in an open loop a worker may have been idle until now."""
+        """Start the next operation no earlier than this: in an open loop a worker may have been idle until now."""
         self._arrival_ns = due_ns
 
     def create(self) -> int:
-        """Begin to create a file; returns when (monotonic ns) it may end."""
+        """Start to create a file; return its end time (monotonic ns)."""
         return self._begin(self._rule["create_s"], self._rule["create_operations"], 0)
 
     def read(self, size: int) -> int:
-        """Begin to read `size` bytes; returns when it may end."""
+        """Start to read `size` bytes; return the end time (monotonic ns)."""
         return self._transfer(size, self._rule["read_s"], is_merged=False)
 
     def write(self, size: int, *, is_synchronous: bool) -> int:
-        """Begin to write `size` bytes; returns when it may end.
+        """Start to write `size` bytes; return the end time (monotonic ns).
 
-        A write that is not synchronous has no latency, and the kernel gathers it with its neighbours into large ones.
+        A write that is not synchronous has no latency, and the kernel merges it with its neighbours into large ones.
         """
         latency_s = self._rule["sync_s"] if is_synchronous else 0.0
         return self._transfer(size, latency_s, is_merged=not is_synchronous)

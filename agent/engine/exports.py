@@ -1,8 +1,8 @@
-"""The export engine: writes files and looks until a listing of the bucket shows each as an object.
+"""The export engine: writes files and polls until a listing of the bucket shows each as an object.
 
-Its plan: `threads`, each worker's `directories` and the `prefixes` that they are in the bucket, `counts`, `file_bytes`,
-`region`, `bucket`, `at_most_s`, `seed`, `mode`. A file's time counts from when close() has returned until the listing
-that shows it with its size has been answered, so it is up to LOOK_EACH_S too long, and never too short.
+Its plan: `threads`, each worker's `directories` and their `prefixes` in the bucket, `counts`, `file_bytes`, `region`,
+`bucket`, `at_most_s`, `seed`, `mode`. A file's time counts from the return of close() until the response of the listing
+that shows it with its size, so it is up to LOOK_EACH_S too long, and never too short.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from agent.engine.object_requests import KEPT, Contents
 from agent.engine.objects import once
 
 if TYPE_CHECKING:
-    # Size by name of what a page of a listing shows.
+    # Object sizes by name on a page of a listing.
     List = Callable[[], dict[str, int]]
 
 # As functions/matrix/input/workloads/export.py counts the listings.
@@ -29,14 +29,14 @@ class NotVisible(Exception):
 
 
 def main() -> None:
-    """Wait at the gate, write, look, report."""
+    """Wait at the gate, write, poll, report."""
     plan = crew.read_plan()
     contents = Contents(plan["file_bytes"], None, plan["seed"])
     crew.work(plan, {}, lambda number, _is_alone: prepare(plan, contents, number))
 
 
 def prepare(plan: dict[str, Any], contents: Contents, number: int) -> crew.Loop:
-    """One worker's client, made before its time begins."""
+    """Prepare one worker's client, before its time begins."""
     client = once(lambda: new_client(new_session(plan["region"]), "s3", plan["threads"]))
     prefix = plan["prefixes"][number]
 

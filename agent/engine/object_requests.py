@@ -38,7 +38,7 @@ _NUMBERS = {KEPT: 0, WRITTEN: 1, DOOMED: 2, PILOT: 3}
 # Of one instance and kind.
 MOST_OBJECTS = 10_000_000
 CHUNK_BYTES = 1 << 20
-# What S3 answers to requests that come too fast: 503 SlowDown, where other services say 429.
+# S3's responses to requests that come too fast: 503 SlowDown; other services use 429.
 THROTTLED = frozenset({429, 503})
 # As botocore's standard mode waits (retries/standard.py): a random part of 1, 2, 4, … up to 20 s.
 LONGEST_PAUSE_S = 20.0
@@ -106,9 +106,9 @@ class Counts:
     """Counts of one worker's requests: attempts, refusals, bytes and objects."""
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Start with empty counts."""
         self.refused: dict[str, int] = {}  # by code: attempts that failed and were repeated
-        self.throttled = 0  # of these, those that S3 refused as too many
+        self.throttled = 0  # of these, refused as too many
         self.attempts = 0  # HTTP requests that S3 answered or refused
         self.read_bytes = self.written_bytes = 0
         self.objects: dict[str, int] = dict.fromkeys(OPERATIONS, 0)
@@ -173,7 +173,7 @@ class Bucket:
                 self.counts.written_bytes += len(body)
             self.ask("complete_multipart_upload", Key=key, UploadId=upload, MultipartUpload={"Parts": parts})
         except Exception:
-            # Parts of an upload that nobody completes are billed.
+            # Parts of an incomplete upload cost money.
             self._client.abort_multipart_upload(Bucket=self._bucket, Key=key, UploadId=upload)
             raise
         self.counts.objects["put"] += 1
@@ -252,7 +252,7 @@ class Walk:
     """One worker's position in the listings: page by page, prefix by prefix, then from the start again."""
 
     def __init__(self, bucket: Bucket, plan: dict[str, Any]) -> None:
-        """Stand before the first page."""
+        """Start before the first page."""
         self._bucket, self._plan = bucket, plan
         self._prefix, self._token, self._seen = 0, "", 0
 
@@ -300,7 +300,7 @@ def draw(plan: dict[str, Any]) -> list[tuple[str, int]]:
 def main() -> None:
     """Prepare, wait at the gate, ask, report."""
     plan = crew.read_plan()
-    # What is repeated is counted; a line for each would fill the disk where S3 refuses thousands.
+    # Retries are counted; a log line for each would fill the disk if S3 refuses thousands.
     logging.getLogger("agent").setLevel(logging.ERROR)
     contents = Contents(plan["object_bytes"], plan["part_bytes"], plan["seed"])
     operations = draw(plan)

@@ -1,4 +1,4 @@
-"""Readers of an object in S3: a page is a ranged GET, by the client that the plan says."""
+"""Readers of an object in S3: a page is a ranged GET, by the client in the plan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 from agent.board.blackboard import get_range, new_client, new_session
 from agent.engine.records import RecordWrong
 
-# Of the Common Runtime: what it plans for without a target, and for each connection.
+# Of the Common Runtime: its default target, and its planned rate for each connection.
 DEFAULT_GBPS, GBPS_PER_CONNECTION = 10.0, 100 / 250
 
 _lock = threading.Lock()
@@ -27,7 +27,7 @@ class ObjectReader:
     """Reads pages of an object; `get` fetches the bytes from one offset to another, both included."""
 
     def __init__(self, plan: dict[str, Any], get: Callable[[int, int], bytes]) -> None:
-        """Nothing is asked yet."""
+        """Start without requests."""
         self._page_bytes = plan["page_bytes"]
         self._get = get
         self.page = b""
@@ -42,7 +42,7 @@ class ObjectReader:
             stamps.append(time.monotonic_ns())
 
     def forget(self) -> None:
-        """Nothing of an object is cached here."""
+        """Do nothing, because no object is cached here."""
 
 
 def boto3_get(plan: dict[str, Any]) -> Callable[[int, int], bytes]:

@@ -1,9 +1,8 @@
-"""The metadata engine: one phase of what mdtest does with files, as fast as the storage and not the tool allows.
+"""The metadata engine: one phase of mdtest's file operations, limited by the storage and not by the tool.
 
 Its plan: the `phase`, `threads`, each worker's `directories`, `prefix` of names, `counts` (files that each worker has,
 or is to create) and `renamed` (how many of them have their second name), `file_bytes`, `sync`, `stonewall` and
-`at_most_s`, `pilot_directory`, `mode` and `emulation`. Each worker says in a line of its own how many it has
-done.
+`at_most_s`, `pilot_directory`, `mode` and `emulation`. Each worker reports its number of files in its own line.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from agent.engine.creates import CREATE, measure_pilot
 from agent.engine.emulation import EmulatedStorage
 
 PHASES = ("create", "stat", "open-read", "list", "rename", "delete")
-# What changes a directory, and is only stored when the directory is.
+# Changes of a directory, which are durable only after fsync of the directory.
 CHANGES = frozenset({"create", "rename", "delete"})
-# What an emulated storage lists in one operation: a READDIR reply of 32 KiB with about 256 bytes for each entry.
+# Entries that an emulated storage lists in one operation: a READDIR reply of 32 KiB with about 256 bytes each.
 ENTRIES_OF_A_REPLY = 128
 DONE = "done"
 SECOND_NAME = b"r"
@@ -31,17 +30,17 @@ Act = Callable[[bytes], None]
 
 
 class Wall:
-    """Where a phase ends for all workers of an instance, whether or not they have done all of their files."""
+    """The common end of a phase for all workers of an instance, even if some have not done all of their files."""
 
     def __init__(self, plan: dict[str, Any]) -> None:
-        """Stand beyond all time, unless the plan says how many seconds; all workers see when the first is done."""
+        """Set no limit unless the plan has one in seconds; all workers see when the first one is done."""
         self.most_ns = int((plan.get("at_most_s") or 1e9) * 1e9)
         self._ends_with_first = plan["stonewall"] == "first"
         # Shared with the workers that are forked after this.
         self.reached = mmap.mmap(-1, 1)
 
     def end(self) -> None:
-        """Say that a worker has done all of its files."""
+        """Report that a worker has done all of its files."""
         if self._ends_with_first:
             self.reached[0] = 1
 
@@ -125,7 +124,7 @@ def act_of(plan: dict[str, Any], directory: int, *, is_emulated: bool) -> Act:
 
     def act_and_store(name: bytes) -> None:
         act(name)
-        # The name is the directory's, so the file's own fsync promises nothing of it (POSIX).
+        # The name belongs to the directory, so fsync of the file guarantees nothing about it (POSIX).
         os.fsync(directory)
 
     return act_and_store
@@ -168,7 +167,7 @@ def reading(size: int) -> Act:
 
 
 def paced(act: Act, plan: dict[str, Any], storage: EmulatedStorage | None) -> Act:
-    """Act no faster than an emulated storage: a change takes a create's time, a look that of a read."""
+    """Act no faster than an emulated storage: a change takes the time of a create, a lookup that of a read."""
     if storage is None:
         return act
     is_change, size = plan["phase"] in CHANGES, plan["file_bytes"] if plan["phase"] == "open-read" else 0

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """Read all files back; report how many blocks are right, how they were read, and the first one that is not."""
+    """Read all files back; report the number of correct blocks, the way of reading, and the first wrong block."""
     crew.report(read_back(crew.read_plan()))
 
 
@@ -50,7 +50,7 @@ def read_back(plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def open_past_cache(path: str) -> tuple[int, bool]:
-    """Open a file past the page cache. Return whether by O_DIRECT; else its cached pages were dropped."""
+    """Open a file bypassing the page cache. Return whether by O_DIRECT; else its cached pages were dropped."""
     try:
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECT), True
     except OSError:
@@ -60,7 +60,7 @@ def open_past_cache(path: str) -> tuple[int, bool]:
 
 
 def read_block(descriptor: int, window: memoryview, start: int, size: int) -> bytes:
-    """The bytes of a block, fewer where the file ends before; reads the whole pages that it lies in."""
+    """Return the bytes of a block, fewer at the end of the file; reads whole pages."""
     first = start // PAGE_BYTES * PAGE_BYTES
     span = -(-(start + size) // PAGE_BYTES) * PAGE_BYTES - first
     read = os.preadv(descriptor, [window[:span]], first)

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
             """Make the next read ask the storage again."""
 
 
-# What is kept of the reads and checked after the last one: enough to find a storage that gives wrong data now and then,
-# little enough to cost neither time nor memory.
+# A sample of the reads is kept and checked after the last one: enough to find a storage that sometimes returns wrong
+# data, and too little to cost time or memory.
 MOST_CHECKS, MOST_KEPT_BYTES = 256, 64 << 20
 
 
@@ -48,7 +48,7 @@ def main() -> None:
     pilot = measure_pilot(plan, shares[0])
     arrivals = Arrivals.of(plan, requests_of_each(plan) * plan["threads"])
     if arrivals is not None:
-        # Whoever is free makes the next request, so each worker may have to make any of them.
+        # Any free worker makes the next request, so each may have to make any of them.
         shares = [[wanted for share in shares for wanted in share]] * plan["threads"]
     crew.work(plan, pilot, lambda number, _is_alone: prepare(plan, shares[number], arrivals))
 
@@ -70,12 +70,12 @@ def draw(plan: dict[str, Any]) -> list[list[int]]:
     per_page = page // record
     each = plan["records"] // per_page // workers
     firsts = [data // page * number // workers for number in range(workers)]
-    # Another place in each page, so that the checks see all of it.
+    # A different position in each page, so that the checks cover all of it.
     return [[(first + n) * per_page + n % per_page for n in range(each)] for first in firsts]
 
 
 def is_by_bytes(plan: dict[str, Any]) -> bool:
-    """Whether reads start at any byte of a worker's own range, and may overlap."""
+    """Return whether reads start at any byte of a worker's own range, and may overlap."""
     return plan.get("offsets") == "bytes"
 
 
@@ -97,7 +97,7 @@ def asked_at_once(plan: dict[str, Any]) -> int:
 
 
 def pages_at_once(plan: dict[str, Any]) -> int:
-    """Pages of one request: one for each of a batch of random records, or as many as follow each other."""
+    """Return the pages of one request: one for each record of a random batch, or a number of consecutive ones."""
     return int(plan["records_per_request"] if plan["access"] == "random" else plan.get("pages_per_request", 1))
 
 
@@ -112,7 +112,7 @@ def measure_pilot(plan: dict[str, Any], wanted: list[int]) -> dict[str, float]:
 
 
 def page_offsets(plan: dict[str, Any], wanted: list[int]) -> list[int]:
-    """Where the pages of these records begin; byte offsets are that already."""
+    """Return the offsets of these records' pages; byte offsets are returned unchanged."""
     if is_by_bytes(plan):
         return wanted
     record, page = plan["record_bytes"], plan["page_bytes"]
@@ -193,7 +193,7 @@ def last_record(plan: dict[str, Any], reader: Reader, number: int) -> bytes:
 
 
 def reader_of(plan: dict[str, Any]) -> Reader:
-    """A reader of the plan's kind; an SDK is imported only by those that need it."""
+    """Return a reader of the plan's kind; SDKs are imported only for readers that need them."""
     if plan.get("emulation"):
         return EmulatedReader(plan)
     if plan["reader"] == "file":
@@ -209,7 +209,7 @@ class FileReader:
     """Reads pages of a file into one buffer."""
 
     def __init__(self, plan: dict[str, Any]) -> None:
-        """Open the file, past the page cache if the plan says `direct`."""
+        """Open the file, bypassing the page cache if the plan has `direct`."""
         self._is_cached = plan["caching"] == "cached"
         flags = os.O_RDONLY if self._is_cached else os.O_RDONLY | os.O_DIRECT
         try:
@@ -218,7 +218,7 @@ class FileReader:
             if err.errno != errno.EINVAL:
                 raise
             sys.exit('the storage has no direct reads (O_DIRECT); write caching "cached"')
-        # Anonymous memory begins where a page of it does, as O_DIRECT asks; written once, so that it is there.
+        # O_DIRECT needs page alignment, which anonymous memory has; write once, so that it is allocated.
         self.page = mmap.mmap(-1, plan["page_bytes"])
         self.page.write(bytes(plan["page_bytes"]))
 
@@ -253,7 +253,7 @@ class EmulatedReader(FileReader):
         self.storage = EmulatedStorage(plan["emulation"])
 
     def read(self, pages: list[int], batch: int, stamps: list[int]) -> None:
-        """Fetch pages, each as if it were cold; those of one request one after the other."""
+        """Fetch pages, each as if it were cold; pages of one request one after the other."""
         size = len(self.page)
         for number, offset in enumerate(pages, start=1):
             due_ns = self.storage.read(size)
@@ -265,7 +265,7 @@ class EmulatedReader(FileReader):
 
 
 class ServerReader:
-    """Reads pages from our file server, those of a request in one round trip."""
+    """Reads pages from our file server; a request is one round trip."""
 
     def __init__(self, plan: dict[str, Any]) -> None:
         """Connect."""

@@ -1,4 +1,4 @@
-"""Records that can be told from each other: each begins with its number and a checksum, the rest is incompressible."""
+"""Distinguishable records: each begins with its number and a checksum; the rest is incompressible."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import struct
 import zlib
 from collections.abc import Iterator
 
-HEADER = struct.Struct("<QII")  # number, checksum of what follows the header, mark
+HEADER = struct.Struct("<QII")  # number, checksum of the payload, mark
 MARK = 0x52454344
 # Also the parts that an object is uploaded in: S3 takes no smaller ones than 5 MiB.
 CHUNK_BYTES = 8 << 20
-# The payload repeats after this many bytes, which is more than any file system compresses or deduplicates at once
-# (OpenZFS: records of up to 1 MiB), and no multiple of a power of two, so that equal payloads lie differently.
+# The payload repeats after this many bytes. No file system compresses or deduplicates so many at once (OpenZFS: records
+# of up to 1 MiB). It is no multiple of a power of two, so that equal payloads have different alignments.
 POOL_BYTES = (16 << 20) + 4_093
 
 
@@ -42,7 +42,7 @@ class Records:
         return -(-count // self._per_chunk)
 
     def write(self, descriptor: int, count: int) -> None:
-        """Write records 0 to `count` - 1 where the file stands."""
+        """Write records 0 to `count` - 1 at the current position of the file."""
         for chunk in self.chunks(count):
             view = memoryview(chunk)
             while view:

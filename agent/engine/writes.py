@@ -15,11 +15,11 @@ TYPE_CHECKING = False  # see agent.engine.crew
 if TYPE_CHECKING:
     from typing import Any
 
-# All workers' blocks are cut from so much random data (and a block more): 64 GiB without two equal pages of 4 KiB that
-# a storage could deduplicate, and nothing that repeats within 16 MiB for it to compress.
+# All workers' blocks come from this much random data (and a block more): 64 GiB without two equal pages of 4 KiB, so
+# that a storage cannot deduplicate them, and without repetition within 16 MiB, so that it cannot compress them.
 POOL_BYTES = 1 << 24
 PAGE_BYTES = 4096
-# A block begins so far after the one before it that both overlap by nothing, and 3 bytes earlier in its page.
+# Blocks start this far apart, so that they do not overlap, and each starts 3 bytes earlier in its page.
 SHIFT_BYTES = 3
 
 
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
-    """Wall and processor time of one block, in a file beside the measured ones."""
+    """Return wall and processor time of one block, in a file beside the measured ones."""
     path = f"{plan['pilot_directory']}/pilot"
     writer = Writer(plan, path, draw_pool(plan["block_bytes"], plan["source"], plan["seed"]))
     try:
@@ -47,20 +47,20 @@ def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
 
 
 def prepare(plan: dict[str, Any], number: int, pool: memoryview) -> crew.Loop:
-    """One worker's open file, made before its time begins."""
+    """Open one worker's file, before its time begins."""
     writer = Writer(plan, plan["paths"][number], pool, number)
     return lambda: crew.Timed.closed(writer.write_all(plan["blocks"]))
 
 
 class Writer:
-    """An open file and the blocks that go to it."""
+    """An open file and its blocks."""
 
     def __init__(self, plan: dict[str, Any], path: str, pool: memoryview, number: int = 0) -> None:
-        """Open the file with this number; nothing is written yet. Blocks count over all files: none writes the same."""
+        """Open the file with this number without writing. Blocks count over all files, so all of them differ."""
         self._size: int = plan["block_bytes"]
         self._is_synchronous = plan["sync"] == "block"
         self._storage = EmulatedStorage.of(plan)
-        # What an emulated storage has is safe when it says so; this machine's disk must not add its own time.
+        # Writes to an emulated storage are durable by definition; this machine's disk must not add its own time.
         is_really_synchronous = self._is_synchronous and self._storage is None
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_SYNC if is_really_synchronous else 0)
         self._file = os.open(path, flags, 0o666)
@@ -111,7 +111,7 @@ def draw_pool(block_bytes: int, source: str, seed: int | None) -> memoryview:
     pool = mmap.mmap(-1, POOL_BYTES + block_bytes)
     draw = os.urandom
     if seed is not None:
-        import random  # here, because who draws by chance need not wait 9 ms for it
+        import random  # here, because it takes 9 ms, which random sources save
 
         draw = random.Random(seed).randbytes  # noqa: S311 no secret
     for start in range(0, len(pool), PAGE_BYTES << 8):
@@ -120,10 +120,10 @@ def draw_pool(block_bytes: int, source: str, seed: int | None) -> memoryview:
 
 
 def block_start(number: int, block_bytes: int, pool_bytes: int) -> int:
-    """Where in the pool a block begins: each of 4,096 neighbours at another byte of a page.
+    """Return the start of a block in the pool: each of 4,096 neighbours at another byte of a page.
 
-    The pool has 4,096 pages, so 4,096 strides end SHIFT_BYTES pages before where they began. The next 4,096 blocks
-    start behind the first ones instead, or their pages would be the same ones.
+    The pool has 4,096 pages, so 4,096 strides end SHIFT_BYTES pages before their start. The next 4,096 blocks start
+    behind the first ones instead, because otherwise their pages would be the same.
     """
     pages = -(-block_bytes // PAGE_BYTES)
     stride = (pages + 1) * PAGE_BYTES - SHIFT_BYTES

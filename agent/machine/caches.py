@@ -1,4 +1,4 @@
-"""The kernel's caches between samples: dropped where that is ours to do, and said so where it is not."""
+"""The kernel's caches between samples: dropped if the agent may do so, else the sample reports that they were not."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 
 DROP = Path("/proc/sys/vm/drop_caches")
-# For a machine that is lent but may be disturbed, for example a VM that plays an instance.
+# For a user's machine that may be disturbed, for example a VM that plays an instance.
 ALLOW = "STORAGE_MATRIX_DROP_CACHES"
 PAGES_AND_INODES = "3\n"
 DROPPED = "dropped"
 
 
 def drop(may_administer: bool) -> str:
-    """Write dirty pages out, drop clean pages, directory entries and inodes; returns what the sample says of it."""
+    """Write dirty pages out, drop clean pages, directory entries and inodes; return the sample's text about it."""
     if not may_administer and os.environ.get(ALLOW) != "1":
         return f"not dropped: a lent directory on a shared machine (set {ALLOW}=1 to allow it)"
     if os.geteuid() != 0:

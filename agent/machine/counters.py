@@ -1,8 +1,8 @@
-"""What the machine did while a sample was taken: differences of the kernel's and the network card's counters.
+"""Activity of the machine during a sample: differences of the kernel's and the network card's counters.
 
-Of the storage: what the disk below a path did (/proc/diskstats), or what its mount asked of its servers: NFS by
-/proc/self/mountstats, Lustre by the statistics of its client. None exists for a folder in memory or in a container's
-layers; then nothing is said.
+For the storage: the activity of the disk below a path (/proc/diskstats), or the requests of its mount: NFS by
+/proc/self/mountstats, Lustre by the statistics of its client. A folder in memory or in a container's layers has no
+counters, so nothing is reported.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from agent.programs import tools
 # /proc/stat: user nice system idle iowait irq softirq steal
 BUSY_COLUMNS = (0, 1, 2, 5, 6)
 IOWAIT_COLUMN, STEAL_COLUMN = 4, 7
-# /proc/diskstats counts sectors of 512 bytes, whatever the disk's own are (Documentation/admin-guide/iostats.rst).
+# /proc/diskstats counts sectors of 512 bytes, whatever the disk's sector size (Documentation/admin-guide/iostats.rst).
 SECTOR_BYTES = 512
 # A few bytes may be counted just before the first reading or just after the last one.
 LEAST_SEEN = 0.95
 MS = 1000
-# What a mount asked of its servers, by the counters of its client.
+# Requests of a mount to its servers, by the counters of its client.
 SERVER_OPERATIONS = (
     *("nfs_read_operations", "nfs_write_operations", "nfs_other_operations"),
     *("lustre_read_operations", "lustre_write_operations", "lustre_creates", "lustre_unlinks"),
@@ -32,7 +32,7 @@ SERVER_OPERATIONS = (
 SERVER_BYTES = ("nfs_read_bytes", "nfs_write_bytes", "lustre_read_bytes", "lustre_write_bytes")
 # Where a Lustre client keeps its statistics, by version (Lustre manual, lctl get_param; up to 2.10, from 2.12 on).
 LUSTRE_ROOTS = (Path("/proc/fs/lustre"), Path("/sys/kernel/debug/lustre"))
-# What programs did to files, by what a metadata server is paid for it.
+# File operations of programs, grouped by their cost at a metadata server.
 OF_METADATA = {
     "open": "lustre_creates", "mknod": "lustre_creates", "unlink": "lustre_unlinks", "rmdir": "lustre_rmdirs",
     "mkdir": "lustre_directories", "rename": "lustre_directories",
@@ -61,7 +61,7 @@ def of_network() -> dict[str, float]:
 
 
 def of_storage(storage: Path) -> dict[str, float]:
-    """What the disk or the mount at a path has done so far; empty where the kernel counts nothing for it."""
+    """Return the counters of the disk or the mount at a path; empty if the kernel has none for it."""
     try:
         return of_device(device_of(storage), storage)
     except OSError:
@@ -69,13 +69,13 @@ def of_storage(storage: Path) -> dict[str, float]:
 
 
 def device_of(storage: Path) -> int:
-    """The number of the device that a path is, or lies on."""
+    """Return the number of the device at a path, or of the file system that contains it."""
     about = storage.stat()
     return about.st_rdev if stat.S_ISBLK(about.st_mode) else about.st_dev
 
 
 def of_device(device: int, storage: Path) -> dict[str, float]:
-    """The same for a device number that is known, without touching what is mounted at the path."""
+    """Return the same for a known device number, without accessing the mount at the path."""
     try:
         disk = parse_diskstats(Path("/proc/diskstats").read_text(), os.major(device), os.minor(device))
         if disk:
@@ -102,7 +102,7 @@ def allowances() -> dict[str, float]:
 
 
 def why_no_allowances() -> str:
-    """What keeps `allowances` from having anything to say."""
+    """Return the reason why `allowances` is empty."""
     interface = default_interface()
     if interface is None:
         return "no interface has a default route"
@@ -112,17 +112,17 @@ def why_no_allowances() -> str:
 
 
 def difference(before: dict[str, float], after: dict[str, float]) -> dict[str, float]:
-    """What was counted in between. The kernel lets iowait and steal go back a little (proc(5)): then nothing was."""
+    """Return the difference of two readings, at least 0: the kernel lets iowait and steal decrease (proc(5))."""
     return {name: max(0.0, round(after[name] - before[name], 6)) for name in before if name in after}
 
 
 def unseen(reached: dict[str, float], counted: dict[str, float]) -> list[str]:
-    """A warning where the storage's counters saw fewer bytes than a tool claims to have moved to or from it.
+    """Return a warning if the storage's counters have fewer bytes than a tool claims to have moved.
 
-    Others may use the same disk, so too many prove nothing. Where the kernel counts nothing, nothing is said.
+    Others may use the same disk, so more bytes prove nothing. Without counters there is no warning.
     """
     sentences = []
-    # Of objects that a command is taken to read only the network knows; it carries headers and others' bytes, too.
+    # Only the network counts objects that a command reads; it includes headers and other traffic, too.
     received, objects = counted.get("network_received_bytes"), reached.get("received", 0.0)
     if received is not None and received < LEAST_SEEN * objects:
         sentences.append(
@@ -133,7 +133,7 @@ def unseen(reached: dict[str, float], counted: dict[str, float]) -> list[str]:
         for where in ("disk", "nfs", "lustre"):
             seen = counted.get(f"{where}_{kind}_bytes")
             if seen is not None and seen < LEAST_SEEN * claimed:
-                # Before the kernel could tell what is dirty (Linux 6.5), this is what finds an fsync that did nothing.
+                # Before Linux 6.5 the kernel cannot report dirty pages, so this detects an fsync without effect.
                 liars = (
                     "a cache, a compressor or an fsync that is not honest"
                     if kind == "write"
@@ -197,7 +197,7 @@ def parse_mountstats(text: str, path: str) -> dict[str, float]:
                 counted.update(nfs_read_bytes=0.0, nfs_write_bytes=0.0, nfs_queue_s=0.0, nfs_round_trip_s=0.0)
                 counted["nfs_timeouts"] = 0.0
         elif wanted and words[:1] == ["bytes:"]:
-            # normal reads, normal writes, direct reads, direct writes, then what the server was asked for.
+            # normal reads, normal writes, direct reads, direct writes, then the requests to the server
             counted["nfs_read_bytes"], counted["nfs_write_bytes"] = float(words[5]), float(words[6])
         elif wanted and len(words) > 8 and words[0].endswith(":") and words[0][:-1].isupper():  # noqa: PLR2004
             _add_requests(counted, words[0][:-1], [int(word) for word in words[1:9]])
@@ -205,7 +205,7 @@ def parse_mountstats(text: str, path: str) -> dict[str, float]:
 
 
 def lustre_at(text: str, path: Path) -> str:
-    """Return the name of the Lustre file system that a path lies on, from /proc/self/mountstats; "" where none is."""
+    """Return the name of the Lustre file system of a path, from /proc/self/mountstats; "" if there is none."""
     for line in reversed(text.splitlines()):
         source, _, point = line.removeprefix("device ").partition(" mounted on ")
         point, _, fstype = point.partition(" with fstype ")
@@ -215,10 +215,10 @@ def lustre_at(text: str, path: Path) -> str:
 
 
 def of_lustre(name: str, roots: tuple[Path, ...] = LUSTRE_ROOTS) -> dict[str, float]:
-    """What the client of a Lustre file system asked of its servers, and what programs did to its files.
+    """Return the requests of a Lustre client to its servers, and the metadata operations of programs.
 
     Bytes and requests are those of its object storage clients (osc): after the page cache, which llite counts before.
-    Of metadata llite counts what programs did, and not the requests that it became. Raises OSError.
+    For metadata llite counts the operations of programs, and not the resulting requests. Raises OSError.
     """
 
     def statistics(part: str) -> list[str]:
@@ -228,10 +228,10 @@ def of_lustre(name: str, roots: tuple[Path, ...] = LUSTRE_ROOTS) -> dict[str, fl
 
 
 def parse_lustre(osc: list[str], llite: list[str]) -> dict[str, float]:
-    """The same from the texts of the statistics; empty where there are none.
+    """Return the same from the texts of the statistics; empty if there are none.
 
-    A line is `read_bytes 12 samples [bytes] 4096 1048576 9437184`: how many, least, most and sum. What has not happened
-    yet has no line.
+    A line is `read_bytes 12 samples [bytes] 4096 1048576 9437184`: count, minimum, maximum and sum. A counter that is
+    still zero has no line.
     """
     if not (osc and llite):
         return {}

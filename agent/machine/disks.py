@@ -15,9 +15,9 @@ from agent.machine import nvme
 
 EBS_MODEL = "Amazon Elastic Block Store"
 INSTANCE_STORE_MODEL = "Amazon EC2 NVMe Instance Storage"
-# Where a disk has no model (virtio), its serial number tells the kind: that of an EBS volume begins with vol.
+# A disk without a model (virtio) has its kind in its serial number: an EBS volume's begins with vol.
 INSTANCE_STORE_SERIAL = re.compile(r"AWS[0-9A-F]{17}")
-# Opcode 6 is identify, of which CNS 1 is the controller (NVMe base specification).
+# Opcode 6 is identify, with CNS 1 for the controller (NVMe base specification).
 IDENTIFY, CONTROLLER = 0x06, 1
 VENDOR_OFFSET, NAME_BYTES = 3072, 32
 
@@ -39,7 +39,7 @@ def all_disks(root: Path = Path("/")) -> list[Disk]:
 
 
 def find(device: str, root: Path = Path("/")) -> Path | None:
-    """Return the device of a volume by the name in the launch request, None where it has not appeared."""
+    """Return the device of a volume by the name in the launch request, or None if it has not appeared."""
     disks = all_disks(root)
     dev = root / "dev"
     name = device.replace("/dev/", "", 1)

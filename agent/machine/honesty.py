@@ -1,8 +1,7 @@
-"""Whether an fsync that has returned did what it promises: no page of the file may still wait to be written.
+"""Check that an fsync was effective: after it no page of the file may still wait to be written.
 
-Measured from another process than the writer's and by a system call of its own, so that a library that was put before
-the writer's calls (libeatmydata) does not answer for it. What a storage keeps in a volatile cache of its own no client
-sees.
+Measured from another process than the writer's and by its own system call, so that a library in front of the writer's
+calls (libeatmydata) cannot fake it. A client cannot see a storage's own volatile cache.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ import struct
 from collections.abc import Iterable
 from pathlib import Path
 
-# cachestat(2), since Linux 6.5; one number on all architectures (include/uapi/asm-generic/unistd.h). Where it is
-# missing, the counters of disk or mount alone say what was not written (counters.unseen).
+# cachestat(2), since Linux 6.5; one number on all architectures (include/uapi/asm-generic/unistd.h). Without it, only
+# the counters of disk or mount show missing writes (counters.unseen).
 CACHESTAT = 451
 RANGE = struct.Struct("=QQ")  # offset and length; 0 is to the end
 PAGES = struct.Struct("=5Q")  # in the cache, dirty, under write-back, evicted, recently evicted
 
 
 def warnings(paths: Iterable[Path]) -> list[str]:
-    """The warning of a sample whose synchronised files were not synchronised; none where the kernel cannot say."""
+    """Return a warning if fsync left unwritten pages; empty if not, or if the kernel cannot report them."""
     waiting = [pages for path in paths if (pages := unwritten_pages(path))]
     if not waiting:
         return []
@@ -33,7 +32,7 @@ def warnings(paths: Iterable[Path]) -> list[str]:
 
 
 def unwritten_pages(path: Path) -> int | None:
-    """Pages of a file that are dirty or just being written; None where the kernel cannot say."""
+    """Return the number of a file's pages that are dirty or being written; None if the kernel cannot report them."""
     pages = ctypes.create_string_buffer(PAGES.size)
     file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:

@@ -13,8 +13,8 @@ from agent.programs import tools
 KIB_PER_MIB = 1024
 # A fleet starts at one moment, which each of its instances takes from its own clock.
 FAR_OFF_S = 0.05
-# What S3's answers must show at least. How exact their Date is AWS does not say: a server may write a second that has
-# just ended, so a smaller difference proves nothing.
+# Least offset by S3's responses that is reported. AWS does not document how exact their Date is: a server may write a
+# second that has just ended, so a smaller offset proves nothing.
 FAR_OFF_S3_S = 0.5
 
 
@@ -33,7 +33,7 @@ def describe() -> dict[str, Any]:
 
 
 def boot_id(path: Path = Path("/proc/sys/kernel/random/boot_id")) -> str | None:
-    """What tells machines apart (random(4)): those with the same share a kernel, and its counters."""
+    """Return an id that distinguishes machines (random(4)): the same id means the same kernel and counters."""
     try:
         return path.read_text().strip()
     except OSError:
@@ -60,7 +60,7 @@ def memory_kib(field: str) -> int:
 
 
 def clock() -> dict[str, Any] | None:
-    """How far chrony thinks that the clock is off; None where chrony does not run."""
+    """Return chrony's estimate of the clock's offset; None if chrony does not run."""
     chronyc = tools.find("chronyc")
     if chronyc is None:
         return None
@@ -115,9 +115,9 @@ def _chrony_warnings(tracking: dict[str, Any] | None, *, is_shared: bool) -> lis
 
 
 def parse_tracking(line: str) -> dict[str, Any] | None:
-    """The line of `chronyc -c tracking`: reference id, name, stratum, time, system offset, last offset, RMS offset …
+    """Parse `chronyc -c tracking`: reference id, name, stratum, time, system offset, last offset, RMS offset …
 
-    Without a source all offsets are 0, as of the best of clocks; only the last field tells, the leap status.
+    Without a source all offsets are 0, as for a perfect clock; only the last field, the leap status, shows it.
     """
     fields = line.strip().split(",")
     try:

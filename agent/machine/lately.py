@@ -1,6 +1,6 @@
-"""What the storage moved in the last seconds: rates for people who watch, kept beside what is measured.
+"""Recent traffic of the storage: rates for people who watch, separate from the measurement.
 
-The counters are those that are read each second for the step's curve (over_time.py); nothing more is read for this.
+It reuses the counters that are read each second for the step's curve (over_time.py).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from agent.machine import counters
 if TYPE_CHECKING:
     from agent.machine.traffic import Sampler
 
-# More than lie between two heartbeats, so that one may be lost; 2 kB of text.
+# More seconds than between two heartbeats, so that one may be lost; 2 kB of text.
 MOST_RATES = 45
 DISK, NETWORK = "disk", "network"
 # Which counters are read bytes, written bytes and operations, by where they are counted.
@@ -32,7 +32,7 @@ class Lately:
     """The rates of the last seconds, of the step that runs and of those before it."""
 
     def __init__(self, has_network: bool = True) -> None:
-        """`has_network`: what the storage moves goes over the network where no disk counts it."""
+        """`has_network`: the storage's traffic goes over the network if no disk counts it."""
         self._has_network = has_network
         self._lock = threading.Lock()
         self._watched: Sampler | None = None
@@ -40,7 +40,7 @@ class Lately:
         self._of = ""
 
     def begin(self, watched: Sampler) -> None:
-        """Follow the counters of a step that begins."""
+        """Follow the counters of a new step."""
         with self._lock:
             self._watched = watched
 
@@ -50,9 +50,9 @@ class Lately:
             self._rates, self._watched = self._all(), None
 
     def document(self) -> dict[str, Any] | None:
-        """Return them: when each second ended (epoch s), how long it was, then bytes read, written and operations.
+        """Return the rates: the end of each second (epoch s), its length, then bytes read, written and operations.
 
-        All three are per second. None where the kernel counts nothing of this storage.
+        All three are per second. None if the kernel counts nothing of this storage.
         """
         with self._lock:
             rates = self._all()

@@ -18,9 +18,9 @@ LEAST_SAMPLES = 10
 LEAST_SHARE = 1 / 20
 # Shared networks and disks vary by less than this share on their own.
 LEAST_FALL = 0.2
-# How far the halves of a level may differ, as a share of the fall: on an even slope it is half of it.
+# The largest difference between halves of a level, as a share of the fall: on an even slope it is half of it.
 MOST_SLOPE = 1 / 3
-# How many samples must be nearer to their own level than to the other.
+# The least share of samples that must be nearer to their own level than to the other.
 LEAST_FIT = 0.9
 
 
@@ -64,6 +64,6 @@ def best_split(rates: Sequence[float]) -> int:
 
 
 def is_level(part: Sequence[float], fall: float) -> bool:
-    """Whether one half of a part is about as high as the other, measured by the fall: on a slope it is not."""
+    """Return whether both halves of a part are about equal, relative to the fall: on a slope they are not."""
     half = len(part) // 2
     return abs(median(part[:half]) - median(part[half:])) < MOST_SLOPE * fall

@@ -42,7 +42,7 @@ class Identity:
 
 
 def identify(endpoint: str | None = None, attempts: int = ATTEMPTS) -> Identity:
-    """Ask with one session token; AWS_EC2_METADATA_SERVICE_ENDPOINT says where, unless `endpoint` does."""
+    """Identify the instance with one session token, at `endpoint` or AWS_EC2_METADATA_SERVICE_ENDPOINT."""
     root = (endpoint or os.environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
     token_path, entries = f"{root}/latest/api/token", f"{root}/latest/meta-data/"
     token = _ask("PUT", token_path, {"X-aws-ec2-metadata-token-ttl-seconds": str(SESSION_S)}, attempts)
@@ -68,7 +68,7 @@ def identify(endpoint: str | None = None, attempts: int = ATTEMPTS) -> Identity:
 
 def _ask(method: str, url: str, headers: dict[str, str], attempts: int) -> str:
     """The answer's text; empty when the service has no such entry."""
-    # A PUT without a body must still say its length; some servers wait for one otherwise.
+    # A PUT without a body must still send its length, because some servers wait for one otherwise.
     request = Request(url, b"" if method == "PUT" else None, headers, method=method)  # noqa: S310 not a user's URL
 
     def ask() -> str:

@@ -1,8 +1,8 @@
-"""What Nitro volumes count themselves: log page 0xD0 of their NVMe controllers, EBS's and the instance store's alike.
+"""Nitro volumes' own counters: log page 0xD0 of their NVMe controllers, for EBS and the instance store alike.
 
 The layout is that of AWS's own reader (amazonlinux/amazon-ec2-utils, ebsnvme) and of nvme-cli's plugin for Amazon
-(plugins/amzn/amzn-nvme.c): 4096 bytes, little-endian, counted since the volume was attached. The guide says that a
-volume answers once a second; whoever asks more often waits. Asking needs root.
+(plugins/amzn/amzn-nvme.c): 4096 bytes, little-endian, counted since the volume was attached. The guide states that a
+volume answers once a second; more frequent requests wait. Requests need root.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ MICROSECONDS = 1e6
 
 
 def of_storage(storage: Path, root: Path = Path("/")) -> dict[str, float]:
-    """Return what the volumes below a path have counted so far, summed up: `volume_read_bytes` and so on.
+    """Return the summed counters of the volumes below a path: `volume_read_bytes` and so on.
 
-    Empty where a path lies on something else, or where one of several volumes does not tell: a part of the sum would be
-    taken for a cache.
+    Empty if the path is on other storage, or if one of several volumes has no counters: a partial sum would look like
+    the effect of a cache.
     """
     try:
         device = device_of(storage)
@@ -43,14 +43,14 @@ def of_storage(storage: Path, root: Path = Path("/")) -> dict[str, float]:
     if not pages or not all(pages):
         return {}
     summed = {name: sum(page[name] for page in pages) for name in pages[0]}
-    # A stripe waits for all of its volumes, which are held back at the same time: their mean, not their sum.
+    # A stripe waits for all of its volumes, which are limited at the same time: use their mean, not their sum.
     return {name: amount / len(pages) if name.endswith("_exceeded_s") else amount for name, amount in summed.items()}
 
 
 def disks_below(block: Path) -> list[str]:
-    """Return the NVMe disks that a block device of sysfs consists of: itself, that of a partition, those of an array.
+    """Return the NVMe disks of a block device in sysfs: itself, the disk of a partition, the members of an array.
 
-    Empty where one of them is no NVMe disk.
+    Empty if one of them is no NVMe disk.
     """
     device = block.resolve()
     if (device / "partition").exists():
@@ -63,14 +63,14 @@ def disks_below(block: Path) -> list[str]:
 
 
 def log_page(device: Path) -> bytes:
-    """Return the statistics page of a disk's controller; empty where it has none or may not be asked."""
+    """Return the statistics page of a disk's controller; empty if it has none or access is denied."""
     dwords = PAGE_BYTES // 4
     # Bits 16 to 27 are one less than the dwords that are asked for (NVMe base specification, Get Log Page).
     return command(device, GET_LOG_PAGE, namespace=1, cdw10=STATISTICS_PAGE | (dwords - 1) << 16)
 
 
 def parse_statistics(page: bytes) -> dict[str, float]:
-    """Return a page's counters: operations, bytes, and seconds; empty where it is no page of Amazon's."""
+    """Return a page's counters: operations, bytes, and seconds; empty if the page is not Amazon's."""
     if len(page) < HEAD.size:
         return {}
     magic, _, *counted = HEAD.unpack_from(page)
@@ -79,7 +79,7 @@ def parse_statistics(page: bytes) -> dict[str, float]:
     names = ("read_operations", "write_operations", "read_bytes", "write_bytes")
     counters = {f"volume_{name}": float(amount) for name, amount in zip(names, counted)}
     counters["volume_read_s"], counters["volume_write_s"] = (us / MICROSECONDS for us in counted[4:6])
-    # A disk of the instance type has no other limit than its own, which stands where EBS has the instance's.
+    # An instance store disk has only its own limit, in the field that EBS uses for the instance's.
     limits = ("volume", "instance_ebs") if magic == EBS_MAGIC else ("", "volume")
     for first, whose in zip((6, 8), limits):
         if whose:
@@ -89,7 +89,7 @@ def parse_statistics(page: bytes) -> dict[str, float]:
 
 
 def command(device: Path, opcode: int, *, namespace: int = 0, cdw10: int = 0) -> bytes:
-    """Return the page with which a disk's controller answers an admin command; empty where it refuses."""
+    """Return the page with which a disk's controller answers an admin command; empty if it refuses."""
     answer = ctypes.create_string_buffer(PAGE_BYTES)
     asked = _AdminCommand(
         opcode=opcode, nsid=namespace, addr=ctypes.addressof(answer), data_len=PAGE_BYTES, cdw10=cdw10

@@ -1,7 +1,7 @@
-"""What every step moves over time: bytes of the network and of the storage's disk, and operations, each second.
+"""Throughput of every step over time: bytes of the network and of the storage's disk, and operations, each second.
 
-Up to MOST_READINGS are kept: each second of the first eight minutes, each 2 s, 4 s, 8 s … of longer steps, so that of a
-build of three hours there is one each 32 s.
+Up to MOST_READINGS are kept: each second of the first eight minutes, each 2 s, 4 s, 8 s … of longer steps, so a build
+of three hours has one each 32 s.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KEPT = (
 
 
 def sampler(storage: Path | None) -> Sampler:
-    """Watch the network and what is mounted at `storage`, without touching that: its device is found now."""
+    """Watch the network and the mount at `storage` without accessing it: its device is looked up now."""
     device = None
     if storage is not None:
         with contextlib.suppress(OSError):
@@ -41,14 +41,14 @@ def sampler(storage: Path | None) -> Sampler:
 
 
 def nothing() -> Sampler:
-    """Watch the time only: what an emulated storage is said to move reaches no network and no disk."""
+    """Watch the time only, because an emulated storage has no network or disk traffic."""
     return Sampler(dict, most=MOST_READINGS)
 
 
 def document(watched: Sampler, operations: list[tuple[int, int]]) -> dict[str, Any] | None:
-    """Return what was counted since the first reading; None of a step too short for a curve, or if nothing was.
+    """Return the counts since the first reading; None if the step is too short for a curve, or nothing was counted.
 
-    `operations`: how many had ended by a moment (monotonic ns), as the engine tells it, in rising order.
+    `operations`: the engine's count of ended operations by moment (monotonic ns), in rising order.
     """
     seconds = watched.seconds()
     counted = {name: [int(value) for value in values] for name, values in watched.series().items() if values[-1]}

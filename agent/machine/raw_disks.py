@@ -1,8 +1,8 @@
-"""Which disk may be written as it is, without a file system: a volume made for this instance that holds nothing.
+"""Find the disks that may be written raw, without a file system: empty volumes made for this instance.
 
-The serial number of an EBS volume's disk is the volume's id (EBS guide, "Map Amazon EBS volumes to NVMe device
-names"), so a disk is found by its id, and not by a name that another volume may have as well. Whatever is in use or
-holds anything is refused.
+The serial number of an EBS volume's disk is the volume's id (EBS guide, "Map Amazon EBS volumes to NVMe device names"),
+so a disk is found by its id, and not by a name that another volume may have as well. A disk in use or with any data is
+refused.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from agent.machine import disks
 
 
 def of_volumes(volumes: list[str], root: Path = Path("/")) -> list[Path] | None:
-    """Return the devices of volumes, by id and in their order; None where one has not appeared (yet)."""
+    """Return the devices of volumes, by id and in their order; None if one has not appeared (yet)."""
     by_serial = {disk.serial: root / "dev" / disk.name for disk in disks.all_disks(root) if disk.serial}
     devices = [by_serial.get(volume.replace("-", "", 1)) for volume in volumes]
     return [device for device in devices if device] if volumes and all(devices) else None
 
 
 def refuse_used(device: Path, root: Path = Path("/")) -> None:
-    """Raise DeviceRefused where a disk has partitions, is mounted, swapped to, part of another device, or held open."""
+    """Raise DeviceRefused if a disk has partitions, is mounted, swapped to, part of another device, or held open."""
     block = root / "sys/block" / device.name
     partitions = sorted(entry.parent.name for entry in block.glob("*/partition"))
     if partitions:

@@ -1,15 +1,15 @@
-"""Whether what was done each second had become steady, and from when on.
+"""Find whether the rate of each second became steady, and from when on.
 
-The rule is that of SNIA's performance test specification (PTS 2.0.2, "steady state"): in a window of five rounds and
-more the rates of the rounds differ by at most 20 % of their mean (excursion), and the line that fits them best rises or
-falls by at most 10 % of it (slope). There rounds take a minute and are repeated until a window is steady. Here the step
-is what it is, so the window is its last part, as long as the rule allows: nothing that came later is left out.
+The rule is that of SNIA's performance test specification (PTS 2.0.2, "steady state"): in a window of at least five
+rounds the rates of the rounds differ by at most 20 % of their mean (excursion), and their best-fitting line rises or
+falls by at most 10 % of it (slope). There rounds take a minute and are repeated until a window is steady. Here the
+length of the step is fixed, so the window is its last part, as long as the rule allows: no later data are left out.
 
 Our rounds may be as short as a second, and then noise alone breaks the rule: of even rates that differ by 10 % from one
-second to the next, two thirds of steps of 10 s broke it. So a step is called not steady only where noise does not
-explain it. A rate that swings, as one does that is paced by credits or by flushes, looks like noise from one round to
-the next, but repeats: its autocorrelation has a second peak at its period (Box, Jenkins & Reinsel 2015, Time Series
-Analysis, 2.1). Such a step is not steady either.
+second to the next, two thirds of steps of 10 s broke it. So a step is called not steady only if noise does not explain
+it. A periodic rate, for example one limited by credits or flushes, looks like noise from one round to the next, but its
+autocorrelation has a second peak at its period (Box, Jenkins & Reinsel 2015, Time Series Analysis, 2.1). Such a step is
+not steady either.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from typing import Any
 
 MOST_EXCURSION, MOST_SLOPE = 0.2, 0.1
 WINDOW_ROUNDS = 5
-# A step is cut into so many rounds, or up to twice as many less one; of fewer seconds nothing can be told. Of a step of
-# ten seconds nine are whole ones by the clock, and fio may not log its last one.
+# A step has this many rounds, or up to twice as many less one; with fewer seconds there is no result. A step of ten
+# seconds has nine whole ones by the clock, and fio may not log its last one.
 ROUNDS = 9
 STEADY, NOT_STEADY, TOO_SHORT, TOO_NOISY = "steady", "not steady", "too short", "too noisy"
 # Second differences of independent values have sqrt(6) times their deviation, and the median of a normal's absolute
@@ -47,24 +47,24 @@ class Steadiness:
     seconds: int
     state: str  # STEADY, NOT_STEADY, TOO_SHORT or TOO_NOISY
     from_s: float | None = None  # None unless steady
-    ratio: float | None = None  # the rate from then on, over that of the whole step
+    ratio: float | None = None  # rate in the steady part, divided by the rate of the whole step
     period_s: float | None = None  # of a rate that swings, and is not steady for that
 
     def to_document(self) -> dict[str, Any]:
-        """As it is in samples.json."""
+        """Return the document for samples.json."""
         known = {"state": self.state, "from_s": self.from_s, "ratio": self.ratio, "seconds": self.seconds}
         return known | ({"period_s": self.period_s} if self.period_s is not None else {})
 
 
 def find(rates: Sequence[float]) -> Steadiness | None:
-    """How steady a rate was that was taken each second; None where nothing was done."""
+    """Return the steadiness of a rate that was taken each second; None if nothing was done."""
     each = len(rates) // ROUNDS
     if not each:
         return Steadiness(len(rates), TOO_SHORT)
     whole = sum(rates) / len(rates)
     if whole <= 0:
         return None
-    # What does not fill a round belongs to the first one, where a step is least steady.
+    # Extra seconds belong to the first round, in which a step is least steady.
     starts = [0, *range(each + len(rates) % each, len(rates), each)]
     rounds = [fmean(rates[start:end]) for start, end in zip(starts, [*starts[1:], len(rates)])]
     for first, start in enumerate(starts[: 1 - WINDOW_ROUNDS]):
@@ -78,10 +78,10 @@ def find(rates: Sequence[float]) -> Steadiness | None:
 
 
 def period(rates: Sequence[float]) -> float | None:
-    """Return after how many seconds a rate repeats, to a 240th of the step; None where it does not, and below 100 s.
+    """Return the period of a rate in seconds, to a 240th of the step; None if there is none, or below 100 s.
 
-    Of several peaks of the autocorrelation, which a swing has at each multiple of its period, it is the first one that
-    is nearly as high as the highest.
+    The autocorrelation has peaks at each multiple of the period; the first one that is nearly as high as the highest
+    counts.
     """
     if len(rates) < LEAST_VALUES:
         return None
@@ -94,7 +94,7 @@ def period(rates: Sequence[float]) -> float | None:
         return None
     lags = range(1, len(left) // LEAST_PERIODS + 1)
     alike = [sum(map(mul, left, left[lag:])) / (len(left) - lag) / power for lag in lags]
-    # Neighbours are alike in any slow change: a period lies beyond the first lag at which they are opposed.
+    # Neighbours are correlated in any slow change, so a period lies beyond the first lag with a negative correlation.
     opposed = next((place for place, share in enumerate(alike) if share < 0), len(alike))
     peak = max(alike[opposed:], default=0.0)
     if peak < LEAST_PEAK:
@@ -106,14 +106,14 @@ def period(rates: Sequence[float]) -> float | None:
 
 
 def noise(rounds: Sequence[float]) -> float:
-    """The deviation of a round beside its neighbours, as a share of the rate there; lines and single falls are none."""
+    """Return the deviation of rounds from their neighbours, as a share of the rate; lines and falls have none."""
     triples = [triple for triple in zip(rounds, rounds[1:], rounds[2:]) if sum(triple) > 0]
     bends = [3 * abs(before - 2 * middle + after) / (before + middle + after) for before, middle, after in triples]
     return median(bends) / SECOND_DIFFERENCE if bends else 0.0
 
 
 def _is_steady(window: Sequence[float], deviation: float = 0.0) -> bool:
-    """Whether rounds keep to both limits, or exceed them by no more than noise of this deviation does by itself."""
+    """Return whether rounds keep to both limits, or exceed them by no more than noise of this deviation explains."""
     mean = sum(window) / len(window)
     most_excursion = MOST_EXCURSION + EXCURSION_BY_NOISE * deviation
     most_change = MOST_SLOPE + CHANGE_BY_NOISE * deviation

@@ -1,4 +1,4 @@
-"""How much has gone where: cumulative bytes of network, disk and file, read each second while something is written."""
+"""Traffic while something is written: cumulative bytes of network, disk and file, read each second."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Traffic:
         """`path` is the file that will be written below `storage`, mounted as `mount_kind`."""
         self._storage, self._path = storage, path
         self._device = storage.stat().st_dev
-        # A disk's own counter where there is a disk; a lent directory without one has only the file's growth.
+        # Use a disk's own counter if there is one; a user's directory without one has only the file's growth.
         without_disk = FILE if mount_kind == "directory" else NETWORK
         has_disk = DISK in counters.of_device(self._device, storage)
         self.carrier = DISK if has_disk else without_disk
 
     def read(self) -> dict[str, float]:
-        """Bytes since boot (of the file: its size), and seconds that the hypervisor withheld the processors.
+        """Return bytes since boot (for the file: its size), and seconds that the hypervisor withheld the processors.
 
-        Nothing on the storage is looked at unless the file's growth is the carrier: on NFS a stat of a file that is
-        being written first flushes all of it and waits (nfs_getattr in Linux), which would slow down what is measured
-        and turn readings of each second into readings of each ten.
+        It does not access the storage unless the file's growth is the only counter: on NFS a stat of a file that is
+        being written first flushes all of it and waits (nfs_getattr in Linux), which would slow down the measurement
+        and delay readings from each second to each ten.
         """
         counted = {**counters.of_machine(), **counters.of_device(self._device, self._storage)}
         reading = {name: counted[name] for name in WATCHED if name in counted}
@@ -44,14 +44,14 @@ class Traffic:
 
 
 class Sampler:
-    """Reads counters in a thread of its own, at the start, every `period_s` seconds and at the end.
+    """Reads counters in its own thread, at the start, every `period_s` seconds and at the end.
 
-    With `most` no more readings are kept: of those that are too many every other one goes, and the next ones are taken
-    half as often. What is counted adds up, so no byte is lost.
+    `most` limits the number of readings: beyond it every other one is dropped, and the next ones are taken half as
+    often. Counters are cumulative, so no byte is lost.
     """
 
     def __init__(self, read: Callable[[], dict[str, float]], period_s: float = 1.0, *, most: int | None = None) -> None:
-        """Nothing is read yet."""
+        """Start without readings."""
         self._read, self._period_s, self._most = read, period_s, most
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._sample, name="sampler", daemon=True)
@@ -83,7 +83,7 @@ class Sampler:
         return [at - self._taken[0][0] for at, _ in self._taken]
 
     def series(self) -> dict[str, list[float]]:
-        """Each counter since the first reading. The kernel lets steal go back a little (proc(5)): then nothing was."""
+        """Return each counter since the first reading, at least 0: the kernel lets steal decrease (proc(5))."""
         first = self._taken[0][1]
         return {name: [round(max(0.0, reading[name] - first[name]), 6) for _, reading in self._taken] for name in first}
 
@@ -104,7 +104,7 @@ class Sampler:
 
 
 def rates(seconds: list[float], counted: list[float]) -> list[float]:
-    """What was counted per second in each interval; a last one too short to say anything is left out."""
+    """Return counts per second in each interval; a last one that is too short is left out."""
     steps = [
         (after - before, more - less) for before, after, less, more in zip(seconds, seconds[1:], counted, counted[1:])
     ]

@@ -1,6 +1,6 @@
-"""Write all of a flash disk, so that what is measured is what it does in the long run, not when it is new.
+"""Write all of a flash disk, so that the measurement shows its long-term performance and not that of a new disk.
 
-An SSD that was never written has all of its flash free. Once each block was written it must clear old ones for each new
+An SSD that was never written has all of its flash free. Once each block was written it must erase old ones for each new
 write. SNIA's performance test specification writes twice the capacity, in sequence, before it measures.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import logging
 
 BLOCK_BYTES = 1 << 20
-# What is drawn for all blocks. Each begins a page later in it than the one before, so neighbours differ.
+# Random data for all blocks. Each begins a page later in it than the one before, so neighbours differ.
 POOL_BYTES = 16 << 20
 # One writer leaves a disk idle between its writes.
 WRITERS_PER_DISK = 4

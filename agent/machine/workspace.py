@@ -1,4 +1,4 @@
-"""The folders that an agent works in: fresh and empty for each step, gone afterwards."""
+"""An agent's working folders: fresh and empty for each step, removed afterwards."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Workspace:
 
     @property
     def caches(self) -> Path:
-        """Where caches outlive a step: on the storage; where that is somebody's own, in the instance's folder."""
+        """Folder for caches that outlive a step: on the storage, unless that is the user's own."""
         return self.target.parent if self.is_borrowed else self.mount
 
     @property
     def device(self) -> Path | None:
-        """The storage where it is a device without a file system; `target` is then on this machine's own disk."""
+        """The storage if it is a device without a file system; `target` is then on this machine's own disk."""
         return self.mount if self.mount.is_block_device() else None
 
 
@@ -89,7 +89,7 @@ class Workspaces:
         return self._shm
 
     def done(self, workspace: Workspace) -> None:
-        """Remove what a step wrote."""
+        """Remove the files of a step."""
         remove(workspace.target)
         remove(workspace.scratch)
 
@@ -111,7 +111,7 @@ class Workspaces:
 
 
 def own_folder(parent: Path | str | None = None) -> Path:
-    """Make a folder whose name tells whose it is: an agent that is killed cannot remove it, so the local cloud does."""
+    """Make a folder with its owner's pid in the name: a killed agent cannot remove it, so the local cloud does."""
     return Path(tempfile.mkdtemp(prefix=f"storage-matrix-{os.getpid()}-{_started_ticks()}-", dir=parent))
 
 
@@ -121,13 +121,13 @@ def _started_ticks() -> int:
 
 
 def disk_folder() -> str | None:
-    """Where temporary files lie on a disk: Amazon Linux 2023 has /tmp in memory. None: wherever Python puts them."""
+    """Return a folder for temporary files on a disk: Amazon Linux 2023 has /tmp in memory. None: the default."""
     on_disk = "/var/tmp"  # noqa: S108 (mkdtemp makes a folder of our own in it)
     return on_disk if "TMPDIR" not in os.environ and os.access(on_disk, os.W_OK) else None
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder and all below it; many hands for what takes long."""
+    """Remove a folder and its content, with several threads if it takes long."""
     paths = iter([f"{parent}/{name}" for parent, _, files in os.walk(folder) for name in files])
     _unlink_all(paths, time.monotonic() + ALONE_S)
     if rest := list(paths):
@@ -153,7 +153,7 @@ def count_files(folder: Path) -> int:
 
 
 def _unlink_all(paths: Iterable[str], until: float = math.inf) -> None:
-    """Unlink all, or those that are begun until a moment (monotonic clock)."""
+    """Unlink all paths, or those that can be started before a moment (monotonic clock)."""
     for path in paths:
         with contextlib.suppress(OSError):
             os.unlink(path)  # noqa: PTH108 strings from os.walk, 100,000 of them

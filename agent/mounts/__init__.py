@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 MOUNT_POINT = Path("/mnt/storage-matrix")
 COMMAND_TIMEOUT_S = 120
-# mount (util-linux) and mount.nfs (nfs-utils 2.6) on what was asked for, and mount.efs where it finds no keys, after it
-# has asked the metadata service (https://github.com/aws/efs-utils/issues/80). "access denied by server" is none of it:
+# Messages of mount (util-linux) and mount.nfs (nfs-utils 2.6) about invalid options, and of mount.efs if the metadata
+# service has no keys (https://github.com/aws/efs-utils/issues/80). "access denied by server" is not among them:
 # policies and exports of a new file system take minutes to take effect.
 NEVER_MOUNTED = re.compile(
     r"incorrect mount option was specified|[Uu]nsupported nfs4? mount option|unknown filesystem type|must be superuser"
@@ -36,7 +36,7 @@ NEVER_MOUNTED = re.compile(
 
 @dataclass(frozen=True)
 class Mounted:
-    """A storage in use; source, type and options are the kernel's, not those that were asked for."""
+    """A mounted storage; source, type and options are the kernel's, not the requested ones."""
 
     kind: str
     path: Path
@@ -50,10 +50,10 @@ class Mounted:
 
 
 class MountModule(Protocol):
-    """What the module of a kind of mount offers; `mount` is that of the job. mypy checks it where each is a `_KIND`.
+    """Interface of a kind of mount; `mount` is that of the job. mypy checks it for each `_KIND`.
 
-    A module may also have `arrange(mount, folder)`, which prepares the folder that is worked in; `refresh(mount, path,
-    log)` and `drop_caches(mount, log)`, before each step, which return what could not be done. Most have none.
+    A module may also have `arrange(mount, folder)`, which prepares the working folder; `refresh(mount, path, log)` and
+    `drop_caches(mount, log)`, before each step, which return what failed as warnings. Most have none.
     """
 
     def tools(self, mount: dict[str, Any]) -> set[str]:
@@ -65,7 +65,7 @@ class MountModule(Protocol):
         ...
 
     def describe(self, mount: dict[str, Any], path: Path) -> Mounted:
-        """Say what is mounted there."""
+        """Describe the mount."""
         ...
 
     def detach(self, path: Path, log: logging.Logger) -> None:
@@ -85,7 +85,7 @@ def tools(mount: dict[str, Any]) -> set[str]:
 
 @contextlib.contextmanager
 def attached(mount: dict[str, Any], log: logging.Logger) -> Iterator[Mounted]:
-    """Mount, yield the mounted storage, and unmount at the end whatever happened."""
+    """Mount, yield the mounted storage, and always unmount at the end."""
     module = _module(mount["kind"])
     path = module.attach(mount, log)
     try:
@@ -100,7 +100,7 @@ def attached(mount: dict[str, Any], log: logging.Logger) -> Iterator[Mounted]:
 
 @contextlib.contextmanager
 def _own_folder(path: Path, name: str | None) -> Iterator[Path]:
-    """Yield the folder of a storage that stands for it. Who finds it empty at last removes it; others still use it."""
+    """Yield the working folder on a storage. The last user removes it when it is empty; others may still use it."""
     if not name:
         yield path
         return
@@ -121,8 +121,8 @@ def persist(
 ) -> None:  # fmt: skip
     """Try to mount a source every `pause_s`, until there is no refusal.
 
-    `refusal` tries once, for as many seconds as are left, and returns why it could not be mounted. Raises MountFailed
-    with that when time is over, at once where no further attempt mends it.
+    `refusal` tries once, for the remaining seconds, and returns the reason of a failure. Raises MountFailed with that
+    reason when the time is over, or at once if no further attempt can succeed.
     """
     give_up_at = time.monotonic() + timeout_s
 
@@ -144,26 +144,26 @@ class _Refused(Exception):
 
     @property
     def is_mendable(self) -> bool:
-        """Whether another attempt may succeed: a name that is not known yet, a server that does not answer yet."""
+        """Return whether a retry may succeed: the name may not resolve yet, the server may not respond yet."""
         return not NEVER_MOUNTED.search(str(self))
 
 
 def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]:
-    """Bring a storage back to the state before the first step, where it can be; returns what could not be, in words."""
+    """Restore a storage's state before the first step, as far as possible; return warnings about the rest."""
     bring_back: Any = getattr(_module(mount["kind"]), "refresh", None)
     warnings: list[str] = bring_back(mount, path, log) if bring_back else []
     return warnings
 
 
 def drop_caches(mount: dict[str, Any], log: logging.Logger) -> list[str]:
-    """Drop what a client keeps beside the kernel's caches, before a step; returns what could not be, in words."""
+    """Drop the client's own caches, beside the kernel's, before a step; return warnings about the rest."""
     drop: Any = getattr(_module(mount["kind"]), "drop_caches", None)
     warnings: list[str] = drop(mount, log) if drop else []
     return warnings
 
 
 def is_by_requests(mount: dict[str, Any]) -> bool:
-    """Whether nothing is mounted: a folder stands for what a reader asks for over the network."""
+    """Return whether nothing is mounted, because a reader sends requests over the network."""
     return bool(getattr(_module(mount["kind"]), "IS_BY_REQUESTS", False))
 
 
@@ -184,7 +184,7 @@ def unmount(path: Path, log: logging.Logger) -> None:
     for command in (["umount", str(path)], ["umount", "-l", str(path)]):
         try:
             result = command_result(command)
-        except Unended as err:  # the server is gone; raising it would hide the error that ended the work
+        except Unended as err:  # the server is gone; raising this would hide the error that ended the work
             log.warning("%s", err)
             continue
         if result.returncode == 0:
@@ -202,9 +202,9 @@ class Unended(MountFailed):
 
 
 def command_result(command: list[str], timeout_s: float = COMMAND_TIMEOUT_S) -> subprocess.CompletedProcess[str]:
-    """Run a short administrative command. Raises MountFailed where it is not installed, Unended after `timeout_s`.
+    """Run a short administrative command. Raises MountFailed if it is not installed, Unended after `timeout_s`.
 
-    It answers in English, as what is made of its words expects, whatever language the image has.
+    LC_ALL makes its output English in any image, because callers parse it.
     """
     try:
         return subprocess.run(  # noqa: S603

@@ -1,4 +1,4 @@
-"""A directory of this machine, lent by the local cloud: nothing is mounted, installed or dropped."""
+"""A directory of this machine, from the local cloud: nothing is mounted, installed or dropped."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ FOUND_NOTHING = 2  # blkid's exit status for a disk without any signature
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """Return the tools that look for a file system, make one, and stripe several volumes."""
+    """Return the tools that detect a file system, make one, and stripe several volumes."""
     return {f"mkfs.{mount['fstype']}", "blkid"} | ({"mdadm"} if len(mount["devices"]) > 1 else set())
 
 
@@ -55,7 +55,7 @@ def mount_disk(disk: Path, fstype: str, log: logging.Logger, path: Path | None =
 
 @contextlib.contextmanager
 def work_disk(mount: dict[str, Any] | None, log: logging.Logger) -> Iterator[Path | None]:
-    """Mount the volume for what is done beside the storage, a build or files to copy from; None: on the root volume."""
+    """Mount the work volume, for builds or source files beside the storage; None: use the root volume."""
     if mount is None:
         yield None
         return
@@ -103,7 +103,7 @@ def wait_for_disk(device: str, log: logging.Logger, timeout_s: float = TIMEOUT_S
 
 
 def has_file_system(disk: Path) -> bool:
-    """Return whether the disk holds anything: a volume from a snapshot is used as it is, nothing is overwritten."""
+    """Return whether the disk has data: a volume from a snapshot is used unchanged, and never overwritten."""
     blkid = mounts.command_result(["blkid", "-p", str(disk)])
     if blkid.returncode not in (0, FOUND_NOTHING):
         raise MountFailed(f"blkid cannot say whether {disk} is empty: {blkid.stderr.strip() or blkid.stdout.strip()}")

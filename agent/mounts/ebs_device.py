@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """Return the tools that look for anything on the disks, and stripe several."""
+    """Return the tools that detect data on the disks, and stripe several."""
     return {"blkid"} | ({"mdadm"} if len(mount["devices"]) > 1 else set())
 
 
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
     """Wait for this run's own volumes, refuse them unless they are empty and unused, stripe several; return the device.
 
-    `volumes` of the mount are the ids that the functions have said are this instance's.
+    `volumes` of the mount are the ids that Launch fleet has recorded for this instance.
     """
     if len(mount["volumes"]) != len(mount["devices"]):
         raise DeviceRefused(f"{len(mount['devices'])} volumes are wanted, this run has {mount['volumes']} here")
@@ -61,10 +61,10 @@ def wait_for_volumes(volumes: list[str], log: logging.Logger, timeout_s: float =
 
 
 def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
-    """Describe the device: nothing is mounted."""
+    """Describe the device, which is not mounted."""
     return mounts.Mounted(mount["kind"], path, str(path), "raw", "")
 
 
 def detach(path: Path, log: logging.Logger) -> None:
-    """Leave the disk as it is: it ends with the instance."""
+    """Leave the disk unchanged: it is deleted with the instance."""
     del path, log

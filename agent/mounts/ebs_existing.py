@@ -1,4 +1,4 @@
-"""An EBS volume that exists: mounted as it is, read-only unless the matrix lets it be written, and never formatted."""
+"""An existing EBS volume: never formatted, and mounted read-only unless the matrix allows writes."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
     _KIND: mounts.MountModule = ebs_existing
 
-# What the kernels of our images mount by themselves.
+# File systems that the kernels of our images can mount.
 KNOWN = frozenset({"xfs", "ext4", "ext3", "ext2", "btrfs"})
 FOUND_NOTHING = 2  # blkid's exit status for a disk without any signature
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """Return the tools that say what is on the volume, and close it to writes; no mkfs is among them."""
+    """Return the tools that detect the file system of the volume and make it read-only; no mkfs is among them."""
     del mount
     return {"blkid", "blockdev"}
 
 
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
-    """Wait until Launch fleet has attached the volume, look at what it holds, and mount that."""
+    """Wait until Launch fleet has attached the volume, detect its file system, and mount it."""
     [disk] = ebs_device.wait_for_volumes(mount["volumes"], log)
     fstype = file_system_of(disk, mount["volumes"][0])
     options = ["noatime"]
@@ -47,7 +47,7 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
 
 
 def file_system_of(disk: Path, volume: str) -> str:
-    """Return the type of the file system on a disk. Raises MountFailed where it holds none, or one that is unknown."""
+    """Return the type of the file system on a disk. Raises MountFailed if there is none, or an unknown one."""
     blkid = mounts.command_result(["blkid", "-p", "-o", "export", str(disk)])
     if blkid.returncode == FOUND_NOTHING:
         raise MountFailed(f"{volume} holds no file system, and a volume that exists is never formatted; make one on it")

@@ -1,4 +1,4 @@
-"""Our file server, without a mount: the reader connects to it by itself and only needs a folder for its own files."""
+"""Our file server, without a mount: the reader connects by itself and only needs a folder for its own files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     _KIND: mounts.MountModule = file_server
 
-# What is measured does not pass through the disk of the folder.
+# The measured data do not pass through the folder's disk.
 IS_BY_REQUESTS = True
 
 
@@ -26,7 +26,7 @@ def tools(mount: dict[str, Any]) -> set[str]:
 
 
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
-    """Create the folder, in which nothing is measured; return its path."""
+    """Create the folder, which is not measured; return its path."""
     log.info("using the file server at %s:%d", mount["host"], mount["port"])
     return own_folder()
 

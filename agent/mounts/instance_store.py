@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """Return the tools that look for a file system, make one, and stripe several disks."""
+    """Return the tools that detect a file system, make one, and stripe several disks."""
     return {f"mkfs.{mount['fstype']}", "blkid"} | ({"mdadm"} if len(disks.instance_stores()) > 1 else set())
 
 
@@ -36,9 +36,9 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
 
 
 def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]:
-    """Tell the disks what the step before has left unused, so that each step finds the same flash; returns warnings.
+    """Trim blocks that the step before has left unused, so that each step has the same flash; return warnings.
 
-    Disks that were written all over on purpose stay so.
+    Disks that were preconditioned on purpose stay so.
     """
     if mount.get("precondition"):
         return []
@@ -58,5 +58,5 @@ def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
 
 
 def detach(path: Path, log: logging.Logger) -> None:
-    """Unmount; the disks and what is on them end with the instance."""
+    """Unmount; the disks and their data end with the instance."""
     mounts.unmount(path, log)

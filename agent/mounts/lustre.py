@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     _KIND: mounts.MountModule = lustre
 
-# The client keeps what it has read or written for as long as it holds a lock on it (Lustre manual, lock tuning).
+# The client caches data for as long as it holds a lock on them (Lustre manual, lock tuning).
 CLEAR_LOCKS = ["lctl", "set_param", "-n", "ldlm.namespaces.*.lru_size=clear"]
 # FSx guide, Lustre file system and client kernel compatibility (Amazon Linux 2023).
 KERNELS = "6.1.79-99.167 or later of 6.1, or 6.12 or later"
@@ -52,7 +52,7 @@ def arrange(mount: dict[str, Any], path: Path) -> None:
 
 
 def drop_caches(mount: dict[str, Any], log: logging.Logger) -> list[str]:
-    """Give up all locks, and with them what the client has kept of other steps; returns warnings."""
+    """Release all locks, and with them the client's cached data of other steps; return warnings."""
     del mount
     try:
         result = mounts.command_result(CLEAR_LOCKS)
@@ -65,7 +65,7 @@ def drop_caches(mount: dict[str, Any], log: logging.Logger) -> list[str]:
 
 
 def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
-    """Return the mount's entry; after its options stand the stripes that files get, as the client tells them."""
+    """Return the mount's entry; its options include the stripe settings of new files, as the client reports them."""
     entry = mounts.describe(mount["kind"], path)
     known = []
     for name, option in (("stripe_count", "-c"), ("stripe_size", "-S")):

@@ -35,7 +35,7 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
     if any(option.startswith(CACHE_SIZE) for option in options):
         _caches[path] = own_folder(disk_folder())
         options.append(f"cache={_caches[path]}")
-    # The slash at its end: without it the prefix would also match other names that begin with it.
+    # Without the slash at its end, the prefix would also match other names that begin with it.
     where = ["--region", mount["region"], "--prefix", f"{mount['prefix']}/"]
     command = ["mount-s3", *where, *(f"--{option}" for option in options), mount["bucket"], str(path)]
     result = mounts.command_result(command)
@@ -47,11 +47,11 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
 
 
 def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]:
-    """Mount one with a cache anew, so that no step reads what the one before has kept; returns no warnings.
+    """Remount a mount with a cache, so that no step reads cached data of the one before; return no warnings.
 
     Mountpoint empties its cache when it starts.
     """
-    del path  # of a folder on one that exists
+    del path  # of a folder on an existing mount
     if mounts.MOUNT_POINT in _caches:
         detach(mounts.MOUNT_POINT, log)
         attach(mount, log)

@@ -70,13 +70,13 @@ def _read_ahead(path: Path, kib: int, log: logging.Logger) -> None:
 
 
 def read_ahead_file(path: Path, root: Path = Path("/")) -> Path:
-    """Return the file in which the kernel keeps how far it reads ahead on the path's file system, in KiB."""
+    """Return the kernel's file with the read-ahead of the path's file system, in KiB."""
     device = path.stat().st_dev
     return root / f"sys/class/bdi/{os.major(device)}:{os.minor(device)}/read_ahead_kb"
 
 
 def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
-    """Return the mount's entry; after its options stands the read-ahead, which decides sequential reads."""
+    """Return the mount's entry; its options include the read-ahead, which decides sequential reads."""
     entry = mounts.describe(mount["kind"], path)
     try:
         return replace(entry, options=f"{entry.options},read_ahead_kb={read_ahead_file(path).read_text().strip()}")

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
     _KIND: mounts.MountModule = s3
 
-# What is measured does not pass through the disk of the folder.
+# The measured data do not pass through the folder's disk.
 IS_BY_REQUESTS = True
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """Return the library of the Common Runtime where that client is wanted; botocore is always there."""
+    """Return the library of the Common Runtime if the mount uses that client; botocore is always installed."""
     return {"awscrt"} if mount["client"] == "crt" else set()
 
 
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
-    """Create the folder, in which nothing is measured; return its path."""
+    """Create the folder, which is not measured; return its path."""
     log.info("using s3://%s/%s through %s", mount["bucket"], mount["prefix"], mount["client"])
     return own_folder()
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     _KIND: mounts.MountModule = s3_files
 
-# Only with direct reads the proxy keeps what it has read ahead from S3 (s3files-utils.conf, readahead_cache_enabled).
+# Only with direct reads the proxy caches its read-ahead from S3 (s3files-utils.conf, readahead_cache_enabled).
 WITHOUT_CACHE = "nodirects3read"
 
 
@@ -31,11 +31,11 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
 
 
 def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]:
-    """Mount it anew, so that no step reads what the proxy has kept from the one before; returns no warnings.
+    """Remount, so that no step reads the proxy's cached data of the one before; return no warnings.
 
     Dropping the kernel's pages leaves up to 1 GiB in the memory of the proxy, which ends with the mount.
     """
-    del path  # of a folder on one that exists
+    del path  # of a folder on an existing mount
     if WITHOUT_CACHE not in mount["options"].split(","):
         mounts.unmount(mounts.MOUNT_POINT, log)
         attach(mount, log)

@@ -1,6 +1,6 @@
-"""Run a script in a container, by docker or podman, whichever the instance has.
+"""Run a script in a container, with the installed docker or podman.
 
-A text of the matrix only ever becomes one argument of an argv list or the script's own `"$1"`: no shell parses it.
+Text of the matrix only ever becomes one argument of an argv list or the script's own `"$1"`: no shell parses it.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ NEVER_PULLED = re.compile(
     r"manifest unknown|name unknown|no matching manifest|pull access denied|access to the resource is denied"
     r"|authentication required|no basic auth credentials|invalid reference format"
 )
-# What a name may begin with is what keeps it from being an option of docker.
+# The first character cannot be a dash, so docker cannot take the name as an option.
 SAFE_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}")
 
 
 def image_problems(name: str, image: Any) -> list[str]:
-    """What is wrong with the name of an image, which is the parameter `name`."""
+    """Return the problems of an image's name, which is the parameter `name`."""
     is_safe = isinstance(image, str) and SAFE_IMAGE.fullmatch(image)
     return [] if is_safe else [f"{name}: {image!r} must match {SAFE_IMAGE.pattern}"]
 
@@ -103,12 +103,12 @@ class _NotPulled(Exception):
 
     @property
     def is_mendable(self) -> bool:
-        """Whether another attempt may succeed, as where the registry does not answer or is throttled."""
+        """Return whether a retry may succeed, for example if the registry does not respond or throttles."""
         return not NEVER_PULLED.search(str(self))
 
 
 def engine() -> str:
-    """Return the name of the installed engine; docker, which can be installed, where there is none."""
+    """Return the name of the installed engine, or docker, which can be installed."""
     return next((name for name in ENGINES if tools.find(name)), ENGINES[0])
 
 

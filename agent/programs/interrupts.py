@@ -16,7 +16,7 @@ def listen() -> None:
 
 
 def set_deadline(deadline_at: float | None) -> None:
-    """Raise DeadlinePassed at `deadline_at` (epoch seconds), whatever the agent waits for."""
+    """Raise DeadlinePassed at `deadline_at` (epoch seconds), even while the agent waits."""
     if deadline_at is None:
         return
     remaining_s = deadline_at - time.time()

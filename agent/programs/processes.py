@@ -1,9 +1,9 @@
-"""Start programs behind a barrier of their own, time them, and make sure that none outlives the agent's interest.
+"""Start programs behind their own gate, time them, and make sure that none outlives the step.
 
-Each program waits at a pipe (a shell that `exec`s it, or a program that knows the protocol), so that the timed part is
-the program and not the start of 64 processes. It writes one byte to descriptor 4 when it is ready, reads one newline
-from descriptor 3, and starts. A pipe that closes without a newline means that the agent is gone: the program must not
-start.
+Each program waits at a pipe (a shell that `exec`s it, or a program that implements the protocol), so that the timed
+part is the program and not the start of 64 processes. It writes one byte to descriptor 4 when it is ready, reads one
+newline from descriptor 3, and starts. A pipe that closes without a newline means that the agent has ended: the program
+must not start.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ WAIT_AT_THE_GATE = 'echo >&4; exec 4>&-; read -r go <&3 || exit 125; exec 3<&-; 
 ARM_TIMEOUT_S = 120.0
 ENDING_S = 1.0  # from the end of a program's last descriptor to its own
 KILLER_S = 30.0
-# What docker (moby, daemon/kill.go) and podman (libpod) say of a container that has ended already, or never began.
+# Messages of docker (moby, daemon/kill.go) and podman (libpod) about a container that has ended, or never started.
 ENDED_ALREADY = re.compile(
     r"no such container|no container with name|is not running|can only kill running|removal .*in progress"
     r"|no such process|process already finished",
     re.IGNORECASE,
 )
 TAIL_BYTES = 2_000
-# What programs write of ENOSPC and EDQUOT (strerror of glibc), and fio of its own (filesetup.c).
+# Messages of programs for ENOSPC and EDQUOT (strerror of glibc), and fio's own (filesetup.c).
 LEAST_FREE_BYTES = 64 << 10
 FULL = re.compile(r"No space left on device|ENOSPC|Disk quota exceeded")
-# Services begin with 1,024 open files, with which GNU parallel silently runs 252 jobs at once instead of 1,024.
+# Services start with a limit of 1,024 open files, with which GNU parallel silently runs 252 jobs instead of 1,024.
 OPEN_FILES = 65_536
 
-# Process ids of programs that nobody has collected, with their killers.
+# Process ids of programs that are not yet collected, with their killers.
 _alive: dict[int, Sequence[str]] = {}
-# Killers that have failed, with the reason: what they should have ended may go on.
+# Killers that have failed, with the reason: their containers may still run.
 _failed_killers: dict[tuple[str, ...], str] = {}
 
 
@@ -57,10 +57,10 @@ def allow_open_files() -> None:
 
 @dataclass(frozen=True)
 class Command:
-    """A program to start; `runners` is how many newlines it takes from the gate (0: wrapped in a waiting shell).
+    """A program to start; `runners` is the number of newlines that it reads from the gate (0: wrapped in a waiting
+    shell).
 
-    `killer` is the program that ends what goes on without it: a container is no child of its client. Where it fails,
-    `not_ended` says so.
+    `killer` is a command that ends a container, which is no child of its client. `not_ended` reports its failure.
     """
 
     argv: Sequence[str]
@@ -88,10 +88,10 @@ class Ended:
 
 
 class Armed:
-    """Programs that stand at the gate."""
+    """Programs that wait at the gate."""
 
     def __init__(self, commands: Sequence[Command], scratch: Path, env: Mapping[str, str] | None = None) -> None:
-        """Start all and return when each stands at the gate; `scratch` gets their output files."""
+        """Start all and return when each waits at the gate; `scratch` gets their output files."""
         self._env = {**os.environ, "LC_ALL": "C", **(env or {})}
         self._commands = commands
         self._outputs = [(scratch / f"{n}.out", scratch / f"{n}.err") for n in range(len(commands))]
@@ -138,7 +138,7 @@ class Armed:
                 status = describe_status(program.status)
                 words = f"{describe(program.argv)} ended with {status}: {program.tail()}"
                 disk = os.statvfs(self._cwd_of(program))
-                # A program whose output lies on the full disk too has no words left.
+                # A program whose output is on the full disk too cannot write its error.
                 if FULL.search(words) or disk.f_bavail * disk.f_frsize < LEAST_FREE_BYTES:
                     raise DiskFull(f"disk full: {_room(self._cwd_of(program))}; {words}")
                 raise ToolFailed(words)
@@ -160,14 +160,14 @@ class Armed:
         return self.released_ns + round((at - self.released_at) * 1e9)
 
     def kill(self) -> None:
-        """End what still runs; does nothing where all have ended."""
+        """End programs that still run; does nothing if all have ended."""
         for pid in self._pids:
             if pid in _alive:
                 kill_group(pid)
         self._close_gate()
 
     def terminate(self) -> None:
-        """End what still runs and leave its collection to `wait`, for which another thread waits."""
+        """End programs that still run; another thread in `wait` collects them."""
         for pid in self._pids:
             if pid in _alive:
                 with contextlib.suppress(ProcessLookupError):
@@ -204,7 +204,7 @@ class Armed:
             missing -= len(ready_bytes)
 
     def _last_words(self) -> str:
-        """Return the last output of the first program that has any: one may be gone while another is at the gate."""
+        """Return the last output of the first program that has any: one may have ended while another is at the gate."""
         ends = (Ended((), 0, stdout, stderr, 0.0, 0.0).tail() for stdout, stderr in self._outputs)
         return next(filter(None, ends), "")
 
@@ -227,7 +227,7 @@ class Armed:
         code = os.waitstatus_to_exitcode(status)
         if code == 0:
             _alive[pid] = ()
-        # End what the tool left behind in its group, such as a background child.
+        # End remaining processes in the tool's group, such as a background child.
         kill_group(pid, is_reaped=True)
         stdout, stderr = self._outputs[number]
         return Ended(self._commands[number].argv, code, stdout, stderr, usage.ru_utime, usage.ru_stime)
@@ -247,7 +247,7 @@ def run(command: Command, scratch: Path, env: Mapping[str, str] | None = None) -
 
 
 def kill_all() -> None:
-    """End every program that was started here and still runs, and try once more what could not be ended before."""
+    """End all programs that still run, and retry failed killers."""
     for pid in list(_alive):
         kill_group(pid)
     for killer in list(_failed_killers):
@@ -255,7 +255,7 @@ def kill_all() -> None:
 
 
 def kill_group(pid: int, is_reaped: bool = False) -> None:
-    """End a program's whole process group, collect the program, and end what goes on without it."""
+    """End a program's whole process group, collect the program, and run its killer."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     if not is_reaped:
@@ -266,10 +266,10 @@ def kill_group(pid: int, is_reaped: bool = False) -> None:
 
 
 def _end_by(killer: tuple[str, ...]) -> None:
-    """Run a killer; note why it failed, unless there is nothing left to end."""
+    """Run a killer; record why it failed, unless there is nothing left to end."""
     _failed_killers.pop(killer, None)
     try:
-        # In a session of its own: who ends this agent shall not end the killer.
+        # In its own session, so that a signal to this agent does not end the killer.
         ended = subprocess.run(  # noqa: S603
             killer, capture_output=True, text=True, errors="replace",
             timeout=KILLER_S, start_new_session=True, check=False,
@@ -285,7 +285,7 @@ def _end_by(killer: tuple[str, ...]) -> None:
 
 
 def not_ended() -> str:
-    """Return what could not be ended although this agent started it, and what to do; '' where there is nothing."""
+    """Return containers of this agent that could not be ended, with advice; '' if there are none."""
     return "; ".join(
         f"a container that this agent started may go on, and disturb what is measured beside it: `{describe(killer)}` "
         f"failed ({reason}); repeat it on that machine until it ends, unless the machine itself has ended"
@@ -294,7 +294,7 @@ def not_ended() -> str:
 
 
 def describe(argv: Sequence[str]) -> str:
-    """Return a command line short enough for a message, of a long one both ends: who runs, and what it runs."""
+    """Return a command line short enough for a message; of a long one only both ends."""
     line = " ".join(" ".join(argv).split())
     return line if len(line) <= 160 else f"{line[:55]} ... {line[-100:]}"  # noqa: PLR2004
 

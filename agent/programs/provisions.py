@@ -1,4 +1,4 @@
-"""What a machine needs before a workload is prepared: programs, packages, container images.
+"""Requirements of a workload on the machine: programs, packages, container images.
 
 A baked image has them; otherwise they are installed at boot, long before the first sample.
 """
@@ -25,10 +25,10 @@ END_OF_OUTPUT = 2_000
 
 
 def provide(wanted: dict[str, Any], may_install: bool, log: logging.Logger) -> dict[str, Any]:
-    """Install what is missing; return what was installed and how many seconds that took.
+    """Install missing parts; return their names and how many seconds that took.
 
-    Raises ToolMissing or ProvisionFailed. Where the agent may not change the machine (the local cloud's instances are
-    processes on a user's own) programs must be there already, and packages and containers are not checked.
+    Raises ToolMissing or ProvisionFailed. If the agent may not change the machine (the local cloud's instances are
+    processes on a user's own) programs must be installed already, and packages and containers are not checked.
     """
     began, before = time.monotonic(), set(filter(tools.is_present, wanted.get("tools", [])))
     tools.require(wanted.get("tools", []), may_install, log)
@@ -88,15 +88,15 @@ def _built(dockerfile: str, log: logging.Logger) -> list[str]:
 
 
 def _read_containers(names: set[str], log: logging.Logger) -> None:
-    """Read every file of the container images that were on the machine already, which can only be a baked one.
+    """Read every file of the container images that the machine had from the start, which only a baked image has.
 
-    EBS fetches a block of the root volume from S3 when it is first read, which would else be inside the first sample.
-    `export` reads them whatever stores the layers, and keeps no copy (`save` may write one to the volume).
+    EBS fetches a block of the root volume from S3 at its first read, which would otherwise happen in the first sample.
+    `export` reads them with any storage driver, and keeps no copy (`save` may write one to the volume).
     """
     if not names or not tools.find("docker"):
         return
     _run(["systemctl", "start", "docker"], log)
-    # An agent that was started again has another number, and does not meet what the one before left behind.
+    # A restarted agent has another pid, so it does not find a container of the one before.
     reader = f"storage-matrix-reader-{os.getpid()}"
     for name in sorted(filter(_has_image, names)):
         # It is never started; an image without a command of its own needs one to be named.

@@ -1,4 +1,4 @@
-"""Find the programs that a job needs before anything is timed; install or name those that are missing."""
+"""Find the programs of a job before anything is timed; install missing ones, or report them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ git checkout --quiet FETCH_HEAD
 ./build-deb.sh
 apt-get install -y -q ./build/amazon-efs-utils*.deb
 """
-# After the S3 guide (Installing Mountpoint, DEB-based distributions; Verifying the signature). Both keys stand in
+# From the S3 guide (Installing Mountpoint, DEB-based distributions; Verifying the signature). Both keys are in
 # https://github.com/awslabs/mountpoint-s3/blob/main/doc/INSTALL.md; the second is the older one.
 INSTALL_MOUNT_S3 = r"""
 case "$(uname -m)" in aarch64) architecture=arm64 ;; *) architecture=x86_64 ;; esac
@@ -68,8 +68,8 @@ class Tool:
     debian: str
     amazon: str
     version: tuple[str, ...] = ("--version",)
-    marker: str = ""  # a word in its version that tells it from another program of the same name
-    # Whether Amazon Linux has it among its supplementary packages (SPAL: those of EPEL 9, since release 2023.9).
+    marker: str = ""  # a word in its version that distinguishes it from another program of the same name
+    # Whether it is in Amazon Linux's supplementary packages (SPAL: those of EPEL 9, since release 2023.9).
     supplementary: bool = False
     amazon_besides: str = ""  # a second package of Amazon Linux, for a part that Debian's first package contains
     is_module: bool = False  # a module of the agent's own Python instead of a program
@@ -114,7 +114,7 @@ TOOLS = {
 
 
 def find(name: str) -> str | None:
-    """Return the path of a program, or of a module of this Python; None where it is not installed."""
+    """Return the path of a program, or of a module of this Python; None if it is not installed."""
     if name in TOOLS and TOOLS[name].is_module:
         return _module_path(name)
     return shutil.which(name)
@@ -129,7 +129,7 @@ def _module_path(name: str) -> str | None:
 
 
 def version(name: str) -> str | None:
-    """Return the first line that a tool prints about its version, None where it prints nothing or is not installed."""
+    """Return the first line of a tool's version output, or None if it prints nothing or is not installed."""
     path = find(name)
     if path is None:
         return None
@@ -174,7 +174,7 @@ def require(names: Iterable[str], may_install: bool, log: logging.Logger) -> Non
 
 
 def is_present(name: str) -> bool:
-    """Return whether the program is there and is the right one (moreutils has a `parallel` too)."""
+    """Return whether the right program is installed (moreutils has a `parallel` too)."""
     if find(name) is None:
         return False
     marker = TOOLS[name].marker if name in TOOLS else ""
@@ -194,7 +194,7 @@ def explain_missing(name: str) -> str:
 
 
 def install(names: list[str], log: logging.Logger) -> None:
-    """Install what the distribution has; errors go to the log, and the caller checks what is still missing."""
+    """Install the distribution's packages; errors go to the log, and the caller checks again."""
     for command in install_commands(names):
         log.info("installing: %s", " ".join(command))
         try:
@@ -243,7 +243,7 @@ def package_commands(packages: list[str]) -> list[list[str]]:
 
 
 def amazon_packages(known: list[Tool]) -> list[list[str]]:
-    """Return what to install one after another: dnf installs all packages of a command or none."""
+    """Return package lists to install in turn, because dnf installs all packages of a command or none."""
     core = sorted({tool.amazon for tool in known if not tool.supplementary})
     supplementary = sorted({tool.amazon for tool in known if tool.supplementary})
     besides = sorted({tool.amazon_besides for tool in known if tool.amazon_besides})

@@ -83,7 +83,7 @@ def calibration(kind: str, params: dict[str, Any], room: int) -> tuple[dict[str,
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
-    """Do everything that must not be timed; the trial then stands at its gate."""
+    """Do all preparation that must not be timed; the trial then waits at its gate."""
     return _module(job.workload["type"]).prepare(job, step, workspace)
 
 

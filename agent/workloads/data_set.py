@@ -1,9 +1,9 @@
-"""Files to copy from: incompressible, made once per instance, on its own disk and not on the storage that is measured.
+"""Source files for copies: incompressible, made once per instance, on its own disk and not on the measured storage.
 
-A pool of random bytes is drawn once, and each file is a stretch of it at a random place, a large one several: 1.5 to
-2.6 GB/s, where os.urandom for each file makes 230 MB/s and random.randbytes 200 MB/s (2 cores, into memory and to the
-disk). What overlaps does so at odd offsets and far apart, so neither a compressor nor a block-wise deduplication finds
-anything in it; and however large the files are, the pool is all that is in memory of them.
+A pool of random bytes is drawn once. Each file is a part of it at a random position, a large file several parts: 1.5 to
+2.6 GB/s, while os.urandom for each file makes 230 MB/s and random.randbytes 200 MB/s (2 cores, into memory and to the
+disk). Overlaps are at odd offsets and far apart, so neither a compressor nor block-wise deduplication finds them.
+Memory use is that of the pool, however large the files are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from agent.errors import SourceDoesNotFit
 FILES_PER_DIRECTORY = 500  # as the EFS tutorial's data set has: 10 directories of 500 files
 POOL_BYTES = 1 << 26
 STRETCH_BYTES = POOL_BYTES // 2  # at most, of the pool at once: the longest still begins at one of 2^25 places
-# What must stay free beside the data set: the tools' own lists and the system's logs.
+# Space that must stay free beside the data set, for the tools' own lists and the system's logs.
 SPARE_BYTES = 1 << 26
 
 
@@ -38,7 +38,7 @@ class DataSet:
         return self.files * self.file_bytes
 
     def names(self) -> list[str]:
-        """Each file's path below the folder; the last part alone tells them apart, too."""
+        """Path of each file below the folder; its last part is unique, too."""
         return [f"d{n // FILES_PER_DIRECTORY:05d}/f{n:08d}" for n in range(self.files)]
 
 
@@ -53,7 +53,7 @@ def provide(root: Path, files: int, file_bytes: int) -> DataSet:
             f"a data set of {files} x {file_bytes} bytes needs {data_set.total_bytes + SPARE_BYTES} bytes of the "
             f"instance's own disk ({root}), {free} are free; copy fewer or smaller files"
         )
-    # Under another name until it is whole: what a killed agent left half-made is never copied from.
+    # Under another name until it is complete, so that nothing is copied from the half-made files of a killed agent.
     unfinished = root / f"unfinished-{data_set.folder.name}"
     shutil.rmtree(unfinished, ignore_errors=True)
     _fill(unfinished, data_set)

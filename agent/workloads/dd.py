@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SYNC = {"end": "conv=fsync", "block": "oflag=sync"}
 CHUNK_BYTES = 1 << 24
-# Odd, so that only stretches 64 GiB apart begin at the same place of blocks of 4 KiB.
+# Odd, so that only parts 64 GiB apart have the same alignment to blocks of 4 KiB.
 STRIDE_BYTES = 5_123_457
 
 
@@ -45,10 +45,10 @@ def tools(params: dict[str, Any]) -> set[str]:
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """The same with fewer bytes; GNU parallel's start would weigh more then, so its ceiling is found whole or not.
+    """Return the same with fewer bytes, but GNU parallel only with all: its start would weigh more otherwise.
 
     Memory has nothing to synchronise (fsync of tmpfs is the kernel's noop_fsync), so points of dd that differ only in
-    that share a ceiling. The engine works in another way for each.
+    that share a ceiling. The engine works differently for each.
     """
     each = params["threads"] * params["block_bytes"]
     total = min(params["total_bytes"], room // each * each)
@@ -65,7 +65,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         return _engine(job, step, workspace)
     source = "/dev/zero"
     if _reads_source(params):
-        # At once as large as any step needs it: what it grows by later is drawn by itself.
+        # Use the largest size of any step, because growing it later would repeat the drawing.
         readers = [params, *(other.params for other in job.steps if _reads_source(other.params))]
         source = str(make_source(max(readers, key=_source_bytes), workspace.shm))
     if params["tool"] == "dd":
@@ -124,9 +124,9 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
         command = f"pwrite of {size} bytes, {SYNC[params['sync']]}, in {done.who}"
         command += read_back(plan, workspace.scratch) if params.get("verify") else ""
         tool = {"name": "engine", "version": agent.VERSION, "command": command, **done.how}
-        # What an emulated storage has never has to reach this machine's disk.
+        # An emulated storage's data need never reach this machine's disk.
         reached = {} if job.emulation else {"write": total}
-        # What is emulated is safe when the emulation says so: nothing of it is synchronised.
+        # Emulated writes are durable by definition: nothing is synchronised.
         warnings = [] if job.emulation else unsynchronised
         outcome = Outcome(metrics, {"bytes": total}, tool, raw, warnings, done.worked_ns, reached)
         outcome.steadiness = steadiness

@@ -41,7 +41,7 @@ def tools(params: dict[str, Any]) -> set[str]:
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """Fewer and empty files for the engine; how fast rm is, few starts of it would not show."""
+    """Return fewer and empty files for the engine; a few starts of rm would not show its ceiling."""
     del room
     directories = params["directories"]
     files = min(params["files"], MOST_CALIBRATED) // directories * directories

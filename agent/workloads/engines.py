@@ -1,4 +1,4 @@
-"""Start the agent's own engines and read what they report."""
+"""Start the agent's own engines and read their reports."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ class Report:
         return {f"{name}_p{p}_us": histogram.percentile(self.bins, p) / 1000 for p in percents}
 
     def open_loop(self, params: dict[str, Any]) -> dict[str, float]:
-        """How an open loop was kept, for the tool's own record; empty of a closed one.
+        """Return how well an open loop kept its schedule, for the tool's record; empty for a closed loop.
 
-        `overdue_share`: of the operations, those that were due while all workers waited for others; `late_p50_us`: how
-        late a free worker began.
+        `overdue_share`: share of operations that fell due while all workers were busy; `late_p50_us`: median delay of a
+        free worker's start.
         """
         if RATE not in params:
             return {}
@@ -124,7 +124,7 @@ class Report:
         return done
 
     def histograms(self, name: str) -> bytes:
-        """The raw document that merges with those of other instances and of fio."""
+        """Return the raw document, which can be merged with those of other instances and of fio."""
         return self.histograms_of({name: (self.bins, self.longest_ns)})
 
     def histograms_of(self, latencies: Mapping[str, tuple[dict[int, int], int]]) -> bytes:
@@ -141,7 +141,8 @@ class Report:
 def emulation(job: Job, step: Step, workspace: Workspace) -> dict[str, Any] | None:
     """Return the `emulation` of an engine's plan: that of the job, with the path of the storage's token bucket.
 
-    Its `times` are those of the storage, of this repetition on all instances, and of this one if it is the slow one.
+    Its `times` are the product of three factors: of the storage, of this repetition on all instances, and of this
+    instance if it is the slow one.
     """
     if not job.emulation:
         return None
@@ -177,7 +178,7 @@ def closed(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_first(job: Job, workspace: Workspace) -> bool:
-    """Whether this instance is the first of its cell that came to the storage, as a link there says."""
+    """Return whether this instance was the cell's first on the storage, by a link there."""
     first, instance = workspace.mount / f"{BUCKET}-first-{job.cell}", workspace.target.parent.name
     with contextlib.suppress(FileExistsError):
         first.symlink_to(instance)
@@ -185,7 +186,7 @@ def _is_first(job: Job, workspace: Workspace) -> bool:
 
 
 def arm(name: str, plan: dict[str, Any], scratch: Path, *, needs_packages: bool = False) -> Armed:
-    """Start `agent.engine.<name>`; it has chosen its mode and all its workers stand at the gate when this returns."""
+    """Start `agent.engine.<name>`; on return it has chosen its mode and all its workers wait at the gate."""
     started = command(name, plan, scratch, needs_packages=needs_packages)
     return Armed([replace(started, runners=plan["threads"])], scratch, environment())
 
@@ -250,7 +251,7 @@ def longest_stall_ns(workers: list[dict[str, Any]]) -> int:
             events += [(start, waits), (end, wait_ends)]
     working = waiting = longest = 0
     since: int | None = None
-    # At one moment an operation ends before the next one begins, and the last one before its worker's end.
+    # At the same moment an operation ends before the next one starts, and the last one before its worker's end.
     order = {wait_ends: 0, ends: 1, begins: 2, waits: 3}
     for moment, kind in sorted(events, key=lambda event: (event[0], order[event[1]])):
         if since is not None:
@@ -265,7 +266,7 @@ def longest_stall_ns(workers: list[dict[str, Any]]) -> int:
 
 
 def _by_second(workers: list[dict[str, Any]]) -> dict[int, dict[int, int]]:
-    """The workers' latencies of each second together; none where one of them worked for too long to tell."""
+    """Merge the workers' latencies of each second; empty if one worked too long to record seconds."""
     if not all(worker["seconds"] for worker in workers if worker["operations"]):
         return {}
     seconds: dict[int, list[dict[int, int]]] = {}

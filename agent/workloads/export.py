@@ -34,7 +34,7 @@ def tools(params: dict[str, Any]) -> set[str]:
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """None: nothing in memory becomes an object."""
+    """Return None: memory cannot export objects."""
     del params, room
     return None
 

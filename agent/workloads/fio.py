@@ -24,23 +24,23 @@ from contract.keys import HISTOGRAMS
 if TYPE_CHECKING:
     from agent.job import Job, Step
 
-# The agent decides where the files lie and what is printed; all other options are the user's.
+# The agent sets the files' places and the output; all other options are the user's.
 PLACES = ("directory", "filename", "filename_format", "opendir", "output", "output-format", "name", "unlink")
 FOREIGN = ("client", "server", "exec_prerun", "exec_postrun", "create_only", "write_bw_log", "write_lat_log")
-# Without latencies, or with one row for both directions, there is nothing to read; the reads of a verification follow
-# the writes, and would be added to them as if they had been done at once.
+# Without latencies, or with one row for both directions, there is nothing to read. Reads of a verification follow the
+# writes, but would be added to them as if concurrent.
 SPOILING = (
     *("gtod_reduce", "clat_percentiles", "lat_percentiles", "disable_clat", "disable_lat"),
     *("unified_rw_reporting", "verify"),
 )
 RESERVED = frozenset((*PLACES, *FOREIGN, *SPOILING))
-# fio's log of what its jobs do each second, beside the job file and not on the storage.
+# fio's log of its jobs for each second, beside the job file and not on the storage.
 LOG_NAME, LOG_PERIOD_MS = "each-second", 1000
 # The published jobs ask for group_reporting; it loses the jobs' own bins, and the agent sums up the jobs itself.
 DROPPED = frozenset(("group_reporting",))
 OPTION_NAME = re.compile(r"[a-z][a-z0-9_-]*")
-# fio's `clat` begins after the submission, which blocks with buffered I/O: 1.7 us of 183 us were left of a libaio read.
-# `lat` is the whole operation, as our engines time it, so the two may be merged and charted side by side.
+# fio's `clat` begins after the submission, which blocks with buffered I/O: it had only 1.7 us of the 183 us of a libaio
+# read. `lat` is the whole operation, as in our engines, so the two may be merged and charted side by side.
 WHOLE_LATENCY = ("lat_percentiles=1", "clat_percentiles=0")
 DIRECTIONS = ("read", "write")
 # fio keeps fsync, fdatasync and sync_file_range apart from the writes that they follow, in its section `sync`.
@@ -62,9 +62,9 @@ MOST_OVERHEAD_NS = 100_000
 LEAST_EXPLAINED = 1 / 2
 # A bin's middle is up to 0.78 % from its values.
 BIN_TOLERANCE = 1.02
-# With fewer operations the filling and draining of the queue weigh too much to expect it to be full.
+# With fewer operations, filling and draining the queue take too much of the time to expect a full queue.
 LEAST_FILLS = 100
-# Seen with 3.33: of 220 jobs in offload mode one never began, its worker waiting for a start that was given before.
+# fio 3.33: of 220 jobs in offload mode one never started, because its worker missed the start signal.
 STALLED_S = 30.0
 STALLS = (
     "fio's offload mode sometimes waits for itself for ever (fio pull requests 1061 and 2058); leave io_submit_mode "
@@ -107,13 +107,13 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
 
 
 def size_bytes(text: Any) -> int | None:
-    """A size as fio reads it, with binary k, m and g; None for what is no single size."""
+    """Return a size as fio reads it, with binary k, m and g; None for anything else than a single size."""
     size = re.fullmatch(r"([0-9]+)([kmg]?)(i?b)?", str(text).lower())
     return int(size.group(1)) << {"": 0, "k": 10, "m": 20, "g": 30}[size.group(2)] if size else None
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
-    """Write the job file, lay out what will be read (outside of the time) and arm fio."""
+    """Write the job file, create the files to read (not timed) and arm fio."""
     options = step.params["options"]
     device = raw_device.of_step(job, step, workspace)
     fio = tool_box.find("fio") or "fio"
@@ -123,12 +123,13 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     job_file, result = workspace.scratch / "job.fio", workspace.scratch / "fio.json"
     job_file.write_text(render(options, device or workspace.target, scratch, is_device=device is not None))
     if reads(options) and workspace.device:
-        # A volume need not look for blocks that were never written.
+        # Fill the volume, because it need not read blocks that were never written.
         filling = workspace.scratch / "fill.fio"
         filling.write_text(render(raw_device.filling(options), workspace.device, workspace.scratch, is_device=True))
         run(Command([fio, str(filling)], scratch), workspace.scratch / "layout")
     elif reads(options):
-        # fio would lay its files out after the fleet's start, and each instance would begin to read at another time.
+        # Otherwise fio would create its files after the fleet's start, and instances would start to read at different
+        # times.
         run(Command([fio, "--create_only=1", str(job_file)], scratch), workspace.scratch / "layout")
     argv = [fio, "--output-format=json+", f"--output={result}", str(job_file)]
     armed = Armed([Command(argv, scratch)], workspace.scratch)
@@ -155,7 +156,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
                 *([raw_device.PLAYED] if device and not workspace.device else []),
                 *warnings(document, options),
             ],
-            # Buffered or not: what the page cache answered is no speed of the storage, and the warning says so.
+            # Buffered or not: data from the page cache do not show the storage's speed, and the warning reports that.
             reached={direction: amount for direction, amount in moved.items() if amount},
             worked_ns=worked_ns(document, armed),
             steadiness=steadiness(document, options, log_rates(scratch / f"{LOG_NAME}_iops.log", document)),
@@ -192,9 +193,9 @@ def check_engine(fio: str, engine: str) -> None:
 
 
 def render(options: dict[str, Any], place: Path, logs: Path, *, is_device: bool = False) -> str:
-    """A job file: fio takes a job name that matches a directory for a file, so names and places are ours.
+    """Return a job file: fio treats a job name that matches a directory as a file, so the agent sets names and places.
 
-    `place` is the folder of its files, or what all of its jobs write where it is a device.
+    `place` is the folder of its files, or the target of all of its jobs if it is a device.
     """
     # fio splits names at colons.
     name = str(place).replace(":", "\\:")
@@ -210,13 +211,13 @@ def option_lines(options: dict[str, Any]) -> list[str]:
 
 
 def reads(options: dict[str, Any]) -> bool:
-    """Whether the job reads files that must exist before."""
+    """Return whether the job reads files that must exist before."""
     mode = str(options.get("rw", options.get("readwrite"))).split(":")[0]
     return "read" in mode or "rw" in mode
 
 
 def parse(text: str, ended: Ended) -> dict[str, Any]:
-    """fio's document; warnings may stand before it. A job with an error is a failure."""
+    """Return fio's document, which may follow warnings. A job with an error is a failure."""
     try:
         document: dict[str, Any] = json.loads(text[text.index("{") :])
     except ValueError as err:
@@ -228,9 +229,9 @@ def parse(text: str, ended: Ended) -> dict[str, Any]:
 
 
 def metrics(document: dict[str, Any], *, queued: bool = False) -> dict[str, float]:
-    """Rates as fio's own group report has them (all I/O over the longest runtime), percentiles from the merged bins.
+    """Return rates as in fio's own group report (all I/O over the longest runtime), percentiles from the merged bins.
 
-    `queued` leaves out latencies that are those of a whole queue (`is_queued`).
+    `queued` leaves out latencies of a whole queue (`is_queued`).
     """
     duration_s = _longest_runtime_ms(document) / 1000
     if duration_s < LEAST_RUNTIME_S:
@@ -257,10 +258,10 @@ def metrics(document: dict[str, Any], *, queued: bool = False) -> dict[str, floa
 
 
 def worked_ns(document: dict[str, Any], armed: Armed) -> tuple[int, int] | None:
-    """Start and end of what fio's rates are over (monotonic ns): without its start, its ramp and its end.
+    """Return start and end (monotonic ns) of the time that fio's rates cover: without its start, its ramp and its end.
 
-    fio dates its report 20 to 26 ms after its last job has ended (seen with 3 to 12 jobs, version 3.33), which is known
-    no better; the length is exact. None where fio gives no date.
+    fio dates its report 20 to 26 ms after its last job has ended (seen with 3 to 12 jobs, version 3.33); the position
+    is only known this well, the length is exact. None if fio gives no date.
     """
     if "timestamp_ms" not in document:
         return None
@@ -274,13 +275,13 @@ def merged_bins(document: dict[str, Any], kind: str) -> dict[int, int]:
 
 
 def refuse_contradictions(document: dict[str, Any], options: dict[str, Any], processors: int) -> None:
-    """Hold each job's latencies against its rate by Little's law: operations in flight = rate * latency.
+    """Compare each job's latencies with its rate by Little's law: operations in flight = rate * latency.
 
-    A job cannot have more operations in flight than its depth, nor can a job without pauses spend most of its time in
-    none of them. Either way rate and latency cannot both be true, and nobody could tell which is wrong. The syncs count
-    only as explanation: fio times those of asynchronous engines beside the writes that wait for them.
+    A job cannot have more operations in flight than its depth, nor can a job without pauses spend most of its time with
+    none. Otherwise rate and latency cannot both be true, and it is unknown which is wrong. Syncs count only as an
+    explanation: fio times those of asynchronous engines beside the writes that wait for them.
 
-    Raises FiguresContradict with the job, both figures and what they would have to be.
+    Raises FiguresContradict with the job, both figures and their possible values.
     """
     depth = depth_of(options)
     is_steady = not any(PAUSING.fullmatch(name) for name, value in options.items() if value)
@@ -294,8 +295,9 @@ def refuse_contradictions(document: dict[str, Any], options: dict[str, Any], pro
         moving_ns = sum(_timed_ns(job, direction) for direction in DIRECTIONS)
         syncing_ns = _timed_ns(job, "sync")
         longest_ns = max(*moving, *(job[direction].get("lat_ns", {}).get("max", 0) for direction in DIRECTIONS))
-        # What was in flight when the clock began counts whole: one slowest operation for each place in the queue.
-        # Offloaded requests are timed from when they are due, so any number may wait (its poisson-rate-submission.fio).
+        # Operations in flight at the start of the clock count whole: one slowest operation for each place in the queue.
+        # Offloaded requests are timed from when they are due, so any number may wait (fio's
+        # poisson-rate-submission.fio).
         is_open_loop = options.get("io_submit_mode") == "offload"
         most_ns = math.inf if is_open_loop else depth * (runtime_ns + longest_ns) * BIN_TOLERANCE
         expected = depth if operations >= LEAST_FILLS * depth else 1
@@ -320,10 +322,10 @@ def depth_of(options: dict[str, Any]) -> int:
 
 
 def is_queued(options: dict[str, Any]) -> bool:
-    """Whether fio's latencies of reads and writes are those of a whole queue, and of no operation.
+    """Return whether fio's latencies of reads and writes are those of a whole queue, and not of single operations.
 
     libaio submits buffered operations one by one, each waits inside its submission, and fio times all of them until the
-    queue is reaped: of depth 16 it said 1.69 ms at P50 where one operation at a time took 0.24 ms (fio 3.33).
+    queue is reaped: at depth 16 it reported 1.69 ms at P50, while one operation at a time took 0.24 ms (fio 3.33).
     """
     is_direct = _is_on(options, "direct") or str(options.get("buffered", "1")) == "0"
     return str(options.get("ioengine", "psync")) == "libaio" and depth_of(options) > 1 and not is_direct
@@ -338,7 +340,7 @@ def _timed(*, queued: bool) -> tuple[str, ...]:
 
 
 def warnings(document: dict[str, Any], options: dict[str, Any]) -> list[str]:
-    """What a reader of the figures must know: where a write ended, whether the job got as steady as it was to."""
+    """Return warnings for readers of the figures: where a write ended, whether the job got as steady as requested."""
     sentences = []
     if is_queued(options):
         sentences.append(
@@ -355,9 +357,9 @@ def warnings(document: dict[str, Any], options: dict[str, Any]) -> list[str]:
 
 
 def steadiness(document: dict[str, Any], options: dict[str, Any], rates: list[float]) -> Steadiness | None:
-    """How steady the job was: by fio's own rule where it was given one (`ss`), else by ours over each second.
+    """Return the steadiness of the job: by fio's own rule (`ss`) if the job has one, else by ours over each second.
 
-    None of an open loop, whose rate is given, and where fio left no log.
+    None for an open loop, whose rate is given, and without fio's log.
     """
     judged = [job["steadystate"] for job in document["jobs"] if job.get("steadystate")]
     if judged:
@@ -371,10 +373,10 @@ def steadiness(document: dict[str, Any], options: dict[str, Any], rates: list[fl
 
 
 def log_rates(log: Path, document: dict[str, Any]) -> list[float]:
-    """Operations per second in each second in which all jobs ran, both directions, from fio's log of averages.
+    """Return operations per second in each second in which all jobs ran, both directions, from fio's log of averages.
 
-    A line is a time (ms, the end of the second), the second's mean, and the direction; each job has lines of its own.
-    There is none of a second in which a job did nothing, and perhaps none of its last one (seen with 2 jobs, 3.33).
+    A line is a time (ms, the end of the second), the second's mean, and the direction; each job has its own lines. A
+    second in which a job did nothing has no line, and perhaps its last one neither (seen with 2 jobs, 3.33).
     """
     if not log.exists():
         return []
@@ -390,7 +392,7 @@ def log_rates(log: Path, document: dict[str, Any]) -> list[float]:
 
 
 def work(document: dict[str, Any]) -> dict[str, float]:
-    """What was read and written."""
+    """Return the bytes read and written."""
     return {f"{d}_bytes": _sum(document, d, "io_bytes") for d in DIRECTIONS if _sum(document, d, "io_bytes")}
 
 
@@ -410,7 +412,7 @@ def raw(document: dict[str, Any], text: str, *, queued: bool = False) -> dict[st
 
 
 def seconds(value: Any) -> float | None:
-    """A runtime as fio reads it: seconds, or a number with us, ms, s, m, h or d; None if it says none."""
+    """Return a runtime as fio reads it: seconds, or a number with us, ms, s, m, h or d; None for other values."""
     runtime = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]*)\s*", str(value).lower())
     if not runtime or runtime.group(2) not in SECONDS_PER_UNIT:
         return None
@@ -418,7 +420,7 @@ def seconds(value: Any) -> float | None:
 
 
 def _verify(document: dict[str, Any], options: dict[str, Any], target: Path | None) -> None:
-    """fio must have timed what it says it moved, in files of its own, one set per job; a device has none."""
+    """Check that fio timed all reported bytes, in its own files, one set per job; a device has no files."""
     if target is not None:
         _verify_files(document, options, [path for path in target.rglob("*") if path.is_file()])
     for direction in DIRECTIONS:
@@ -435,7 +437,7 @@ def _verify_files(document: dict[str, Any], options: dict[str, Any], files: list
         raise WorkIncomplete(
             f"fio left {len(files)} files of {sizes[:3]} bytes and more, {expected} non-empty ones expected"
         )
-    # Without wrapping around (time_based, loops, io_size) nothing can be written that no file holds.
+    # Without wrapping around (time_based, loops, io_size), fio cannot write more than its files contain.
     wraps = any(options.get(name) for name in ("time_based", "loops", "io_size", "io_limit"))
     moved, held = _sum(document, "write", "io_bytes"), sum(path.stat().st_size for path in files)
     if not wraps and moved > held:
@@ -443,14 +445,14 @@ def _verify_files(document: dict[str, Any], options: dict[str, Any], files: list
 
 
 def _bins(job: dict[str, Any], kind: str) -> dict[int, int]:
-    """A job's bins, with what fio could not put into one where fio tells where it belongs."""
+    """Return a job's bins, corrected for values beyond fio's last bin if fio's mean shows them."""
     timed = job.get(kind, {}).get("lat_ns", {})
     bins = {int(value): count for value, count in timed.get("bins", {}).items()}
     return histogram.repaired(bins, timed.get("max", 0), timed.get("mean", 0.0) * sum(bins.values()))
 
 
 def _timed_ns(job: dict[str, Any], kind: str) -> float:
-    """The sum of a job's latencies: by fio's own mean, which knows those that its bins cut off; else by the bins."""
+    """Return the sum of a job's latencies: from fio's own mean if its bins cut values off, else from the bins."""
     bins, mean_ns = _bins(job, kind), job.get(kind, {}).get("lat_ns", {}).get("mean")
     by_bins = float(sum(value * count for value, count in bins.items()))
     is_cut = histogram.FIO_LAST_VALUE_NS in bins and mean_ns is not None

@@ -26,8 +26,8 @@ ALLOWANCES = ("bw_in_allowance_exceeded", "bw_out_allowance_exceeded")
 CARRIERS = {NETWORK: "network", DISK: "disk", FILE: "file's growth"}
 # Less than this share of the bytes on the counter means that they went another way than the series shows.
 LEAST_COUNTED = 0.9
-# One file goes through one TCP connection, which EC2 limits to 5 Gbit/s outside of a cluster placement group (EC2 user
-# guide, instance network bandwidth, single-flow traffic). Above this share of it the connection is what was measured.
+# A single file uses one TCP connection, which EC2 limits to 5 Gbit/s outside of a cluster placement group (EC2 user
+# guide, instance network bandwidth, single-flow traffic). Above this share of it, the connection was the bottleneck.
 SINGLE_FLOW_MB_PER_S = 625.0
 FLOW_BOUND_SHARE = 0.8
 # Burst and baseline are found in even seconds. A reading that comes later than this blurs where one ends.
@@ -59,7 +59,7 @@ def tools(params: dict[str, Any]) -> set[str]:
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """It looks for the instance's ceiling itself."""
+    """Return None: the workload itself measures the instance's ceiling."""
     del params, room
     return None
 
@@ -122,7 +122,7 @@ def series(sampler: Sampler, carrier: str) -> dict[str, Any]:
 
 
 def levels(sampler: Sampler, carrier: str) -> dict[str, float]:
-    """Burst and baseline (MB/s) and how long the burst was; nothing where the rate shows no fall."""
+    """Return burst and baseline (MB/s) and the burst's duration; empty if the rate has no fall."""
     seconds = sampler.seconds()
     fall = find_levels(rates(seconds, sampler.series()[carrier]))
     if fall is None:

@@ -1,6 +1,6 @@
-"""Metadata in phases, as mdtest and IO500 measure it: create, stat, open-read, list, rename, delete.
+"""Metadata in phases, as in mdtest and IO500: create, stat, open-read, list, rename, delete.
 
-Each phase is a step: the fleet meets before it and the caches are dropped. What a phase leaves is noted on the
+Each phase is a step, with a start barrier and dropped caches before it. The state after a phase is recorded on the
 instance's own disk for the next one: the files of one repetition of one combination of parameters.
 """
 
@@ -81,7 +81,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         "renamed": files.renamed,
         "pilot_directory": str(pilot),
         "mode": "auto",
-        # The latency of a change on a shared storage is that of a stored one, so an emulated one adds no sync to it.
+        # Changes on a shared storage already have the latency of durable ones, so the emulation adds no sync to it.
         "sync": "none" if (job.emulation or {}).get("shared") else params["sync"],
         "emulation": engines.emulation(job, step, workspace),
     }
@@ -107,7 +107,7 @@ def done_by(report: Path, workers: int) -> list[int]:
 
 
 def outcome(params: dict[str, Any], done: engines.Report, files: int) -> Outcome:
-    """Rates by file, latencies by operation: a listing is one operation however many files it lists."""
+    """Return rates by file, latencies by operation: a listing is one operation however many files it lists."""
     name = params["phase"].replace("-", "_")
     rate = files / done.duration_s
     metrics = {
@@ -142,7 +142,7 @@ class Files:
     prefix: str  # of all names of this instance
     counts: list[int]  # of each worker, the first ones of its names
     renamed: list[int]  # how many of these have their second name
-    is_shared: bool  # whether the directory is that of all workers, here and on other instances
+    is_shared: bool  # whether all workers share the directory, here and on other instances
     note: str  # where this is kept for the next phase
 
     @classmethod
@@ -166,7 +166,7 @@ class Files:
         """Make the directories outside of the measured time. `counts`: files to create."""
         threads, instance = params["threads"], workspace.target.parent
         is_shared = params["directories"] == "fleet"
-        # Beside the folders of all instances; where each has a storage of its own, nobody else comes there.
+        # Beside the folders of all instances; if each has its own storage, no other instance uses this one.
         root = (instance.parent if is_shared and not params.get("is_alone") else instance) / series
         folders = [root] * threads if is_shared else [root / str(number) for number in range(threads)]
         for folder in folders:
@@ -230,7 +230,7 @@ class Files:
             with contextlib.suppress(OSError):
                 Path(self.root).rmdir()
             return
-        # A directory of Mountpoint is gone with its last file.
+        # Mountpoint removes a directory with its last file.
         left = sum(count_files(Path(folder)) for folder in self.directories if Path(folder).is_dir())
         remove(Path(self.root))
         if left:

@@ -1,8 +1,8 @@
 """Data of a fleet that shares a file system: each instance writes its own and reads a neighbour's.
 
-No cache of an instance has what another one wrote. All files of one kind lie in one folder, each below the name of the
-instance that wrote it, so that one listing says who there is. A file has that name once it is whole. Its only reader
-removes it, since its writer cannot know when it has been read.
+So no instance has the data in its cache. All files of one kind are in one folder, each under the name of the instance
+that wrote it, so that one listing shows all of them. A file gets that name when it is complete. Its only reader removes
+it, because its writer cannot know when it has been read.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ def data_of_neighbour(
     workspace: Workspace, name: str, shift: int, instances: int, write: Callable[[Path], None],
     timeout_s: float = TIMEOUT_S, pause_s: float = PAUSE_S,
 ) -> Path:  # fmt: skip
-    """Write this instance's file where it is not there yet, wait for all others', and return the neighbour's.
+    """Write this instance's file if it is missing, wait for all others', and return the neighbour's.
 
     The neighbour is `shift` places further in the order of the instances' names, so that each is read by one instance.
-    Raises WorkIncomplete where fewer than `instances` have written after `timeout_s`.
+    Raises WorkIncomplete if fewer than `instances` have written after `timeout_s`.
     """
     own = workspace.target.parent  # <cell>/<instance>
     folder = own.parent / FOLDER / f"{name}-shift-{shift}"
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / own.name).exists():
-        # One that is still being written is in nobody's way: names of instances have no dot.
+        # Names of instances have no dot, so a file that is still being written does not match.
         unfinished = folder / f".{own.name}"
         unfinished.unlink(missing_ok=True)
         try:

@@ -32,7 +32,7 @@ A_MIX = re.compile(rf"{(each := '(' + '|'.join(engine.OPERATIONS) + ') [1-9][0-9
 HANDS = 16
 # S3 takes so many keys in one DeleteObjects, and lists so many in one page.
 MOST_KEYS = 1_000
-# Of what a step wrote so many objects are read again.
+# Number of a step's objects that are read again as a check.
 READ_AGAIN = 16
 
 
@@ -109,18 +109,18 @@ def plan_of(params: dict[str, Any], mount: dict[str, Any], step: Step, workspace
 
 
 def requests_of_each(params: dict[str, Any]) -> dict[str, int]:
-    """How many requests of each operation; those of a mix are written as `get 450, put 150`."""
+    """Return the number of requests of each operation; those of a mix are written as `get 450, put 150`."""
     if params["operation"] != MIX:
         return {params["operation"]: params["requests"]}
     return {name: int(count) for name, count in (part.split() for part in params["mix"].split(", "))}
 
 
 class Keeper:
-    """Makes, checks and removes the objects of a step, when nothing is measured."""
+    """Makes, checks and removes the objects of a step, outside of the measurement."""
 
     def __init__(self, plan: dict[str, Any]) -> None:
         """Draw the contents that the engine draws, too."""
-        # Listing and removing what is left takes as few requests as S3 allows.
+        # Listing and removing the remaining objects takes as few requests as S3 allows.
         self._plan = {**plan, "threads": HANDS, "keys_per_list": MOST_KEYS}
         self._wanted = plan["requests"]
         self._contents = engine.Contents(plan["object_bytes"], plan["part_bytes"], plan["seed"])

@@ -21,7 +21,7 @@ def variables(mount: dict[str, Any], params: dict[str, Any], folder: Path) -> di
     prefix, region = mount["prefix"], mount["region"]
     named = {"S3_BUCKET": mount["bucket"], "S3_PREFIX": prefix, "AWS_REGION": region, "AWS_DEFAULT_REGION": region}
     if ENDPOINT in os.environ:
-        # The metadata service of the local cloud tells its instances by a path, which the SDKs for Go leave out.
+        # The local cloud's metadata service identifies instances by a path, which the SDKs for Go leave out.
         keys = new_session(region).get_credentials().get_frozen_credentials()
         named[ENDPOINT] = os.environ[ENDPOINT]
         named["AWS_ACCESS_KEY_ID"], named["AWS_SECRET_ACCESS_KEY"] = keys.access_key, keys.secret_key
@@ -40,5 +40,5 @@ def variables(mount: dict[str, Any], params: dict[str, Any], folder: Path) -> di
 
 
 def total_bytes(params: dict[str, Any]) -> int:
-    """Bytes of all objects of an instance; 0 where it has none."""
+    """Return the bytes of all objects of an instance; 0 if it has none."""
     return int(params.get("objects", 1)) * int(params.get("object_bytes", 0))

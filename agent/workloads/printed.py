@@ -1,7 +1,7 @@
 """Numbers that a command prints: found by a pattern, or as a field of JSON lines, within bounds of size and time.
 
-The pattern is the user's and the output the command's. Both may be as bad as they like: of a long output only the end
-is read, no long line is looked at, and a pattern that goes back and forth for ever is ended by its processor time.
+The pattern is the user's and the output the command's, so neither is trusted: only the end of a long output is read,
+long lines are skipped, and a pattern that backtracks endlessly is stopped by its processor time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from agent.programs.processes import Ended
 MOST_BYTES = 2**20
 MOST_LINE_BYTES = 4_096
 MOST_CPU_S = 10.0
-# As samples/file.py of the functions has it: what no statistics could work with.
+# As samples/file.py of the functions: statistics cannot use values outside of this range.
 LEAST, MOST = 1e-9, 1e15
 TAIL_LINES, MOST_SHOWN = 6, 160
 # float() would also take "nan", "infinity" and "1_000".
@@ -41,7 +41,7 @@ class Number:
 
     @property
     def place(self) -> str:
-        """Where it is looked for, in words."""
+        """Describe the pattern or field of the number."""
         return f"pattern {self.pattern.pattern!r}" if self.pattern else f"JSON field {self.field!r}"
 
 
@@ -118,7 +118,7 @@ def _value(written: Any) -> float | None:
 
 
 def _lines(output: Path) -> Iterator[str]:
-    """Yield the lines of the last MOST_BYTES, but for those of more than MOST_LINE_BYTES; \\r ends a line, too."""
+    """Yield the lines of the last MOST_BYTES, except lines of more than MOST_LINE_BYTES; \\r ends a line, too."""
     with output.open("rb") as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - MOST_BYTES))
@@ -141,7 +141,7 @@ def _objects(lines: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 @contextlib.contextmanager
 def _limited(number: Number, lines: Sequence[str]) -> Iterator[None]:
-    """End the search after MOST_CPU_S of this process. `re` looks for signals while it matches."""
+    """End the search after MOST_CPU_S of this process. `re` checks for signals while it matches."""
 
     def ring(signum: int, frame: FrameType | None) -> None:
         del signum, frame

@@ -16,10 +16,10 @@ PLACES = ("size", "offset", "offset_increment", "ioengine", "iodepth")
 
 
 def of_step(job: Job, step: Step, workspace: Workspace) -> Path | None:
-    """Return what all jobs of a step write as one: the device, or a file where a folder or memory plays the storage.
+    """Return the common target of all jobs of a step: the device, or a file if a folder or memory emulates the storage.
 
-    None where the step is about files. Raises DeviceRefused where step and storage do not agree about that: no file is
-    written over a device, and no device is played beside the files of a mounted storage.
+    None if the step uses files. Raises DeviceRefused if step and storage disagree about that: no file is written over a
+    device, and no device is emulated beside the files of a mounted storage.
     """
     is_wanted = bool(step.params.get("device"))
     if is_wanted and workspace.device is None and job.mount["kind"] == "directory":

@@ -51,7 +51,7 @@ def tools(params: dict[str, Any]) -> set[str]:
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """Fewer records, through the page cache: memory has nothing below it, and older kernels no O_DIRECT for it."""
+    """Return fewer records, through the page cache, because memory needs no disk and often lacks O_DIRECT."""
     record, page = params["record_bytes"], params["page_bytes"]
     pages = min(MOST_CALIBRATED_PAGES, room // page)
     is_random = params["access"] == "random"
@@ -102,7 +102,7 @@ def _name(params: dict[str, Any]) -> str:
 
 
 def data_object(params: dict[str, Any], folder: Path, mount: dict[str, Any]) -> dict[str, Any]:
-    """The object of records and who reads it; uploaded once, which a file in the instance's folder notes."""
+    """Return the object of records and its reader; it is uploaded once, as a file in the instance's folder records."""
     key = f"{mount['prefix']}/{_name(params)}"
     where = {"reader": mount["client"], "region": mount["region"], "bucket": mount["bucket"], "key": key}
     noted = folder / _name(params)
@@ -113,8 +113,8 @@ def data_object(params: dict[str, Any], folder: Path, mount: dict[str, Any]) -> 
 
 
 def data_on_server(params: dict[str, Any], folder: Path, mount: dict[str, Any]) -> dict[str, Any]:
-    """The file of records on the file server and who reads it; sent once, which a file in the folder notes."""
-    path = "/".join([*folder.parts[-3:], _name(params)])  # run, cell and instance: nobody else writes there
+    """Return the file of records on the file server and its reader; sent once, as a file in the folder records."""
+    path = "/".join([*folder.parts[-3:], _name(params)])  # run, cell and instance, so no other instance writes there
     server = {name: mount[name] for name in ("host", "port", "token")}
     noted = folder / _name(params)
     if not noted.exists():
@@ -130,7 +130,7 @@ def data_on_server(params: dict[str, Any], folder: Path, mount: dict[str, Any]) 
 
 
 def data_file(params: dict[str, Any], folder: Path, _mount: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The file of records and who reads it; written once, as it outlives the step in the instance's own folder."""
+    """Return the file of records and its reader; written once, because the instance's folder outlives a step."""
     path = folder / _name(params)
     if not path.exists():
         write_records(params, path)
@@ -138,7 +138,7 @@ def data_file(params: dict[str, Any], folder: Path, _mount: dict[str, Any] | Non
 
 
 def data_of_neighbour(params: dict[str, Any], workspace: Workspace, instances: int) -> dict[str, Any]:
-    """The file of records that another instance of the fleet wrote, and who reads it."""
+    """Return the file of records that another instance of the fleet wrote, and its reader."""
     path = neighbours.data_of_neighbour(
         workspace, _name(params), params["shift"], instances, lambda path: write_records(params, path)
     )
@@ -146,12 +146,12 @@ def data_of_neighbour(params: dict[str, Any], workspace: Workspace, instances: i
 
 
 def write_records(params: dict[str, Any], path: Path) -> None:
-    """Write the records to a new file. Raises WorkIncomplete where they have no room."""
+    """Write the records to a new file. Raises WorkIncomplete if there is not enough space."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             Records(params["record_bytes"]).write(descriptor, params["data_bytes"] // params["record_bytes"])
-            # Only what has reached the storage can be dropped from the cache, and is read from the storage.
+            # Only data on the storage can be dropped from the cache, and then be read from the storage.
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -181,7 +181,7 @@ def past_cache(plan: dict[str, Any]) -> str:
 
 
 def arm_engine(plan: dict[str, Any], scratch: Path) -> Armed:
-    """Start the engine; it has chosen its mode and stands at the gate when this returns."""
+    """Start the engine; on return it has chosen its mode and waits at the gate."""
     return engines.arm("reads", plan, scratch, needs_packages=plan["reader"] in ("boto3", "crt"))
 
 

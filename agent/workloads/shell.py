@@ -42,8 +42,8 @@ class ShellWorkload:
 
     timed: str  # the parameter with the command that is timed
     folder: str  # the variable with the folder that is new for each step
-    folder_field: str  # the field of the workload that says where that is
-    work: str  # what one execution counts as
+    folder_field: str  # the field of the workload with that folder
+    work: str  # unit of work of one execution
     cpu_metric: str
 
     def problems(self, params: dict[str, Any]) -> list[str]:
@@ -63,7 +63,7 @@ class ShellWorkload:
         return sentences + cache_problems(params)
 
     def tools(self, params: dict[str, Any]) -> set[str]:
-        """Return the programs that a point needs, without those that its commands call."""
+        """Return the programs that a point needs, without programs that its commands call."""
         return {containers.engine()} if params.get("container") else {"bash"}
 
     def calibration(self, params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
@@ -72,7 +72,7 @@ class ShellWorkload:
         return None
 
     def prepare(self, job: Job, step: Step, workspace: Workspace) -> Trial:
-        """Fill the cache where nobody else has, prepare the step, arm its command."""
+        """Fill the cache if no instance has, prepare the step, arm its command."""
         params = step.params
         declared = printed.declared(job.workload)
         place = self._place(job, params, workspace)
@@ -109,8 +109,9 @@ class ShellWorkload:
         container = Container(image, {folder: WORK, cache: CACHE}, {**env, "LC_ALL": "C"})
         tool = {"name": "container", "version": image, "container_id": container.make_ready(workspace.scratch / "pull")}
 
-        # A bridge is one hop more than the answers of the metadata service go (HttpPutResponseHopLimit of the launch
-        # template), and would bound a reader: with the machine's own network it has the role's keys, as it has outside.
+        # A bridge adds a network hop, which the metadata service's responses do not survive (HttpPutResponseHopLimit of
+        # the launch template), and it could limit a reader. With the machine's network the container has the role's
+        # keys.
         network: Network = "host" if "bucket" in job.mount else "bridge"
 
         def contained(command: str) -> Command:
@@ -124,7 +125,7 @@ class ShellWorkload:
         def read(armed: Armed, ended: list[Ended]) -> Outcome:
             metrics = {"duration_s": armed.duration_s()}
             if place.tool["name"] == "bash":
-                # Of a container these would be the seconds of the client that waits for it.
+                # For a container these would be the seconds of the waiting client.
                 metrics[self.cpu_metric] = ended[0].user_s + ended[0].system_s
             metrics.update(printed.read(declared, ended[0]))
             return Outcome(metrics, {work: 1}, {**place.tool, "command": command})

@@ -19,12 +19,12 @@ from contract.keys import HISTOGRAMS
 if TYPE_CHECKING:
     from agent.job import Job, Step
 
-# When a create counts, as the engine's command says it.
+# When a create is complete, in the words of the engine's command.
 SYNCS = {"none": "", "end": ", fsync of the directory at the end", "each": " + fsync of file and directory"}
 # A second of GNU parallel, a third of one of a touch loop, less of the engine (two cores, in memory).
 MOST_CALIBRATED = {"engine": 20_000, "touch": 300, "parallel": 300}
-# In memory the engine has its full speed from the first file on. So many take 50 ms, beside which the delay between
-# the starts of a few workers is short; each further worker has files enough to meet all others.
+# In memory the engine has its full speed from the first file on. This number takes 50 ms, so that the delay between the
+# starts of a few workers is short in comparison; further workers get enough files to overlap with all others.
 LEAST_CALIBRATED, CALIBRATED_PER_THREAD = 5_120, 1_024
 
 
@@ -119,7 +119,7 @@ def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) 
         "directories": directories,
         "pilot_directory": str(pilot),
         "mode": "auto",
-        # The latency of a create on a shared storage is that of a stored one, so an emulated one adds no sync to it.
+        # Creates on a shared storage already have the latency of durable ones, so the emulation adds no sync to it.
         "sync": "none" if (job.emulation or {}).get("shared") else params["sync"],
         "emulation": engines.emulation(job, step, workspace),
         "open_loop": engines.open_loop(job, step, workspace),

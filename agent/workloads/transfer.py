@@ -30,7 +30,7 @@ PROGRAMS = {
     "cp+parallel": ("find", "parallel", "cp"),
     "fpart+cpio+parallel": ("fpart", "parallel", "cpio"),
 }
-# The tool whose version the sample shows: the one that hands out the files decides the speed.
+# The sample has this tool's version: the tool that distributes the files decides the speed.
 NAMESAKE = {"cp+parallel": "parallel", "fpart+cpio+parallel": "fpart"}
 # $1 source, $2 destination, $3 threads, $4 a name for the list. -q: a path may need quotes in parallel's own shell.
 COPY_PARALLEL = 'find "$1" -type f | parallel --will-cite -q -j "$3" cp {} "$2"'
@@ -61,9 +61,10 @@ def tools(params: dict[str, Any]) -> set[str]:
 
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """What the copying itself costs, in memory: bytes per second of the tools that copy one file after the other, files
-    per second of GNU parallel, which starts a cp for each. fpsync and fpart begin with seconds of their own, which
-    would weigh too much in a shortened copy.
+    """Return parameters and metric to measure the cost of copying itself, in memory; None if not possible.
+
+    Sequential tools: bytes per second. GNU parallel, which starts a cp for each file: files per second. fpsync and
+    fpart begin with seconds of their own, which would weigh too much in a shortened copy.
     """
     tool, files, size = params["tool"], params["files"], params["file_bytes"]
     if tool == "cp+parallel":
@@ -73,7 +74,7 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
-    """Make the data set where there is none yet (outside of the time) and arm the tool."""
+    """Make the data set if it does not exist (not timed) and arm the tool."""
     del job
     params = step.params
     source = data_set.provide(workspace.data, params["files"], params["file_bytes"])
@@ -134,9 +135,9 @@ def _refuse_what_a_shell_would_read(*paths: Path) -> None:
 
 
 def verify(source: DataSet, target: Path, *, is_flat: bool, seed: int) -> None:
-    """Count and bytes of everything, content of some (others at each step): two tools said yes and had copied nothing.
+    """Check count and bytes of all files, and the content of some (others at each step).
 
-    Raises WorkIncomplete.
+    Two tools had reported success without copying anything. Raises WorkIncomplete.
     """
     sizes = [(Path(parent) / name).stat().st_size for parent, _, names in os.walk(target) for name in names]
     if (len(sizes), sum(sizes)) != (source.files, source.total_bytes):

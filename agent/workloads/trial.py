@@ -23,11 +23,12 @@ class Outcome:
     # First start and last end of the work itself (monotonic ns), by the workers' stamps or the tool's own word, without
     # the start of programs, a ramp and a report. None: the programs are the work.
     worked_ns: tuple[int, int] | None = None
-    # Bytes of "read" and "write" that the tool claims. What the storage's own counters did not see, a cache answered.
+    # Bytes of "read" and "write" that the tool claims. If the storage's own counters have fewer, a cache served the
+    # rest.
     reached: dict[str, float] = field(default_factory=dict)
-    # How many operations had ended by a moment (monotonic ns), in rising order; empty where no engine counted them.
+    # Ended operations by moment (monotonic ns), in rising order; empty if no engine counted them.
     operations: list[tuple[int, int]] = field(default_factory=list)
-    # Of what was done each second; None where that is not known, or for too few seconds.
+    # Of the rate in each second; None if unknown, or with too few seconds.
     steadiness: Steadiness | None = None
 
 
@@ -47,7 +48,7 @@ class Trial:
 
 @dataclass
 class ImpatientTrial(Trial):
-    """A trial of a tool that is known to stall: ended after `at_most_s`, and said to be."""
+    """A trial of a tool that is known to stall: ended after `at_most_s`, with a message about it."""
 
     at_most_s: float
     because: str

@@ -1,7 +1,7 @@
 """Yocto builds: sources fetched to the storage beforehand, then bitbake timed in a container without a network.
 
-As the published builds were made, with two differences: the sources of poky itself are kept on the storage too, so all
-instances build the same commit, and the container really has no network instead of only being told not to use it.
+As the published builds, with two differences: the sources of poky itself are stored on the storage too, so all
+instances build the same commit, and the container really has no network instead of only an option not to use it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from agent.job import Job, Step
 
 POKY = "https://git.yoctoproject.org/poky"
-# What a name may begin with is what keeps it from being an option of bitbake, git or docker.
+# The first character cannot be a dash, so bitbake, git and docker cannot take the name as an option.
 SAFE = {
     "image": re.compile(r"[A-Za-z0-9][A-Za-z0-9+._-]{0,99}"),
     "release": re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,99}"),
     "container": containers.SAFE_IMAGE,
 }
 
-# DL_DIR: where bitbake keeps what it has fetched. The mirror is the same folder, as published.
+# DL_DIR: the folder of bitbake's downloads. The mirror is the same folder, as published.
 _CONFIGURE = """
 cd /workspace/poky
 source oe-init-build-env build > /dev/null
@@ -94,10 +94,10 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
-    """Fetch the sources where nobody else has, unpack poky, arm bitbake."""
+    """Fetch the sources if no instance has, unpack poky, arm bitbake."""
     params = step.params
     cache = containers.own(workspace.caches / (params.get("cache_path") or DEFAULT_CACHE))
-    # OpenEmbedded refuses to build on NFS, so a build is only on the storage where that is the instance's own.
+    # OpenEmbedded refuses to build on NFS, so a build is only on the storage if each instance has its own.
     build = containers.own((workspace.target if job.is_own_storage else workspace.scratch) / "build")
     container = _container(params, cache, build)
     image_id = container.make_ready(workspace.scratch / "engine")
