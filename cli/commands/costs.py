@@ -2,18 +2,18 @@
 
 import json
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cli.inputs import options
 from cli.messages import terminal
-from cli.messages.errors import UnreadableRun
 from cli.tables.text_table import TextTable
-from cli.target.documents import note
+from cli.target.documents import readable
 from cli.target.place import Place
+from cli.target.run_documents import RunDocuments
 from cli.target.run_store import RunStore
 from matrix.terms.figures import money
 from matrix.terms.printable import csv_text
@@ -70,21 +70,12 @@ def _receipts(store: RunStore) -> "Iterator[tuple[PlanDocument, ReceiptDocument]
     """Yield plan and receipt of each run that has both; damage is noted."""
     with ThreadPoolExecutor(READ_AT_ONCE) as pool:
         # Futures and not `pool.map`: what cannot be read is noted by this thread, whose command it is.
-        asked = [
-            [pool.submit(store.document, run, name) for name in ("plan.json", "receipt.json")] for run in store.runs()
-        ]
-        for futures in asked:
-            plan, receipt = (_answer(future) for future in futures)
+        runs = [RunDocuments(store, run) for run in store.runs()]
+        asked = [(pool.submit(run.plan), pool.submit(run.receipt)) for run in runs]
+        for plan_asked, receipt_asked in asked:
+            plan, receipt = readable(plan_asked.result), readable(receipt_asked.result)
             if plan and receipt and "created_at" in plan:
-                yield cast("PlanDocument", plan), cast("ReceiptDocument", receipt)
-
-
-def _answer(future: Future[dict[str, Any] | None]) -> dict[str, Any] | None:
-    try:
-        return future.result()
-    except UnreadableRun as damage:
-        note(damage)
-        return None
+                yield plan, receipt
 
 
 def _show(rows: list[dict[str, Any]], *, paid: bool) -> None:

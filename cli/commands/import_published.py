@@ -7,6 +7,7 @@ import typer
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
+from cli.target.run_documents import RunDocuments
 from cli.target.run_folders import RunFolders
 
 PREFIX = "published"
@@ -45,7 +46,7 @@ def load(prefix: str) -> list[str]:
         raise CommandError(f"{prefix!r} cannot begin the name of a run", advice, ExitCode.BAD_INPUT)
     folders = RunFolders()
     for name in runs:
-        kept = folders.document(name, "summary.json")
+        kept = RunDocuments(folders, name).written_summary()
         if kept is not None and kept.get("environment") != "published":
             advice = "choose another beginning: --prefix"
             raise CommandError(f"{name} is a run that was measured here", advice, ExitCode.BAD_INPUT)

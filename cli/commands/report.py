@@ -1,7 +1,7 @@
 """`matrix report`: the page that decides, drawn again from what a run has left."""
 
 from pathlib import Path
-from typing import Annotated, TypedDict, cast
+from typing import Annotated, TypedDict
 
 import typer
 
@@ -83,12 +83,11 @@ def _place(run: FoundRun) -> Path:
 
 def documents(run: FoundRun) -> Documents:
     """Return what a report needs besides the summary: plan, receipt, objective and each cell's single values."""
-    read = run.read
     return {
         "results": metrics.refreshed(run.store, run.summary, run.results()),
-        "plan": cast("PlanDocument | None", readable(read, "plan.json")),
-        "receipt": cast("ReceiptDocument | None", readable(read, "receipt.json")),
-        "objective": (readable(read, "matrix.json") or {}).get("objective"),
+        "plan": readable(run.plan),
+        "receipt": readable(run.receipt),
+        "objective": (readable(run.matrix) or {}).get("objective"),
     }
 
 

@@ -2,7 +2,7 @@
 
 import json
 from enum import StrEnum
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
@@ -15,7 +15,6 @@ from cli.target.place import Place
 from cli.target.summaries import LATEST, FoundRun, find
 from cli.target.unfinished import STATUS
 from matrix.report import csv_rows, github_summary, junit, markdown
-from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.summary import SummaryDocument
 
 
@@ -107,7 +106,7 @@ def _write_json_lines(stored: FoundRun, summary: SummaryDocument) -> None:
     from matrix.answer.costs import Bill
     from matrix.answer.rows import Origin, rows_of, to_json_lines
 
-    plan = cast("PlanDocument | None", readable(stored.read, "plan.json"))
+    plan = readable(stored.plan)
     origin = Origin.of_summary(summary, region=plan.get("region") if plan else None)
     bill = Bill.of(plan, summary.get("receipt"))
     rows = [row for cell in summary["cells"] for row in rows_of(origin, cell, bill)]

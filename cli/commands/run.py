@@ -21,6 +21,7 @@ from cli.messages.errors import CommandError, ExitCode
 from cli.tables import plan_tables
 from cli.target import deployment, known_runs, local_cloud
 from cli.target.place import Place
+from cli.target.run_documents import RunDocuments
 from cli.target.service import Service
 from cli.target.workdir import run_folder
 from matrix.terms.figures import rough_duration
@@ -124,7 +125,7 @@ def _as_agreed(service: Service, planned: Planned, chosen: RunOptions, *, yes: b
     try:
         _to_end(service, planned, chosen)
     except running.PlanDiffered as differed:
-        theirs = None if yes or chosen.as_json or not _can_ask() else service.plan(chosen.run)
+        theirs = None if yes or chosen.as_json or not _can_ask() else RunDocuments(service, chosen.run).plan()
         if theirs is None:
             raise
         terminal.print_wrapped(terminal.stderr(), str(differed))

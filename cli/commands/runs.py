@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict, dataclass
-from typing import cast
 
 import typer
 from rich.text import Text
@@ -15,10 +14,10 @@ from cli.tables.text_table import TextTable
 from cli.target import deployment
 from cli.target.documents import note, readable
 from cli.target.place import Place
+from cli.target.run_documents import RunDocuments
 from cli.target.run_folders import RunFolders
 from cli.target.service import Service
 from cli.target.workdir import run_folder
-from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import instant, rough_duration
 
 LIMIT = 50
@@ -77,7 +76,7 @@ def _local() -> list[Listed]:
 
 def _of_folder(run: str) -> Listed:
     try:
-        summary = cast("SummaryDocument | None", RunFolders().document(run, "summary.json"))
+        summary = RunDocuments(RunFolders(), run).written_summary()
     except UnreadableRun as error:
         # A damaged file must not hide all other runs.
         note(error)

@@ -6,6 +6,7 @@ from cli.messages.errors import CommandError
 from cli.target import run_folders
 from cli.target.documents import readable
 from cli.target.place import Place
+from cli.target.run_documents import RunDocuments
 
 
 def stop(
@@ -35,4 +36,4 @@ def stop(
         flag = service.deployment.flag
         advice = f"its results: `matrix results {run} {flag}`; what it may have left: `matrix reap --run {run} {flag}`"
         raise CommandError(f"{run} has already ended: {execution.status}", advice)
-    running.stop_on_request(service, run, readable(service.plan, run), as_json=as_json)
+    running.stop_on_request(service, run, readable(RunDocuments(service, run).plan), as_json=as_json)

@@ -18,6 +18,7 @@ from cli.messages.errors import CommandError, ExitCode, NoLocalCloud, UnknownRun
 from cli.target import deployment, run_folders
 from cli.target.documents import note, readable
 from cli.target.place import Place
+from cli.target.run_documents import RunDocuments
 from cli.target.run_folders import RunFolders
 from cli.target.service import Execution, Service
 from cli.target.summaries import LATEST
@@ -56,7 +57,7 @@ def watch(
     with place.naming_kept_runs(run):
         service = place.running_service()
         execution = service.execution(run)
-    plan = readable(service.plan, run)
+    plan = readable(RunDocuments(service, run).plan)
     with opening.following(service, run, is_wanted=web, has_ended=not execution.is_running):
         _follow(service, run, plan, as_json=as_json, verbose=verbose)
 
@@ -127,7 +128,7 @@ def _kept(run: str) -> Execution | None:
 def _show_end(execution: Execution, as_json: bool) -> None:
     """Show how a local run ended, by its folder: its cloud may have ended too."""
     run, folders = execution.run, RunFolders()
-    ended = progress.read(folders.progress_rows(run), readable(folders.plan, run), execution)
+    ended = progress.read(folders.progress_rows(run), readable(RunDocuments(folders, run).plan), execution)
     with following.view(terminal.stderr() if as_json else terminal.stdout(), "local", plain=as_json) as shown:
         shown.show(ended)
     running.finish_kept(ended, as_json=as_json)

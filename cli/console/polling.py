@@ -23,6 +23,7 @@ from cli.follow.progress import RunProgress
 from cli.follow.spending import money, spent, spent_words
 from cli.messages.errors import UnknownRun, UnreadableRun
 from cli.messages.explain import explain
+from cli.target.run_documents import RunDocuments
 from cli.target.service import Execution
 from cli.target.traces import console_address
 from matrix.terms.documents.plan import PlanDocument
@@ -131,7 +132,7 @@ class RunLook:
         # Read the execution first: rows read after its end are final.
         execution = self.source.commands.execution(self.run)
         rows = self.source.commands.progress_rows(self.run)
-        if not self._has_plan and (plan := self.source.commands.plan(self.run)):
+        if not self._has_plan and (plan := RunDocuments(self.source.commands, self.run).plan()):
             self._layout, self._has_plan = Layout(plan), True
         if self._histories is None:
             self._definition = self.source.traces.definition(self.run)
@@ -159,7 +160,7 @@ class RunLook:
     def _read_ends(self) -> None:
         """Read the receipt and the report of a run that has ended. A sweep may complete the receipt later."""
         try:
-            receipt = self.source.commands.document(self.run, "receipt.json")
+            receipt = RunDocuments(self.source.commands, self.run).receipt()
         except UnreadableRun:
             receipt = None
         if receipt and receipt.get("is_complete"):

@@ -6,7 +6,6 @@ from typing import Any, Protocol
 
 from cli.target.service import Execution
 from cli.target.traces import EventPage, LogLines
-from matrix.terms.documents.plan import PlanDocument
 
 
 class Commands(Protocol):
@@ -23,9 +22,6 @@ class Commands(Protocol):
 
     def point_rows(self, run: str, cell: str) -> list[dict[str, Any]]:
         """Return id and metrics of each of a cell's points."""
-
-    def plan(self, run: str) -> PlanDocument | None:
-        """Return the plan of a run; None when it is not there."""
 
     def document(self, run: str, name: str) -> dict[str, Any] | None:
         """Return a document of a run; None when it is not there. Raises UnreadableRun."""

@@ -13,6 +13,7 @@ from cli.follow.interruption import InterruptCounter
 from cli.follow.progress import RunProgress
 from cli.messages.explain import explain
 from cli.target.documents import readable
+from cli.target.run_documents import RunDocuments
 from cli.target.service import Service
 
 MOST_LINES = 200
@@ -65,7 +66,9 @@ class OwnStop:
     def _stop(self, run: str, lines: _Lines) -> None:
         state: State = "failed"
         try:
-            last, clean = running.stop(self.service, run, readable(self.service.plan, run), lines, InterruptCounter())
+            last, clean = running.stop(
+                self.service, run, readable(RunDocuments(self.service, run).plan), lines, InterruptCounter()
+            )
             flag = self.service.deployment.flag
             for line in interruption.what_became(last, clean, where=running.where(self.service, run), flag=flag):
                 lines.say(line.strip())

@@ -13,6 +13,7 @@ from cli.messages.explain import explain
 from cli.target.service import Service
 from cli.target.unfinished import resume_line
 from contract import mending
+from matrix.terms.documents.receipt import ReceiptDocument
 
 GIVE_UP_AT = 2
 SHOWN_RESOURCES = 12
@@ -69,7 +70,7 @@ class CleanUp:
     problem: str = ""
     is_refused: bool = False  # retries cannot help
     is_with_cloud: bool = False  # the local cloud ends with the command, and deletes everything
-    receipt: dict[str, Any] | None = None
+    receipt: ReceiptDocument | None = None
 
     @property
     def is_complete(self) -> bool:

@@ -6,7 +6,6 @@ import secrets
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 
 import typer
 
@@ -20,6 +19,7 @@ from cli.messages.errors import CommandError, ExitCode
 from cli.tables import verdict_table
 from cli.target import summaries
 from cli.target.documents import readable
+from cli.target.run_documents import RunDocuments
 from cli.target.run_folders import RunFolders, lasting
 from cli.target.run_store import RunStore
 from cli.target.service import Execution, Service
@@ -122,7 +122,7 @@ def stop(
     last = _last_seen(run, plan) if clean.is_with_cloud else following.look(service, run, plan)
     if not clean.is_with_cloud:
         with suppress(Exception):  # the receipt is optional here
-            clean.receipt = service.document(run, "receipt.json")
+            clean.receipt = RunDocuments(service, run).receipt()
     shown.show(last)
     return last, clean
 
@@ -236,8 +236,8 @@ def _is_completed(service: Service, run: str) -> bool:
     """Wait for the sweep that starts when a run ends; return whether it has completed the receipt."""
     deadline = time.monotonic() + SWEPT_WITHIN_S
     while service.has_open_receipt(run):
-        receipt = readable(partial(RunFolders().document, run), "receipt.json") or {}
-        has_fallen_short = receipt.get("sweep") and not receipt["is_complete"]
+        receipt = readable(RunDocuments(RunFolders(), run).receipt)
+        has_fallen_short = receipt and receipt.get("sweep") and not receipt["is_complete"]
         if has_fallen_short or time.monotonic() > deadline:
             return False
         time.sleep(0.1)

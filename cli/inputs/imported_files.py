@@ -3,19 +3,18 @@
 import json
 from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
+from cli.target.run_documents import RunDocuments
 from cli.target.run_folders import RunFolders
 from cli.target.workdir import run_folder
 
 if TYPE_CHECKING:
     from matrix.published.imported import ImportedRun, Told
-    from matrix.terms.documents.result import ResultDocument
-    from matrix.terms.documents.summary import SummaryDocument
 
 
 # fio's json+ of a few hundred jobs. The parsed document may take 27 times as much memory.
@@ -79,7 +78,8 @@ def keep(name: str, made: "Callable[[], ImportedRun]", *, as_json: bool) -> None
         advice = "use up to 80 letters, digits, dots, dashes and underscores"
         raise CommandError(f"{name!r} cannot be the name of a run", advice, ExitCode.BAD_INPUT)
     folders = RunFolders()
-    kept = folders.document(name, "summary.json")
+    earlier = RunDocuments(folders, name)
+    kept = earlier.written_summary()
     if (run_folder(name).exists() and kept is None) or (kept is not None and kept.get("environment") != IMPORTED):
         raise CommandError(f"{name} is a run that was not imported", "choose another name: --as", ExitCode.BAD_INPUT)
     try:
@@ -87,11 +87,11 @@ def keep(name: str, made: "Callable[[], ImportedRun]", *, as_json: bool) -> None
     except InvalidMatrix as invalid:
         said = "; ".join(str(problem).replace("storage[0]", "--storage") for problem in invalid.problems)
         raise CommandError(said, "docs/storages has the fields of each", ExitCode.BAD_INPUT) from invalid
-    summary = joined(cast("SummaryDocument", kept), run.summary) if kept else run.summary
+    summary = joined(kept, run.summary) if kept else run.summary
     results = {result["id"]: result for result in run.results}
     for cell in summary["cells"]:
-        if cell["id"] not in results and (before := folders.document(name, f"cells/{cell['id']}/result.json")):
-            results[cell["id"]] = cast("ResultDocument", before)
+        if cell["id"] not in results and (before := earlier.result(cell["id"])):
+            results[cell["id"]] = before
     summary["decision"] = decide(summary, results=results)
     documents = {f"cells/{result['id']}/result.json": result for result in run.results} | {"summary.json": summary}
     folders.put_documents(name, documents)

@@ -3,13 +3,14 @@
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from cli.inputs import planning
 from cli.inputs.planning import Planned
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.target import run_folders
+from cli.target.run_documents import RunDocuments
 from cli.target.service import Service
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import ResultDocument
@@ -22,10 +23,11 @@ def plan_rest(service: Service, run: str, file: Path | None, region: str | None)
         for path in run_folders.restore(service, run):
             terminal.print_wrapped(terminal.stderr(), f"Note: {path} cannot be read, so what it says is not taken over")
     _refuse_running(service, run)
-    plan = service.plan(run)
+    earlier = RunDocuments(service, run)
+    plan = earlier.plan()
     if plan is None:
         raise service.unknown(run)
-    matrix = service.document(run, "matrix.json") if file is None else _parsed(file)
+    matrix = earlier.matrix() if file is None else _parsed(file)
     # The user agreed to the whole run, so the rest needs its own confirmation.
     whole = {name: value for name, value in (matrix or {}).items() if name != "agreed" or file is not None}
     text = json.dumps({**whole, "resume": run}).encode()
@@ -69,7 +71,6 @@ def _earlier(service: Service, run: str, plan: PlanDocument) -> Any:
                 results.add(cell)
 
     def result_of(cell: str) -> ResultDocument | None:
-        result = service.document(run, f"cells/{cell}/result.json") if cell in results else None
-        return cast("ResultDocument | None", result)
+        return RunDocuments(service, run).result(cell) if cell in results else None
 
     return earlier_cells(run, plan, result_of, uploads.__getitem__)

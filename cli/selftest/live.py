@@ -6,7 +6,7 @@ correct figures.
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import Any
 
 from cli.follow import running
 from cli.follow.running import RunOptions
@@ -15,6 +15,7 @@ from cli.inputs.starting import MatrixFields
 from cli.messages.errors import CommandError
 from cli.selftest.fleets import holds, level_of, verdict_of
 from cli.selftest.judging import Row
+from cli.target.run_documents import RunDocuments
 from cli.target.service import Service
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.result import MetricResult, ResultDocument
@@ -98,11 +99,12 @@ def measure(service: Service) -> dict[str, ResultDocument]:
     where = running.where(service, run)
     results: dict[str, ResultDocument] = {}
     for cell in planned.plan["cells"]:
-        result = service.document(run, f"cells/{cell['id']}/result.json")
+        result = RunDocuments(service, run).result(cell["id"])
         if result is None or result["state"] != "measured":
-            why = ((result or {}).get("error") or {}).get("message", "it has no result")
+            error = result.get("error") if result else None
+            why = error["message"] if error else "it has no result"
             raise CommandError(f"{cell['id']} was not measured: {why}", f"see {where}")
-        results[cell["storage"]["name"]] = cast("ResultDocument", result)
+        results[cell["storage"]["name"]] = result
     return results
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from contextvars import ContextVar
 from pathlib import PurePosixPath
-from typing import Any, NotRequired, TypeAlias, TypeVar
+from typing import Any, NotRequired, ParamSpec, TypeAlias, TypeVar
 
 from typing_extensions import TypedDict
 
@@ -16,6 +16,7 @@ from matrix.terms.documents.parts import Failure
 from matrix.terms.printable import printable
 
 T = TypeVar("T")
+Asked = ParamSpec("Asked")
 # Any of the documents of a run, by its name; who asks for one knows its type.
 JsonObject: TypeAlias = dict[str, Any]
 # A row of the table as DynamoDB has it, before anybody has seen that it says where something stands.
@@ -42,13 +43,13 @@ def note(error: UnreadableRun) -> None:
         damage.append(error)
 
 
-def readable(read: Callable[[str], T | None], name: str) -> T | None:
-    """Return the document of a name, or of a run, that `read` finds; None where there is none, or a damaged one.
+def readable(read: Callable[Asked, T | None], *asked: Asked.args, **more: Asked.kwargs) -> T | None:
+    """Return the document that `read` finds; None where there is none, or a damaged one.
 
     Damage is noted.
     """
     try:
-        return read(name)
+        return read(*asked, **more)
     except UnreadableRun as error:
         note(error)
         return None

@@ -3,11 +3,11 @@
 import time
 from collections.abc import Mapping
 from functools import partial
-from typing import cast
 
 from cli.messages import terminal
 from cli.target import relaunched
 from cli.target.documents import readable
+from cli.target.run_documents import RunDocuments
 from cli.target.run_store import MetricPages, RunStore
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
@@ -20,9 +20,10 @@ def refreshed(
     """Return the results of a run on AWS with its metrics as they are now, or as they were if that fails."""
     if store.metric_pages is None or summary.get("environment") != "aws":
         return dict(results)
-    read = partial(store.document, summary["run"])
     apart = [result for result in results.values() if "launches" in result and _is_provisional(result)]
-    again = relaunched.joined(read, apart, refresh=partial(_refreshed, store.metric_pages))
+    again = relaunched.joined(
+        RunDocuments(store, summary["run"]), apart, refresh=partial(_refreshed, store.metric_pages)
+    )
     return {**_refreshed(store.metric_pages, results), **again}
 
 
@@ -55,9 +56,8 @@ def refreshed_summary(store: RunStore, summary: SummaryDocument) -> SummaryDocum
     late = [cell["id"] for cell in summary.get("cells", []) if _is_provisional(cell)]
     if not late or store.metric_pages is None or summary.get("environment") != "aws":
         return summary
-    read = partial(store.document, summary["run"])
-    documents = {cell: readable(read, f"cells/{cell}/result.json") for cell in late}
-    kept = {cell: cast("ResultDocument", result) for cell, result in documents.items() if result}
+    run = RunDocuments(store, summary["run"])
+    kept = {cell: result for cell in late if (result := readable(run.result, cell))}
     return with_bottlenecks(summary, refreshed(store, summary, kept))
 
 

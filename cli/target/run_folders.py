@@ -3,19 +3,18 @@
 import json
 import shutil
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from cli.messages.errors import CommandError, UnreadableRun
 from cli.target import deployment, known_runs
 from cli.target.documents import checked_row, note, parsed, readable
+from cli.target.run_documents import RunDocuments
 from cli.target.run_store import RunStore
 from cli.target.service import Execution, Service, plain_row
 from cli.target.workdir import run_folder, workdir
 from local.keeping import runs
 from local.keeping.files import write_whole
-from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.keys import BASELINES, baseline_key
 
 # Environments of runs that nobody has started.
@@ -71,9 +70,7 @@ class RunFolders:
         rows = {row["SK"]: row for row in self._rows(run)}
         for cell in self.measured_cells(run):
             row = rows.get(f"CELL#{cell}", {"SK": f"CELL#{cell}", "cell": cell})
-            if row.get("state") not in ENDED and (
-                result := readable(partial(self.document, run), f"cells/{cell}/result.json")
-            ):
+            if row.get("state") not in ENDED and (result := readable(RunDocuments(self, run).result, cell)):
                 rows[row["SK"]] = {**row, "state": result["state"]}
         return list(rows.values())
 
@@ -179,10 +176,6 @@ class RunFolders:
         if deployment.is_local_cloud_running():
             Service(deployment.running_local_cloud()).delete_baseline(name)
 
-    def plan(self, run: str) -> PlanDocument | None:
-        """Return the plan of a run; None when it is not there."""
-        return cast("PlanDocument | None", self.document(run, "plan.json"))
-
 
 def lasting(store: RunStore) -> RunStore:
     """Return where what a store holds stays: the bucket of a local cloud ends with it, and the folders do not."""
@@ -210,7 +203,7 @@ def restore(service: Service, run: str) -> list[str]:
             damaged.append(str(path))
         else:
             service.upload(path, f"runs/{run}/{name}")
-    planned = folders.plan(run)
+    planned = RunDocuments(folders, run).plan()
     sources = {cell["taken_from"]["run"] for cell in (planned["cells"] if planned else []) if "taken_from" in cell}
     return damaged + [path for source in sorted(sources) for path in restore(service, source)]
 
@@ -225,7 +218,7 @@ def refuse_loaded(run: str) -> None:
 
 def is_loaded(run: str) -> bool:
     """Whether a kept run was never started: its figures were published or imported, and loaded."""
-    summary = readable(partial(RunFolders().document, run), "summary.json")
+    summary = readable(RunDocuments(RunFolders(), run).written_summary)
     return summary is not None and summary.get("environment") in LOADED
 
 

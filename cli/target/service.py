@@ -12,7 +12,6 @@ from cli.messages.errors import FunctionFailed, UnknownRun
 from cli.target import known_runs, over_runs
 from cli.target.deployment import Deployment
 from cli.target.documents import parsed
-from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.keys import BASELINES, OPEN_RECEIPTS, baseline_key
 
 SHOWN_RUNS = 10
@@ -145,10 +144,6 @@ class Service:
             ConsistentRead=True,
         )
         return bool(answer["Items"])
-
-    def plan(self, run: str) -> PlanDocument | None:
-        """Return the plan of a run from the bucket; None when it is not there."""
-        return cast("PlanDocument | None", self.document(run, "plan.json"))
 
     def document(self, run: str, name: str) -> dict[str, Any] | None:
         """Return a document of a run from the bucket, such as summary.json; None when it is not there.

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from operator import attrgetter
-from typing import cast
 
 from cli.messages.errors import CommandError, UnknownRun, UnreadableRun
 from cli.messages.explain import explain
 from cli.target import baselines, deployment, known_runs, relaunched, unfinished
-from cli.target.documents import JsonObject, note, readable
+from cli.target.documents import note, readable
 from cli.target.place import Place
+from cli.target.run_documents import RunDocuments
 from cli.target.run_folders import RunFolders
 from cli.target.run_store import RunStore
 from cli.target.service import Execution, Service
@@ -28,15 +28,10 @@ class NoResults(Exception):
 
 
 @dataclass(frozen=True)
-class FoundRun:
+class FoundRun(RunDocuments):
     """A run, and where it lives."""
 
     store: RunStore
-    run: str
-
-    def read(self, name: str) -> JsonObject | None:
-        """Return one of its documents, such as plan.json; None where it is not there. Raises UnreadableRun."""
-        return self.store.document(self.run, name)
 
     @cached_property
     def summary(self) -> SummaryDocument:
@@ -57,8 +52,8 @@ class FoundRun:
 
         Raises NoResults.
         """
-        if kept := readable(self.read, VALUES):
-            return cast("ValuesDocument", kept)
+        if kept := readable(self.document, ValuesDocument, VALUES):
+            return kept
         # numpy takes a tenth of a second to import, which other commands need not wait for.
         from matrix.answer.values import values_of
 
@@ -67,13 +62,9 @@ class FoundRun:
     def results(self) -> dict[str, ResultDocument]:
         """Return the result of each cell that has one, by its id."""
         cells = self.summary.get("cells", [])
-        results = {
-            cell["id"]: cast("ResultDocument", result)
-            for cell in cells
-            if (result := readable(self.read, f"cells/{cell['id']}/result.json"))
-        }
+        results = {cell["id"]: result for cell in cells if (result := readable(self.result, cell["id"]))}
         apart = [cell for cell in cells if "launches" in cell and cell["id"] not in results]
-        return {**results, **relaunched.joined(self.read, apart)}
+        return {**results, **relaunched.joined(self, apart)}
 
     def has(self, need: "Need") -> bool:
         """Whether it has what is needed."""
@@ -125,7 +116,7 @@ def analysed(store: RunStore, run: str, execution_of: Callable[[], Execution | N
     None where there is none. Raises UnreadableRun where there are no results either.
     """
     try:
-        return cast("SummaryDocument | None", store.document(run, "summary.json"))
+        return RunDocuments(store, run).written_summary()
     except UnreadableRun as damage:
         summary = unfinished.summary(store, run, execution_of(), is_damaged=True)
         if summary is None:

@@ -3,12 +3,12 @@
 It is made from the results of the run's cells.
 """
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Iterable
 from typing import Any, cast
 
 from cli.messages.errors import UnreadableRun
 from cli.target.documents import note, readable
+from cli.target.run_documents import RunDocuments
 from cli.target.run_store import RunStore
 from cli.target.service import Execution
 from matrix.terms.documents.plan import PlanDocument
@@ -16,10 +16,7 @@ from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.text.endings import INTERRUPTED
 
-Read = Callable[[str], dict[str, Any] | None]
-
 STATUS = INTERRUPTED
-DAMAGED: dict[str, Any] = {}
 
 
 def resume_line(run: str, flag: str) -> str:
@@ -35,12 +32,11 @@ def summary(
     `execution` is None where nobody remembers it: Step Functions does so for 90 days. `is_damaged`: the run was
     analysed, but its summary cannot be read. Without a plan that can be read, it tells of the cells that have results.
     """
-    read = partial(store.document, run)
-    plan = cast("PlanDocument | None", _unless_damaged(read, "plan.json"))
+    left = RunDocuments(store, run)
+    plan = readable(left.plan)
     cells = [cell["id"] for cell in plan["cells"]] if plan else store.measured_cells(run)
-    seen = {cell: _unless_damaged(read, f"cells/{cell}/result.json") for cell in cells}
-    results = {cell: cast("ResultDocument", result) for cell, result in seen.items() if result}
-    if all(result is None for result in seen.values()):
+    results, damaged = _results(left, cells)
+    if not results and not damaged:
         return None
     # numpy takes a tenth of a second to import, scipy half a one; a run that was analysed needs neither.
     from matrix.answer.costs import Bill
@@ -51,7 +47,7 @@ def summary(
     known = plan or _plan_of(run, list(results.values()), "local" if store.is_here else "aws")
     shown = {
         **results,
-        **{cell["id"]: unreadable_result(cell) for cell in known["cells"] if seen[cell["id"]] == DAMAGED},
+        **{cell["id"]: unreadable_result(cell) for cell in known["cells"] if cell["id"] in damaged},
     }
     shown = join(known, shown, never_measured if is_damaged else never_begun)
     facts: dict[str, Any] = {
@@ -70,7 +66,7 @@ def summary(
     else:
         why = _why(execution)
         sentence = f"{measured} of {total} were measured before the run ended ({why}); {resume_line(run, store.flag)}"
-    objective = (readable(read, "matrix.json") or {}).get("objective")
+    objective = (readable(left.matrix) or {}).get("objective")
     return {
         **document,
         "warnings": [sentence, *document["warnings"]],
@@ -78,13 +74,20 @@ def summary(
     }
 
 
-def _unless_damaged(read: Read, name: str) -> dict[str, Any] | None:
-    """Return a document, None where there is none, and an empty one where it is damaged, which is noted."""
-    try:
-        return read(name)
-    except UnreadableRun as error:
-        note(error)
-        return DAMAGED
+def _results(left: RunDocuments, cells: Iterable[str]) -> tuple[dict[str, ResultDocument], set[str]]:
+    """Return the results of these cells, and the cells whose result is damaged, which is noted."""
+    results: dict[str, ResultDocument] = {}
+    damaged: set[str] = set()
+    for cell in cells:
+        try:
+            result = left.result(cell)
+        except UnreadableRun as error:
+            note(error)
+            damaged.add(cell)
+        else:
+            if result:
+                results[cell] = result
+    return results, damaged
 
 
 def _plan_of(run: str, results: list[ResultDocument], environment: str) -> PlanDocument:

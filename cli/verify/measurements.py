@@ -6,22 +6,20 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from cli.follow import running
 from cli.follow.running import RunOptions
 from cli.inputs import planning
 from cli.inputs.planning import Planned
+from cli.target.run_documents import RunDocuments
 from cli.target.service import Service
 from cli.target.unzipping import LARGEST_ZIPPED_BYTES, Unzipped
 from cli.verify import expectations
 from cli.verify.checks import Check, required
 from cli.verify.expectations import Evidence
 from cli.verify.stack import Stack
-from matrix.terms.documents.plan import PlanDocument
-from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.samples import SamplesDocument
-from matrix.terms.documents.summary import SummaryDocument
 
 # The cheapest type that has one vCPU: a fleet of four fits the five vCPUs of a new account.
 INSTANCE_TYPE = "m7g.medium"
@@ -75,7 +73,7 @@ def plan_only(stack: Stack, measurement: Measurement) -> Iterator[Check]:
     planned = measurement.planned(stack.deployment.region, is_dry=True)
     run, execution = _run(stack.service, planned)
     yield execution
-    document = stack.service.plan(run)
+    document = RunDocuments(stack.service, run).plan()
     if document is not None:
         yield from expectations.planned_alike(planned.plan, document)
 
@@ -100,7 +98,7 @@ def complete_receipt(service: Service, run: str) -> None:
     patience = running.LOCAL_PATIENCE if service.deployment.environment == "local" else running.AWS_PATIENCE
     for _ in range(MOST_SWEEPS):
         service.reap(run)
-        receipt = service.document(run, "receipt.json")
+        receipt = RunDocuments(service, run).receipt()
         if receipt is None or receipt["is_complete"]:
             return
         time.sleep(patience.pause_s)
@@ -120,7 +118,8 @@ def _run(service: Service, planned: Planned) -> tuple[str, Check]:
 def evidence_of(stack: Stack, run: str, began_at: float) -> Evidence | None:
     """Return the documents of a run. None if it ended before its analysis."""
     service = stack.service
-    plan, summary, receipt = (service.document(run, f"{name}.json") for name in ("plan", "summary", "receipt"))
+    left = RunDocuments(service, run)
+    plan, summary, receipt = left.plan(), left.written_summary(), left.receipt()
     if plan is None or summary is None or receipt is None:
         return None
     samples: list[SamplesDocument] = []
@@ -133,7 +132,8 @@ def evidence_of(stack: Stack, run: str, began_at: float) -> Evidence | None:
                 instance, name = userid.rpartition(":")[2], "/".join(rest)
                 objects[instance] += 1
                 if name == "samples.json":
-                    samples.append(cast(SamplesDocument, service.document(run, path)))
+                    if (document := left.document(SamplesDocument, path)) is not None:
+                        samples.append(document)
                 elif name == "log.gz":
                     denials += denials_of_instance(stack, f"runs/{run}/{path}")
             case ["cells", _, "meet", _, "ready", step, userid]:
@@ -141,10 +141,7 @@ def evidence_of(stack: Stack, run: str, began_at: float) -> Evidence | None:
                 objects[instance] += 1
                 mark = service.document(run, path) or {}
                 ready_at.setdefault(instance, {})[int(step)] = float(mark["at"])
-    return Evidence(
-        cast(PlanDocument, plan), cast(SummaryDocument, summary), cast(ReceiptDocument, receipt), samples, ready_at,
-        objects, denials,
-    )  # fmt: skip
+    return Evidence(plan, summary, receipt, samples, ready_at, objects, denials)
 
 
 def denials_of_functions(stack: Stack, began_at: float) -> Iterator[str]:

@@ -25,7 +25,7 @@ def stack(monkeypatch, scenario):
         if len(started) == 1:
             raise command.running.PlanDiffered(TOLD)
 
-    monkeypatch.setattr(command.Place, "service", lambda _: SimpleNamespace(plan=lambda run: theirs))
+    monkeypatch.setattr(command.Place, "service", lambda _: SimpleNamespace(document=lambda run, name: theirs))
     monkeypatch.setattr(command.running, "run_to_end", run_to_end)
     return SimpleNamespace(started=started, theirs=theirs)
 

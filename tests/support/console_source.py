@@ -58,10 +58,6 @@ class PlayedRun:
     def _rows(self) -> list[dict[str, Any]]:
         return [plain_row(row) for row in self.record["rows"]]
 
-    def plan(self, run: str) -> Any:
-        """plan.json."""
-        return self.record["documents"].get("plan.json")
-
     def document(self, run: str, name: str) -> dict[str, Any] | None:
         """A document that was recorded."""
         self.asked.append(("document", name))
