@@ -8,20 +8,19 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from cli.console.documents import Column, Figure, Fleet, Matrix, MatrixCell, MatrixRow
 from cli.follow.progress import ENDED_RUNS, NOT_MEASURED, CellProgress, RunProgress
 from cli.follow.spending import money
 from matrix.input.storage_names import brief_names
 from matrix.report.heat_map import LEVELS
+from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument
-from matrix.terms.documents.result import MetricResult
+from matrix.terms.documents.result import MetricResult, PointMetrics
 from matrix.terms.figures import quantity
 from matrix.terms.names import fleet_words, point_labels, primary_metric
 
-# A point: from its row in the table during the run, or from a result.
-PointRow: TypeAlias = Mapping[str, Any]
 # Average the current traffic over these seconds.
 NOW_S = 3
 # Sizes in xlarges: each is half of the next. metal is the largest of its family.
@@ -79,7 +78,7 @@ class Layout:
     def matrix(
         self,
         progress: RunProgress,
-        points: Mapping[str, Sequence[PointRow]],
+        points: Mapping[str, Sequence[PointMetrics]],
         now: float,
         fleets: Mapping[str, Fleet] | None = None,
     ) -> Matrix:
@@ -176,7 +175,7 @@ def _words(cell: CellProgress) -> str:
     return cell.state
 
 
-def _metrics(layout: Layout, points: Mapping[str, Sequence[PointRow]]) -> dict[str, str]:
+def _metrics(layout: Layout, points: Mapping[str, Sequence[PointMetrics]]) -> dict[str, str]:
     """Return a description of the figures of each column that has any, such as `P50, higher is better`."""
     metrics: dict[str, str] = {}
     for cell, rows in points.items():
@@ -187,7 +186,7 @@ def _metrics(layout: Layout, points: Mapping[str, Sequence[PointRow]]) -> dict[s
     return metrics
 
 
-def _figures(layout: Layout, points: Mapping[str, Sequence[PointRow]]) -> dict[str, list[Figure]]:
+def _figures(layout: Layout, points: Mapping[str, Sequence[PointMetrics]]) -> dict[str, list[Figure]]:
     """Return the figures of each cell, compared with the best of its column."""
     by_column: dict[str, list[tuple[str, MetricResult]]] = {}
     for cell, rows in points.items():
@@ -233,7 +232,7 @@ def _is_open(metric: MetricResult, best: MetricResult) -> bool:
     return bool(low <= best_high and best_low <= high)
 
 
-def _workload_names(workloads: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def _workload_names(workloads: Iterable[Part]) -> dict[str, str]:
     """Return a name of each workload: its type, and the fields in which workloads of the same type differ."""
     by_text = {_canonical(workload): dict(workload) for workload in workloads}
     names: dict[str, str] = {}
@@ -263,7 +262,7 @@ def _short(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _canonical(workload: Mapping[str, Any]) -> str:
+def _canonical(workload: Part) -> str:
     return json.dumps(workload, sort_keys=True)
 
 

@@ -23,10 +23,12 @@ from cli.follow.progress import RunProgress
 from cli.follow.spending import money, spent, spent_words
 from cli.messages.errors import UnknownRun, UnreadableRun
 from cli.messages.explain import explain
+from cli.target.documents import ProgressRow
 from cli.target.run_documents import RunDocuments
 from cli.target.service import Execution
 from cli.target.traces import console_address
 from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.result import PointMetrics
 from matrix.terms.figures import rough_duration
 from matrix.terms.sentences import receipt_sentence
 
@@ -62,7 +64,7 @@ class _Seen:
     """The last successful poll."""
 
     at: float
-    rows: list[dict[str, Any]]
+    rows: list[ProgressRow]
     progress: RunProgress
 
 
@@ -84,7 +86,7 @@ class RunLook:
     _has_plan: bool = False
     _definition: dict[str, Any] = field(default_factory=dict)
     _histories: Histories | None = None
-    _points: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    _points: dict[str, list[PointMetrics]] = field(default_factory=dict)
     _boards: Boards = field(init=False)
     _fleets: dict[str, tuple[float, Fleet]] = field(default_factory=dict)
     _receipt: str = ""
@@ -254,7 +256,7 @@ class RunLook:
             "expected": money(plan["totals"]["cost_usd"]["expected"])
             if plan and not is_over and self._paid_usd is None
             else "",
-            "budget": money(float(budget)) if budget is not None else "",
+            "budget": money(budget) if budget is not None else "",
             "receipt": self._receipt,
             "ended_at": execution.ended_at,
             "resume": self._resume(execution, states),

@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from cli.target.documents import ProgressRow
 from cli.target.service import Execution
 from cli.target.traces import EventPage, LogLines
+from matrix.terms.documents.result import PointMetrics
 
 
 class Commands(Protocol):
@@ -17,10 +19,10 @@ class Commands(Protocol):
     def executions(self, limit: int) -> list[Execution]:
         """Return the newest runs, newest first."""
 
-    def progress_rows(self, run: str) -> list[dict[str, Any]]:
+    def progress_rows(self, run: str) -> list[ProgressRow]:
         """Return the rows of a run's plan, file systems and cells."""
 
-    def point_rows(self, run: str, cell: str) -> list[dict[str, Any]]:
+    def point_rows(self, run: str, cell: str) -> list[PointMetrics]:
         """Return id and metrics of each of a cell's points."""
 
     def document(self, run: str, name: str) -> dict[str, Any] | None:

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
+from cli.target.documents import ProgressRow
 from cli.target.service import Execution
 from matrix.terms.documents.plan import PlanCell, PlanDocument
+from matrix.terms.documents.result import PointMetrics
 from matrix.terms.figures import quantity, rough_duration, sample_count
 from matrix.terms.names import primary_metric
 from matrix.terms.sentences import error_text
@@ -28,7 +29,7 @@ class Measured:
     n: str
 
     @classmethod
-    def of(cls, points: Sequence[Mapping[str, Any]]) -> "Measured | None":
+    def of(cls, points: Sequence[PointMetrics]) -> "Measured | None":
         """Summarise the points of a cell by their primary metric; None if no point has a median."""
         named = [judged for point in points if (judged := primary_metric(point))]
         # Points of an open loop have another primary metric than those of a closed one.
@@ -144,7 +145,7 @@ class RunProgress:
 
 
 def read(
-    rows: list[dict[str, Any]],
+    rows: list[ProgressRow],
     plan: PlanDocument | None,
     execution: Execution,
     measured: Mapping[str, Measured | None] | None = None,
@@ -158,7 +159,8 @@ def read(
     cells = {name: replace(cell, measured=(measured or {}).get(name)) for name, cell in cells.items()}
     order = list(planned) + [name for name in cells if name not in planned]
     systems = [_file_system(row) for row in rows if row["SK"].startswith("FS#")]
-    whole = next((row for row in rows if row["SK"] == "PLAN"), {})
+    unplanned: ProgressRow = {"SK": "PLAN"}
+    whole = next((row for row in rows if row["SK"] == "PLAN"), unplanned)
     expected = whole.get("expected_s") or (plan["totals"]["expected_s"] if plan else 0.0)
     began, ended = whole.get("started_at"), whole.get("finished_at")
     now = RunProgress(
@@ -205,7 +207,7 @@ def _planned_cell(cell: PlanCell) -> CellProgress:
     )
 
 
-def _cell(row: dict[str, Any], planned: CellProgress | None) -> CellProgress:
+def _cell(row: ProgressRow, planned: CellProgress | None) -> CellProgress:
     return CellProgress(
         id=row["cell"],
         file_system=row.get("file_system", ""),
@@ -221,13 +223,13 @@ def _cell(row: dict[str, Any], planned: CellProgress | None) -> CellProgress:
     )
 
 
-def _file_system(row: dict[str, Any]) -> FileSystemProgress:
+def _file_system(row: ProgressRow) -> FileSystemProgress:
     return FileSystemProgress(row["file_system"], row.get("state", ""), row.get("since"), _error(row))
 
 
-def _error(row: dict[str, Any]) -> str:
+def _error(row: ProgressRow) -> str:
     error = row.get("error")
-    return error_text(error) if isinstance(error, dict) else str(error or "")
+    return error_text(error) if error and not isinstance(error, str) else error or ""
 
 
 def time_words(now: RunProgress, at: float) -> str:

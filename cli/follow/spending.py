@@ -6,6 +6,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from cli.follow.progress import RunProgress
+from cli.target.documents import ProgressRow
 from matrix.terms.documents.parts import CostRange
 from matrix.terms.documents.plan import PlanDocument
 
@@ -23,15 +24,16 @@ class Spent(TypedDict):
     """Upper bound in USD: the same with the maximum of usage-based costs. It never falls."""
 
 
-def spent(rows: Sequence[Mapping[str, Any]], progress: RunProgress, plan: PlanDocument, now: float) -> Spent:
+def spent(rows: Sequence[ProgressRow], progress: RunProgress, plan: PlanDocument, now: float) -> Spent:
     """Return the least and the most that a run has cost: settled costs, and running cells by elapsed time.
 
     The budget's row adds reservations for the worst case to the settled costs; a reservation is no cost. AWS reports
     usage-based costs late, so a cell's usage is settled at its maximum, and counts as that from the cell's start.
     """
-    row = next((row for row in rows if row.get("SK") == "PLAN"), {})
-    settled = float(row.get("committed_usd") or 0) - sum(map(float, (row.get("reserved") or {}).values()))
+    unplanned: ProgressRow = {"SK": "PLAN"}
+    row = next((row for row in rows if row.get("SK") == "PLAN"), unplanned)
     going = row.get("reserved") or {}
+    settled = (row.get("committed_usd") or 0.0) - sum(going.values())
     began: dict[str, float] = {}
     running = unsure = to_come = 0.0
     planned = {cell["id"]: cell for cell in plan["cells"]}

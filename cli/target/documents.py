@@ -92,13 +92,17 @@ class ProgressRow(TypedDict):
     point: NotRequired[str | None]
     instances: NotRequired[dict[str, int] | None]
     error: NotRequired[Failure | str | None]
+    # In the row of the plan only: the budget, what is spent or set aside of it, and what is set aside, by its purpose.
+    budget_usd: NotRequired[float | None]
+    committed_usd: NotRequired[float]
+    reserved: NotRequired[dict[str, float]]
 
 
 # A row of this kind names what it is about.
 NAMED_BY = {"CELL": "cell", "FS": "file_system"}
 
 
-def checked_row(row: StoredRow, where: str) -> StoredRow:
+def checked_row(row: StoredRow, where: str) -> ProgressRow:
     """Return a row once it is seen to say where something stands. Raises UnreadableRun where it does not."""
     from matrix.terms.documents.reading import read
     from matrix.terms.errors import InvalidDocument
@@ -110,7 +114,7 @@ def checked_row(row: StoredRow, where: str) -> StoredRow:
     name = NAMED_BY.get(row["SK"].partition("#")[0])
     if name is not None and name not in row:
         raise UnreadableRun(f"{where} cannot be read: a row names no {name}")
-    seen: StoredRow = _printable(row)
+    seen: ProgressRow = _printable(row)
     return seen
 
 

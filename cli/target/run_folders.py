@@ -8,7 +8,7 @@ from typing import Any
 
 from cli.messages.errors import CommandError, UnreadableRun
 from cli.target import deployment, known_runs
-from cli.target.documents import checked_row, note, parsed, readable
+from cli.target.documents import ProgressRow, checked_row, note, parsed, readable
 from cli.target.run_documents import RunDocuments
 from cli.target.run_store import RunStore
 from cli.target.service import Execution, Service, plain_row
@@ -61,7 +61,7 @@ class RunFolders:
             kept = runs.ended_with_its_cloud(kept, run_folder(run))
         return Execution(kept.run, kept.status, kept.started_at, kept.ended_at, kept.error, kept.cause, kept.arn)
 
-    def progress_rows(self, run: str) -> list[dict[str, Any]]:
+    def progress_rows(self, run: str) -> list[ProgressRow]:
         """Return the rows of a run's plan, file systems and cells as the table had them last.
 
         Lines that cannot be read are left out, and damage is noted. A result counts more than the row of its cell,
@@ -69,12 +69,12 @@ class RunFolders:
         """
         rows = {row["SK"]: row for row in self._rows(run)}
         for cell in self.measured_cells(run):
-            row = rows.get(f"CELL#{cell}", {"SK": f"CELL#{cell}", "cell": cell})
+            row: ProgressRow = rows.get(f"CELL#{cell}", {"SK": f"CELL#{cell}", "cell": cell})
             if row.get("state") not in ENDED and (result := readable(RunDocuments(self, run).result, cell)):
                 rows[row["SK"]] = {**row, "state": result["state"]}
         return list(rows.values())
 
-    def _rows(self, run: str) -> list[dict[str, Any]]:
+    def _rows(self, run: str) -> list[ProgressRow]:
         path = run_folder(run) / runs.ROWS
         try:
             text = self.content(run, runs.ROWS)
@@ -84,7 +84,7 @@ class RunFolders:
         if text is None:
             return []
         kept, damaged = runs.rows_in(text)
-        rows = []
+        rows: list[ProgressRow] = []
         for stored in kept:
             try:
                 row = checked_row(plain_row(stored), str(path))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
+from cli.target.documents import ProgressRow
 from cli.target.service import Execution
 
 # Yields CloudWatch's answers to GetMetricData.
@@ -51,7 +52,7 @@ class RunStore(Protocol):
         Raises UnknownRun where nobody remembers it, UnreadableRun where its file is damaged.
         """
 
-    def progress_rows(self, run: str) -> list[dict[str, Any]]:
+    def progress_rows(self, run: str) -> list[ProgressRow]:
         """Return the rows of a run's plan, file systems and cells."""
 
     def document(self, run: str, name: str) -> dict[str, Any] | None:

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, cast
 from cli.messages.errors import FunctionFailed, UnknownRun
 from cli.target import known_runs, over_runs
 from cli.target.deployment import Deployment
-from cli.target.documents import parsed
+from cli.target.documents import ProgressRow, parsed
+from matrix.terms.documents.result import PointMetrics
 from matrix.terms.keys import BASELINES, OPEN_RECEIPTS, baseline_key
 
 SHOWN_RUNS = 10
@@ -108,7 +109,7 @@ class Service:
 
     # --- rows and documents -------------------------------------------------------------------------------------------
 
-    def progress_rows(self, run: str) -> list[dict[str, Any]]:
+    def progress_rows(self, run: str) -> list[ProgressRow]:
         """Return the rows of a run's plan, file systems and cells, in the columns that its progress is read from.
 
         The rows of points and resources are most of a run, and do not change while one looks on. Their keys come after
@@ -122,9 +123,10 @@ class Service:
             ExpressionAttributeNames=names,
             ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}, ":first": {"S": "CELL#"}, ":last": {"S": "PLAN"}},
         )
-        return [plain_row(row) for page in pages for row in page["Items"]]
+        # Casts here and below: only our functions write the table, and DynamoDB has no types.
+        return [cast("ProgressRow", plain_row(row)) for page in pages for row in page["Items"]]
 
-    def point_rows(self, run: str, cell: str) -> list[dict[str, Any]]:
+    def point_rows(self, run: str, cell: str) -> list[PointMetrics]:
         """Return id and metrics of each of a cell's points, with their percentiles; empty before it is measured."""
         pages = self._table.get_paginator("query").paginate(
             TableName=self.deployment.outputs["TableName"],
@@ -133,7 +135,7 @@ class Service:
             ExpressionAttributeNames={"#id": "id", "#metrics": "metrics"},
             ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}, ":points": {"S": f"POINT#{cell}#"}},
         )
-        return [plain_row(row) for page in pages for row in page["Items"]]
+        return [cast("PointMetrics", plain_row(row)) for page in pages for row in page["Items"]]
 
     def has_open_receipt(self, run: str) -> bool:
         """Whether a run was planned, and no sweep has completed its receipt and all that holds it."""

@@ -183,7 +183,7 @@ def measured_points(values: ValuesDocument) -> Iterator[tuple[str, MeasuredPoint
                     cell=cell["id"],
                     storage=names[keys[cell["id"]]],
                     workload=workload_words(cell["workload"]),
-                    fleet=fleet_words(fleet),
+                    fleet=fleet_words({**cell["fleet"], "spot": False}),
                     is_relaunched=cell["is_relaunched"],
                     label=label,
                     metric=point["metric"],

@@ -7,7 +7,7 @@ from statistics import median
 from matrix.samples.file import Sample
 from matrix.terms.documents.result import PointResult, PointSteadiness
 from matrix.terms.documents.warning import CellWarning, NotSteady
-from matrix.terms.names import is_mostly_before, is_unsteady, primary_metric
+from matrix.terms.names import is_unsteady, primary_metric, steady_late
 
 
 def steadiness_of(samples: Sequence[Sample]) -> PointSteadiness | None:
@@ -71,15 +71,15 @@ def steadiness_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
             if "period_s" in steadiness:
                 warning["period_s"] = steadiness["period_s"]
             warnings.append(warning)
-        elif is_mostly_before(steadiness):
-            ratio = steadiness["ratio"] or 0.0
+        elif late := steady_late(steadiness):
+            from_s, ratio = late
             warnings.append(
                 {
                     "code": "steady-late",
                     "points": [point["id"]],
                     "metric": named[0],
                     "share": abs(1 - ratio),
-                    "from_s": steadiness["from_s"] or 0.0,
+                    "from_s": from_s,
                     "ratio": ratio,
                 }
             )

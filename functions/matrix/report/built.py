@@ -48,7 +48,7 @@ def _reached(cells: list[ResultDocument]) -> tuple[str, str]:
         fleets.setdefault(str(cell["fleet"].get("instanceType", "instance")), []).append(
             int(cell["fleet"].get("count") or 1)
         )
-    placed = placement_words(dict(cells[0]["fleet"])) or "one agent on each"
+    placed = placement_words(cells[0]["fleet"]) or "one agent on each"
     boxes = [
         tag("div", tag("b", f"{listed(sorted(set(counts)))} × {kind}"), tag("span", placed), class_="box")
         for kind, counts in fleets.items()

@@ -78,7 +78,7 @@ def _cell_name(view: View, cell: ResultDocument) -> str:
 
 
 def _fleet(cell: ResultDocument) -> str:
-    return fleet_label(dict(cell["fleet"]))
+    return fleet_label(cell["fleet"])
 
 
 def _storage(view: View, cell: ResultDocument) -> str:

@@ -142,7 +142,7 @@ class View:
         points = [(entry.workload, entry.label) for entry in self.entries]
         points += [(question["workload"], question["label"]) for question in questions]
         known = [storage for storage in self.curves if storage in {entry.storage for entry in self.entries}]
-        return Facets.of(known or self.curves, points, [fleet_label(dict(cell["fleet"])) for cell in self.cells])
+        return Facets.of(known or self.curves, points, [fleet_label(cell["fleet"]) for cell in self.cells])
 
     def marks(self, about: Measured | None) -> Marks:
         """Return the marks of an element that is about one point of one cell; none for what is about no point."""
@@ -175,7 +175,7 @@ class View:
 
     def curve(self, cell: ResultDocument) -> str:
         """The curve that a cell belongs to: its storage, and its placement if the matrix names one."""
-        return ", ".join(filter(None, [self.storages[_system(cell)], placement_words(dict(cell["fleet"]))]))
+        return ", ".join(filter(None, [self.storages[_system(cell)], placement_words(cell["fleet"])]))
 
     def by(self, *names: str) -> dict[tuple[Any, ...], list[Entry]]:
         """Group the entries by the values of these attributes, in reading order."""

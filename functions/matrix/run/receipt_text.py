@@ -39,7 +39,7 @@ def island(summary: SummaryDocument, receipt: ReceiptDocument | None) -> dict[st
     # The receipt of a local run also sums up AWS prices, though nobody paid them.
     if summary.get("environment") in ENVIRONMENT_NOTES:
         notes.append("Nothing was paid: these are the prices that AWS would have asked for such resources.")
-    return {"sentences": [receipt_sentence(dict(receipt)), *left, *notes], "heads": HEADS, "rows": rows}
+    return {"sentences": [receipt_sentence(receipt), *left, *notes], "heads": HEADS, "rows": rows}
 
 
 def settled_page(page: str, summary: SummaryDocument) -> str:

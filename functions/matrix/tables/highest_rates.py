@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from matrix.input.storage_names import cell_names
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
+from matrix.terms.documents.parts import Point
 from matrix.terms.documents.result import HighestRate, ResultDocument
 from matrix.terms.figures import sample_count
 from matrix.terms.names import fleet_words, point_labels, reading_order
@@ -24,13 +25,13 @@ def _rows(cells: Sequence[ResultDocument]) -> Iterator[tuple[str, ...]]:
     names = cell_names(cells)
     for cell in reading_order(cells):
         sweeps = cell.get("highest_rates") or []
-        named = [{"id": str(index), "params": sweep["params"]} for index, sweep in enumerate(sweeps)]
+        named: list[Point] = [{"id": str(index), "params": sweep["params"]} for index, sweep in enumerate(sweeps)]
         labels = point_labels(named)
         for index, sweep in enumerate(sweeps):
             metric = sweep["metric"]
             yield (
                 names[cell["id"]],
-                fleet_words(dict(cell["fleet"])),
+                fleet_words(cell["fleet"]),
                 labels[str(index)],
                 f"{sweep['p99_at_most_ms']:g} ms",
                 f"{metric['p0']:g}/s",

@@ -1,10 +1,12 @@
 """Cost of one directory shared by all workers, compared with own directories."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
+from matrix.terms.documents.parts import Params
+from matrix.terms.documents.result import MetricResult
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import number
 from matrix.terms.measured import judged_metrics
@@ -22,9 +24,9 @@ class Shared:
     """A point whose workers share a directory, and the same metric of the same point with a directory for each."""
 
     cell: str
-    params: Mapping[str, Any]
-    shared: Mapping[str, Any]
-    own: Mapping[str, Any]
+    params: Params
+    shared: MetricResult
+    own: MetricResult
 
     @property
     def speed(self) -> float:
@@ -65,7 +67,7 @@ def shared_directories(summary: SummaryDocument) -> Iterator[Shared]:
             yield Shared(cell, params, metric, own[rest])
 
 
-def _points(summary: SummaryDocument) -> Iterator[tuple[str, Mapping[str, Any], Mapping[str, Any], str]]:
+def _points(summary: SummaryDocument) -> Iterator[tuple[str, Params, MetricResult, str]]:
     """Yield all of a point but its directories as one text, its parameters, its metric and its cell."""
     for each in judged_metrics(reading_order(summary.get("cells", []))):
         cell, params = each.cell, each.point.get("params") or {}
@@ -75,6 +77,6 @@ def _points(summary: SummaryDocument) -> Iterator[tuple[str, Mapping[str, Any], 
             yield json.dumps(rest, sort_keys=True), params, each.metric, cell["id"]
 
 
-def _end(metric: Mapping[str, Any], end: str) -> float | None:
-    value = ((metric.get("intervals") or {}).get("p50") or {}).get(end)
-    return None if value is None else float(value)
+def _end(metric: MetricResult, end: Literal["low", "high"]) -> float | None:
+    interval = (metric.get("intervals") or {}).get("p50")
+    return interval[end] if interval else None

@@ -7,6 +7,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from matrix.terms.documents.result import Latency, MetricResult
+from matrix.terms.documents.summary import Candidate, PointCost
+
 PERCENTILES = ("p0", "p50", "p75", "p90", "p98", "p100")
 # Of rates: the best, the median, three percentiles of the tail, the slowest.
 RATE_PERCENTILES = ("p100", "p50", "p25", "p10", "p2", "p0")
@@ -21,7 +24,7 @@ NOT_CARRIED_NOTE = (
 )
 
 
-def percentiles_of(metrics: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+def percentiles_of(metrics: Iterable[MetricResult]) -> tuple[str, ...]:
     """Return the percentiles that a table of one metric shows, the best first.
 
     Of durations P0 to P100. Of rates P100 down to P0, as a rate's slow values are the small ones; results of before
@@ -112,13 +115,14 @@ def _bare(value: float | None) -> str:
     return number(value) if value >= 0 else f"−{number(-value)}"
 
 
-def percentile_of(metric: Mapping[str, Any], name: str) -> float | None:
+def percentile_of(metric: MetricResult | Latency, name: str) -> float | None:
     """Return a percentile of a metric by its name, such as p90; None where the metric has none of that name."""
-    value: float | None = metric.get(name)
+    figures: Mapping[str, Any] = metric  # its keys are known only as text here
+    value: float | None = figures.get(name)
     return value
 
 
-def figure(metric: Mapping[str, Any], percentile: str, write: Callable[[float | None], str] | None = None) -> str:
+def figure(metric: MetricResult, percentile: str, write: Callable[[float | None], str] | None = None) -> str:
     """Format a percentile of a metric. With too few samples it becomes `≥ 6,073`, for rates `≤ 112`, or a dash.
 
     P50 is always shown: it is the middle of the values, and without an interval it claims nothing more. `write` formats
@@ -126,9 +130,11 @@ def figure(metric: Mapping[str, Any], percentile: str, write: Callable[[float | 
     """
     unit = metric.get("unit", "")
     if percentile == "p50" or (metric.get("carried") or {}).get(percentile, True):
-        return write(metric.get(percentile)) if write else quantity(metric.get(percentile), unit)
+        value = percentile_of(metric, percentile)
+        return write(value) if write else quantity(value, unit)
     is_slow_rate = percentile in SLOW_OF_RATES
-    bound = (metric.get("at_most" if is_slow_rate else "at_least") or {}).get(percentile)
+    bounds = metric.get("at_most") if is_slow_rate else metric.get("at_least")
+    bound = (bounds or {}).get(percentile)
     median = metric.get("p50")
     # Every higher percentile is at least the median, and each lower one at most, so such a bound says nothing new.
     if bound is None or median is None or (bound >= median if is_slow_rate else bound <= median):
@@ -136,7 +142,7 @@ def figure(metric: Mapping[str, Any], percentile: str, write: Callable[[float | 
     return f"{'≤' if is_slow_rate else '≥'} {write(bound) if write else quantity(bound, unit)}"
 
 
-def interval(metric: Mapping[str, Any], name: str = "p50", write: Callable[[float | None], str] | None = None) -> str:
+def interval(metric: MetricResult, name: str = "p50", write: Callable[[float | None], str] | None = None) -> str:
     """Write the 95 % interval of a percentile: `290 – 320 files/s`; where there is none, its scope or a dash.
 
     An interval over instances alone holds for their hour, and says so: `290 – 320 files/s, not replicated`.
@@ -155,7 +161,7 @@ def interval(metric: Mapping[str, Any], name: str = "p50", write: Callable[[floa
     return f"{words}, {scope}" if scope else words
 
 
-def interval_words(candidates: Iterable[Mapping[str, Any]]) -> str:
+def interval_words(candidates: Iterable[Candidate]) -> str:
     """Name the intervals of a question's candidates by how often they hold the truth: `95 % interval`."""
     ranked = [each["ranked"] for each in candidates if each["ranked"] and each["ranked"]["low"] is not None]
     return f"{100 * min((each.get('confidence', 0.95) for each in ranked), default=0.95):.0f} % interval"
@@ -171,7 +177,7 @@ def day(epoch: float) -> str:
     return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d")
 
 
-def sample_count(metric: Mapping[str, Any]) -> str:
+def sample_count(metric: MetricResult) -> str:
     """Write how many values there are of how many expected: `29/30`; an unknown number is a dash."""
     n, expected = metric.get("n"), metric.get("expected_n")
     return f"{ABSENT if n is None else n}/{ABSENT if expected is None else expected}"
@@ -185,13 +191,13 @@ def money(usd: float | None) -> str:
 ASSUMED_BYTES = "the bytes moved are assumed, not counted"
 
 
-def cost_words(cost: Mapping[str, Any]) -> str:
+def cost_words(cost: PointCost) -> str:
     """Write a cost as its document has it: `$1.58`; `about $0.0083` where it rests on an assumption."""
     usd = cost["usd"]
     return f"about ${float(f'{usd:.2g}'):,.15g}" if cost.get("is_assumed") else money(usd)
 
 
-def bounded_cost_words(cost: Mapping[str, Any]) -> str:
+def bounded_cost_words(cost: PointCost) -> str:
     """Write a cost where nothing beside it names what is missing: `at least $1.58` where a price is."""
     return f"{'at least ' if cost['missing'] else ''}{cost_words(cost)}"
 

@@ -1,10 +1,9 @@
 """Read the traffic ratios of layers from a result and put them into words."""
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from matrix.terms.documents.result import Layer
+from matrix.terms.documents.result import Layer, PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import number
 from matrix.terms.names import point_labels, reading_order
@@ -31,7 +30,7 @@ WRITE_WHY = {
 OTHERS_WHY = ("one of the two does not count everything", "others used it too, or it counts more than the data")
 
 
-def layers_of(point: Mapping[str, Any], cell: Mapping[str, Any]) -> list[Layer]:
+def layers_of(point: PointResult, cell: ResultDocument) -> list[Layer]:
     """Return the layers of a point, from its programs down; empty for results of older versions."""
     return [*(point.get("layers") or []), *((cell.get("server_layers") or {}).get(point["id"]) or [])]
 

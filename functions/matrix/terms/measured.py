@@ -35,7 +35,7 @@ class Measured:
     @property
     def fleet(self) -> str:
         """Instances and their type: `10 × m6i.4xlarge`."""
-        return fleet_label(dict(self.cell.get("fleet") or {}))
+        return fleet_label(self.cell["fleet"])
 
     @property
     def instance_type(self) -> str:

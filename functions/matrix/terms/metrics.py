@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from matrix.terms.documents.parts import Part
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ METRICS: dict[str, Metric] = {
 }
 
 
-def own_metrics(workload: Mapping[str, Any]) -> dict[str, Metric]:
+def own_metrics(workload: Part) -> dict[str, Metric]:
     """Return the metrics that a workload (its document) declares itself."""
     declared: Mapping[str, Mapping[str, str]] = workload.get("metrics") or {}
     return {
@@ -153,7 +154,7 @@ def own_metrics(workload: Mapping[str, Any]) -> dict[str, Metric]:
     }
 
 
-def metrics_of(workload: Mapping[str, Any]) -> dict[str, Metric]:
+def metrics_of(workload: Part) -> dict[str, Metric]:
     """Return all metrics that samples of a workload (its document) may have: those it declares, and METRICS."""
     return {**own_metrics(workload), **METRICS}
 

@@ -1,15 +1,22 @@
 """Names of storages, fleets, points and cells, and their order."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from matrix.terms.documents.parts import Fleet
-from matrix.terms.documents.result import MetricResult
+from matrix.terms.documents.bottleneck import OnCredits
+from matrix.terms.documents.parts import Fleet, Params, Part, Point
+from matrix.terms.documents.result import (
+    Layer,
+    MetricResult,
+    PointMetrics,
+    PointResult,
+    PointSteadiness,
+    ResultDocument,
+)
+from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, number, rough_duration
 from matrix.terms.open_loop import RATE, done_per_s, has_kept_up, offered_per_s
 
-# A cell of a summary.
-T = TypeVar("T", bound=Mapping[str, Any])
 # A figure that differs by more from what was steady is marked: less changes no choice of storage.
 MOST_BEFORE = 0.05
 # Parameters that stand in a point's label even if they are equal in all points of a cell.
@@ -32,13 +39,14 @@ SYNC_WORDS = {
 LEAST_CACHED_PERCENT = 10.0
 
 
-def point_labels(points: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def point_labels(points: Sequence[Point]) -> dict[str, str]:
     """Return a label for each point of a cell by id: its main parameters, and those in which points differ."""
     params = {point["id"]: _flat(point.get("params") or {}) for point in points}
     names = list(dict.fromkeys(name for values in params.values() for name in values))
     varying = {name for name in names if len({values.get(name) for values in params.values()}) > 1}
     telling = [name for name in names if name in varying or name in HEADLINE_PARAMS]
-    labels = {point["id"]: str(point["label"]) for point in points if point.get("label")}
+    # Only published points have one.
+    labels = {point["id"]: str(label) for point in points if (label := point.get("label"))}
     # An option of fio has the same name as `sync` of ours, and other values.
     fio = {point["id"] for point in points if (point.get("params") or {}).get("options")}
     return {
@@ -55,12 +63,12 @@ def current_label(label: str, workload: str) -> str:
     return ", ".join(earlier.get(part, part) for part in label.split(", "))
 
 
-def marked_label(label: str, point: Mapping[str, Any], cell: Mapping[str, Any]) -> str:
+def marked_label(label: str, point: PointResult, cell: ResultDocument) -> str:
     """Add marks to the label of a point whose figures are not the sustained performance of the storage."""
     return " ".join([label, *(f"[{mark}]" for mark in marks(point, cell))])
 
 
-def marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[str]:
+def marks(point: PointResult, cell: ResultDocument) -> Iterator[str]:
     """Yield short cautions about a point's figures.
 
     Reasons: it fell behind its rate; it was not steady, or only late; the load generator was the limit; credits end;
@@ -69,15 +77,15 @@ def marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[str]:
     offered, done = offered_per_s(point.get("params") or {}), done_per_s(point.get("metrics") or {})
     if offered is not None and done is not None and not has_kept_up(done, offered):
         yield f"behind: {number(done)} of {number(offered)}/s"
-    bottleneck = cell.get("bottleneck") or {}
+    bottleneck = cell.get("bottleneck")
     steadiness = point.get("steadiness")
     if steadiness and is_unsteady(steadiness):
         yield "not steady"
-    elif steadiness and is_mostly_before(steadiness):
-        yield f"steady from {rough_duration(steadiness['from_s'])} on, at {100 * steadiness['ratio']:.0f} %"
-    if (point.get("tool_ceiling") or {}).get("is_bound"):
+    elif steadiness and (late := steady_late(steadiness)):
+        yield f"steady from {rough_duration(late[0])} on, at {100 * late[1]:.0f} %"
+    if (ceiling := point.get("tool_ceiling")) and ceiling["is_bound"]:
         yield "tool-bound"
-    if paid := (bottleneck.get("on_credits") or {}).get(point["id"]):
+    if bottleneck and (paid := (bottleneck.get("on_credits") or {}).get(point["id"])):
         yield credits_words(shortest(paid))
     yield from _cache_marks(point, cell)
     # An emulated storage takes the time of each question, whatever this machine's caches hold.
@@ -87,14 +95,15 @@ def marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[str]:
         yield "fresh flash"
 
 
-def _cache_marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[str]:
+def _cache_marks(point: PointResult, cell: ResultDocument) -> Iterator[str]:
     """Yield the share of a point's reads that a cache answered, or how cold they were. Nothing if not counted.
 
     The share of the instance's cache are the bytes that programs read and the mount did not. Caching inside of EBS is
     unknown.
     """
     ratio = next((layer["ratio"] for layer in point.get("layers") or [] if _is_of_programs(layer)), None)
-    by_server = ((cell.get("bottleneck") or {}).get("server_cache") or {}).get(point["id"])
+    bottleneck = cell.get("bottleneck")
+    by_server = (bottleneck.get("server_cache") or {}).get(point["id"]) if bottleneck else None
     by_instance = None if ratio is None else 100 * max(0.0, 1 - ratio)
     if by_instance is not None and by_instance >= LEAST_CACHED_PERCENT:
         yield f"{by_instance:.0f} % from the instance's cache"
@@ -104,26 +113,31 @@ def _cache_marks(point: Mapping[str, Any], cell: Mapping[str, Any]) -> Iterator[
         yield "cold instance" if by_server is None else "cold"
 
 
-def _is_of_programs(layer: Mapping[str, Any]) -> bool:
+def _is_of_programs(layer: Layer) -> bool:
     return (layer["above"], layer["way"], layer["counts"]) == ("programs", "read", "bytes")
 
 
-def is_unsteady(steadiness: Mapping[str, Any]) -> bool:
+def is_unsteady(steadiness: PointSteadiness) -> bool:
     """Whether a point was not steady at its end: most samples with a verdict, and at least a quarter of all samples.
 
     With only one verdict among many noisy samples, chance would decide.
     """
     unsteady = steadiness["judged"] - steadiness["steady"]
-    return bool(unsteady > steadiness["steady"] and 4 * unsteady >= steadiness["judged"] + steadiness["too_noisy"])
+    return unsteady > steadiness["steady"] and 4 * unsteady >= steadiness["judged"] + steadiness["too_noisy"]
 
 
-def is_mostly_before(steadiness: Mapping[str, Any]) -> bool:
-    """Whether the rate before steady state differs so much that it changes the point's figure notably."""
-    ratio = steadiness["ratio"]
-    return ratio is not None and abs(ratio - 1) > MOST_BEFORE
+def steady_late(steadiness: PointSteadiness) -> tuple[float, float] | None:
+    """Return from which second on a point was steady, and its rate from then on over that of the whole step.
+
+    None where it was never steady, or where the time before changes the point's figure little.
+    """
+    from_s, ratio = steadiness["from_s"], steadiness["ratio"]
+    if from_s is None or ratio is None or abs(ratio - 1) <= MOST_BEFORE:
+        return None
+    return from_s, ratio
 
 
-def steadiness_words(steadiness: Mapping[str, Any] | None) -> str:
+def steadiness_words(steadiness: PointSteadiness | None) -> str:
     """Write from when on samples were steady, and how many of them: `from 4s, 5 of 6`; else why nobody knows."""
     if not steadiness:
         return ABSENT
@@ -135,12 +149,12 @@ def steadiness_words(steadiness: Mapping[str, Any] | None) -> str:
     )
 
 
-def shortest(paid: Sequence[T]) -> T:
+def shortest(paid: Sequence[OnCredits]) -> OnCredits:
     """Return the burst of a point whose end lowers the rate most."""
     return min(paid, key=lambda burst: burst["sustained"] / burst["rate"])
 
 
-def credits_words(burst: Mapping[str, Any]) -> str:
+def credits_words(burst: OnCredits) -> str:
     """Format how long a burst lasts and the rate afterwards: `on credits for 33m 20s, then 300 IOPS (volume)`."""
     lasts_s = burst["lasts_s"]
     until = "" if lasts_s is None else f" for {rough_duration(lasts_s)}"
@@ -149,14 +163,14 @@ def credits_words(burst: Mapping[str, Any]) -> str:
     return f"on credits{until}, then {then} ({burst['of'].removesuffix(' IOPS').removesuffix(' throughput')})"
 
 
-def _flat(params: Mapping[str, Any]) -> dict[str, Any]:
+def _flat(params: Params) -> Params:
     """Put fio's options beside the other parameters, without unset ones."""
     options = params.get("options")
     flat = {**params, **(options if isinstance(options, dict) else {})}
     return {name: value for name, value in flat.items() if name != "options" and value is not None}
 
 
-def _label(params: Mapping[str, Any], names: Sequence[str], *, is_fio: bool) -> str:
+def _label(params: Params, names: Sequence[str], *, is_fio: bool) -> str:
     parts = [
         SYNC_WORDS[params[name]]
         if name == "sync" and params[name] in SYNC_WORDS and not is_fio
@@ -185,17 +199,17 @@ def binary_size(count: int) -> str:
     return f"{count} B"
 
 
-def tools_of(summary: Mapping[str, Any]) -> list[str]:
+def tools_of(summary: SummaryDocument) -> list[str]:
     """Return whose files an imported run is of: `elbencho`; fio where the run was kept before there were others."""
     return list(summary.get("tools") or ["fio"])
 
 
-def tools_words(summary: Mapping[str, Any]) -> str:
+def tools_words(summary: SummaryDocument) -> str:
     """Name the tools whose files an imported run is of: `fio and warp`."""
     return " and ".join(tools_of(summary))
 
 
-def workload_words(workload: Mapping[str, Any]) -> str:
+def workload_words(workload: Part) -> str:
     """Return the name of a workload: its type, such as `build`. A command adds its own name.
 
     Work on the raw device is named differently from work on files.
@@ -206,30 +220,31 @@ def workload_words(workload: Mapping[str, Any]) -> str:
     return f"{kind} {workload.get('name', '')}".strip() if kind == "command" else kind
 
 
-def ran_of(cell: Mapping[str, Any]) -> int:
+def ran_of(cell: ResultDocument) -> int:
     """Return how many instances of a cell's fleet ran: its count, or fewer where it met only its quorum.
 
     Of a cell that was launched several times it is the count: launches may differ.
     """
     count = int(cell["fleet"].get("count") or 1)
-    launched = (cell.get("instances") or {}).get("launched")
+    instances = cell.get("instances")
+    launched = instances["launched"] if instances else None
     return min(count, launched) if launched and not cell.get("launches") else count
 
 
-def fleet_that_ran(cell: Mapping[str, Any]) -> Fleet:
+def fleet_that_ran(cell: ResultDocument) -> Fleet:
     """Return a cell's fleet, with `ran` where fewer instances ran than were asked for: another experiment."""
     ran = ran_of(cell)
-    fleet: Fleet = cell["fleet"]
+    fleet = cell["fleet"]
     return {**fleet, "ran": ran} if ran < int(fleet.get("count") or 1) else fleet
 
 
-def fleet_label(fleet: Mapping[str, Any]) -> str:
+def fleet_label(fleet: Fleet) -> str:
     """Name a fleet: `10 × m6i.4xlarge`; `10 of 20 × m6i.4xlarge` where fewer ran."""
     ran = f"{fleet['ran']} of " if "ran" in fleet else ""
     return f"{ran}{fleet.get('count', ABSENT)} × {fleet.get('instanceType') or ABSENT}"
 
 
-def placement_words(fleet: Mapping[str, Any]) -> str:
+def placement_words(fleet: Fleet) -> str:
     """Say where a fleet was put and how weighted, if its matrix says so: `split 1:1 over zones, weighted ebs-1`."""
     placement, weighting = fleet.get("placement"), fleet.get("bandwidthWeighting")
     if isinstance(placement, list):
@@ -239,41 +254,42 @@ def placement_words(fleet: Mapping[str, Any]) -> str:
     return ", ".join(filter(None, [placed, f"weighted {weighting}" if weighting else ""]))
 
 
-def fleet_words(fleet: Mapping[str, Any]) -> str:
+def fleet_words(fleet: Fleet) -> str:
     """Return the name of a fleet with all its settings: `10 × m6i.4xlarge, spread over zones, Spot`."""
     words = [fleet_label(fleet), placement_words(fleet), "Spot" if fleet.get("spot") else ""]
     return ", ".join(word for word in words if word)
 
 
-def launch_words(cell: Mapping[str, Any]) -> str:
+def launch_words(cell: ResultDocument) -> str:
     """Say how often a cell was launched, where that was more than once: `3 launches`, `2 of 3 launches`."""
     launches = cell.get("launches") or []
     measured = sum(launch["state"] == "measured" for launch in launches)
     return f"{'' if measured == len(launches) else f'{measured} of '}{len(launches)} launches" if launches else ""
 
 
-def primary_metric(point: Mapping[str, Any]) -> tuple[str, MetricResult] | None:
+def primary_metric(point: PointMetrics) -> tuple[str, MetricResult] | None:
     """Find the metric that a point is judged by."""
-    metrics: dict[str, MetricResult] = point.get("metrics") or {}
+    metrics = point.get("metrics") or {}
     for name, metric in metrics.items():
         if metric.get("primary"):
             return name, metric
     return next(iter(metrics.items()), None)
 
 
-def direction(metric: Mapping[str, Any]) -> str:
+def direction(metric: MetricResult) -> str:
     """Say which end of the percentiles is the bad one: of a rate P0 is the slowest, of a duration P100."""
     if metric.get("higher_is_better"):
         return "higher is better, P0 is the slowest"
     return "lower is better, P100 is the slowest"
 
 
-def reading_order(cells: Sequence[T]) -> list[T]:
+def reading_order(cells: Sequence[ResultDocument]) -> list[ResultDocument]:
     """Sort cells by storage and growing fleet, since they ran in a random order."""
     storages = list(dict.fromkeys(cell.get("file_system") for cell in cells))
 
-    def place(cell: T) -> tuple[int, str, float]:
-        fleet = cell.get("fleet") or {}
-        return storages.index(cell.get("file_system")), str(fleet.get("instanceType")), float(fleet.get("count") or 0)
+    def place(cell: ResultDocument) -> tuple[int, str, float]:
+        fleet = cell.get("fleet")
+        kind, count = (fleet.get("instanceType"), fleet.get("count")) if fleet else (None, None)
+        return storages.index(cell.get("file_system")), str(kind), float(count or 0)
 
     return sorted(cells, key=place)

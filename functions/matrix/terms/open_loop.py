@@ -1,7 +1,9 @@
 """Open loops: operations are due at a fixed rate, even if earlier ones have not ended."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+
+from matrix.terms.documents.parts import Params
+from matrix.terms.documents.result import MetricResult
 
 # The parameter of a point of our own engines.
 RATE = "rate_per_s_per_instance"
@@ -13,7 +15,7 @@ DONE_PER_S = ("files_per_s", "requests_per_s", "iops")
 KEPT_UP = 0.95
 
 
-def offered_per_s(params: Mapping[str, Any]) -> float | None:
+def offered_per_s(params: Params) -> float | None:
     """Return how many operations per second are due on one instance; None of a closed loop.
 
     fio's requests are due at moments of their own in its offload mode: `rate_iops` of each of its jobs. A job that
@@ -32,7 +34,7 @@ def offered_per_s(params: Mapping[str, Any]) -> float | None:
     return sum(rate for rate in rates if rate) * float(jobs if isinstance(jobs, (int, float)) else 1)
 
 
-def _rates_of_directions(options: Mapping[str, Any]) -> Iterator[float | None]:
+def _rates_of_directions(options: Params) -> Iterator[float | None]:
     """Yield `rate_iops` of each direction in which a job of fio works; None where it has none."""
     pattern = str(options.get("rw", options.get("readwrite", "read"))).partition(":")[0]
     rates = str(options.get("rate_iops", "")).split(",")
@@ -42,7 +44,7 @@ def _rates_of_directions(options: Mapping[str, Any]) -> Iterator[float | None]:
         yield float(rate) if rate.isdecimal() else None
 
 
-def done_per_s(metrics: Mapping[str, Mapping[str, Any]]) -> float | None:
+def done_per_s(metrics: Mapping[str, MetricResult]) -> float | None:
     """Return how many operations per second an instance did at the median; None where no metric says it."""
     return next((float(metrics[name]["p50"]) for name in DONE_PER_S if name in metrics), None)
 

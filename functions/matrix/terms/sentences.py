@@ -1,10 +1,11 @@
 """A run's decision, errors, warnings and receipt, written as sentences."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from matrix.terms.documents.parts import Part
-from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.documents.parts import Failure, Part
+from matrix.terms.documents.plan import PlanWarning
+from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, ReceiptResource, ReceiptTotals
+from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.figures import instant
 
 # Each begins with where the figures are from, so that a banner says it once.
@@ -30,14 +31,14 @@ def why_taken(objective: Part | None) -> str:
     return "it reaches the objective for least" if objective else "fastest, or within 5 % of it for less"
 
 
-def error_text(error: Mapping[str, Any] | None) -> str:
+def error_text(error: Failure | None) -> str:
     """Write an error as `Name: message`."""
     if not error:
         return ""
     return ": ".join(str(error[key]) for key in ("name", "message") if error.get(key))
 
 
-def receipt_sentence(receipt: Mapping[str, Any]) -> str:
+def receipt_sentence(receipt: ReceiptDocument) -> str:
     """Return a sentence with the created resources, whether all are deleted, and their cost by the price book."""
     totals, sweep = receipt["totals"], receipt["sweep"]
     kept = _kept_sentence(totals)
@@ -64,7 +65,7 @@ def _unfinished_sentence(unfinished: list[str]) -> str:
     return f" May still come, as its creation was cut short: {shown}{f' and {more} more' if more > 0 else ''}."
 
 
-def _not_ours_sentence(storage: Mapping[str, Any]) -> str:
+def _not_ours_sentence(storage: NotOurs) -> str:
     """Return a sentence about a storage that existed before the run, and about data of the run left on it."""
     if storage["folder"]:
         return (
@@ -74,7 +75,7 @@ def _not_ours_sentence(storage: Mapping[str, Any]) -> str:
     return f"{storage['id']} is not ours: left as it was."
 
 
-def _kept_sentence(totals: Mapping[str, Any]) -> str:
+def _kept_sentence(totals: ReceiptTotals) -> str:
     """Return a sentence about kept resources, their price and how to delete them, or ''."""
     if not totals.get("kept"):
         return ""
@@ -83,7 +84,7 @@ def _kept_sentence(totals: Mapping[str, Any]) -> str:
     return f" Baked images and their snapshots are kept for later runs{price}; `matrix reap --images` takes them away."
 
 
-def gone_text(resource: Mapping[str, Any]) -> str:
+def gone_text(resource: ReceiptResource) -> str:
     """Write when a resource of a receipt was gone, or that it is kept or still there."""
     if resource["gone_at"] is not None:
         return instant(resource["gone_at"])
@@ -95,12 +96,12 @@ def left_behind_lines(summary: SummaryDocument) -> list[str]:
     return [still_there_line(left) for left in summary.get("left_behind") or []]
 
 
-def still_there_line(left: Mapping[str, Any]) -> str:
+def still_there_line(left: LeftBehind) -> str:
     """Name a resource that may still exist and cost money."""
     return f"still there: {left.get('kind', 'resource')} {left.get('id', left)}"
 
 
-def warning_text(warning: str | Mapping[str, Any]) -> str:
+def warning_text(warning: str | PlanWarning) -> str:
     """Write a warning, which is a sentence or a document with path, value and message, as one line."""
     if isinstance(warning, str):
         return warning

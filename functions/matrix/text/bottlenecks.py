@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from matrix.terms.ceilings import (
     INSTANCE_EBS,
@@ -24,7 +23,7 @@ from matrix.terms.documents.bottleneck import (
     Unseen,
     Waiting,
 )
-from matrix.terms.documents.parts import StorageFields
+from matrix.terms.documents.parts import Part, StorageFields
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.figures import instant, number
 from matrix.terms.names import point_labels
@@ -101,8 +100,8 @@ def _waiting(waiting: Waiting, label: "_Labels") -> str:
 class _Labels:
     """How the points of a cell are called; a cell of one point does not name it."""
 
-    def __init__(self, cell: Mapping[str, Any]) -> None:
-        points = [dict(point) for point in cell.get("points") or []]
+    def __init__(self, cell: ResultDocument) -> None:
+        points = cell.get("points") or []
         self._labels = point_labels(points) if len(points) > 1 else {}
 
     def at(self, point: str | None) -> str:
@@ -188,7 +187,7 @@ def next_words(cell: ResultDocument, bottleneck: Bottleneck) -> str:
             return step.get("text", "")
 
 
-def _has_another_tool(workload: Mapping[str, Any]) -> bool:
+def _has_another_tool(workload: Part) -> bool:
     """Whether a workload ran with another tool although our engine supports it, so that "use tool engine" is advice."""
     tools = workload.get("tool") or []
     return not BY_ENGINE_TOO.isdisjoint([tools] if isinstance(tools, str) else tools)

@@ -256,7 +256,7 @@ def _names_of_rows(summary: SummaryDocument) -> dict[str, str]:
     candidates = [each for question in decision["questions"] for each in question["candidates"]]
     storages = {each["cell"]: each["storage"] for each in candidates}
     cells = [cell for cell in summary.get("cells", []) if cell["id"] in storages]
-    return {cell["id"]: f"{storages[cell['id']]} at {fleet_label(dict(cell['fleet']))}" for cell in cells}
+    return {cell["id"]: f"{storages[cell['id']]} at {fleet_label(cell['fleet'])}" for cell in cells}
 
 
 def _share(warning: CellWarning) -> float:

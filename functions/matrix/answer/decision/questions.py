@@ -131,7 +131,7 @@ def _system(cell: ResultDocument) -> str:
 
 def _placed(storage: str, cell: ResultDocument) -> str:
     """A storage whose fleet was put elsewhere than it suits is a candidate of its own."""
-    return ", ".join(filter(None, [storage, placement_words(dict(cell["fleet"]))]))
+    return ", ".join(filter(None, [storage, placement_words(cell["fleet"])]))
 
 
 def _candidate(

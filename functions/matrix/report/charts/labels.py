@@ -9,7 +9,7 @@ from matrix.terms.figures import ABSENT, figure, interval, quantity
 
 def percentile_words(view: View, entry: Entry) -> str:
     """Write what a point shows under the pointer: its percentiles, its interval and n."""
-    metric = dict(entry.metric)
+    metric = entry.metric
     figures = [f"{name.upper()} {figure(metric, name)}" for name in ("p0", "p50", "p75", "p90", "p98", "p100")]
     slow = view.tail_percentile(entry)
     if slow and entry.higher_is_better and (tail := view.tail(entry)) is not None:

@@ -6,6 +6,7 @@ from matrix.report.charts.chart import MOST_SERIES, Chart, Series, parts_of
 from matrix.report.charts.labels import interval_words, lower, median_heads, percentile_words, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
+from matrix.terms.documents.result import PointResult
 from matrix.terms.names import point_labels
 
 
@@ -26,7 +27,7 @@ def phases(view: View) -> Iterator[Chart]:
 
 def _rest(entry: Entry) -> str:
     """What a point's label says beside its phase."""
-    points = [
+    points: list[PointResult] = [
         {**point, "params": {name: value for name, value in (point.get("params") or {}).items() if name != "phase"}}
         for point in entry.cell["points"]
     ]

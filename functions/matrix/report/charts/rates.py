@@ -7,6 +7,7 @@ from matrix.report.charts.chart import MOST_SERIES, Chart, Series, parts_of
 from matrix.report.charts.labels import lower, percentile_words, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
+from matrix.terms.documents.parts import Point
 from matrix.terms.figures import number
 from matrix.terms.names import marks, point_labels
 from matrix.terms.open_loop import RATE, done_per_s, has_kept_up, offered_per_s
@@ -27,7 +28,9 @@ def rates(view: View) -> Iterator[Chart]:
 def _curves(entries: Sequence[Entry]) -> dict[tuple[str, str, str], list[tuple[float, Entry]]]:
     """Points at rates that rise, by storage, fleet and what else they have."""
     paced = [(rate, entry) for entry in entries if (rate := offered_per_s(entry.point.get("params") or {})) is not None]
-    rests = [{"id": str(index), "params": _rest(entry.point["params"])} for index, (_, entry) in enumerate(paced)]
+    rests: list[Point] = [
+        {"id": str(index), "params": _rest(entry.point["params"])} for index, (_, entry) in enumerate(paced)
+    ]
     labels = point_labels(rests)
     curves: dict[tuple[str, str, str], list[tuple[float, Entry]]] = {}
     for index, (rate, entry) in enumerate(paced):

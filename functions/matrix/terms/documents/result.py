@@ -287,6 +287,13 @@ class Layer(TypedDict):
     """Below 1: a cache, or data that is not written yet. Above 1: amplification."""
 
 
+class PointMetrics(TypedDict):
+    """A point by its figures alone, as the table has it. A `PointResult` is one too."""
+
+    id: str
+    metrics: dict[str, MetricResult]
+
+
 class PointResult(TypedDict):
     """One point of a cell."""
 
