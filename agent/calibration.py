@@ -1,4 +1,4 @@
-"""How fast each tool of a cell is without a storage: the work of its points, shortened, in this machine's memory.
+"""Ceiling of each tool of a cell without a storage: the work of its points, shortened, in this machine's memory.
 
 A point near its tool's ceiling measured the tool, not the storage: GNU parallel starts about 300 touches a second on
 any storage. Calibration runs before the first timed step, outside of every sample. A workload whose module has no

@@ -44,7 +44,7 @@ class Between:
 
 @dataclass(frozen=True)
 class Conditions:
-    """How one sample was taken; times by the wall clock (epoch seconds)."""
+    """Conditions of a sample; times by the wall clock (epoch seconds)."""
 
     scheduled_at: float | None
     started_at: float  # of the programs
@@ -59,7 +59,7 @@ class Conditions:
 
     @property
     def start_skew_s(self) -> float | None:
-        """Return how many seconds late this instance started; None where no start time was set."""
+        """Return the delay in seconds of this instance's start; None without a common start time."""
         return None if self.scheduled_at is None else self.started_at - self.scheduled_at
 
 

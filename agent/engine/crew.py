@@ -78,7 +78,7 @@ def read_plan() -> dict[str, Any]:
 
 
 def work(plan: dict[str, Any], pilot: dict[str, float], prepare: Prepare) -> None:
-    """Choose a mode, let `plan["threads"]` workers meet at the gate and do their loops, report."""
+    """Choose a mode, start `plan["threads"]` workers together at the gate, run their loops, report."""
     workers, mode = plan["threads"], plan["mode"]
     if mode == "auto":
         mode = choose_mode(workers, pilot)

@@ -80,12 +80,12 @@ def is_by_bytes(plan: dict[str, Any]) -> bool:
 
 
 def requests_of_each(plan: dict[str, Any]) -> int:
-    """How many requests each worker makes."""
+    """Return the number of requests of each worker."""
     return int(plan["records"] // plan["threads"] // asked_at_once(plan))
 
 
 def requests_per_check(plan: dict[str, Any]) -> int:
-    """After how many requests each worker keeps a record to check it."""
+    """Return the number of requests between two records that each worker keeps for a check."""
     room = max(1, MOST_KEPT_BYTES // plan["threads"] // plan["record_bytes"])
     return -(-requests_of_each(plan) // int(min(MOST_CHECKS, room)))
 

@@ -1,9 +1,9 @@
-"""Burst and baseline in a rate over time: where it fell from one level to another, if it did.
+"""Burst and baseline in a rate over time: the fall from one level to another, if there is one.
 
-The change is where two constants fit the series best by least squares (the classic single change point, for which
-running sums are enough); each level is the median of its side, which a few odd seconds do not move. It counts as a fall
-only if it could not well be something else: both sides last, the fall is large, neither side is a slope, and hardly a
-second lies on the wrong side of the middle between the levels. A rate that rises, wanders, sinks steadily or falls in
+The change is the split at which two constants fit the series best by least squares (the classic single change point,
+for which running sums are enough). Each level is the median of its side, because a few odd seconds do not move a
+median. A fall counts only if all of this holds: both sides last, the fall is large, neither side is a slope, and almost
+no second is on the wrong side of the middle between the levels. A rate that rises, wanders, sinks steadily or falls in
 more than one step has no burst.
 """
 

@@ -71,7 +71,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Ended:
-    """How one program ended."""
+    """Result of a program."""
 
     argv: Sequence[str]
     status: int

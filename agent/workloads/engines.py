@@ -106,7 +106,7 @@ class Report:
         return sentences
 
     def steadiness(self, params: dict[str, Any]) -> Steadiness | None:
-        """How steady the rate was while all workers worked; None of an open loop, whose rate is given."""
+        """Return the steadiness of the rate while all workers ran; None for an open loop, whose rate is given."""
         if RATE in params or not self.workers:
             return None
         first = -(-max(worker["start_ns"] for worker in self.workers) // crew.SECOND_NS)
@@ -114,7 +114,7 @@ class Report:
         return steady_state.find([sum(self.seconds.get(second, {}).values()) for second in range(first, last)])
 
     def operations_by(self) -> list[tuple[int, int]]:
-        """How many operations had ended by the start, by each full second (monotonic ns) and by the end."""
+        """Return the number of ended operations by the start, by each full second (monotonic ns) and by the end."""
         if not self.seconds:
             return []
         done, total = [(self.start_ns, 0)], 0

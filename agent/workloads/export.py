@@ -1,4 +1,4 @@
-"""How long files take to become objects of the bucket that a file system shows."""
+"""Measure the time until files of a file system become objects of its bucket."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 
 
 def done_by(report: Path, workers: int) -> list[int]:
-    """How many files each worker has done, by its own word; read_report has seen that all of them are there."""
+    """Return each worker's reported number of files; read_report has checked that all workers reported."""
     reports = engines.read_reports(report)
     counts = {each["number"]: each[phases.DONE] for each in reports if phases.DONE in each}
     return [counts[number] for number in range(workers)]
@@ -141,9 +141,9 @@ class Files:
     directories: list[str]  # of each worker
     prefix: str  # of all names of this instance
     counts: list[int]  # of each worker, the first ones of its names
-    renamed: list[int]  # how many of these have their second name
+    renamed: list[int]  # number of these that have their second name
     is_shared: bool  # whether all workers share the directory, here and on other instances
-    note: str  # where this is kept for the next phase
+    note: str  # path of this record for the next phase
 
     @classmethod
     def of(cls, step: Step, workspace: Workspace) -> Files:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent.job import Job, Step
 
 DEFAULT_CACHE = "cache"
-# Where a container sees the folder of the step and the cache.
+# Paths of the step's folder and the cache inside a container.
 WORK, CACHE = "/workspace", "/cache"
 
 

@@ -108,7 +108,7 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 
 
 def threads_of(params: dict[str, Any]) -> int:
-    """How many copies at once: one for the tools that know no more, else as given or 4 for each processor."""
+    """Return the number of concurrent copies: one for sequential tools, else as given or 4 for each processor."""
     if params["tool"] in ONE_AT_A_TIME:
         return 1
     return params.get("threads") or THREADS_PER_CPU * (os.cpu_count() or 1)
