@@ -9,7 +9,7 @@ MAP_ITEM = "$states.context.Map.Item.Value"
 
 
 class DrawnEdge(TypedDict):
-    """Where a state may lead."""
+    """An edge to a state that may follow."""
 
     target: str
     kind: Literal["next", "choice", "default", "caught"]

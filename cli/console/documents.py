@@ -29,7 +29,7 @@ class Figure(TypedDict):
     words: str
     n: int | None
     ratio: float | None
-    """How many times worse it is than the best result of its column so far. None: the only result."""
+    """Ratio to the best result of its column so far, 1 or more: larger is worse. None: the only result."""
     level: int
     """From 0, close to the best, to 6."""
     is_best: bool

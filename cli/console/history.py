@@ -74,7 +74,7 @@ class StateTrace:
 
 @dataclass(eq=False)
 class Scope:
-    """Where states run one after another: an execution, or one iteration of an inline Map within it."""
+    """A sequence of states: an execution, or one iteration of an inline Map within it."""
 
     map_state: str = ""
     index: int = 0
@@ -105,7 +105,7 @@ class History:
         self.problem: Problem | None = None
         """Reason why the execution failed."""
         self.items: dict[str, int] = {}
-        """How many items each Map was given."""
+        """Number of items of each Map."""
         self._scope_of: dict[int, Scope] = {}
 
     @property

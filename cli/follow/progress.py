@@ -118,7 +118,7 @@ class RunProgress:
     names: Mapping[str, str] = field(default_factory=dict)  # of storages, by their file systems' ids
 
     def count(self, state: str) -> int:
-        """How many cells are in a state."""
+        """Return the number of cells in a state."""
         return sum(cell.state == state for cell in self.cells)
 
     def fraction(self, now: float) -> float:

@@ -99,7 +99,7 @@ def print_wrapped(console: Console, text: str | Text) -> None:
 
 
 def _breaks(line: str, width: int, hang: int) -> list[int]:
-    """Where a line is broken: before each word that would go beyond `width` columns."""
+    """Return the indexes at which a line is broken: before each word that would exceed `width` columns."""
     breaks: list[int] = []
     column = len(line) - len(line.lstrip())
     for word in re.finditer(r"\S+\s*", line):

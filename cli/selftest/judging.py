@@ -36,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Tally:
-    """How often something was so, of so many trials."""
+    """Number of trials with an outcome, and number of all trials."""
 
     count: int
     trials: int
