@@ -51,7 +51,7 @@ def add_rows(run: str, resources: Iterable[Resource], file_system: str | None = 
     and of volumes, which EC2 creates with the instances.
     """
     rows = table.resources(run, file_system, cell)
-    # A volume's device tells its purpose, and EC2 may describe a new volume before its attachment.
+    # A volume's device shows its purpose, and EC2 may describe a new volume before its attachment.
     known = {row["id"] for row in rows if row["kind"] != "volume" or "instance" in row}
     unknown = (resource for resource in resources if resource.id not in known)
     table.record_resources(run, ((resource.kind, resource.id, resource.facts) for resource in unknown))

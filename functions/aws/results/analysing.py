@@ -77,7 +77,7 @@ class Uploads:
 
     @property
     def launched(self) -> int | None:
-        """How many instances of the cell's fleet were launched, None if it came to no launch."""
+        """Return the number of launched instances, or None without a launch."""
         return len(self.fleet["instances"]) if self.fleet else None
 
 

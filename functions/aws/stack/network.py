@@ -1,4 +1,4 @@
-"""Where instances and file systems live: the subnets and security groups of the stack."""
+"""The network of instances and file systems: subnets and security groups of the stack."""
 
 import os
 from functools import cache

@@ -194,7 +194,7 @@ def _existing(kind: str, module: FileSystem, unasked: dict[str, str]) -> list[Ex
 
 
 class _RunningRuns:
-    """Tells whether a run's execution is still running; asks Step Functions once, unless the end is known."""
+    """Callable that returns whether a run still runs; asks Step Functions once, unless the end is known."""
 
     def __init__(self, ended: set[str], now: float) -> None:
         self._known = dict.fromkeys(ended, False)
