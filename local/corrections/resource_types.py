@@ -132,7 +132,7 @@ class Alarm(_ApiResource, CloudFormationModel):
 
 
 class EventInvokeConfig(_ApiResource, CloudFormationModel):
-    """Where a function's failed asynchronous events go. It is kept only: no event is tried again here."""
+    """Destination of a function's failed asynchronous events. It is only stored: no event is retried here."""
 
     TYPE = "AWS::Lambda::EventInvokeConfig"
 

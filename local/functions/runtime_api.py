@@ -29,7 +29,7 @@ class Invocation:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an invocation ended; `body` is the function's JSON, or its error as JSON, or an exit status."""
+    """Result of an invocation; `body` is the function's JSON, or its error as JSON, or an exit status."""
 
     kind: Literal["response", "error", "init_error", "timeout", "exit"]
     body: bytes = b""

@@ -1,4 +1,4 @@
-"""Where moto takes an object, a row or an execution, it is kept before the caller has its answer."""
+"""Write each object, row and execution to disk when moto accepts it, before the caller gets its response."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""How much memory may still be used here."""
+"""Memory that is still available here."""
 
 import re
 from collections.abc import Iterator
