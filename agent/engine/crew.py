@@ -37,7 +37,7 @@ PILOT_OPERATIONS, PILOT_MIN_OPERATIONS, PILOT_S = 200, 3, 0.1
 # most of this time is the kernel's part of an operation, for which the lock is released.
 MAX_THREADED_DEMAND = 1.0
 
-# Linux may delay wake-ups by this time to save power: 50 us by default (man 2 PR_SET_TIMERSLACK).
+# Linux may prolong a sleep by this time, to wake up less often; the default is 50 us (man 2 PR_SET_TIMERSLACK).
 TIMER_SLACK_NS = 1
 
 SECOND_NS = 1_000_000_000

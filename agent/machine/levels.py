@@ -49,9 +49,9 @@ def find_levels(rates: Sequence[float]) -> Levels | None:
 
 
 def best_split(rates: Sequence[float]) -> int:
-    """How many samples come before the change.
+    """Return the number of samples before the change.
 
-    Of a constant fit to a part with sum S and length n, the squares that it explains are S²/n: the more, the better.
+    A constant fitted to a part with sum S and length n explains S²/n of the squares; the best split explains most.
     """
     total, running = sum(rates), 0.0
     best, explained = 0, -1.0
