@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, figure, sample_count
-from matrix.terms.names import fleet_words, launch_words, point_labels, primary_metric, reading_order
+from matrix.terms.names import fleet_words, launch_words, point_labels, primary_metric, reading_order, workload_words
 from matrix.terms.objectives import limit_words, misses_objective
 from matrix.terms.printable import printable
 from matrix.terms.sentences import error_text
@@ -60,7 +60,7 @@ def _cases(cell: ResultDocument) -> Iterator[ET.Element]:
         return
     labels = point_labels(cell["points"])
     for point in cell["points"]:
-        case = _case(group, f"{cell['workload']['type']}: {labels[point['id']] or point['id']}")
+        case = _case(group, f"{workload_words(cell['workload'])}: {labels[point['id']] or point['id']}")
         if named := primary_metric(point):
             name, metric = named
             p50 = figure(metric, "p50").strip() or ABSENT

@@ -51,6 +51,19 @@ def test_a_failed_cell_is_a_failure_with_its_reason_and_a_measured_point_has_its
     assert [each.text for each in suite.iter("system-out")] == ["files_per_s: P50 305 files/s, n 2/2"] * 2
 
 
+def test_two_commands_and_work_on_files_and_on_the_device_are_different_test_cases():
+    document = summary()
+    [cell, _] = document["cells"]
+    workloads = ({"type": "command", "name": "sort"}, {"type": "command", "name": "tar"}, {"type": "fio"},
+                 {"type": "fio", "device": True})  # fmt: skip
+    document["cells"] = [cell | {"id": f"c{at}", "workload": workload} for at, workload in enumerate(workloads)]
+
+    names = [case.get("name") for case in ET.fromstring(to_junit(document)).iter("testcase")]
+
+    assert len(set(names)) == len(names)
+    assert names[0] == "command sort: threads 1"
+
+
 def test_a_missed_objective_is_a_failure_of_each_question():
     suite = ET.fromstring(to_junit(summary(MISSED)))
 
