@@ -19,6 +19,7 @@ from matrix.terms.sentences import (
     receipt_sentence,
 )
 from matrix.text.decisions import question_words
+from matrix.text.rankings import comparison_words
 from matrix.text.warnings import warning_lines
 
 # GitHub refuses a summary of more than 1 MiB. A row has some 200 bytes, so these are a tenth of it.
@@ -59,7 +60,7 @@ def _objective(summary: SummaryDocument) -> Iterator[str]:
     rows = [
         table_line(
             [
-                inline(", ".join(filter(None, [question["workload"], question["label"], question["fleet"]]))),
+                inline(comparison_words(question)),
                 ":x:" if question["margin"] is None else ":white_check_mark:",
                 _cut(question_words(question, decision)),
             ]

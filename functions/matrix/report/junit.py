@@ -17,6 +17,7 @@ from matrix.terms.objectives import limit_words, misses_objective
 from matrix.terms.printable import printable
 from matrix.terms.sentences import error_text
 from matrix.text.decisions import question_words
+from matrix.text.rankings import comparison_words
 
 OBJECTIVE = "objective"
 
@@ -75,7 +76,7 @@ def _objective_cases(summary: SummaryDocument) -> list[ET.Element]:
     limit = limit_words(summary)
     cases = []
     for question in decision["questions"]:
-        case = _case(OBJECTIVE, ", ".join(filter(None, [question["workload"], question["label"], question["fleet"]])))
+        case = _case(OBJECTIVE, comparison_words(question))
         if question["margin"] is None:
             _fail(case, limit, question_words(question, decision))
         cases.append(case)

@@ -8,7 +8,7 @@ from matrix.terms.names import fleet_label, workload_words
 from matrix.terms.sentences import listed
 from matrix.terms.verdicts import difference_of, expected_ahead, is_open, judged, winner
 from matrix.text.decisions import NEAR, at_sizes, limit_words, not_comparable
-from matrix.text.rankings import OPEN, Name, short_name
+from matrix.text.rankings import OPEN, Name, comparison_words, short_name
 from matrix.text.replication import shortage_words_of
 from matrix.text.risks import ranked_by_median, risk_words
 from matrix.text.warnings import kinds_of, of_run
@@ -33,8 +33,7 @@ def headline(decision: Decision, name: Name) -> str:
         return "Nothing was measured, so there is nothing to choose from."
     if len(questions) == 1:
         [only] = questions
-        where = ", ".join(filter(None, [only["workload"], only["label"], only["fleet"]]))
-        return f"{where}: {_of_one(only, decision, name)}"
+        return f"{comparison_words(only)}: {_of_one(only, decision, name)}"
     won: dict[str, list[Question]] = {}
     for question in questions:
         best = winner(question, decision)
