@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,7 @@ from matrix.terms.figures import money
 from matrix.terms.printable import csv_text
 
 if TYPE_CHECKING:
+    from matrix.answer.spending import Spending
     from matrix.terms.documents.plan import PlanDocument
     from matrix.terms.documents.receipt import ReceiptDocument
 
@@ -78,7 +79,7 @@ def _receipts(store: RunStore) -> "Iterator[tuple[PlanDocument, ReceiptDocument]
                 yield plan, receipt
 
 
-def _show(rows: list[dict[str, Any]], *, paid: bool) -> None:
+def _show(rows: "list[Spending]", *, paid: bool) -> None:
     table = TextTable()
     for head in HEADS:
         table.add_column(head, justify="right" if head in ("Runs", "Cost") else "left", no_wrap=head != HEADS[-1])

@@ -5,12 +5,12 @@ for each step. CloudWatch counts servers per minute; a minute counts for a point
 instances' traffic in it.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from matrix.samples import cloudwatch
 from matrix.samples.file import Sample, Taken
 from matrix.samples.moved import BETWEEN, by_mount
+from matrix.terms.documents.parts import Params
 from matrix.terms.documents.result import Layer, ResultDocument
 from matrix.terms.documents.watched import CloudWatchMetrics, MovedByMinute
 from storages.contracts.metrics import LayerPair
@@ -24,7 +24,7 @@ MOSTLY = 0.8
 WRITTEN = ("bytes", "write_bytes")
 
 
-def of_samples(params: Mapping[str, Any], samples: Sequence[Taken]) -> list[Layer]:
+def of_samples(params: Params, samples: Sequence[Taken]) -> list[Layer]:
     """Return the ratios mount / programs and volumes / mount at one point.
 
     Each is a ratio of sums over all samples that have both counts. fio excludes its ramp from its own counts, but the

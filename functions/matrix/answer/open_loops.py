@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 from matrix.statistics.describing import describe, figures
 from matrix.statistics.fleet_values import FleetValues
@@ -98,10 +98,11 @@ def _highest(cell: PlanCell, sweep: Sequence[PointResult], limit_ms: float) -> H
 
 def _kept(point: PointResult, limit_ms: float) -> Iterator[tuple[Key, bool]]:
     """Yield for each instance and repetition whether its P99 was within the limit and it kept up."""
-    samples = cast("Mapping[str, Any]", point.get("samples") or {"instance": [], "repetition": [], "metrics": {}})
-    named = primary_metric(point)
+    samples, named = point.get("samples"), primary_metric(point)
+    if not samples or named is None:
+        return
     done_name = next((name for name in DONE_PER_S if name in samples["metrics"]), None)
-    if named is None or done_name is None:
+    if done_name is None:
         return
     columns = (samples["instance"], samples["repetition"], samples["metrics"][named[0]], samples["metrics"][done_name])
     for instance, repetition, p99_us, done in zip(*columns, strict=True):

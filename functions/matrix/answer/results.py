@@ -273,7 +273,7 @@ def _share_until(moment: float, span: tuple[float, float]) -> float:
     return min(1.0, max(0.0, (moment - start) / (end - start))) if end > start else 1.0
 
 
-def _overhead_warnings(points: Sequence[Mapping[str, Any]]) -> list[CellWarning]:
+def _overhead_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
     """Return a warning on the points whose samples were for more than MOST_OVERHEAD something else than the work."""
     shares = {point["id"]: point["overhead_share"] for point in points if point["overhead_share"] > MOST_OVERHEAD}
     if not shares:
@@ -289,7 +289,7 @@ def _warnings(files: Sequence[SampleFile]) -> list[CellWarning]:
     return [{"code": "of-samples", "samples": n, "text": warning} for warning, n in counts.items()]
 
 
-def _findings(points: Sequence[Mapping[str, Any]]) -> list[CellWarning]:
+def _findings(points: Sequence[PointResult]) -> list[CellWarning]:
     """Return statistical findings about the primary metric, for the warnings. Other metrics keep theirs."""
     return [
         cast("CellWarning", {**finding, "points": [point["id"]], "metric": name})

@@ -1,8 +1,10 @@
 """Cost of runs by owner, matrix and month, from their receipts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
+
+from typing_extensions import TypedDict
 
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
@@ -10,17 +12,34 @@ from matrix.terms.documents.receipt import ReceiptDocument
 COLUMNS = ("owner", "matrix", "month", "environment", "runs", "open", "cost_usd")
 
 
-def spent(runs: Iterable[tuple[PlanDocument, ReceiptDocument]]) -> list[dict[str, Any]]:
+class Spending(TypedDict):
+    """What the runs of one owner, matrix and month have cost."""
+
+    owner: str
+    matrix: str
+    month: str
+    environment: str
+    runs: int
+    open: int
+    """How many of these have a receipt that is not complete."""
+    cost_usd: float
+
+
+def spent(runs: Iterable[tuple[PlanDocument, ReceiptDocument]]) -> list[Spending]:
     """Return a row for each owner, matrix and month (of the plan, in UTC), the latest month first, then by cost.
 
     `cost_usd` is the sum of receipts in US dollars, `runs` how many there are, and `open` how many of them are not
     complete: those runs cost more until all is gone. One of the local cloud has paid nothing: `environment` says so.
     """
-    rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    rows: dict[tuple[str, ...], Spending] = {}
     for plan, receipt in runs:
         at = datetime.fromtimestamp(plan["created_at"], UTC)
-        key = (plan.get("owner", "unknown"), plan["name"], f"{at:%Y-%m}", plan.get("environment", "aws"))
-        empty = {**dict(zip(COLUMNS, key, strict=False)), "runs": 0, "open": 0, "cost_usd": 0.0}
+        owner, environment = plan.get("owner", "unknown"), plan.get("environment", "aws")
+        key = (owner, plan["name"], f"{at:%Y-%m}", environment)
+        empty: Spending = {
+            "owner": owner, "matrix": plan["name"], "month": f"{at:%Y-%m}", "environment": environment,
+            "runs": 0, "open": 0, "cost_usd": 0.0,
+        }  # fmt: skip
         row = rows.setdefault(key, empty)
         row["runs"] += 1
         row["open"] += not receipt["is_complete"]
@@ -28,5 +47,5 @@ def spent(runs: Iterable[tuple[PlanDocument, ReceiptDocument]]) -> list[dict[str
     return sorted(rows.values(), key=_order)
 
 
-def _order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _order(row: Spending) -> tuple[Any, ...]:
     return -int(row["month"].replace("-", "")), -row["cost_usd"], row["owner"], row["matrix"]

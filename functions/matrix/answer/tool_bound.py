@@ -1,11 +1,10 @@
 """Points limited by the load generator: their rate is near the tool's own ceiling, so they measure the tool."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import median
-from typing import Any
 
 from matrix.samples.file import Taken
-from matrix.terms.documents.result import ToolCeiling
+from matrix.terms.documents.result import PointResult, ToolCeiling
 from matrix.terms.documents.warning import CellWarning
 from matrix.terms.metrics import METRICS
 
@@ -42,7 +41,7 @@ def tool_ceiling(point: str, taken: Sequence[Taken]) -> ToolCeiling | None:
     }
 
 
-def tool_warnings(points: Sequence[Mapping[str, Any]]) -> list[CellWarning]:
+def tool_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
     """Return a warning for each point that measured its tool."""
     return [
         {

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from matrix.samples import cloudwatch
 from matrix.terms.documents.bottleneck import LimitUse
-from matrix.terms.documents.parts import Emulation, StorageFields
+from matrix.terms.documents.parts import Emulation, Params, StorageFields
 from matrix.terms.documents.result import Limit, ResultDocument
 from matrix.terms.documents.watched import CloudWatchMetrics
 from storages.contracts.metrics import StorageMetrics
@@ -83,7 +82,7 @@ class Evidence:
         return {point["id"]: point["fleet_use"] for point in self.result["points"] if point.get("fleet_use")}
 
     @cached_property
-    def params(self) -> dict[str, Mapping[str, Any]]:
+    def params(self) -> dict[str, Params]:
         """The parameters of each point."""
         return {point["id"]: point["params"] for point in self.result["points"]}
 

@@ -1,10 +1,9 @@
 """The target for a percentile, and a percentile with its confidence interval."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from matrix.statistics.sample_size import CONFIDENCE
+from matrix.terms.documents.parts import Part
 from matrix.terms.documents.summary import RankedBy, Risk
 
 USUAL_PERCENT = 90.0
@@ -22,7 +21,7 @@ class Objective:
     job_s: float | None = None  # how long the real job lasts; None asks only for what was measured
 
     @classmethod
-    def of(cls, document: Mapping[str, Any] | None) -> "Objective":
+    def of(cls, document: Part | None) -> "Objective":
         """Read the `objective` of a matrix."""
         if not document:
             return cls()

@@ -1,19 +1,17 @@
 """The speed of a storage in a job that lasts longer than its burst credits."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from matrix.answer.decision.candidates import Candidate
 from matrix.answer.decision.objective import Objective, Percentile
-from matrix.terms.documents.bottleneck import OnCredits
+from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import Risk
 from matrix.terms.metrics import METRICS
 from matrix.terms.names import shortest
 
 
 def judge_by_sustained(
-    candidate: Candidate, cell: Mapping[str, Any], metric: str, wanted: Objective, *, higher_is_better: bool
+    candidate: Candidate, cell: ResultDocument, metric: str, wanted: Objective, *, higher_is_better: bool
 ) -> Candidate:
     """Return a candidate judged for a job of the objective's length, with the risk of its credits.
 
@@ -21,7 +19,8 @@ def judge_by_sustained(
     rate, durations and costs divided by it; the exceeded limit is assumed to stay the bottleneck. For latencies, counts
     and a command's own metrics the effect is unknown, so they keep their values and get the risk.
     """
-    paid: Sequence[OnCredits] = ((cell.get("bottleneck") or {}).get("on_credits") or {}).get(candidate.point, [])
+    bottleneck = cell.get("bottleneck")
+    paid = (bottleneck.get("on_credits") or {}).get(candidate.point) if bottleneck else None
     if not paid:
         return candidate
     ended = [burst for burst in paid if wanted.outlasts(burst["lasts_s"])]
