@@ -111,7 +111,7 @@ def draw_pool(block_bytes: int, source: str, seed: int | None) -> memoryview:
     pool = mmap.mmap(-1, POOL_BYTES + block_bytes)
     draw = os.urandom
     if seed is not None:
-        import random  # here, because it takes 9 ms, which random sources save
+        import random  # here, because it takes 9 ms, which blocks without a seed save
 
         draw = random.Random(seed).randbytes  # noqa: S311 no secret
     for start in range(0, len(pool), PAGE_BYTES << 8):
