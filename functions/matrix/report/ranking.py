@@ -134,8 +134,20 @@ def _caveats(view: View, question: Question, absent: Sequence[Absent]) -> Iterat
     risks = [risk for risk in chosen["risks"] if risk["code"] != "not-replicated" or not lines] if chosen else []
     if risks:
         lines.append(f"Caution: {risks_words(risks, question['unit'])}.")
+    lines += _filling(view, question)
     yield from (tag("p", line, class_="quiet") for line in lines)
     yield from _expected(view, question, absent)
+
+
+def _filling(view: View, question: Question) -> list[str]:
+    """Say what the costs with a cache fill have, where there are any."""
+    per = cost_unit(question, view.decision)
+    fillings = [filling for each in judged(question) if each["cost"] and (filling := each["cost"].get("filling"))]
+    if not per or not fillings:
+        return []
+    is_assumed = any(filling.get("is_assumed") for filling in fillings)
+    assumed = " Nobody measured the fill: its time is assumed." if is_assumed else ""
+    return [f"With cache fill: with its share of filling the cache once, for one {per} on each instance.{assumed}"]
 
 
 def _expected(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:

@@ -39,6 +39,15 @@ def test_a_panel_has_the_answer_the_number_the_costs_and_all_storages_the_best_f
     assert bars.index("EBS gp3 102m 50s 1.32") < bars.index("151m 54s 1.69") < bars.index("EFS bursting 190m 42s 2.10")
 
 
+def test_the_costs_with_a_cache_fill_say_what_is_in_them_and_what_is_assumed(published):
+    said = "With cache fill: with its share of filling the cache once, for one build on each instance."
+
+    shown = panels(published)
+
+    assert len(shown) == 5
+    assert all(f"{said} Nobody measured the fill: its time is assumed." in panel for panel in shown)
+
+
 def test_a_storage_that_is_expected_first_by_its_neighbours_is_named_where_it_was_not_measured(published):
     _, ten, fifty, hundred, _ = panels(published)
 
