@@ -116,15 +116,22 @@ def _status_line(now: RunProgress) -> str:
 
 
 def look(
-    service: Service, run: str, plan: PlanDocument | None, measured: dict[str, Measured | None] | None = None
+    service: Service,
+    run: str,
+    plan: PlanDocument | None,
+    measured: dict[str, Measured | None] | None = None,
+    *,
+    was_running: bool = False,
 ) -> RunProgress:
     """Poll once. Read the execution first: rows read after its end are final.
 
-    `measured` keeps the figures of cells between polls, so that each cell's figures are read once.
+    `measured` keeps the figures of cells between polls, so that each cell's figures are read once. They are read as
+    long as the run goes on, and once more after a poll at which it `was_running`: a cell that ends with its run has
+    figures too, and of a run that ended before the first poll the answer has them.
     """
     execution = service.execution(run)
     rows = service.progress_rows(run)
-    if measured is not None and execution.is_running:
+    if measured is not None and (execution.is_running or was_running):
         new = [row["cell"] for row in rows if row.get("state") == "measured" and row.get("cell") not in measured]
         for cell in new[:MOST_NEW_CELLS]:
             measured[cell] = Measured.of(service.point_rows(run, cell))
@@ -141,13 +148,14 @@ def follow(
 ) -> RunProgress:
     """Show a run until it ends; raises Interrupted if the user wants it to end before."""
     failed_looks = 0
+    was_running = False
     measured: dict[str, Measured | None] = {}
     while True:
         if closing and closing.is_wanted:
             raise Interrupted
         seen = _kept_at(service, run)
         try:
-            now = look(service, run, plan, measured)
+            now = look(service, run, plan, measured, was_running=was_running)
             if failed_looks:
                 shown.say(f"run {run} is seen again")
             failed_looks = 0
@@ -163,7 +171,8 @@ def follow(
             _sleep(FAILED_LOOK_PAUSE_S, closing, lambda: False)
             continue
         shown.show(now)
-        if not now.execution.is_running:
+        was_running = now.execution.is_running
+        if not was_running:
             return now
         _sleep(LOOK_EVERY_S[service.deployment.environment], closing, partial(_is_kept_again, service, run, seen))
 

@@ -404,7 +404,7 @@ def test_a_local_run_is_looked_at_as_soon_as_its_end_is_kept(workdir, monkeypatc
         if clock[0] > 0.35:
             os.utime(execution, ns=(1, 1))
 
-    def look(*_):
+    def look(*_, **__):
         return progress.read([], None, Execution("r", statuses.pop(0), 0.0))
 
     monkeypatch.setattr(following, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))

@@ -4,6 +4,7 @@ import io
 from dataclasses import replace
 from types import SimpleNamespace
 
+import pytest
 from rich.console import Console
 from support.cli_documents import CELLS, cell_row, plan_document, progress_rows
 
@@ -147,6 +148,19 @@ def test_the_figures_of_a_measured_cell_are_asked_for_once():
 
     assert asked == [CELLS[0]]
     assert [moment.cells[0].measured for moment in moments] == [Measured("7.00 IOPS", "1/1")] * 2
+
+
+@pytest.mark.parametrize("was_running", [True, False])
+def test_a_cell_that_ends_with_its_run_has_figures_if_the_run_was_followed(was_running):
+    service = SimpleNamespace(
+        execution=lambda _: replace(RUNNING, status="SUCCEEDED", ended_at=RUNNING.started_at + 9),
+        progress_rows=lambda _: progress_rows(),
+        point_rows=lambda *_: [point(iops={"p50": 7.0, "n": 1, "expected_n": 1})],
+    )
+
+    moment = following.look(service, "r", plan_document(), {}, was_running=was_running)
+
+    assert moment.cells[0].measured == (Measured("7.00 IOPS", "1/1") if was_running else None)
 
 
 def test_many_storages_have_a_line_each_those_under_way_first_and_the_others_are_counted():

@@ -306,7 +306,9 @@ def test_a_run_that_nobody_reads_of_any_more_is_not_watched_to_its_end(cloud, ma
     monkeypatch.setattr(following, "LOOK_EVERY_S", {"local": 0})
     look = following.look
     # Only its reader's absence can end the command: the run itself goes on for ever.
-    monkeypatch.setattr(following, "look", lambda *at: replace(look(*at), execution=Execution("r", "RUNNING", 0.0)))
+    monkeypatch.setattr(
+        following, "look", lambda *at, **how: replace(look(*at, **how), execution=Execution("r", "RUNNING", 0.0))
+    )
 
     assert matrix("watch", "r", "--local").exit_code == 0
 
