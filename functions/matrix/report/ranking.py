@@ -147,7 +147,8 @@ def _filling(view: View, question: Question) -> list[str]:
         return []
     is_assumed = any(filling.get("is_assumed") for filling in fillings)
     assumed = " Nobody measured the fill: its time is assumed." if is_assumed else ""
-    return [f"With cache fill: with its share of filling the cache once, for one {per} on each instance.{assumed}"]
+    share = f"the cost also has its share of filling the cache once, for one {per} on each instance"
+    return [f"With cache fill: {share}.{assumed}"]
 
 
 def _expected(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:

@@ -40,7 +40,7 @@ def test_a_panel_has_the_answer_the_number_the_costs_and_all_storages_the_best_f
 
 
 def test_the_costs_with_a_cache_fill_say_what_is_in_them_and_what_is_assumed(published):
-    said = "With cache fill: with its share of filling the cache once, for one build on each instance."
+    said = "With cache fill: the cost also has its share of filling the cache once, for one build on each instance."
 
     shown = panels(published)
 
