@@ -14,7 +14,7 @@ class Filling:
     builds: int  # at once that use it
     usd: float
     basis: str
-    is_assumed: bool = False  # nobody measured the seconds: they are those that its matrix or its source expects
+    is_assumed: bool = False  # the seconds were not measured: the matrix or the source expects them
 
     def added_usd(self, times: int) -> float:
         """Return the added US dollars per build if each instance builds this many times with a cache filled once."""

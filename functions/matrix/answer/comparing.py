@@ -24,7 +24,7 @@ class NotComparable(Exception):
     """One of two runs was emulated, the other was not: a ratio of their figures would mean nothing."""
 
 
-# Verdicts in the order in which they are listed: what needs a look comes first.
+# Verdicts in the order of the list: those that need attention come first.
 VERDICTS: tuple[PairVerdict, ...] = ("slower", "faster", "no difference shown", "cannot tell")
 
 
@@ -32,7 +32,7 @@ VERDICTS: tuple[PairVerdict, ...] = ("slower", "faster", "no difference shown", 
 class MeasuredPoint:
     """One point of one cell in one run."""
 
-    name: str  # cell and label, as a comparison lists what only one run has
+    name: str  # cell and label, as a comparison lists a point that only one run has
     cell: str
     storage: str
     workload: str
@@ -45,7 +45,7 @@ class MeasuredPoint:
     p50: float | None
     n: int | None
     interval: Interval | None
-    values: FleetValues | None  # None where no single values are known
+    values: FleetValues | None  # None if no single values are known
     uncertainty: Uncertainty | None  # None in runs of older versions: their samples are resampled
 
 
@@ -66,10 +66,10 @@ class Compared:
     difference: Difference | None
     p_holm: float | None = None
     q_value: float | None = None
-    detectable_ratio: float | None = None  # what would have been found, among as many points, with POWER
+    detectable_ratio: float | None = None  # smallest ratio detectable with POWER among as many points
     verdict: PairVerdict = "cannot tell"
     words: str = ""
-    reason: str | None = None  # why nothing can be told
+    reason: str | None = None  # why there is no verdict
     is_regression: bool = False
 
     def to_document(self) -> ComparedPair:
@@ -105,13 +105,13 @@ class Compared:
 
 
 def compare(base: ValuesDocument, run: ValuesDocument, *, threshold: float, is_list: bool = False) -> ComparedRuns:
-    """Compare two runs by the values that their points are judged by.
+    """Compare two runs by the primary values of their points.
 
     A regression is a point that is slower by more than the threshold (0.05 is 5 %) and by more than chance explains,
-    all points considered: where nothing has changed, a run has one with a chance of 5 % at most (Holm). The verdicts
-    are by the same rule, or with `is_list` by the false discovery rate (Benjamini & Hochberg): of all points that are
-    listed as changed 5 % at most are expected to be false alarms, and more that have truly changed are found.
-    Raises NotComparable where one of the runs is emulated and the other is not.
+    all points considered: if nothing has changed, a run has one with a chance of 5 % at most (Holm). The verdicts
+    follow the same rule, or with `is_list` the false discovery rate (Benjamini & Hochberg): at most 5 % of the points
+    listed as changed are expected to be false alarms, and more of the true changes are found.
+    Raises NotComparable if only one of the runs is emulated.
     """
     _refuse_mixture(base, run)
     before, after = _by_key(list(measured_points(base)), list(measured_points(run)))
@@ -136,7 +136,7 @@ def compare(base: ValuesDocument, run: ValuesDocument, *, threshold: float, is_l
 
 
 def _power(compared: Sequence[Compared]) -> ComparisonPower | None:
-    """What differences would have been found: the ratio at the middle point and at the noisiest; None without tests."""
+    """The detectable ratio at the median point and at the noisiest point; None without tests."""
     ratios = sorted(cell.detectable_ratio for cell in compared if cell.detectable_ratio is not None)
     if not ratios:
         return None
@@ -155,7 +155,7 @@ def _refuse_mixture(base: ValuesDocument, run: ValuesDocument) -> None:
 
 
 def _by_key(*runs: list[tuple[str, MeasuredPoint]]) -> Iterator[dict[str, MeasuredPoint]]:
-    """Yield each run's points by what was measured; where a run has that twice (an A/A comparison), by cell too."""
+    """Yield each run's points by their key; if a run has a key twice (an A/A comparison), by cell too."""
     twice = {key for points in runs for key, count in Counter(key for key, _ in points).items() if count > 1}
     for points in runs:
         yield {
@@ -167,7 +167,7 @@ def _by_key(*runs: list[tuple[str, MeasuredPoint]]) -> Iterator[dict[str, Measur
 
 
 def measured_points(values: ValuesDocument) -> Iterator[tuple[str, MeasuredPoint]]:
-    """Each measured point with a key of what was measured: storage, workload, fleet and parameters, names left out."""
+    """Each measured point with its key: storage, workload, fleet and parameters, without names."""
     keys = {cell["id"]: json.dumps(cell["storage"], sort_keys=True) for cell in values["cells"]}
     names = brief_names((keys[cell["id"]], cell["storage"]) for cell in values["cells"])
     for cell in values["cells"]:
@@ -226,7 +226,7 @@ def _compared(base: MeasuredPoint, run: MeasuredPoint) -> Compared:
 
 
 def _corrected(matched: Sequence[Compared]) -> Iterator[Compared]:
-    """Correct p values for the number of tests: of twenty points that did not change one looks changed at 5 %."""
+    """Correct p values for the number of tests: at 5 %, one of twenty unchanged points would seem changed."""
     tested = [p_value for cell in matched if cell.difference and (p_value := cell.difference.p_value) is not None]
     by_holm, by_discovery = iter(holm(tested)), iter(benjamini_hochberg(tested))
     for cell in matched:
@@ -260,7 +260,7 @@ def _judged(cell: Compared, threshold: float, *, is_list: bool) -> Compared:
 
 
 def _missing(cell: Compared) -> str:
-    """Name what each side lacks for a verdict; once where it is the same."""
+    """Name the missing replication of each side; once if both lack the same."""
     lacking = [
         [each.to_document() for each in lacks_replication(values)]
         for side in (cell.base, cell.run)
@@ -290,7 +290,7 @@ def _chance_words(between: Difference, is_slower: bool, cell: Compared) -> str:
 
 
 def _is_launched_once(compared: Sequence[Compared]) -> bool:
-    """Whether a change was found between single launches, so that it may be what launches differ by."""
+    """Whether a change was found between single launches, so that it may be the variation between launches."""
     changed = [cell for cell in compared if cell.verdict in ("slower", "faster")]
     return any(not (cell.base.is_relaunched or cell.run.is_relaunched) for cell in changed)
 

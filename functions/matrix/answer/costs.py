@@ -54,11 +54,11 @@ class PointCost:
     per: str
     usd: float
     basis: str
-    missing: str | None = None  # what it leaves out, so that it is a lower bound
-    is_assumed: bool = False  # whether a twentieth of it and more is for bytes that nobody has counted
+    missing: str | None = None  # charges left out, so that `usd` is a lower bound
+    is_assumed: bool = False  # whether 5 % or more of it is for bytes that were not counted
     usd_billed: float | None = None
     billed_basis: str | None = None
-    filling: Filling | None = None  # of the cache, which is not in `usd`
+    filling: Filling | None = None  # cost of filling the cache, not included in `usd`
 
     def to_document(self) -> documents.PointCost:
         """As it is in summary.json."""
@@ -172,8 +172,8 @@ class Bill:
     def _by_use(self, cell: ResultDocument, point: PointResult, work: Mapping[str, float]) -> tuple[float | None, bool]:
         """Return (charges by the byte for one repetition of a point, whether bytes were counted). None: unknown.
 
-        From the bytes that the mount counted, else those that the workload moved. Else from the plan's estimate: then
-        nothing was counted.
+        From the bytes that the mount counted, else from the bytes that the workload reported, else from the plan's
+        estimate, without counted bytes.
         """
         storage = storage_of(cell["storage"])
         if storage is None or not storage.is_billed_by_use:
@@ -207,7 +207,7 @@ class Bill:
     def cell_usd(self, cell: ResultDocument) -> tuple[float, str] | None:
         """Return the bill of a cell, with its share of the file system, and the source.
 
-        Of a cell that was launched several times: all launches; None where an earlier run has paid for some of them.
+        For a cell with several launches: all launches; None if an earlier run has paid for some of them.
         """
         launches = self._planned(cell)
         if len(launches) > 1 and any("taken_from" in planned for planned in launches):
@@ -227,7 +227,7 @@ class Bill:
         metered = planned["metered_usd"]["expected"] if "metered_usd" in planned else 0.0
         if self.receipt:
             lines = self.receipt["resources"]
-            # Taken over from an earlier run, or never begun.
+            # The cell was taken over from an earlier run, or was never started.
             if not any(line["cell"] == planned["id"] for line in lines):
                 return None
             own = sum(line["cost_usd"] or 0.0 for line in lines if line["cell"] == planned["id"])
@@ -288,7 +288,7 @@ def _instance_usd(rates: MachineRates, storage: Storage | None) -> float:
 
 
 def _populate_seconds(cell: ResultDocument) -> float:
-    """Return the matrix's expected seconds to fill the cache. 0: no cache, or not a workload of ours."""
+    """Return the matrix's expected seconds to fill the cache. 0: no cache, or an imported workload."""
     try:
         return _WORKLOAD.validate_python(dict(cell["workload"])).populate_seconds
     except ValidationError:
@@ -296,9 +296,9 @@ def _populate_seconds(cell: ResultDocument) -> float:
 
 
 def _metered_by_mount(storage: Storage, use: Mapping[str, float], count: int) -> tuple[float, float] | None:
-    """Bytes read and written as AWS bills them, of all instances in one repetition.
+    """Bytes read and written as AWS bills them, for all instances in one repetition.
 
-    The median instance stands for all.
+    They are those of the median instance, times the number of instances.
     """
     metered = storage.metered_bytes(use)
     if metered is None or "seconds" not in use:

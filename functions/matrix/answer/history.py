@@ -15,7 +15,7 @@ from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import ValuesDocument
 
-# What `matrix compare` takes for a change worth an exit code; a smaller one is a change here, too, if chance is not it.
+# The threshold of `matrix compare` for its exit code; here a smaller significant difference is a change too.
 THRESHOLD = 0.05
 CHANGED = ("slower", "faster")
 UNDECIDED = "cannot tell"
@@ -44,7 +44,7 @@ class KeptRun:
 
     @property
     def environment(self) -> str:
-        """Where it was measured: figures of two environments do not compare."""
+        """The environment of the measurement: figures of two environments are not comparable."""
         return str(self.summary.get("environment"))
 
 
@@ -62,7 +62,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Change:
-    """Where a figure differs from that of the run before by more than chance explains."""
+    """A significant difference between a figure and that of the run before."""
 
     run: int
     before: int
@@ -85,8 +85,8 @@ class Track:
     higher_is_better: bool
     measured: list[Measured] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
-    undecided: int = 0  # neighbours of which it cannot be told whether the figure changed
-    published: float | None = None  # the median that others published of the same
+    undecided: int = 0  # pairs of successive runs without a verdict
+    published: float | None = None  # published median of the same point
     objections: Sequence[str] = ()  # why that does not compare
 
 

@@ -60,9 +60,9 @@ def join(
 
 
 def _joined(name: str, cells: Sequence[PlanCell], results: Sequence[ResultDocument]) -> ResultDocument:
-    """Return the result of all launches: measured where one of them was, with a warning on each that was not."""
+    """Return the result of all launches: measured if any launch was, with a warning on each that was not."""
     every = [(cell["launch"], result) for cell, result in zip(cells, results, strict=True)]
-    # What a failed launch has left counts only where no other has more.
+    # The samples of a failed launch count only if no launch was measured.
     counted = [launch for launch in every if launch[1]["state"] == "measured"] or every
     first = counted[0][1]
     points = [_point(point["id"], first, counted, len(every)) for point in first["points"]]
@@ -143,7 +143,7 @@ def _point(point: str, first: ResultDocument, launches: Sequence[Launch], planne
 
 
 def _samples(points: Sequence[tuple[int, PointResult]]) -> SampleColumns:
-    """The columns of all launches one below the other; where a launch has no such metric, None."""
+    """The concatenated columns of all launches; None for the values of a metric that a launch lacks."""
     parts = [(launch, point["samples"]) for launch, point in points if point.get("samples")]
     columns = [(launch, part) for launch, part in parts if part is not None]
     names = sorted({name for _, part in columns for name in part["metrics"]})

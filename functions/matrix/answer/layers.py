@@ -18,9 +18,9 @@ from storages.metrics import metrics_of
 
 # Below this much a count is of journals, access times and the like.
 LEAST = {"bytes": 2.0**20, "operations": 256.0}
-# A point that moved less of a minute's bytes than this cannot be told from its neighbours.
+# A point with less than this share of a minute's bytes cannot be separated from its neighbours.
 MOSTLY = 0.8
-# What programs say they have written, by the names of their work.
+# Names of the bytes written that programs report, among the figures of their work.
 WRITTEN = ("bytes", "write_bytes")
 
 
@@ -79,7 +79,7 @@ def _seen_by_server(kept: CloudWatchMetrics, moved: MovedByMinute, pair: LayerPa
 
 
 def _sum(kept: CloudWatchMetrics, metric: str, statistic: str | None, times: Sequence[float]) -> float | None:
-    """Sum a metric over these minutes and all of its resources; None where one lacks a minute, which is not zero."""
+    """Sum a metric over these minutes and all resources; None if a resource lacks a minute, as that is not zero."""
     values = [dict(series) for series in cloudwatch.values(kept, metric, statistic)]
     about = kept["resources"]
     has_volumes = metrics_of(about["type"]).has_volumes

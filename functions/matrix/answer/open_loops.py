@@ -79,8 +79,8 @@ def _highest(cell: PlanCell, sweep: Sequence[PointResult], limit_ms: float) -> H
     launch_of = _launches(sweep)
     of_fleet = FleetValues.of(rows, is_shared=is_shared(cell["storage"]), launch_of=launch_of)
     described = describe(of_fleet, higher_is_better=True)
-    # The values are steps of the sweep, and where between two of them the highest rate lies is not known: an interval
-    # of equal steps would be a point, and what jumps by a step is no oddity.
+    # The values are steps of the sweep, and the true highest rate lies somewhere between two of them: an interval of
+    # equal steps would have no width, and a difference of one step is no finding.
     unsure = {"intervals": {}, "no_interval": "rates between those of the sweep were not tried", "findings": []}
     result = cast("MetricResult", counted | figures(of_fleet) | described | unsure)
     held = [point for point in sweep if _rate(point) <= result["p50"]]
@@ -122,7 +122,7 @@ def _last_kept(kept: Sequence[tuple[float, bool]]) -> float:
 
 
 def _launches(sweep: Sequence[PointResult]) -> dict[str, int]:
-    """The launch of each instance; empty where there was only one."""
+    """The launch of each instance; empty if there was only one."""
     columns = [point["samples"] for point in sweep if point.get("samples")]
     return {
         instance: launch

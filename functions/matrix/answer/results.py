@@ -35,7 +35,7 @@ from matrix.terms.sentences import named, warning_text
 from storages.models import is_shared
 
 SCHEMA = 1
-# Of a sample's time; above it the counters around the programs say too little of the work.
+# Share of a sample's time; above it the counters around the programs do not describe the work.
 MOST_OVERHEAD = 0.05
 
 # Point id -> latency name (`read_lat`) -> one histogram of each instance and repetition.
@@ -116,12 +116,12 @@ def point_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
 
 
 def skipped_result(cell: PlanCell, skip: Failure) -> ResultDocument:
-    """Return the result of a cell that was not begun; `skip` has the reason as its name and says more."""
+    """Return the result of a cell that was not started; `skip` has the reason as its name, and details."""
     return {**cell_result(cell, [], error=skip, actual_s=None), "state": "skipped"}
 
 
 def unreadable_result(cell: PlanCell) -> ResultDocument:
-    """Return the result of a cell whose own is there and cannot be read."""
+    """Return a substitute for the result of a cell that exists and cannot be read."""
     damage: Failure = {"name": "UnreadableRun", "message": "its result cannot be read"}
     return cell_result(cell, [], error=damage, actual_s=None)
 
@@ -129,7 +129,7 @@ def unreadable_result(cell: PlanCell) -> ResultDocument:
 def missing_samples(cell: PlanCell, files: Sequence[SampleFile], launched: int | None = None) -> list[str]:
     """Return a sentence on missing instances and one on instances that miss steps; none means complete.
 
-    `launched` is how many instances ran, where a quorum let a fleet be smaller than its count.
+    `launched` is the number of running instances, if a quorum allowed a smaller fleet than its count.
     """
     expected = {(step["point"], step["repetition"]) for step in cell["steps"]}
     sentences = []
@@ -190,7 +190,7 @@ def _point_result(
         "samples": _columns(taken, names),
     }
     if caches := {sample.caches for sample in samples if sample.caches}:
-        # What is not dropped is said with its reason, which the provenance has.
+        # The reason of a cache that was not dropped follows a colon; it is in the provenance.
         result["caches"] = " and ".join(sorted({words.partition(":")[0] for words in caches}))
     if cell.get("emulation"):
         result["emulated"] = True
@@ -274,7 +274,7 @@ def _share_until(moment: float, span: tuple[float, float]) -> float:
 
 
 def _overhead_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
-    """Return a warning on the points whose samples were for more than MOST_OVERHEAD something else than the work."""
+    """Return a warning on the points whose samples spent more than MOST_OVERHEAD of their time outside the work."""
     shares = {point["id"]: point["overhead_share"] for point in points if point["overhead_share"] > MOST_OVERHEAD}
     if not shares:
         return []
@@ -282,7 +282,7 @@ def _overhead_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
 
 
 def _warnings(files: Sequence[SampleFile]) -> list[CellWarning]:
-    """Each distinct warning once, with the number of samples that carry it."""
+    """Each distinct warning once, with the number of samples that have it."""
     counts: dict[str, int] = {}
     for warning in (warning for file in files for sample in file.samples for warning in sample.warnings):
         counts[warning] = counts.get(warning, 0) + 1

@@ -23,7 +23,7 @@ from matrix.terms.sentences import error_text
 
 Row = dict[str, Any]
 
-# What a row may have, and of which type, as Athena and DuckDB call it. `params` is JSON: its fields differ by workload.
+# Possible columns of a row, with the types of Athena and DuckDB. `params` is JSON: its fields differ by workload.
 COLUMNS = {
     **dict.fromkeys(("run", "run_name", "environment", "aws_region", "measured_at"), "string"),
     **dict.fromkeys(("cell", "cell_key", "cell_state", "failure"), "string"),
@@ -59,9 +59,9 @@ class Origin:
 
 
 def rows_of(origin: Origin, result: ResultDocument, bill: Bill | None) -> Iterator[Row]:
-    """Yield the rows of a cell of a run; a cell without figures has one, which says why.
+    """Yield the rows of a cell of a run; a cell without figures has one row with the reason.
 
-    `is_primary` marks the metric that its point is judged by. Costs stand in each row where a bill is there.
+    `is_primary` marks the primary metric of its point. Each row has the costs if `bill` is given.
     """
     cell = _of_cell(origin, result, bill)
     rows: list[Row] = []

@@ -13,7 +13,7 @@ COLUMNS = ("owner", "matrix", "month", "environment", "runs", "open", "cost_usd"
 
 
 class Spending(TypedDict):
-    """What the runs of one owner, matrix and month have cost."""
+    """The cost of the runs of one owner, matrix and month."""
 
     owner: str
     matrix: str
@@ -28,8 +28,9 @@ class Spending(TypedDict):
 def spent(runs: Iterable[tuple[PlanDocument, ReceiptDocument]]) -> list[Spending]:
     """Return a row for each owner, matrix and month (of the plan, in UTC), the latest month first, then by cost.
 
-    `cost_usd` is the sum of receipts in US dollars, `runs` how many there are, and `open` how many of them are not
-    complete: those runs cost more until all is gone. One of the local cloud has paid nothing: `environment` says so.
+    `cost_usd` is the sum of receipts in US dollars, `runs` the number of receipts, and `open` the number of incomplete
+    ones: those runs cost more until all their resources are deleted. A run of the local cloud (see `environment`) has
+    paid nothing.
     """
     rows: dict[tuple[str, ...], Spending] = {}
     for plan, receipt in runs:

@@ -11,7 +11,7 @@ from matrix.terms.names import is_unsteady, primary_metric, steady_late
 
 
 def steadiness_of(samples: Sequence[Sample]) -> PointSteadiness | None:
-    """Return how steady the samples of a point were; None where none of them tells."""
+    """Return the steadiness of a point's samples; None if no sample has any."""
     of_each = [sample.steadiness for sample in samples if sample.steadiness]
     if not of_each:
         return None

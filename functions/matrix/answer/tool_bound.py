@@ -19,7 +19,7 @@ def tool_ceiling(point: str, taken: Sequence[Taken]) -> ToolCeiling | None:
     """
     files = {file.instance.id: file for file, _ in taken}
     ceilings = {
-        # Of a command's own metrics no ceiling is calibrated, whatever an instance claims.
+        # A command's own metrics have no calibrated limit, even if an instance claims one.
         instance: [each for each in file.calibration if point in each.points and each.metric in METRICS]
         for instance, file in files.items()
     }

@@ -17,7 +17,7 @@ NONE: Mapping[str, ResultDocument] = MappingProxyType({})
 
 
 def values_of(summary: SummaryDocument, results: Mapping[str, ResultDocument] = NONE) -> ValuesDocument:
-    """Return the values of a run; `results` of its cells have the samples where the summary's own points have none."""
+    """Return the values of a run; its cells' `results` supply samples that the summary's own points lack."""
     cells = [_cell(cell, results.get(cell["id"], cell)) for cell in summary.get("cells", []) if cell.get("points")]
     return {"schema": SCHEMA, "run": summary["run"], "environment": summary["environment"], "cells": cells}
 

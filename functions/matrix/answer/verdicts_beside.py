@@ -10,7 +10,7 @@ from matrix.terms.documents.comparison import ComparedPoint, ComparisonDocument,
 from matrix.terms.documents.values import ValuesDocument
 
 SCHEMA = 1
-# As `matrix compare` has it, where nobody says another.
+# The default of `matrix compare`.
 THRESHOLD = 0.05
 MOST_CHANGES = 5
 

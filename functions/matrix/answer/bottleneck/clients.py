@@ -21,7 +21,7 @@ ALLOWANCES = ("bw_in", "bw_out", "pps", "conntrack")
 
 
 def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
-    """Yield the instances' ceilings as far as their counters say something."""
+    """Yield the limits of the instances for which counters exist."""
     yield from _tool(evidence)
     yield from _processors(evidence)
     if evidence.is_on_aws:

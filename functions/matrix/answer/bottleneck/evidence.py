@@ -15,7 +15,7 @@ from storages.metrics import metrics_of
 # A ceiling counts as reached from this share on: a workload that starts and ends never uses the last per cent of a
 # limit that is enforced by the second.
 REACHED = 0.9
-# Above this share the count cannot be what the ceiling limits: a page cache absorbed the bytes or merged operations.
+# A limit cannot be exceeded this far, so the counter counts something else: a page cache absorbed or merged the I/O.
 BEYOND = 1.2
 
 
@@ -63,7 +63,7 @@ class Evidence:
 
     @property
     def emulation(self) -> Emulation | None:
-        """The limits that the engines keep to, where they emulate a storage."""
+        """The limits that the engines obey if they emulate a storage, else None."""
         return self.result.get("emulation")
 
     @property
@@ -92,7 +92,7 @@ class Evidence:
         return self.result.get("cloudwatch")
 
     def series(self, name: str) -> list[cloudwatch.Series]:
-        """Each series of a metric (`AWS/EBS BurstBalance`); empty where it is absent."""
+        """Each series of a metric (`AWS/EBS BurstBalance`); empty if the metric is absent."""
         return cloudwatch.values(self.kept, name)
 
     @property
@@ -115,7 +115,7 @@ class Evidence:
         return [(point, start, stop) for (point, _), (start, stop) in spans.items()]
 
     def point_at(self, begun: float, ended: float) -> str | None:
-        """The point that was measured for the longest of the time between; None where none was."""
+        """The point measured for longest between two times (epoch seconds); None if no point was measured."""
         overlaps: dict[str, float] = {}
         for point, start, stop in self._spans:
             together = max(0.0, min(ended, stop) - max(begun, start))

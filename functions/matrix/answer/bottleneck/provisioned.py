@@ -24,7 +24,7 @@ BLOCKS = ("block_bytes", "page_bytes")
 
 
 def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
-    """Yield the storage's own ceilings that apply and whose traffic was counted."""
+    """Yield the storage's own limits that apply, if their traffic was counted."""
     known = _limits(evidence)
     if known is None:
         return
@@ -47,7 +47,7 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
 
 
 def _limits(evidence: Evidence) -> tuple[float, float, bool] | None:
-    """Operations and bytes per second that an instance, or the whole fleet where it shares, can have at the most."""
+    """Maximum operations and bytes per second of an instance, or of the whole fleet if the storage is shared."""
     emulated = evidence.emulation
     if emulated:
         operations, moved = emulated.get("iops"), emulated.get("bytes_per_s")
@@ -84,7 +84,7 @@ def _emulated_operations(emulation: Emulation, params: Mapping[str, object], use
 
 
 def moved_bytes(evidence: Evidence, use: Mapping[str, float]) -> float | None:
-    """Bytes per second as the storage's throughput limit counts them; None where nothing has counted them."""
+    """Bytes per second as the storage's throughput limit counts them; None if no counter has them."""
     if evidence.emulation:
         return use.get("bytes_per_s")
     return evidence.metrics.bytes_of(evidence.storage, use)
@@ -93,7 +93,7 @@ def moved_bytes(evidence: Evidence, use: Mapping[str, float]) -> float | None:
 def _ceiling(
     name: str, rates: Mapping[str, float | None], most: float, unit: str, scale: float, *, is_of_client: bool = False
 ) -> Iterator[Ceiling]:
-    """Yield a ceiling with its share at each point whose rate is known and comparable."""
+    """Yield a limit with its share at each point with a known and comparable rate."""
     shares = {point: rate / most for point, rate in rates.items() if rate is not None}
     shares = {point: share for point, share in shares.items() if share <= BEYOND}
     if not shares or not math.isfinite(most):

@@ -1,4 +1,4 @@
-"""CloudWatch's values arrive minutes later: a result whose metrics were read too early is looked at again."""
+"""CloudWatch's values arrive minutes later, so metrics of a result that were read too early are read again."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
 
 
 def is_late(result: ResultDocument) -> bool:
-    """Say whether metrics of a result may have arrived since they were read."""
+    """Return whether CloudWatch may have published metrics of a result after they were read."""
     kept = result.get("cloudwatch")
     return kept is not None and not kept["is_settled"]
 

@@ -13,15 +13,15 @@ from matrix.terms.documents.result import ResultDocument
 
 # If workers divided by latency explains the rate to within this share, the workers only wait: no limit throttles them.
 WAITING = 0.25
-# Of several ceilings reached at once, name what AWS itself reports, then storage, tool, processors.
+# If several limits are reached at once, one that AWS itself reports comes first, then storage, tool, processors.
 LAST = {TOOL: 2, PROCESSORS: 3}
 
 
 def find(result: ResultDocument, environment: str) -> Bottleneck:
     """Return the bottleneck of a measured cell.
 
-    `name` is one limit, "not saturated" if none was reached, "not known" if none of the storage's could be seen. A
-    point's own name is in `points`. `is_provisional` says that metrics may still arrive.
+    `name` is one limit, "not saturated" if none was reached, "not known" if no limit of the storage could be observed.
+    A point's own limit is in `points`. `is_provisional` means that metrics may still arrive.
     """
     evidence = Evidence(result, environment)
     of_storage = [*watched.ceilings(evidence), *provisioned.ceilings(evidence)]
@@ -108,7 +108,7 @@ def _raising(evidence: Evidence, name: str, ceiling: Ceiling) -> NextStep:
 
 
 def _smallest_that_carries(evidence: Evidence) -> str | None:
-    """The smallest type of the fleet's family that carries the volumes, if one does."""
+    """The smallest type of the fleet's family with EBS limits of at least those of the volumes, or None."""
     storage = storage_of(evidence.storage)
     volumes = storage.attached(str(evidence.result["fleet"].get("instanceType"))) if storage else None
     weighting = evidence.result["fleet"].get("bandwidthWeighting")

@@ -18,7 +18,7 @@ MIB = 2.0**20
 USED_UP_PERCENT = 1.0
 # A cache that misses more than this sends the reads to the disks.
 FEW_HITS_PERCENT = 80.0
-# Credits counted in bytes are used up when what is left lasts for no longer than this.
+# Credits in bytes count as used up if the rest lasts for no longer than this.
 SECONDS_OF_CREDITS = 60.0
 
 
@@ -38,7 +38,7 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
 def _told(
     evidence: Evidence, limit: WatchedLimit, is_held: Callable[[float], bool], code: Literal["throttled", "balance"]
 ) -> Iterator[Ceiling]:
-    """Yield a ceiling of which AWS says only whether it held somebody back: reached at the points of those minutes."""
+    """Yield a limit for which AWS reports only whether it throttled: reached at the points of the throttled minutes."""
     shares: dict[str, float] = {}
     held: list[tuple[float, str]] = []
     metric = limit.metric
@@ -62,7 +62,7 @@ def _told(
 
 
 def _percent(evidence: Evidence, limit: WatchedLimit) -> Iterator[Ceiling]:
-    """Yield a ceiling of which AWS publishes the share that is used."""
+    """Yield a limit for which AWS publishes the used share."""
     name, cache = limit.name, evidence.metrics.cache
     several = evidence.series(limit.metric)
     values = [(at, series.period_s, value / 100, _whose(series)) for series in several for at, value in series]
@@ -80,7 +80,7 @@ def _percent(evidence: Evidence, limit: WatchedLimit) -> Iterator[Ceiling]:
     }
     hits = _hits(evidence, cache, at, whose) if cache and limit.is_behind_cache else None
     if cache and hits is not None and hits < FEW_HITS_PERCENT:
-        # The disks work because the cache does not hold what is read: a larger cache helps more than faster disks.
+        # The disks work because the cache does not hold the data read: a larger cache helps more than faster disks.
         use["cache_hits_percent"] = hits
         name = cache.name
     yield Ceiling(name, shares, use, is_told=True)

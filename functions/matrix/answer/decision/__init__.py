@@ -18,7 +18,7 @@ from matrix.terms.documents.parts import Part
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import Decision, SummaryDocument
 
-# Environments whose figures recommend no purchase, because what was measured there is not what AWS sells.
+# Environments without recommendations, because their figures are not of storages that AWS sells.
 NOT_FOR_SALE = frozenset({"local", "local-vm", "emulated", "imported"})
 # 1: verdicts, risks and answers were sentences.
 SCHEMA = 2
@@ -31,10 +31,10 @@ def decide(
     objective: Part | None = None,
     bill: Bill | None = None,
 ) -> Decision:
-    """Return the decision of a run, from its summary and, where they are known, its cells' single values.
+    """Return the decision of a run, from its summary and, if known, its cells' single values.
 
-    `results` are the cells' result.json by id, `objective` that of the matrix. Local and emulated runs are ranked all
-    the same, so that one can try it, but recommend nothing. `matrix.text.decisions` writes it as words.
+    `results` are the cells' result.json by id, `objective` is the matrix's. Local and emulated runs are ranked too, so
+    that users can try it, but recommend nothing. `matrix.text.decisions` writes the decision as words.
     """
     wanted = Objective.of(objective)
     is_for_sale = summary.get("environment") not in NOT_FOR_SALE

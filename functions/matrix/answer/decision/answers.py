@@ -61,7 +61,7 @@ def _choose(question: Question, wanted: Objective, *, for_sale: bool) -> None:
 
 
 def _margin(candidate: Candidate, wanted: Objective) -> float:
-    """How far within the limit, as a share of it."""
+    """Distance of the candidate's value from the limit, as a share of the limit."""
     limit = wanted.limit or 0.0
     return abs(limit - candidate.value) / abs(limit) if limit else 0.0
 
@@ -112,9 +112,9 @@ def _rank(question: Question, *, for_sale: bool) -> None:
 
 
 def _differences(fastest: Candidate, others: Sequence[Candidate], question: Question) -> list[documents.Difference]:
-    """Return of each candidate whether the samples tell it from the fastest one.
+    """Return for each candidate whether its difference from the fastest one is significant.
 
-    Tested is the percentile that ranks them, corrected for the number of tests and for having picked the fastest.
+    The test is of the percentile that ranks them, corrected for the number of tests and for picking the fastest.
     """
     level = question.ranked_level
     tested = [
@@ -148,13 +148,13 @@ def _difference(
         return {"code": "not-tested" if overlap is None else "not-significant" if overlap else "shown"}
     if p_value is None:
         return {"code": "too-few", "shortages": [each.to_document() for each in fastest.lacks or other.lacks]}
-    # Where a launch of one of them failed, the launches that both have can rank them the other way round.
+    # If a launch of one of them failed, the launches that both have can rank them the other way round.
     agrees = between.is_lower == higher_is_better
     return {"code": "shown" if between.is_shown(p_value) and agrees else "not-significant"}
 
 
 def _overlap(first: Percentile | None, second: Percentile | None) -> bool | None:
-    """Whether two intervals overlap; None where one of them is not known."""
+    """Whether two intervals overlap; None if one of them is not known."""
     edges = [edge for percentile in (first, second) if percentile for edge in (percentile.low, percentile.high)]
     if len(edges) != 4 or None in edges:  # noqa: PLR2004 - two edges of each
         return None

@@ -1,4 +1,4 @@
-"""One question, its candidates, their order, and who was not there."""
+"""One question, its candidates, their order, and the storages that were not measured there."""
 
 from dataclasses import dataclass, field
 
@@ -25,9 +25,9 @@ class Candidate:
     cost: PointCost | None
     values: FleetValues | None
     lost: documents.Lost | None = None  # why it was not measured, or is not ranked
-    lacks: tuple[Shortage, ...] = ()  # what it takes to compare it with what other instances measured at other times
+    lacks: tuple[Shortage, ...] = ()  # replication missing for comparisons with other instances and times
     counts_in_memory: bool = False  # a create counts as done before it is stored
-    ranked: Percentile | None = None  # slow end or median: what all candidates of a question are compared by
+    ranked: Percentile | None = None  # tail or median, the same for all candidates of a question
     on_front: bool = False
     verdict: documents.Verdict = field(default_factory=lambda: documents.Verdict(code="no-figure"))
     risks: list[documents.Risk] = field(default_factory=list)
@@ -35,7 +35,7 @@ class Candidate:
     @property
     def value(self) -> float:
         """The value that ranks it. Only for candidates that have one."""
-        assert self.ranked is not None  # noqa: S101 - only those that were judged are asked
+        assert self.ranked is not None  # noqa: S101 - callers ask only judged candidates
         return self.ranked.value
 
     @property
@@ -94,11 +94,11 @@ class Question:
     higher_is_better: bool
     level: float
     candidates: list[Candidate]
-    why_median: documents.Risk | None = None  # why candidates are ranked by their medians instead of their slow ends
+    why_median: documents.Risk | None = None  # why candidates are ranked by their medians instead of their tails
     absences: list[Absence] = field(default_factory=list)
     recommended: Candidate | None = None
     margin: float | None = None
-    is_open: bool = False  # the figures do not tell the first from another
+    is_open: bool = False  # the first does not differ significantly from another
 
     @property
     def judged(self) -> list[Candidate]:
@@ -128,7 +128,7 @@ class Question:
 
     @property
     def as_good(self) -> Candidate | None:
-        """The cheapest of those within BEST_VALUE_WITHIN of the fastest; the fastest where its cost is not known."""
+        """The cheapest candidate within BEST_VALUE_WITHIN of the fastest; the fastest if its cost is not known."""
         if not self.ranked or self.ranked[0].usd is None:
             return self.ranked[0] if self.ranked else None
         best = self.ranked[0].value

@@ -18,7 +18,7 @@ class Objective:
     percent: float = USUAL_PERCENT
     limit: float | None = None
     is_upper: bool = True
-    job_s: float | None = None  # how long the real job lasts; None asks only for what was measured
+    job_s: float | None = None  # duration of the real job; None: the measured duration
 
     @classmethod
     def of(cls, document: Part | None) -> "Objective":
@@ -33,7 +33,7 @@ class Objective:
         return cls(document.get("metric"), percent, limit, upper is not None, job_s)
 
     def outlasts(self, lasts_s: float | None) -> bool:
-        """Whether the real job goes on after credits are used up that last so long; None: nobody knows how long."""
+        """Whether the real job lasts longer than credits that end after `lasts_s`; None if that is not known."""
         return self.job_s is not None and (lasts_s is None or self.job_s > lasts_s)
 
     def is_met(self, value: float) -> bool:
@@ -43,7 +43,7 @@ class Objective:
 
 @dataclass(frozen=True)
 class Percentile:
-    """A percentile of a metric with the ends of its interval, where there is one."""
+    """A percentile of a metric, with the ends of its interval if it has one."""
 
     level: float
     value: float

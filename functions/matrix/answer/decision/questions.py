@@ -1,4 +1,4 @@
-"""From a run's summary to questions: storages are compared where everything else is the same."""
+"""From a run's summary to questions: storages are compared if everything else is equal."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -94,13 +94,13 @@ def questions_of(
 
 
 def _points_of(cell: ResultDocument, full: ResultDocument | None) -> list[PointResult]:
-    """Return the points of a cell with their samples, where its result has them."""
+    """Return the points of a cell, with their samples if its result has them."""
     samples = {point["id"]: point.get("samples") for point in (full["points"] if full else [])}
     return [{**point, "samples": samples.get(point["id"], point.get("samples"))} for point in cell["points"]]
 
 
 def _sweeps_of_rates(cell: ResultDocument, full: ResultDocument | None, wanted: Objective) -> list[PointResult]:
-    """Return each open-loop sweep with a latency limit as one point, whose value is the highest rate within the limit.
+    """Return each open-loop sweep with a latency limit as one point, with the highest rate within the limit as value.
 
     Its cost is that of the point at that rate. Empty if the objective has another metric.
     """
@@ -130,7 +130,7 @@ def _system(cell: ResultDocument) -> str:
 
 
 def _placed(storage: str, cell: ResultDocument) -> str:
-    """A storage whose fleet was put elsewhere than it suits is a candidate of its own."""
+    """The name of a candidate: its storage, and its fleet's placement if that is not the default."""
     return ", ".join(filter(None, [storage, placement_words(cell["fleet"])]))
 
 
@@ -144,7 +144,7 @@ def _candidate(
         values = None
     tail, median = (_percentile(metric, values, each) for each in (level, MEDIAN))
     if name == HIGHEST_RATE:
-        # An interval of rates that were tried would say nothing of those between them.
+        # An interval would cover only the rates of the sweep, and the true rate may lie between two of them.
         tail, median = (end and replace(end, low=None, high=None) for end in (tail, median))
     return Candidate(
         cell=str(cell["id"]),
@@ -199,7 +199,7 @@ def _belongs(cell: ResultDocument, question: Question) -> bool:
 
 
 def _rank(question: Question, wanted: Objective) -> None:
-    """Rank by the tail; without an objective, by the median where one of them has too few samples for its tail."""
+    """Rank by the tail; without an objective, by the median if any candidate has too few samples for its tail."""
     judged = question.judged
     doubts = [end.doubt for candidate in judged if (end := candidate.tail) and end.doubt and not end.has_enough_samples]
     if doubts and wanted.limit is None and all(candidate.median for candidate in judged):
@@ -218,8 +218,8 @@ def _common(doubts: Sequence[Risk]) -> Risk:
 
 
 def _name_absences(question: Question, family: Sequence[Question], lost: Lost) -> None:
-    """Add each storage that was measured at another size of fleet but not here, `lost` says why."""
-    # One that is left out was measured, too.
+    """Add each storage that was measured at another fleet size but not at this one; `lost` has the reasons."""
+    # A candidate that is not ranked was measured too.
     here = {candidate.storage for candidate in question.candidates if candidate.tail is not None}
     elsewhere = [
         (other.instances, candidate)
@@ -274,7 +274,7 @@ def _percentile_of_values(values: FleetValues, level: float) -> Percentile:
     is_shown = level == MEDIAN or shows_interval(values, level)
     interval = percentile_interval(values, level) if is_shown else None
     is_sure = carries(values, level) or (level == MEDIAN and interval is not None)
-    # Each launch carries a percentile by itself or not at all, so what the poorest of them has is what is too few.
+    # Each launch needs enough samples of its own for a percentile, so the smallest sample size is reported.
     doubt = None if is_sure else _too_few(level, min(independent_n(launch) for launch in values.launches))
     if doubt and values.is_relaunched:
         doubt["by_launch"] = True

@@ -10,7 +10,7 @@ from storages.contracts.metrics import Metric
 
 DAY_S = 86_400
 # Days for which values are kept by the minute, by five minutes and by the hour (CloudWatch API reference,
-# GetMetricData); a period that is shorter than what is kept answers nothing.
+# GetMetricData); a query with a period shorter than the stored one returns no values.
 KEPT = ((15, 60), (63, 300), (455, 3_600))
 # One less than the last: a window of whole periods begins a little before so many days ago.
 MOST_DAYS = KEPT[-1][0] - 1
@@ -53,9 +53,9 @@ class Subject:
 
     id: str
     namespace: str
-    storage: Part | None  # as a matrix would write it; None for what a matrix cannot have
-    words: str  # what it is, where `storage` is None
-    gib: float  # of a volume its size, of a file system what it keeps
+    storage: Part | None  # as a matrix would write it; None if a matrix cannot have it
+    words: str  # its description, if `storage` is None
+    gib: float  # size of a volume, or stored data of a file system
     created_at: float  # epoch seconds
     instances: tuple[str, ...] = ()  # that a volume is attached to
 

@@ -1,4 +1,4 @@
-"""Storages that would carry the load of an observed one, with their monthly cost."""
+"""Storages that could serve the load of an observed one, with their monthly cost."""
 
 from collections.abc import Iterator
 
@@ -14,12 +14,12 @@ from storages.contracts.demand import Demand
 from storages.contracts.model import Storage
 from storages.models import MODELS
 
-# What is asked at most, and in 99 % of the periods: configurations are sized for both.
+# Percentiles of the load over the periods (the maximum, and P99): configurations are sized for both.
 SIZED_FOR = (100.0, 99.0)
 
 
 def carriers(asked: Use, gib: float, window_s: float, book: PriceBook, *, only_shared: bool) -> list[Carrier]:
-    """Return candidate storages: first those that carry the whole load, each group cheapest first.
+    """Return candidate storages: first those that can serve the whole load, each group cheapest first.
 
     `gib` is the data to store. `only_shared` leaves out volumes, which only one instance can use.
     """
@@ -31,8 +31,8 @@ def carriers(asked: Use, gib: float, window_s: float, book: PriceBook, *, only_s
                 sized |= {storage.fingerprint: storage for storage in model.fitting(demand)}
     names = whole_names((key, storage.document) for key, storage in sized.items())
     judged = [_carrier(storage, names[key], asked, gib, window_s, book) for key, storage in sized.items()]
-    # Some waiting is as bad as much to who wants none, so the price decides only among those that carry everything,
-    # and among those that carry 99 %.
+    # Users who accept no waiting reject a little of it too, so the price decides only among the storages of one grade:
+    # those that serve every period, and those that serve 99 % of them.
     return sorted(judged, key=lambda carrier: (_grade(carrier), carrier["usd_month"]["expected"]))
 
 
@@ -75,7 +75,7 @@ def month_cost(storage: Storage, asked: Use, gib: float, window_s: float, book: 
 
 
 def _over(storage: Storage, gib: float, asked: Use, period_s: float) -> Values:
-    """Return for each period whether more was asked than the storage carries with the credits that it has by then."""
+    """Return for each period whether the load was above the storage's limit with its credits at that time."""
     bursts: dict[str, Burst] = {burst.counts: burst for burst in storage.bursts_keeping(gib)}
     rates = {"IOPS": asked.iops, "bytes/s": asked.bytes_per_s}
     limits = {"IOPS": float(storage.effective_iops), "bytes/s": storage.bandwidth_bytes_per_s}

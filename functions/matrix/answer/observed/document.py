@@ -19,7 +19,7 @@ from storages.models import AnyStorage
 SCHEMA = 1
 _STORAGE: TypeAdapter[Storage] = TypeAdapter(AnyStorage)
 MINUTE_S = 60
-# Less of a window is said, for a storage that was used for a part of it only.
+# If less than this share of the window has values, the document has a warning with the share.
 WHOLE = 0.999
 
 
@@ -30,9 +30,9 @@ class NothingObserved(ValueError):
 def document(
     subject: Subject, window: Window, answers: Sequence[tuple[Query, Sequence[tuple[float, float]]]], book: PriceBook
 ) -> ObservedDocument:
-    """Return the subject's use in the window, and storages that would carry it. `book` has the prices of its region.
+    """Return the subject's use in the window, and storages that could serve it. `book` has the prices of its region.
 
-    Raises NothingObserved where neither throughput nor operations have a value.
+    Raises NothingObserved if neither throughput nor operations have a value.
     """
     storage = _STORAGE.validate_python(subject.storage) if subject.storage else None
     asked = use(subject.namespace, gridded(answers, window), storage, window.period_s)

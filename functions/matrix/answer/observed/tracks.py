@@ -39,7 +39,7 @@ class Track:
     values: Values
     limit: float | Values | None = None
     is_balance: bool = False  # much is good, and nothing is the limit
-    is_share_at_limit: bool = False  # already says which part of a period was spent at the limit
+    is_share_at_limit: bool = False  # the values are shares of each period at the limit
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _volume(answers: Answers, storage: Storage | None, period_s: int) -> Use:
     operations = _together(total("VolumeWriteOps"), total("VolumeReadOps"))
     waited_s = _together(total("VolumeTotalWriteTime"), total("VolumeTotalReadTime"))
     is_used = operations > 0
-    # What each operation took is defined only where there was one.
+    # The mean latency is defined only for periods with operations.
     latency_ms = np.where(is_used, 1_000 * waited_s / np.where(is_used, operations, 1.0), np.nan)
     iops = operations / period_s
     balances = [Track("Burst balance", "%", answers["BurstBalance", "Minimum"], EMPTY_PERCENT, is_balance=True)]
@@ -132,7 +132,7 @@ def _efs(answers: Answers, storage: Storage | None, period_s: int) -> Use:
     permitted = answers["PermittedThroughput", "Minimum"]
     metered = total("MeteredIOBytes") / period_s
     is_known = permitted > 0
-    # EFS guide, metric math: metered throughput is what counts against the permitted one; reads count a third of it.
+    # EFS guide, metric math: metered throughput counts against the permitted one; reads count a third.
     used = np.where(is_known, 100 * metered / np.where(is_known, permitted, 1.0), np.nan)
     tracks = [
         Track("Throughput", "MiB/s", bytes_per_s / MIB),
@@ -165,7 +165,7 @@ def _fsx(answers: Answers, storage: Storage | None, period_s: int) -> Use:
     mibps = _throughput(answers, "DataWriteBytes", "DataReadBytes", period_s)
     names = ("DataWriteOperations", "DataReadOperations", "MetadataOperations")
     iops = _together(*(total(name) for name in names)) / period_s
-    del storage  # its cache carries more than its disks, so that only AWS's own utilisations tell how far it was
+    del storage  # its cache serves more than its disks could, so only AWS's utilisations show the use
     tracks = [
         Track("Throughput", "MiB/s", mibps),
         Track("IOPS", "IOPS", iops),

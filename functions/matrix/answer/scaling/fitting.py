@@ -1,7 +1,7 @@
 """Scaling of a storage: the law that predicts best, its knee, predictions, and the size at which two storages cross.
 
 The model is chosen by cross-validation: each size but the smallest is left out in turn and predicted (Stone 1974, J. R.
-Stat. Soc. B 36, 111-147). Leaving out the largest is an extrapolation like the requested one. The knee and the
+Stat. Soc. B 36, 111-147). The prediction of the largest is an extrapolation like the requested one. The knee and the
 parameters are those of the chosen model. A prediction is the mean of all models that cross-validation cannot
 distinguish. Its range spans every law that passes through the values within their noise (`reach`). A prediction with a
 too wide range is refused. No law can show a bottleneck beyond the largest measured size. The quality of predictions is
@@ -29,20 +29,20 @@ from matrix.statistics.fleet_values import Floats
 LEAST_SIZES = 4
 # Predictions reach to twice the largest measured size; beyond that no measurement supports them.
 FARTHEST = 2.0
-# Models whose held-out errors differ by less than this cannot be told apart by a handful of points.
+# A handful of points cannot distinguish models with held-out errors that differ by less than this.
 AS_GOOD = 0.10
 # If possible laws differ by more than this factor, no prediction is printed.
 WIDEST_RANGE = 2.0
-# A factor above this only says that a law may rise as steeply as it likes.
+# A factor above this only means that the slope of a law has no upper bound.
 MOST_NAMED_FACTOR = 10
-# Keeps every figure a finite number, whatever a hostile series holds.
+# Keeps every figure finite, even for a hostile series.
 LEAST_TIME = 1e-300
 # The knee is the largest size at which an instance is slowed down by less than this share.
 KNEE = 0.10
 
 # Why there is no prediction.
 FEW_SIZES, TOO_FAR, NOT_SLOWED, NO_LAW, TOO_WIDE = "few-sizes", "too-far", "not-slowed", "no-law", "too-wide"
-# Whether an instance is slowed down by the others: by 10 % within the measured sizes, by less, or nobody can say.
+# Whether other instances slow an instance down: by 10 % within the measured sizes, by less, or unknown due to noise.
 SLOWED, KEEPS_SPEED, HIDDEN = "slowed", "keeps-speed", "hidden-by-noise"
 RANGE = (
     "all that the laws say that pass through the values within their noise; it holds the truth in 95 % of series if "
@@ -80,7 +80,7 @@ class Scaling:
 
     @property
     def plausible(self) -> list[Candidate]:
-        """The models that the held-out points cannot tell from the chosen one."""
+        """The models that the held-out points cannot distinguish from the chosen one."""
         best = self.chosen.held_out_error
         if best is None:
             return list(self.candidates)
@@ -128,7 +128,7 @@ def analyse(series: Series) -> Scaling:
     return Scaling(series, reads, tuple(ordered), noise_of(series, n, time))
 
 
-@np.errstate(over="ignore")  # what is beyond all numbers is said to be none
+@np.errstate(over="ignore")  # an overflow is reported as no number
 def report(series: Series) -> dict[str, Any]:
     """Return the document that `matrix fit` prints."""
     scaling = analyse(series)
@@ -283,7 +283,7 @@ def crossover(first: Scaling, second: Scaling) -> dict[str, Any]:
     return {"n": n, "meaning": f"{order[0]} is ahead below {n}, {order[1]} from {n} on"}
 
 
-# --- what a series means ----------------------------------------------------------------------------------------------
+# --- meaning of a series ----------------------------------------------------------------------------------------------
 
 DURATION, FLEET_RATE, INSTANCE_RATE = "durations", "rates of the whole fleet", "rates of each instance"
 
@@ -333,7 +333,7 @@ def _root_mean_square(errors: Floats) -> float:
 
 
 def _refusals(scaling: Scaling, n: int, low: float, high: float) -> Iterator[dict[str, Any]]:
-    """Yield why the data cannot carry a prediction at n: codes, with the numbers that `refusal_words` needs."""
+    """Yield the reasons against a prediction at n: codes, with the numbers that `refusal_words` needs."""
     sizes = sorted(set(scaling.series.n))
     largest = sizes[-1]
     if n in sizes:
@@ -421,11 +421,11 @@ def _warnings(scaling: Scaling) -> list[str]:
 
 
 class HeldAgainst(TypedDict):
-    """A prediction beside the value that is known after all."""
+    """A prediction beside the measured value that it did not use."""
 
     n: int
     truth: float
-    """NaN where it is not known."""
+    """NaN if it is not known."""
     value: float
     low: float
     high: float
@@ -434,7 +434,7 @@ class HeldAgainst(TypedDict):
     is_within: bool
     """Whether the truth lies between low and high."""
     refused: str | None
-    """Why nobody would have been told the prediction."""
+    """Why `matrix fit` would have refused the prediction."""
     model: str
     bounds: dict[str, float] | None
     """Bounds of the value for every law. None at measured sizes."""

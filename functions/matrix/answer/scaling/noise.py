@@ -15,7 +15,7 @@ from matrix.statistics.fleet_values import Floats
 
 INTERVALS, REPEATS, ASSUMED = "intervals", "repeats", "assumed"
 # Three repetitions that differ by 5 % leave a median that is known to 11 % (95 %), or to 3 to 6 % by this measure.
-# What nobody knows is taken for more than that.
+# Unknown noise is assumed to be larger than that.
 ASSUMED_NOISE = 0.10
 # Two standard errors on either side make a 95 % interval. One of few repetitions is wider, so this overestimates it.
 NORMAL_95 = 1.96
@@ -27,11 +27,11 @@ KNOWN = math.inf
 
 @dataclass(frozen=True)
 class Noise:
-    """The standard error of the logarithm of each size's mean value, where it is from, its degrees of freedom."""
+    """The standard error of the logarithm of each size's mean value, its source, its degrees of freedom."""
 
     source: str
     sizes: Floats
-    means: Floats  # logarithms of T, or of whatever was given
+    means: Floats  # logarithms of T, or of the given values
     errors: Floats
     degrees_of_freedom: float
 
@@ -60,10 +60,10 @@ def noise_of(series: Series, n: Floats, time: Floats) -> Noise:
 
 
 def _of_intervals(series: Series, n: Floats, sizes: Floats) -> Floats | None:
-    """Return each size's standard error by the intervals; None where no value has one.
+    """Return each size's standard error by the intervals; None if no value has one.
 
-    An interval of few repetitions is narrow by luck as often as wide, so no size is taken for surer than the root mean
-    square of all. A size without an interval, such as that of a single instance, is taken for as noisy as the worst.
+    An interval of few repetitions is narrow by luck as often as wide, so no size gets a smaller error than the root
+    mean square of all. A size without an interval, such as a single instance, gets the largest error.
     """
     halves = [
         None if low is None or high is None else math.log(high / low) / 2 / NORMAL_95

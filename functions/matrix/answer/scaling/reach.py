@@ -2,13 +2,13 @@
 
 A law is possible if its misfit is not significantly larger than that of the best one: Q <= Q_best + c, with Q the sum
 of squared misses in standard errors, and c the 95 % quantile for three parameters (chi-square, or three times
-Fisher's F where the noise itself was estimated). That is the likelihood-ratio region of a fit (Cox & Hinkley 1974,
-Theoretical Statistics, 9.3; Bates & Watts 1988, Nonlinear Regression Analysis, 6.1), taken over the union of the laws.
-If the truth is one of them, the lowest and the highest value over the region hold it in at least 95 % of series.
+Fisher's F if the noise itself was estimated). This is the likelihood-ratio region of a fit (Cox & Hinkley 1974,
+Theoretical Statistics, 9.3; Bates & Watts 1988, Nonlinear Regression Analysis, 6.1), over the union of the laws.
+If one of the laws is true, the true value lies between the region's lowest and highest in at least 95 % of series.
 
 For a given knee each law is linear in its coefficients, none of which is negative. So the region is a part of an
-ellipsoid, and a sum of coefficients is extreme where some of them are 0 and the rest lies on the ellipsoid. Each choice
-of those that are 0 is tried, and each knee of a grid.
+ellipsoid, and a sum of coefficients is extreme if some of them are 0 and the rest lies on the ellipsoid. Each choice of
+zero coefficients is tried, and each knee of a grid.
 
 If even the best law misses the values significantly, no law holds, and nothing is predicted.
 """
@@ -36,7 +36,7 @@ MOST_APART = 50.0
 
 @dataclass(frozen=True)
 class Shape:
-    """A law without some of its terms, at each knee: where its least misfit is, and how that grows around it."""
+    """A law without some of its terms, at each knee: its least misfit, and the growth of the misfit around that."""
 
     columns: Callable[[Floats], Floats]  # a row for each knee, a table of sizes x terms in each
     inverse: Floats

@@ -18,7 +18,7 @@ EXAMPLE = '{"n": [1, 10, 50, 100], "value": [63, 612, 2400, 3900], "higherIsBett
 class Series:
     """Values at fleet sizes n, and the sizes to predict.
 
-    `low` and `high` are the ends of each value's 95 % interval, None where it has none; empty where none has.
+    `low` and `high` are the ends of each value's 95 % interval, None for a value without one; empty if none has one.
     `per_instance`: a rate is that of each instance, not of the whole fleet. Durations always are each instance's.
     """
 
