@@ -16,7 +16,7 @@ from storages.contracts.model import Storage
 
 @dataclass(frozen=True)
 class Combination:
-    """One storage, one workload, one fleet, and where the input says so."""
+    """One storage, one workload, one fleet, and their paths in the input."""
 
     storage: Storage
     workload: Workload
@@ -49,7 +49,7 @@ class Expansion:
     """The combinations of the axes and the matches of each `exclude` entry. Computed once, on first use."""
 
     def __init__(self, matrix: Matrix) -> None:
-        """Expand nothing yet: whether that is too much is the first thing that the rules say."""
+        """Expand nothing yet: the first rule checks whether there are too many cells."""
         self._matrix = matrix
 
     @cached_property
@@ -91,7 +91,7 @@ class Expansion:
 
 
 def path_of_workload(matrix: Matrix, cell: Combination) -> str:
-    """Return where the input has a cell's workload, of an axis or of an inclusion: `workload[0]`."""
+    """Return the path of a cell's workload in the input, in an axis or an inclusion: `workload[0]`."""
     for i, workload in enumerate(matrix.workload):
         if workload is cell.workload:
             return f"workload[{i}]"

@@ -60,7 +60,7 @@ def _write_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
 
 
 def _cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a problem for each workload whose data on the storage would be found by the next cell."""
+    """Yield a problem for each workload with a cache on an existing storage, where the next cell would find it."""
     reported: set[str] = set()
     for cell in cells:
         workload = path_of_workload(matrix, cell)
@@ -82,7 +82,7 @@ def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[s
             path, name, "an emulated storage is only played", f"leave out {storage.existing_fields[0]}, or emulate"
         )
         return
-    # Of what is only read no cell takes anything that another would miss; a volume has one instance at a time.
+    # Cells that only read take nothing from each other; a volume has one instance at a time.
     is_alone = storage.is_written_in(storage.document) or storage.most_instances is not None
     is_twice = first.setdefault(name, path) != path and is_alone
     if is_twice and matrix.max_concurrent_file_systems > 1:

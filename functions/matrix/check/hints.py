@@ -4,7 +4,7 @@ import difflib
 import re
 from collections.abc import Sequence
 
-# What other tools call it: the first of these that the part of the matrix has is meant.
+# Names in other tools: the field of the first of these that the part of the matrix has.
 _MEANING: dict[str, tuple[str, ...]] = {
     "ami": ("image",),
     "amiid": ("image",),
@@ -37,7 +37,7 @@ _MEANING: dict[str, tuple[str, ...]] = {
     "az": ("placement", "deployment"),
     "availabilityzone": ("placement", "deployment"),
 }
-# What a matrix does not say, and where it is said.
+# Settings that do not belong in a matrix, and their place.
 _ELSEWHERE: dict[tuple[str, ...], str] = {
     ("region",): "leave it out: a run is in the region of its stack (matrix run --region)",
     ("vpc", "vpcid", "subnet", "subnets", "subnetid", "subnetids", "securitygroup"): (
@@ -54,7 +54,7 @@ _LEAST_ALIKE = 0.75
 
 
 def meant(written: str, names: Sequence[str]) -> str:
-    """Return the one of `names` that is meant by a field that is none of them; '' where nobody can say."""
+    """Return the name among `names` that an unknown field most likely means, or '' if unknown."""
     folded, by_fold = _folded(written), {_folded(name): name for name in names}
     if folded in by_fold:
         return by_fold[folded]
@@ -71,7 +71,7 @@ def meant(written: str, names: Sequence[str]) -> str:
 
 
 def elsewhere(written: str) -> str:
-    """Return where to set the subject of a field if not in the matrix, or '' if unknown."""
+    """Return the place of a setting that does not belong in the matrix, or '' if unknown."""
     return next((fix for fields, fix in _ELSEWHERE.items() if _folded(written) in fields), "")
 
 

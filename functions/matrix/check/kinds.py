@@ -40,7 +40,7 @@ def _unfit_type_problems(cells: list[Combination]) -> Problems:
 
 
 def _weighting_problems(cells: list[Combination]) -> Problems:
-    """Yield a problem for each type whose bandwidth cannot be weighted, a doubt where the table lacks the type."""
+    """Yield a problem for each type whose bandwidth cannot be weighted, a warning if the table lacks the type."""
     reported: set[tuple[Path, str]] = set()
     for cell in cells:
         kind, weighting = cell.fleet.instance_type, cell.fleet.bandwidth_weighting
@@ -92,7 +92,7 @@ def _need_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
 
 
 def _object_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a problem for objects where there is no bucket, and for a cache where there is no file system."""
+    """Yield a problem for objects on a storage without a bucket, and for a cache on one without a file system."""
     reported: set[str] = set()
     for cell in cells:
         workload, is_bucket = cell.workload, cell.storage.only_workloads == ("command",)
@@ -140,7 +140,7 @@ def _export_problems(cells: list[Combination]) -> Problems:
 
 
 def _neighbour_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield one problem for each workload that shifts reads where nobody else's data can be read."""
+    """Yield one problem for each workload that shifts reads if an instance cannot read another instance's data."""
     refused: set[str] = set()
     for cell in cells:
         if not isinstance(cell.workload, ReadWorkload) or not any(cell.workload.shift):

@@ -23,14 +23,14 @@ from storages.contracts.model import Storage
 # fio's clock counts ms, the first and last are start and end. Below a second its rates are noise
 # (docs/records/measuring.md).
 LEAST_FIO_S = 1.0
-# With so many times the cache's bytes, at most half of what is read at random can have been answered by it.
+# With this multiple of the cache's bytes, the cache can answer at most half of the random reads.
 CACHES_TO_READ = 2
 # Of which a storage that charges by the bytes that a mount counts makes a figure.
 NOTHING_COUNTED = {"nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 0.0}
 
 
 def warning_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a warning for each part of the matrix whose figures would not be those of its storage."""
+    """Yield a warning for each part of the matrix that would measure something else than its storage."""
     yield from _untestable_problems(matrix, cells)
     yield from _short_fio_problems(matrix, cells)
     yield from _page_cache_problems(matrix, cells)
@@ -99,7 +99,7 @@ def _page_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
 
 
 def _volatile_create_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a warning where creates in an instance's memory would stand beside creates that are stored."""
+    """Yield a warning if creates in an instance's memory would be compared with durable creates."""
     storages_of: dict[str, tuple[TouchWorkload | MetadataWorkload, dict[bool, Storage]]] = {}
     for cell in cells:
         if isinstance(cell.workload, (TouchWorkload, MetadataWorkload)) and "none" in cell.workload.sync:
@@ -214,10 +214,10 @@ def _assumed_bytes_problems(matrix: Matrix, cells: list[Combination]) -> Problem
 
 
 def _overloaded_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a warning for each shared storage whose published throughput is less than commands are assumed to write.
+    """Yield a warning for each shared storage if commands are assumed to write more than its published throughput.
 
-    Only writes count, though as much is read: whether a limit is that of both together differs from type to type.
-    Left out is what has no such limit, or whose limit is not known: a storage that existed before.
+    Only writes count, though as much is read: only some types have one limit for both together. Storages without a
+    throughput limit are left out, and storages that existed before, because their limit is not known.
     """
     overloads: dict[tuple[str, str], list[Combination]] = {}
     for cell in cells:
@@ -244,7 +244,7 @@ def _overloaded_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
 
 
 def _path_of_storage(matrix: Matrix, cell: Combination) -> str:
-    """Return where the input has a cell's storage, of an axis or of an inclusion: `storage[0]`."""
+    """Return the path of a cell's storage in the input, in an axis or an inclusion: `storage[0]`."""
     for i, storage in enumerate(matrix.storage):
         if storage is cell.storage:
             return f"storage[{i}]"
@@ -252,7 +252,7 @@ def _path_of_storage(matrix: Matrix, cell: Combination) -> str:
 
 
 def _compression_problems(matrix: Matrix) -> Problems:
-    """Yield a warning where compressible data would measure a compressor."""
+    """Yield a warning if compressible data would measure a compressor."""
     for s, storage in enumerate(matrix.storage):
         for w, workload in enumerate(matrix.workload):
             if storage.compressor and workload.writes_zeros:

@@ -50,7 +50,7 @@ def check_matrix(document: object) -> CheckedMatrix:
     except ValidationError as error:
         problems = [*part_problems(document), *whole_problems(error, document)]
         firm = [problem for problem in problems if not problem.is_warning]
-        # Where a rule knows better why a value is wrong, its form is not worth a word.
+        # If a rule explains a wrong value, the problem of its form is left out.
         explained = {problem.path for problem in firm}
         shape = [problem for problem in structural_problems(error, document) if problem.path not in explained]
         raise InvalidMatrix(_in_order([*shape, *firm], document)) from None
@@ -104,7 +104,7 @@ def parse_json(text: str | bytes) -> Any:
 def _no_json(error: json.JSONDecodeError) -> InvalidMatrix:
     """Show the place, and name the mistake that is made most: a comma after the last entry."""
     text, place, rule, fix = error.doc, error.pos, error.msg, "mend it there"
-    # Python 3.13 stops at the comma, earlier ones at what follows it.
+    # Python 3.13 reports the position of the comma, earlier versions the position behind it.
     comma = re.match(r",\s*([}\]])", text[len(text[:place].rstrip().removesuffix(",")) :])
     if comma:
         place, rule, fix = (
@@ -167,6 +167,6 @@ def _in_order(problems: list[Problem], document: dict[str, Any]) -> list[Problem
         index = rest.partition("]")[0]
         return (order.get(part.partition(".")[0], len(order)), int(index) if index.isdecimal() else -1)
 
-    # The same value can break the same rule in two ways of looking at it.
+    # Two checks can report the same rule for the same value.
     different = {(problem.path, problem.rule): problem for problem in reversed(problems)}
     return sorted(different.values(), key=place)

@@ -24,7 +24,7 @@ _INDEX = re.compile(rf"\b({'|'.join(_LISTS)})\[(\d+)\]")
 def whole_problems(error: ValidationError, document: dict[str, Any]) -> Problems:
     """Yield the problems that the rules of a whole matrix find in the valid parts of `document`."""
     details = error.errors(include_url=False, include_context=False, include_input=False)
-    # A location is empty where the document itself is refused, for a key that is no Unicode.
+    # A location is empty if the document itself is refused, for a key that is not valid Unicode.
     locations = [detail["loc"] for detail in details if detail["loc"]]
     bad_keys = {loc[0] for loc in locations if len(loc) == 1 or loc[0] not in _LISTS}
     bad_elements = {loc[:2] for loc in locations if loc[0] in _LISTS}
@@ -36,7 +36,7 @@ def whole_problems(error: ValidationError, document: dict[str, Any]) -> Problems
     if (matrix := _read(rest, lists, kept)) is not None:
         is_whole = all(len(kept.get(name, [])) == len(document.get(name, [])) for name in _AXES)
         for problem in matrix_problems(matrix, Expansion(matrix)):
-            # What matches nothing here may be meant for a part that could not be read.
+            # An exclusion without a match may be for a part that could not be read.
             if is_whole or not problem.path.startswith("exclude"):
                 yield _with_original_indices(problem, kept)
     yield from _problems_of_kinds(rest, lists, kept)

@@ -223,7 +223,7 @@ def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
 
 
 def _one_zone_problems(cells: list[Combination]) -> Problems:
-    """Yield a problem for instances that could not mount a storage where they are."""
+    """Yield a problem for instances that could not mount a storage from their zone."""
     for cell in cells:
         why, placement = cell.storage.only_in_its_zone, cell.fleet.placement
         if why is None or placement is None:
@@ -298,7 +298,7 @@ def _transfer_source_problems(matrix: Matrix, cells: list[Combination]) -> Probl
 
 
 def _populate_problems(cells: list[Combination]) -> Problems:
-    """Yield a problem where one shared file system would have to be filled in two ways."""
+    """Yield a problem if one shared file system would have to be filled in two ways."""
     first: dict[str, Any] = {}
     reported: set[str] = set()
     for cell in cells:
@@ -313,7 +313,7 @@ def _populate_problems(cells: list[Combination]) -> Problems:
 
 
 def _history_problems(cells: list[Combination]) -> Problems:
-    """Yield a problem where a storage has more cells than the history of one execution holds."""
+    """Yield a problem if a storage has more cells than the history of one execution holds."""
     count = Counter(cell.storage.fingerprint for cell in cells)
     most = max(count.values(), default=0)
     if turns_of(most) <= 2 * most:

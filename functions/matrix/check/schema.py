@@ -1,6 +1,6 @@
 """The JSON Schema of a matrix, for completion and checks in editors.
 
-`PYTHONPATH=functions python -m matrix.check.schema > docs/matrix.schema.json` writes it; a test says when that is due.
+`PYTHONPATH=functions python -m matrix.check.schema > docs/matrix.schema.json` writes it; a test fails if it is old.
 """
 
 import ast
@@ -44,7 +44,7 @@ def matrix_schema() -> dict[str, Any]:
 
 @cache
 def _texts_below(model: type) -> dict[str, str]:
-    """Return the texts that stand below the fields of a class, by their names."""
+    """Return the docstrings of the fields of a class, by field name."""
     [declared] = ast.parse(textwrap.dedent(inspect.getsource(model))).body
     texts = {}
     for field, text in pairwise(cast("ast.ClassDef", declared).body):

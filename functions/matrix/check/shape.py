@@ -52,21 +52,21 @@ def structural_problems(error: ValidationError, document: dict[str, Any]) -> lis
     """Return one problem for each thing that pydantic found, with the paths of the input."""
     problems: dict[str, Problem] = {}
     for detail in error.errors(include_url=False, include_context=True):
-        # A default that depends on another field is not made where something is wrong already.
+        # pydantic makes no default that depends on another field if there is an error already.
         if detail["type"] == "default_factory_not_called":
             continue
         problem = _problem(detail, document)
-        # Of `int | float` pydantic reports both branches; the float's fault says what may be written.
+        # For `int | float` pydantic reports both branches; the error of the float has the allowed values.
         if problem.path not in problems or detail["type"] == "float_type":
             problems[problem.path] = problem
-        # An input of 256 KiB can be wrong in 100,000 places; nobody reads so many.
+        # An input of 256 KiB can have 100,000 errors, too many to read.
         if len(problems) > 10 * MOST_PROBLEMS:
             break
     return _without_misspelt(list(problems.values()))
 
 
 def _without_misspelt(problems: list[Problem]) -> list[Problem]:
-    """Leave out a missing key where an unknown one is meant for it: a misspelt key is one mistake, not two."""
+    """Leave out a missing key if an unknown one is likely its misspelling: that is one mistake, not two."""
     meant = {
         f"{problem.path.rpartition('.')[0]}.{problem.fix.removeprefix(_MEANT).removesuffix('?')}".removeprefix(".")
         for problem in problems
@@ -100,11 +100,11 @@ def _problem(detail: Any, document: dict[str, Any]) -> Problem:
 
 
 def _resolve(loc: tuple[int | str, ...], document: Any) -> tuple[Path, Any]:
-    """Return the path in the document that pydantic's location means, and the value there.
+    """Return the path in the document of pydantic's location, and the value there.
 
     Locations also hold the tag of a union (`efs`), the branches of one (`list[…]`, `int`) and a 0 where a sweep's
-    single value was wrapped into a list; all of these lead nowhere in the document and are left out. Only a last
-    step that leads nowhere is kept: it is a missing key, which may have the name of a tag (`build` of a build).
+    single value was wrapped into a list; none of these exists in the document, so they are left out. Only a last step
+    that does not exist is kept: it is a missing key, which may have the name of a tag (`build` of a build).
     """
     path: list[str | int] = []
     here = document
@@ -222,7 +222,7 @@ _INSTANCE_SIZES = [
 
 
 def _near_instance_type(written: str) -> str:
-    """Return the instance type whose size is spelt most like the one written; '' where none is near."""
+    """Return the instance type with the size most similar to the given one, or '' if none is similar."""
     family, _, size = written[:40].lower().partition(".")
     close = difflib.get_close_matches(size, _INSTANCE_SIZES, n=1)
     return f"{family}.{close[0]}" if close and re.fullmatch(r"[a-z][a-z0-9-]{1,19}", family) else ""
@@ -264,7 +264,7 @@ def _suggest(value: object, choices: list[str]) -> str:
 
 
 def _suggest_kind(value: object, kinds: list[str]) -> str:
-    """Suggest a kind only where its spelling is near: another kind of storage is another matrix."""
+    """Suggest a kind only if its spelling is similar: another kind of storage is another matrix."""
     family = str(value).partition("-")[0]
     siblings = [kind for kind in kinds if kind.startswith(f"{family}-")]
     if "-" in str(value) and siblings and value not in kinds:

@@ -7,7 +7,7 @@ from matrix.input import limits
 from matrix.terms.problems import Problem, Problems, display, path_text, shorten
 from matrix.terms.tags import MOST_OWN, is_own
 
-# EFS and FSx take these characters in keys and values (service models, TagKey and TagValue), EC2 any: what all take.
+# EFS and FSx allow these characters in keys and values (service models, TagKey and TagValue), EC2 allows any.
 _PUNCTUATION = frozenset("_.:/=+-@")
 _KINDS = ("L", "N", "Z")
 MOST_GIVEN = int(limits.TAGS_PER_RESOURCE.value) - MOST_OWN
@@ -25,7 +25,7 @@ def tag_problems(tags: Mapping[str, object]) -> Problems:
 def inherited(of_stack: Mapping[str, str], tags: Mapping[str, str]) -> dict[str, str]:
     """Return the tags of a run's resources: those of the stack, overridden by those of the matrix.
 
-    Tags of the stack that Storage Matrix sets itself, or that only AWS may set, are left out.
+    Tags of the stack are left out if Storage Matrix sets them itself, or if only AWS may set them.
     """
     usable = {key: value for key, value in of_stack.items() if not is_own(key) and not _is_reserved(key)}
     return {**usable, **tags}

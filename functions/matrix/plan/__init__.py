@@ -1,1 +1,1 @@
-"""Which cells, when, where and for how much."""
+"""Plan a run: its cells, their order, place and cost."""

@@ -21,8 +21,8 @@ CONCURRENCY = Quota("lambda", "L-B99A9384", "Concurrent executions", "functions"
 # Subnets of the stack's own VPC have 12 bits for hosts (template.yaml); AWS keeps five addresses of each subnet.
 # https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html
 ADDRESSES_OF_SUBNET = 2**12 - 5
-# AWS's defaults in most regions, as lists of `aws service-quotas list-aws-default-service-quotas` that people have
-# published say (read November 2026). Of other classes of instances most accounts may start none before they ask.
+# AWS's defaults in most regions, from published outputs of `aws service-quotas list-aws-default-service-quotas` (read
+# November 2026). For other classes of instances the quota of most accounts is 0 before a request.
 DEFAULTS: Mapping[Quota, float] = {
     STANDARD: 5, STANDARD_SPOT: 5, CONCURRENCY: 1_000,
     EBS_STORAGE["io2"]: 20, EBS_IOPS["io1"]: 300_000, EBS_IOPS["io2"]: 100_000,
@@ -31,14 +31,14 @@ DEFAULTS: Mapping[Quota, float] = {
 }  # fmt: skip
 # vCPUs of an instance by its size: two of a `large`, four for each x of an `xlarge`.
 _SMALL = {"nano": 2, "micro": 2, "small": 2, "medium": 2, "large": 2, "xlarge": 4}
-# Bare metal differs from family to family: this is what the larger ones have.
+# vCPUs of the larger bare metal types; the number differs from family to family.
 METAL_VCPUS = 128
 _EXCEPTIONS = {"c4.8xlarge": 36, "d2.8xlarge": 36, "t2.nano": 1, "t2.micro": 1, "t2.small": 1}
 
 
 @dataclass(frozen=True)
 class AccountNeed:
-    """How much of a quota a plan takes at once at most, beside AWS's default; None where that is not known."""
+    """A plan's largest use of a quota at one time, and AWS's default; None if the default is not known."""
 
     quota: Quota
     amount: float

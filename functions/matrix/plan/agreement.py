@@ -1,4 +1,4 @@
-"""Compare a run's plan with the plan that a person agreed to: the same cells at about the same cost.
+"""Compare a run's plan with the plan that the user confirmed: the same cells at about the same cost.
 
 `matrix run` plans with the prices and the code of the user's machine, Plan matrix with those of the stack.
 """
@@ -10,7 +10,7 @@ from matrix.input.matrix import Agreed
 from matrix.price.book import BOOK_REGION, OTHER_REGION
 from matrix.terms.documents.plan import PlanDocument
 
-# Differences of cents are nobody's question.
+# A difference of less than a cent does not matter.
 LEAST_USD = 0.01
 
 

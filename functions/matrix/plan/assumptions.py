@@ -11,7 +11,7 @@ from matrix.price.book import BOOK_REGION, OBJECTS_A_STEP, OBJECTS_ONCE, SPOT_SH
 from matrix.terms.charges import LEAST_BILLED_S, ROOT_VOLUME_GIB
 from storages.models import MODELS
 
-# Fields of a matrix that change nothing about what its cells measure.
+# Fields of a matrix without effect on the measurements of its cells.
 UNMEASURED = {
     "$schema", "budgetUsd", "dryRun", "resume", "maxConcurrentFileSystems", "objective", "owner", "deadlineHours",
     "agreed", "compareWith", "tags",
@@ -84,7 +84,7 @@ def assumptions(
 
 
 def of_order(matrix: Matrix, storages: int, expected_s: float) -> list[str]:
-    """Say how far apart in time storages are compared, where one launch cannot measure them all at once."""
+    """Report the time between the measurements of storages, if one launch cannot measure them all at once."""
     at_once = matrix.max_concurrent_file_systems
     if matrix.launches > 1 or matrix.emulate or storages <= at_once:
         return []

@@ -18,7 +18,7 @@ def warnings(budget_usd: float | None, cost: Cost, cells: Sequence[PlannedCell])
         )
         yield {"path": "budgetUsd", "value": budget_usd, "message": message}
         return
-    # At its begin a cell's worst case is set aside, of which what is expected of it is in the sum already.
+    # At its start a cell's worst case is reserved. Its expected cost, a part of that, is in the sum already.
     fresh = [cell for cell in cells if not cell.taken_from]
     riskiest = max(fresh, key=_beyond_usd, default=None)
     if riskiest and _beyond_usd(riskiest) > spare_usd:

@@ -24,7 +24,7 @@ class PlannedCell:
     storage: Part
     workload: Part
     fleet: Fleet
-    image: str  # id of what its instances boot
+    image: str  # id of the image that its instances boot
     points: list[Point]
     steps: list[Step]
     expected_s: float
@@ -35,16 +35,16 @@ class PlannedCell:
     rates: CellRates
     shared_cost: Cost  # of its file system while it runs; counted there, not here
     metered_cost: Cost  # the part of both that is billed by use and not by the hour
-    work_volume: Volume | None = None  # of each instance, for what is beside the storage
-    launch: int | None = None  # which of several, from 1
+    work_volume: Volume | None = None  # of each instance, for data that is not on the storage
+    launch: int | None = None  # number of the launch, from 1, if there are several
     joined: str | None = None  # the cell in which they are joined
     taken_from: Source | None = None  # the earlier run and cell whose result it has; then it is not measured
-    emulation: Emulation | None = None  # the known truth of its storage, if that is only played
-    attempts: list[Attempt] = field(default_factory=list)  # what earlier runs uploaded without a valid result
+    emulation: Emulation | None = None  # known properties of its storage, if that is emulated
+    attempts: list[Attempt] = field(default_factory=list)  # uploads of earlier runs without a valid result
 
     @property
     def reserve_usd(self) -> float:
-        """US dollars that must be free in the budget before it begins: its worst case."""
+        """US dollars that the budget must have left before the cell starts: its worst case."""
         return self.cost.high + self.shared_cost.high
 
     def to_document(self) -> PlanCell:
@@ -92,7 +92,7 @@ class PlannedFileSystem:
     populate: Populate | None
     expected_s: float
     cost: Cost
-    hour_usd: float  # what it costs while it exists
+    hour_usd: float  # cost per hour of its existence
     reserve_usd: float  # worst case of creating, populating and deleting it; the rest is in its cells' reserves
     launch: int | None = None  # which of several it is for, from 1
     by_use: list[PlanUse] = field(default_factory=list)  # the part of its cost that grows with bytes and requests

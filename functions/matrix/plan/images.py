@@ -30,7 +30,7 @@ BAKE_S = Amount(300.0, 720.0, 3_600.0)
 POLL_S = 30
 # Not found in Amazon Linux's lists, of which we read the beginnings (docs/records/proof.md); GNU parallel was.
 _NOT_SEEN_ON_AMAZON_LINUX = {"fpart", "fpsync"}
-# What an image keeps of its 20 GiB: Amazon Linux has 2 GiB, Ubuntu 3, container images are the rest.
+# Used part of an image's 20 GiB: Amazon Linux has 2 GiB, Ubuntu 3, container images are the rest.
 _KEPT_GIB = Amount(2.0, 5.0, float(ROOT_VOLUME_GIB))
 
 
@@ -90,8 +90,8 @@ class PlannedImage:
     """An image that cells boot; if it is baked, at most once."""
 
     recipe: Recipe
-    image: Image  # by the matrix: what every instance shall have, whatever its workload
-    cost: Cost  # nothing where an earlier run has baked it; in the worst case an hour
+    image: Image  # from the matrix: software for every instance, independent of its workload
+    cost: Cost  # 0 if an earlier run has baked it; in the worst case an hour
     rates: CellRates
     kept_month: Cost  # of its snapshot, as long as it is kept
 

@@ -23,7 +23,7 @@ _STORAGE: TypeAdapter[Storage] = TypeAdapter(AnyStorage)
 
 @dataclass(frozen=True)
 class EbsLimits:
-    """EBS limits of an instance: the sustained ones, and those of 30 minutes a day."""
+    """EBS limits of an instance: sustained, and for 30 minutes a day."""
 
     bytes_per_s: float
     most_bytes_per_s: float
@@ -41,7 +41,7 @@ class StorageVolumes(NamedTuple):
 
 @cache
 def known_limits() -> dict[str, EbsLimits]:
-    """Return the limits by instance type, of each family from small to large, as a table of ours has them."""
+    """Return the limits by instance type, each family from small to large, from this project's table."""
     return {
         name: EbsLimits(always * MB, most * MB, iops, most_iops)
         for name, (always, most, iops, most_iops) in instance_types.of_each("types").items()
@@ -49,7 +49,7 @@ def known_limits() -> dict[str, EbsLimits]:
 
 
 def limits_of(optimized: Mapping[str, Any]) -> EbsLimits | None:
-    """Return the limits in EC2's EbsOptimizedInfo of an instance type, None where it has none."""
+    """Return the limits in EC2's EbsOptimizedInfo of an instance type, None if it has none."""
     names = ("BaselineThroughputInMBps", "MaximumThroughputInMBps", "BaselineIops", "MaximumIops")
     if any(name not in optimized for name in names):
         return None
@@ -73,7 +73,7 @@ def volumes_of(cells: Iterable[PlanCell]) -> list[StorageVolumes]:
 
 
 def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits]) -> list[PlanWarning]:
-    """Return a warning for each storage and instance type where the instance limits its volumes.
+    """Return a warning for each storage and instance type if the instance limits its volumes.
 
     If the maximum of a type is above its sustained limit, it lasts 30 minutes a day. So volumes above the sustained
     limit get a warning too.
@@ -98,7 +98,7 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
 
 
 def block_words(attached: Iterable[StorageVolumes]) -> Iterator[str]:
-    """Say at which size of blocks the volumes of each storage reach both of their limits."""
+    """Write the block size at which the volumes of each storage reach both of their limits."""
     sizes = {
         storage_id: f"{storage_id} {volumes.bytes_per_s / volumes.iops / KIB:.3g} KiB"
         f" ({number(volumes.bytes_per_s / MIB)} MiB/s / {number(volumes.iops)} IOPS)"

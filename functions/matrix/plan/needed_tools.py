@@ -10,7 +10,7 @@ from matrix.terms.documents.parts import Params, Part
 from matrix.terms.documents.plan import PlanCell
 from storages.models import MODELS
 
-# By the `tool` of a point, whatever the workload; the agent's own engines need none.
+# By the `tool` of a point, for all workloads; the agent's own engines need no programs.
 _OF_TOOL = {
     "parallel": {"parallel"},
     "rsync": {"rsync"},
@@ -36,7 +36,7 @@ def of_work_volume() -> set[str]:
 
 
 def of_cell_in_folder(cell: PlanCell) -> set[str]:
-    """Return the names of the programs that a planned cell needs where the local cloud plays its storage."""
+    """Return the names of the programs that a planned cell needs if the local cloud plays its storage."""
     storage = cell["storage"]
     of_storage = MODELS[storage["type"]].tools_in_folder(storage)
     return {*of_storage, *_of_work(cell["workload"], [point["params"] for point in cell["points"]])}

@@ -12,12 +12,12 @@ from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.problems import Problem, Problems
 
 PATH = "image.ami"
-# Accounts whose images are nobody's secret plan: their aliases in DescribeImages.
+# Aliases in DescribeImages of trusted owners of images.
 KNOWN_OWNERS = ("self", "amazon", "aws-marketplace")
 
 
 def named_types(matrix: Matrix) -> list[str]:
-    """Return the instance types that boot the image of a matrix: those of fleets, and of file servers."""
+    """Return the instance types that boot the image of a matrix: types of fleets and of file servers."""
     fleets = [fleet for axis in matrix.fleet for fleet in axis.fleets()]
     fleets += [inclusion.fleet for inclusion in matrix.include]
     storages = [*matrix.storage, *(inclusion.storage for inclusion in matrix.include)]

@@ -1,4 +1,4 @@
-"""Where a fleet's instances go: how many into each Availability Zone, and how few are enough."""
+"""Placement of a fleet's instances: the number in each Availability Zone, and the quorum."""
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -27,10 +27,10 @@ def resolved(placement: str | Sequence[float] | None, storage: StorageFields) ->
 
 
 def share_away(placement: str | Sequence[float] | None, storage: Storage) -> Amount:
-    """Return which share of a fleet is not in the one zone that its storage lives in.
+    """Return the share of a fleet that is not in the zone of its storage.
 
-    It is 0 where a storage has a mount target or a file system in each zone, and where its price includes the traffic.
-    How many zones `spread` has is not known before it is launched: two to six, mostly three.
+    It is 0 for a storage with a mount target or a file system in each zone, and if its price includes the traffic. The
+    number of zones of `spread` is not known before the launch: two to six, mostly three.
     """
     document = storage.document
     if resolved(None, document) == "spread" or how_many(document) > 1 or storage.is_free_between_zones:
@@ -67,8 +67,8 @@ def problems(
 ) -> Problems:
     """Yield a problem for each fleet or storage with more zones than the stack has subnets in, or out of reach.
 
-    A Multi-AZ file system of FSx is out of reach where the stack does not know the addresses of the user's own VPC. So
-    is a storage that AWS does not make in the zone of the stack's first subnet, whose id `first_zone_id` asks for.
+    A Multi-AZ file system of FSx is out of reach if the stack does not know the addresses of the user's own VPC. So is
+    a storage that AWS does not offer in the zone of the stack's first subnet; `first_zone_id` asks for the zone's id.
     """
     fleets = [(f"fleet[{i}]", axis.placement) for i, axis in enumerate(matrix.fleet)]
     fleets += [(f"include[{i}].fleet", inclusion.fleet.placement) for i, inclusion in enumerate(matrix.include)]

@@ -60,8 +60,8 @@ class _Cell:
     workload: str  # id of its workload
     points: list[Point]
     repetitions: int
-    rows: list[list[list[Step]]]  # of each repetition, what stays together: nobody may change it, cells share it
-    footprint: Footprint  # what one instance takes for all points once; of what it stores, the most of a point
+    rows: list[list[list[Step]]]  # groups of steps of each repetition that stay together; immutable, cells share them
+    footprint: Footprint  # of one instance for all points once; stored bytes: maximum over the points
     work: Work
     os: str
     launch: int
@@ -189,7 +189,7 @@ def plan(
     cost += sum((file_system.cost for file_system in file_systems), Cost())
     cost += sum((image.cost for image in planned_images), Cost())
     warnings += book.warnings()
-    # What refuses or skips stands before what only disturbs.
+    # Warnings of a refused run or skipped cell come before other warnings.
     warnings[:0] = budget.warnings(matrix.budget_usd, cost, planned_cells)
     # Each storage with each type once, however many workloads, sizes and launches they have.
     pairs = {
@@ -225,7 +225,7 @@ def plan(
 def derived_seed(matrix: Matrix, run: str) -> int:
     """Return a seed from the run's name and the measured parts of the matrix, without `UNMEASURED` such as budget."""
     document = matrix.to_document()
-    # A single launch is what a matrix meant that did not know the word: its seed is what it was.
+    # Earlier versions had no `launches` and launched once: the seed of such a matrix stays the same.
     single = ("launches", 1)
     measured = {name: value for name, value in document.items() if name not in UNMEASURED and (name, value) != single}
     text = json.dumps(measured, sort_keys=True) + run
@@ -259,7 +259,7 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
             workload, fleet = workload_ids[of_workload], combination.fleet.slug
             joined = cell_id(storage, workload, fleet) if matrix.launches > 1 else None
             file_system = launch_id(storage, launch) if joined else storage
-            # Fleets of one size take the same, whatever their type, and so do all launches.
+            # Fleets of one size have the same times for all instance types, and so do all launches.
             alike = of_workload, of_storage, combination.fleet.count
             if alike not in takes:
                 footprint = _footprint(combination, points[of_workload])
@@ -425,7 +425,7 @@ def _plan_fresh(
     cells = []
     used: dict[str, Amount] = {}
     for cell in group:
-        # Fleets of one size have one `Work`; their placement says what passes between zones.
+        # Fleets of one size have one `Work`; their placement determines the traffic between zones.
         key = cell.work, cell.footprint, str(cell.combination.fleet.placement)
         if key not in known:
             known[key] = _alike(cell, least_s, book, stored_bytes)
@@ -456,7 +456,7 @@ def _plan_fresh(
 
 
 def _use(charge: Charge, book: PriceBook) -> PlanUse:
-    """Return what a storage charges by bytes or requests as JSON."""
+    """Return a storage's charge by bytes or requests as JSON."""
     price = book.price(charge.name)
     return {
         "charge": charge.name,

@@ -13,19 +13,19 @@ from matrix.terms.problems import InvalidMatrix, Problem
 
 @dataclass(frozen=True)
 class Earlier:
-    """An earlier run's part of a cell: where its result is, or its attempts without a result."""
+    """An earlier run's part of a cell: the place of its result, or its attempts without a result."""
 
-    taken_from: Source | None  # {"run", "cell"} that measured it, None if nobody has
+    taken_from: Source | None  # {"run", "cell"} that measured it, or None
     attempts: list[Attempt] = field(default_factory=list)
 
 
 def sameness(
     storage: Part, workload: Part, fleet: Fleet, points: Sequence[Point], repetitions: int, image: str, launch: int
 ) -> str:
-    """Return a hash that is equal for cells that measure the same: their ids alone may mean something else by now.
+    """Return a hash that is equal for cells that measure the same; cell ids may differ or be reused between versions.
 
-    The image counts by its operating system; whether it was baked changes nothing that is measured. `launch` is 1 where
-    there is only one, so a run with more launches takes that one over as its first.
+    Of the image only the operating system counts, because baking does not change the measurement. `launch` is 1 if
+    there is only one, so a run with more launches takes that launch over as its first.
     """
     measured = [
         storage,
@@ -81,5 +81,5 @@ def taken_over(result: ResultDocument, cell: PlanCell) -> ResultDocument:
 
 
 def refusal(run: str, rule: str) -> InvalidMatrix:
-    """Return the error of a matrix whose `resume` cannot be followed."""
+    """Return the error of a matrix with an impossible `resume`."""
     return InvalidMatrix([Problem("resume", run, rule, "give the name of an ended run of this stack, or leave it out")])

@@ -8,7 +8,7 @@ FREE, OFF = "FREE", "off"
 
 
 def refusal_of_free_plan(kind: str, not_eligible: Iterable[str]) -> str | None:
-    """Return why an account on AWS's Free plan cannot run a plan, where it wants types that EC2 does not start there.
+    """Return why an account on AWS's Free plan cannot run a plan, if EC2 does not start the plan's types there.
 
     RunInstances answers "The specified instance type is not eligible for Free Tier".
     """
@@ -22,7 +22,7 @@ def refusal_of_free_plan(kind: str, not_eligible: Iterable[str]) -> str | None:
 
 
 def warning_of_public_access(mode: str) -> PlanWarning | None:
-    """Return a warning where VPC Block Public Access may cut instances off from AWS's APIs.
+    """Return a warning if VPC Block Public Access may cut instances off from AWS's APIs.
 
     Both modes block an instance that reaches the internet by an internet gateway without NAT, as in the stack's VPC.
     """

@@ -16,7 +16,7 @@ from matrix.terms.problems import Problem, Problems
 
 ANYWHERE = "0.0.0.0/0"
 PATH = "SubnetIds"
-# What each of our instances calls: S3 for job, agent, meeting and results, STS for its own name.
+# APIs that each instance calls: S3 for job, agent, start barrier and results, STS for its own name.
 # agent/board/blackboard.py and FETCH of matrix/run/job.py are all callers; a test holds this against them.
 OBJECTS = "S3"
 CALLED = {
@@ -45,7 +45,7 @@ class WayOut:
     """Whether a route leads to another network, which may have endpoints or a proxy."""
 
     def reaches(self, service: str) -> bool | None:
-        """Return whether an API of the region is reached; None where only another network could have the way."""
+        """Return whether instances reach an API of the region; None if that depends on a route to another network."""
         if self.has_internet or service.lower() in self.endpoints | self.gateways:
             return True
         return None if self.leads_elsewhere else False
@@ -65,9 +65,9 @@ class WayOut:
 
 
 def of_subnets(ec2: Any, names: Sequence[str], region: str) -> list[WayOut]:
-    """Return the way out of each of these subnets, in their order, as EC2 describes them now.
+    """Return the route out of each of these subnets, in their order, as EC2 describes them now.
 
-    `ec2` is a client of it: a function's, or that of whoever runs `matrix verify`. Its errors are the caller's.
+    `ec2` is an EC2 client: a function's, or the client of the user of `matrix verify`. The caller handles its errors.
     """
     subnets = {each["SubnetId"]: each for each in ec2.describe_subnets(SubnetIds=list(names))["Subnets"]}
     of_vpc = [{"Name": "vpc-id", "Values": sorted({subnet["VpcId"] for subnet in subnets.values()})}]
@@ -115,7 +115,7 @@ def read(
                 any(_is_internet(route, is_public=is_public) for route in routes),
                 frozenset(gateways),
                 frozenset(private),
-                # Without a route table nothing can be told of the subnet.
+                # Without a route table nothing is known about the subnet.
                 not table or any(_leads_elsewhere(route) for route in routes),
             )
         )
@@ -150,7 +150,7 @@ def _is_internet(route: Mapping[str, Any], *, is_public: bool) -> bool:
 
 
 def _leads_elsewhere(route: Mapping[str, Any]) -> bool:
-    """Return whether a route has a way that cannot be told from here: to another network, or to some addresses only.
+    """Return whether a route's reach is unknown: it leads to another network, or to some addresses only.
 
     Gateway endpoints have a prefix list of AWS's and lead to their service only. By IPv6 instances call nothing.
     """
@@ -197,7 +197,7 @@ def service_problems(subnets: Sequence[WayOut], region: str) -> Problems:
 
 
 def _of_storages(subnets: Sequence[WayOut], matrix: Matrix, region: str) -> Problems:
-    """Yield the storages whose service has an endpoint of its own that subnets lack."""
+    """Yield the storages that need an endpoint of their service, if subnets lack it."""
     storages = [(f"storage[{number}]", storage) for number, storage in enumerate(matrix.storage)]
     storages += [(f"include[{number}].storage", cell.storage) for number, cell in enumerate(matrix.include)]
     for path, storage in storages:
@@ -263,7 +263,7 @@ def _problems(
     is_firm: bool = True,
     path: str = PATH,
 ) -> Iterator[Problem]:
-    """Yield a problem with all subnets that are cut off, and a warning with those of which nobody can tell."""
+    """Yield a problem with all subnets that are cut off, and a warning with the subnets of unknown reach."""
     for reached, is_refused in ((False, is_firm), (None, False)):
         lacking = [way for way in subnets if reaches(way) is reached]
         if lacking:

@@ -24,11 +24,11 @@ _HERE = Path(__file__).parent
 _BOOKS = ("prices.json", "instance_prices.json")
 BOOK_REGION = "us-east-1"
 # Shares of the on-demand price, low, expected and high: AWS says "up to 90% off" (aws.amazon.com/ec2/spot), and the
-# highest price paid is on-demand unless one says otherwise (EC2 user guide, Spot pricing); half of it is our guess.
+# default maximum price is the on-demand price (EC2 user guide, Spot pricing); half of it is a guess.
 SPOT_SHARE = (0.1, 0.5, 1.0)
 # A Spot price is "up to 90% off" on-demand, and for a moment a little above it. Others are not believed.
 BELIEVABLE_SPOT = (0.05, 1.1)
-# How far an unconfirmed price may be off, and one that is only known for another region or a similar instance type.
+# Bounds of an unconfirmed price, and of one that is only known for another region or a similar instance type.
 UNCONFIRMED = (0.75, 1.5)
 OTHER_REGION = (0.9, 1.4)
 GUESSED = (0.5, 2.0)
@@ -36,14 +36,14 @@ GUESSED = (0.5, 2.0)
 UNBELIEVABLE = 4.0
 # Sizes as multiples of `large`; on-demand prices of a family are proportional to them.
 SIZES = {"nano": 1 / 16, "micro": 1 / 8, "small": 1 / 4, "medium": 1 / 2, "large": 1.0, "xlarge": 2.0}
-# What an instance puts in each step: the mark of its meeting, samples, at most two raw files (agent/session.py). Once a
-# run: first and last heartbeat, log, verdict, and what Analyse cell reads of many steps, of which 4 MB are an object.
+# Objects that an instance writes in each step: ready mark, samples, at most two raw files (agent/session.py). Once a
+# run: first and last heartbeat, log, done.json or failed.json, and bundles of many steps for Analyse cell (4 MB each).
 OBJECTS_A_STEP, OBJECTS_ONCE = 4, 6
 # Memory of functions in MB, as template.yaml gives it (a test holds both together): of most, of Poll fleet, of Analyse
 # cell. The unit of their price has a quarter of a GB.
 MOST_MB, POLL_MB, ANALYSE_MB, UNIT_MB = 1_024, 1_769, 2_048, 256
-# Seconds that a function is initialised in a cell, low, expected and high: none where a sandbox of the cell before
-# still lives, 3 by guess, and at most 10, when Lambda ends it. Billed since August 2025 as other time is.
+# Seconds of a function's initialisation in a cell, low, expected and high: 0 if a sandbox of the cell before still
+# lives, 3 by guess, and at most 10, when Lambda ends it. Billed since August 2025 like other time.
 # https://aws.amazon.com/blogs/compute/aws-lambda-standardizes-billing-for-init-phase/
 INIT_S = Amount(0.0, 3.0, 10.0)
 METAL_AS_LARGE = 48.0  # most .metal are a whole host of 96 vCPUs, 24xlarge
@@ -104,16 +104,17 @@ class Fresh:
 
 @dataclass
 class PriceBook:
-    """Prices of one region; `unconfirmed` and `guessed` gather the names of doubtful ones that were used.
+    """Prices of one region; `unconfirmed` and `guessed` collect the names of used prices that are doubtful.
 
-    `instances` has the hour of each family's large, and of each type whose size does not say its price.
+    `instances` has the price per hour of each family's large, and of each type with a price that does not follow from
+    its size.
     """
 
     prices: dict[str, Price]
     instances: dict[str, Price]
     region: str = BOOK_REGION
     fresh: Fresh | None = None
-    spot: dict[str, SpotPrice] = field(default_factory=dict)  # by instance type, where it could be asked for
+    spot: dict[str, SpotPrice] = field(default_factory=dict)  # by instance type, if EC2 returned it
     unconfirmed: set[str] = field(default_factory=set)
     guessed: set[str] = field(default_factory=set)
     elsewhere: set[str] = field(default_factory=set)  # used, though of another region
@@ -161,7 +162,7 @@ class PriceBook:
         return self.fresh.prices.get(name) if self.fresh and self.fresh.region == self.region else None
 
     def sources(self) -> str:
-        """Return in words where the prices that were used come from."""
+        """Return the sources of the used prices in words."""
         fresh = [name for name in self._known if self._fresh(name)]
         months = [price.read for price in (*self.prices.values(), *self.instances.values())]
         of_book = f"the book of {min(months)} to {max(months)}"
@@ -349,17 +350,17 @@ def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, insta
     """Return the cost of Step Functions, Lambda and S3 for one cell: cents, but thousands of cells add up."""
     # A turn: Wait for fleet, Poll fleet, Fleet finished?; around them about 30 transitions of the cell.
     transitions = poll_turns.times(3).plus(30)
-    # Each instance: what it puts in a step and once, and a heartbeat every 30 s. A listing is priced as a PUT is.
+    # Each instance: its objects of each step and of the run, and a heartbeat every 30 s. A listing costs as a PUT does.
     puts = each_s.times(instances / 30)
     objects = (OBJECTS_A_STEP * steps + OBJECTS_ONCE) * instances
-    # A poll lists the gates, who is ready for two steps, and five names of each instance, 1,000 a page; an instance of
-    # a fleet lists at each step who is ready.
+    # A poll lists the gates, the ready marks of two steps, and five names of each instance, 1,000 a page; an instance
+    # of a fleet lists the ready marks of each step.
     lists = poll_turns.times(4 + instances * 7 / 1_000).plus(steps * instances if instances > 1 else 0)
     # Polls of a second; around them 8 calls of a second and an analysis of 10 s.
     calls = poll_turns.times(POLL_MB / UNIT_MB).plus((8 * MOST_MB + 10 * ANALYSE_MB) / UNIT_MB)
     # Each once: Admit cell, Launch fleet and Stop fleet, Poll fleet, Analyse cell.
     cold_starts = INIT_S.times((3 * MOST_MB + POLL_MB + ANALYSE_MB) / UNIT_MB)
-    gets = each_s.times(instances)  # a look at the gate each second: two while it waits, none while it works
+    gets = each_s.times(instances)  # one poll of the gate a second on average: two while it waits, none while it works
     charges = [
         Charge("step_functions_transition", transitions),
         Charge("lambda_call_of_1_s", calls),

@@ -24,7 +24,7 @@ def queries(matrix: Matrix) -> list[Query]:
 
 
 def price_in(products: Iterable[str], query: Query) -> float | None:
-    """Return the price per unit of the book in the products of an answer, None where it is not unmistakable."""
+    """Return the price per unit of the book in the products of a response, None unless it is unambiguous."""
     prices = set()
     for text in products:
         if is_of_usage(text, query):
@@ -43,7 +43,7 @@ def _usage_type(product: Any) -> str:
 
 
 def _is_infrequent(product: Any) -> bool:
-    """`IATimedStorage-ByteHrs` ends as `TimedStorage-ByteHrs` does, but is the class for files that nobody reads."""
+    """`IATimedStorage-ByteHrs` ends like `TimedStorage-ByteHrs`, but is the Infrequent Access class."""
     return any(word in _usage_type(product) for word in ("IATimed", "ArchiveTimed", "BackupUsage"))
 
 

@@ -27,7 +27,7 @@ class RegionCost(TypedDict):
     cost_usd: CostRange | None
     missing: list[str]
     reason: str
-    """Why the region could not be asked; empty where it answered."""
+    """Why the region's prices could not be queried; empty if they could."""
     book_prices: list[str]
     """Products without a single price there. The book's price counts, with a wider range."""
 
@@ -64,9 +64,9 @@ class PriceList:
         return self.products.get(query, {}).get(region, [])
 
     def lacks(self, query: Query, region: str) -> bool:
-        """Return whether other regions have a product and this one has not.
+        """Return whether other regions have a product and this region does not.
 
-        A product that no region has says nothing: its name in the price list is another one.
+        A product that no region has shows nothing: the price list uses another name for it.
         """
         return bool(self.products.get(query)) and not self._products_in(query, region)
 
@@ -90,7 +90,7 @@ def storages_of(matrix: Matrix) -> dict[str, Storage]:
 
 
 def all_queries(matrix: Matrix) -> list[Query]:
-    """Return all queries to the price list: prices, and products that show where a storage is offered."""
+    """Return all queries to the price list: prices, and products that show in which regions a storage is offered."""
     shown = [query for storage in storages_of(matrix).values() for query in storage.offer_queries]
     return list(dict.fromkeys([*queries(matrix), *shown]))
 
@@ -99,7 +99,7 @@ def missing(matrix: Matrix, region: Region, listed: PriceList) -> list[str]:
     """Return the instance types and storages of a matrix that a region has not."""
     types = instance_types(matrix)
     if region.reason:
-        # It could not be asked, so the price list has to say it.
+        # The region could not be queried, so the price list decides.
         sold = {query.name: not listed.lacks(query, region.name) for query in queries(matrix)}
         lacking = [name for name in types if not sold[name]]
     else:
