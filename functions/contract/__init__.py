@@ -1,4 +1,4 @@
-"""What agents and functions must agree on, each thing once: both import it, and it imports nothing of ours.
+"""Definitions that agents and functions share. Both import this package; it imports none of the project's modules.
 
 It is part of the functions' package and of the agent's zip, so it keeps to the syntax of Python 3.9. An engine's start
 pays for each import here: no module imports more than it needs.

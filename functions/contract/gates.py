@@ -1,30 +1,30 @@
-"""The gate of a step: what it holds, who opens it when, and which gates are believed."""
+"""The gate of a step: its content, the times at which instances open it, and the checks before a gate is used."""
 
 from __future__ import annotations
 
 import json
 
-# Of a gate no more is read: another instance may have written anything.
+# Nothing beyond this is read of a gate, because another instance may have written any content.
 MOST_BYTES = 1_000
-# A gate's start lies at most so long after its writing (the largest margin is 10 s, of emulated machines).
+# A gate's start is at most this long after its writing (the largest margin is 10 s, of emulated machines).
 LATEST_START_S = 15.0
-# S3 tells times in whole seconds.
+# S3 reports times in whole seconds.
 GRAIN_S = 1.0
-# An instance that says ready last opens the gate. The five whose names come first among the marks list again every 2,
-# 4, 6, 8 and 10 s, all others seldom: were all of 1,000 to list often, S3 would throttle them.
+# The last ready instance opens the gate. The five instances whose names come first among the marks list again every 2,
+# 4, 6, 8 and 10 s, all others rarely: if all of 1,000 listed often, S3 would throttle them.
 STANDBYS, STANDBY_S, SELDOM_S = 5, 2.0, 30.0
-# Poll fleet opens what no instance has opened by then: it leaves the last of the five its turn, and half of that more.
+# Poll fleet opens a gate that no instance has opened by then: after the turn of the last of the five, plus half of it.
 OVERDUE_S = 1.5 * STANDBYS * STANDBY_S
 
 
 class NotBelieved(Exception):
-    """No agent of ours has written this gate; the message says what it holds."""
+    """No agent of the fleet wrote this gate; the message has its content."""
 
 
 def start_of(body: bytes, step: int, opened_at: float) -> float:
-    """Return the start (epoch seconds) that a step's gate says, which S3 has dated with `opened_at`.
+    """Return the start time (epoch seconds) in a step's gate; `opened_at` is S3's time of the gate.
 
-    Any instance of the fleet may have written it, whatever runs there. Raises NotBelieved.
+    Any program on an instance of the fleet may have written the gate. Raises NotBelieved.
     """
     try:
         gate = json.loads(body)

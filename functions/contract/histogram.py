@@ -1,10 +1,11 @@
-"""Latency histograms in fio's bins, so that those of all instances and of fio itself merge by adding counts.
+"""Latency histograms in fio's bins, so that histograms of instances and of fio merge by adding counts.
 
 fio keeps 64 bins per power of two (FIO_IO_U_PLAT_BITS = 6): values below 128 ns are exact, above them a bin is at most
 1/64 of its value wide and is represented by its middle, so an error is at most 1/128 = 0.78 %.
 
-fio has 29 groups of bins and counts whatever is slower in the last one, which stands for 17.1 s. Ours go on by the same
-rule for as long as a latency may be. `repaired` takes apart what fio's last bin holds, as far as fio tells.
+fio has 29 groups of bins and counts every slower operation in the last bin, which stands for 17.1 s. The histograms
+here continue by the same rule without that end. `repaired` moves operations of fio's last bin to their bins, as far as
+fio's output determines them.
 """
 
 from __future__ import annotations
@@ -39,16 +40,17 @@ def bin_value(index: int) -> int:
     return base + int((index % BINS_PER_GROUP + 0.5) * (1 << dropped_bits))
 
 
-# The middle of fio's last bin, 17.11 s: fio writes it for 17.05 s and whatever takes longer.
+# The middle of fio's last bin, 17.11 s: fio writes it for latencies of 17.05 s or more.
 FIO_LAST_VALUE_NS = bin_value(FIO_LAST_BIN)
 
 
 def repaired(bins: Mapping[int, int], longest_ns: int, total_ns: float) -> dict[int, int]:
-    """Return fio's bins with the operations of its last one where they belong, as far as fio tells.
+    """Return fio's bins with the operations of its last bin in their own bins, as far as fio's output determines them.
 
-    `longest_ns` is the longest latency, `total_ns` the sum of all. Of up to two such operations both are known: the
-    longest, and what the sum leaves. Of more, the sum shows it where all took about as long as the longest, as in one
-    stall. Else the others stay in the last bin, which then means "at least".
+    `longest_ns` is the longest latency, `total_ns` the sum of all. One or two operations in the last bin are known
+    exactly: one is the longest, and the sum determines the other. Three or more are known if all took about as long as
+    the longest, as in one stall, which the sum shows. Otherwise the others stay in the last bin, which then means "at
+    least".
     """
     beyond = bins.get(FIO_LAST_VALUE_NS, 0)
     if not beyond or longest_ns <= FIO_LAST_VALUE_NS:
@@ -62,27 +64,27 @@ def repaired(bins: Mapping[int, int], longest_ns: int, total_ns: float) -> dict[
         mean_ns = left_ns / (beyond - 1)
         is_alone = beyond == 2  # noqa: PLR2004 - the longest and one more
         is_one_stall = mean_ns >= longest_ns * (1 - 1 / (2 * BINS_PER_GROUP))
-        # A sum of bins may be off by as large a share as a bin, so what it leaves must not be the smaller part.
+        # The sum of the bins can be wrong by the same share as a bin, so the remainder must not be the smaller part.
         is_known = mean_ns >= FIO_LAST_VALUE_NS and others_ns <= left_ns and (is_alone or is_one_stall)
         mended[bin_value(bin_index(round(mean_ns))) if is_known else FIO_LAST_VALUE_NS] += beyond - 1
     return {value: mended[value] for value in sorted(mended)}
 
 
 def entry(bins: Mapping[int, int], longest_ns: int) -> dict[str, object]:
-    """Return what a file of histograms says of one; a bin tells its longest latency no better than to 0.78 %."""
+    """Return a histogram's entry in a file; it includes the longest latency, which bins give only to 0.78 %."""
     longest = {"max_ns": longest_ns} if longest_ns else {}
     return {"bins": dict(bins), "samples": sum(bins.values()), **longest}
 
 
 def from_latencies(latencies_ns: Iterable[int]) -> dict[int, int]:
-    """Counts by bin value."""
+    """Return the counts by bin value."""
     # Counting equal indexes first is several times faster than looking up the value of each latency.
     counts = Counter(map(bin_index, latencies_ns))
     return {bin_value(index): counts[index] for index in sorted(counts)}
 
 
 def merge(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
-    """One histogram of all the samples of several."""
+    """Return one histogram of all samples of several histograms."""
     total: Counter[int] = Counter()
     for histogram in histograms:
         total.update(histogram)
@@ -90,7 +92,7 @@ def merge(histograms: Iterable[Mapping[int, int]]) -> dict[int, int]:
 
 
 def percentile(histogram: Mapping[int, int], percent: float) -> int:
-    """The value of the first bin at which the running count reaches `percent` of all, as fio finds it; 0 of none."""
+    """Return the value of the first bin at which the running count reaches `percent` of all, like fio; 0 if empty."""
     wanted = percent / 100 * sum(histogram.values())
     seen = value = 0
     for value in sorted(histogram):

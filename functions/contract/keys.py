@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass
 
 VOLUMES = "volumes.json"
-# Below it each instance writes, and only below its own `aws:userid`, which EC2 sets to `<role id>:<instance id>`.
+# Below it each instance writes only below its own `aws:userid`, which EC2 sets to `<role id>:<instance id>`.
 INSTANCES = "instances/"
-# What an instance writes there.
+# Names of the files that each instance writes there.
 HEARTBEAT, SAMPLES, DONE, FAILED, LOG = "heartbeat", "samples.json", "done.json", "failed.json", "log.gz"
 
-# What an instance has measured is below `raw/` in its folder, two files a step. No other name there that means anything
-# has this letter, so that a listing can leave them out: of 1,000 instances after 60 steps it has 4,000 keys then, and
-# not 124,000. A delimiter of S3 is one letter.
+# Measurements of an instance are below `raw/` in its folder, two files a step. No other name there that matters has
+# this letter, so a listing can exclude them with it as the delimiter, which S3 limits to one letter. For 1,000
+# instances after 60 steps the listing then has 4,000 keys instead of 124,000.
 RAW, RAW_LETTER = "raw/", "w"
 HISTOGRAMS, SERIES = "histograms.json", "series.json"
 
@@ -29,12 +29,12 @@ def instance_of(userid: str) -> str:
 
 
 def stem(point: str, repetition: int) -> str:
-    """Return what the names of a step's files begin with."""
+    """Return the prefix of the names of a step's files."""
     return f"{point}-r{repetition}"
 
 
 def raw_name(name: str, *, is_zipped: bool) -> str:
-    """Return the name of a file of a step, below its instance's folder."""
+    """Return the name of a step's file below its instance's folder."""
     return f"{RAW}{name}{'.gz' if is_zipped else ''}"
 
 
@@ -50,24 +50,24 @@ def bundle(number: int) -> str:
 
 
 def is_bundle(name: str) -> bool:
-    """Say whether an instance's file of this name is one."""
+    """Return whether an instance's file of this name is such a bundle."""
     return _BUNDLE.fullmatch(name) is not None
 
 
 @dataclass(frozen=True)
 class MeetingPlace:
-    """Where the instances of one launch meet before each step."""
+    """The keys of the start barrier of one launch, where its instances meet before each step."""
 
     prefix: str
 
     @classmethod
     def below(cls, folder: str, nonce: str) -> MeetingPlace:
-        """`folder` is the fleet's, with the slash at its end; `nonce` is the secret name of the launch."""
+        """`folder` is the fleet's folder, with the slash at its end; `nonce` is the secret name of the launch."""
         return cls(f"{folder}meet/{nonce}/")
 
     @property
     def roster(self) -> str:
-        """Which instances were launched together."""
+        """Key of the list of the instances that were launched together."""
         return f"{self.prefix}roster.json"
 
     @property
@@ -76,15 +76,15 @@ class MeetingPlace:
         return f"{self.prefix}gates/"
 
     def gate(self, step: int) -> str:
-        """When a step starts."""
+        """Key of a step's gate, with its start time."""
         return f"{self.gates}{step:04d}.json"
 
     def ready(self, step: int) -> str:
-        """Prefix below which each instance says by its name that it is ready for a step."""
+        """Prefix of a step's ready marks, which have the names of the ready instances."""
         return f"{self.prefix}ready/{step:04d}/"
 
 
 def step_of_gate(name: str) -> int | None:
-    """Return the step of a gate, by its name below the prefix of the gates; None for any other name."""
+    """Return the step of a gate from its name below the prefix of the gates; None for any other name."""
     digits = name[: -len(".json")] if name.endswith(".json") else ""
     return int(digits) if len(digits) == 4 and digits.isdecimal() and digits.isascii() else None  # noqa: PLR2004

@@ -1,7 +1,7 @@
-"""Which failures of a request another attempt can mend, and which none can.
+"""Classify failures of a request: transient, so that a retry can succeed, or permanent.
 
-Classes are known by their names: the agent and the functions have different releases of botocore, and either may lack
-some of them.
+Error classes are compared by name: the agent and the functions have different releases of botocore, and either may lack
+some of the classes.
 """
 
 from __future__ import annotations
@@ -10,18 +10,19 @@ import errno
 from dataclasses import dataclass
 from typing import Any, Callable
 
-# What is not named here no attempt mends: parameters that botocore refuses, missing keys, unknown services.
+# All errors that are not listed here are permanent: parameters that botocore refuses, missing keys, unknown services.
 MENDABLE = frozenset(
     {
-        # botocore 1.43, exceptions.py and parsers.py: no connection, no answer in time, an answer that broke off. Its
-        # own retries (retries/standard.py) name the first two, with the classes below them.
+        # botocore 1.43, exceptions.py and parsers.py: no connection, no response in time, a response that broke off.
+        # Its own retries (retries/standard.py) name the first two, with their subclasses.
         *("ConnectionError", "HTTPClientError", "IncompleteReadError", "ChecksumError", "FlexibleChecksumError"),
         "ResponseParserError",
-        # The instance's metadata service, which gives the role's keys, was busy; the client's own pace has no room.
+        # The instance's metadata service, which gives the role's keys, was busy; or the client's own rate limit was
+        # reached.
         *("CredentialRetrievalError", "MetadataRetrievalError", "CapacityNotAvailableError"),
-        # urllib3, whose errors older releases of botocore let through while a body is read.
+        # urllib3: older releases of botocore let its errors through while a body is read.
         *("ProtocolError", "TimeoutError"),
-        # Python: `timeout` is that of sockets before 3.10.
+        # Python: `timeout` is the class of sockets before 3.10.
         *("timeout", "gaierror", "HTTPException"),
     }
 )
@@ -38,24 +39,24 @@ MENDABLE_CODES = frozenset(
         *("ConditionalRequestConflict", "OperationAborted"),
     }
 )
-# 501 is none of them: what a service does not implement it will not implement the next time.
+# 501 is not included: a service that does not implement a call will not implement it at the next attempt.
 MENDABLE_STATUSES = frozenset({429, 500, 502, 503, 504})
 # botocore's event after each attempt of a call.
 ATTEMPT_ENDED = "needs-retry"
-# A refusal of parameters names all that there are.
+# A refusal of parameters lists all of them.
 REASON_MOST_LETTERS = 300
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether another attempt can mend a failure, and the failure in one line."""
+    """Whether a retry can succeed, and the failure in one line."""
 
     is_mendable: bool
     reason: str
 
 
 def verdict(error: BaseException) -> Verdict:
-    """Judge a failure. A class of ours says it by `is_mendable`; one that does not is what its cause is."""
+    """Judge a failure. The project's errors decide it by `is_mendable`; without it, the error's cause is judged."""
     return Verdict(_is_mendable(error), reason_of(error))
 
 
@@ -85,7 +86,7 @@ def _is_mendable(error: BaseException) -> bool:
 
 
 class _Refusal(Exception):
-    """What a service has answered, as botocore's ClientError has it, which is not imported here."""
+    """The response of a service in an error with the shape of botocore's ClientError, which is not imported here."""
 
     def __init__(self, call: str, error: dict[str, Any], status: int) -> None:
         super().__init__(f"An error occurred ({error.get('Code')}) when calling {call}: {error.get('Message', '')}")
@@ -93,10 +94,10 @@ class _Refusal(Exception):
 
 
 def hear_repeats(client: Any, first: Callable[[str, str], None], answered: Callable[[str, int], None]) -> Any:
-    """Return a client of botocore that reports the calls which it repeats by itself: botocore does so in silence.
+    """Make a botocore client report the calls that it retries, because botocore retries silently; return the client.
 
-    `first` gets the call's name and the reason of its first failure, if another attempt can mend it; `answered` the
-    name and the number of attempts of a call that took several.
+    `first` gets the call's name and the reason of its first failure, if a retry can succeed; `answered` gets the name
+    and the number of attempts of a call that needed several.
     """
 
     def hear(
@@ -104,7 +105,7 @@ def hear_repeats(client: Any, first: Callable[[str, str], None], answered: Calla
     ) -> None:
         error = caught_exception
         if response is not None and "Error" in response[1]:
-            # The status is that of the response: functions/aws/stack/clients.py changes it for a want of capacity.
+            # The status is the response's: functions/aws/stack/clients.py changes it if AWS lacks capacity.
             error = _Refusal(operation.name, response[1]["Error"], response[0].status_code)
         if error is None:
             if attempts > 1:

@@ -1,9 +1,11 @@
-"""Storages: a module for each type. Most create, watch, mount and delete a file system (`FileSystem`); volumes and
-disks come and go with their instances and are only mounted.
+"""Storages: a module for each type.
 
-Every function may be called again after a crash or a time-out: creation is idempotent by a token made from the run
-and the file system's name, deletion goes on from wherever it had got to. They look a file system up by that token and
-by tags, never by a note of ours that might not have been written.
+Most create, watch, mount and delete a file system (`FileSystem`). Volumes and disks come and go with their instances
+and are only mounted.
+
+Every function may be called again after a crash or a time-out. Creation is idempotent by a token made from the run and
+the file system's name; deletion continues from the state that AWS reports. Both find a file system by that token and by
+tags, never by a record of the project, which may not have been written.
 """
 
 import hashlib
@@ -33,7 +35,7 @@ from storages.s3 import cloud as s3
 from storages.s3_express import cloud as s3_express
 from storages.s3_files import cloud as s3_files
 
-# mypy holds each module against the protocol here.
+# mypy checks each module against the protocol here.
 FILE_SYSTEMS: dict[str, FileSystem] = {
     "efs": efs,
     "fsx-lustre": fsx_lustre,
@@ -46,7 +48,7 @@ FILE_SYSTEMS: dict[str, FileSystem] = {
     "s3-files": s3_files,
     "file-server": file_server,
 }
-# Of volumes: what exists of them, and what they are made from.
+# Volumes have no `FileSystem`: this checks existing volumes, and the snapshots of new volumes.
 _CHECKED: dict[str, Callable[[Part, str], Iterable[Refusal]]] = {"ebs": ebs.refusals}
 _SUBNETS: dict[str, Callable[[Part], list[str]]] = {"ebs": ebs.subnets, "mountpoint": mountpoint.subnets}
 _ATTACHED: dict[str, Callable[[Part, Sequence[str]], None]] = {"ebs": ebs.attach}
@@ -61,34 +63,34 @@ def file_system(storage: Part) -> FileSystem | None:
 
 
 def is_lent(storage: Part) -> bool:
-    """Return whether the local cloud lends a folder in place of this storage; the others it has itself."""
+    """Return whether the local cloud replaces this storage by a folder; it provides the other storages itself."""
     module = file_system(storage)
     return module is None or module.is_lent(storage)
 
 
 def subnets(storage: Part) -> list[str]:
-    """Return the stack's subnets in which its instances may be, the first of them before the others."""
+    """Return the stack's subnets in which its instances may be; the first subnet comes first."""
     of_type = _SUBNETS.get(storage["type"])
     return of_type(storage) if of_type else network.subnets()
 
 
 def attach(storage: Part, instances: Sequence[str]) -> None:
-    """Attach to the instances of a fleet what has to be there before they can mount it; most storages need nothing."""
+    """Attach existing volumes to the instances of a fleet before they mount them; most storages need no such step."""
     if of_type := _ATTACHED.get(storage["type"]):
         of_type(storage, instances)
 
 
 def token(run: str, name: str, zone: int = 0) -> str:
     """Return the client token of a file system: 63 characters at most for FSx, 64 for EFS."""
-    # Another stack of the account may have a run of the same name.
+    # Another stack of the account may have a run with the same name.
     of_zone = f"/{zone}" if zone else ""
     return hashlib.sha256(f"{environment().stack}/{run}/{name}{of_zone}".encode()).hexdigest()[:60]
 
 
 def existing_problems(matrix: Matrix, account: str) -> Problems:
-    """Yield why what exists already cannot be measured: storages, volumes, and snapshots that they are made from.
+    """Yield reasons why existing resources cannot be measured: storages, volumes, and the snapshots of new volumes.
 
-    Asks AWS, and changes nothing.
+    Calls AWS, and changes nothing.
     """
     for path, storage in written(matrix):
         refusals: Iterable[Refusal] = ()
@@ -103,12 +105,12 @@ def existing_problems(matrix: Matrix, account: str) -> Problems:
 
 
 def tokens(run: str, name: str, storage: Part) -> list[str]:
-    """Return the client token of each file system that a storage is, in the order of the stack's zones."""
+    """Return the client token of each of a storage's file systems, in the order of the stack's zones."""
     return [token(run, name, zone) for zone in range(how_many(storage))]
 
 
 def mount_of(storage: Part, resource_ids: Sequence[str], run: str, *, wants_device: bool = False) -> Mount:
-    """Return how an instance of the run gets at the storage or its device: of several file systems at its subnet's."""
+    """Return how a run's instance mounts the storage or opens its device; of several file systems, its subnet's."""
     if len(resource_ids) < 2:  # noqa: PLR2004 (one, or none)
         return _mount_of_one(storage, next(iter(resource_ids), None), run, wants_device=wants_device)
     by_subnet = {
@@ -119,7 +121,7 @@ def mount_of(storage: Part, resource_ids: Sequence[str], run: str, *, wants_devi
 
 
 def _mount_of_one(storage: Part, resource_id: str | None, run: str, *, wants_device: bool = False) -> Mount:
-    """Return how an instance mounts a file system or a device, a folder where the local cloud lends one."""
+    """Return how an instance mounts a file system or opens a device, or the local cloud's folder in its place."""
     name = resource_id or existing_id(storage)
     folder = f"file-systems/{name}" if name else OWN_FOLDER
     mount = _lent(folder, storage) or _mount(storage, resource_id, wants_device=wants_device)
@@ -131,13 +133,14 @@ def _mount_of_one(storage: Part, resource_id: str | None, run: str, *, wants_dev
 
 
 def _lent(folder: str, storage: Part) -> Mount | None:
-    """Return the folder that the local cloud lends; None on AWS, and for what the local cloud has itself."""
+    """Return the folder that replaces it in the local cloud; None on AWS or if the cloud has the storage itself."""
     mount = local_mount(folder) if is_lent(storage) else None
     module = file_system(storage)
     if mount and not is_written_in(storage):
         mount["is_read_only"] = True
     if mount and (existing_id(storage) if module is None else not module.CREATION_LIMIT_S):
-        # AWS makes nothing here, so the local cloud does not either: whoever mounts it first makes the folder.
+        # AWS creates nothing here, so the local cloud does not either: the first instance to mount it creates the
+        # folder.
         mount["is_made_by_agent"] = True
     return mount
 

@@ -1,4 +1,4 @@
-"""The storages that a matrix may name: one module each, with its fields, its rules and all that is special about it."""
+"""The storages that a matrix may name: one module each, with its fields, its rules and its special cases."""
 
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -41,28 +41,28 @@ MODELS = cast("dict[str, type[Storage]]", models_by_type(AnyStorage))
 if TYPE_CHECKING:
 
     def _holds(storage: AnyStorage) -> Storage:
-        """Let mypy hold each model against the protocol; tests/house/test_additions.py names what one lacks."""
+        """Let mypy check each model against the protocol; tests/house/test_additions.py names the missing members."""
         return storage
 
 
 def is_shared(storage: StorageFields) -> bool:
-    """Whether the instances of a cell share a storage, as a result describes it; of an unknown type it is supposed."""
+    """Whether the instances of a cell share a storage, as a result describes it; True for an unknown type."""
     model = MODELS.get(str(storage.get("type")))
     return model is None or model.is_shared
 
 
 def existing_id(storage: StorageFields) -> str | None:
-    """Return the id of a storage that is somebody's own, as plan and results describe it; None of one of the run's."""
+    """Return the id of the user's existing storage, as plan and results describe it; None for one of the run."""
     model = MODELS.get(str(storage.get("type")))
     return model.existing_id_in(storage) if model else None
 
 
 def is_written_in(storage: StorageFields) -> bool:
-    """Return whether a run writes to a storage, as plan and results describe it; else it is only read."""
+    """Return whether a run writes to a storage, as plan and results describe it, or only reads it."""
     model = MODELS.get(str(storage.get("type")))
     return model is None or model.is_written_in(storage)
 
 
 def how_many(storage: StorageFields) -> int:
-    """Return how many file systems a storage is, as plan and results describe it: each is in a zone of its own."""
+    """Return the number of a storage's file systems, as plan and results describe it: each is in its own zone."""
     return int(storage.get("fileSystems") or 1)

@@ -1,7 +1,7 @@
-"""Prefixes of the stack's data bucket: what storages of objects are, one for each file system.
+"""Prefixes of the stack's data bucket: each is one file system of a storage of objects.
 
-Prefixes have no tags, so what one belongs to stands in an object of its own, written first and deleted last: a prefix
-without it is nobody's.
+Prefixes have no tags, so a separate object records the owner of each. It is written first and deleted last: a prefix
+without it has no owner.
 """
 
 import json
@@ -21,25 +21,25 @@ OBJECTS_AT_ONCE = 1_000
 
 @dataclass(frozen=True)
 class Prefixes:
-    """Those of one type of storage, whose names begin with its mark; `others` are the marks of all other types."""
+    """Prefixes of one type of storage, whose names begin with its mark; `others` are the marks of all other types."""
 
     mark: str = ""
     others: tuple[str, ...] = ()
 
     def create(self, token: str, tags: list[dict[str, str]]) -> str:
-        """Write down whose the prefix is; return its id. Writing it again changes nothing."""
+        """Record the prefix's owner; return its id. A repeated call changes nothing."""
         bucket = environment().data_bucket
         client("s3").put_object(Bucket=bucket, Key=f"{self.mark}{token}/{PREFIX_TAGS}", Body=json.dumps(tags).encode())
         return f"{bucket}/{self.mark}{token}"
 
     def find(self, token: str) -> str | None:
-        """Return the id of the prefix that this token made, None when there is none (any more)."""
+        """Return the id of the prefix that was created with this token, None if there is none (any more)."""
         bucket, prefix = environment().data_bucket, f"{self.mark}{token}"
         response = client("s3").list_objects_v2(Bucket=bucket, Prefix=f"{prefix}/", MaxKeys=1)
         return f"{bucket}/{prefix}" if response.get("KeyCount") else None
 
     def existing(self) -> Iterator[Existing]:
-        """Yield the prefixes that say whose they are."""
+        """Yield the prefixes with a record of their owner."""
         for prefix, tags, since in all_tagged():
             name = prefix.rpartition("/")[2]
             if name.startswith(self.mark) and not (self.others and name.startswith(self.others)):
@@ -51,7 +51,7 @@ class Prefixes:
 
 
 def delete(resource_id: str) -> bool:
-    """Delete everything below the prefix. Say whether it is gone; raises FileSystemFailed for what S3 refuses."""
+    """Delete everything below the prefix. Return whether it is deleted; raises FileSystemFailed for S3's refusals."""
     bucket, _, prefix = resource_id.partition("/")
     s3 = client("s3")
     while objects := s3.list_objects_v2(Bucket=bucket, Prefix=f"{prefix}/", MaxKeys=OBJECTS_AT_ONCE).get("Contents"):

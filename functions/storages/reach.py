@@ -1,4 +1,4 @@
-"""Why instances of the stack could not mount a file system that exists: its VPC, and the groups of its interfaces."""
+"""Reasons why the stack's instances could not mount an existing file system: its VPC, its interfaces' groups."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,14 +11,14 @@ from storages.contracts.model import FILE_SYSTEM_ID
 
 
 def subnets(subnet_ids: Iterable[str]) -> list[dict[str, Any]]:
-    """Return what EC2 says of subnets, their VPC and zone among it."""
+    """Return EC2's descriptions of subnets, with their VPC and zone."""
     described: list[dict[str, Any]] = client("ec2").describe_subnets(SubnetIds=list(subnet_ids))["Subnets"]
     return described
 
 
 def interfaces(ids: Iterable[str]) -> list[dict[str, Any]]:
-    """Return those of the network interfaces that are there."""
-    # A filter, and not ids: EC2 would refuse all of them for one that was taken away meanwhile.
+    """Return those of the network interfaces that exist."""
+    # A filter instead of ids: EC2 would refuse the whole request if one of the ids was deleted meanwhile.
     named = [{"Name": "network-interface-id", "Values": list(ids)}]
     if not named[0]["Values"]:
         return []
@@ -27,7 +27,7 @@ def interfaces(ids: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def of_another_vpc(resource_id: str, theirs: Iterable[Mapping[str, Any]], vpc: str) -> Refusal | None:
-    """Return that subnets or interfaces of it are in another VPC than the stack's; None where they are not."""
+    """Return that its subnets or interfaces are in another VPC than the stack's; None if they are not."""
     elsewhere = sorted({each["VpcId"] for each in theirs} - {vpc})
     if not elsewhere:
         return None
@@ -39,11 +39,11 @@ def of_another_vpc(resource_id: str, theirs: Iterable[Mapping[str, Any]], vpc: s
 def closed(
     resource_id: str, door: str, interface: Mapping[str, Any], command: str, ports: str = "port 2049"
 ) -> Refusal | None:
-    """Return that a door of it lacks the stack's group, the only one to which every stack lets its instances out.
+    """Return that an interface lacks the stack's security group, the only one that all stacks' instances may reach.
 
-    `command` sets the groups of the door, which it ends with; `ports` are those by which it is mounted. A stack that
-    knows the addresses of its VPC lets its instances out to all of those, so there it is only a doubt. None where the
-    group is there.
+    `door` names the interface in the message. `command` sets its groups, and ends with their list; `ports` are those by
+    which it is mounted. A stack that knows the address range of its VPC lets its instances out to all of it, so there
+    it is only a warning. None if it has the group.
     """
     own, group = [each["GroupId"] for each in interface["Groups"]], network.file_system_security_group()
     if group in own:
@@ -57,10 +57,10 @@ def closed(
 def without_mount_targets(
     resource_id: str, target_of: Mapping[str, str], subnet_ids: Iterable[str], *, create: str, regroup: str
 ) -> Iterable[Refusal]:
-    """Yield what keeps instances in these subnets from a file system: no mount target in their zone, or its groups.
+    """Yield reasons why instances in these subnets cannot reach it: a zone without mount target, or its groups.
 
     `target_of` has its available mount targets by their network interface. `create` and `regroup` are the commands that
-    make a mount target and that set its groups.
+    create a mount target and that set its groups.
     """
     own = subnets(subnet_ids)
     there = interfaces(target_of)
@@ -82,7 +82,7 @@ def without_mount_targets(
 
 
 def otherwise(resource_id: str, storage: StorageFields, described: Mapping[str, Any]) -> Iterable[Refusal]:
-    """Yield each field in which the matrix describes it otherwise than its service does."""
+    """Yield each field whose value in the matrix differs from the service's description."""
     for field, actual in described.items():
         if storage.get(field) != actual:
             has_none = actual is None or actual is False or actual == ""

@@ -50,7 +50,7 @@ class WatchedLimit:
     says: Literal["held", "balance", "share"]
     name: str
     advice: str
-    is_behind_cache: bool = False  # what a cache answers does not reach it
+    is_behind_cache: bool = False  # requests that a cache answers do not reach it
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class LayerPair:
     below: str
     metric: str
     statistic: str | None = None
-    # The upper layer where it is a metric too, and not the instances' own count.
+    # The upper layer if it is a metric too, instead of the instances' own count.
     above_metric: str | None = None
 
 

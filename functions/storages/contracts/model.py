@@ -12,9 +12,9 @@ from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
 from storages.contracts.quotas import Quota, QuotaUse
 
-# Of a service whose throughput no fleet reaches a bound of: what 1,000 instances can, each with 5 Gbit/s.
+# For a service with no throughput limit that a fleet reaches: the sum of 1,000 instances, each with 5 Gbit/s.
 BEYOND_ANY_FLEET_BYTES_PER_S = 1_000 * 625e6
-# The field by which a matrix names an EFS or FSx that exists.
+# The field by which a matrix names an existing EFS or FSx file system.
 FILE_SYSTEM_ID = "fileSystemId"
 # Written around a field's value, or instead of each of its values; a value without words is left out.
 FieldWords = str | Mapping[Any, str]
@@ -27,11 +27,11 @@ class Words:
     label: str
     name: str
     fields: Mapping[str, FieldWords] = field(default_factory=dict)
-    # Names have less room than labels: shorter words of some fields.
+    # Names have less room than labels: shorter words for some fields.
     in_names: Mapping[str, FieldWords] = field(default_factory=dict)
     # Fields that are part of the name itself and not in its brackets: `EFS provisioned TLS (512 MiB/s)`.
     named_by: tuple[str, ...] = ()
-    # Values so usual that neither labels nor names mention them.
+    # Values so common that labels and names omit them.
     usual: Mapping[str, object] = field(default_factory=dict)
     # Values that names assume for fields that an old or a published storage lacks.
     supposed: Mapping[str, object] = field(default_factory=dict)
@@ -55,7 +55,7 @@ OTHER_CEILINGS = CeilingWords(
 
 @dataclass(frozen=True)
 class BlockTimes:
-    """How long an emulated storage takes for one block, beside its bytes."""
+    """Latency of an emulated storage for one block, without the transfer of its bytes."""
 
     read_s: float
     write_s: float
@@ -68,7 +68,7 @@ class AttachedVolumes:
 
     instance_type: str
     count: int
-    iops: float | None  # None of HDDs, whose operations AWS counts in MiB
+    iops: float | None  # None for HDDs, whose operations AWS counts in MiB
     bytes_per_s: float
 
 

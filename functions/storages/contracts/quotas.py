@@ -7,8 +7,8 @@ from dataclasses import dataclass
 class Quota:
     """A quota as Service Quotas names it.
 
-    `default` is AWS's in most regions; None where it is not known, or where most accounts may have nothing before they
-    ask.
+    `default` is AWS's in most regions; None if it is not known, or if most accounts may have none before they request
+    it.
     """
 
     service: str
@@ -24,4 +24,4 @@ class QuotaUse:
 
     quota: Quota
     amount: float
-    lower: str = ""  # the fields to lower, as an imperative; empty where only fewer file systems help
+    lower: str = ""  # the fields to lower, as an imperative; empty if only fewer file systems help

@@ -1,1 +1,1 @@
-"""What storages in directory buckets of S3 Express One Zone have in common: zones, names, making, finding, deleting."""
+"""Shared code of storages in directory buckets of S3 Express One Zone: zones, names, creation, lookup, deletion."""

@@ -1,7 +1,7 @@
-"""Directory buckets that a stack makes: one for each file system, in the zone of its subnet.
+"""Directory buckets that a stack creates: one for each file system, in the zone of its subnet.
 
-Bucket calls go to the region's endpoint with the role's keys. Calls on objects go to the zone's, with keys of a session
-that botocore opens (CreateSession) and renews: they hold for five minutes, and for one bucket.
+Bucket calls go to the region's endpoint with the role's keys. Calls on objects go to the zone's endpoint, with keys of
+a session that botocore opens (CreateSession) and renews: they are valid for five minutes, and for one bucket.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,13 +23,13 @@ OBJECTS_AT_ONCE = 1_000
 
 @dataclass(frozen=True)
 class DirectoryBuckets:
-    """Those of one type of storage, whose names begin with its mark; `others` are the marks of all other types."""
+    """Buckets of one type of storage, whose names begin with its mark; `others` are the marks of all other types."""
 
     mark: str
     others: tuple[str, ...] = ()
 
     def create(self, token: str, tags: list[dict[str, str]], zone: int) -> str:
-        """Create the bucket with its tags in a zone of the stack, or find the one that this token made before.
+        """Create the bucket with its tags in a zone of the stack, or find the one that this token created before.
 
         Return its name.
         """
@@ -43,21 +43,21 @@ class DirectoryBuckets:
         try:
             s3.create_bucket(Bucket=bucket, CreateBucketConfiguration=configuration)
         except s3.exceptions.BucketAlreadyOwnedByYou:
-            return bucket  # made by an attempt whose answer was lost
+            return bucket  # created by an attempt whose response was lost
         return bucket
 
     def _base(self, token: str) -> str:
         return f"{self.mark}{token[:TOKEN_DIGITS]}"
 
     def find(self, token: str) -> str | None:
-        """Return the bucket that this token made, None when there is none (any more)."""
+        """Return the bucket that was created with this token, None if there is none (any more)."""
         beginning = f"{self._base(token)}--"
         return next((bucket["Name"] for bucket in self._ours() if bucket["Name"].startswith(beginning)), None)
 
     def _ours(self) -> Iterator[dict[str, Any]]:
-        """Yield the directory buckets of the account and region whose names could be of a stack.
+        """Yield the directory buckets of the account and region whose names could belong to a stack.
 
-        A region without S3 Express One Zone has no address to ask, and no run could make a bucket there.
+        A region without S3 Express One Zone has no endpoint, and no run could create a bucket there.
         """
         if environment().region not in ZONES:
             return
@@ -68,7 +68,7 @@ class DirectoryBuckets:
                     yield bucket
 
     def existing(self) -> Iterator[Existing]:
-        """Yield them with their tags, which the list does not say."""
+        """Yield the buckets with their tags, which the list of buckets does not contain."""
         for bucket in self._ours():
             arn, control = bucket["BucketArn"], client("s3control")
             try:
@@ -76,7 +76,7 @@ class DirectoryBuckets:
             except control.exceptions.ClientError as error:
                 if error.response["Error"]["Code"] not in ("NoSuchBucket", "NoSuchResource"):
                     raise
-                continue  # gone since it was listed
+                continue  # deleted since it was listed
             yield Existing(bucket["Name"], tags, bucket["CreationDate"].timestamp())
 
     def gone(self, created_at: Mapping[str, float]) -> set[str]:
@@ -85,7 +85,7 @@ class DirectoryBuckets:
 
 
 def delete(bucket: str) -> bool:
-    """Abort unfinished uploads, delete all objects, then the bucket; say whether it is gone.
+    """Abort unfinished uploads, delete all objects, then the bucket; return whether it is deleted.
 
     Raises FileSystemFailed for objects that S3 refuses to delete.
     """
@@ -101,7 +101,7 @@ def delete(bucket: str) -> bool:
                 raise FileSystemFailed(f"S3 keeps {len(refused)} objects of {bucket}, such as {refused[0]}")
         s3.delete_bucket(Bucket=bucket)
     except s3.exceptions.NoSuchBucket:
-        return True  # gone by an attempt whose answer was lost
+        return True  # deleted by an attempt whose response was lost
     return True
 
 
@@ -113,7 +113,7 @@ def _abort(bucket: str, upload: dict[str, Any]) -> None:
         return  # ended since it was listed
 
 
-# The template's rights are for names that begin with sm-. What follows it are digits of a token, in hexadecimal; a mark
+# The template's permissions are for names that begin with sm-. After it come digits of a token, in hexadecimal; a mark
 # has another letter.
 OF_MOUNTS = DirectoryBuckets("sm-m")
 OF_OBJECTS = DirectoryBuckets("sm-", others=(OF_MOUNTS.mark,))

@@ -1,4 +1,4 @@
-"""Where directory buckets can be, and how they are named."""
+"""Zones that offer directory buckets, and the names of these buckets."""
 
 from collections.abc import Mapping
 
@@ -12,17 +12,17 @@ ZONES: Mapping[str, tuple[str, ...]] = {
     "eu-west-1": ("euw1-az1", "euw1-az3"),
     "eu-north-1": ("eun1-az1", "eun1-az2", "eun1-az3"),
 }
-# How names of directory buckets end, and of no others (S3 user guide, directory bucket naming rules).
+# The end of names of directory buckets; no other bucket's name ends so (S3 user guide, directory bucket naming rules).
 ENDING = "--x-s3"
 GATEWAY_SERVICE = "s3express"
-# A write and a read of a directory bucket: AWS says "single-digit milliseconds", so the middle of these.
+# Seconds of a write and a read in a directory bucket: AWS says "single-digit milliseconds", so this is the middle.
 REQUEST_S = 0.005
-# Writes per second of a directory bucket, which may have twice the reads (S3 user guide, performance).
+# Writes per second of a directory bucket; it allows twice as many reads (S3 user guide, performance).
 WRITES_PER_S = 100_000
 
 
 def is_directory_bucket(name: str) -> bool:
-    """Return whether a bucket of this name is one."""
+    """Return whether a bucket of this name is a directory bucket."""
     return name.endswith(ENDING)
 
 

@@ -1,7 +1,7 @@
-"""EBS: each instance brings its own volumes, made and deleted with it, so there is nothing to share.
+"""EBS: each instance has its own volumes, created and deleted with it, so there is nothing to share.
 
-One that exists is attached by Launch fleet. Nobody detaches it: EC2 does that when it terminates the instance, and
-keeps a volume that was attached after the launch (EC2 guide, "Preserve data when an instance is terminated").
+Launch fleet attaches an existing volume. Nothing detaches it: EC2 does that when it terminates the instance, and keeps
+a volume that was attached after the launch (EC2 guide, "Preserve data when an instance is terminated").
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,22 +21,22 @@ from matrix.terms.errors import LaunchRefused
 from storages import reach
 from storages.contracts.cloud import Refusal
 
-# EC2 refuses an id that is nobody's, and leaves out one that is not shared with this account (DescribeSnapshots).
+# EC2 refuses an id that does not exist, and omits a snapshot that is not shared with this account (DescribeSnapshots).
 UNKNOWN = ("InvalidSnapshot.NotFound", "InvalidSnapshotID.Malformed")
 UNKNOWN_VOLUME = ("InvalidVolume.NotFound", "InvalidVolumeID.Malformed", "InvalidParameterValue")
-# EC2 attaches to an instance that runs, which takes some ten seconds after its launch, and no volume that the instance
-# of the cell before still holds, which is being terminated.
+# EC2 attaches volumes only to a running instance, some ten seconds after its launch. It also refuses a volume that the
+# instance of the cell before, which is being terminated, still has attached.
 NOT_YET = ("IncorrectState", "IncorrectInstanceState", "VolumeInUse", "InvalidInstanceID.NotFound")
 PAUSES_S = (2.0, *[4.0] * 70)
 
 
 def device(storage: Part) -> Mount:
-    """Return how an instance gets at its own volumes without a file system on them."""
+    """Return how an instance opens its own volumes without a file system on them."""
     return {"kind": "ebs-device", "devices": list(devices_of(storage))}
 
 
 def mount(storage: Part) -> Mount:
-    """Return how an instance mounts its own volume, its own volumes as one, or the one that exists."""
+    """Return how an instance mounts its own volume, its own volumes as one, or the existing one."""
     if storage.get("volumeId"):
         return {
             "kind": "ebs-existing",
@@ -47,7 +47,7 @@ def mount(storage: Part) -> Mount:
 
 
 def subnets(storage: Part) -> list[str]:
-    """Return the subnets in which its instances may be: of a volume that exists those of its zone."""
+    """Return the subnets in which its instances may be: for an existing volume, those in its zone."""
     if not storage.get("volumeId"):
         return network.subnets()
     [volume] = client("ec2").describe_volumes(VolumeIds=[storage["volumeId"]])["Volumes"]
@@ -55,7 +55,7 @@ def subnets(storage: Part) -> list[str]:
 
 
 def attach(storage: Part, instances: Sequence[str]) -> None:
-    """Attach the volume that exists to the instance of the fleet; doing it again changes nothing."""
+    """Attach the existing volume to the instance of the fleet; a repeated call changes nothing."""
     if not storage.get("volumeId"):
         return
     [instance], volume_id = instances, storage["volumeId"]
@@ -63,7 +63,7 @@ def attach(storage: Part, instances: Sequence[str]) -> None:
     def attached() -> None:
         [volume] = client("ec2").describe_volumes(VolumeIds=[volume_id])["Volumes"]
         if instance in {each["InstanceId"] for each in volume.get("Attachments", [])}:
-            return  # by an attempt whose answer was lost
+            return  # by an attempt whose response was lost
         try:
             client("ec2").attach_volume(VolumeId=volume_id, InstanceId=instance, Device=DEVICES[0])
         except ClientError as error:
@@ -78,7 +78,7 @@ def attach(storage: Part, instances: Sequence[str]) -> None:
 
 
 def refusals(storage: Part, account: str) -> Iterator[Refusal]:
-    """Yield why no volume can be made from its snapshot, or the one that exists not be used. Nothing is changed."""
+    """Yield reasons why its snapshot or its existing volume cannot be used. Changes nothing."""
     if storage.get("volumeId"):
         yield from _refusals_of_volume(storage, account)
     elif storage.get("snapshotId"):
@@ -151,7 +151,7 @@ def _refusals_of_snapshot(storage: Part, account: str) -> Iterator[Refusal]:
 
 
 def _described(snapshot_id: str) -> dict[str, Any] | None:
-    """Return what EC2 says of a snapshot, None where the account sees none of this id in the region."""
+    """Return EC2's description of a snapshot, None if the account sees no snapshot of this id in the region."""
     try:
         snapshots = client("ec2").describe_snapshots(SnapshotIds=[snapshot_id])["Snapshots"]
     except ClientError as error:
@@ -162,7 +162,7 @@ def _described(snapshot_id: str) -> dict[str, Any] | None:
 
 
 def _of_key(field: str, name: str, encrypted: Mapping[str, Any], account: str, region: str) -> Refusal:
-    """Return that the stack has no grant of the key, and may need none where it is the account's own aws/ebs.
+    """Return that the stack has no grant for the key; it may need none if the key is the account's own aws/ebs.
 
     With a key that it may not use EC2 launches an instance and ends it at once.
     https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.html

@@ -1,7 +1,7 @@
-"""What CloudWatch and the kernel count of EBS volumes.
+"""Counts of EBS volumes by CloudWatch and by the kernel.
 
-Sources: the user guides of EBS and EC2, and CloudWatch's table of supported metrics, read in November 2026. By that
-table VolumeIOPSExceededCheck and its like take VolumeId and InstanceId together.
+Sources: the user guides of EBS and EC2, and CloudWatch's table of supported metrics, read in November 2026. According
+to that table VolumeIOPSExceededCheck and similar metrics need VolumeId and InstanceId together.
 """
 
 from matrix.terms.ceilings import INSTANCE_EBS, LARGER_EBS
@@ -109,7 +109,7 @@ class EbsMetrics(StorageMetrics):
     counters = {"ebs": "disk"}
 
     def of_volume(self, volume_type: str | None) -> tuple[Metric, ...]:
-        """Return them with the credits of those types that have some."""
+        """Return the metrics of a volume, with those of its burst credits if the type has credits."""
         return (*_ALWAYS, *(_CREDITS if volume_type in BURSTING_TYPES else ()), *_NITRO, THROUGHPUT)
 
     def is_limited_by_operations(self, storage: StorageFields) -> bool:
@@ -117,12 +117,12 @@ class EbsMetrics(StorageMetrics):
         return storage.get("volumeType") not in HDD
 
     def operations_of(self, storage: StorageFields, use: Use) -> float | None:
-        """Return what the kernel passed to the disk: after caches and merging."""
+        """Return the operations that the kernel sent to the disk, after caches and merging."""
         del storage
         return disk_operations(use)
 
     def bytes_of(self, storage: StorageFields, use: Use) -> float | None:
-        """Return what the kernel passed to the disk."""
+        """Return the bytes that the kernel sent to the disk."""
         del storage
         return disk_bytes(use)
 

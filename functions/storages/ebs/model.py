@@ -18,7 +18,7 @@ from storages.contracts.model import AttachedVolumes, BlockTimes, CeilingWords, 
 
 VolumeId = Annotated[str, StringConstraints(pattern=r"^vol-[0-9a-f]{8,17}$")]
 SnapshotId = Annotated[str, StringConstraints(pattern=r"^snap-[0-9a-f]{8,17}$")]
-# /dev/sdf to /dev/sdm: names that EC2 leaves to data volumes on every kind of instance.
+# /dev/sdf to /dev/sdm: names that EC2 reserves for data volumes on every kind of instance.
 MOST_RAID0 = 8
 
 # Seconds of a read and of a write: "single-digit milliseconds", of io2 "under 500 µs" (EBS guide, performance).
@@ -33,7 +33,7 @@ BLOCK_TIMES = {
 
 
 def _gp3_only(limit: limits.Limit) -> Callable[[dict[str, Any]], int | None]:
-    """Return what fills in the value that gp3 includes at any size, so that a plan says what will be created."""
+    """Return a default for gp3: the value that it includes at any size, so that a plan has the created value."""
     return lambda fields: int(limit.value) if fields.get("volume_type") == "gp3" else None
 
 
@@ -44,7 +44,7 @@ class EbsStorage(StorageModel):
     has_device: ClassVar[bool] = True
     existing_fields: ClassVar[tuple[str, ...]] = ("volumeId",)
     opened_by: ClassVar[str] = "mayWrite"
-    # A file system that two instances write is destroyed, and only io1 and io2 can be attached to several at all.
+    # Two instances that write the same file system destroy it, and only io1 and io2 volumes can be attached to several.
     most_instances: ClassVar[int | None] = 1
     bursts_by: ClassVar[str] = "volumeType"
     starter: ClassVar[Mapping[str, Any]] = {"volumeType": "gp3", "sizeGiB": 100}
@@ -100,7 +100,7 @@ class EbsStorage(StorageModel):
 
     @property
     def volumes(self) -> int:
-        """Volumes of one instance that come and go with it: none where it is one that exists."""
+        """Number of volumes that are created and deleted with one instance: 0 for an existing volume."""
         return 0 if self.volume_id else self._members
 
     @property
@@ -109,17 +109,17 @@ class EbsStorage(StorageModel):
 
     @classmethod
     def is_written_in(cls, document: StorageFields) -> bool:
-        """Return False for a volume that exists, unless the matrix says that it may be written."""
+        """Return False for an existing volume, unless the matrix allows the run to write it."""
         return "volumeId" not in document or bool(document.get("mayWrite"))
 
     @classmethod
     def is_in_one_zone(cls, document: StorageFields) -> bool:
-        """Return whether it exists: its instance has to be where it is."""
+        """Return whether it is an existing volume: its instance must be in the volume's zone."""
         return "volumeId" in document
 
     @property
     def effective_iops(self) -> int:
-        """IOPS that an instance's volumes sustain together (gp2: with their burst, HDD: of 1 MiB)."""
+        """Sustained IOPS of an instance's volumes together (gp2: with their burst, HDD: of 1 MiB)."""
         return self._members * self._volume_iops
 
     @property
@@ -133,7 +133,7 @@ class EbsStorage(StorageModel):
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
-        """Bytes per second that an instance's volumes may move together (burst of HDD and gp2 included)."""
+        """Most bytes per second of an instance's volumes together (burst of HDD and gp2 included)."""
         return self._members * self._volume_bytes_per_s
 
     def attached(self, instance_type: str) -> AttachedVolumes:
@@ -158,7 +158,7 @@ class EbsStorage(StorageModel):
 
     @property
     def bursts(self) -> list[Burst]:
-        """What an instance's volumes do beyond what they sustain."""
+        """Burst limits of an instance's volumes, above their sustained limits."""
         if self.volume_type == "gp2":
             most = limits.GP2_MOST_IOPS.value
             always = max(limits.GP2_LEAST_IOPS.value, min(most, limits.GP2_IOPS_PER_GIB.value * self.size_gib))
@@ -179,23 +179,23 @@ class EbsStorage(StorageModel):
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds that one create takes one thread: a local journalled file system needs no round trip for it."""
+        """Seconds for one create of one thread: a local journalled file system needs no network round trip for it."""
         return 0.0001
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds that one small synchronous write takes beyond its bytes (measured: 17 s for 2,048 of 1 MiB, gp2)."""
+        """Seconds of one small synchronous write without its bytes (measured: 17 s for 2,048 of 1 MiB, gp2)."""
         return 0.001 if self.volume_type in {"gp2", "gp3", "io1", "io2"} else 0.01
 
     @property
     def price_queries(self) -> list[Query]:
-        """The volume type's size, and what can be provisioned of it."""
+        """Queries for the price of the volume type's size, and of its provisioned IOPS and throughput."""
         return volume_queries(self.volume_type)
 
     def volume_charges(self, count: int, each_s: Amount) -> Iterator[Charge]:
-        """Yield the size, and what is provisioned beyond what it includes."""
+        """Yield charges for the size, and for IOPS and throughput provisioned above the included ones."""
         if self.volume_id:
-            return  # its owner pays for it anyway
+            return  # its owner pays for it in any case
         months = each_s.at_least(LEAST_BILLED_S).times(count / MONTH_S)
         yield Charge(f"ebs_{self.volume_type}_gib_month", months.times(self.size_gib))
         for name, units in self._provisioned():
@@ -213,8 +213,8 @@ class EbsStorage(StorageModel):
 
     @classmethod
     def fitting(cls, demand: Demand) -> Iterator["EbsStorage"]:
-        """Yield gp3 and io2 as provisioned for it, and gp2 and st1 of its size, which live on credits."""
-        # What gp3's throughput and io2's IOPS need beside themselves: the ratios of the rules below.
+        """Yield gp3 and io2 provisioned for the demand, and gp2 and st1 of its size, whose speed depends on credits."""
+        # The IOPS that the throughput requires, and the size that the IOPS require: the ratios of the rules below.
         for_throughput = math.ceil(demand.mibps / limits.GP3_MIBPS_PER_IOPS.value)
         for volume_type, throughput in (("gp3", limits.GP3_THROUGHPUT_MIBPS), ("io2", None)):
             span = limits.EBS_IOPS[volume_type]
@@ -232,7 +232,7 @@ class EbsStorage(StorageModel):
 
     @classmethod
     def _sized(cls, volume_type: str, size_gib: float, **provisioned: int | None) -> "EbsStorage | None":
-        """Return a volume of at least that size, None where there is none so large."""
+        """Return a volume of at least that size, None if the type has no volume so large."""
         span = limits.EBS_SIZE_GIB[volume_type]
         size = max(span.least, math.ceil(size_gib))
         written = {name: value for name, value in provisioned.items() if value is not None}
@@ -241,12 +241,12 @@ class EbsStorage(StorageModel):
 
     @property
     def block_times(self) -> BlockTimes | None:
-        """By volume type, as the guide describes them."""
+        """Latencies by volume type, from the EBS guide."""
         return BLOCK_TIMES.get(self.volume_type, SSD_BLOCK_TIMES)
 
     @classmethod
     def volumes_of(cls, document: StorageFields, count: int) -> Iterator[tuple[int, StorageFields]]:
-        """Yield one for each instance, or those of its RAID-0."""
+        """Yield one volume for each instance, or all volumes of its RAID-0."""
         if "volumeId" not in document:
             yield count * (document.get("raid0") or 1), document
 
@@ -269,9 +269,9 @@ class EbsStorage(StorageModel):
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the programs that make or mount its file system."""
+        """Return the programs that create or mount its file system."""
         if "volumeId" in document:
-            return frozenset()  # its file system is there, and nothing is made
+            return frozenset()  # its file system exists, and nothing is created
         return frozenset({"mkfs.xfs", "mdadm"} if document.get("raid0") else {"mkfs.xfs"})
 
     @classmethod
@@ -297,7 +297,7 @@ def io2_tiers(iops: int) -> list[tuple[str, int]]:
 
 
 def volume_queries(kind: str) -> list[Query]:
-    """Return the products that volumes of a type are."""
+    """Return the price-list products of a type of volume."""
     of_kind = ("volumeApiName", kind)
     queries = [Query(f"ebs_{kind}_gib_month", "AmazonEC2", (("productFamily", "Storage"), of_kind))]
     iops = {"gp3": "VolumeP-IOPS.gp3", "io1": "VolumeP-IOPS.piops", "io2": "VolumeP-IOPS.io2"}
@@ -316,7 +316,7 @@ def volume_queries(kind: str) -> list[Query]:
 
 
 def size_is_offered(part: Part) -> Problems:
-    """Yield a problem where the volume type has no such size."""
+    """Yield a problem if the volume type does not offer this size."""
     span = limits.EBS_SIZE_GIB[part.volume_type]
     if not span.least <= part.size_gib <= span.most:
         nearest = min(max(part.size_gib, span.least), span.most)
@@ -325,7 +325,7 @@ def size_is_offered(part: Part) -> Problems:
 
 
 def iops_are_offered(part: Part) -> Problems:
-    """Yield a problem where IOPS are missing, not available for the type, or outside of its range."""
+    """Yield a problem if IOPS are missing, not available for the type, or outside of its range."""
     span = limits.EBS_IOPS.get(part.volume_type)
     if span is None:
         if part.iops is not None:
@@ -341,7 +341,7 @@ def iops_are_offered(part: Part) -> Problems:
 
 
 def iops_fit_the_size(part: Part) -> Problems:
-    """Yield a problem where a volume is too small for its IOPS."""
+    """Yield a problem if a volume is too small for its IOPS."""
     ratio = limits.EBS_IOPS_PER_GIB.get(part.volume_type)
     if ratio is None or part.iops is None or part.size_gib <= 0:
         return
@@ -358,7 +358,7 @@ def iops_fit_the_size(part: Part) -> Problems:
 
 
 def throughput_is_offered(part: Part) -> Problems:
-    """Yield a problem where throughput is given for another type than gp3, or outside of its range."""
+    """Yield a problem if throughput is given for another type than gp3, or outside of its range."""
     if part.throughput_mibps is None:
         return
     span = limits.GP3_THROUGHPUT_MIBPS
@@ -372,7 +372,7 @@ def throughput_is_offered(part: Part) -> Problems:
 
 
 def throughput_fits_the_iops(part: Part) -> Problems:
-    """Yield a problem where gp3 has too few IOPS for its throughput."""
+    """Yield a problem if gp3 has too few IOPS for its throughput."""
     if part.volume_type != "gp3" or part.throughput_mibps is None or part.iops is None:
         return
     iops = part.iops
@@ -387,7 +387,7 @@ def throughput_fits_the_iops(part: Part) -> Problems:
 
 
 def snapshot_is_of_one_volume(part: Part) -> Problems:
-    """Yield a problem for a stripe from one snapshot, and a warning about the first reads of any."""
+    """Yield a problem for RAID-0 from one snapshot, and a warning about the slow first reads of any snapshot."""
     if part.snapshot_id is None:
         return
     if part.raid0 is not None:
@@ -398,7 +398,7 @@ def snapshot_is_of_one_volume(part: Part) -> Problems:
 
 
 def what_exists_is_one_volume(part: Part) -> Problems:
-    """Yield a problem for what only a volume of the run can be, and for leave to write one that is named nowhere."""
+    """Yield a problem for fields that only new volumes have, and for permission to write a volume that is not named."""
     if part.volume_id is None:
         if part.may_write:
             rule = "is about a volume that exists; each volume of a run is written"

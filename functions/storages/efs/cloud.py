@@ -18,11 +18,11 @@ from storages import reach
 from storages.contracts.cloud import Copy, Existing, Refusal
 from storages.efs.model import FILE_SYSTEMS
 
-# The options AWS recommends for EFS over NFS 4.1; noresvport lets a client reconnect after a network fault.
+# The options that AWS recommends for EFS over NFS 4.1; noresvport lets a client reconnect after a network fault.
 # https://docs.aws.amazon.com/efs/latest/ug/mounting-fs-nfs-mount-settings.html
 MOUNT_OPTIONS = "nfsvers=4.1,rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2,noresvport"
-# 15 × rsize, as kernels before 5.4 read ahead, and as the mount helper sets it on later ones, which start with 128 KiB:
-# with TLS and without it, and in the published runs, sequential reads then mean the same.
+# 15 × rsize, the read-ahead of kernels before 5.4. Later kernels start with 128 KiB, and the mount helper sets this
+# value there, so sequential reads are comparable with TLS, without it, and with the published runs.
 # https://github.com/aws/efs-utils#optimize-readahead-max-window-size-on-linux-54
 READ_AHEAD_KIB = 15 * 1_024
 # A file system takes seconds, its mount targets one to two minutes.
@@ -32,7 +32,7 @@ PURPOSE = ""
 
 
 def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
-    """Create the file system, or find the one this token made before; return its id."""
+    """Create the file system, or find the one that an earlier call with this token created; return its id."""
     efs = client("efs")
     resource_id = find(token)
     if resource_id:
@@ -54,7 +54,7 @@ def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _na
     try:
         return efs.create_file_system(**request)["FileSystemId"]
     except efs.exceptions.FileSystemAlreadyExists:
-        # An attempt before this one took effect and its answer was lost.
+        # An earlier attempt created it, and its response was lost.
         resource_id = find(token)
         if resource_id is None:
             raise
@@ -62,15 +62,15 @@ def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _na
 
 
 def find(token: str) -> str | None:
-    """Return the id of the file system that this token made, None when there is none (any more)."""
+    """Return the id of the file system that was created with this token, None if there is none (any more)."""
     file_systems = client("efs").describe_file_systems(CreationToken=token)["FileSystems"]
     return file_systems[0]["FileSystemId"] if file_systems else None
 
 
 def is_ready(resource_id: str, storage: Part) -> bool:
-    """Say whether instances can mount it; makes its policy and mount targets as soon as EFS allows it.
+    """Return whether instances can mount it; creates its policy and mount targets as soon as EFS allows it.
 
-    Raises FileSystemFailed when it ended in a state that leads nowhere.
+    Raises FileSystemFailed if it ended in a state that it cannot leave.
     """
     [file_system] = client("efs").describe_file_systems(FileSystemId=resource_id)["FileSystems"]
     if file_system["LifeCycleState"] in ("error", "deleting", "deleted"):
@@ -78,7 +78,7 @@ def is_ready(resource_id: str, storage: Part) -> bool:
     if file_system["LifeCycleState"] != "available":
         return False
     if storage.get("fileSystemId"):
-        return True  # its owner has made its mount targets, and Plan matrix has looked at them
+        return True  # its owner has created its mount targets, and Plan matrix has checked them
     targets = _mount_targets(resource_id)
     wanted = network.subnets()[:1] if file_system.get("AvailabilityZoneName") else network.subnets()
     missing = set(wanted) - {target["SubnetId"] for target in targets}
@@ -88,7 +88,7 @@ def is_ready(resource_id: str, storage: Part) -> bool:
 
 
 def _open(file_system: Mapping[str, Any], storage: Part, subnets: Sequence[str]) -> None:
-    """Make its policy and the mount targets in these subnets, as far as EFS allows it by now."""
+    """Create its policy and the mount targets in these subnets, as far as EFS allows it yet."""
     efs, resource_id = client("efs"), file_system["FileSystemId"]
     try:
         # The policy must be in force before the first mount target lets anybody reach the file system.
@@ -98,13 +98,13 @@ def _open(file_system: Mapping[str, Any], storage: Part, subnets: Sequence[str])
         for subnet in subnets:
             _create_mount_target(resource_id, subnet)
     except efs.exceptions.IncorrectFileSystemLifeCycleState as error:
-        # Both calls document it. Its description said "available" already: the next look, in 30 s, tries again, for as
-        # long as a file system may take.
+        # Both calls document this error. The description already said "available": the next poll, in 30 s, tries again,
+        # until the time limit of a file system's creation.
         Logger().warning("tried again at the next look", what=f"opening {resource_id}", reason=str(error))
 
 
 def _policy(file_system_arn: str, role_arn: str) -> dict[str, Any]:
-    """Return a policy by which only instances of the role get in, and only by TLS.
+    """Return a policy that admits only instances with the role, and only by TLS.
 
     https://docs.aws.amazon.com/efs/latest/ug/security_iam_resource-based-policy-examples.html
     """
@@ -134,8 +134,8 @@ def _create_mount_target(resource_id: str, subnet: str) -> None:
             FileSystemId=resource_id, SubnetId=subnet, SecurityGroups=[network.file_system_security_group()]
         )
     except efs.exceptions.MountTargetConflict:
-        # Made by an attempt whose answer was lost: the next look finds it. After a conflict of another kind the file
-        # system never becomes ready, and the time limit of its creation says so.
+        # Created by an attempt whose response was lost: the next poll finds it. After a conflict of another kind the
+        # file system never becomes ready, and the time limit of its creation reports that.
         return
     except efs.exceptions.UnsupportedAvailabilityZone as err:
         raise FileSystemFailed(
@@ -145,7 +145,7 @@ def _create_mount_target(resource_id: str, subnet: str) -> None:
 
 
 def refusals(storage: Part) -> Iterator[Refusal]:
-    """Yield why the one that exists cannot be measured: gone, of a run, not as described, out of reach."""
+    """Yield reasons why an existing one cannot be measured: deleted, of a run, not as described, out of reach."""
     resource_id = storage["fileSystemId"]
     efs = client("efs")
     try:
@@ -182,14 +182,14 @@ def refusals(storage: Part) -> Iterator[Refusal]:
 
 
 def is_lent(_storage: Part) -> bool:
-    """Return whether the local cloud lends a folder for it: yes, it has none itself."""
+    """Return True: the local cloud has no EFS and replaces it by a folder."""
     return True
 
 
 def mount(resource_id: str, storage: Part) -> Mount:
     """Return how an instance mounts it. The name resolves to the mount target in the instance's own zone."""
     if storage.get("tls"):
-        # The mount helper finds the name and adds MOUNT_OPTIONS by itself.
+        # The mount helper resolves the name and adds MOUNT_OPTIONS by itself.
         return {"kind": "efs", "source": f"{resource_id}:/", "options": "tls,iam" if storage.get("iam") else "tls"}
     return {
         "kind": "nfs",
@@ -203,7 +203,7 @@ def existing() -> Iterator[Existing]:
     """Yield the file systems of the account and region."""
     for page in client("efs").get_paginator("describe_file_systems").paginate():
         for listed in page["FileSystems"]:
-            if listed["LifeCycleState"] != "deleted":  # listed for a while longer
+            if listed["LifeCycleState"] != "deleted":  # still listed for a while
                 yield Existing(listed["FileSystemId"], listed.get("Tags", []), listed["CreationTime"].timestamp())
 
 
@@ -213,7 +213,7 @@ def gone(created_at: Mapping[str, float]) -> set[str]:
 
 
 def delete(resource_id: str) -> bool:
-    """Take the deletion one step further: mount targets, then the file system. Say whether it is gone."""
+    """Take the deletion one step further: mount targets, then the file system. Return whether it is deleted."""
     efs = client("efs")
     try:
         _refuse_another(resource_id)
@@ -230,12 +230,12 @@ def delete(resource_id: str) -> bool:
     except efs.exceptions.FileSystemNotFound:
         return True
     except (efs.exceptions.FileSystemInUse, efs.exceptions.IncorrectFileSystemLifeCycleState):
-        # A mount target that is no longer listed may still count for a moment, or the file system is not yet made.
+        # A deleted mount target may still count for a moment, or the file system is not yet created.
         return False
 
 
 def _refuse_another(resource_id: str) -> None:
-    """Raise FileSystemFailed for a file system without the tags of this stack's runs, as its role would be refused."""
+    """Raise FileSystemFailed for a file system without the tags of this stack's runs, which the role may not delete."""
     [file_system] = client("efs").describe_file_systems(FileSystemId=resource_id)["FileSystems"]
     if not tags.is_ours(tags.as_mapping(file_system.get("Tags", []))):
         raise FileSystemFailed(f"EFS {resource_id} was made by no run of this stack: it is left as it is")
@@ -246,7 +246,7 @@ def _delete_mount_target(mount_target_id: str) -> None:
     try:
         efs.delete_mount_target(MountTargetId=mount_target_id)
     except efs.exceptions.MountTargetNotFound:
-        return  # gone by an attempt whose answer was lost
+        return  # deleted by an attempt whose response was lost
 
 
 def _mount_targets(resource_id: str) -> list[dict[str, Any]]:
@@ -278,6 +278,6 @@ def _arn(resource_id: str) -> str:
 
 
 def in_use() -> dict[str, Callable[[], float]]:
-    """Return how many file systems the account has."""
+    """Return functions that read the number of the account's file systems."""
     pages = client("efs").get_paginator("describe_file_systems").paginate
     return {FILE_SYSTEMS.code: lambda: float(sum(len(page["FileSystems"]) for page in pages()))}

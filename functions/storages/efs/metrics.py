@@ -1,4 +1,4 @@
-"""What CloudWatch and the kernel's NFS client count of EFS (EFS guide, CloudWatch metrics, read in November 2026)."""
+"""Counts of EFS by CloudWatch and by the kernel's NFS client (EFS guide, CloudWatch metrics, read in November 2026)."""
 
 from matrix.input import limits
 from matrix.terms.documents.parts import StorageFields
@@ -15,7 +15,7 @@ from storages.contracts.metrics import (
 )
 from storages.efs.model import EfsStorage, most_operations
 
-# EFS meters reads at a third of their bytes where throughput is bursting or provisioned (EFS guide, performance).
+# EFS meters reads at a third of their bytes with bursting or provisioned throughput (EFS guide, performance).
 READ_WEIGHT = 1 / 3
 MIB = 2.0**20
 
@@ -75,9 +75,9 @@ class EfsMetrics(StorageMetrics):
     operations_unit = "writes/s, as which requests count"
 
     def operations_of(self, storage: StorageFields, use: Use) -> float | None:
-        """Return requests as so many writes: a read takes less of what EFS allows.
+        """Return requests per second in units of writes: a read uses a smaller part of EFS's limit.
 
-        Nobody says what a request for metadata takes; it counts as a read.
+        No source gives the part of a metadata request; it counts as a read.
         """
         if nfs_operations(use) is None:
             return None

@@ -17,8 +17,8 @@ from storages.contracts.demand import Demand
 from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, StorageModel, Words
 from storages.contracts.quotas import Quota, QuotaUse
 
-# Code and default as lists of `aws service-quotas list-aws-default-service-quotas` that people have published, read in
-# November 2026.
+# Code and default are from published outputs of `aws service-quotas list-aws-default-service-quotas`, read in November
+# 2026.
 FILE_SYSTEMS = Quota("elasticfilesystem", "L-848C634D", "File systems per account", "file systems", 1_000)
 
 
@@ -82,7 +82,7 @@ class EfsStorage(StorageModel):
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
-        """Bytes per second that all clients together may write (EFS guide, performance summary, lowest region)."""
+        """Bytes per second that all clients together may write (EFS guide, performance summary, slowest region)."""
         mibps = {"elastic": 1_024.0, "bursting": 100.0, "provisioned": max(1.0, self.provisioned_throughput_mibps or 1)}
         return mibps[self.throughput_mode] * 2**20
 
@@ -93,23 +93,23 @@ class EfsStorage(StorageModel):
 
     @property
     def bursts(self) -> list[Burst]:
-        """What an empty file system does beyond what it sustains."""
+        """Burst limits of an empty file system."""
         return self.bursts_keeping(0.0)
 
     def bursts_keeping(self, gib: float) -> list[Burst]:
-        """Return its limits once it keeps so much: each TiB sustains 50 MiB/s and bursts to 100 MiB/s."""
+        """Return its limits when it stores `gib` GiB: each TiB sustains 50 MiB/s and bursts to 100 MiB/s."""
         if self.throughput_mode != "bursting":
             return []
         tib = gib / 1_024
         sustained = max(limits.EFS_LEAST_MIBPS.value, limits.EFS_MIBPS_PER_TIB.value * tib) * 2**20
-        # Both are those of the first TiB also where less is kept.
+        # With less than 1 TiB both limits are those of 1 TiB.
         most = limits.EFS_BURST_MIBPS.value * max(1.0, tib) * 2**20
         credits_bytes = limits.EFS_CREDITS_TIB.value * max(1.0, tib) * 2**40
         return [Burst("EFS throughput", "bytes/s", sustained, most, credits_bytes)]
 
     @property
     def is_throughput_published(self) -> bool:
-        """Of elastic throughput AWS says 20 to 60 GiB/s of reads and 1 to 5 of writes, by region: none that binds."""
+        """Elastic throughput has no fixed limit: AWS says 20 to 60 GiB/s of reads and 1 to 5 of writes, by region."""
         return self.throughput_mode != "elastic"
 
     @property
@@ -118,7 +118,7 @@ class EfsStorage(StorageModel):
         return self.throughput_mode == "elastic"
 
     def metered_bytes(self, use: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return what the mount counted: a request counts as 4 KiB at least, and metadata as reads."""
+        """Return the bytes that the mount counted: a request counts as at least 4 KiB, and metadata as reads."""
         if not {"nfs_read_bytes_per_s", "nfs_write_bytes_per_s"} <= use.keys():
             return None
 
@@ -130,7 +130,7 @@ class EfsStorage(StorageModel):
 
     @property
     def only_in_its_zone(self) -> str | None:
-        """The name of a One Zone file system is known in its own zone only.
+        """The DNS name of a One Zone file system resolves only in its own zone.
 
         "DNS resolution for file system DNS names requires that the Amazon EFS file system has a mount target in the
         same Availability Zone as the client instance" (EFS user guide, Mounting on Amazon EC2 with a DNS name).
@@ -139,7 +139,7 @@ class EfsStorage(StorageModel):
 
     @classmethod
     def fitting(cls, demand: Demand) -> Iterator["EfsStorage"]:
-        """Yield Regional ones: elastic and provisioned where they carry it, and bursting, which lives on credits."""
+        """Yield Regional ones: elastic and provisioned if they meet the demand; bursting, which depends on credits."""
         mibps = max(limits.EFS_PROVISIONED_MIBPS.least, math.ceil(demand.mibps))
         offers: list[dict[str, object]] = [{"throughputMode": "elastic"}, {"throughputMode": "bursting"}]
         if mibps <= limits.EFS_PROVISIONED_MIBPS.most:
@@ -153,17 +153,17 @@ class EfsStorage(StorageModel):
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds that one create takes one thread (published: 1,024 files in 11.8 s, zero-byte table, 1 thread)."""
+        """Seconds for one create of one thread (published: 1,024 files in 11.8 s, zero-byte table, 1 thread)."""
         return 0.012
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds that one synchronous write takes (published: 2,048 blocks of 1 MiB in 85.5 s, tutorial step 3.7)."""
+        """Seconds of one synchronous write (published: 2,048 blocks of 1 MiB in 85.5 s, tutorial step 3.7)."""
         return 0.04
 
     @property
     def price_queries(self) -> list[Query]:
-        """What it keeps, and what its throughput mode is billed by.
+        """Queries for the prices of its storage and of its throughput mode.
 
         The attributes were checked against infracost's filters (Apache-2.0), November 2026.
         """
@@ -182,12 +182,12 @@ class EfsStorage(StorageModel):
         return [kept, Query("efs_provisioned_mibps_month", "AmazonEFS", throughput, "ProvisionedTP-MiBpsHrs")]
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
-        """Yield what it keeps, and what its throughput mode is billed by."""
+        """Yield the charges of its storage and of its throughput mode."""
         yield Charge(self._kept, usage.varying_gib_months)
         if self.throughput_mode == "elastic":
             yield Charge("efs_elastic_read_gib", usage.read_bytes.times(1 / 2**30))
             yield Charge("efs_elastic_write_gib", usage.written_bytes.times(1 / 2**30))
-        # What one that exists has provisioned is paid anyway.
+        # The owner of an existing one pays for provisioned throughput in any case.
         if self.throughput_mode == "provisioned" and not self.file_system_id:
             yield Charge("efs_provisioned_mibps_month", usage.months.times(self.provisioned_throughput_mibps or 0))
 
@@ -197,9 +197,10 @@ class EfsStorage(StorageModel):
 
     @property
     def block_times(self) -> BlockTimes | None:
-        """EFS guide, performance: about 1 ms and 2.7 ms of a block, the rsize of our mounts.
+        """About 1 ms and 2.7 ms for a block of the mounts' rsize (EFS guide, performance).
 
-        The Korean and Chinese editions, read on 23 November 2026; older English ones say "as low as 250 µs" of reads.
+        From the Korean and Chinese editions, read on 23 November 2026; older English ones say "as low as 250 µs" for
+        reads.
         """
         return BlockTimes(0.001, 0.002_7, unit_bytes=2**20)
 
@@ -228,7 +229,7 @@ class EfsStorage(StorageModel):
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the programs that make or mount its file system."""
+        """Return the programs that create or mount its file system."""
         is_helped = document.get("tls") or document.get("iam")
         return frozenset({"mount.nfs", "mount.efs"} if is_helped else {"mount.nfs"})
 
@@ -247,7 +248,8 @@ class EfsStorage(StorageModel):
 def most_operations(throughput_mode: str, deployment: str, performance_mode: str) -> tuple[int, int]:
     """Return the reads and the writes per second of a file system (EFS guide, performance summary, November 2026).
 
-    With elastic throughput those of data in use, before AWS raises the quota. A mixture has a part of each.
+    With elastic throughput these are the limits of frequently accessed data, before AWS raises the quota. A mixture of
+    reads and writes gets a part of each limit.
     """
     if performance_mode == "maxIO":
         return 500_000, 500_000
@@ -272,7 +274,7 @@ def performance_mode_goes_with_deployment(part: Part) -> Problems:
 
 
 def provisioned_has_its_figure(part: Part) -> Problems:
-    """Yield a problem where provisioned throughput and its figure do not come together."""
+    """Yield a problem if only one of provisioned mode and its throughput is given."""
     is_provisioned = part.throughput_mode == "provisioned"
     if is_provisioned and part.provisioned_throughput_mibps is None:
         span = limits.EFS_PROVISIONED_MIBPS
@@ -284,7 +286,7 @@ def provisioned_has_its_figure(part: Part) -> Problems:
 
 
 def provisioned_is_offered(part: Part) -> Problems:
-    """Yield a problem where the figure is outside of what EFS has."""
+    """Yield a problem if the throughput is outside of EFS's range."""
     mibps = part.provisioned_throughput_mibps
     span = limits.EFS_PROVISIONED_MIBPS
     if mibps is None:

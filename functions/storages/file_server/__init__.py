@@ -1,1 +1,1 @@
-"""A file server of ours on an instance as a storage of a matrix."""
+"""The project's file server on an instance, as a storage of a matrix."""

@@ -1,6 +1,6 @@
-"""Our file server: an instance of its own that runs the agent as a server, launched and ended as fleets are.
+"""The project's file server: its own instance, which runs the agent as a server, launched and ended as fleets are.
 
-It carries the file system's tags, so what ends the instances of a file system ends it as well.
+It has the file system's tags, so the clean-up of a file system's instances terminates it as well.
 """
 
 import re
@@ -32,16 +32,16 @@ from storages.contracts.cloud import Copy, Existing, Refusal
 from storages.ebs import cloud as ebs
 from storages.file_server.model import volume
 
-# Boot, packages and mount, as for a fleet.
+# Time limit for boot, packages and mount, as for a fleet.
 CREATION_LIMIT_S = 900
 SEEN_GONE = "EC2 DescribeInstances: terminated"
 PURPOSE = SERVER
-# A document of an instance is read up to this length.
+# At most this length of an instance's document is read.
 MOST_BYTES = 10_000
 LAST_PORT = 65_535
-# IPv4, the only kind that the stack's network has.
+# Pattern of IPv4 addresses, the only kind in the stack's network.
 ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}", re.ASCII)
-# Of the letters of `secrets.token_urlsafe`.
+# Pattern of the letters of `secrets.token_urlsafe`.
 TOKEN = re.compile(r"[\w-]{1,100}", re.ASCII)
 
 
@@ -61,8 +61,8 @@ def create(_token: str, storage: Part, _tags: list[dict[str, str]], run: str, na
         "file_system": name,
         "storage": own_volume,
         "workload": {"type": "serve"},
-        # Not what is left of it: EC2 wants the same user data, which holds it, for a launch that is repeated. The job
-        # ends with the run all the same.
+        # Not the remaining time: EC2 accepts a repeated launch only with equal user data, which contains this value.
+        # The job ends with the run in any case.
         "deadline_s": plan["deadline_at"] - plan["created_at"],
         "ready_within_s": CREATION_LIMIT_S,
         "root_volume_gib": ROOT_VOLUME_GIB,
@@ -82,17 +82,17 @@ def create(_token: str, storage: Part, _tags: list[dict[str, str]], run: str, na
 
 
 def _own_image(plan: PlanDocument) -> instances.Boot | None:
-    """Return the user's own image, if the matrix names one: Plan matrix has held it against the server's type too."""
+    """Return the user's own image if the matrix names one; Plan matrix has checked it for the server's type too."""
     own = next((image for image in plan["images"] if "ami" in image), None)
     return instances.Boot(own["ami"], own["root_device"]) if own else None
 
 
 def find(_token: str) -> None:
-    """Find nothing: the server goes with the instances of its file system, which are found by their tags."""
+    """Return None: the server is deleted with the instances of its file system, which are found by their tags."""
 
 
 def is_ready(resource_id: str, _storage: Part) -> bool:
-    """Say whether it serves. Raises FileSystemFailed when it never will, with its own reason if it has given one."""
+    """Return whether it serves. Raises FileSystemFailed if it never will, with its own reason if it reported one."""
     failure = _document(resource_id, FAILED)
     state = instances.states([resource_id]).get(resource_id, "pending")
     if failure is not None or state in ENDED_STATES:
@@ -102,17 +102,17 @@ def is_ready(resource_id: str, _storage: Part) -> bool:
 
 
 def refusals(_storage: Part) -> tuple[Refusal, ...]:
-    """Return none: a matrix cannot name one that exists."""
+    """Return none: a matrix cannot name an existing one."""
     return ()
 
 
 def is_lent(_storage: Part) -> bool:
-    """Return whether the local cloud lends a folder for it: no, a server runs there, too."""
+    """Return False: a server runs in the local cloud, too."""
     return False
 
 
 def mount(resource_id: str, storage: Part) -> Mount:
-    """Return where the server listens, and the token for it. Raises FileSystemFailed if it does not, or no more."""
+    """Return the server's address, and the token for it. Raises FileSystemFailed if it does not serve (any more)."""
     address = _address(resource_id) if is_ready(resource_id, storage) else None
     if address is None:
         raise FileSystemFailed(f"the file server {resource_id} has not said where it listens")
@@ -120,7 +120,7 @@ def mount(resource_id: str, storage: Part) -> Mount:
 
 
 def existing() -> tuple[Existing, ...]:
-    """Return none: a server is found as an instance."""
+    """Return none: a server is listed as an instance."""
     return ()
 
 
@@ -130,14 +130,14 @@ def gone(created_at: Mapping[str, float]) -> Iterable[str]:
 
 
 def delete(_resource_id: str) -> bool:
-    """Return True: gone with the instances."""
+    """Return True: it is deleted with the instances."""
     return True
 
 
 def _address(instance: str) -> FileServerAddress | None:
-    """Return where the server says that it listens, None until then. Raises FileSystemFailed where that is no address.
+    """Return the server's address, None until it reports one. Raises FileSystemFailed if it is no address.
 
-    Every instance of the file system's cells goes there, so it may be nothing else than what an agent writes.
+    Every instance of the file system's cells connects to it, so only the exact form that an agent writes is accepted.
     """
     text = _document(instance, "address.json")
     if text is None:
@@ -154,12 +154,12 @@ def _address(instance: str) -> FileServerAddress | None:
 
 
 def _document(instance: str, name: str) -> bytes | None:
-    """Return what the server has put on its board under a name, whatever that is; None until then."""
+    """Return the content of a document of the server, unchecked; None until the server has written it."""
     [server_tags] = instances.tags_by_id([instance]).values() or [{}]
     if not server_tags:  # launched a moment ago: EC2 is eventually consistent
         return None
     board = Board.of_server(server_tags[tags.RUN], server_tags[tags.FILE_SYSTEM])
-    # An instance may write any name below its own folder, also one that looks like the folder of another instance.
+    # An instance may write any name below its own folder, including one that looks like another instance's folder.
     own = re.compile(f"{re.escape(board.instances)}[^/:]+:{re.escape(instance)}/{re.escape(name)}")
     for key, _ in bucket.listing(board.instances):
         if own.fullmatch(key):

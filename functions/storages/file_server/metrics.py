@@ -1,4 +1,4 @@
-"""What is counted of our file server: nothing by CloudWatch, so its own limits are not held against a run."""
+"""Metrics of the project's file server: CloudWatch counts nothing, so no run is compared with its own limits."""
 
 from storages.contracts.metrics import StorageMetrics
 

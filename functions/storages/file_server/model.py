@@ -1,4 +1,4 @@
-"""A file server of ours on an instance of its own: what the network and one server make of a volume."""
+"""The project's file server on its own instance: a volume's speed as the network and one server provide it."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
@@ -14,7 +14,7 @@ from storages.ebs.model import EbsStorage
 
 
 def volume(size_gib: int) -> dict[str, Any]:
-    """Return the server's volume, as an input would write it."""
+    """Return the server's volume, in the form of an input."""
     return {"type": "ebs", "volumeType": "gp3", "sizeGiB": size_gib, "iops": 3_000, "throughputMiBps": 125}
 
 
@@ -23,7 +23,7 @@ class FileServerStorage(StorageModel):
 
     is_shared: ClassVar[bool] = True
     is_only_read: ClassVar[bool] = True
-    # What agent/file_server.py has connections for, and the largest answer that it gives.
+    # Limits of agent/file_server.py: its connections, and its largest response.
     most_readers: ClassVar[int | None] = 4_000
     most_answer_bytes: ClassVar[int | None] = 64 * 2**20
     # Seconds that launching and ending the server takes, and may take.
@@ -62,7 +62,7 @@ class FileServerStorage(StorageModel):
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
-        """Bytes per second that all clients together get of the volume."""
+        """Bytes per second that the volume serves to all clients together."""
         return self.volume.bandwidth_bytes_per_s
 
     @property
@@ -72,22 +72,22 @@ class FileServerStorage(StorageModel):
 
     @property
     def read_latency_s(self) -> float:
-        """Seconds that one request takes: a read of gp3 and a round trip within a zone."""
+        """Seconds of one request: a read of gp3 and a round trip within a zone."""
         return 0.0015
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds that one create takes: a round trip within a zone."""
+        """Seconds of one create: a round trip within a zone."""
         return 0.0005
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds that one write takes beside its bytes."""
+        """Seconds of one write, without the transfer of its bytes."""
         return 0.0015
 
     @property
     def price_queries(self) -> list[Query]:
-        """Its instance; the prices of gp3 are asked for anyway."""
+        """Queries for the price of its instance; the prices of gp3 are queried in any case."""
         return [instance_query(self.instance_type)]
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
@@ -98,7 +98,7 @@ class FileServerStorage(StorageModel):
 
     @classmethod
     def volumes_of(cls, document: StorageFields, count: int) -> Iterator[tuple[int, StorageFields]]:
-        """Yield those of the server: its root volume and the one that it serves."""
+        """Yield the server's volumes: its root volume and the volume that it serves."""
         del count
         yield 1, {"volumeType": "gp3", "sizeGiB": ROOT_VOLUME_GIB}
         yield 1, volume(document["sizeGiB"])

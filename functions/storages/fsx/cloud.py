@@ -89,9 +89,9 @@ class Wanted:
     """Requirements of a kind of storage on an existing file system."""
 
     is_kind: Callable[[Described], bool]
-    words: str  # of such a one, after "write one for"
-    fields: Callable[[Described], Mapping[str, object]]  # what a matrix would have to write of it
-    ports: str  # by which it is mounted
+    words: str  # of the storage class, after "write one for"
+    fields: Callable[[Described], Mapping[str, object]]  # the fields that a matrix would need for it
+    ports: str  # the ports by which it is mounted
 
 
 def refusals(storage: Part, wanted: Wanted) -> Iterator[Refusal]:
@@ -157,8 +157,8 @@ def _start_deletion(resource_id: str, lifecycle: str, how: Mapping[str, Any]) ->
     try:
         fsx.delete_file_system(FileSystemId=resource_id, **how)
     except (fsx.exceptions.BadRequest, fsx.exceptions.IncompatibleParameterError):
-        # FSx does not document whether it deletes a file system that it still creates. If it refuses, the next look
-        # asks again, until it is there; a refusal in any other state stays an error.
+        # FSx does not document whether it deletes a file system in creation. If it refuses, each later poll tries again
+        # until the file system is created; a refusal in any other state stays an error.
         if lifecycle != "CREATING":
             raise
 

@@ -14,7 +14,7 @@ from storages.contracts.metrics import (
     metrics_table,
 )
 
-# The burst that writes use, and that reads from the server's cache do not use.
+# The burst limit that applies to writes, but not to reads from the server's cache.
 DISK_THROUGHPUT = "FSx disk throughput"
 NETWORK_THROUGHPUT = "FSx network"
 _DISK = "FSx disk"
@@ -91,7 +91,7 @@ class FsxServersMetrics(FsxMetrics):
 
 
 def limits_of_servers(larger: str, more_iops: str) -> tuple[WatchedLimit, ...]:
-    """Return how near such servers are to their limits; `larger` and `more_iops` say what raises these."""
+    """Return how near such servers are to their limits; `larger` and `more_iops` say how to raise these."""
     return (
         WatchedLimit("AWS/FSx FileServerDiskThroughputUtilization", "share", _DISK, larger, is_behind_cache=True),
         WatchedLimit("AWS/FSx FileServerDiskIopsUtilization", "share", _DISK, larger, is_behind_cache=True),
@@ -102,7 +102,7 @@ def limits_of_servers(larger: str, more_iops: str) -> tuple[WatchedLimit, ...]:
 
 
 def cache_of_servers(larger: str) -> ServerCache:
-    """Return the cache of such servers; `larger` says what enlarges it."""
+    """Return the cache of such servers; `larger` says how to enlarge it."""
     return ServerCache(
         "AWS/FSx FileServerCacheHitRatio",
         "AWS/FSx DataReadBytes",

@@ -21,13 +21,13 @@ from storages.fsx_lustre.model import (
     is_tiered,
 )
 
-# Minutes, as people report; FSx gives no figure.
+# Minutes, according to users' reports; FSx gives no figure.
 CREATION_LIMIT_S = 3_600
 PURPOSE = ""
 KIND = "LUSTRE"
-# FSx's default is 2.10, to which the client of Amazon Linux 2023 cannot talk (FSx guide, client compatibility).
+# FSx's default is 2.10, which the client of Amazon Linux 2023 does not support (FSx guide, client compatibility).
 VERSION = "2.15"
-# FSx guide, mounting from an EC2 instance. flock: locks hold for the whole fleet, as they do on NFS.
+# FSx guide, mounting from an EC2 instance. flock: locks are valid for the whole fleet, as they are with NFS.
 MOUNT_OPTIONS = "noatime,flock"
 PORTS = "ports 988 and 1018 to 1023"
 SEEN_GONE, COPIES, COPIES_SEEN_GONE = fsx.SEEN_GONE, fsx.COPIES, fsx.COPIES_SEEN_GONE
@@ -35,7 +35,7 @@ find, is_ready, is_lent, gone, copies = fsx.find, fsx.is_ready, fsx.is_lent, fsx
 
 
 def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str, zone: int) -> str:
-    """Create the file system, or get the one this token made before; return its id."""
+    """Create the file system, or get the one that an earlier call with this token created; return its id."""
     # FSx's default type is SCRATCH_1.
     configuration: dict[str, Any] = {
         "DeploymentType": storage["deploymentType"],
@@ -48,10 +48,10 @@ def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _na
             **_throughput(storage),
             "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": iops} if iops else {"Mode": "AUTOMATIC"},
             "AutomaticBackupRetentionDays": 0,
-            # A backup plan of the account may make backups: our roles can delete only those that carry our tags.
+            # A backup plan of the account may create backups: the stack's roles can delete only those with its tags.
             "CopyTagsToBackups": True,
         }
-        key = encryption.by_key()  # scratch file systems are encrypted by a key of FSx's own, and by no other
+        key = encryption.by_key()  # scratch file systems are always encrypted by FSx's own key
     capacity = {} if is_tiered(storage) else {"StorageCapacity": storage["storageCapacityGiB"]}
     return fsx.create(
         token,
@@ -67,7 +67,7 @@ def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _na
 
 
 def _throughput(storage: Part) -> dict[str, Any]:
-    """Return the members that say how fast a persistent one is: for each TiB, or as a whole and by its read cache."""
+    """Return the arguments for a persistent one's speed: throughput per TiB, or throughput capacity and read cache."""
     if not is_tiered(storage):
         return {"PerUnitStorageThroughput": storage["throughputMBpsPerTiB"]}
     cache = storage["readCacheGiB"]
@@ -76,7 +76,7 @@ def _throughput(storage: Part) -> dict[str, Any]:
 
 
 def refusals(storage: Part) -> Iterator[Refusal]:
-    """Yield why the one that exists cannot be measured: gone, of a run, not as described, out of reach."""
+    """Yield reasons why an existing one cannot be measured: deleted, of a run, not as described, out of reach."""
     words = (
         f"Lustre {VERSION}, {SCRATCH} or {PERSISTENT}, on SSD or on Intelligent-Tiering with a read cache of known size"
     )
@@ -87,14 +87,14 @@ def _is_measured(file_system: fsx.Described) -> bool:
     return (
         file_system["FileSystemType"] == KIND
         and (file_system["StorageType"] == SSD or _has_a_known_cache(file_system))
-        # 2.12 talks to our client, too.
+        # 2.12 works with the stack's client, too.
         and file_system.get("FileSystemTypeVersion") in ("2.12", VERSION)
         and file_system["LustreConfiguration"]["DeploymentType"] in COUNTS
     )
 
 
 def _has_a_known_cache(file_system: fsx.Described) -> bool:
-    """Return whether it is Intelligent-Tiering and FSx says how large its read cache is, which it may size itself."""
+    """Return whether it is Intelligent-Tiering and FSx reports its read cache's size, which FSx may choose itself."""
     cache = file_system["LustreConfiguration"].get("DataReadCacheConfiguration", {})
     return file_system["StorageType"] == TIERING and ("SizeGiB" in cache or cache.get("SizingMode") == "NO_CACHE")
 
@@ -105,7 +105,7 @@ def _fields(file_system: fsx.Described) -> dict[str, object]:
     is_tiering = file_system["StorageType"] == TIERING
     return {
         "deploymentType": settings["DeploymentType"],
-        "storageType": TIERING if is_tiering else None,  # documents do not have SSD
+        "storageType": TIERING if is_tiering else None,  # documents omit SSD, the default
         "storageCapacityGiB": None if is_tiering else file_system["StorageCapacity"],
         "throughputCapacityMBps": settings.get("ThroughputCapacity"),
         "readCacheGiB": cache.get("SizeGiB", 0) if is_tiering else None,
@@ -116,7 +116,7 @@ def _fields(file_system: fsx.Described) -> dict[str, object]:
 
 
 def mount(resource_id: str, storage: Part) -> Mount:
-    """Return how an instance mounts it, and how its files are to be spread over the targets."""
+    """Return how an instance mounts it, and how its files are striped over the targets."""
     described = fsx.describe(resource_id)
     source = f"{described['DNSName']}@tcp:/{described['LustreConfiguration']['MountName']}"
     mounted: Mount = {"kind": "lustre", "source": source, "options": MOUNT_OPTIONS}
@@ -136,12 +136,12 @@ def existing() -> Iterator[Existing]:
 
 
 def delete(resource_id: str) -> bool:
-    """Start the deletion; FSx takes no final backup of Lustre unless it is told to. Say whether it is gone."""
+    """Start the deletion; FSx takes no final backup of Lustre by default. Return whether it is deleted."""
     return fsx.delete(resource_id)
 
 
 def in_use() -> dict[str, Callable[[], float]]:
-    """Return what the account's Lustre file systems have of each quota."""
+    """Return functions that read the account's use of each quota by its Lustre file systems."""
     return {
         **{quota.code: partial(_count, kind) for kind, quota in COUNTS.items()},
         **{quota.code: partial(_gib, kind) for kind, quota in CAPACITIES.items()},
@@ -161,11 +161,11 @@ def _gib(deployment_type: str) -> float:
 
 
 def _tiered() -> list[dict[str, Any]]:
-    """Return the settings of those on Intelligent-Tiering."""
+    """Return the settings of the file systems on Intelligent-Tiering."""
     return [each["LustreConfiguration"] for each in fsx.of_kind(KIND) if each["StorageType"] == TIERING]
 
 
 def _of(deployment_type: str) -> list[fsx.Described]:
-    """Return those of a type; the quotas of scratch count both of its generations."""
+    """Return the file systems of a type; the quotas of scratch count both of its generations."""
     family = deployment_type.partition("_")[0] if deployment_type == SCRATCH else deployment_type
     return [each for each in fsx.of_kind(KIND) if each["LustreConfiguration"]["DeploymentType"].startswith(family)]

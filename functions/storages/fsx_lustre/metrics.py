@@ -1,7 +1,7 @@
-"""What CloudWatch and the Lustre client of the instances count of FSx for Lustre (its guide, read in November 2026).
+"""Counts of FSx for Lustre by CloudWatch and by the instances' Lustre client (its guide, read in November 2026).
 
-Its guide also has shares of what the servers can do, by server and by target. Whether CloudWatch keeps them for the
-file system as a whole it does not say, so no bottleneck is read from them.
+The guide also has the utilization of servers and targets. It does not say whether CloudWatch keeps these metrics for
+the whole file system, so they determine no bottleneck.
 """
 
 from matrix.terms.documents.parts import StorageFields
@@ -20,14 +20,14 @@ class FsxLustreMetrics(FsxMetrics):
     counts_written = "lustre_write_bytes_per_s"
 
     def operations_of(self, storage: StorageFields, use: Use) -> float | None:
-        """Return metadata operations as so many creates; None of SCRATCH_2, whose rates AWS does not publish."""
+        """Return metadata operations in units of creates; None for SCRATCH_2, whose rates AWS does not publish."""
         counted = {name: use.get(f"lustre_{name}_per_s") for name in COST_IN_CREATES}
         if storage.get("deploymentType") != PERSISTENT or None in counted.values():
             return None
         return sum(cost * (counted[name] or 0.0) for name, cost in COST_IN_CREATES.items())
 
     def bytes_of(self, storage: StorageFields, use: Use) -> float | None:
-        """Return bytes with reads weighted by what the disks read and write."""
+        """Return bytes with reads weighted by the disks' limits of reads and writes."""
         read, written = use.get("lustre_read_bytes_per_s"), use.get("lustre_write_bytes_per_s")
         if read is None or written is None:
             return use.get("bytes_per_s")

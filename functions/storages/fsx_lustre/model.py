@@ -24,8 +24,8 @@ LEAST_GIB, STEP_GIB = 1_200, 2_400
 GIB_PER_TIB = 1_000
 METADATA_IOPS = (1_500, 3_000, 6_000, 12_000)  # and multiples of the last (service model)
 MOST_METADATA_IOPS = 192_000
-# What one provisioned metadata IOPS carries a second: 2 files created, opened or closed, 1 deleted, 0.1 directories
-# made or renamed, 0.2 removed (FSx guide, file system metadata performance, as others quote it).
+# Operations per second per provisioned metadata IOPS: 2 files created, opened or closed, 1 deleted, 0.1 directories
+# created or renamed, 0.2 removed (FSx guide, file system metadata performance, as others quote it).
 CREATES_PER_IOPS = 2
 COST_IN_CREATES = {"creates": 1.0, "unlinks": 2.0, "directories": 20.0, "rmdirs": 10.0}
 # Of SCRATCH_2 the guide has no metadata IOPS; the plan takes those of a PERSISTENT_2 of the same size.
@@ -49,7 +49,7 @@ class Speed:
     memory_gib: float
     disk: int
     disk_burst: int
-    read_weight: float = 1.0  # what a byte read takes of what may be written
+    read_weight: float = 1.0  # units of the write limit that a byte of a read uses
 
 
 SPEEDS = {
@@ -60,10 +60,10 @@ SPEEDS = {
     500: Speed(1_300, 1_300, 13.7, 500, 500),
     1_000: Speed(2_600, 2_600, 27.3, 1_000, 1_000),
 }
-# "76.8 GB" of memory. The disks are those of its SSD cache. How fast it writes the guide does not say.
+# "76.8 GB" of memory. The disks are those of its SSD cache, whose write speed the guide does not give.
 TIERING_SPEED = Speed(12_500, 12_500, 76.8e9 / 2**30, 4_000, 4_000)
-# Codes and defaults as lists of `aws service-quotas list-aws-default-service-quotas` that people have published; the
-# defaults stand in the FSx guide, service quotas, too (both read in November 2026).
+# Codes and defaults are from published outputs of `aws service-quotas list-aws-default-service-quotas`; the defaults
+# are also in the FSx guide, service quotas (both read in November 2026).
 COUNTS = {
     SCRATCH: Quota("fsx", "L-C48231E5", "Lustre Scratch file systems", "file systems", 100),
     PERSISTENT: Quota("fsx", "L-FD6F2F22", "Lustre Persistent_2 file systems", "file systems", 100),
@@ -72,7 +72,7 @@ CAPACITIES = {
     SCRATCH: Quota("fsx", "L-AD2FC696", "Lustre Scratch storage capacity", "GiB", 100_800),
     PERSISTENT: Quota("fsx", "L-8F1B9C74", "Lustre Persistent_2 storage capacity", "GiB", 100_800),
 }
-# Codes as a public program that counts them has these; defaults as the FSx guide, service quotas, as others quote it.
+# Codes are from a public program that counts these; defaults from the FSx guide, service quotas, as others quote it.
 TIERING_THROUGHPUT = Quota(
     "fsx", "L-0CD18A5D", "Lustre Persistent Intelligent-Tiering throughput capacity", "MB/s", 100_000
 )
@@ -131,7 +131,7 @@ class FsxLustreStorage(StorageModel):
     """Your own name for it, used in ids and tables."""
     deployment_type: Literal["SCRATCH_2", "PERSISTENT_2"] = "SCRATCH_2"
     """Deployment type: without replicas, or replicated within its zone."""
-    # Without its default in documents, so that those of SSD are as they were before there was another.
+    # Documents omit the default, so that those of SSD did not change when Intelligent-Tiering was added.
     storage_type: Annotated[Literal["SSD", "INTELLIGENT_TIERING"], Field(exclude_if=lambda value: value == SSD)] = "SSD"
     """Storage class; INTELLIGENT_TIERING grows with its data, and is for PERSISTENT_2 only."""
     storage_capacity_gib: Annotated[int | None, Field(alias="storageCapacityGiB", examples=[1200])] = None
@@ -157,7 +157,7 @@ class FsxLustreStorage(StorageModel):
 
     @property
     def _units(self) -> float:
-        """How many units it has that speeds are for: TiB, or 4,000 MB/s of throughput capacity."""
+        """Number of units that its speeds are multiplied by: TiB, or 4,000 MB/s of throughput capacity."""
         if self.storage_type == TIERING:
             return (self.throughput_capacity_mbps or STEP_MBPS) / STEP_MBPS
         return (self.storage_capacity_gib or LEAST_GIB) / GIB_PER_TIB
@@ -168,7 +168,7 @@ class FsxLustreStorage(StorageModel):
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
-        """Bytes per second that all clients together may always write."""
+        """Sustained bytes per second that all clients together may write."""
         return max(1.0, self._speed.disk * self._units) * 1e6
 
     @property
@@ -178,12 +178,12 @@ class FsxLustreStorage(StorageModel):
 
     @property
     def cache_bytes(self) -> float:
-        """Bytes that the servers answer from memory and from a read cache."""
+        """Size in bytes of the servers' memory and read cache."""
         return (self._speed.memory_gib * self._units + (self.read_cache_gib or 0)) * 2**30
 
     @property
     def bursts(self) -> list[Burst]:
-        """What its disks and its network do beyond what they sustain; AWS does not say for how long."""
+        """Burst limits of its disks and its network; AWS does not say how long they last."""
         speed = self._speed
         pairs = {
             DISK_THROUGHPUT: (speed.disk, speed.disk_burst),
@@ -197,28 +197,28 @@ class FsxLustreStorage(StorageModel):
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds that one create takes one thread: "sub-ms" (FSx guide, latencies per file operation)."""
+        """Seconds for one create of one thread: "sub-ms" (FSx guide, latencies per file operation)."""
         return 0.001
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds that one synchronous write takes beside its bytes: "sub-ms" (same)."""
+        """Seconds of one synchronous write without its bytes' transfer: "sub-ms" (same source)."""
         return 0.001
 
     @property
     def block_times(self) -> BlockTimes | None:
-        """The same of a block; a client asks a target for up to 1 MiB at once, its default stripe."""
+        """The same latencies for a block; a client requests up to 1 MiB of a target at once, its default stripe."""
         return BlockTimes(0.001, 0.001, unit_bytes=2**20)
 
     @property
     def offer_queries(self) -> list[Query]:
-        """Any disks of Lustre: which product has which throughput nobody has read out of the price list yet."""
+        """Any disks of Lustre: no published source maps the price list's products to a throughput."""
         return [Query("fsx_lustre", "AmazonFSx", (("productFamily", "Storage"), ("fileSystemType", "Lustre")))]
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
-        """Yield its capacity, whose price has the throughput in it, and the metadata IOPS beyond what comes with it."""
+        """Yield its capacity, whose price includes the throughput, and metadata IOPS above the included ones."""
         if self.file_system_id:
-            return  # all of it is paid anyway, and traffic costs nothing
+            return  # the owner pays for all of it in any case, and traffic costs nothing
         if self.storage_type == TIERING:
             yield from self._charges_of_tiering(usage)
             return
@@ -228,10 +228,11 @@ class FsxLustreStorage(StorageModel):
             yield Charge("fsx_lustre_metadata_iops_month", usage.months.times(extra))
 
     def _charges_of_tiering(self, usage: Usage) -> Iterator[Charge]:
-        """Yield what it keeps, as long as it exists, its throughput capacity, its read cache and all metadata IOPS.
+        """Yield its stored data while it exists, its throughput capacity, its read cache and all metadata IOPS.
 
-        That some metadata IOPS come with it no source says. Its requests are left out: which reads the caches answer,
-        and how writes are put together, nobody knows before, and no price of them was found.
+        No source says that some metadata IOPS are included. Its requests are left out: the share of reads from the
+        caches and the way in which writes are combined are not known before the run, and no price of requests was
+        found.
         """
         months = usage.months
         yield Charge("fsx_lustre_tiering_gib_month", usage.varying_gib_months)
@@ -242,7 +243,7 @@ class FsxLustreStorage(StorageModel):
 
     @property
     def compressor(self) -> str | None:
-        """That of its servers."""
+        """Name of the compression by its servers."""
         return None if self.compression == "NONE" else self.compression
 
     def refused_by_image(self, os: str) -> tuple[str, str] | None:
@@ -313,7 +314,7 @@ class FsxLustreStorage(StorageModel):
 
 
 def speed_of(document: StorageFields) -> Speed:
-    """Return the speeds of one as a matrix describes it; a throughput that is missing counts as the least."""
+    """Return the speeds of a file system as a matrix describes it; without a throughput, the least one counts."""
     if is_tiered(document):
         return TIERING_SPEED
     if document.get("deploymentType", SCRATCH) == SCRATCH:
@@ -322,7 +323,7 @@ def speed_of(document: StorageFields) -> Speed:
 
 
 def is_tiered(document: StorageFields) -> bool:
-    """Return whether one as a matrix describes it is Intelligent-Tiering."""
+    """Return whether a file system, as a matrix describes it, is Intelligent-Tiering."""
     return document.get("storageType") == TIERING
 
 
@@ -338,7 +339,7 @@ def included_iops(gib: int) -> int:
 
 
 def storage_class_has_its_fields(part: Part) -> Problems:
-    """Yield a problem for each field that the storage class lacks or does not have."""
+    """Yield a problem for each field that the storage class requires or forbids."""
     if part.storage_type == SSD:
         if part.storage_capacity_gib is None:
             yield part.problem("storageCapacityGiB", "storageType SSD needs it", "write 1200, 2400 or a multiple")
@@ -367,7 +368,7 @@ def storage_class_has_its_fields(part: Part) -> Problems:
 
 
 def tiering_is_offered(part: Part) -> Problems:
-    """Yield a problem where Intelligent-Tiering has no such throughput capacity, or no such read cache with it."""
+    """Yield a problem if Intelligent-Tiering does not offer this throughput capacity, or this read cache with it."""
     mbps, cache = part.throughput_capacity_mbps, part.read_cache_gib
     if part.storage_type != TIERING or mbps is None:
         return
@@ -383,7 +384,7 @@ def tiering_is_offered(part: Part) -> Problems:
 
 
 def capacity_is_offered(part: Part) -> Problems:
-    """Yield a problem where FSx has no such capacity."""
+    """Yield a problem if FSx does not offer this capacity."""
     gib = part.storage_capacity_gib
     if gib is None or part.storage_type == TIERING:
         return
@@ -394,7 +395,7 @@ def capacity_is_offered(part: Part) -> Problems:
 
 
 def throughput_goes_with_deployment(part: Part) -> Problems:
-    """Yield a problem where PERSISTENT_2 on SSD has no throughput, or SCRATCH_2 has one."""
+    """Yield a problem if PERSISTENT_2 on SSD has no throughput, or SCRATCH_2 has one."""
     if part.storage_type == TIERING:
         return
     if part.deployment_type == PERSISTENT and part.throughput_mbps_per_tib is None:
@@ -405,7 +406,7 @@ def throughput_goes_with_deployment(part: Part) -> Problems:
 
 
 def metadata_iops_are_offered(part: Part) -> Problems:
-    """Yield a problem where metadata IOPS cannot be provisioned, or not so many."""
+    """Yield a problem if metadata IOPS cannot be provisioned, or not this number."""
     iops = part.metadata_iops
     if iops is None:
         return
@@ -425,6 +426,6 @@ def metadata_iops_are_offered(part: Part) -> Problems:
 
 
 def stripes_are_some(part: Part) -> Problems:
-    """Yield a problem for no stripes at all, by which lfs means the default."""
+    """Yield a problem for a stripe count of 0, with which lfs uses its default."""
     if part.stripe_count == 0:
         yield part.problem("stripeCount", "a file has at least one stripe", "write 1 or more, -1, or leave it out")

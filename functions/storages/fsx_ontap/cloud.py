@@ -1,7 +1,7 @@
 """Amazon FSx for NetApp ONTAP: a file system, on it a storage virtual machine (SVM), in that a volume.
 
-Each is made as soon as the one before is there, and deleted in the reverse order. SVM and volume have the tags of the
-file system from their creating calls on; neither costs anything by itself, so the receipt lists the file system.
+Each is created as soon as the one before exists, and deleted in the reverse order. SVM and volume get the tags of the
+file system in their creating calls; neither costs anything by itself, so the receipt lists the file system.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from storages.contracts.model import FILE_SYSTEM_ID
 from storages.fsx import cloud as fsx
 from storages.fsx_ontap.model import MULTI, PATH, VOLUME_SHARE
 
-# nconnect: one TCP connection of EC2 carries 5 Gbps, and more share them out over the servers' processors.
+# nconnect: EC2 limits one TCP connection to 5 Gbps, and several distribute the load over the servers' processors.
 MOUNT_OPTIONS = "rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2"
 CREATION_LIMIT_S = 5_400
 PURPOSE = ""
@@ -32,7 +32,7 @@ SVM_NAME, VOLUME_NAME = "matrix", "matrix"
 
 
 def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
-    """Create the file system, or get the one this token made before; return its id."""
+    """Create the file system, or get the one that an earlier call with this token created; return its id."""
     is_multi = storage["deploymentType"] == MULTI
     subnets = network.subnets()[: 2 if is_multi else 1]
     configuration: dict[str, Any] = {
@@ -45,7 +45,7 @@ def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _na
         configuration["DiskIopsConfiguration"] = {"Mode": "USER_PROVISIONED", "Iops": storage["iops"]}
     if is_multi:
         configuration["PreferredSubnetId"] = subnets[0]
-        # The endpoint is reached by a route that FSx keeps; without this it would be in the VPC's main table only.
+        # A route that FSx maintains leads to the endpoint; without this it would be in the VPC's main table only.
         if network.route_table():
             configuration["RouteTableIds"] = [network.route_table()]
     return fsx.create(
@@ -61,14 +61,14 @@ def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _na
 
 
 def is_ready(resource_id: str, storage: Part) -> bool:
-    """Say whether instances can mount the volume; makes the SVM and it as soon as FSx allows it.
+    """Return whether instances can mount the volume; creates the SVM and the volume as soon as FSx allows it.
 
-    Raises FileSystemFailed with FSx's own reason when one of the three cannot become so.
+    Raises FileSystemFailed with FSx's own reason if one of the three cannot become available.
     """
     if not fsx.is_ready(resource_id, storage):
         return False
     if storage.get(FILE_SYSTEM_ID):
-        return True  # its owner has made its volume, and Plan matrix has looked at it
+        return True  # its owner has created its volume, and Plan matrix has checked it
     tags = fsx.describe(resource_id)["Tags"]
     svms = _svms(resource_id)
     if not svms:
@@ -91,7 +91,7 @@ def is_ready(resource_id: str, storage: Part) -> bool:
 
 
 def _create_volume(resource_id: str, svm: str, storage: Part, tags: list[dict[str, str]]) -> None:
-    """Make the volume: of plain files, since what is compressed or moved to a slower tier would not be measured."""
+    """Create the volume without compression and tiering, because both would distort the measurement."""
     client("fsx").create_volume(
         ClientRequestToken=_token(resource_id, "volume"),
         VolumeType=KIND,
@@ -106,7 +106,7 @@ def _create_volume(resource_id: str, svm: str, storage: Part, tags: list[dict[st
             "TieringPolicy": {"Name": "NONE"},
             "SnapshotPolicy": "none",
             "VolumeStyle": storage["volumeStyle"],
-            # A backup plan of the account may make backups: our roles can delete only those that carry our tags.
+            # A backup plan of the account may create backups: the stack's roles can delete only those with its tags.
             "CopyTagsToBackups": True,
         },
     )
@@ -134,7 +134,7 @@ def _svms(resource_id: str) -> list[fsx.Described]:
 
 
 def _volumes(resource_id: str) -> list[fsx.Described]:
-    """Return the volumes but for the root volumes of SVMs, which come and go with those."""
+    """Return the volumes except the root volumes of SVMs, which are created and deleted with the SVMs."""
     of_it = [{"Name": "file-system-id", "Values": [resource_id]}]
     pages = client("fsx").get_paginator("describe_volumes").paginate(Filters=of_it)
     volumes = [volume for page in pages for volume in page["Volumes"]]
@@ -146,7 +146,7 @@ def _at(resource_id: str, path: str) -> list[fsx.Described]:
 
 
 def refusals(storage: Part) -> Iterator[Refusal]:
-    """Yield why the one that exists cannot be measured: gone, of a run, not as described, out of reach, no volume."""
+    """Yield why an existing one cannot be measured: deleted, of a run, not as described, out of reach, no volume."""
     resource_id, path = storage[FILE_SYSTEM_ID], storage["junctionPath"]
     of_file_system = list(
         fsx.refusals(storage, fsx.Wanted(_is_measured, "ONTAP of the second generation on SSD", _fields, "port 2049"))
@@ -208,9 +208,10 @@ def existing() -> Iterator[Existing]:
 
 
 def delete(resource_id: str) -> bool:
-    """Take the deletion one step further: volumes, SVMs, the file system. Say whether it is gone.
+    """Take the deletion one step further: volumes, SVMs, the file system. Return whether it is deleted.
 
-    Raises FileSystemFailed where FSx has given a deletion up: then what was DELETING is CREATED again, with its reason.
+    Raises FileSystemFailed if FSx gave up a deletion: a resource in state DELETING is then CREATED again, with FSx's
+    reason.
     """
     service = client("fsx")
     try:
@@ -233,16 +234,16 @@ def delete(resource_id: str) -> bool:
 
 
 def _start(described: Mapping[str, Any], key: str, delete: Callable[..., object], unknown: type[Exception]) -> None:
-    """Ask for a deletion that has not begun, or begin it again; the latter raises FileSystemFailed with its reason."""
+    """Request a deletion that has not started, or start it again: then raise FileSystemFailed with its reason."""
     state, name, service = described["Lifecycle"], described[key], client("fsx")
     if state == "DELETING":
         return
     try:
         delete(**{key: name})
     except unknown:
-        return  # by an attempt whose answer was lost
+        return  # by an attempt whose response was lost
     except service.exceptions.BadRequest:
-        # FSx does not say whether it deletes what it still creates. If it refuses, the next look asks again.
+        # FSx does not document whether it deletes a resource in creation. If it refuses, the next poll tries again.
         if state not in ("CREATING", "PENDING"):
             raise
     if state in THERE and _reason(described):
@@ -250,7 +251,7 @@ def _start(described: Mapping[str, Any], key: str, delete: Callable[..., object]
 
 
 def copies(resource_ids: Sequence[str]) -> Iterator[Copy]:
-    """Yield the backups of their volumes: FSx backs up no file system of ONTAP as a whole."""
+    """Yield the backups of their volumes: FSx does not back up file systems of ONTAP as a whole."""
     if not resource_ids:
         return
     of_ontap = [{"Name": "file-system-type", "Values": [KIND]}]
@@ -263,5 +264,5 @@ def copies(resource_ids: Sequence[str]) -> Iterator[Copy]:
 
 
 def in_use() -> Mapping[str, Callable[[], float]]:
-    """Return nothing: of no quota of ONTAP is the code known."""
+    """Return nothing: the codes of ONTAP's quotas are not known."""
     return {}

@@ -1,7 +1,7 @@
-"""What CloudWatch and the kernel's NFS client count of FSx for NetApp ONTAP (its guide, file system metrics).
+"""Counts of FSx for NetApp ONTAP by CloudWatch and by the kernel's NFS client (its guide, file system metrics).
 
-With FileSystemId alone CloudWatch adds up what the servers do, and of a share each server or aggregate has a value a
-minute: the largest is that of the fullest one.
+With FileSystemId alone CloudWatch adds up the counts of the servers. A utilization has one value a minute for each
+server or aggregate: the largest is that of the busiest one.
 """
 
 from storages.fsx.metrics import (

@@ -21,17 +21,17 @@ FLEXVOL, FLEXGROUP = "FLEXVOL", "FLEXGROUP"
 THROUGHPUT_MBPS = {SINGLE: (1_536, 3_072, 6_144), MULTI: (384, 768, 1_536, 3_072, 6_144)}
 LEAST_GIB, MOST_GIB, MOST_IOPS = 1_024, 524_288, 200_000  # of each HA pair
 IOPS_PER_GIB = 3
-# AWS advises to use no more than 80 % of the SSD tier; of a volume ONTAP keeps 5 % for snapshots (FSx for ONTAP guide,
-# storage capacity, and the snapshot reserve of a new volume).
+# AWS advises to use no more than 80 % of the SSD tier; ONTAP reserves 5 % of a volume for snapshots (FSx for ONTAP
+# guide, storage capacity, and the snapshot reserve of a new volume).
 VOLUME_SHARE, SNAPSHOT_SHARE = 0.8, 0.05
 PATH = "/matrix"
 
-# By deployment type: its prices in the book, and its option in the price list (three public programs that ask the list
-# agree on it, November 2026). Single-AZ_2N and Multi-AZ are the first generation.
+# By deployment type: its prices in the book, and its option in the price list (three public programs that query the
+# list agree on it, November 2026). Single-AZ_2N and Multi-AZ are the first generation.
 _LISTED = {SINGLE: ("single", "Single-AZ_2N-2"), MULTI: ("multi", "Multi-AZ-2")}
 
-# Defaults: FSx for ONTAP guide, quotas. Codes as lists of `aws service-quotas list-service-quotas` that people have
-# published, four of which agree, read in November 2026; two of 2026 have twice the SSD as the default.
+# Defaults: FSx for ONTAP guide, quotas. Codes are from published outputs of `aws service-quotas list-service-quotas`,
+# four of which agree, read in November 2026; two of 2026 have twice the SSD as the default.
 FILE_SYSTEMS = Quota("fsx", "L-C28C1403", "ONTAP file systems", "file systems", 100)
 CAPACITY = Quota("fsx", "L-E2C89679", "ONTAP SSD storage capacity", "GiB", 524_288)
 THROUGHPUT = Quota("fsx", "L-C5F860DD", "ONTAP throughput capacity", "MB/s", 10_240)
@@ -47,7 +47,7 @@ class FsxOntapStorage(StorageModel):
     existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
     quotas: ClassVar[tuple[Quota, ...]] = (FILE_SYSTEMS, CAPACITY, THROUGHPUT, DISK_IOPS)
     starter: ClassVar[Mapping[str, Any]] = {"storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
-    # No source says how long: others wait up to 40 minutes for the file system, and minutes for SVM and volume.
+    # No source gives a duration: others wait up to 40 minutes for the file system, and minutes for SVM and volume.
     create_and_delete_s: ClassVar[float] = 3_600.0
     create_and_delete_most_s: ClassVar[float] = 10_800.0
     words: ClassVar[Words] = Words(
@@ -110,27 +110,27 @@ class FsxOntapStorage(StorageModel):
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
-        """Bytes per second of all clients together: the throughput capacity of the HA pairs that have the volume."""
+        """Bytes per second of all clients together: the throughput capacity of the HA pairs that store the volume."""
         return max(1.0, self._pairs_used * self.throughput_mbps_per_ha_pair * 1e6)
 
     @property
     def effective_iops(self) -> int:
-        """SSD IOPS of the HA pairs that have the volume: FSx spreads those of the file system evenly."""
+        """SSD IOPS of the HA pairs that store the volume: FSx distributes those of the file system evenly."""
         return max(1, iops_of(self.document) * self._pairs_used // self.ha_pairs)
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds that one create takes one thread: "sub-millisecond" on SSD (FSx for ONTAP guide, performance)."""
+        """Seconds for one create of one thread: "sub-millisecond" on SSD (FSx for ONTAP guide, performance)."""
         return 0.001
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds that one synchronous write takes beside its bytes: the same."""
+        """Seconds of one synchronous write without its bytes' transfer: the same."""
         return 0.001
 
     @property
     def block_times(self) -> BlockTimes | None:
-        """The same of a block; of a larger one, the rsize of our mounts."""
+        """The same latencies for a block of up to 1 MiB, the rsize of the mounts; a larger one takes several."""
         return BlockTimes(0.001, 0.001, unit_bytes=2**20)
 
     @property
@@ -146,9 +146,9 @@ class FsxOntapStorage(StorageModel):
         ]
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
-        """Yield its disks, its throughput capacity, and the IOPS beyond the 3 that come with each GiB."""
+        """Yield its disks, its throughput capacity, and the IOPS above the included 3 per GiB."""
         if self.file_system_id:
-            return  # all of it is paid anyway
+            return  # the owner pays for all of it in any case
         zone, _ = _LISTED[self.deployment_type]
         yield Charge(f"fsx_ontap_{zone}_gib_month", usage.months.times(self.storage_capacity_gib))
         mbps = self.ha_pairs * self.throughput_mbps_per_ha_pair
@@ -158,7 +158,7 @@ class FsxOntapStorage(StorageModel):
 
     @classmethod
     def fitting(cls, demand: Demand) -> Iterator["FsxOntapStorage"]:
-        """Yield the smallest on one HA pair in one zone whose throughput capacity and IOPS carry it."""
+        """Yield the smallest on one HA pair in one zone whose throughput capacity and IOPS meet the demand."""
         size_gib = max(LEAST_GIB, math.ceil(demand.gib / (VOLUME_SHARE * (1 - SNAPSHOT_SHARE))))
         iops = math.ceil(demand.iops)
         mbps = next((mbps for mbps in THROUGHPUT_MBPS[SINGLE] if mbps * 1e6 >= demand.bytes_per_s), None)
@@ -169,17 +169,17 @@ class FsxOntapStorage(StorageModel):
 
     @property
     def is_beyond_security_groups(self) -> bool:
-        """A Multi-AZ one that exists may have its endpoint anywhere; those of a run are in 198.19.0.0/16."""
+        """An existing Multi-AZ one may have its endpoint at any address; those of a run are in 198.19.0.0/16."""
         return self.deployment_type == MULTI and self.file_system_id is not None
 
     @property
     def least_zones(self) -> int:
-        """Multi-AZ has a server in each of two."""
+        """Multi-AZ has one server in each of two zones."""
         return 2 if self.deployment_type == MULTI else 1
 
     @property
     def is_free_between_zones(self) -> bool:
-        """Whether its price includes that traffic: of Multi-AZ as of OpenZFS (FSx pricing)."""
+        """Whether its price includes that traffic: Multi-AZ does, as for OpenZFS (FSx pricing)."""
         return self.deployment_type == MULTI
 
     @classmethod
@@ -208,14 +208,14 @@ class FsxOntapStorage(StorageModel):
         return "-".join(words)
 
     def room_gib(self, instance_type: str) -> float | None:
-        """Return the GiB that the volume of a run takes; of one that exists nobody knows what is free."""
+        """Return the size in GiB of a run's volume; the free space of an existing one is not known."""
         del instance_type
         share = VOLUME_SHARE * (1 - SNAPSHOT_SHARE)
         return None if self.file_system_id else float(self.storage_capacity_gib * share)
 
     @classmethod
     def is_in_one_zone(cls, document: StorageFields) -> bool:
-        """Return True: its active file servers are in one."""
+        """Return True: its active file servers are in one zone."""
         del document
         return True
 
@@ -239,19 +239,19 @@ class FsxOntapStorage(StorageModel):
 
 
 def iops_of(document: StorageFields) -> int:
-    """Return the SSD IOPS of such a file system: what is provisioned, or what comes with its storage."""
+    """Return the SSD IOPS of such a file system: the provisioned ones, or those included with its storage."""
     most = MOST_IOPS * int(document.get("haPairs", 1))
     return int(document.get("iops") or min(most, IOPS_PER_GIB * document.get("storageCapacityGiB", 0)))
 
 
 def pairs_are_offered(part: Part) -> Problems:
-    """Yield a problem where a Multi-AZ file system would have more than its one HA pair."""
+    """Yield a problem if a Multi-AZ file system would have more than its one HA pair."""
     if part.deployment_type == MULTI and part.ha_pairs > 1:
         yield part.problem("haPairs", "MULTI_AZ_2 has one HA pair", "write 1, or deploymentType SINGLE_AZ_2")
 
 
 def capacity_is_offered(part: Part) -> Problems:
-    """Yield a problem where so many HA pairs have no such capacity."""
+    """Yield a problem if this number of HA pairs does not offer this capacity."""
     least, most = LEAST_GIB * part.ha_pairs, MOST_GIB * part.ha_pairs
     if not least <= part.storage_capacity_gib <= most:
         nearest = min(max(part.storage_capacity_gib, least), most)
@@ -260,7 +260,7 @@ def capacity_is_offered(part: Part) -> Problems:
 
 
 def throughput_is_offered(part: Part) -> Problems:
-    """Yield a problem where the deployment type has no such throughput capacity."""
+    """Yield a problem if the deployment type does not offer this throughput capacity."""
     offered, mbps = THROUGHPUT_MBPS[part.deployment_type], part.throughput_mbps_per_ha_pair
     if mbps not in offered:
         nearest = min(offered, key=lambda value: (abs(value - mbps), -value))
@@ -269,7 +269,7 @@ def throughput_is_offered(part: Part) -> Problems:
 
 
 def iops_are_offered(part: Part) -> Problems:
-    """Yield a problem where provisioned IOPS are fewer than what comes with the storage, or more than FSx has."""
+    """Yield a problem if provisioned IOPS are below the included ones, or above FSx's limit."""
     if part.iops is None:
         return
     least, most = IOPS_PER_GIB * part.storage_capacity_gib, MOST_IOPS * part.ha_pairs
@@ -281,14 +281,14 @@ def iops_are_offered(part: Part) -> Problems:
 
 
 def the_volume_uses_all_pairs(part: Part) -> Problems:
-    """Yield a warning where HA pairs are paid for that have nothing of the volume."""
+    """Yield a warning if some paid HA pairs store nothing of the volume."""
     if part.ha_pairs > 1 and part.volume_style == FLEXVOL:
         rule = f"a FLEXVOL volume is on one of {part.ha_pairs} HA pairs, and the others are paid for and not used"
         yield part.problem("volumeStyle", rule, "write FLEXGROUP", is_warning=True)
 
 
 def what_exists_is_named_whole(part: Part) -> Problems:
-    """Yield a problem for half of a place: a file system without its volume, or a volume without its file system."""
+    """Yield a problem if only one of an existing file system and its volume is named."""
     if part.file_system_id and not part.junction_path:
         yield part.problem("junctionPath", f"which volume of {part.file_system_id} is to be measured?", 'write "/vol1"')
     if part.junction_path and not part.file_system_id:

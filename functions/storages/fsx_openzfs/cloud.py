@@ -20,20 +20,20 @@ find, is_ready, is_lent, gone, copies = fsx.find, fsx.is_ready, fsx.is_lent, fsx
 
 
 def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str, zone: int) -> str:
-    """Create the file system, or get the one this token made before; return its id."""
+    """Create the file system, or get the one that an earlier call with this token created; return its id."""
     in_zones = 2 if storage["deploymentType"].startswith("MULTI_AZ") else 1
     subnets = network.subnets()[zone : zone + in_zones]
     configuration: dict[str, Any] = {
         "DeploymentType": storage["deploymentType"],
         "ThroughputCapacity": storage["throughputCapacityMBps"],
         "AutomaticBackupRetentionDays": 0,
-        # A backup plan of the account may make backups: our roles can delete only those that carry our tags.
+        # A backup plan of the account may create backups: the stack's roles can delete only those with its tags.
         "CopyTagsToBackups": True,
         "CopyTagsToVolumes": True,
         "RootVolumeConfiguration": {
             "DataCompressionType": storage["compression"],
             "RecordSizeKiB": storage["recordSizeKiB"],
-            # Who can reach port 2049 at all is up to the security group; inside it the fleet's root may write.
+            # The security group limits access to port 2049; with that access the fleet's root may write.
             "NfsExports": [
                 {"ClientConfigurations": [{"Clients": "*", "Options": ["rw", "crossmnt", "no_root_squash"]}]}
             ],
@@ -43,7 +43,7 @@ def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _na
         configuration["DiskIopsConfiguration"] = {"Mode": "USER_PROVISIONED", "Iops": storage["iops"]}
     if len(subnets) > 1:
         configuration["PreferredSubnetId"] = subnets[0]
-        # The endpoint is reached by a route that FSx keeps; without this it would be in the VPC's main table only.
+        # A route that FSx maintains leads to the endpoint; without this it would be in the VPC's main table only.
         if network.route_table():
             configuration["RouteTableIds"] = [network.route_table()]
     if is_tiered(storage):
@@ -64,7 +64,7 @@ def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _na
 
 
 def refusals(storage: Part) -> Iterator[Refusal]:
-    """Yield why the one that exists cannot be measured: gone, of a run, not as described, out of reach."""
+    """Yield reasons why an existing one cannot be measured: deleted, of a run, not as described, out of reach."""
     return fsx.refusals(
         storage, fsx.Wanted(_is_measured, "OpenZFS on SSD or Intelligent-Tiering", _fields, "port 2049")
     )
@@ -91,8 +91,8 @@ def _fields(file_system: fsx.Described) -> dict[str, object]:
 def mount(resource_id: str, storage: Part) -> Mount:
     """Return how an instance mounts its root volume."""
     options = [f"nfsvers={storage['nfsVersion']}", MOUNT_OPTIONS]
-    # The server answers a lock of version 3 by a call of its own, which no instance lets in: locks stay with each
-    # instance, as in the published builds.
+    # The server answers a lock of version 3 by a call to the instance, which security groups block: locks stay within
+    # each instance, as in the published builds.
     options += ["mountproto=tcp", "nolock"] if storage["nfsVersion"] == "3" else []
     # nfs(5): from Linux 5.3 on; without it the kernel opens one connection.
     options += [f"nconnect={storage['nconnect']}"] if storage.get("nconnect") else []
@@ -105,13 +105,13 @@ def existing() -> Iterator[Existing]:
 
 
 def delete(resource_id: str) -> bool:
-    """Start the deletion, without the final backup that FSx would take by itself. Say whether it is gone."""
+    """Start the deletion without the final backup that FSx would take by default. Return whether it is deleted."""
     how = {"SkipFinalBackup": True, "Options": ["DELETE_CHILD_VOLUMES_AND_SNAPSHOTS"]}
     return fsx.delete(resource_id, OpenZFSConfiguration=how)
 
 
 def in_use() -> dict[str, Callable[[], float]]:
-    """Return what the account's OpenZFS file systems have of each quota."""
+    """Return functions that read the account's use of each quota by its OpenZFS file systems."""
     return {
         THROUGHPUT.code: lambda: sum(
             float(each["OpenZFSConfiguration"]["ThroughputCapacity"]) for each in fsx.of_kind(KIND)

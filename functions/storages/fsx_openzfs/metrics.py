@@ -1,4 +1,4 @@
-"""What CloudWatch and the kernel's NFS client count of FSx for OpenZFS (its guide, read in November 2026)."""
+"""Counts of FSx for OpenZFS by CloudWatch and by the kernel's NFS client (its guide, read in November 2026)."""
 
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use
@@ -40,7 +40,7 @@ class FsxOpenZfsMetrics(FsxServersMetrics):
     cache = cache_of_servers(_LARGER)
 
     def bytes_of(self, storage: StorageFields, use: Use) -> float | None:
-        """Return bytes with reads weighted by what may be written: Intelligent-Tiering may read more."""
+        """Return bytes with reads weighted by the limits of reads and writes: Intelligent-Tiering allows more reads."""
         read, written = use.get("nfs_read_bytes_per_s"), use.get("nfs_write_bytes_per_s")
         if read is None or written is None or not is_tiered(storage):
             return super().bytes_of(storage, use)

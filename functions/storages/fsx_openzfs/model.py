@@ -18,8 +18,8 @@ from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, S
 from storages.contracts.quotas import Quota, QuotaUse
 from storages.fsx.metrics import DISK_THROUGHPUT, NETWORK_THROUGHPUT
 
-# Of the deployment types whose option in the price list somebody could confirm (infracost's filters, Apache-2.0,
-# November 2026): their names in the book and in the list. HA has an option of its own: the book's price.
+# Deployment types whose option in the price list a source confirms (infracost's filters, Apache-2.0, November 2026):
+# their names in the book and in the list. HA has its own option: the book's price.
 _LISTED = {
     "SINGLE_AZ_1": ("single_az", "Single-AZ"),
     "SINGLE_AZ_2": ("single_az_2", "Single-AZ_2"),
@@ -28,8 +28,8 @@ _LISTED = {
 _HA = ("single_az_ha", "")
 SSD, TIERING = "SSD", "INTELLIGENT_TIERING"
 
-# Codes and defaults as lists of `aws service-quotas list-aws-default-service-quotas` that people have published, read
-# in November 2026.
+# Codes and defaults are from published outputs of `aws service-quotas list-aws-default-service-quotas`, read in
+# November 2026.
 THROUGHPUT = Quota("fsx", "L-4EDE4065", "OpenZFS throughput capacity", "MB/s", 10_240)
 CAPACITY = Quota("fsx", "L-88479C21", "OpenZFS SSD storage capacity", "GiB", 262_144)
 DISK_IOPS = Quota("fsx", "L-E24B4DE4", "OpenZFS disk IOPS", "IOPS", 400_000)
@@ -111,7 +111,7 @@ class FsxOpenZfsStorage(StorageModel):
 
     @property
     def how_many(self) -> int:
-        """How many file systems it is; size, throughput and IOPS are those of each."""
+        """Number of its file systems; size, throughput and IOPS are those of each."""
         return self.file_systems or 1
 
     @property
@@ -126,12 +126,12 @@ class FsxOpenZfsStorage(StorageModel):
 
     @property
     def cache_bytes(self) -> float:
-        """Bytes that the servers answer from memory, NVMe and a read cache; 0 where they are not known."""
+        """Size in bytes of the servers' memory, NVMe and read cache; 0 if not known."""
         return (self._server[0] * 1e9 + (self.read_cache_gib or 0) * 2**30) * self.how_many
 
     @property
     def bursts(self) -> list[Burst]:
-        """What its disks and its network do beyond what they sustain; AWS does not say for how long."""
+        """Burst limits of its disks and its network; AWS does not say how long they last."""
         _, disk, network, always = self._server
         pairs = {DISK_THROUGHPUT: (self.throughput_capacity_mbps, disk), NETWORK_THROUGHPUT: (always, network)}
         bursts = [
@@ -153,12 +153,12 @@ class FsxOpenZfsStorage(StorageModel):
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds that one create takes one thread: a round trip within a zone and an intent log write."""
+        """Seconds for one create of one thread: a round trip within a zone and an intent log write."""
         return 0.001
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds that one synchronous write takes beyond its bytes."""
+        """Seconds of one synchronous write, without the transfer of its bytes."""
         return 0.002
 
     @property
@@ -176,14 +176,14 @@ class FsxOpenZfsStorage(StorageModel):
 
     @property
     def offer_queries(self) -> list[Query]:
-        """Those that it is priced by; of one without, any disks of OpenZFS."""
+        """Queries for its priced products; for a storage without these, any disks of OpenZFS."""
         disks = Query("fsx_openzfs", "AmazonFSx", (("productFamily", "Storage"), ("fileSystemType", "OpenZFS")))
         return self.price_queries or [disks]
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
-        """Yield its disks, its throughput capacity, and the IOPS beyond the 3 that come with each GiB."""
+        """Yield its disks, its throughput capacity, and the IOPS above the included 3 per GiB."""
         if self.file_system_id:
-            return  # all of it is paid anyway, and traffic costs nothing
+            return  # the owner pays for all of it in any case, and traffic costs nothing
         if self.storage_type == TIERING:
             yield from self._charges_of_tiering(usage)
             return
@@ -195,9 +195,10 @@ class FsxOpenZfsStorage(StorageModel):
             yield Charge(f"fsx_{zone}_iops_month", months.times(extra_iops))
 
     def _charges_of_tiering(self, usage: Usage) -> Iterator[Charge]:
-        """Yield what it keeps, as long as it exists, its throughput capacity and its read cache.
+        """Yield its stored data while it exists, its throughput capacity and its read cache.
 
-        Its requests are left out: which reads the caches answer, and how writes are put together, nobody knows before.
+        Its requests are left out: the share of reads from the caches and the way in which writes are combined are not
+        known before the run.
         """
         months = usage.months
         yield Charge("fsx_tiering_gib_month", usage.varying_gib_months)
@@ -207,7 +208,7 @@ class FsxOpenZfsStorage(StorageModel):
 
     @classmethod
     def fitting(cls, demand: Demand) -> Iterator["FsxOpenZfsStorage"]:
-        """Yield the smallest Single-AZ ones whose throughput capacity and provisioned IOPS carry it."""
+        """Yield the smallest Single-AZ ones whose throughput capacity and provisioned IOPS meet the demand."""
         size_gib = max(limits.FSX_STORAGE_GIB.least, math.ceil(demand.gib))
         iops = math.ceil(demand.iops)
         if size_gib > limits.FSX_STORAGE_GIB.most or iops > limits.FSX_IOPS_USUAL.value:
@@ -222,22 +223,22 @@ class FsxOpenZfsStorage(StorageModel):
 
     @property
     def block_times(self) -> BlockTimes | None:
-        """FSx guide, performance: "few hundred microseconds"; of a block, the rsize of our mounts."""
+        """ "Few hundred microseconds" for a block of the mounts' rsize (FSx guide, performance)."""
         return BlockTimes(0.000_5, 0.000_5, unit_bytes=2**20)
 
     @property
     def compressor(self) -> str | None:
-        """Its root volume's compression."""
+        """Name of its root volume's compression."""
         return None if self.compression == "NONE" else self.compression
 
     @property
     def is_beyond_security_groups(self) -> bool:
-        """Multi-AZ has an endpoint whose address floats between its zones."""
+        """Whether it is Multi-AZ, whose endpoint has an address that floats between its zones."""
         return self.deployment_type == "MULTI_AZ_1"
 
     @property
     def least_zones(self) -> int:
-        """Multi-AZ has a server in each of two."""
+        """Multi-AZ has one server in each of two zones."""
         return 2 if self.deployment_type == "MULTI_AZ_1" else 1
 
     @property
@@ -251,7 +252,7 @@ class FsxOpenZfsStorage(StorageModel):
         several = int(document.get("fileSystems") or 1)
         yield QuotaUse(THROUGHPUT, several * document["throughputCapacityMBps"], "lower throughputCapacityMBps")
         if is_tiered(document):
-            return  # it provisions neither storage nor IOPS; of the quota of read caches no code is known
+            return  # it provisions neither storage nor IOPS; the code of the quota of read caches is not known
         yield QuotaUse(CAPACITY, several * document["storageCapacityGiB"], "lower storageCapacityGiB")
         yield QuotaUse(DISK_IOPS, several * iops_of(document), "lower iops or storageCapacityGiB")
 
@@ -279,13 +280,13 @@ class FsxOpenZfsStorage(StorageModel):
 
     @classmethod
     def is_in_one_zone(cls, document: StorageFields) -> bool:
-        """Return True: its active file server is in one."""
+        """Return True: its active file server is in one zone."""
         del document
         return True
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the programs that make or mount its file system."""
+        """Return the programs that create or mount its file system."""
         del document
         return frozenset({"mount.nfs"})
 
@@ -303,19 +304,19 @@ class FsxOpenZfsStorage(StorageModel):
 
 
 def iops_of(document: StorageFields) -> int:
-    """Return the disk IOPS of one such file system: what is provisioned, or what comes with storage or throughput."""
+    """Return the disk IOPS of one such file system: provisioned, or included with storage or throughput."""
     if is_tiered(document):
         return int(limits.FSX_TIERING_IOPS_PER_MBPS.value * document["throughputCapacityMBps"])
     return int(document.get("iops") or limits.FSX_IOPS_PER_GIB.value * document.get("storageCapacityGiB", 0))
 
 
 def is_tiered(document: StorageFields) -> bool:
-    """Return whether one as a matrix describes it is Intelligent-Tiering."""
+    """Return whether a file system, as a matrix describes it, is Intelligent-Tiering."""
     return document.get("storageType") == TIERING
 
 
 def written_mbps(document: StorageFields) -> float:
-    """Return the MB/s that one such file system may write: of Intelligent-Tiering less than it may read."""
+    """Return the limit of writes of one such file system in MB/s; Intelligent-Tiering writes less than it reads."""
     mbps = float(document["throughputCapacityMBps"])
     if not is_tiered(document):
         return mbps
@@ -325,7 +326,7 @@ def written_mbps(document: StorageFields) -> float:
 
 
 def storage_type_has_its_fields(part: Part) -> Problems:
-    """Yield a problem for each field that the storage class lacks or does not have."""
+    """Yield a problem for each field that the storage class requires or forbids."""
     if part.storage_type == SSD:
         if part.storage_capacity_gib is None:
             yield part.problem("storageCapacityGiB", "storageType SSD needs it", "write 64 or more")
@@ -343,7 +344,7 @@ def storage_type_has_its_fields(part: Part) -> Problems:
 
 
 def capacity_is_offered(part: Part) -> Problems:
-    """Yield a problem where FSx has no such capacity."""
+    """Yield a problem if FSx does not offer this capacity."""
     span = limits.FSX_STORAGE_GIB
     if part.storage_capacity_gib is None:
         return
@@ -354,11 +355,11 @@ def capacity_is_offered(part: Part) -> Problems:
 
 
 def throughput_is_offered(part: Part) -> Problems:
-    """Yield a problem where the deployment type has no such throughput capacity."""
+    """Yield a problem if the deployment type does not offer this throughput capacity."""
     offered = limits.FSX_THROUGHPUT_MBPS[part.deployment_type]
     mbps = part.throughput_capacity_mbps
     if mbps not in offered:
-        # Half way between two, the larger one: a benchmark that asked for more should not get less.
+        # Half-way between two values the larger one: a benchmark that requested more should not get less.
         nearest = min(offered, key=lambda value: (abs(value - mbps), -value))
         rule = f"{part.deployment_type} has {', '.join(map(str, offered))} MB/s"
         # The model gives the HA types only as a range: within it an unlisted value is doubtful, outside it is wrong.
@@ -371,7 +372,7 @@ def throughput_is_offered(part: Part) -> Problems:
 
 
 def iops_are_offered(part: Part) -> Problems:
-    """Yield a problem where provisioned IOPS are fewer than what comes with the storage, or more than FSx has."""
+    """Yield a problem if provisioned IOPS are below the included ones, or above FSx's limit."""
     if part.iops is None or part.storage_capacity_gib is None:
         return
     if part.iops > limits.FSX_IOPS_MOST.value:
@@ -388,7 +389,7 @@ def iops_are_offered(part: Part) -> Problems:
 
 
 def record_size_is_offered(part: Part) -> Problems:
-    """Yield a problem where the record size is no power of two that FSx takes."""
+    """Yield a problem if the record size is no power of two within FSx's range."""
     if part.record_size_kib not in limits.FSX_RECORD_KIB:
         nearest = min(limits.FSX_RECORD_KIB, key=lambda value: abs(value - part.record_size_kib))
         rule = f"records have {', '.join(map(str, limits.FSX_RECORD_KIB))} KiB"
@@ -396,7 +397,7 @@ def record_size_is_offered(part: Part) -> Problems:
 
 
 def several_are_in_one_zone_each(part: Part) -> Problems:
-    """Yield a problem where several file systems would each be in two zones, or are one that exists."""
+    """Yield a problem if several file systems would each be in two zones, or exist already."""
     if part.file_systems and part.file_system_id:
         rule = f"are made by the run; {part.file_system_id} is one that exists"
         yield part.problem("fileSystems", rule, "leave out one of both fields")

@@ -1,4 +1,4 @@
-"""What the kernel counts of an instance's own disks; CloudWatch counts nothing of them."""
+"""Counts of an instance's own disks by the kernel; CloudWatch has no metrics of them."""
 
 from storages.contracts.metrics import StorageMetrics
 

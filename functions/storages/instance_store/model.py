@@ -1,4 +1,4 @@
-"""Instance store: the NVMe disks that some instance types come with, all of them as one."""
+"""Instance store: the NVMe disks that belong to some instance types, striped as one."""
 
 import json
 from functools import cache
@@ -13,8 +13,8 @@ from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.model import OTHER_CEILINGS, CeilingWords, StorageModel, Words
 
-# Seconds in which all disks of an instance are written once: the 118 GB of an m6id.large at 150 MB/s. Larger disks are
-# about as much faster (assumed).
+# Seconds to write all disks of an instance once: the 118 GB of an m6id.large at 150 MB/s. Larger disks are assumed to
+# be faster in about the same proportion.
 PASS_S = 800.0
 MOST_PASSES = 4
 _TABLE = Path(__file__).parent / "instance_stores.json"
@@ -39,32 +39,32 @@ class InstanceStoreStorage(StorageModel):
     precondition: Annotated[int | None, Field(ge=1, le=MOST_PASSES, examples=[2])] = None
     """How often all of its disks are written before the first step; unless given, they are trimmed before each step."""
 
-    # The disks differ by instance type, and AWS publishes figures for few of them: these are for the estimate of a
-    # cell's time only, of the smallest disks (EC2 guide: m6id.large writes 16,771 times 4 KiB a second).
+    # The disks differ by instance type, and AWS publishes figures for few of them: these values are only for the
+    # estimate of a cell's time, for the smallest disks (EC2 guide: m6id.large writes 16,771 times 4 KiB a second).
 
     @property
     def effective_iops(self) -> int:
-        """Writes per second that an instance may count on, whatever its type."""
+        """Assumed writes per second of an instance, whatever its type."""
         return 16_000
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
-        """Bytes per second that an instance may count on, whatever its type (assumed)."""
+        """Assumed bytes per second of an instance, whatever its type."""
         return 150e6
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds that one create takes one thread: a local journalled file system needs no round trip for it."""
+        """Seconds for one create of one thread: a local journalled file system needs no network round trip for it."""
         return 0.0001
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds that one small synchronous write takes beyond its bytes (assumed)."""
+        """Seconds of one small synchronous write, without the transfer of its bytes (assumed)."""
         return 0.0005
 
     @property
     def precondition_s(self) -> float:
-        """Seconds that writing all of its disks takes, as often as is asked for."""
+        """Seconds for writing all of its disks as often as `precondition` says."""
         return (self.precondition or 0) * PASS_S
 
     @property
@@ -73,7 +73,7 @@ class InstanceStoreStorage(StorageModel):
         return f"{self.type}-written-{self.precondition}x" if self.precondition else self.type
 
     def unfit(self, instance_type: str) -> tuple[str, str] | None:
-        """Return that the type has no disks, and its sibling or another type that has some."""
+        """Return that the type has no disks, and a type that has some: its sibling, or another one."""
         if instance_type in stores():
             return None
         family = f"{instance_type.partition('.')[0]}d."
@@ -87,9 +87,9 @@ class InstanceStoreStorage(StorageModel):
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the programs that make or mount its file system."""
+        """Return the programs that create or mount its file system."""
         del document
-        return frozenset({"mkfs.xfs", "mdadm"})  # how many disks there are, only the instance knows
+        return frozenset({"mkfs.xfs", "mdadm"})  # only the instance knows the number of its disks
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
@@ -98,7 +98,7 @@ class InstanceStoreStorage(StorageModel):
 
 
 def fresh_flash_is_known(part: Part) -> Problems:
-    """Yield a warning where disks are measured as they are once only."""
+    """Yield a warning if the disks are not preconditioned before the first step."""
     if part.precondition is None:
         rule = "unless given, its flash is measured fresh; once all of it was written, SSDs write 2 to 10 times slower"
         fix = "write precondition 2 for what it does in the long run (SNIA's performance test specification)"
@@ -115,6 +115,6 @@ def stores() -> dict[str, tuple[int, int]]:
 
 
 def room_gib(instance_type: str) -> float:
-    """Return the GiB of all disks of an instance type together, 0 where it has none."""
+    """Return the GiB of all disks of an instance type together, 0 if it has none."""
     disks, gb = stores().get(instance_type, (0, 0))
     return disks * gb * 1e9 / 2**30

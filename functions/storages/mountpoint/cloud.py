@@ -1,6 +1,6 @@
-"""A prefix for each file system, or a directory bucket; each instance mounts what lies below its own name there.
+"""A prefix for each file system, or a directory bucket; each instance mounts its own name below it.
 
-The prefix is one of the stack's data bucket. A bucket of somebody is mounted read-only, and whole below its prefix.
+The prefix is in the stack's data bucket. A user's bucket is mounted read-only, with everything below its prefix.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,28 +21,28 @@ CREATION_LIMIT_S = 0
 SEEN_GONE = f"{prefixes.SEEN_GONE}; {buckets.SEEN_GONE}"
 PURPOSE = ""
 PREFIXES, BUCKETS = prefixes.OF_MOUNTS, buckets.OF_MOUNTS
-# Without the first a step could not remove its files, without the second no file could be written again.
+# Without the first option a step could not remove its files, without the second no file could be written again.
 ALWAYS = ("allow-delete", "allow-overwrite")
 OPTION_OF = {"readPartSize": "read-part-size", "writePartSize": "write-part-size", "cacheMiB": "max-cache-size"}
 
 
 def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str, zone: int) -> str:
-    """Write down whose the prefix is, or create the directory bucket; return its id. Again it changes nothing."""
+    """Record the prefix's owner, or create the directory bucket; return its id. A repeated call changes nothing."""
     return BUCKETS.create(token, tags, zone) if storage.get("storageClass") else PREFIXES.create(token, tags)
 
 
 def find(token: str) -> str | None:
-    """Return the id of the one that this token made, None where there is none (any more)."""
+    """Return the id of the one that was created with this token, None if there is none (any more)."""
     return PREFIXES.find(token) or BUCKETS.find(token)
 
 
 def existing() -> Iterator[Existing]:
-    """Yield prefixes and directory buckets that say whose they are."""
+    """Yield prefixes and directory buckets with a record of their owner."""
     return chain(PREFIXES.existing(), BUCKETS.existing())
 
 
 def gone(created_at: Mapping[str, float]) -> set[str]:
-    """Return which of these do not exist any more."""
+    """Return those that no longer exist."""
     of_prefixes = {each: at for each, at in created_at.items() if _is_prefix(each)}
     of_buckets = {each: at for each, at in created_at.items() if not _is_prefix(each)}
     seen_gone = PREFIXES.gone(of_prefixes) if of_prefixes else set()
@@ -50,7 +50,7 @@ def gone(created_at: Mapping[str, float]) -> set[str]:
 
 
 def delete(resource_id: str) -> bool:
-    """Delete everything below the prefix, or the bucket with all that is in it; say whether it is gone."""
+    """Delete everything below the prefix, or the bucket with its content; return whether it is deleted."""
     return prefixes.delete(resource_id) if _is_prefix(resource_id) else buckets.delete(resource_id)
 
 
@@ -64,7 +64,7 @@ def is_ready(_resource_id: str, _storage: Part) -> bool:
 
 
 def subnets(storage: Part) -> list[str]:
-    """Return the subnets in which its instances may be: of a directory bucket that exists those of its zone."""
+    """Return the subnets in which its instances may be: for an existing directory bucket, those in its zone."""
     bucket = storage.get("bucket", "")
     if not is_directory_bucket(bucket):
         return network.subnets()
@@ -72,7 +72,7 @@ def subnets(storage: Part) -> list[str]:
 
 
 def refusals(storage: Part) -> Iterator[Refusal]:
-    """Yield why instances cannot mount the bucket that exists."""
+    """Yield reasons why instances cannot mount the existing bucket."""
     if not is_directory_bucket(storage["bucket"]):
         yield from s3.refusals(storage)
     elif not subnets(storage):
@@ -84,12 +84,12 @@ def refusals(storage: Part) -> Iterator[Refusal]:
 
 
 def is_lent(_storage: Part) -> bool:
-    """Return True: in place of a mount the local cloud lends a folder."""
+    """Return True: the local cloud replaces the mount by a folder."""
     return True
 
 
 def mount(resource_id: str, storage: Part) -> Mount:
-    """Return how an instance mounts what lies below its own name, or what somebody's bucket has below its prefix."""
+    """Return how an instance mounts the objects below its own name, or below the prefix of the user's bucket."""
     bucket, _, prefix = resource_id.partition("/")
     is_ours = not storage.get("bucket")
     options = [*ALWAYS] if is_ours else ["read-only"]
@@ -109,7 +109,7 @@ COPIES = COPIES_SEEN_GONE = ""
 
 
 def copies(_resource_ids: Sequence[str]) -> Iterable[Copy]:
-    """Return none: its prefix is emptied with all that is below it."""
+    """Return none: everything below its prefix is deleted with it."""
     return ()
 
 

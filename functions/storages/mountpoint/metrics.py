@@ -1,4 +1,4 @@
-"""What is counted of a bucket that is mounted: no kernel counts requests, and CloudWatch only for a fee."""
+"""Metrics of a mounted bucket: none, because no kernel counts its requests, and CloudWatch does so only for a fee."""
 
 from matrix.terms.documents.parts import StorageFields
 from storages.contracts.metrics import StorageMetrics
@@ -10,7 +10,7 @@ class MountpointMetrics(StorageMetrics):
     reached_by = "HTTPS, by Mountpoint"
 
     def is_limited_by_operations(self, storage: StorageFields) -> bool:
-        """Return False: Mountpoint asks for parts and not for operations, so their rate says nothing of requests."""
+        """Return False: Mountpoint requests parts, so the rate of operations does not determine that of requests."""
         del storage
         return False
 

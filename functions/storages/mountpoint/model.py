@@ -1,7 +1,7 @@
-"""A bucket of Amazon S3, mounted by Mountpoint: files that are written once, from their beginning to their end.
+"""A bucket of Amazon S3, mounted by Mountpoint: files that are written once, from start to end.
 
-It is the stack's bucket of S3 Standard, a directory bucket of S3 Express One Zone that the run makes, or a bucket of
-somebody that is only read.
+It is the stack's bucket of S3 Standard, a directory bucket of S3 Express One Zone that the run creates, or a user's
+bucket that is only read.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,12 +19,12 @@ from storages.contracts.abilities import Ability
 from storages.contracts.model import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, StorageModel, Words
 from storages.directory_buckets.zones import GATEWAY_SERVICE, WRITES_PER_S, ZONES, is_directory_bucket
 
-# Mountpoint's configuration guide, performance: what it reads and writes in one request.
+# Mountpoint's configuration guide, performance: the size of one request's read or write.
 PART_BYTES = 8 * UNITS["MiB"]
 LEAST_PART_BYTES, MOST_PART_BYTES = 5 * UNITS["MiB"], 5 * UNITS["GiB"]  # S3 user guide, multipart upload limits
-# The cache is on the root volume of 20 GiB, which also has the system and what steps note.
+# The cache is on the root volume of 20 GiB, which also has the system and the output of steps.
 MOST_CACHE_MIB = 8_192
-# "Mountpoint for Amazon S3 file system behavior", version 1.23, file operations, by what a file system would do.
+# "Mountpoint for Amazon S3 file system behavior", version 1.23, file operations, by the ability that is lacking.
 LACKS: Mapping[Ability, str] = {
     Ability.WRITE_ANYWHERE: "Mountpoint writes new files only, each once and from its beginning to its end",
     Ability.SYNC_MIDWAY: "a sync completes the upload, and nothing more can be written to the file",
@@ -49,7 +49,7 @@ class MountpointStorage(StorageModel):
     is_shared: ClassVar[bool] = True
     existing_fields: ClassVar[tuple[str, ...]] = ("bucket", "prefix")
     bursts_by: ClassVar[str] = "type"
-    # Seconds that writing down whose the prefix is and deleting its objects takes, and may take.
+    # Seconds for recording the prefix's owner and deleting its objects: expected, and at most.
     create_and_delete_s: ClassVar[float] = 10.0
     create_and_delete_most_s: ClassVar[float] = 900.0
     words: ClassVar[Words] = Words(
@@ -99,7 +99,7 @@ class MountpointStorage(StorageModel):
 
     @property
     def lacks(self) -> Mapping[Ability, str]:
-        """What Mountpoint says that it cannot do."""
+        """Abilities that Mountpoint's documentation excludes."""
         return LACKS_EXPRESS if self._is_express else LACKS
 
     @property
@@ -108,7 +108,7 @@ class MountpointStorage(StorageModel):
 
     @classmethod
     def is_written_in(cls, document: StorageFields) -> bool:
-        """Return False for a bucket that exists."""
+        """Return False for an existing bucket."""
         return "bucket" not in document
 
     @classmethod
@@ -118,12 +118,12 @@ class MountpointStorage(StorageModel):
 
     @property
     def offered_zones(self) -> Mapping[str, tuple[str, ...]] | None:
-        """The zones that have S3 Express One Zone, for a bucket that is made there."""
+        """The zones that offer S3 Express One Zone, for a new directory bucket."""
         return ZONES if self.storage_class == EXPRESS else None
 
     @property
     def gateway_service(self) -> str:
-        """That of directory buckets; general purpose ones are reached as the agent reaches S3."""
+        """The gateway service of directory buckets; general purpose ones use the agent's route to S3."""
         return GATEWAY_SERVICE if self._is_express else ""
 
     @property
@@ -140,35 +140,35 @@ class MountpointStorage(StorageModel):
     def effective_iops(self) -> int:
         """PUTs and deletes per second of a prefix that S3 has not split yet (S3 user guide, performance).
 
-        Of a directory bucket the writes per second.
+        For a directory bucket the writes per second.
         """
         return WRITES_PER_S if self._is_express else 3_500
 
     @property
     def read_latency_s(self) -> float:
-        """Seconds to the first byte of a read: 16 ms, of a directory bucket 6.
+        """Seconds to the first byte of a read: 16 ms, or 6 ms in a directory bucket.
 
-        Medians of 30 of Mountpoint's own runs until August 2026 (time_to_first_byte_read; of directory buckets that of
-        small files, as 1 ms of the large one is less than a request takes).
+        Medians of 30 of Mountpoint's own benchmark runs until August 2026 (time_to_first_byte_read). For directory
+        buckets the value of small files, because the large file's 1 ms is shorter than a request.
         """
         return 0.006 if self._is_express else 0.016
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds that a file of one byte takes: 36 ms, in a directory bucket 7 (medians of the same 30 runs)."""
+        """Seconds to create a file of one byte: 36 ms, or 7 ms in a directory bucket (medians of the same 30 runs)."""
         return 0.007 if self._is_express else 0.036
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds that completing an upload takes: those of a file of one byte."""
+        """Seconds to complete an upload: those of a file of one byte."""
         return self.create_latency_s
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
-        """Yield what it keeps, and its requests.
+        """Yield its stored data and its requests.
 
-        Reads are one GET for each part where they follow each other, one for each read where they do not. Writes are a
-        PUT for each file and part; files are looked up before, by a HEAD and a LIST that S3 bills as a PUT. A directory
-        bucket is also charged for each GiB that is read or written.
+        Sequential reads are one GET per part, random reads one GET per read. Writes are one PUT per file and part.
+        Before it, a HEAD and a LIST, which S3 bills as a PUT, look the file up. A directory bucket is also charged for
+        each GiB that is read or written.
         """
         of_class = "s3_express_{}" if self._is_express else "s3_{}"
         yield Charge(of_class.format("gib_month"), usage.kept_gib_months)
@@ -205,7 +205,7 @@ class MountpointStorage(StorageModel):
 
 
 def what_exists_is_named_whole(part: Part) -> Problems:
-    """Yield a problem for half of a place, and for a class that its bucket has or has not."""
+    """Yield a problem for a prefix without a bucket, and for a storage class that the bucket's kind excludes."""
     if part.bucket and not part.prefix:
         yield part.problem("prefix", "is missing: only what lies below one is mounted", "write one")
     if part.prefix and not part.bucket:
@@ -215,14 +215,14 @@ def what_exists_is_named_whole(part: Part) -> Problems:
 
 
 def uploads_are_incremental_where_objects_grow(part: Part) -> Problems:
-    """Yield a problem where Mountpoint would not start with the option, or where nothing is written."""
+    """Yield a problem if Mountpoint would refuse the option, or if nothing is written."""
     if part.incremental_upload and not part.storage_class:
         rule = "only directory buckets that the run makes can have it: other objects cannot be appended to"
         yield part.problem("incrementalUpload", rule, f'write storageClass "{EXPRESS}" beside it, or leave it out')
 
 
 def parts_are_those_of_s3(part: Part) -> Problems:
-    """Yield a problem for parts that S3 does not take."""
+    """Yield a problem for part sizes that S3 does not accept."""
     for field, size in (("readPartSize", part.read_part_size), ("writePartSize", part.write_part_size)):
         least = LEAST_PART_BYTES if field == "writePartSize" else METERED_REQUEST_BYTES
         if size is not None and not least <= size <= MOST_PART_BYTES:

@@ -1,1 +1,1 @@
-"""An NFS export that exists as a storage of a matrix."""
+"""An existing NFS export as a storage of a matrix."""

@@ -1,4 +1,4 @@
-"""An NFS export that exists: nothing is created, tagged or deleted, and no call of AWS knows it."""
+"""An existing NFS export: nothing is created, tagged or deleted, and no AWS API lists it."""
 
 import ipaddress
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,32 +25,32 @@ def find(_token: str) -> str | None:
 
 
 def is_ready(_resource_id: str, _storage: Part) -> bool:
-    """Return True. Whether the server answers, the instances see: none of the functions is in its network."""
+    """Return True. Only the instances can check that the server answers: no function runs in its network."""
     return True
 
 
 def refusals(storage: Part) -> Iterator[Refusal]:
-    """Yield why instances cannot reach it: the stack lets them out to NFS at the addresses of MultiAzCidr only."""
+    """Yield reasons why instances cannot reach it: the stack allows NFS only to the addresses of MultiAzCidr."""
     source = storage["source"]
     host = source.partition(":")[0]
     allowed = network.nfs_addresses()
     fix = f"deploy the stack into a VPC that reaches it (VpcId, SubnetIds) with MultiAzCidr, in which {host} is"
     if not allowed:
-        # The server may be in the stack's group, to which every stack lets its instances out.
+        # The server may be in the stack's group, which every stack's instances may reach.
         rule = "must have the stack's group FileSystemSecurityGroup, as the stack lets its instances out to no other"
         yield Refusal("source", source, rule, f"add that group to the server, or {fix}", is_doubt=True)
         return
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        return  # a name, which only the VPC's own DNS may know
+        return  # a DNS name, which may resolve only within the VPC
     if address not in ipaddress.ip_network(allowed):
         rule = f"is outside of {allowed}, to which the stack lets its instances out"
         yield Refusal("source", source, rule, fix)
 
 
 def is_lent(_storage: Part) -> bool:
-    """Return whether the local cloud lends a folder for it: yes, no server of yours is mounted here."""
+    """Return True: the local cloud mounts none of your servers, and replaces it by a folder."""
     return True
 
 
@@ -60,22 +60,22 @@ def mount(resource_id: str, storage: Part) -> Mount:
 
 
 def existing() -> Iterable[Existing]:
-    """Return none: AWS lists none, and none is a run's."""
+    """Return none: AWS does not list them, and none belongs to a run."""
     return ()
 
 
 def gone(_created_at: Mapping[str, float]) -> Iterable[str]:
-    """Return none: none was made."""
+    """Return none: none was created."""
     return ()
 
 
 def delete(_resource_id: str) -> bool:
-    """Return True: a run has made nothing that could be deleted."""
+    """Return True: a run has created nothing to delete."""
     return True
 
 
 def copies(_resource_ids: Sequence[str]) -> Iterable[Copy]:
-    """Return none: they are not ours."""
+    """Return none: its copies are the user's."""
     return ()
 
 

@@ -1,4 +1,4 @@
-"""What the kernel's NFS client counts of an export that exists; CloudWatch counts nothing of it."""
+"""Counts of an existing NFS export by the kernel's NFS client; CloudWatch has no metrics of it."""
 
 from storages.contracts.metrics import StorageMetrics
 

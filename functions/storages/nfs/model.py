@@ -1,4 +1,4 @@
-"""An NFS export that exists: a file server of your own, or a file system of AWS that has no type of its own here."""
+"""An existing NFS export: your own file server, or a file system of AWS that has no storage type here."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
@@ -11,13 +11,13 @@ from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.model import OTHER_CEILINGS, CeilingWords, StorageModel, Words
 
-# A DNS name or an IPv4 address, and a path without a part that begins with a dot: on this machine a folder of that name
-# plays it.
+# A DNS name or an IPv4 address, and a path without a part that begins with a dot: in the local cloud a folder of that
+# name replaces it.
 _PLACE = r"^[A-Za-z0-9][A-Za-z0-9.-]*:/(\w[\w.-]*(/\w[\w.-]*)*)?$"
 Source = Annotated[str, StringConstraints(max_length=255, pattern=_PLACE)]
 Options = Annotated[str, StringConstraints(max_length=255, pattern=r"^[a-z_]+(=[a-z0-9.]+)?(,[a-z_]+(=[a-z0-9.]+)?)*$")]
-# What nfs(5) describes and what leaves the agent its mount: no `bg`, which returns before it is mounted, no `ro`, no
-# `fsc`, whose cache answers in place of the server.
+# Options of nfs(5) that do not change the agent's mount: no `bg`, which returns before it is mounted, no `ro`, no
+# `fsc`, whose cache would answer instead of the server.
 KNOWN_OPTIONS = frozenset({
     "ac", "acdirmax", "acdirmin", "acl", "actimeo", "acregmax", "acregmin", "async", "cto", "hard", "intr", "lock",
     "lookupcache", "max_connect", "minorversion", "mountport", "mountproto", "mountvers", "namlen", "nconnect",
@@ -68,12 +68,12 @@ class NfsStorage(StorageModel):
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds that one create takes one thread."""
+        """Seconds for one create of one thread."""
         return 0.005
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds that one small synchronous write takes beyond its bytes."""
+        """Seconds of one small synchronous write, without the transfer of its bytes."""
         return 0.005
 
     @property
@@ -97,7 +97,7 @@ class NfsStorage(StorageModel):
 
 
 def options_are_known(part: Part) -> Problems:
-    """Yield a problem for options that are not of NFS, or by which something else than the server would be measured."""
+    """Yield a problem for options that are not of NFS, or that would measure something else than the server."""
     names = [option.partition("=")[0] for option in part.options.split(",")]
     unknown = sorted(set(names) - KNOWN_OPTIONS)
     if unknown:
@@ -106,7 +106,7 @@ def options_are_known(part: Part) -> Problems:
 
 
 def writes_are_kept(part: Part) -> Problems:
-    """Yield a warning where the kernel gives up writes, so that a fast figure may be one of errors."""
+    """Yield a warning if the kernel gives up writes, because a fast figure may then be one of errors."""
     soft = sorted(MAY_LOSE & set(part.options.split(",")))
     if soft:
         rule = f"with {soft[0]} the kernel gives an operation up after retrans attempts, and data may be lost"

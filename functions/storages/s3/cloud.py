@@ -1,7 +1,6 @@
 """S3: a prefix of the stack's data bucket for each file system.
 
-One of somebody's own bucket is only read, by a role that can nothing else there: not even its name comes near what is
-deleted here.
+A user's bucket is only read, by a role with no other permission there: no deletion here uses its name.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,14 +17,14 @@ from storages.contracts.cloud import Copy, Refusal
 CREATION_LIMIT_S = 0
 SEEN_GONE = prefixes.SEEN_GONE
 PURPOSE = ""
-# What GetBucketLocation says of buckets in the two oldest regions (S3 API reference).
+# GetBucketLocation's answers for buckets in the two oldest regions (S3 API reference).
 REGIONS = {None: "us-east-1", "EU": "eu-west-1"}
 PREFIXES = prefixes.OF_OBJECTS
 find, existing, gone, delete = PREFIXES.find, PREFIXES.existing, PREFIXES.gone, prefixes.delete
 
 
 def create(token: str, _storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
-    """Write down whose the prefix is; return its id. Writing it again changes nothing."""
+    """Record the prefix's owner; return its id. A repeated call changes nothing."""
     return PREFIXES.create(token, tags)
 
 
@@ -35,7 +34,7 @@ def is_ready(_resource_id: str, _storage: Part) -> bool:
 
 
 def refusals(storage: Part) -> Iterator[Refusal]:
-    """Yield why instances cannot read what exists: its bucket is missing, elsewhere or closed, or there is nothing."""
+    """Yield reasons why instances cannot read existing objects: no bucket, no access, another region, no objects."""
     bucket, region = storage["bucket"], environment().region
     try:
         answer = client("s3").get_bucket_location(Bucket=bucket)["LocationConstraint"]
@@ -51,7 +50,7 @@ def refusals(storage: Part) -> Iterator[Refusal]:
 
 
 def refusals_of_objects(storage: Part) -> Iterator[Refusal]:
-    """Yield why nothing can be read below the prefix of a bucket of any kind."""
+    """Yield reasons why nothing can be read below the prefix of a bucket of any kind."""
     bucket, prefix = storage["bucket"], storage["prefix"]
     try:
         listed = client("s3").list_objects_v2(Bucket=bucket, Prefix=f"{prefix}/", MaxKeys=1)
@@ -63,7 +62,7 @@ def refusals_of_objects(storage: Part) -> Iterator[Refusal]:
 
 
 def _refusal(error: ClientError, storage: Part) -> Refusal:
-    """Return what an error of S3 says of a bucket that exists; raises it where it says nothing of it."""
+    """Return the meaning of an S3 error for an existing bucket; raises the error if it has none."""
     bucket, prefix, code = storage["bucket"], storage["prefix"], error.response["Error"]["Code"]
     if code == "NoSuchBucket":
         return Refusal("bucket", bucket, "does not exist", "write one of yours")
@@ -74,18 +73,18 @@ def _refusal(error: ClientError, storage: Part) -> Refusal:
 
 
 def is_lent(_storage: Part) -> bool:
-    """Return False: the local cloud has an S3 of its own."""
+    """Return False: the local cloud has its own S3."""
     return False
 
 
 def mount(resource_id: str, storage: Part) -> Mount:
-    """Return how an instance gets at it: only to what lies below its own name, as its role says."""
+    """Return how an instance accesses it: its role allows only objects below its own name."""
     bucket, _, token = resource_id.partition("/")
     return place(bucket, token if storage.get("bucket") else f"{token}/{{userid}}", storage)
 
 
 def place(bucket: str, prefix: str, storage: Part) -> Mount:
-    """Return a place in a bucket of any kind, as an instance is told it."""
+    """Return a place in a bucket of any kind, in the form for an instance's job."""
     region = environment().region
     return {"kind": "s3", "bucket": bucket, "prefix": prefix, "region": region, "client": storage["client"]}
 
@@ -94,7 +93,7 @@ COPIES = COPIES_SEEN_GONE = ""
 
 
 def copies(_resource_ids: Sequence[str]) -> Iterable[Copy]:
-    """Return none: its prefix is emptied with all that is below it."""
+    """Return none: everything below its prefix is deleted with it."""
     return ()
 
 

@@ -1,4 +1,4 @@
-"""What is counted of S3: requests, by our own engine. CloudWatch's request metrics cost extra and are not asked for."""
+"""Counts of S3: requests, by the agent's engine. CloudWatch's request metrics cost extra and are not queried."""
 
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use

@@ -13,7 +13,7 @@ from matrix.terms.problems import Problems
 from storages.contracts.model import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, StorageModel, Words
 from storages.directory_buckets.zones import is_directory_bucket
 
-# What reads it beside botocore, which each instance has.
+# Programs of its clients, except botocore, which each instance has.
 _PROGRAMS = {"crt": {"awscrt"}}
 
 
@@ -24,7 +24,7 @@ class S3Storage(StorageModel):
     is_only_read: ClassVar[bool] = True
     keeps_objects: ClassVar[bool] = True
     existing_fields: ClassVar[tuple[str, ...]] = ("bucket", "prefix")
-    # Seconds that writing down whose the prefix is and deleting its objects takes, and may take.
+    # Seconds for recording the prefix's owner and deleting its objects: expected, and at most.
     create_and_delete_s: ClassVar[float] = 10.0
     create_and_delete_most_s: ClassVar[float] = 900.0
     words: ClassVar[Words] = Words(
@@ -84,21 +84,21 @@ class S3Storage(StorageModel):
 
     @property
     def read_latency_s(self) -> float:
-        """Seconds that one GET takes beside its bytes (published: 669 records/s by 7 threads, random, S3A)."""
+        """Seconds of one GET without the transfer of its bytes (published: 669 records/s by 7 threads, random, S3A)."""
         return 0.0105
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds that one PUT of nothing takes (S3 user guide, performance: 100 to 200 ms at worst; usual is less)."""
+        """Seconds of one PUT without content (S3 user guide, performance: 100 to 200 ms at worst; usual is less)."""
         return 0.03
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds that one PUT takes beside its bytes."""
+        """Seconds of one PUT, without the transfer of its bytes."""
         return 0.03
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
-        """Yield what it keeps, and its requests."""
+        """Yield its stored data and its requests."""
         yield Charge("s3_gib_month", usage.kept_gib_months)
         yield Charge("s3_get", usage.read_requests)
         yield Charge("s3_put", usage.write_requests)
@@ -110,12 +110,12 @@ class S3Storage(StorageModel):
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return what its client is, besides boto3."""
+        """Return its client's programs, except boto3."""
         return frozenset(_PROGRAMS.get(str(document.get("client")), ()))
 
     @classmethod
     def tools_in_folder(cls, document: StorageFields) -> frozenset[str]:
-        """Return the same: the local cloud has an S3 of its own."""
+        """Return the same: the local cloud has its own S3."""
         return cls.tools(document)
 
     @classmethod
@@ -125,7 +125,7 @@ class S3Storage(StorageModel):
 
 
 def what_exists_is_named_whole_and_read_by_commands(part: Part) -> Problems:
-    """Yield a problem for half of a place, and for a client that would write its own data there."""
+    """Yield a problem for a prefix without a bucket, and for a client that would write its own data there."""
     if part.bucket and not part.prefix:
         yield part.problem("prefix", "is missing: only what lies below one is read", "write one")
     if part.prefix and not part.bucket:

@@ -16,27 +16,27 @@ find, existing, gone, delete = BUCKETS.find, BUCKETS.existing, BUCKETS.gone, buc
 
 
 def create(token: str, _storage: Part, tags: list[dict[str, str]], _run: str, _name: str, zone: int) -> str:
-    """Create the directory bucket with its tags, or find the one that this token made before; return its name."""
+    """Create the directory bucket with its tags, or find the one that this token created before; return its name."""
     return BUCKETS.create(token, tags, zone)
 
 
 def is_ready(_resource_id: str, _storage: Part) -> bool:
-    """Return True: a bucket that is made can be used."""
+    """Return True: a new bucket can be used at once."""
     return True
 
 
 def refusals(_storage: Part) -> Iterable[Refusal]:
-    """Return none: a matrix can name none that exists."""
+    """Return none: a matrix cannot name an existing one."""
     return ()
 
 
 def is_lent(_storage: Part) -> bool:
-    """Return False: the local cloud has directory buckets of its own."""
+    """Return False: the local cloud has its own directory buckets."""
     return False
 
 
 def mount(resource_id: str, storage: Part) -> Mount:
-    """Return how an instance gets at it: each below its own name. A session holds for the whole bucket."""
+    """Return how an instance accesses it: each below its own name. A session is valid for the whole bucket."""
     return place(resource_id, "{userid}", storage)
 
 
@@ -49,5 +49,5 @@ def copies(_resource_ids: Sequence[str]) -> Iterable[Copy]:
 
 
 def in_use() -> Mapping[str, Callable[[], float]]:
-    """Return nothing: directory buckets of an account are a quota whose code AWS's pages do not say."""
+    """Return nothing: AWS's pages do not give the code of the quota of directory buckets per account."""
     return {}

@@ -1,4 +1,4 @@
-"""What is counted of a directory bucket: requests, by our own engine. CloudWatch's cost extra and are not asked for."""
+"""Counts of a directory bucket: requests, by the agent's engine. CloudWatch's cost extra and are not queried."""
 
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use

@@ -1,4 +1,4 @@
-"""Amazon S3 Express One Zone: a directory bucket in one Availability Zone, which each run makes for itself."""
+"""Amazon S3 Express One Zone: a directory bucket in one Availability Zone, which each run creates for itself."""
 
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Literal
@@ -16,7 +16,7 @@ class S3ExpressStorage(StorageModel):
     is_shared: ClassVar[bool] = True
     is_only_read: ClassVar[bool] = True
     keeps_objects: ClassVar[bool] = True
-    # Seconds that creating the bucket and deleting it with its objects takes, and may take.
+    # Seconds for creating the bucket, and for deleting it with its objects: expected, and at most.
     create_and_delete_s: ClassVar[float] = 15.0
     create_and_delete_most_s: ClassVar[float] = 900.0
     words: ClassVar[Words] = Words(
@@ -48,7 +48,7 @@ class S3ExpressStorage(StorageModel):
 
     @property
     def only_workloads(self) -> tuple[str, ...]:
-        """A command, where that is its client; else `read` and `objects`."""
+        """`command` if that is its client, else `read` and `objects`."""
         return ("command",) if self.client == "command" else ("read", "objects")
 
     @property
@@ -63,26 +63,26 @@ class S3ExpressStorage(StorageModel):
 
     @property
     def effective_iops(self) -> int:
-        """Writes per second of a directory bucket, which may have twice the reads (S3 user guide, performance)."""
+        """Writes per second of a directory bucket; it allows twice as many reads (S3 user guide, performance)."""
         return WRITES_PER_S
 
     @property
     def read_latency_s(self) -> float:
-        """Seconds that one GET takes beside its bytes: AWS says single-digit milliseconds, so the middle of these."""
+        """Seconds of one GET without its bytes: the middle of AWS's "single-digit milliseconds"."""
         return REQUEST_S
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds that one PUT of nothing takes: single-digit milliseconds too."""
+        """Seconds of one PUT without content: single-digit milliseconds too."""
         return REQUEST_S
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds that one PUT takes beside its bytes."""
+        """Seconds of one PUT, without the transfer of its bytes."""
         return REQUEST_S
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
-        """Yield what it keeps, its requests, and each GiB that is written or read (S3 pricing since April 2025)."""
+        """Yield its stored data, its requests, and each GiB that is written or read (S3 pricing since April 2025)."""
         yield Charge("s3_express_gib_month", usage.kept_gib_months)
         yield Charge("s3_express_get", usage.read_requests)
         yield Charge("s3_express_put", usage.write_requests)
@@ -91,12 +91,12 @@ class S3ExpressStorage(StorageModel):
 
     @property
     def gateway_service(self) -> str:
-        """That of directory buckets."""
+        """The gateway service of directory buckets."""
         return GATEWAY_SERVICE
 
     @property
     def offered_zones(self) -> Mapping[str, tuple[str, ...]]:
-        """The zones that have S3 Express One Zone."""
+        """The zones that offer S3 Express One Zone."""
         return ZONES
 
     @property
@@ -106,6 +106,6 @@ class S3ExpressStorage(StorageModel):
 
     @classmethod
     def is_in_one_zone(cls, document: StorageFields) -> bool:
-        """Return True: a directory bucket is in one."""
+        """Return True: a directory bucket is in one zone."""
         del document
         return True

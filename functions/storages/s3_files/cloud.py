@@ -1,8 +1,8 @@
-"""Amazon S3 Files: a prefix of the stack's own bucket with versions, for each file system.
+"""Amazon S3 Files: for each file system a prefix of the stack's own bucket with versions.
 
-The file system knows its prefix, and is gone before the objects are: what it has left below the prefix belongs to an
-owner's mark in the bucket, an object named by the file system's id. It is written once the file system is there and
-removed last, so that a deletion that crashed in between is taken up where it was.
+Only the file system knows its prefix, and it is deleted before its objects. An owner's mark in the bucket, an object
+named by the file system's id, therefore records the owner of the remaining objects. It is written once the file system
+exists and removed last, so that a deletion continues after a crash.
 """
 
 import json
@@ -34,14 +34,14 @@ Described = dict[str, Any]
 
 
 def create(token: str, _storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
-    """Create the file system, or find the one that this token made before; return its id."""
+    """Create the file system, or find the one that an earlier call with this token created; return its id."""
     file_system = client("s3files").create_file_system(
         bucket=_bucket_arn(),
         prefix=f"{token}/",
         # "If this token matches a previous request, Amazon Web Services ignores the request" (service model).
         clientToken=token,
         roleArn=os.environ["FILES_ROLE_ARN"],
-        # The bucket is the stack's own and holds nothing but the data of runs: no warning about it could matter.
+        # The bucket is the stack's own and holds only data of runs, so warnings about it do not matter.
         acceptBucketWarning=True,
         tags=[{"key": tag["Key"], "value": tag["Value"]} for tag in tags],
         **_key(),
@@ -50,13 +50,13 @@ def create(token: str, _storage: Part, tags: list[dict[str, str]], _run: str, _n
 
 
 def _key() -> dict[str, str]:
-    """Return the member that names the stack's key, which S3 Files calls otherwise than EFS and FSx do."""
+    """Return the member for the stack's key, which has another name than in EFS and FSx."""
     key = encryption.by_key().get("KmsKeyId")
     return {"kmsKeyId": key} if key else {}
 
 
 def find(token: str) -> str | None:
-    """Return the id of the file system that this token made, None when there is none (any more)."""
+    """Return the id of the file system that was created with this token, None if there is none (any more)."""
     for resource_id, owner in _owners().items():
         if owner["prefix"] == f"{token}/":
             return resource_id
@@ -67,9 +67,9 @@ def find(token: str) -> str | None:
 
 
 def is_ready(resource_id: str, storage: Part) -> bool:
-    """Say whether instances can mount it; sets its rules and makes its mount targets as soon as S3 Files allows it.
+    """Return whether instances can mount it; sets its rules and creates its mount targets as soon as S3 Files allows.
 
-    Raises FileSystemFailed when it ended in a state that leads nowhere.
+    Raises FileSystemFailed if it ended in a state that it cannot leave.
     """
     file_system = client("s3files").get_file_system(fileSystemId=resource_id)
     status = file_system["status"]
@@ -79,7 +79,7 @@ def is_ready(resource_id: str, storage: Part) -> bool:
     if status != "available":
         return False
     if storage.get(FILE_SYSTEM_ID):
-        return True  # its owner has made its mount targets, and Plan matrix has looked at them
+        return True  # its owner has created its mount targets, and Plan matrix has checked them
     _mark(file_system)
     targets = _mount_targets(resource_id)
     for target in targets:
@@ -88,7 +88,7 @@ def is_ready(resource_id: str, storage: Part) -> bool:
             raise FileSystemFailed(f"S3 Files {resource_id}: its mount target in {target['subnetId']}: {why}")
     missing = set(network.subnets()) - {target["subnetId"] for target in targets}
     if missing:
-        # Before the first mount target lets anybody in, so that no directory is imported by other rules.
+        # Set before the first mount target admits instances, so that no directory is imported by other rules.
         _set_rules(resource_id, storage)
         for subnet in sorted(missing):
             _create_mount_target(resource_id, subnet)
@@ -96,7 +96,7 @@ def is_ready(resource_id: str, storage: Part) -> bool:
 
 
 def _set_rules(resource_id: str, storage: Part) -> None:
-    """Set when data are imported and dropped, unless they are so already: a new file system has rules of its own."""
+    """Set the rules of import and expiration, unless they are set: a new file system has S3 Files' own rules."""
     files, wanted = client("s3files"), _rules(storage)
     current = files.get_synchronization_configuration(fileSystemId=resource_id)
     if all(current[name] == rules for name, rules in wanted.items()):
@@ -124,13 +124,13 @@ def _create_mount_target(resource_id: str, subnet: str) -> None:
             fileSystemId=resource_id, subnetId=subnet, securityGroups=[network.file_system_security_group()]
         )
     except files.exceptions.ConflictException as error:
-        # Made by an attempt whose answer was lost, or not allowed yet: the next look, in 30 s, finds it or tries again,
-        # for as long as a file system may take.
+        # Created by an attempt whose response was lost, or not allowed yet: the next poll, in 30 s, finds it or tries
+        # again, until the time limit of a file system's creation.
         Logger().warning("tried again at the next look", what=f"opening {resource_id}", reason=str(error))
 
 
 def refusals(storage: Part) -> Iterator[Refusal]:
-    """Yield why the one that exists cannot be measured: gone, of a run, not as described, closed or out of reach."""
+    """Yield why an existing one cannot be measured: deleted, of a run, not as described, closed or out of reach."""
     resource_id, files = storage[FILE_SYSTEM_ID], client("s3files")
     try:
         file_system = files.get_file_system(fileSystemId=resource_id)
@@ -165,7 +165,7 @@ def refusals(storage: Part) -> Iterator[Refusal]:
 
 
 def _described_rules(resource_id: str) -> dict[str, object]:
-    """Return the fields that a matrix would have to write: of several rules those for all objects."""
+    """Return the fields that a matrix would need; of several rules, those for all objects."""
     rules = client("s3files").get_synchronization_configuration(fileSystemId=resource_id)
     written = {trigger: word for word, trigger in TRIGGERS.items()}
     of_all = next((rule for rule in rules["importDataRules"] if not rule["prefix"]), None)
@@ -199,24 +199,24 @@ def _closed(file_system: Described) -> Iterator[Refusal]:
 
 
 def is_lent(_storage: Part) -> bool:
-    """Return whether the local cloud lends a folder for it: yes, it has none itself."""
+    """Return True: the local cloud has no S3 Files and replaces it by a folder."""
     return True
 
 
 def mount(resource_id: str, storage: Part) -> Mount:
     """Return how an instance mounts it: the mount helper finds the mount target in the instance's own zone."""
-    # TLS, IAM, NFS 4.2 and its other options the helper adds by itself.
+    # The helper adds TLS, IAM, NFS 4.2 and its other options by itself.
     options = "rw" if storage["directReads"] else "rw,nodirects3read"
     return {"kind": "s3-files", "source": f"{resource_id}:/", "options": options}
 
 
 def exported_to(resource_id: str) -> ExportedTo:
-    """Return where its files become objects; its mark there says below which prefix."""
+    """Return the bucket and prefix to which its files are exported; the prefix is in its owner's mark there."""
     return {"bucket": _bucket(), "mark": f"{OWNERS}{resource_id}", "region": environment().region}
 
 
 def existing() -> Iterator[Existing]:
-    """Yield the file systems of the stack's bucket, and those that are gone and have left objects there."""
+    """Yield the file systems of the stack's bucket, and deleted ones whose objects are still there."""
     there = {described["fileSystemId"]: described for described in _of_stack()}
     for resource_id, described in there.items():
         yield Existing(resource_id, _as_ec2(described), described["creationTime"].timestamp())
@@ -226,12 +226,12 @@ def existing() -> Iterator[Existing]:
 
 
 def gone(created_at: Mapping[str, float]) -> set[str]:
-    """Return the ids of which neither a file system nor an object is left."""
+    """Return the ids without a file system and without an object."""
     return set(created_at) - {listed.id for listed in existing()}
 
 
 def delete(resource_id: str) -> bool:
-    """Take the deletion one step further: mount targets, the file system, then its objects. Say whether all is gone."""
+    """Take the deletion one step further: mount targets, file system, objects. Return whether all is deleted."""
     files = client("s3files")
     try:
         file_system = files.get_file_system(fileSystemId=resource_id)
@@ -250,18 +250,18 @@ def delete(resource_id: str) -> bool:
     except files.exceptions.ResourceNotFoundException:
         return _empty(resource_id)
     except files.exceptions.ConflictException:
-        # A mount target that is no longer listed may still count for a moment, or the file system is not yet made.
+        # A deleted mount target may still count for a moment, or the file system is not yet created.
         return False
     return False
 
 
 def _delete_file_system(resource_id: str) -> None:
-    """Delete a file system of a run. Data that it has not yet exported are the run's own and go with it."""
+    """Delete a file system of a run. Data that it has not exported yet belong to the run and are deleted with it."""
     files = client("s3files")
     try:
         files.delete_file_system(fileSystemId=resource_id)
     except files.exceptions.ConflictException as error:
-        # Its objects would be deleted next: waiting for the export would only cost its price.
+        # Its objects are deleted next, so waiting for the export would only cost its price.
         Logger().warning("deleted with data that wait for their export", file_system=resource_id, reason=str(error))
         files.delete_file_system(fileSystemId=resource_id, forceDelete=True)
 
@@ -271,7 +271,7 @@ def _delete_mount_target(mount_target_id: str) -> None:
     try:
         files.delete_mount_target(mountTargetId=mount_target_id)
     except files.exceptions.ResourceNotFoundException:
-        return  # gone by an attempt whose answer was lost
+        return  # deleted by an attempt whose response was lost
 
 
 def _mount_targets(resource_id: str) -> list[Described]:
@@ -280,7 +280,7 @@ def _mount_targets(resource_id: str) -> list[Described]:
 
 
 def _of_stack() -> Iterator[Described]:
-    """Yield the file systems of the stack's bucket; a list says neither tags nor prefix."""
+    """Yield the file systems of the stack's bucket; the list call returns neither tags nor prefix."""
     files = client("s3files")
     for page in files.get_paginator("list_file_systems").paginate(bucket=_bucket_arn()):
         for listed in page["fileSystems"]:
@@ -289,7 +289,7 @@ def _of_stack() -> Iterator[Described]:
             try:
                 yield files.get_file_system(fileSystemId=listed["fileSystemId"])
             except files.exceptions.ResourceNotFoundException:
-                continue  # gone since it was listed
+                continue  # deleted since it was listed
 
 
 def _tags(file_system: Described) -> dict[str, str]:
@@ -297,7 +297,7 @@ def _tags(file_system: Described) -> dict[str, str]:
 
 
 def _as_ec2(file_system: Described) -> list[dict[str, str]]:
-    """Return tags as EC2, EFS and FSx have them."""
+    """Return tags in the form of EC2, EFS and FSx."""
     return [{"Key": tag["key"], "Value": tag["value"]} for tag in file_system.get("tags", [])]
 
 
@@ -332,7 +332,7 @@ def _mark_of(resource_id: str) -> dict[str, Any] | None:
 
 
 def _mark(file_system: Described) -> None:
-    """Write down whose the objects of a file system are, once."""
+    """Record the owner of a file system's objects, once."""
     resource_id = file_system["fileSystemId"]
     if _mark_of(resource_id):
         return
@@ -345,7 +345,7 @@ def _mark(file_system: Described) -> None:
 
 
 def _empty(resource_id: str) -> bool:
-    """Delete all versions of all objects of a file system that is gone, and its owner's mark last; return True."""
+    """Delete all versions of all objects of a deleted file system, and its owner's mark last; return True."""
     mark = _mark_of(resource_id)
     if mark:
         _delete_versions(mark["prefix"])
@@ -354,7 +354,7 @@ def _empty(resource_id: str) -> bool:
 
 
 def _delete_versions(prefix: str) -> None:
-    """Delete every version and delete marker below a prefix. Raises FileSystemFailed for what S3 refuses."""
+    """Delete every version and delete marker below a prefix. Raises FileSystemFailed for objects that S3 refuses."""
     s3 = client("s3")
     while True:
         listed = s3.list_object_versions(Bucket=_bucket(), Prefix=prefix, MaxKeys=VERSIONS_AT_ONCE)
@@ -376,5 +376,5 @@ def copies(_resource_ids: Sequence[str]) -> Iterable[Copy]:
 
 
 def in_use() -> Mapping[str, Callable[[], float]]:
-    """Return nothing: 1,000 file systems per account are a quota whose code nobody has published."""
+    """Return nothing: the quota of 1,000 file systems per account has no published code."""
     return {}

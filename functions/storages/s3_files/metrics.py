@@ -1,11 +1,11 @@
-"""What CloudWatch and the kernel's NFS client count of S3 Files (S3 user guide, CloudWatch, read in November 2026)."""
+"""Counts of S3 Files by CloudWatch and the kernel's NFS client (S3 user guide, CloudWatch, read in November 2026)."""
 
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use, nfs_operations, total
 from storages.contracts.metrics import MINUTE_S, ClientCap, StorageMetrics, layer_pairs, metrics_table
 from storages.s3_files.model import CLIENT_READ_GIBPS, READ_IOPS, WRITE_IOPS
 
-# Ages and pending exports tell whether what was written has reached the bucket by then.
+# Ages and pending exports show whether written data had reached the bucket by then.
 _OF_FILE_SYSTEM = metrics_table(
     "AWS/S3/Files",
     ("FileSystemId",),
@@ -35,7 +35,7 @@ class S3FilesMetrics(StorageMetrics):
         "metadata": ("AWS/S3/Files MetadataReadBytes", None),
     }
     clients = "AWS/S3/Files ClientConnections"
-    # What was read straight from S3 does not reach the file system, so the mount reads more than it.
+    # Direct reads from S3 bypass the file system, so the mount reads more than the file system.
     layers = tuple(
         layer_pairs("S3 Files", read_bytes="AWS/S3/Files DataReadBytes", write_bytes="AWS/S3/Files DataWriteBytes")
     )
@@ -44,9 +44,9 @@ class S3FilesMetrics(StorageMetrics):
     operations_unit = "writes/s, as which requests count"
 
     def operations_of(self, storage: StorageFields, use: Use) -> float | None:
-        """Return requests as so many writes: of reads the file system allows five times as many.
+        """Return requests per second in units of writes: the file system allows five times as many reads.
 
-        Nobody says what a request for metadata takes; it counts as a read.
+        No source gives the part of a metadata request; it counts as a read.
         """
         del storage
         if nfs_operations(use) is None:
@@ -55,7 +55,7 @@ class S3FilesMetrics(StorageMetrics):
         return use.get("nfs_write_operations_per_s", 0.0) + others * WRITE_IOPS / READ_IOPS
 
     def client_cap(self, storage: StorageFields) -> ClientCap:
-        """Return 3 GiB/s, which AWS says of reads only."""
+        """Return 3 GiB/s, which AWS gives for reads only."""
         del storage
         return ClientCap("S3 Files per-client cap", CLIENT_READ_GIBPS * 2**30, "spread the work over more instances")
 

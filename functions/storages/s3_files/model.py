@@ -13,9 +13,9 @@ from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, S
 # S3 user guide, S3 Files performance (read in November 2026): of a file system, and of one client.
 READ_IOPS, WRITE_IOPS = 250_000, 50_000
 LEAST_WRITE_GIBPS, CLIENT_READ_GIBPS = 1.0, 3.0
-# S3 user guide, S3 Files metering: data moves in units of at least 32 KB, what is looked up counts as 4 KB read.
+# S3 user guide, S3 Files metering: data moves in units of at least 32 KB, a lookup counts as 4 KB read.
 METERED_DATA_BYTES, METERED_METADATA_BYTES = 32_768, 4_096
-# What the model of CreateFileSystem calls a FileSystemId; EFS's are shorter.
+# The FileSystemId of CreateFileSystem's model; EFS's ids are shorter.
 FileSystemId = Annotated[str, StringConstraints(pattern=r"^fs-[0-9a-f]{17,40}$")]
 
 
@@ -80,16 +80,16 @@ class S3FilesStorage(StorageModel):
 
     @property
     def is_throughput_published(self) -> bool:
-        """AWS says terabytes per second of reads and 1 to 5 GiB/s of writes, by region: none that binds everywhere."""
+        """No limit holds everywhere: AWS says terabytes per second of reads and 1 to 5 GiB/s of writes, by region."""
         return False
 
     @property
     def is_billed_by_use(self) -> bool:
-        """What is read and written is billed by the byte."""
+        """Reads and writes are billed by the byte."""
         return True
 
     def metered_bytes(self, use: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return what the mount asked for: with direct reads the most that is billed, for S3's own cost less."""
+        """Return the bytes that the mount requested: an upper bound with direct reads, as reads from S3 cost less."""
         if not {"nfs_read_bytes_per_s", "nfs_write_bytes_per_s"} <= use.keys():
             return None
 
@@ -109,23 +109,23 @@ class S3FilesStorage(StorageModel):
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds that one create takes one thread: EFS's, on which it runs, as nobody has published its own."""
+        """Seconds for one create of one thread: EFS's, on which it runs, because none is published for S3 Files."""
         return 0.012
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds that one synchronous write takes: EFS's, on which it runs."""
+        """Seconds of one synchronous write: EFS's, on which it runs."""
         return 0.04
 
     @property
     def block_times(self) -> BlockTimes | None:
-        """EFS's times of a block, on which it runs: about 1 ms and 2.7 ms (EFS guide, performance)."""
+        """EFS's latencies for a block, because it runs on EFS: about 1 ms and 2.7 ms (EFS guide, performance)."""
         return BlockTimes(0.001, 0.002_7, unit_bytes=2**20)
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
-        """Yield the hot storage, what is read and written there, and the objects that it becomes (S3 Files metering).
+        """Yield hot storage, its reads and writes, and the exported objects (S3 Files metering).
 
-        What is written is exported once, which counts as reading it. Objects keep a version of each export.
+        Written data are exported once, which counts as reading them. Objects keep a version of each export.
         """
         written = usage.written_bytes
         yield Charge("s3_files_gib_month", usage.varying_gib_months)
@@ -133,7 +133,7 @@ class S3FilesStorage(StorageModel):
         through = usage.read_bytes
         if self.direct_reads:
             through = Amount(0.0, through.expected, through.high)
-        # A file that is gone before its export, a minute after its last change, is never exported.
+        # A file that is deleted before its export, a minute after its last change, is never exported.
         exported = Amount(0.0, written.expected, written.high)
         read = Amount(through.low, through.expected + exported.expected, through.high + exported.high)
         yield Charge("s3_files_read_gib", read.times(1 / 2**30))
