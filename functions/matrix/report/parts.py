@@ -148,6 +148,8 @@ def _how(view: View) -> Iterator[object]:
         yield f"Best value: the cheapest within {NEAR} of the fastest. "
     if view.summary.get("environment") == "published":
         yield "No difference was tested, as single values are not published. "
+        if any(candidate["cost"] for question in view.questions for candidate in question["candidates"]):
+            yield "Costs are those of the median time. "
     else:
         yield f"{OPEN}: the difference to the fastest is not significant. "
     yield tag("a", "What the words mean", href="#words")

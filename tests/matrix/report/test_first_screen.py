@@ -48,6 +48,13 @@ def test_the_costs_with_a_cache_fill_say_what_is_in_them_and_what_is_assumed(pub
     assert all(f"{said} Nobody measured the fill: its time is assumed." in panel for panel in shown)
 
 
+def test_published_costs_are_said_to_be_those_of_the_median():
+    said = "Costs are those of the median time."
+
+    assert said in render(yocto_run("published-yocto"))
+    assert said not in render(build_run(TWO_STORAGES)[0])
+
+
 def test_a_storage_that_is_expected_first_by_its_neighbours_is_named_where_it_was_not_measured(published):
     _, ten, fifty, hundred, _ = panels(published)
 
