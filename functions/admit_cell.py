@@ -1,4 +1,4 @@
-"""Admit cell: may this cell begin? Only if even its worst case fits into the budget and the time that are left."""
+"""Admit cell: let a cell start only if its worst case fits into the remaining budget and time."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ logger = Logger()
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Set the cell's worst case aside and answer `admitted`, or write its result as skipped and answer `skipped`."""
+    """Reserve the cell's worst case and answer `admitted`, or write its result as skipped and answer `skipped`."""
     run = event["run"]
     plan = plan_of(run)
     cell = cell_of(plan, event["cell"])

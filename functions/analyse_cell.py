@@ -1,4 +1,4 @@
-"""Analyse cell: turn what the instances uploaded into the cell's percentiles."""
+"""Analyse cell: compute the cell's percentiles from the samples that its instances uploaded."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from matrix.terms.errors import InvalidSamples
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Write the result of a measured cell. Samples that are missing or wrong are InvalidSamples, never left out."""
+    """Write the result of a measured cell. Missing or invalid samples raise InvalidSamples; none is left out."""
     run = event["run"]
     cell = cell_of(plan_of(run), event["cell"])
     table.set_cell(run, cell["id"], "analysing")

@@ -1,4 +1,4 @@
-"""Analyse run: gather all cells into the run's summary, for machines and for people."""
+"""Analyse run: combine all cells into the run's summary, for programs and for people."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ logger = Logger()
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Write the summaries and the report; answer whether every cell was measured and nothing was left behind."""
+    """Write the summaries and the report; answer whether every cell was measured and everything was cleaned up."""
     run = event["run"]
     plan = plan_of(run)
     results = {
@@ -62,7 +62,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     warnings += _write_values(run, summary, results)
     warnings += _compare(plan, summary, results)
     undrawn = _write_report(run, summary, results, plan)
-    if not receipts.stands(receipt):  # of a run that was stopped here, and swept meanwhile
+    if not receipts.stands(receipt):  # for a run that was stopped during this function, and swept meanwhile
         receipts.settle(run)
     return {
         "state": "measured" if summary["status"] == "measured" and not left_behind else "failed",
@@ -77,17 +77,17 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
 
 
 def _refresh(run: str, results: dict[str, ResultDocument], plan: PlanDocument) -> list[str]:
-    """Read metrics again that CloudWatch may have published since; return what went wrong: no figure needs them."""
+    """Read metrics again that CloudWatch may have published since; return warnings: no figure depends on them."""
     try:
         observing.refresh(run, results, plan["environment"])
-    except Exception as error:  # of any kind: it must not cost what was measured
+    except Exception as error:  # any error: it must not lose measured results
         logger.exception("metrics not refreshed")
         return [f"CloudWatch's metrics were not looked at again: {type(error).__name__}: {error}"]
     return []
 
 
 def _join(run: str, results: dict[str, ResultDocument], plan: PlanDocument) -> dict[str, ResultDocument]:
-    """Write one result for all launches of each cell that was launched several times; return it with the others."""
+    """Write one result for all launches of each cell that was launched several times; return all results."""
     joined = launches.join(plan, results)
     for cell in joined.keys() - {cell["id"] for cell in plan["cells"]}:
         bucket.put(Board.of_cell(run, cell).result, joined[cell])
@@ -95,34 +95,34 @@ def _join(run: str, results: dict[str, ResultDocument], plan: PlanDocument) -> d
 
 
 def _decide(summary: SummaryDocument, results: dict[str, ResultDocument], plan: PlanDocument) -> list[str]:
-    """Put the decision into the summary; return what went wrong: the figures hold without a decision."""
+    """Put the decision into the summary; return warnings: the figures are valid without a decision."""
     bill = Bill.of(plan, summary["receipt"])
     try:
         summary["decision"] = decide(summary, results=results, objective=plan.get("objective"), bill=bill)
-    except Exception as error:  # of any kind: it must not cost what was measured
+    except Exception as error:  # any error: it must not lose measured results
         logger.exception("no decision")
         return [f"no decision was reached: {type(error).__name__}: {error}"]
     return []
 
 
 def _write_values(run: str, summary: SummaryDocument, results: dict[str, ResultDocument]) -> list[str]:
-    """Write what comparisons read; return what went wrong: they can read the results themselves."""
+    """Write the values for comparisons; return warnings: comparisons can read the results themselves."""
     try:
         bucket.put(run_key(run, "summary.values.json"), values_of(summary, results))
-    except Exception as error:  # of any kind: it must not cost what was measured
+    except Exception as error:  # any error: it must not lose measured results
         logger.exception("no values")
         return [f"summary.values.json was not written: {type(error).__name__}: {error}"]
     return []
 
 
 def _compare(plan: PlanDocument, summary: SummaryDocument, results: dict[str, ResultDocument]) -> list[str]:
-    """Compare the run with the one that its matrix names; return what went wrong: no figure needs it."""
+    """Compare the run with the one that its matrix names; return warnings: no figure depends on it."""
     asked = plan.get("compare_with")
     if asked is None:
         return []
     try:
         bucket.put(run_key(summary["run"], "comparison.json"), comparisons.compared(summary, results, asked))
-    except Exception as error:  # of any kind: it must not cost what was measured
+    except Exception as error:  # any error: it must not lose measured results
         logger.exception("no comparison")
         return [f"comparison.json was not written: {type(error).__name__}: {error}"]
     return []
@@ -134,11 +134,11 @@ def _write_report(
     results: dict[str, ResultDocument],
     plan: PlanDocument,
 ) -> list[str]:
-    """Write report.html; return what went wrong: a page that cannot be drawn must not cost a measured figure."""
+    """Write report.html; return warnings: a page that cannot be drawn must not lose measured figures."""
     try:
         html = page.render(summary, results=results, plan=plan)
         bucket.put_text(run_key(run, "report.html"), html, "text/html; charset=utf-8")
-    except Exception as error:  # of any kind: the summary is written, and `matrix report` can draw the page again
+    except Exception as error:  # any error: the summary is written, and `matrix report` can draw the page again
         logger.exception("no report")
         return [f"report.html was not written: {type(error).__name__}: {error}"]
     return []

@@ -1,4 +1,4 @@
-"""Bake image: take the machine image that an earlier run has baked, or launch the instance from which it is made."""
+"""Bake image: reuse the machine image that an earlier run baked, or launch the instance that builds one."""
 
 from typing import Any
 
@@ -10,5 +10,5 @@ from aws.stack.entry import entry
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Answer `baked` or `baking`; a refusal for want of budget, time, quota or capacity is an error of its own name."""
+    """Answer `baked` or `baking`; each refusal (budget, time, quota, capacity) is an error with its own name."""
     return {"image": event["image"], "state": baking.begin(event["run"], event["image"])}

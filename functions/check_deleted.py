@@ -1,4 +1,4 @@
-"""Check deleted: take the deletion one step further, until AWS itself says that nothing is left."""
+"""Check deleted: take the deletion one step further, until AWS itself reports that nothing remains."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Check file system: is it there yet for instances to mount?"""
+"""Check file system: can instances mount it yet?"""
 
 from typing import Any
 
@@ -15,11 +15,11 @@ from storages import clouds
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Answer `ready`, or `creating` and when to look again; a file system that failed or takes too long is an error."""
+    """Answer `ready`, or `creating` and the next poll; a file system that failed or takes too long is an error."""
     run, name = event["run"], event["file_system"]
     storage = file_system_of(plan_of(run), name)["storage"]
     kind = clouds.file_system(storage)
-    # Each is asked: some make what they still lack when they are.
+    # Check all of them: this call also creates missing parts of some, such as mount targets.
     waiting = [each for each in event["resource_ids"] if kind and not kind.is_ready(each, storage)]
     if kind is None or not waiting:
         table.set_file_system(run, name, "ready")

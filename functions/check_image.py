@@ -1,4 +1,4 @@
-"""Check image: make the image once its builder is done, and end the builder once the image is there."""
+"""Check image: create the image after its builder has finished, and end the builder after the image exists."""
 
 from typing import Any
 
@@ -10,5 +10,5 @@ from aws.stack.entry import entry
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Answer `baked` or `baking`; ImageFailed where the builder failed or EC2 could not make the image."""
+    """Answer `baked` or `baking`; ImageFailed if the builder failed or EC2 could not create the image."""
     return {"image": event["image"], "state": baking.check(event["run"], event["image"])}

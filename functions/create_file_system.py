@@ -1,4 +1,4 @@
-"""Create file system: start to make what the cells of one storage share, tagged before it can cost anything."""
+"""Create file system: start to create the shared storage of a group of cells, tagged before it can cost anything."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     storage, resource_ids = planned["storage"], []
     kind = clouds.file_system(storage)
     if kind and (exists := existing_id(storage)):
-        # Somebody's own: it gets no tag and no row, by either of which it would be deleted.
+        # The user's existing one gets no tag and no row, because either would lead to its deletion.
         resource_ids = [exists]
         table.set_file_system(run, name, "creating", resource_ids=resource_ids)
     elif kind:

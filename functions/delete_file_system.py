@@ -1,4 +1,4 @@
-"""Delete file system: end what is left of its instances, then start to delete it. Runs after success and failure."""
+"""Delete file system: end its remaining instances, then start to delete it. Runs after success and failure."""
 
 from typing import Any
 

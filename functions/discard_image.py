@@ -1,4 +1,4 @@
-"""Discard image: end the builders of a run whose image could not be baked, and see them gone."""
+"""Discard image: terminate the builders of a run whose image could not be baked, and wait for their end."""
 
 from typing import Any
 
@@ -10,5 +10,5 @@ from aws.stack.entry import entry
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Answer `discarding` or `gone`. Builders are found by tag, so a launch that crashed half-way is covered too."""
+    """Answer `discarding` or `gone`. Builders are found by tag, including those of a launch that crashed half-way."""
     return {"state": baking.discard(event["run"])}

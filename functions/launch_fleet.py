@@ -1,4 +1,4 @@
-"""Launch fleet: give a cell's job to the instances that will run it together."""
+"""Launch fleet: launch the instances of a cell, which run its job together."""
 
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ from storages import clouds
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Launch the fleet of a cell; a quota or capacity refusal is an error of its own name."""
+    """Launch the fleet of a cell; a refusal for quota or capacity is an error with its own name."""
     run = event["run"]
     plan = plan_of(run)
     cell = cell_of(plan, event["cell"])

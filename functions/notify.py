@@ -1,4 +1,4 @@
-"""Notify: tell the topics of the stack that a run has ended, however it ended."""
+"""Notify: tell the topics of the stack that a run has ended, for whatever reason."""
 
 import os
 from typing import Any
@@ -13,10 +13,10 @@ from matrix.report import message
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Publish one message for the event that an execution has ended; answer it.
+    """Publish one message for the event of an execution's end; answer the message.
 
-    A state of the definition would not do: a run that is stopped or times out enters none any more. The message waits
-    for the sweep that follows each end, some seconds, since only that knows what is left.
+    A state of the definition could not do this: a run that is stopped or times out enters no more states. The message
+    waits some seconds for the sweep that follows each end, because only the sweep knows the remaining resources.
     """
     run = event["detail"]["name"]
     ended = endings.of(event["detail"])

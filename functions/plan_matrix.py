@@ -1,4 +1,4 @@
-"""Plan matrix: refuse a bad matrix with all its problems, else say which cells will be measured and at what cost."""
+"""Plan matrix: refuse an invalid matrix with all its problems, else plan the cells and their cost."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ from storages import clouds
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write the plan of a run. InvalidMatrix, QuotaExceeded or PlanDiffers fails the execution before anything exists.
 
-    So does NotGranted, but only after some attempts.
+    NotGranted fails it too, but only after several attempts.
     """
     with as_not_granted():
         return _plan(event)
@@ -89,7 +89,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     document["warnings"] += quotas.check(document, matrix.max_concurrent_file_systems)
     bucket.put(run_key(run, "matrix.json"), event["matrix"])
     bucket.put(run_key(run, "plan.json"), document)
-    # Written all the same: whoever is asked about the difference is shown this plan.
+    # Written even if it differs: the question about the difference shows this plan.
     if matrix.agreed and (differs := agreement.difference(matrix.agreed, document)):
         raise PlanDiffers(differs)
     facts = ("execution_arn", "created_at", "deadline_at", "owner", "environment", "budget_usd")
@@ -109,7 +109,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_launch(plan: PlanDocument, launch: int) -> list[str]:
-    """Return the file systems of a launch that still has cells to measure, in their order."""
+    """Return the file systems of a launch that still have cells to measure, in their order."""
     return [
         file_system["id"]
         for file_system in plan["file_systems"]

@@ -1,6 +1,6 @@
-"""Poll fleet: say how far a cell's instances have got, and when to look again.
+"""Poll fleet: report the progress of a cell's instances, and when to poll again.
 
-It opens the next gate where all wait and none of them does.
+It opens the next gate if all instances wait and none of them opens it.
 """
 
 from typing import Any
@@ -40,7 +40,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     table.set_cell(run, cell, state, step=progress.step, point=point, instances=progress.counts())
     points = [each["point"] for each in steps]
     left_s = poll_schedule.left_s(points, watched.opened_at, now())
-    # A run that began before the stack was updated says nothing of early looks; its interval stays as it is.
+    # A run that started before the stack was updated has no `early_looks`; its interval stays unchanged.
     look = poll_schedule.next_look(event["poll_s"], event.get("early_looks", 0), left_s)
     return {
         "cell": cell,

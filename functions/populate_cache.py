@@ -18,7 +18,7 @@ from storages.models import how_many
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Launch the populating instance of each file system, of the type that the first cell to use the cache runs on."""
+    """Launch the populating instance of each file system, with the type of the first cell that uses the cache."""
     run, name = event["run"], event["file_system"]
     plan = plan_of(run)
     planned = file_system_of(plan, name)

@@ -1,4 +1,4 @@
-"""Reap: delete what belongs to a run that is no longer running, or is past its deadline."""
+"""Reap: delete resources of runs that are no longer running, or are past their deadline."""
 
 from typing import Any
 
@@ -17,14 +17,14 @@ ENDS = ("SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED")
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Sweep one run ({"run": …}, or the event that its execution ended) or all of them ({}).
 
-    The event decides that its run has ended: DescribeExecution is eventually consistent and may answer RUNNING for some
-    seconds more, and the next sweep is 15 minutes away.
+    The event is sufficient proof of its run's end: DescribeExecution is eventually consistent and may answer RUNNING
+    for some more seconds, and the next sweep is 15 minutes away.
 
-    {"owner": …} and {"olderThanS": …} keep it to runs of this owner, that were planned so long ago.
+    {"owner": …} and {"olderThanS": …} limit it to runs of this owner, and to runs that were planned so long ago.
 
-    {"images": true} deletes baked images instead, which no other sweep touches. Answers what was deleted and what
-    remains: file systems take minutes, so ask again until nothing remains. Where the account forbids EFS or FSx,
-    `unasked` in the answer holds the reason.
+    {"images": true} deletes baked images instead, which no other sweep deletes. Answers the deleted and the remaining
+    resources: file systems take minutes, so repeat the call until nothing remains. If the account forbids EFS or FSx,
+    `unasked` in the answer has the reason.
     """
     is_dry_run = event.get("dryRun", False)
     ended = event.get("detail", {})

@@ -1,4 +1,4 @@
-"""Record failed cell: say why a cell failed, and keep what was measured until then."""
+"""Record failed cell: record the reason of a cell's failure, and keep its samples until then."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Record failed file system: say why its cells could not be measured."""
+"""Record failed file system: record why its cells could not be measured."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ logger = Logger()
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Write a failed result for each cell that has none yet, with the file system's error.
 
-    Where the file system was not begun for want of budget or time, its cells are skipped, not failed.
+    If the creation did not start for lack of budget or time, its cells are skipped, not failed.
     """
     run, name = event["run"], event["file_system"]
     plan = plan_of(run)

@@ -1,4 +1,4 @@
-"""Record failed image: say why no cell could be measured. Nothing but the builder was created until then."""
+"""Record failed image: record why no cell could be measured. Only the builder was created until then."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ logger = Logger()
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Write a failed result for each cell, skipped ones where baking was not begun for want of budget or time."""
+    """Write a result for each cell: skipped if baking did not start for lack of budget or time, else failed."""
     run = event["run"]
     plan = plan_of(run)
     error = readable(event["failure"])

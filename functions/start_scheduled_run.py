@@ -1,4 +1,4 @@
-"""Start scheduled run: start the matrix of the stack's schedule, if it is whole, limited, and none of it still runs."""
+"""Start scheduled run: start the scheduled matrix if it is valid and limited, and no run of it is in progress."""
 
 import json
 import os
@@ -23,9 +23,9 @@ logger = Logger()
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     """Start the run that is due at {"scheduledTime": "2026-11-25T01:30:00Z"}; answer its name.
 
-    What the matrix is compared with is written into it: the stack's baseline or else the run before, unless it says
-    something itself. Raises InvalidMatrix or ScheduleRefused, which the alarm ScheduledRunAlarm tells of: a message
-    about a run that was never started would have to come from somewhere, too.
+    Unless the matrix names a run to compare with, the stack's baseline or else the run before is written into it.
+    Raises InvalidMatrix or ScheduleRefused, which the alarm ScheduledRunAlarm reports: a run that was never started
+    sends no message.
     """
     document = _matrix(os.environ["SCHEDULED_MATRIX"])
     name = document["name"]
@@ -44,7 +44,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
 
 
 def _matrix(key: str) -> dict[str, Any]:
-    """Return the matrix of a key of the bucket. Raises InvalidMatrix, ScheduleRefused or InvalidDocument."""
+    """Return the matrix under a key of the bucket. Raises InvalidMatrix, ScheduleRefused or InvalidDocument."""
     where = f"s3://{environment().bucket}/{key}"
     document: dict[str, Any] | None = bucket.get(key)
     if document is None:
@@ -59,7 +59,7 @@ def _matrix(key: str) -> dict[str, Any]:
 
 
 def _compared_with(matrix: str, run: str) -> str | None:
-    """Return the stack's baseline, or the newest analysed run of the matrix before this one; None of a first run."""
+    """Return the stack's baseline, or the newest analysed run of the matrix before this one; None for a first run."""
     if baseline := os.environ["SCHEDULED_BASELINE"]:
         return f"{BASELINE_PREFIX}{baseline}"
     earlier = schedule.before(matrix, run, bucket.folders(run_key(f"{matrix}-", "").rstrip("/")))

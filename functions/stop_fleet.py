@@ -1,4 +1,4 @@
-"""Stop fleet: end every instance of a cell, whether it measured or failed, so that the next cell is alone."""
+"""Stop fleet: end every instance of a cell, whether it measured or failed, so that the next cell runs alone."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from aws.stack.entry import entry
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Terminate what carries the cell's tags: by tag even a launch that crashed half-way is found."""
+    """Terminate the instances with the cell's tags; tags also find those of a launch that crashed half-way."""
     run, cell = event["run"], event["cell"]
     table.set_cell(run, cell, "stopping")
     file_system = cell_of(plan_of(run), cell)["file_system"]
