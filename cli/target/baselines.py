@@ -1,4 +1,4 @@
-"""Baselines: names for the runs that later ones are compared with, in the stack's results bucket or on this machine."""
+"""Baselines: names for reference runs of comparisons, in the stack's results bucket or on this machine."""
 
 import json
 import time
@@ -14,7 +14,7 @@ from matrix.terms.keys import BASELINE_PREFIX, baseline_key
 
 
 def put(store: RunStore, name: str, run: str, matrix: str) -> BaselineDocument | None:
-    """Let a baseline be a run; return what it was before, None where it is new."""
+    """Let a baseline name this run; return its former document, None if the baseline is new."""
     before = readable(lambda name: _read(store, name), name)
     document: BaselineDocument = {"schema": 1, "name": name, "run": run, "matrix": matrix, "set_at": time.time()}
     store.put_baseline(name, json.dumps(document, separators=(",", ":")).encode())
@@ -22,7 +22,7 @@ def put(store: RunStore, name: str, run: str, matrix: str) -> BaselineDocument |
 
 
 def get(store: RunStore, name: str) -> BaselineDocument:
-    """Return a baseline. Raises UnknownRun with the names that exist; UnreadableRun where the document is damaged."""
+    """Return a baseline. Raises UnknownRun with the existing names; UnreadableRun if the document is damaged."""
     baseline = _read(store, name)
     if baseline is None:
         raise unknown(store, name)
@@ -36,14 +36,14 @@ def all_of(store: RunStore) -> list[BaselineDocument]:
 
 
 def delete(store: RunStore, name: str) -> None:
-    """Delete a baseline, damaged or not; its run stays. Raises UnknownRun with the names that exist."""
+    """Delete a baseline, damaged or not; its run stays. Raises UnknownRun with the existing names."""
     if name not in store.baselines():
         raise unknown(store, name)
     store.delete_baseline(name)
 
 
 def unknown(store: RunStore, name: str) -> UnknownRun:
-    """Return the error for a name that no baseline has."""
+    """Return the error for a baseline that does not exist."""
     names = store.baselines()
     listed = f"baselines that exist: {', '.join(names)}" if names else "there is none: `matrix baseline set NAME RUN`"
     near = known_runs.meant(name, names)
@@ -51,7 +51,7 @@ def unknown(store: RunStore, name: str) -> UnknownRun:
 
 
 def run_named(written: str, place: Place) -> str:
-    """Return the run that `baseline:NAME` is; any other name is that of a run already."""
+    """Return the run of the baseline in `baseline:NAME`; any other text is a run's name already."""
     if not written.startswith(BASELINE_PREFIX):
         return written
     name = written.removeprefix(BASELINE_PREFIX)

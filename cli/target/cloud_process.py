@@ -1,6 +1,7 @@
-"""The process of a local cloud that this command starts; for `matrix run --local` before anything else is imported.
+"""The process of a local cloud that this command starts; for `matrix run --local` before other modules are imported.
 
-The rest of the command line takes a fifth of a second to import, and the local cloud takes a second: at the same time.
+The rest of the command line takes a fifth of a second to import, the local cloud a second: they are imported in
+parallel.
 """
 
 import importlib.util
@@ -14,15 +15,15 @@ from cli.target.workdir import workdir
 
 # -P keeps Python from importing a folder `local` or `matrix` of the user's working directory.
 COMMAND = (sys.executable, "-P", "-m", "local", "up", "--await-word")
-# What may want another cloud than the one that is started early, or none.
+# Options with which the command may need another cloud than the one started early, or none.
 OTHERS = ("--instances", "--resume", "--detach", "--help", "-h")
 _started_early: list[subprocess.Popen[bytes]] = []
 
 
 def start_early(arguments: list[str]) -> None:
-    """Start a local cloud if these arguments of `matrix` will most likely want it; without a word it touches nothing.
+    """Start a local cloud if these arguments of `matrix` will most likely need it; until `begin` it changes nothing.
 
-    It ends with this process, or before, by whoever takes it.
+    It ends with this process, or earlier by the code that uses it.
     """
     is_wanted = arguments[:1] == ["run"] and "--local" in arguments
     if not is_wanted or not is_installed():
@@ -37,21 +38,21 @@ def is_installed() -> bool:
 
 
 def started_early() -> subprocess.Popen[bytes] | None:
-    """Return the cloud that was started early, if there is one, to whoever asks first."""
+    """Return the cloud that was started early, if there is one, to the first caller."""
     return _started_early.pop() if _started_early else None
 
 
 def start(instances: str, account: str) -> subprocess.Popen[bytes]:
-    """Start a local cloud, which touches nothing until it is to begin.
+    """Start a local cloud, which changes nothing until `begin`.
 
     If this process dies, its standard input ends and so does the local cloud.
     """
     root = Path(__file__).resolve().parents[2]
     paths = [str(root), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
-    # A session of its own keeps Ctrl-C from the local cloud, which this process still needs to clean up.
+    # Its own session keeps Ctrl-C from the local cloud, which this process still needs to clean up.
     return subprocess.Popen(  # noqa: S603 - our own interpreter and module
-        # The installed template, since the working directory may be any folder.
+        # The installed template, because the working directory may be any folder.
         [
             *COMMAND,
             "--workdir",

@@ -1,6 +1,6 @@
-"""Where Storage Matrix is deployed: the local cloud on this machine, or a CloudFormation stack on AWS.
+"""The deployment of Storage Matrix: the local cloud on this machine, or a CloudFormation stack on AWS.
 
-Only this module builds boto3 clients; for the local cloud they differ by their endpoint alone.
+Only this module builds boto3 clients; for the local cloud only their endpoint differs.
 """
 
 import json
@@ -17,13 +17,13 @@ from local.programs.liveness import is_alive
 DEFAULT_STACK = "storage-matrix"
 OUTPUTS = ("StateMachineArn", "BucketName", "TableName", "ReapFunctionName")
 
-# A Lambda function may run for 15 minutes; its answer gets one more.
+# A Lambda function may run for 15 minutes; its response gets one more.
 INVOKE_TIMEOUT_S = 960
-# A network may come back. The local cloud does not, and a command shall say so within 5 s: a retry waits up to 1 s.
+# A network may recover. The local cloud does not, and a command must report that within 5 s: a retry waits up to 1 s.
 ATTEMPTS = {"aws": 5, "local": 2}
-# For one of many regions, which a firewall may cut off: the others shall not wait 5 minutes for it.
+# For one of many regions, which a firewall may block: the others must not wait 5 minutes for it.
 CONNECT_S, READ_S = 3, 20
-# The names, in botocore's configuration, environment and defaults, of what it reads of the user: here none.
+# User settings that botocore reads, by their names in its configuration, the environment and defaults: here none.
 WITHOUT_PROFILE = {
     "profile": (None, None, None, None),
     "config_file": (None, None, os.devnull, None),
@@ -40,17 +40,17 @@ class Deployment:
     region: str | None
     endpoint: str | None
     outputs: dict[str, str] = field(default_factory=dict)
-    # The key of the local cloud. None on AWS: boto3 then looks where every AWS tool looks.
+    # The key of the local cloud. None on AWS: boto3 then uses AWS's usual places for credentials.
     access_key: str | None = None
     secret_key: str | None = field(default=None, repr=False)
-    # The process of the local cloud: its number, and when it started.
+    # The process of the local cloud: its id and its start time.
     process: tuple[int, int] | None = None
     # A local cloud that this command has started.
     ends_with_command: bool = False
 
     @property
     def has_ended(self) -> bool:
-        """Whether this was a local cloud that is no more."""
+        """Whether this was a local cloud that has ended."""
         return self.process is not None and not is_alive(*self.process)
 
     @property
@@ -62,7 +62,7 @@ class Deployment:
         return f"--stack {self.stack}{region}"
 
     def client(self, service: str, *, is_patient: bool = True) -> Any:
-        """Return a boto3 client of this deployment; an impatient one gives a call up after some seconds."""
+        """Return a boto3 client of this deployment; with `is_patient` false, a call fails after some seconds."""
         # boto3 takes half a second to import, so `matrix --help` and `matrix plan` must not import it.
         import boto3
         import botocore.session
@@ -72,14 +72,14 @@ class Deployment:
         if not is_patient:
             config = config.merge(Config(connect_timeout=CONNECT_S, read_timeout=READ_S))
         if service == "lambda":
-            # An invocation whose answer takes long must not be retried, since that would start the function twice.
+            # An invocation with a late response must not be retried, because a retry would start the function twice.
             config = Config(read_timeout=INVOKE_TIMEOUT_S, retries={"total_max_attempts": 1})
         core = None
         if self.environment == "local":
-            # What the user has set for AWS is not for this machine: no request to it may go to a proxy.
+            # The user's settings for AWS do not apply to this machine: no request to it may use a proxy.
             config = config.merge(Config(proxies={}, use_fips_endpoint=False, use_dualstack_endpoint=False))
             core = botocore.session.Session(WITHOUT_PROFILE)
-        # The local cloud's own key keeps the user's real one from being sent to it.
+        # The local cloud's own key prevents that the user's real key is sent to it.
         session: Any = boto3.Session(
             aws_access_key_id=self.access_key,
             aws_secret_access_key=self.secret_key,
@@ -87,7 +87,7 @@ class Deployment:
             botocore_session=core,
         )
         client = session.client(service, endpoint_url=self.endpoint, config=config)
-        # The local cloud is there or has ended, and the command says so at once.
+        # The local cloud answers at once or has ended, and the command reports that at once.
         return mending.hear_repeats(client, _asked_again, _answered) if self.environment == "aws" else client
 
 
@@ -100,7 +100,7 @@ def _answered(call: str, attempts: int) -> None:
 
 
 def prepare_clients() -> None:
-    """Import boto3 and read what the clients are made from that follow a local run; asks nobody."""
+    """Import boto3 and load the data of the clients that follow a local run; sends no request."""
     from local.programs import service_models
 
     service_models.read_quickly()
@@ -121,7 +121,7 @@ def running_local_cloud() -> Deployment:
 
 
 def is_local_cloud_running() -> bool:
-    """Tell whether a local cloud is running."""
+    """Return whether a local cloud is running."""
     return _read_cloud_file() is not None
 
 
@@ -149,10 +149,10 @@ def _read_cloud_file() -> dict[str, Any] | None:
 
 
 def chosen_region(region: str | None) -> str | None:
-    """Return the region that option, environment or AWS profile choose; None if none does. Calls no AWS."""
+    """Return the region that option, environment or AWS profile choose; None if none does. Does not call AWS."""
     import boto3
 
-    # boto3 reads only AWS_DEFAULT_REGION and profiles, while the other AWS tools read AWS_REGION too.
+    # boto3 reads only AWS_DEFAULT_REGION and profiles, but the other AWS tools read AWS_REGION too.
     return region or os.environ.get("AWS_REGION") or boto3.Session().region_name
 
 

@@ -1,6 +1,7 @@
-"""Documents of a run, checked where the command line reads them: from the run's folder or the bucket.
+"""Documents of a run, checked when the command line reads them: from the run's folder or the bucket.
 
-A damaged document must not hide the others: a command shows what it can, and its end names what it could not read.
+A damaged document must not hide the others: a command shows all others, and lists at its end those that it could not
+read.
 """
 
 import re
@@ -17,34 +18,34 @@ from matrix.terms.printable import printable
 
 T = TypeVar("T")
 Asked = ParamSpec("Asked")
-# Any of the documents of a run, by its name; who asks for one knows its type.
+# Any of the documents of a run, by its name; the caller knows its type.
 JsonObject: TypeAlias = dict[str, Any]
-# A row of the table as DynamoDB has it, before anybody has seen that it says where something stands.
+# A row of the table as DynamoDB returns it, before its fields are checked.
 StoredRow: TypeAlias = dict[str, Any]
 
-# As JSON has them: escaped, or as they are from 0x7f on. Few documents have any, and looking at each text takes long.
-# Each begins with one byte, which is searched for six times as fast as one of several.
+# As JSON has them: escaped, or literally from 0x7f on. Few documents have any, and checking each text takes long. Each
+# begins with one byte, and the search for one byte is six times as fast as the search for several.
 MAY_BE_CONTROL = [re.compile(way) for way in (rb"\\(?:u00(?:[01]|7[fF]|[89])|[bfr])", rb"\x7f", rb"\xc2[\x80-\x9f]")]
 
 _damage: ContextVar[list[UnreadableRun]] = ContextVar("damage")
 
 
 def start_of_command() -> list[UnreadableRun]:
-    """Forget what earlier commands could not read; return the list that this command's damage comes into."""
+    """Forget the damage that earlier commands noted; return the list for this command's damage."""
     damage: list[UnreadableRun] = []
     _damage.set(damage)
     return damage
 
 
 def note(error: UnreadableRun) -> None:
-    """Let the end of the command name a document that could not be read, once."""
+    """Note a document that could not be read, once, for the command's end."""
     damage = _damage.get([])
     if error not in damage:
         damage.append(error)
 
 
 def readable(read: Callable[Asked, T | None], *asked: Asked.args, **more: Asked.kwargs) -> T | None:
-    """Return the document that `read` finds; None where there is none, or a damaged one.
+    """Return the document that `read` finds; None if it does not exist or is damaged.
 
     Damage is noted.
     """
@@ -56,11 +57,11 @@ def readable(read: Callable[Asked, T | None], *asked: Asked.args, **more: Asked.
 
 
 def parsed(text: bytes, name: str, where: str, advice: str) -> JsonObject:
-    """Return a document, once it is seen to be what its name says, such as `cells/…/result.json`.
+    """Return a document after a check that it has the type of its name, such as `cells/…/result.json`.
 
-    Raises UnreadableRun with `where` it is, and the rule, where it is not.
+    Raises UnreadableRun with the place (`where`) and the violated rule.
     """
-    # pydantic takes a quarter of a second to import, which commands that read no document need not wait for.
+    # pydantic takes a quarter of a second to import, which commands without documents must not wait for.
     from matrix.terms.documents.reading import DOCUMENTS, parse, read
     from matrix.terms.errors import InvalidDocument
 
@@ -77,7 +78,7 @@ def parsed(text: bytes, name: str, where: str, advice: str) -> JsonObject:
 
 
 class ProgressRow(TypedDict):
-    """A row of the table that says where a run, a file system or a cell of it stands."""
+    """A row of the table with the progress of a run, a file system or a cell."""
 
     SK: str
     cell: NotRequired[str]
@@ -92,18 +93,18 @@ class ProgressRow(TypedDict):
     point: NotRequired[str | None]
     instances: NotRequired[dict[str, int] | None]
     error: NotRequired[Failure | str | None]
-    # In the row of the plan only: the budget, what is spent or set aside of it, and what is set aside, by its purpose.
+    # Only in the row of the plan: the budget, the amounts spent or reserved, and the reserved amounts by purpose.
     budget_usd: NotRequired[float | None]
     committed_usd: NotRequired[float]
     reserved: NotRequired[dict[str, float]]
 
 
-# A row of this kind names what it is about.
+# A row of this kind names its file system or cell.
 NAMED_BY = {"CELL": "cell", "FS": "file_system"}
 
 
 def checked_row(row: StoredRow, where: str) -> ProgressRow:
-    """Return a row once it is seen to say where something stands. Raises UnreadableRun where it does not."""
+    """Return a row after a check that it has a valid state. Raises UnreadableRun if it has none."""
     from matrix.terms.documents.reading import read
     from matrix.terms.errors import InvalidDocument
 

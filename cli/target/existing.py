@@ -1,6 +1,6 @@
-"""A volume or a file system of the account, as its service describes it, and what CloudWatch knows of it.
+"""A volume or a file system of the account: its service's description, and its metrics in CloudWatch.
 
-Nothing is written: DescribeVolumes, DescribeFileSystems of EFS and FSx, and GetMetricData.
+Only reads: DescribeVolumes, DescribeFileSystems of EFS and FSx, and GetMetricData.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def subject(target: Deployment, name: str) -> "Subject":
-    """Return the volume or file system of this id. Raises CommandError where the region has none."""
+    """Return the volume or file system with this id. Raises CommandError if the region has none."""
     if name.startswith("vol-"):
         return _volume(target, name)
     if name.startswith("fs-"):
@@ -45,7 +45,7 @@ def _volume(target: Deployment, name: str) -> "Subject":
         raise _unknown(target, "volume", name, "ec2 describe-volumes") from None
     kind, size_gib = volume["VolumeType"], volume["Size"]
     storage = {"type": "ebs", "volumeType": kind, "sizeGiB": size_gib}
-    # EC2 says the IOPS of every type; a matrix only those that are provisioned.
+    # EC2 reports the IOPS of every type; a matrix has only provisioned ones.
     if kind in ("gp3", "io1", "io2"):
         storage["iops"] = volume["Iops"]
     if kind == "gp3" and "Throughput" in volume:
@@ -68,7 +68,7 @@ def _efs(target: Deployment, name: str) -> "Subject | None":
     try:
         [listed] = efs.describe_file_systems(FileSystemId=name)["FileSystems"]
     except (efs.exceptions.FileSystemNotFound, efs.exceptions.BadRequest):
-        return None  # ids of FSx look alike
+        return None  # ids of all kinds of FSx have the same form
     storage = {
         "type": "efs",
         "performanceMode": listed["PerformanceMode"],
@@ -123,7 +123,7 @@ def _openzfs(size_gib: int, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ontap(size_gib: int, settings: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return it as a matrix would write it; None for one of the first generation, which a matrix cannot have."""
+    """Return its fields as in a matrix; None for the first generation, which a matrix cannot describe."""
     if settings["DeploymentType"] not in ("SINGLE_AZ_2", "MULTI_AZ_2"):
         return None
     pairs = settings.get("HAPairs", 1)
@@ -136,6 +136,6 @@ def _ontap(size_gib: int, settings: Mapping[str, Any]) -> dict[str, Any] | None:
         "throughputMBpsPerHaPair": settings.get("ThroughputCapacityPerHAPair")
         or settings["ThroughputCapacity"] // pairs,
         **({"iops": provisioned["Iops"]} if provisioned.get("Mode") == "USER_PROVISIONED" else {}),
-        # CloudWatch adds up the volumes of all pairs.
+        # CloudWatch adds up the metrics of all HA pairs.
         **({"volumeStyle": "FLEXGROUP"} if pairs > 1 else {}),
     }

@@ -1,4 +1,4 @@
-"""The names of the runs that exist: those kept on this machine and those of a deployment; and the nearest to a name."""
+"""The names of existing runs, kept on this machine or in a deployment, and the most similar name to a given one."""
 
 import difflib
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ from cli.target.workdir import runs_folder
 from local.keeping import runs
 from matrix.terms.printable import printable
 
-# As many names as a terminal shows at once.
+# The number of names that fit on a terminal.
 MOST_NAMES = 40
 
 
@@ -20,7 +20,7 @@ def kept_runs() -> list[str]:
 
 
 def plain(names: Iterable[str]) -> Iterator[str]:
-    """Yield the names that can be those of runs and cells: one with control characters was made to do harm."""
+    """Yield valid names of runs and cells; a name with control characters may be an attack on the terminal."""
     return (name for name in names if name == printable(name))
 
 
@@ -30,7 +30,7 @@ def _ended_at(folder: Path) -> float:
 
 
 def unknown_run(message: str, run: str, names: Iterable[str], note: str = "") -> UnknownRun:
-    """Return the error for a name that no run has: the nearest name first, then all `names`, then a `note`."""
+    """Return the error for a run that does not exist: the most similar name, then all `names`, then a `note`."""
     known = list(dict.fromkeys(names))
     more = f" and {len(known) - MOST_NAMES} more: `matrix runs`" if len(known) > MOST_NAMES else ""
     listed = f"runs that exist: {', '.join(known[:MOST_NAMES])}{more}" if known else "there is no run yet"
@@ -39,6 +39,6 @@ def unknown_run(message: str, run: str, names: Iterable[str], note: str = "") ->
 
 
 def meant(written: str, names: Iterable[str]) -> str:
-    """Return `did you mean …?` with the name nearest to what was written; empty where none is near."""
+    """Return `did you mean …?` with the most similar name; empty if none is similar."""
     close = difflib.get_close_matches(written, list(names), n=1)
     return f"did you mean {close[0]}?" if close else ""

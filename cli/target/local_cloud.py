@@ -1,4 +1,4 @@
-"""Start the local cloud as a child process and end it, with everything in it, when it is no longer needed."""
+"""Start the local cloud as a child process; end it and everything in it when it is no longer needed."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from local.instances.vm import image
 from local.programs import claims, memory
 from local.settings import ALREADY_RUNNING
 
-# The local cloud is ready after about 3 s on two cores, and after ten times that on a busy machine.
+# The local cloud is ready after about 3 s on two cores, and after ten times as long on a busy machine.
 READY_WITHIN_S = 300.0
 # The local cloud ends instances, sandboxes and folders before itself.
 ENDS_WITHIN_S = 30.0
@@ -31,9 +31,9 @@ NEEDED_MIB = 1_100
 
 @contextmanager
 def prepared(*, is_wanted: bool) -> Iterator[subprocess.Popen[bytes] | None]:
-    """Let a local cloud import what it needs while the block finds out whether it begins; None if one is running.
+    """Let a local cloud import its modules while the block decides whether to use it; None if one is running.
 
-    For instances that are processes; it is ended with the block.
+    It is for instances that are processes, and ends with the block.
     """
     if not is_wanted or deployment.is_local_cloud_running():
         yield None
@@ -49,9 +49,9 @@ def prepared(*, is_wanted: bool) -> Iterator[subprocess.Popen[bytes] | None]:
 def running_or_started(
     instances: str = "process", child: subprocess.Popen[bytes] | None = None
 ) -> Iterator[Deployment]:
-    """Yield the running local cloud, or start one for as long as the block lasts, that which is prepared if any is.
+    """Yield the running local cloud, or start one for the duration of the block, the prepared one if there is one.
 
-    The running one stays up until the block has ended, also where the command that has started it ends before.
+    The running one stays up until the block has ended, even if the command that started it ends before.
     """
     while True:
         with _used():
@@ -71,14 +71,14 @@ def running_or_started(
 
 @contextmanager
 def started(instances: str = "process", child: subprocess.Popen[bytes] | None = None) -> Iterator[Deployment]:
-    """Run a local cloud for as long as the block lasts, that which is prepared if any is.
+    """Run a local cloud for the duration of the block, the prepared one if there is one.
 
-    Raises CloudIsRunning where another command starts one meanwhile.
+    Raises CloudIsRunning if another command starts one meanwhile.
     """
     child = child or start(instances)
     try:
         begin(child)
-        # It takes a quarter of a second, in which nothing else is to be done here.
+        # It takes a quarter of a second, during which this process has nothing else to do.
         deployment.prepare_clients()
         cloud = wait_until_ready(child)
         say_what_was_left(cloud)
@@ -103,7 +103,7 @@ def _used() -> Iterator[None]:
 
 
 def refuse_machines_of_others(instances: str) -> None:
-    """Refuse emulated machines while a local cloud runs; to be called where one does."""
+    """Refuse emulated machines if a local cloud runs; call this only if one does."""
     if instances == "vm":
         raise CommandError(
             "a local cloud runs already, and what its instances are is settled",
@@ -113,7 +113,7 @@ def refuse_machines_of_others(instances: str) -> None:
 
 
 def _say_if_killed(child: subprocess.Popen[bytes]) -> None:
-    """Say that the local cloud was killed, and why that may be: it could not say anything itself."""
+    """Report that the local cloud was killed, with a possible reason: it could not report anything itself."""
     if child.poll() == -signal.SIGKILL:
         terminal.print_wrapped(
             terminal.stderr(),
@@ -133,7 +133,7 @@ def _warn_of_little_memory() -> None:
 
 
 def start(instances: str = "process", account: str = "usual") -> subprocess.Popen[bytes]:
-    """Start the local cloud, which touches nothing until it is to begin and ends with this process."""
+    """Start the local cloud, which changes nothing until `begin`, and ends with this process."""
     if not cloud_process.is_installed():
         raise CommandError(
             "the local cloud is not installed",
@@ -146,16 +146,16 @@ def start(instances: str = "process", account: str = "usual") -> subprocess.Pope
 
 
 def begin(child: subprocess.Popen[bytes]) -> None:
-    """Let a local cloud that was started begin."""
+    """Let a started local cloud begin."""
     _warn_of_little_memory()
     assert child.stdin is not None  # noqa: S101 - it was started with a pipe
-    with suppress(BrokenPipeError):  # it has ended, and whoever waits for it says so
+    with suppress(BrokenPipeError):  # it has ended, and the code that waits for it reports that
         child.stdin.write(b"\n")
         child.stdin.flush()
 
 
 def _prepare_machines() -> None:
-    """Build the image of emulated machines the first time; refuse first if this machine lacks a tool."""
+    """Build the image of emulated machines the first time; refuse first if this machine lacks a program."""
     try:
         image.require_tools()
         if not image.is_built():
@@ -166,7 +166,7 @@ def _prepare_machines() -> None:
 
 
 def wait_until_ready(child: subprocess.Popen[bytes]) -> dict[str, Any]:
-    """Return the document that the local cloud prints, on one line, when it is ready."""
+    """Return the one-line document that the local cloud prints when it is ready."""
     deadline = time.monotonic() + READY_WITHIN_S
     printed = b""
     assert child.stdout is not None  # noqa: S101 - it was started with a pipe
@@ -189,13 +189,13 @@ def wait_until_ready(child: subprocess.Popen[bytes]) -> dict[str, Any]:
 
 
 def say_what_was_left(cloud: dict[str, Any]) -> None:
-    """Print what the cloud found of one that was killed."""
+    """Print the leftovers of a killed local cloud that this one found."""
     for sentence in cloud["left_by_others"]:
         terminal.print_wrapped(terminal.stderr(), f"Found: {sentence}")
 
 
 def leave(child: subprocess.Popen[bytes]) -> None:
-    """End the local cloud, unless another command uses it: then it ends with the last that does."""
+    """End the local cloud, unless another command uses it: then it ends with its last user."""
     _close_input(child)
     deadline = time.monotonic() + ENDS_WITHIN_S
     while child.poll() is None and time.monotonic() < deadline:
@@ -216,7 +216,8 @@ def _close_input(child: subprocess.Popen[bytes]) -> None:
 def stop(child: subprocess.Popen[bytes], *, at_once: bool = False) -> None:
     """End the local cloud: by closing its input, then by SIGTERM, then by SIGKILL.
 
-    Its input's end lets it wait for other commands that use it, and SIGTERM, with which `at_once` begins, does not.
+    After the end of its input it waits for other commands that use it. With `at_once` SIGTERM is first: it does not
+    wait.
     """
     _close_input(child)
     for ask in (signal.SIGTERM, signal.SIGKILL) if at_once else (None, signal.SIGTERM, signal.SIGKILL):

@@ -1,4 +1,4 @@
-"""What a killed local cloud has left on this machine, taken away without starting another one."""
+"""Delete the leftovers of a killed local cloud on this machine without starting another one."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from local.programs import claims
 
 
 def take_away(*, dry_run: bool) -> dict[str, Any]:
-    """Delete it, or only list it; return what went and what remains, as Reap does."""
+    """Delete the leftovers, or only list them; return the deleted and the remaining ones, as Reap does."""
     folder = workdir()
     if not folder.is_dir():
         return {"deleted": [], "remaining": []}

@@ -1,4 +1,4 @@
-"""The instance logs of a cell: log.gz of each, wherever its run lives."""
+"""The instance logs of a cell: log.gz of each instance, from the run's folder or its deployment."""
 
 import json
 import time
@@ -15,9 +15,9 @@ LOG, FAILED, HEARTBEAT, RESULT = "log.gz", "failed.json", "heartbeat", "result.j
 
 
 def of_cell(store: RunStore, run: str, cell: str) -> dict[str, Iterator[str]]:
-    """Return the lines of each instance's log by the instance's id, those of instances that failed first.
+    """Return the lines of each instance's log by the instance's id, failed instances first.
 
-    A log that cannot be read is noted, and has no lines.
+    An unreadable log is noted, and has no lines.
     """
     names = [PurePosixPath(name) for name in store.names(run, _below(cell))]
     failed = {name.parent for name in names if name.name == FAILED}
@@ -26,14 +26,14 @@ def of_cell(store: RunStore, run: str, cell: str) -> dict[str, Iterator[str]]:
 
 
 def follow(store: RunStore, run: str, cell: str) -> Iterator[tuple[str, str]]:
-    """Yield each instance with a line: what its heartbeat says, once it says something new, and its log when it ends.
+    """Yield pairs of instance and line: each new state in a heartbeat, and the lines of the log when it arrives.
 
     Ends with the run, or as soon as the cell has a result. An instance uploads its log only when it ends.
     """
     stands: dict[str, str] = {}
     printed: set[str] = set()
     while True:
-        # Whether it goes on is asked before what there is: what came in between is seen by the next look.
+        # The run's state is read before the files: a file that arrives in between is seen by the next poll.
         is_last = not _goes_on(store, run) or any(store.names(run, f"cells/{cell}/{RESULT}"))
         for name in map(PurePosixPath, store.names(run, _below(cell))):
             instance = _instance(name)
@@ -49,7 +49,7 @@ def follow(store: RunStore, run: str, cell: str) -> Iterator[tuple[str, str]]:
 
 
 def cells_of(store: RunStore, run: str) -> list[str]:
-    """Return the cells of a run that have left anything; raises UnknownRun where there is no such run."""
+    """Return the cells of a run that have any files; raises UnknownRun if there is no such run."""
     cells = sorted({name.split("/")[1] for name in store.names(run, "cells/")})
     if not cells:
         readable(store.execution, run)
@@ -61,7 +61,7 @@ def _below(cell: str) -> str:
 
 
 def _instance(name: PurePosixPath) -> str:
-    """Return the id of the instance that wrote a file: its folder is named by role and instance, as its rights are."""
+    """Return the id of the instance that wrote a file: its folder has the name of its role and its id."""
     return printable(name.parent.name.rpartition(":")[2])
 
 
@@ -71,7 +71,7 @@ def _goes_on(store: RunStore, run: str) -> bool:
 
 
 def _stand(store: RunStore, run: str, name: str) -> str:
-    """Return what a heartbeat says: `running, step 3 p02`; '' where it says nothing that can be read."""
+    """Return the state in a heartbeat: `running, step 3 p02`; '' if it is unreadable."""
     try:
         beat = json.loads(store.content(run, name, LARGEST_ZIPPED_BYTES + 1) or b"")
         step = f", step {int(beat['step']) + 1}" if beat.get("step") is not None else ""
@@ -87,7 +87,7 @@ def _lines(store: RunStore, run: str, name: str) -> Iterator[str]:
     except UnreadableRun as damage:
         note(damage)
         return
-    # What an instance writes is not trusted: it could clear the terminal.
+    # Text from an instance is not trusted: it could clear the terminal.
     yield from (printable(line) for line in unzipped.lines())
     if unzipped.problem:
         where = f"{store.where(run)}{name}"

@@ -1,4 +1,4 @@
-"""CloudWatch metrics that arrived after a run was analysed, read with the user's own rights."""
+"""CloudWatch metrics that arrived after a run's analysis, read with the user's own permissions."""
 
 import time
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
 def refreshed(
     store: RunStore, summary: SummaryDocument, results: Mapping[str, ResultDocument]
 ) -> dict[str, ResultDocument]:
-    """Return the results of a run on AWS with its metrics as they are now, or as they were if that fails."""
+    """Return the results of a run on AWS with its current metrics, or unchanged if these cannot be read."""
     if store.metric_pages is None or summary.get("environment") != "aws":
         return dict(results)
     apart = [result for result in results.values() if "launches" in result and _is_provisional(result)]
@@ -52,7 +52,7 @@ def _refreshed(pages: MetricPages, results: Mapping[str, ResultDocument]) -> dic
 
 
 def refreshed_summary(store: RunStore, summary: SummaryDocument) -> SummaryDocument:
-    """Return the summary with the bottlenecks that follow from the metrics as they are now."""
+    """Return the summary with the bottlenecks that follow from the current metrics."""
     late = [cell["id"] for cell in summary.get("cells", []) if _is_provisional(cell)]
     if not late or store.metric_pages is None or summary.get("environment") != "aws":
         return summary

@@ -1,4 +1,4 @@
-"""Which runs have measured a cell, by the table's index: it keeps all, Step Functions forgets one after 90 days.
+"""The runs that measured a cell, by the table's index: it keeps all, but Step Functions forgets a run after 90 days.
 
 https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html (execution history retention time)
 """
@@ -10,15 +10,15 @@ from cli.messages import terminal
 from cli.target.deployment import Deployment
 
 INDEX = "cell-over-runs"
-# The table is of an older version and has no such index, or the caller may read the table and not its indexes.
+# The table is of an older version without this index, or the caller may read the table but not its indexes.
 UNASKABLE = ("ValidationException", "AccessDeniedException")
 
 
 def runs_of(deployment: Deployment, cell: str, newest: Iterable[str]) -> list[str]:
-    """Return the runs that have measured a cell, whose id begins with `cell`, oldest first; none without an index.
+    """Return the runs that measured a cell, whose id begins with `cell`, oldest first; none without an index.
 
-    What the cell is in the index is read from the `newest` runs. If none of them has measured it, the whole index is
-    looked through, which reads a row for each point that was ever measured.
+    The cell's key in the index is read from the `newest` runs. If none of them has measured it, the whole index is
+    searched, which reads a row for each point that was ever measured.
     """
     # boto3 takes half a second to import, so `matrix --help` must not import it.
     from botocore.exceptions import ClientError
@@ -38,7 +38,7 @@ def runs_of(deployment: Deployment, cell: str, newest: Iterable[str]) -> list[st
 
 
 class _Table:
-    """The results table. Plain values of its rows, all of which are texts here."""
+    """The results table, with plain values for its rows, all of which are texts here."""
 
     def __init__(self, deployment: Deployment) -> None:
         self._client: Any = deployment.client("dynamodb")

@@ -1,4 +1,4 @@
-"""Runs that have results, oldest first: those kept here; of a deployment the newest, and all that measured a cell."""
+"""Runs with results, oldest first: the kept ones, or a deployment's newest ones and all that measured a cell."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def runs(place: Place, cell: str | None = None) -> "list[KeptRun]":
-    """Return the runs that have results; of the others it is said why they are left out.
+    """Return the runs that have results; report why others are left out.
 
-    Of a deployment these are its newest, and with `cell` also all that have measured that cell, whenever it was.
+    For a deployment these are its newest runs, and with `cell` also all runs that measured that cell, however old.
     """
     known = list(_read(place.store().past(cell), place))
     # scipy takes half a second to import, so `matrix --help` must not import it.

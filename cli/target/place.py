@@ -1,6 +1,6 @@
-"""Where a command looks for runs: what --local, --stack and --region choose, or what follows where none is given.
+"""The place of a command's runs: chosen by --local, --stack and --region, or found without them.
 
-Without any, what is kept here counts first, then a local cloud that is up, then the stack on AWS.
+Without these options the kept runs of this machine come first, then a running local cloud, then the stack on AWS.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from local.keeping.runs import EXECUTION
 
 @dataclass(frozen=True)
 class Place:
-    """The three options. Raises CommandError for --local with --stack: the local cloud does not answer for AWS."""
+    """The three options. Raises CommandError for --local with --stack: the local cloud does not represent AWS."""
 
     local: bool = False
     stack: str | None = None
@@ -34,21 +34,21 @@ class Place:
 
     @property
     def is_on_aws(self) -> bool:
-        """Whether only AWS is meant, so that nothing of this machine is looked at."""
+        """Whether only AWS is chosen, so that nothing of this machine is read."""
         return not self.local and (self.stack is not None or self.region is not None)
 
     @property
     def is_here(self) -> bool:
-        """Whether this machine is meant: it was chosen, or nothing was and it has runs or a local cloud."""
+        """Whether this machine is used: by choice, or without a choice because it has runs or a local cloud."""
         is_open = not self.local and not self.is_on_aws
         return self.local or (is_open and bool(known_runs.kept_runs() or deployment.is_local_cloud_running()))
 
     def store(self) -> RunStore:
-        """Return where runs are listed: on AWS only if that is meant, else on this machine, though it has none."""
+        """Return the place whose runs are listed: AWS only if it is chosen, else this machine, even without runs."""
         return self.service() if self.is_on_aws else RunFolders()
 
     def shelf(self) -> RunStore:
-        """Return where baselines are kept: on this machine if it is meant, else in the stack on AWS."""
+        """Return the place of the baselines: this machine if it is used, else the stack on AWS."""
         return RunFolders() if self.is_here else self.service()
 
     def service(self) -> Service:
@@ -57,16 +57,16 @@ class Place:
 
     @cached_property
     def _stack(self) -> Service:
-        """The stack on AWS, which is described once, however many runs are looked for."""
+        """The stack on AWS, which is described only once, for any number of runs."""
         return Service(deployment.deployed_stack(self.stack or DEFAULT_STACK, self.region))
 
     def running_service(self) -> Service:
-        """Return the deployment; the local cloud if one is running and nothing was chosen."""
+        """Return the deployment: the local cloud if one is running and nothing else was chosen."""
         is_local = self.local or (not self.is_on_aws and deployment.is_local_cloud_running())
         return Service(deployment.running_local_cloud()) if is_local else self.service()
 
     def store_of(self, run: str) -> RunStore:
-        """Return where a run lives: in its folder if it is kept here, else in the deployment."""
+        """Return the place of a run: its folder if it is kept here, else the deployment."""
         folder = run_folder(run)
         if not self.is_on_aws and folder.is_dir() and not folder.is_symlink():
             return RunFolders()
@@ -74,15 +74,15 @@ class Place:
             return self.service()
 
     def refuse_local_run(self, run: str) -> None:
-        """Refuse to look on AWS for a run of the local cloud, which would only answer that nobody chose a region."""
+        """Refuse to search AWS for a run of the local cloud, which would only report that no region is set."""
         if not (self.local or self.is_on_aws) and (run_folder(run) / EXECUTION).is_file():
             raise CommandError(f"{run} is a run of this machine", "add --local", ExitCode.BAD_INPUT)
 
     @contextmanager
     def naming_kept_runs(self, run: str) -> Iterator[None]:
-        """Let a look for a run that is not kept here, and that no deployment has, end with the names of those that are.
+        """Add the names of the kept runs to the error if a run is neither kept here nor in a deployment.
 
-        With --stack or --region only that was meant.
+        With --stack or --region only the deployment was searched.
         """
         try:
             yield

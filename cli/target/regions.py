@@ -1,4 +1,4 @@
-"""Ask AWS where a matrix could run and for how much: the price list for all regions at once, EC2 in each region."""
+"""Ask AWS for a matrix's regions and costs: the price list for all regions at once, EC2 in each region."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -18,9 +18,9 @@ from matrix.price.regions import PriceList, Region, RegionCost
 from matrix.price.spot import HISTORY_S, spot_prices
 from matrix.terms.charges import Query
 
-# The price list lives in a few regions only and knows the prices of all.
+# The price list has endpoints in a few regions only, and has the prices of all.
 PRICE_LIST_REGION = "us-east-1"
-# It answers some ten calls a second; more at once would only be throttled.
+# It answers some ten calls a second; more calls at once would only be throttled.
 ASKED_AT_ONCE = 8
 PAGE = 100
 NOT_OPTED_IN = "not-opted-in"
@@ -31,10 +31,10 @@ Progress = Callable[[int, int], None]
 
 
 def costs(checked: CheckedMatrix, progress: Progress) -> tuple[list[RegionCost], PriceList]:
-    """Return each region with the cost of a matrix, cheapest first, and what the price list has answered.
+    """Return each region with the cost of a matrix, cheapest first, and the answers of the price list.
 
-    `progress` is told how many of how many answers are there. Raises an error of boto3 where the price list or the
-    list of regions cannot be read: every region would have the same price.
+    `progress` gets the number of answers so far and the total. Raises an error of boto3 if the price list or the list
+    of regions cannot be read: every region would have the same price.
     """
     matrix, listed = checked.matrix, PriceList()
     states = _states()
@@ -94,7 +94,7 @@ def _products(query: Query) -> list[str]:
 
 
 def _region(name: str, types: list[str], wanted_as_spot: list[str]) -> tuple[Region, dict[str, SpotPrice]]:
-    """Return which instance types a region has, and prices of Spot; a refusal is the region's reason."""
+    """Return the instance types that a region offers, and prices of Spot; a refusal is the region's reason."""
     ec2 = Deployment("aws", "", name, endpoint=None).client("ec2", is_patient=False)
     try:
         offered = ec2.get_paginator("describe_instance_type_offerings").paginate(
@@ -104,7 +104,7 @@ def _region(name: str, types: list[str], wanted_as_spot: list[str]) -> tuple[Reg
         spot = _spot(ec2, wanted_as_spot) if wanted_as_spot else {}
     except ClientError as error:
         answer = error.response["Error"]
-        # What EC2 denies is denied by the organization's policies or by your own, and a run would be denied too.
+        # The organization's policies or your own denied the call of EC2, and they would deny a run too.
         return Region(name, reason=f"{error.operation_name} is refused: {answer['Code']}"), {}
     except BotoCoreError as error:
         return Region(name, reason=f"EC2 does not answer: {type(error).__name__}"), {}

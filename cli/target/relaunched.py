@@ -1,6 +1,6 @@
-"""Results of cells that were launched several times, joined here from those of their launches.
+"""Results of cells that were launched several times, joined here from the results of their launches.
 
-Analyse run joins them too; a run that ended before has none, and metrics that arrive later change those of launches.
+Analyse run joins them too; a run that ended before has none, and late metrics change the results of launches.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,14 +15,14 @@ Results = dict[str, ResultDocument]
 def joined(
     run: RunDocuments, cells: Sequence[ResultDocument], refresh: Callable[[Results], Results] | None = None
 ) -> Results:
-    """Return the results of these cells by their ids; none without a plan that can be read.
+    """Return the results of these cells by their ids; none without a readable plan.
 
-    `refresh` is given the results of their launches, and returns them as they are now.
+    `refresh` gets the results of their launches, and returns them with current metrics.
     """
     plan = readable(run.plan) if cells else None
     if not plan:
         return {}
-    # numpy takes a tenth of a second to import, which a run of single launches need not wait for.
+    # numpy takes a tenth of a second to import, which a run of single launches must not wait for.
     from matrix.answer.launches import join
 
     names = {cell["id"] for cell in cells}

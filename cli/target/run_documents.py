@@ -1,4 +1,4 @@
-"""A run's documents, each by the type that it was seen to have. Only here a name of a document stands for its type."""
+"""A run's documents with their checked types. Only this module maps a document's name to its type."""
 
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, cast
@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 
 class Shelf(Protocol):
-    """What documents are read from: a `RunStore`, or less than one."""
+    """A source of documents: a `RunStore`, or a part of one."""
 
     def document(self, run: str, name: str, /) -> JsonObject | None:
-        """Return a document of a run that is seen to be of the type of its name; None where it is not there.
+        """Return a document of a run, checked to have the type of its name; None if it does not exist.
 
         Raises UnreadableRun.
         """
@@ -24,25 +24,25 @@ class Shelf(Protocol):
 
 @dataclass(frozen=True)
 class RunDocuments:
-    """Reads the documents that a run has left.
+    """Reads the documents of a run.
 
-    Each is None where it is not there. Each raises UnreadableRun where it is damaged; `readable` notes that instead.
+    Each is None if it does not exist, and raises UnreadableRun if it is damaged; `readable` notes that instead.
     """
 
     store: Shelf
     run: str
 
     def document(self, _kind: type[T], name: str) -> T | None:
-        """Return the document of a name, whose type `_kind` tells to mypy."""
-        # A cast, because `parsed` has seen that the document is of the type that DOCUMENTS has for its name.
+        """Return the document with this name; `_kind` gives its type to mypy."""
+        # A cast, because `parsed` has checked that the document has the type that DOCUMENTS has for its name.
         return cast("T | None", self.store.document(self.run, name))
 
     def plan(self) -> PlanDocument | None:
-        """Return what was planned: cells, file systems, prices."""
+        """Return the plan: cells, file systems, prices."""
         return self.document(PlanDocument, "plan.json")
 
     def receipt(self) -> ReceiptDocument | None:
-        """Return what it has used, and what that costs, as far as a sweep has seen."""
+        """Return the receipt: the resources used and their cost, as far as a sweep has recorded them."""
         return self.document(ReceiptDocument, "receipt.json")
 
     def result(self, cell: str) -> ResultDocument | None:
@@ -50,7 +50,7 @@ class RunDocuments:
         return self.document(ResultDocument, f"cells/{cell}/result.json")
 
     def written_summary(self) -> SummaryDocument | None:
-        """Return the summary as its analysis has written it."""
+        """Return the summary that Analyse run has written."""
         return self.document(SummaryDocument, "summary.json")
 
     def matrix(self) -> JsonObject | None:

@@ -1,4 +1,4 @@
-"""The folders of this machine's runs, `.local/runs/<run>/`, which the local cloud writes as a run goes on."""
+"""The folders of this machine's runs, `.local/runs/<run>/`, which the local cloud writes during a run."""
 
 import json
 import shutil
@@ -17,10 +17,10 @@ from local.keeping import runs
 from local.keeping.files import write_whole
 from matrix.terms.keys import BASELINES, baseline_key
 
-# Environments of runs that nobody has started.
+# Environments of runs that were never started here.
 LOADED = ("published", "imported")
 ENDED = ("measured", "failed", "skipped")
-# These decide what of a run is measured again.
+# These documents decide which parts of a run are measured again.
 DECIDING = ("plan.json", "matrix.json", "result.json")
 
 
@@ -38,7 +38,7 @@ class RunFolders:
         return known_runs.kept_runs()
 
     def started(self) -> Iterator[str]:
-        """Yield the names of those that were started, newest first, and not loaded from published or other files."""
+        """Yield the names of started runs, newest first, without those loaded from published or other files."""
         return (run for run in self.runs() if not is_loaded(run))
 
     def past(self, cell: str | None) -> list[str]:  # noqa: ARG002 - one sees only in its results what a run measured
@@ -46,9 +46,9 @@ class RunFolders:
         return self.runs()
 
     def execution(self, run: str) -> Execution | None:
-        """Return how a run stands; None where it is not kept here, or was never started, such as published ones.
+        """Return the execution of a run; None if it is not kept here, or was never started, such as published ones.
 
-        A run that was under way when its cloud ended is ABORTED, with the error LocalCloudEnded.
+        A run that was in progress when its cloud ended is ABORTED, with the error LocalCloudEnded.
         """
         stored = self.document(run, runs.EXECUTION)
         if stored is None:
@@ -62,10 +62,10 @@ class RunFolders:
         return Execution(kept.run, kept.status, kept.started_at, kept.ended_at, kept.error, kept.cause, kept.arn)
 
     def progress_rows(self, run: str) -> list[ProgressRow]:
-        """Return the rows of a run's plan, file systems and cells as the table had them last.
+        """Return the last rows of the table for a run's plan, file systems and cells.
 
-        Lines that cannot be read are left out, and damage is noted. A result counts more than the row of its cell,
-        which may be lost with the power.
+        Unreadable lines are left out, and damage is noted. A result takes precedence over the row of its cell, which
+        may be lost in a power failure.
         """
         rows = {row["SK"]: row for row in self._rows(run)}
         for cell in self.measured_cells(run):
@@ -98,20 +98,22 @@ class RunFolders:
         return rows
 
     def document(self, run: str, name: str) -> dict[str, Any] | None:
-        """Return a document of a kept run, such as summary.json; None when it is not there.
+        """Return a document of a kept run, such as summary.json; None if it does not exist.
 
-        Raises UnreadableRun where it is not what its name says, as when a copy was cut off, or no file of its own.
+        Raises UnreadableRun if its content does not match its name, as after an interrupted copy, or if it is no
+        regular file.
         """
         text = self.content(run, name)
         return None if text is None else parsed(text, name, str(run_folder(run) / name), _advice(run))
 
     def content(self, run: str, name: str, most: int | None = None) -> bytes | None:
-        """Return the bytes, or the first `most`, of a file of a run; None when it is not there.
+        """Return the bytes, or the first `most`, of a file of a run; None if it does not exist.
 
-        Raises UnreadableRun where it is a link, or no file of its own.
+        Raises UnreadableRun if it is a link, or no regular file.
         """
         path, advice = run_folder(run) / name, _advice(run)
-        # We never write links, so a link is somebody else's, and may show any file of this machine as our results.
+        # This project never writes links, so a link is from somebody else, and may show any file of this machine as a
+        # result.
         ways = [path, *(path.parents[: len(Path(name).parts) - 1])]
         if ".." in Path(name).parts or any(way.is_symlink() for way in ways):
             raise UnreadableRun(f"{path} cannot be read: it is a link, or leads out of the run's folder", advice)
@@ -129,7 +131,7 @@ class RunFolders:
     def names(self, run: str, below: str = "") -> Iterator[str]:
         """Yield the names within a run of all its files, or of those `below` a prefix, such as cells/.
 
-        Names may be anything, so the folder is searched by comparison and not by a path made of them.
+        Names may contain anything, so they are compared with the files of the folder, and never become a path.
         """
         folder = run_folder(run)
         paths = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
@@ -140,7 +142,7 @@ class RunFolders:
         return sorted(known_runs.plain(path.parent.name for path in (run_folder(run) / "cells").glob("*/result.json")))
 
     def known_cells(self, run: str) -> list[str]:
-        """Return the cells of a kept run that have left anything, measured or not."""
+        """Return the cells of a kept run that have any files, measured or not."""
         return sorted(known_runs.plain(path.name for path in (run_folder(run) / "cells").glob("*")))
 
     def where(self, run: str) -> str:
@@ -148,7 +150,7 @@ class RunFolders:
         return f"{run_folder(run)}/"
 
     def put_documents(self, run: str, documents: Mapping[str, object]) -> None:
-        """Keep documents that nobody measured here, by their names, so that commands find them as a run."""
+        """Store documents that were not measured here by their names, so that commands read them as a run."""
         for name, document in documents.items():
             path = run_folder(run) / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -159,34 +161,34 @@ class RunFolders:
         return sorted(path.parent.name for path in (workdir() / BASELINES).glob("*/baseline.json"))
 
     def baseline(self, name: str) -> bytes | None:
-        """Return the document of a baseline; None where there is none."""
+        """Return the document of a baseline; None if there is none."""
         path = workdir() / baseline_key(name)
-        # We never write links, so a link is somebody else's.
+        # This project never writes links, so a link is from somebody else.
         return path.read_bytes() if path.is_file() and not path.is_symlink() else None
 
     def put_baseline(self, name: str, body: bytes) -> None:
-        """Keep the document of a baseline; a local cloud that is up gets it too, for its functions."""
+        """Store the document of a baseline; a running local cloud gets it too, for its functions."""
         write_whole(workdir() / baseline_key(name), body, workdir(), is_lasting=True)
         if deployment.is_local_cloud_running():
             Service(deployment.running_local_cloud()).put_baseline(name, body)
 
     def delete_baseline(self, name: str) -> None:
-        """Delete a baseline, in a local cloud that is up too."""
+        """Delete a baseline, also in a running local cloud."""
         shutil.rmtree((workdir() / baseline_key(name)).parent)
         if deployment.is_local_cloud_running():
             Service(deployment.running_local_cloud()).delete_baseline(name)
 
 
 def lasting(store: RunStore) -> RunStore:
-    """Return where what a store holds stays: the bucket of a local cloud ends with it, and the folders do not."""
+    """Return the lasting place for a store's content: a local cloud's bucket ends with it, but the folders do not."""
     return RunFolders() if store.is_here else store
 
 
 def restore(service: Service, run: str) -> list[str]:
-    """Put a run, and those whose results it has taken over, back into the bucket of a new local cloud, to be resumed.
+    """Copy a run, and the runs whose results it has taken over, back into a new local cloud's bucket, to be resumed.
 
-    Another document that cannot be read stays out, and what it belongs to is measured again; returns their paths.
-    Raises UnreadableRun, before anything is copied, where a document is damaged that decides what is measured again.
+    Other unreadable documents are not copied, and their cells are measured again; returns their paths. Raises
+    UnreadableRun, before anything is copied, if a damaged document decides which parts are measured again.
     """
     folders, folder = RunFolders(), run_folder(run)
     damaged: list[str] = []
@@ -209,7 +211,7 @@ def restore(service: Service, run: str) -> list[str]:
 
 
 def refuse_loaded(run: str) -> None:
-    """Refuse what only a run can do that was started, of loaded figures, which are kept as a run."""
+    """Refuse loaded figures, which are kept as a run, for actions that need a started run."""
     if is_loaded(run):
         raise CommandError(
             f"{run} was never started here: its figures were loaded", f"look at them: `matrix results {run}`"
@@ -217,7 +219,7 @@ def refuse_loaded(run: str) -> None:
 
 
 def is_loaded(run: str) -> bool:
-    """Whether a kept run was never started: its figures were published or imported, and loaded."""
+    """Return whether a kept run was never started: its figures were published or imported, and loaded."""
     summary = readable(RunDocuments(RunFolders(), run).written_summary)
     return summary is not None and summary.get("environment") in LOADED
 

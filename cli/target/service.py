@@ -1,4 +1,4 @@
-"""What the command line calls in a deployment: executions, the rows and documents of a run, and Reap."""
+"""The command line's calls to a deployment: executions, rows and documents of a run, and Reap."""
 
 import json
 from collections.abc import Iterator
@@ -36,20 +36,20 @@ class Execution:
 
     @property
     def is_running(self) -> bool:
-        """Whether the execution may still do anything."""
+        """Whether the execution has not ended yet."""
         return self.status in ("RUNNING", "PENDING_REDRIVE")
 
 
 @dataclass(frozen=True)
 class Service:
-    """A deployment at work. Tests put a fake in its place."""
+    """A running deployment. Tests replace it by a fake."""
 
     deployment: Deployment
-    look_every_s: ClassVar[float] = 5.0  # each look is paid for
+    look_every_s: ClassVar[float] = 5.0  # each poll costs money
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
         return f"the stack {self.deployment.stack}"
 
     @property
@@ -79,7 +79,7 @@ class Service:
         return _execution(description)
 
     def unknown(self, run: str) -> UnknownRun:
-        """Return the error that says which runs exist instead."""
+        """Return the error with the names of the existing runs."""
         names = [execution.run for execution in self.executions(known_runs.MOST_NAMES)]
         kept = known_runs.kept_runs() if self.deployment.environment == "local" else []
         message = f"no run {run} in {self.deployment.stack} ({self.deployment.environment})"
@@ -99,7 +99,7 @@ class Service:
         return (execution.run for execution in self.executions(SHOWN_RUNS))
 
     def past(self, cell: str | None) -> list[str]:
-        """Return the names of the newest runs, and of all that have measured this cell, whenever it was."""
+        """Return the names of the newest runs, and of all that measured this cell, however old."""
         newest = list(self.started())
         return list(dict.fromkeys([*newest, *(over_runs.runs_of(self.deployment, cell, newest) if cell else [])]))
 
@@ -110,10 +110,10 @@ class Service:
     # --- rows and documents -------------------------------------------------------------------------------------------
 
     def progress_rows(self, run: str) -> list[ProgressRow]:
-        """Return the rows of a run's plan, file systems and cells, in the columns that its progress is read from.
+        """Return the rows of a run's plan, file systems and cells, with only the columns of its progress.
 
-        The rows of points and resources are most of a run, and do not change while one looks on. Their keys come after
-        PLAN, so that nothing is read, and paid for, but what is shown.
+        The rows of points and resources are most of a run, and do not change during it. Their keys come after PLAN, so
+        that only the rows that are shown are read, and paid for.
         """
         names = {f"#{column}": column for column in PROGRESS_COLUMNS}
         pages = self._table.get_paginator("query").paginate(
@@ -123,7 +123,7 @@ class Service:
             ExpressionAttributeNames=names,
             ExpressionAttributeValues={":run": {"S": f"RUN#{run}"}, ":first": {"S": "CELL#"}, ":last": {"S": "PLAN"}},
         )
-        # Casts here and below: only our functions write the table, and DynamoDB has no types.
+        # Casts here and below: only the stack's functions write the table, and DynamoDB has no types.
         return [cast("ProgressRow", plain_row(row)) for page in pages for row in page["Items"]]
 
     def point_rows(self, run: str, cell: str) -> list[PointMetrics]:
@@ -138,7 +138,7 @@ class Service:
         return [cast("PointMetrics", plain_row(row)) for page in pages for row in page["Items"]]
 
     def has_open_receipt(self, run: str) -> bool:
-        """Whether a run was planned, and no sweep has completed its receipt and all that holds it."""
+        """Return whether a run was planned, and no sweep has completed its receipt with all its resources yet."""
         answer = self._table.query(
             TableName=self.deployment.outputs["TableName"],
             KeyConditionExpression="PK = :open AND SK = :run",
@@ -148,16 +148,16 @@ class Service:
         return bool(answer["Items"])
 
     def document(self, run: str, name: str) -> dict[str, Any] | None:
-        """Return a document of a run from the bucket, such as summary.json; None when it is not there.
+        """Return a document of a run from the bucket, such as summary.json; None if it does not exist.
 
-        Raises UnreadableRun where it is not what its name says.
+        Raises UnreadableRun if its content does not match its name.
         """
         stored = self.content(run, name)
         where = f"{self.where(run)}{name}"
         return None if stored is None else parsed(stored, name, where, "measure the run again, or mend the object")
 
     def content(self, run: str, name: str, most: int | None = None) -> bytes | None:
-        """Return the bytes, or the first `most`, of an object of a run, such as a log; None when it is not there."""
+        """Return the bytes, or the first `most`, of an object of a run, such as a log; None if it does not exist."""
         return self._object(f"runs/{run}/{name}", most)
 
     def _object(self, key: str, most: int | None = None) -> bytes | None:
@@ -177,7 +177,7 @@ class Service:
             yield from (listed["Key"].removeprefix(top) for listed in page.get("Contents", []))
 
     def runs(self) -> Iterator[str]:
-        """Yield the names of all runs that have left anything in the bucket, in their order."""
+        """Yield the names of all runs that have any objects in the bucket, in order."""
         pages = self._bucket.get_paginator("list_objects_v2").paginate(
             Bucket=self.deployment.outputs["BucketName"], Prefix="runs/", Delimiter="/"
         )
@@ -198,7 +198,7 @@ class Service:
         yield from self.deployment.client("cloudwatch").get_paginator("get_metric_data").paginate(**query)
 
     def where(self, run: str) -> str:
-        """Say where the results of a run are."""
+        """Return the place of a run's results, for messages."""
         return f"s3://{self.deployment.outputs['BucketName']}/runs/{run}/"
 
     # --- baselines ----------------------------------------------------------------------------------------------------
@@ -212,11 +212,11 @@ class Service:
         return sorted({key.removeprefix(BASELINES).partition("/")[0] for key in keys})
 
     def baseline(self, name: str) -> bytes | None:
-        """Return the document of a baseline; None where there is none."""
+        """Return the document of a baseline; None if there is none."""
         return self._object(baseline_key(name))
 
     def put_baseline(self, name: str, body: bytes) -> None:
-        """Keep the document of a baseline."""
+        """Store the document of a baseline."""
         bucket, key = self.deployment.outputs["BucketName"], baseline_key(name)
         self._bucket.put_object(Bucket=bucket, Key=key, Body=body, ContentType="application/json")
 
@@ -235,9 +235,10 @@ class Service:
         owner: str | None = None,
         older_than_s: float | None = None,
     ) -> dict[str, Any]:
-        """Let Reap delete a run's resources, all past their deadline, or images; return what went and what remains.
+        """Let Reap delete a run's resources, all past their deadline, or images; return the deleted and the remaining.
 
-        With `owner` and `older_than_s` only what belongs to that owner's runs, or was planned so long ago.
+        With `owner` and `older_than_s` only the resources of that owner's runs, or of runs planned at least so long
+        ago.
         """
         asked = {"run": run, "dryRun": dry_run, "images": images, "owner": owner, "olderThanS": older_than_s}
         event = {name: value for name, value in asked.items() if value}
@@ -285,7 +286,7 @@ def _execution(description: dict[str, Any]) -> Execution:
 
 
 def plain_row(item: dict[str, Any]) -> dict[str, Any]:
-    """Return a row with plain values, of one in DynamoDB's form."""
+    """Return a row with plain values from a row in DynamoDB's form."""
     from boto3.dynamodb.types import TypeDeserializer
 
     read = TypeDeserializer().deserialize

@@ -1,4 +1,4 @@
-"""A run's summary and its other documents, from its folder here, or from the bucket."""
+"""A run's summary and its other documents, from its folder on this machine or from the bucket."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -24,20 +24,20 @@ VALUES = "summary.values.json"
 
 
 class NoResults(Exception):
-    """A run has no results yet, or ended before it had any."""
+    """A run has no results yet, or ended without any."""
 
 
 @dataclass(frozen=True)
 class FoundRun(RunDocuments):
-    """A run, and where it lives."""
+    """A run and the place that holds it."""
 
     store: RunStore
 
     @cached_property
     def summary(self) -> SummaryDocument:
-        """Its summary: of its analysis, or, once it has ended without, of what its cells' results say.
+        """Its summary: by its analysis, or, if it ended without analysis, from its cells' results.
 
-        Raises NoResults, which no run does that `find` returns.
+        Raises NoResults, but not for a run that `find` returned.
         """
         summary = analysed(self.store, self.run, lambda: _remembered(self.store, self.run))
         if summary is None:
@@ -48,13 +48,13 @@ class FoundRun(RunDocuments):
 
     @cached_property
     def values(self) -> ValuesDocument:
-        """The values that its points are judged by; made of its results where no analysis has written them.
+        """The values for judging its points; computed from its results if no analysis has written them.
 
         Raises NoResults.
         """
         if kept := readable(self.document, ValuesDocument, VALUES):
             return kept
-        # numpy takes a tenth of a second to import, which other commands need not wait for.
+        # numpy takes a tenth of a second to import, which other commands must not wait for.
         from matrix.answer.values import values_of
 
         return values_of(self.summary, self.results())
@@ -67,7 +67,7 @@ class FoundRun(RunDocuments):
         return {**results, **relaunched.joined(self, apart)}
 
     def has(self, need: "Need") -> bool:
-        """Whether it has what is needed."""
+        """Return whether it has the needed documents."""
         try:
             need(self)
         except NoResults:
@@ -80,9 +80,10 @@ SUMMARY: Need = attrgetter("summary")
 
 
 def find(run: str, place: Place, need: Need = SUMMARY) -> FoundRun:
-    """Return a run that was analysed, or has ended with the results of some cells.
+    """Return a run that was analysed, or that ended with the results of some cells.
 
-    `latest` is the newest of these, `baseline:NAME` the run of that name. What is needed of it is read.
+    `latest` is the newest of these, `baseline:NAME` the run of that baseline. `need` decides which documents it must
+    have.
     """
     run = baselines.run_named(run, place)
     if not place.is_on_aws:
@@ -97,7 +98,7 @@ def find(run: str, place: Place, need: Need = SUMMARY) -> FoundRun:
     except Exception as error:
         if place.is_on_aws:
             raise
-        # The user did not ask for AWS, so the likely mistake is the wrong working directory.
+        # The user did not choose AWS, so the likely mistake is the wrong working directory.
         failure = explain(error)
         no_run = f"no local run is kept in {runs_folder()}/, so AWS was asked: {failure.message}"
         raise CommandError(
@@ -106,14 +107,14 @@ def find(run: str, place: Place, need: Need = SUMMARY) -> FoundRun:
 
 
 def _first(store: RunStore, names: Iterable[str], need: Need) -> FoundRun | None:
-    """Return the first of these runs that has what is needed; None where none has."""
+    """Return the first of these runs that has the needed documents; None if none has."""
     return next((found for name in names if (found := FoundRun(store, name)).has(need)), None)
 
 
 def analysed(store: RunStore, run: str, execution_of: Callable[[], Execution | None]) -> SummaryDocument | None:
-    """Return the summary that the analysis of a run has left; where it is damaged, what its cells' results say.
+    """Return the summary that a run's analysis wrote; if it is damaged, a summary of the cells' results.
 
-    None where there is none. Raises UnreadableRun where there are no results either.
+    None if there is none. Raises UnreadableRun if there are no results either.
     """
     try:
         return RunDocuments(store, run).written_summary()
@@ -126,20 +127,20 @@ def analysed(store: RunStore, run: str, execution_of: Callable[[], Execution | N
 
 
 def _without_analysis(store: RunStore, run: str) -> SummaryDocument | None:
-    """Return the summary of a run that has ended without an analysis; None of one that goes on or was never started."""
+    """Return the summary of a run that ended without an analysis; None if it is running or was never started."""
     try:
         execution = store.execution(run)
-    except UnknownRun:  # longer ago than the 90 days that Step Functions remembers, or it never was
+    except UnknownRun:  # it ended before the 90 days that Step Functions remembers, or was never started
         return unfinished.summary(store, run, None)
     except UnreadableRun as damage:
-        # Nobody knows whether it goes on; what it has measured stands all the same.
+        # It may still be running; its measured cells are valid in any case.
         note(damage)
         return unfinished.summary(store, run, None)
     return None if execution is None or execution.is_running else unfinished.summary(store, run, execution)
 
 
 def _remembered(store: RunStore, run: str) -> Execution | None:
-    """Return how a run stands, as far as anybody knows; damage is noted."""
+    """Return the execution of a run, None if there is no record of it; damage is noted."""
     try:
         return readable(store.execution, run)
     except UnknownRun:

@@ -1,4 +1,4 @@
-"""What the console reads of a run besides what commands show: definition, histories, blackboard, logs of functions."""
+"""The console's sources beside the documents of commands: definition, histories, blackboard, functions' logs."""
 
 import json
 from collections.abc import Iterator
@@ -13,13 +13,13 @@ from cli.target.service import execution_arn
 from cli.target.workdir import workdir
 from matrix.terms.printable import printable
 
-# The most that GetExecutionHistory answers at once.
+# The maximum of events in one answer of GetExecutionHistory.
 # https://docs.aws.amazon.com/step-functions/latest/apireference/API_GetExecutionHistory.html
 EVENTS_OF_A_PAGE = 1000
 LOG_LINES = 200
-# A function writes its last lines some seconds after it has answered.
+# A function's last lines arrive some seconds after its response.
 LATE_LINES_S = 5.0
-# The runtime tells the time of an error in whole seconds.
+# The runtime gives the time of an error in whole seconds.
 GRAIN_S = 1.0
 
 Event = dict[str, Any]
@@ -27,7 +27,7 @@ Event = dict[str, Any]
 
 @dataclass(frozen=True)
 class EventPage:
-    """Events of a history in the order asked for, and where the next ones are; "" after the last."""
+    """Events of a history in the requested order, and the token of the next page; "" after the last."""
 
     events: list[Event]
     following: str
@@ -35,7 +35,7 @@ class EventPage:
 
 @dataclass(frozen=True)
 class Child:
-    """One iteration of a distributed Map: an execution of its own."""
+    """One iteration of a distributed Map, which is a separate execution."""
 
     arn: str
     status: str
@@ -44,7 +44,7 @@ class Child:
 
 
 class LogLines(TypedDict):
-    """Lines of a function's log, the newest last, and where they are from."""
+    """Lines of a function's log, the newest last, and their source."""
 
     group: str
     lines: list[str]
@@ -52,18 +52,18 @@ class LogLines(TypedDict):
 
 @dataclass(frozen=True)
 class Traces:
-    """A deployment, as far as one may look into a run. It changes nothing."""
+    """The read-only view of a run in a deployment, for the console."""
 
     deployment: Deployment
 
     def definition(self, run: str) -> dict[str, Any]:
-        """Return the definition that a run began with: a stack may have been updated since."""
+        """Return the definition with which a run was started: the stack may have been updated since."""
         described = self._states.describe_state_machine_for_execution(executionArn=execution_arn(self.deployment, run))
         definition: dict[str, Any] = json.loads(described["definition"])
         return definition
 
     def events(self, arn: str, after: str = "", *, newest_first: bool = False) -> EventPage:
-        """Return a page of an execution's history; `after` is where an earlier page left off."""
+        """Return a page of an execution's history; `after` is the token of the page before."""
         more = {"nextToken": after} if after else {}
         page = self._states.get_execution_history(
             executionArn=arn, maxResults=EVENTS_OF_A_PAGE, reverseOrder=newest_first, includeExecutionData=True, **more
@@ -80,7 +80,7 @@ class Traces:
                 yield from ((listed["executionArn"], listed["status"]) for listed in page["executions"])
 
     def item(self, child: str) -> dict[str, Any]:
-        """Return what an iteration was given: its input."""
+        """Return an iteration's input."""
         described = self._states.describe_execution(executionArn=child)
         item = json.loads(described.get("input") or "{}")
         return item if isinstance(item, dict) else {}
@@ -96,7 +96,7 @@ class Traces:
                 yield listed["Key"].removeprefix(prefix), listed["LastModified"].timestamp()
 
     def log_lines(self, function: str, since: float, until: float) -> LogLines:
-        """Return what a function (by its ARN) logged from `since` to `until`, both in epoch seconds."""
+        """Return the lines that a function (by its ARN) logged from `since` to `until`, both in epoch seconds."""
         name = function.rsplit(":function:", maxsplit=1)[-1].partition(":")[0]
         read = self._local_lines if self.deployment.environment == "local" else self._aws_lines
         written = read(name, since, until + LATE_LINES_S)
@@ -134,7 +134,7 @@ class Traces:
 
 
 def _said_at(line: str) -> float:
-    """Return when a line was logged (epoch seconds), by its own words; 0 where it does not say."""
+    """Return the time of a log line (epoch seconds) from its text; 0 if it has none."""
     from datetime import datetime
 
     try:
@@ -144,7 +144,7 @@ def _said_at(line: str) -> float:
 
 
 def console_address(arn: str) -> str:
-    """Return where the AWS console shows an execution, an iteration of a distributed Map included."""
+    """Return the AWS console's address for an execution or an iteration of a distributed Map."""
     _, partition, _, region, *_ = arn.split(":")
     domain = {"aws-cn": "console.amazonaws.cn", "aws-us-gov": "console.amazonaws-us-gov.com"}.get(
         partition, "console.aws.amazon.com"

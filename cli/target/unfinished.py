@@ -1,4 +1,4 @@
-"""The summary of a run that has none to be read: it ended before its analysis, or the file is damaged.
+"""The summary of a run without a readable one: it ended before its analysis, or the file is damaged.
 
 It is made from the results of the run's cells.
 """
@@ -20,17 +20,17 @@ STATUS = INTERRUPTED
 
 
 def resume_line(run: str, flag: str) -> str:
-    """Say how the cells that are missing are measured."""
+    """Return the sentence with the command that measures the missing cells."""
     return f"measure the rest: `matrix run --resume {run} {flag}`"
 
 
 def summary(
     store: RunStore, run: str, execution: Execution | None, *, is_damaged: bool = False
 ) -> SummaryDocument | None:
-    """Return the summary of what a run measured before it ended; None where there is no result of any cell.
+    """Return a summary of the cells that a run measured before it ended; None if no cell has a result.
 
-    `execution` is None where nobody remembers it: Step Functions does so for 90 days. `is_damaged`: the run was
-    analysed, but its summary cannot be read. Without a plan that can be read, it tells of the cells that have results.
+    `execution` is None if there is no record of it: Step Functions keeps one for 90 days. `is_damaged`: the run was
+    analysed, but its summary cannot be read. Without a readable plan, the summary has only the cells with results.
     """
     left = RunDocuments(store, run)
     plan = readable(left.plan)
@@ -38,7 +38,7 @@ def summary(
     results, damaged = _results(left, cells)
     if not results and not damaged:
         return None
-    # numpy takes a tenth of a second to import, scipy half a one; a run that was analysed needs neither.
+    # numpy takes a tenth of a second to import, scipy half a second; an analysed run needs neither.
     from matrix.answer.costs import Bill
     from matrix.answer.decision import decide
     from matrix.answer.launches import join
@@ -75,7 +75,7 @@ def summary(
 
 
 def _results(left: RunDocuments, cells: Iterable[str]) -> tuple[dict[str, ResultDocument], set[str]]:
-    """Return the results of these cells, and the cells whose result is damaged, which is noted."""
+    """Return the results of these cells, and the cells whose result is damaged; damage is noted."""
     results: dict[str, ResultDocument] = {}
     damaged: set[str] = set()
     for cell in cells:
@@ -91,9 +91,9 @@ def _results(left: RunDocuments, cells: Iterable[str]) -> tuple[dict[str, Result
 
 
 def _plan_of(run: str, results: list[ResultDocument], environment: str) -> PlanDocument:
-    """Return what the results of a run say of its plan, which cannot be read.
+    """Return a plan made from the results of a run, whose own plan cannot be read.
 
-    A launch is no cell of its own where there is a result of all launches.
+    A launch is not a separate cell if there is a joined result of all launches.
     """
     known = {"name": run, "environment": environment, "totals": {"cost_usd": None}, "warnings": []}
     launches = {launch["cell"] for result in results for launch in result.get("launches", [])}

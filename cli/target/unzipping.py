@@ -1,13 +1,13 @@
-"""What an instance has zipped, unzipped within bounds: a file of 1 MB may hold 1 GB."""
+"""Unzip an instance's files within limits: a file of 1 MB may contain 1 GB."""
 
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Of an instance's log, zipped and unzipped. An agent logs some lines for each step; its tools' outputs are files.
+# Limits of an instance's log, zipped and unzipped. An agent logs some lines per step; outputs of tools are files.
 LARGEST_ZIPPED_BYTES = 16 * 2**20
 LARGEST_BYTES = 16 * 2**20
-# Unzipped at once.
+# Bytes that are unzipped at once.
 PART_BYTES = 2**20
 # zlib: a gzip header is expected.
 GZIP = 16 + zlib.MAX_WBITS
@@ -15,13 +15,13 @@ GZIP = 16 + zlib.MAX_WBITS
 
 @dataclass
 class Unzipped:
-    """The lines of a zipped text, and, once these were read, why there are no more of them."""
+    """The lines of a zipped text, and, after these were read, the reason if the text is incomplete."""
 
     zipped: bytes
     problem: str = ""
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines as they are unzipped, up to the bound, or to where the file is damaged."""
+        """Yield the lines as they are unzipped, up to the limit, or to the damaged part of the file."""
         left = b""
         for part in self._parts():
             *whole, left = (left + part).split(b"\n")

@@ -7,21 +7,21 @@ from cli.messages.errors import CommandError, ExitCode
 
 
 def workdir() -> Path:
-    """Return the folder that the local cloud and its results live in: MATRIX_WORKDIR, else `.local` here."""
+    """Return the folder of the local cloud and its results: MATRIX_WORKDIR, else `.local` here."""
     return Path(os.environ.get("MATRIX_WORKDIR", ".local"))
 
 
-# Leads to the console where one runs; the local stack's output DashboardUrl points to it.
+# Leads to the console if one runs; the local stack's output DashboardUrl points to it.
 CONSOLE_PAGE = "console.html"
 
 
 def cloud_file() -> Path:
-    """Return the file that tells where the running local cloud is."""
+    """Return the file with the running local cloud's address."""
     return workdir() / "cloud.json"
 
 
 def cloud_log() -> Path:
-    """Return the file that a local cloud started by us writes its log to."""
+    """Return the log file of a local cloud that a command started."""
     return workdir() / "logs" / "cloud.log"
 
 
@@ -31,7 +31,7 @@ def runs_folder() -> Path:
 
 
 def run_folder(run: str) -> Path:
-    """Return the folder of one run. Of a path only the last part is used, so that no name leads out of that of runs."""
+    """Return the folder of one run. Only the last part of a path is used, so that no name leads out of that folder."""
     name = Path(run).name
     if name in ("", ".."):
         raise CommandError(f"{run!r} cannot be the name of a run", "names: `matrix runs`", ExitCode.BAD_INPUT)
