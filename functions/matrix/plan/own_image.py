@@ -12,7 +12,7 @@ from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.problems import Problem, Problems
 
 PATH = "image.ami"
-# Aliases in DescribeImages of trusted owners of images.
+# Owner aliases in DescribeImages whose public images need no warning.
 KNOWN_OWNERS = ("self", "amazon", "aws-marketplace")
 
 

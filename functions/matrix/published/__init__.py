@@ -1,1 +1,1 @@
-"""Published benchmarks of others: their figures as runs, and beside our own."""
+"""Published benchmarks: their figures as runs, and beside the figures of this project's runs."""

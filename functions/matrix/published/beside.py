@@ -1,4 +1,4 @@
-"""Published figures beside a run's own, and why some of them must not be compared."""
+"""Published figures beside those of a run, and objections to some of the comparisons."""
 
 from collections.abc import Iterator
 from typing import TypeAlias, cast
@@ -45,7 +45,7 @@ def is_counterpart(cell: Cell, point: AnyPoint, figure: Figure) -> bool:
 
 
 def is_asked_for(cell: Cell, point: AnyPoint, figure: Figure) -> bool:
-    """Return whether a counterpart has all that a row asks for which its source left empty."""
+    """Return whether a counterpart matches all conditions of a row without a figure in its source."""
     return not list(_caveats(cell, {**cell["storage"], **cell["workload"], **point["params"]}, figure))
 
 

@@ -1,7 +1,7 @@
-"""Under which conditions a source measured, beside ours: system, kernel, region, container, disks, tool, size.
+"""Conditions of a source's measurement, beside a run's: system, kernel, region, container, disks, tool, size.
 
-The files in sources/ have them as facts, for all of a source (`*`) or one of its lists; null is what it does not tell.
-Nothing here forbids to compare. It says what a reader of two figures has to bear in mind.
+The files in sources/ have them as facts, for all of a source (`*`) or one of its lists; null means not published.
+Nothing here forbids a comparison. These are the differences that a reader of two figures should know.
 """
 
 import re
@@ -22,9 +22,10 @@ SYSTEMS = {"al2023": "Amazon Linux 2023", "ubuntu-22.04": "Ubuntu 22.04"}
 
 
 def differences(cell: Cell, params: Params, figure: Figure) -> Iterator[str]:
-    """Yield in which conditions a cell's point, planned or measured, differs from a published figure's.
+    """Yield the conditions in which a cell's point, planned or measured, differs from a published figure's.
 
-    Last comes what the source does not tell. What is known only of a run, and not of a plan, is told as the source's.
+    Conditions that the source does not publish come last. If a condition is known only after the run, a plan yields the
+    source's value.
     """
     conditions = load(figure.source)["conditions"]
     untold = []
@@ -43,12 +44,12 @@ def differences(cell: Cell, params: Params, figure: Figure) -> Iterator[str]:
 
 
 def _facts(cell: Cell) -> dict[str, dict[str, int]]:
-    """Return what the instances said of themselves, as a result has it; nothing of a plan."""
+    """Return the provenance that the instances reported, from a result; empty for a plan."""
     return cast("dict[str, dict[str, int]]", cell.get("provenance") or {})
 
 
 def _measured(cell: Cell, fact: str) -> str | None:
-    """Return a fact that the instances said of themselves, None of a plan or where they differ."""
+    """Return a fact that the instances reported, None for a plan or if instances differ."""
     values = _facts(cell).get(fact) or {}
     return next(iter(values)) if len(values) == 1 else None
 
@@ -59,7 +60,7 @@ def _system(cell: Cell) -> str | None:
 
 
 def _region(cell: Cell) -> str | None:
-    """Return where the instances were, from the names of their zones: `eu-central-1a`."""
+    """Return the region of the instances, from the names of their zones: `eu-central-1a`."""
     zones = _facts(cell).get("Availability Zone") or {}
     regions = {region[0] for zone in zones if (region := re.match(r"[a-z-]+-\d+", zone))}
     return next(iter(regions)) if len(regions) == 1 else None
@@ -85,7 +86,7 @@ def _ebs_volume(cell: Cell) -> str | None:
     return f"{cell['storage'].get('volumeType')} of {cell['storage'].get('sizeGiB')} GiB"
 
 
-# Our own condition by its name in the sources' files; None where it is known of a run only.
+# The cell's condition by its name in the sources' files; None for a plan if it is known only after the run.
 OURS: Mapping[str, Callable[[Cell, Params], str | None]] = {
     "system": lambda cell, _: _system(cell),
     "kernel": lambda cell, _: _measured(cell, "kernel"),

@@ -1,6 +1,6 @@
-"""The published figures that the matrices in events/ reproduce, and what a point of ours must be to repeat each.
+"""The published figures that the matrices in events/ reproduce, and the properties of a point that repeats each.
 
-The files in sources/ hold the figures as their sources print them; known errors are noted beside the figure.
+The files in sources/ have the figures as their sources print them; known errors are noted beside the figure.
 """
 
 import json
@@ -24,7 +24,7 @@ EBS_AMD = "ebs-amd"
 S3_CLIENTS = "s3-clients"
 EFS_MDTEST = "efs-mdtest"
 FSX_LUSTRE = "fsx-lustre-epam"
-# Sources whose rows say themselves what a point of ours must be (`figure`), and why none is (`reason`).
+# Sources whose rows have the properties of the repeating point (`figure`), or the reason for none (`reason`).
 MAPPED: dict[str, tuple[str, ...]] = {
     MOUNTPOINT: ("standard", "express", "incremental_upload", "cache"),
     EBS_AMD: ("rows",),
@@ -45,14 +45,15 @@ VOLUMES: dict[str, Part] = {
     "gp3_iops_16000": VOLUME | {"volumeType": "gp3", "iops": 16000, "throughputMiBps": 1000},
     "gp3_throughput_2000_with_raid_0": {"type": "ebs", "volumeType": "gp3", "throughputMiBps": 1000, "raid0": 2},
 }
-RELEASE = "kirkstone"  # of the published builds, as their source says
-# The sources' words for where the instances are, and the same placements as the input of a matrix.
+RELEASE = "kirkstone"  # of the published builds, from their source
+# The sources' words for the placement of instances, and the same placements as the input of a matrix.
 PLACEMENTS: dict[str, str | list[float]] = {
     "any AZ": "spread",
     "file system's AZ": "same-az",
     "each file system's AZ": [0.5, 0.5],
 }
-# P50 of 128 minutes, beside 184 of all 200 in the zone of one: half of them elsewhere would not be faster.
+# P50 is 128 minutes, and 184 with all 200 in the zone of one file system: with one file system, half of the instances
+# in another zone would not make it faster.
 READ_AS_TWO = (
     'the source says "2 times 100 instances in 2 AZs - same AZ as FSx": by its figures these are two file systems'
 )
@@ -76,7 +77,7 @@ READ_CLIENTS: dict[str, Params] = {"s3 (S3A)": {"client": "S3A"}}
 # The same clients as commands of events/s3-readers.json, by the workload's name.
 READERS = {"s3 (S3A)": "s3a", "s3 (SDK v2)": "sdk-java", "S3A": "s3a", "SDK v2": "sdk-java", "aws cli": "aws-s3-cp"}
 BY_COMMAND: Part = {"type": "s3", "client": "command"}
-# The cells that the source leaves empty have no threads either; those of its other rows are taken.
+# The source's cells without a figure have no threads either; these are the threads of its other rows.
 READ_THREADS, READ_RECORD_BYTES = 7, 8192
 # 35 MB/s of 8 KiB are 4,270 reads per second, but gp2 bursts to 3,000; 190 MB/s are 181 MiB/s, but gp2 of up to
 # 170 GiB is limited to 128 (EBS user guide, gp2).
@@ -85,7 +86,7 @@ BEYOND_THE_VOLUME = "more than such a volume can, so the page cache of the insta
 
 @dataclass(frozen=True)
 class Figure:
-    """A published figure, and what a point of ours must be to stand beside it."""
+    """A published figure, and the properties of a point that is comparable with it."""
 
     source: str
     workload: str
@@ -93,22 +94,22 @@ class Figure:
     params: Params
     metric: str
     percentile: str
-    value: float | None  # None where the source asks for it and leaves it empty
+    value: float | None  # None if the source has an empty cell for it
     instances: int = 1
     instance_type: str | None = None
-    # Further values that should be equal; where one is not, both figures are shown with the objection.
+    # Further values that should be equal; if one is not, both figures are shown with the objection.
     caveats: Params = field(default_factory=dict)
     wrong: str | None = None
     # An objection that no matrix can remove, such as another program of the same purpose, or how we read the source.
     unlike: str | None = None
     # Whether the instance itself was measured: then a figure of another instance type is no counterpart at all.
     is_of_instance: bool = False
-    row: str = ""  # where the source's file has it, such as `dd[3]`
-    date: str | None = None  # the day or month of a later measurement, where a source dates its rows
+    row: str = ""  # its place in the source's file, such as `dd[3]`
+    date: str | None = None  # the day or month of a later measurement, if a source dates its rows
 
-    # What was measured there, where a point of ours that repeats it is another: storage, params.
+    # The source's storage and params, if the point that repeats it has others.
     shown: dict[str, Part | Params] = field(default_factory=dict)
-    # What a command prints by a name of its own, and its unit; else the metric is one of ours.
+    # Unit of a metric that only a command prints; None: the metric is in `METRICS`.
     own: Metric | None = None
 
     @property
@@ -129,12 +130,12 @@ def load(name: str) -> SourceRow:
 
 
 def figures() -> Iterator[Figure]:
-    """Yield every published figure that a workload of ours reproduces."""
+    """Yield every published figure that a workload reproduces."""
     return (figure for figure in cells() if figure.value is not None)
 
 
 def cells() -> Iterator[Figure]:
-    """Yield every figure that a source tells or leaves empty, and that a workload of ours yields."""
+    """Yield every figure, or empty cell, of a source that a workload can measure."""
     yield from _yocto_figures()
     yield from _fio_figures()
     yield from _tutorial_figures()
@@ -165,7 +166,7 @@ def _yocto_figures() -> Iterator[Figure]:
     for section in ("cells", "later"):
         for i, cell in enumerate(document[section]):
             storage = {name: value for name, value in cell["storage"].items() if name != "placement"}
-            # A single volume or file system, where the source does not say several.
+            # A single volume or file system, unless the source has several.
             storage = {**VOLUME, **storage} if storage["type"] == "ebs" else {"fileSystems": None, **storage}
             placement = cell["storage"].get("placement")
             values: Mapping[str, float | None] = cell["percentiles_s"] or {MEDIAN: None}

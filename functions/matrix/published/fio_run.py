@@ -1,8 +1,8 @@
-"""Files that fio wrote elsewhere as a run: each job a point, each host an instance, each file a repetition.
+"""Import fio's output files as a run: each job becomes a point, each host an instance, each file a repetition.
 
-What fio does not tell is never guessed. It knows neither the storage nor the instance type, so both are told by whoever
-imports the files, or stay unknown. Percentiles are those of fio's bins (json+), or those that it printed (json); those
-of several jobs are merged by their bins and never averaged.
+Nothing is guessed. fio knows neither the storage nor the instance type, so the user names both, or they stay unknown.
+Percentiles are from fio's bins (json+), or as fio printed them (json); percentiles of several jobs are from their
+merged bins and never averaged.
 """
 
 import json
@@ -33,7 +33,7 @@ from matrix.terms.printable import printable
 
 DIRECTIONS = ("read", "write")
 PERCENTS = (50, 90, 99)
-# Where files lie and what is printed is no parameter of a measurement.
+# Places of files and options of the output are not parameters of a measurement.
 NO_PARAMETERS = frozenset(
     {
         "name", "directory", "filename", "filename_format", "opendir", "description", "output", "output-format",
@@ -62,9 +62,9 @@ class _Work:
 
 
 def imported_run(run: str, files: Mapping[str, str], told: Told) -> ImportedRun:
-    """Return the run of some files (name: text). Raises NotFio with the file, InvalidMatrix of a storage that is none.
+    """Return the run of some files (name: text). Raises NotFio with the file, InvalidMatrix for an invalid storage.
 
-    A storage that is told is checked, and completed with defaults, as one of a matrix.
+    A storage from the user is checked, and completed with defaults, like one of a matrix.
     """
     storage, file_system = storage_of(told.storage)
     works: dict[str, dict[str, list[_Work]]] = {}
@@ -75,7 +75,7 @@ def imported_run(run: str, files: Mapping[str, str], told: Told) -> ImportedRun:
         except NotFio as error:
             raise NotFio(f"{name} {error}") from error
     points = _points(list(works))
-    # A cell is a fleet: what ran on one host and what ran on ten are two.
+    # A cell has one fleet size: jobs on one host and jobs on ten hosts are two cells.
     by_count: dict[int, list[str]] = {}
     for key, of_point in works.items():
         by_count.setdefault(len(of_point), []).append(key)
@@ -102,7 +102,7 @@ def imported_run(run: str, files: Mapping[str, str], told: Told) -> ImportedRun:
 def _cell(
     storage: Part, file_system: str, instance_type: str, count: int, points: list[Point], steps: list[Step]
 ) -> PlanCell:
-    """Return what a result takes of a planned cell; nothing of this one was planned, so it has no costs and times."""
+    """Return the planned cell that a result needs; an imported one has no planned costs and times."""
     cell = {
         "id": cell_id(file_system, "fio", f"{instance_type or UNKNOWN}-x{count}"),
         "file_system": file_system,
@@ -141,7 +141,7 @@ def _works(text: str, file: str, host_of_file: str | None) -> Iterator[tuple[str
 
 
 def _options(options: FioObject) -> Params:
-    """Return what a job was asked to do, as a matrix writes it: whole numbers as numbers."""
+    """Return a job's options as a matrix writes them: whole numbers as numbers."""
     kept = {name: value for name, value in options.items() if name not in NO_PARAMETERS}
     asked: Params = {
         printable(name): int(value)
@@ -155,7 +155,7 @@ def _options(options: FioObject) -> Params:
 
 
 def _points(keys: Sequence[str]) -> dict[str, Point]:
-    """Return each point by its key; jobs that were asked to do the same are told apart by their names."""
+    """Return each point by its key; jobs with the same options are distinguished by their names."""
     read = {key: json.loads(key) for key in keys}
     asked = [json.dumps(options) for options, _ in read.values()]
     points: dict[str, Point] = {}
@@ -208,8 +208,8 @@ def _sample_file(
 def _figures(work: _Work) -> tuple[dict[str, float], dict[str, Histogram]]:
     """Return a sample's metrics and its latencies in bins.
 
-    Rates are all I/O over the longest runtime, as fio's own group report has them: a job's rate times its runtime is
-    what it did, in all versions of fio, whose units of totals differ.
+    Rates are all I/O over the longest runtime, like fio's own group report. A job's I/O is its rate times its runtime,
+    because the units of fio's totals differ between its versions.
     """
     sides = {way: [object_of(job, way) for job in work.jobs] for way in DIRECTIONS}
     runtimes_s = {way: [number_of(side.get("runtime")) / 1000 for side in sides[way]] for way in DIRECTIONS}
@@ -241,7 +241,7 @@ def _bytes_per_s(side: FioObject) -> float:
 
 
 def _latencies(way: str, sides: Sequence[FioObject], work: _Work, bins: dict[str, Histogram]) -> dict[str, float]:
-    """Return P50, P90 and P99 in µs: of whole operations where fio kept those, else from submission to completion.
+    """Return P50, P90 and P99 in µs: of whole operations if fio kept those, else from submission to completion.
 
     The two are different metrics: completion begins after the submission, which blocks with buffered I/O.
     """

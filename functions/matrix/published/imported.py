@@ -1,7 +1,6 @@
-"""Files that a tool wrote elsewhere as a run: what all tools have in common.
+"""Import a tool's output files as a run: the parts that all tools share.
 
-A tool's files never say what storage they measured and on which instances. Whoever imports them tells it, or it stays
-unknown.
+A tool's files never name the storage and the instance type. The user names them, or they stay unknown.
 """
 
 import json
@@ -36,9 +35,9 @@ WORKLOADS: tuple[Part, ...] = (
 
 @dataclass(frozen=True)
 class Told:
-    """What a tool's files do not say; None where nobody knows."""
+    """Facts from the user that a tool's files lack; None if unknown."""
 
-    # As a matrix writes it, or in words where it is none that a matrix may name.
+    # As a matrix writes it, or in words if a matrix cannot have it.
     storage: Part | str | None = None
     instance_type: str | None = None
     # Whether several files with the same job are several hosts, not several repetitions.
@@ -73,11 +72,11 @@ def joined(kept: SummaryDocument, imported: SummaryDocument) -> SummaryDocument:
 
 
 def storage_of(told: Part | str | None) -> tuple[Part, str]:
-    """Return a storage with its defaults, and the id of its file system. Raises InvalidMatrix of one that is none."""
+    """Return a storage with its defaults, and the id of its file system. Raises InvalidMatrix if it is invalid."""
     if told is None:
         return {"type": UNKNOWN_STORAGE}, _slug(UNKNOWN_STORAGE)
     if isinstance(told, str):
-        if told not in MODELS:  # such as a disk that is none of AWS's
+        if told not in MODELS:  # such as a disk outside AWS
             return {"type": printable(told)}, _slug(told)
         told = {"type": told}
     refused: list[InvalidMatrix] = []
@@ -92,7 +91,7 @@ def storage_of(told: Part | str | None) -> tuple[Part, str]:
             refused.append(invalid)
         else:
             return planned["storage"], planned["file_system"]
-    # What is wrong with the storage is in each; what is wrong with a workload on it is nothing to whoever imports.
+    # Each error has the problems of the storage; problems of a workload on it do not matter for an import.
     raise refused[0]
 
 

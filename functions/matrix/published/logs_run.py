@@ -1,7 +1,7 @@
-"""Logs of elbencho or warp as a run: each phase a point, each client an instance, each time it was done a repetition.
+"""Import logs of elbencho or warp as a run: phases become points, clients instances, and repeats repetitions.
 
-What the tool does not log is never guessed. Of several hosts of elbencho there is only the sum, which is no figure of
-an instance, so they make no run; latencies of which only a mean is known have no percentiles.
+Nothing is guessed. elbencho logs only the sum of several hosts, which is not a figure of an instance, so such logs make
+no run. Latencies with only a mean have no percentiles.
 """
 
 import json
@@ -67,7 +67,7 @@ def _cells(logs: Mapping[str, Sequence[Phase]], told: Told) -> dict[tuple[int, s
                 raise NotALog(f"{name} {ADDED_UP.format(hosts=phase.hosts)}")
             if phase.started_at is None:
                 raise NotALog(f"{name} {UNDATED}")
-            # A client of several files has a name of its own in each, and is the same machine as far as anybody says.
+            # A client has another name in each file, and counts as the same machine unless the user says otherwise.
             instance = name if told.is_file_a_host else phase.instance if of_clients else "host"
             key = json.dumps([phase.params, phase.workload.get("primaryMetric")], sort_keys=True)
             works.setdefault(key, {}).setdefault(instance, []).append(phase)

@@ -81,7 +81,7 @@ class Judged:
 
     @property
     def bounds(self) -> dict[str, float]:
-        """What limits the value whatever the law. All that is judged is beyond the sizes that it was fitted on."""
+        """Limits of the value for any law. All judged sizes are beyond the fitted ones."""
         return self.row["bounds"] or {}
 
     def error_of(self, model: str) -> float | None:
@@ -112,7 +112,7 @@ def _judged(name: str, level: str, cells: list[SourceRow], error: float | None) 
     fitted = {n: value for n, value in known.items() if n <= LARGEST_FITTED}
     known_to = _known_to(error, tuple(fitted), tuple(fitted.values()), higher_is_better=False)
     sizes, values = np.array(known_to.n, dtype=float), np.array(known_to.value)
-    # The fits are the same whatever the noise, and take most of the time.
+    # The fits do not depend on the noise, and take most of the time.
     scaling = replace(_fitted(known_to.n, known_to.value), series=known_to, noise=noise_of(known_to, sizes, values))
     truth = known.get(PREDICTED)
     row = compare_with_truth(scaling, [(PREDICTED, truth if truth is not None else math.nan)])[0]
@@ -125,7 +125,7 @@ def _fitted(n: tuple[int, ...], value: tuple[float, ...]) -> Scaling:
 
 
 def _known_to(error: float | None, n: tuple[int, ...], value: tuple[float, ...], *, higher_is_better: bool) -> Series:
-    """A series whose values have this standard error; None where nothing is known of it."""
+    """A series whose values have this standard error; without intervals if it is not known (None)."""
     if error is None:
         return Series(n, value, higher_is_better)
     off = math.exp(NORMAL_95 * error)
@@ -207,7 +207,7 @@ def _by_noise() -> str:
 
 
 def _predicted(error: float | None) -> tuple[list[Judged], list[Judged]]:
-    """Those with a published figure and enough sizes, and those of them that are predicted."""
+    """The builds with a published figure and enough sizes, and the predicted ones among them."""
     known = [
         prediction
         for prediction in judged_builds(error)

@@ -79,7 +79,7 @@ class Row:
 
     @property
     def state(self) -> str:
-        """One of STATES; '' where a row lacks both a matrix and a reason."""
+        """One of STATES; '' if a row lacks both a matrix and a reason."""
         if self.matrix:
             return "measured again" if self.is_told else "measured first"
         return "empty" if self.reason.startswith(EMPTY) else "left out" if self.reason else ""
@@ -107,7 +107,7 @@ def _row(source: str, name: str, row: SourceRow, of_row: list[Figure], plans: Ma
     level = "" if shown.percentile == MEDIAN else f"{shown.percentile.upper()} "
     texts = [f"{level}{quantity(each.value, each.known.unit)}" for each in medians if each.value is not None]
     published = "; ".join(dict.fromkeys(texts)) or ABSENT
-    # A row of S3 has two: by a client of ours, and by the source's own as a command.
+    # A row of S3 has two: by this project's client, and by the source's own client as a command.
     shown_by_each = {figure.workload: figure for figure in reversed(medians)}.values()
     counterparts = [
         (
@@ -136,7 +136,7 @@ def _fields(document: SourceRow, row: SourceRow | list[Any]) -> SourceRow:
     return dict(row) if isinstance(row, dict) else dict(zip(document["columns"], row, strict=True))
 
 
-# Fields that hold a row's values; all others say what was measured and become its label.
+# Fields with a row's values; all others describe the measurement and become its label.
 _VALUES = {
     "note", "percentiles_s", "seconds", "mb_per_s", "files_per_s", "iops", "write_iops", "mib_per_s",
     "burst_mb_per_s", "baseline_mb_per_s", "average_mb_per_s", "median", "least", "most", "unit", "figure", "reason",

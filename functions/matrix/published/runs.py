@@ -38,7 +38,7 @@ NAMES = {
     EFS_MDTEST: "Published: mdtest on EFS, S3FS and JuiceFS",
     FSX_LUSTRE: "Published: large and small files on EFS, FSx for Lustre and EBS",
 }
-# The metric that a workload is judged by here, where a source tells several.
+# The primary metric of a workload, if a source publishes several.
 PRIMARY = {"fio": "iops", "touch": "files_per_s"}
 
 
@@ -51,7 +51,7 @@ def published_runs(prefix: str = "published") -> dict[str, SummaryDocument]:
 
 
 def _run(run: str, source: str) -> SummaryDocument:
-    """Return a source that tells one value for each point as a run."""
+    """Return a source with one value for each point as a run."""
     of_cell: dict[str, list[Figure]] = {}
     known = [figure for figure in figures() if figure.source == source]
     by_others = {figure.row for figure in known if figure.workload != "command"}
@@ -89,7 +89,7 @@ def _slug(storage: Part) -> str:
 
 def _cell(group: list[Figure], file_system: str, *, is_doubtful: bool = False) -> ResultDocument:
     first = group[0]
-    # A source that does not tell the instance type has a fleet of none, which no price is known of.
+    # Without an instance type in the source the fleet has none, so its price is unknown.
     fleet: Fleet = {"instanceType": first.instance_type or "", "count": first.instances}
     by_row: dict[str, list[Figure]] = {}
     for figure in group:

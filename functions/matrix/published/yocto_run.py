@@ -13,7 +13,7 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.ids import cell_id, unique_slugs
 from matrix.terms.metrics import METRICS
 
-# What the authors measured later, by the month: EFS elastic became faster, FSx was given more IOPS.
+# Months of the authors' later measurements: EFS elastic became faster, FSx got more IOPS.
 LATER = ("2023-05", "2023-08")
 
 
@@ -23,7 +23,7 @@ def yocto_run(run: str) -> SummaryDocument:
 
 
 def later_run(run: str, month: str) -> SummaryDocument:
-    """Return what the authors measured in a later month, such as 2023-05, as a run's summary that is dated."""
+    """Return the authors' measurements of a later month, such as 2023-05, as a dated run's summary."""
     cells = [cell for cell in load(YOCTO)["later"] if cell["date"].startswith(month)]
     at = datetime.strptime(max(cell["date"] for cell in cells), "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
     summary = _run(run, f"Published: Yocto builds, measured again in {month}", cells)
@@ -31,7 +31,7 @@ def later_run(run: str, month: str) -> SummaryDocument:
 
 
 def published_summary(run: str, name: str, source: str, cells: list[ResultDocument], note: str) -> SummaryDocument:
-    """Return the summary of a run of published cells; `note` is what a reader must know of its figures."""
+    """Return the summary of a run of published cells; `note` has caveats of its figures."""
     measured = sum(cell["state"] == "measured" for cell in cells)
     return {
         "schema": 1,
