@@ -1,4 +1,4 @@
-"""May a cell or file system still be begun? Only if its worst case fits into budget and time."""
+"""Decide whether a cell or file system may still start: only if its worst case fits into budget and time."""
 
 from matrix.terms.documents.parts import Failure
 from matrix.terms.errors import DeadlinePassed, OverBudget

@@ -7,22 +7,22 @@ MOST_LETTERS = 65_536
 LINES, LINE_MOST_LETTERS = 3, 200
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
 KERNEL_TIME = re.compile(r"^\[ *[0-9]+\.[0-9]+\] ")
-# What each boot and shutdown prints and no failure: systemd's jobs that went well, cloud-init's tables and host keys,
-# the login prompt, the way down.
+# Lines of each boot and shutdown without information about failures: systemd's successful jobs, cloud-init's tables and
+# host keys, the login prompt, the shutdown.
 NOISE = re.compile(
     r"^\[ +OK +\]|^(?:Start|Stopp|Mount|Unmount|Reach)ing |\blogin:$|\bci-info: |^ci-info:|SSH HOST KEY|SHA256:"
     r"|^(?:ssh|ecdsa)-\S+ AAAA|\bCloud-init v\. |^reboot: |systemd-shutdown\[|\bsystemd\[1\]: "
     r"|^(?:Amazon Linux|Ubuntu) [0-9]|^Kernel \S+ on an "
 )
-# The user data's own words: cloud-init runs it and hands on what it prints.
+# Output of the user data, which cloud-init runs and prefixes.
 USER_DATA = re.compile(r"\bcloud-init\[[0-9]+\]: ")
 
 
 def last_lines(output: str) -> str:
-    """Return the last lines that may say why an instance ended; '' where there are none.
+    """Return the last lines that may show why an instance ended; '' if there are none.
 
-    These are the last of the user data and the last of all: a kernel that panics prints after the user data, and a
-    shutdown prints more than the noise that is known here.
+    These are the last lines of the user data and the last lines of all: a kernel panic comes after the user data, and a
+    shutdown prints more than the known noise.
     """
     lines = [line for line in map(_plain, output[-MOST_LETTERS:].splitlines()) if line and not NOISE.search(line)]
     of_user_data = [number for number, line in enumerate(lines) if USER_DATA.search(line)]

@@ -13,14 +13,14 @@ from matrix.input.pace import gate_margin_s
 from matrix.terms.documents.job import BarrierRule
 from matrix.terms.errors import GateForged
 
-# Looks at the gate in the time from its opening to the start: with 2 s one each 0.4 s, so that an instance asks less
-# than 3 times a second.
+# Polls of the gate between its opening and the start: with 2 s one each 0.4 s, so an instance sends less than 3
+# requests a second.
 LOOKS_PER_MARGIN = 5
 # Locally more would only heat the machine that measures.
 LEAST_LOOK_S = 0.05
 # S3 takes 5,500 reads a second of one prefix (S3 guide, optimizing performance); 1,000 instances ask for 2,000.
 LOOKS_PER_S = 2000
-# A request about a gate that takes longer has gone astray; half of S3's answers come within 0.05 s.
+# A request about a gate that takes longer is given up; half of S3's responses come within 0.05 s.
 REQUEST_S = 1.0
 
 
@@ -39,7 +39,7 @@ def rule(instances: int, least_margin_s: float, timeout_s: float) -> BarrierRule
     return {
         "poll_s": max(LEAST_LOOK_S, least_margin_s / LOOKS_PER_MARGIN, instances / LOOKS_PER_S),
         "margin_s": gate_margin_s(instances, least_margin_s),
-        # An emulated machine, whose margin is 10 s, takes a second for a request.
+        # An emulated machine takes a second for a request; its margin is 10 s.
         "request_s": max(REQUEST_S, least_margin_s / 2),
         "timeout_s": timeout_s,
     }
@@ -51,7 +51,7 @@ def read_names(prefix: str, objects: Iterable[tuple[str, float]]) -> dict[str, f
 
 
 def instances_of(marks: Mapping[str, float]) -> dict[str, float]:
-    """Return when each instance, by id, has said ready: a mark is named by its `aws:userid`, `<role id>:<id>`."""
+    """Return the ready time of each instance by id: a mark's name is its `aws:userid`, `<role id>:<id>`."""
     return {instance_of(userid): at for userid, at in marks.items()}
 
 
@@ -61,7 +61,7 @@ def steps_of(gates: Mapping[str, float]) -> dict[int, float]:
 
 
 def check(gate: OpenGate, instances: Iterable[str], ready_at: Mapping[str, float]) -> None:
-    """Raise GateForged where an instance has opened a gate by itself; `ready_at` are the marks of its step, by id."""
+    """Raise GateForged unless all earlier gates, all ready marks (`ready_at`, by id) and a valid start exist."""
     what = f"the gate of step {gate.step}"
     if gate.gates != gate.step + 1:
         raise GateForged(f"{what} is there, but {gate.gates} of the {gate.step + 1} gates to it; {_ADVICE}")

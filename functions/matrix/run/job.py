@@ -12,7 +12,7 @@ from matrix.terms.documents.parts import Provisions
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.keys import Board
 
-# Each is a PUT. Locally it costs nothing, and people look on; emulated machines take long for one.
+# Each is a PUT. Local PUTs cost nothing, and users watch local runs; emulated machines take long for a PUT.
 HEARTBEAT_S, LOCAL_HEARTBEAT_S = 30, 5
 # EC2 refuses more than 16 KiB of raw user data.
 USER_DATA_MAX_BYTES = 16 * 1024
@@ -107,7 +107,7 @@ def user_data(*, bucket: str, agent_key: str, job_key: str, region: str, lifetim
     `meeting` is the nonce in the keys of this launch's start barriers. It keeps fleets apart, but is no secret: anyone
     who can read the account's user data can read it. The role limits what else can be read.
 
-    `lifetime_s`: after so many seconds the operating system shuts the instance down.
+    `lifetime_s`: after this time the operating system shuts the instance down.
     """
     text = _USER_DATA.format(
         fetch=FETCH,
@@ -145,7 +145,7 @@ def measuring_job(*, cell: PlanCell, gate_margin_s: float, **setting: Unpack[Job
     count = cell["fleet"]["count"]
     job = _job("measure", cell, Board.of_cell(setting["run"], cell["id"]), **setting)
     if count > 1:
-        # A single instance waits for nobody; instances of a fleet wait as long as the slowest may take.
+        # A single instance needs no barrier; instances of a fleet wait as long as the slowest may take.
         job["barrier"] = gates.rule(count, gate_margin_s, cell["deadline_s"])
     job["instances"] = count
     job["points"] = cell["points"]
@@ -175,7 +175,7 @@ def serving_job(*, cell: JobCell, **setting: Unpack[JobSetting]) -> JobDocument:
 def _job(
     kind: Literal["measure", "populate", "serve", "bake"], cell: JobCell, board: Board, **setting: Unpack[JobSetting]
 ) -> JobDocument:
-    """Return the job of an instance that works by itself and measures nothing."""
+    """Return the job of an instance that works alone and measures nothing."""
     job: JobDocument = {
         "schema": 1,
         "kind": kind,

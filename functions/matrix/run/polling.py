@@ -1,4 +1,4 @@
-"""How far a fleet has got, told from the names and times of the objects its agents have put on the blackboard."""
+"""Progress of a fleet, from the names and times of its agents' objects in the cell's folder in S3."""
 
 import json
 import re
@@ -49,14 +49,14 @@ class Fleet:
     launched_at: float
     steps: int
     deadline_at: float
-    ready_within_s: float = BOOT_ALLOWANCE_S  # more where each instance fills a cache of its own before its first step
+    ready_within_s: float = BOOT_ALLOWANCE_S  # more if each instance fills its own cache before its first step
 
 
 @dataclass(frozen=True)
 class Met:
-    """How far a fleet has met: the last step whose gate is open (-1: none), and who is ready for the next, since when.
+    """Progress of the start barriers: the last step with an open gate (-1: none), and the ready marks of the next step.
 
-    `ready_at` is by instance id, in epoch seconds.
+    `ready_at` has the time of each mark by instance id, in epoch seconds.
     """
 
     gate: int
@@ -65,7 +65,7 @@ class Met:
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a fleet stands."""
+    """Progress of a fleet."""
 
     state: str  # "waiting" for instances to become ready, "running", or "finished"
     step: int  # the step that runs or is waited for, 0-based; equals the number of steps when finished
@@ -91,7 +91,7 @@ def read_listing(prefix: str, objects: Iterable[tuple[str, float]]) -> dict[str,
         userid, _, name = key.removeprefix(prefix).partition("/")
         signs = seen.setdefault(instance_of(userid), Seen())
         signs.last_sign_at = max(modified_at, signs.last_sign_at or modified_at)
-        # An instance chooses the names of what it writes: only those that an agent writes mean anything.
+        # An instance chooses the names of its objects: only names that an agent writes count.
         signs.has_samples |= name == SAMPLES
         signs.is_done |= name == DONE
         signs.has_failed |= name == FAILED
@@ -132,9 +132,9 @@ def assess(
 
 
 def step_of(beat: bytes, steps: int) -> int | None:
-    """Return the step that a heartbeat says, 0-based; None where it says none.
+    """Return the step in a heartbeat, 0-based; None if it has none.
 
-    An instance wrote it: it may be anything. The step is shown to people and decides nothing.
+    The content is untrusted, because an instance wrote it. The step is only shown to users and decides nothing.
     """
     try:
         step = json.loads(beat)["step"]
@@ -165,7 +165,7 @@ def stand(text: bytes) -> str:
 
 
 def alike(words: str) -> str:
-    """Return the words without their figures: 200 instances say the same, each after another time."""
+    """Return the words without their figures: 200 instances report the same, each with another time."""
     return DIGITS.sub("", words)
 
 

@@ -63,7 +63,7 @@ def receipt(
 
 
 def not_ours(plan: PlanDocument, run: str, rows: Sequence[Mapping[str, Any]], ended: Collection[str]) -> list[NotOurs]:
-    """Return the storages of a plan that existed before the run, and where it may have left its folder.
+    """Return the storages of a plan that existed before the run, and the places where the run may have left its folder.
 
     `ended` are the instances that reported their end: they removed their files before.
     """
@@ -102,7 +102,7 @@ def resource(row: Mapping[str, Any], plan: PlanDocument, now: float) -> ReceiptR
 
 
 def hours_of(row: Mapping[str, Any], now: float) -> float:
-    """Return the hours that a resource is billed for: until it was seen gone, at least a minute."""
+    """Return the billed hours of a resource: until its deletion was confirmed, at least a minute."""
     until = float(row.get("gone_at", now))
     return max(LEAST_BILLED_S, until - float(row["created_at"])) / HOUR_S
 
@@ -117,7 +117,7 @@ def rate_usd(row: Mapping[str, Any], plan: PlanDocument) -> float | None:
     file_system = next((planned for planned in plan["file_systems"] if planned["id"] == name), None)
     if file_system is None:
         return None
-    is_server = purpose == SERVER and row["kind"] == "instance"  # as its tags say what it is
+    is_server = purpose == SERVER and row["kind"] == "instance"  # according to its tags
     if is_server or row["kind"] == file_system["storage"]["type"]:
         return float(file_system["rates_usd"]["hour"]) / how_many(file_system["storage"])
     if purpose == SERVER:
@@ -139,7 +139,7 @@ def _machine_rate_usd(row: Mapping[str, Any], rates: MachineRates) -> float | No
 
 
 def _kept_usd_month(kept: Iterable[ReceiptResource], plan: PlanDocument) -> CostRange | None:
-    """Return the US dollars per month of the kept images, which are those of their snapshots."""
+    """Return the US dollars per month of the kept images, which is the price of their snapshots."""
     names = {resource["cell"] for resource in kept if resource["kind"] == "image"}
     costs = [image["kept_usd_month"] for image in plan.get("images") or [] if image["id"] in names]
     if not costs:

@@ -15,7 +15,7 @@ def run_name(matrix: str, scheduled_at: str) -> str:
 
 
 def is_scheduled(matrix: str, run: str) -> bool:
-    """Say whether a run is one of the matrix's schedule."""
+    """Return whether a run belongs to the matrix's schedule."""
     return re.fullmatch(rf"{re.escape(matrix)}-[0-9]{{8}}-[0-9]{{6}}", run) is not None
 
 

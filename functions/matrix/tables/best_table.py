@@ -1,4 +1,4 @@
-"""The table of several comparisons: the best storage of each, and how far the next one is behind."""
+"""The table of several comparisons: the best storage of each, and its distance to the next one."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -30,9 +30,9 @@ FIGURES = (2, 3, 4)
 def best_table(
     summary: SummaryDocument, decision: Decision, questions: Sequence[Question], name: Name, *, of: int | None = None
 ) -> RunTable:
-    """Name the winner of each comparison, and how far the next one is behind.
+    """Name the winner of each comparison, and its distance to the next one.
 
-    What all comparisons have in common stands in the head; `of` is how many there are, if these are but some.
+    The head has the properties that all comparisons share; `of` is the number of all comparisons, if these are a part.
     """
     named = [parts(question) for question in questions]
     shared = [part for part, *others in zip(*named, strict=True) if all(other == part for other in others)]
@@ -79,7 +79,7 @@ def largest(questions: Sequence[Question], most: int) -> list[Question]:
 
 
 def _cost_head(questions: Sequence[Question], decision: Decision) -> str:
-    """Say what costs are of where all comparisons have the same: `$/build`."""
+    """Write the unit of costs, if all comparisons have the same: `$/build`."""
     units = {unit for question in questions if (unit := cost_unit(question, decision))}
     return f"$/{units.pop()}" if len(units) == 1 else "Cost"
 

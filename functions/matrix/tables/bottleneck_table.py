@@ -1,4 +1,4 @@
-"""The table of what held each cell back: its evidence, what to do next, and the other limits."""
+"""The table of each cell's bottleneck: its evidence, advice, and the other limits."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The table of what one directory for all workers costs."""
+"""The table of the slowdown by one directory for all workers."""
 
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.directories import TITLE, shared_directories

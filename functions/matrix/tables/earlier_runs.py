@@ -10,7 +10,7 @@ CELL, WHAT = "Cell", "What"
 
 
 def earlier_runs_table(summary: SummaryDocument) -> RunTable:
-    """Return first the cells that have an earlier run's result, then those of which one has left samples."""
+    """Return first the cells with an earlier run's result, then the cells with unused samples of an earlier run."""
     cells = summary.get("cells", [])
     rows = [*_taken(cells), *_left(cells)]
     columns = [TableColumn(CELL, is_code=True), TableColumn(WHAT)]

@@ -39,5 +39,5 @@ def failed_table(
 
 
 def why_words(cell: ResultDocument) -> str:
-    """Return the error of a cell, without the cell's id, beside which it stands; empty where none is known."""
+    """Return the error of a cell without the cell's id, which is in another column; empty if unknown."""
     return error_text(cell.get("error")).replace(f"{cell['id']}: ", "")

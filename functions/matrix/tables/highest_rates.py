@@ -43,7 +43,7 @@ def _rows(cells: Sequence[ResultDocument]) -> Iterator[tuple[str, ...]]:
 
 
 def highest_words(sweep: HighestRate) -> str:
-    """Write what the median instance kept: `400/s, not 500`, `at least 800/s` where no more was tried, `none`."""
+    """Write the highest rate of the median instance: `400/s, not 500`, `at least 800/s` (the highest tried), `none`."""
     kept, beyond = sweep["metric"]["p50"], sweep["beyond_per_s"]
     if beyond is None:
         return f"at least {kept:g}/s"

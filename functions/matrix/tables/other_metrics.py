@@ -1,4 +1,4 @@
-"""The table of what was measured beside the metrics that points are judged by."""
+"""The table of all metrics that are not the primary metric of their point."""
 
 from collections.abc import Iterable
 

@@ -11,21 +11,21 @@ from matrix.terms.measured import Measured
 from matrix.terms.metrics import measure_words
 from matrix.terms.names import direction, fleet_words, launch_words, marked_label, marks
 
-# The name of a storage where the table stands.
+# Returns the name of a storage in the table's place.
 Name = Callable[[Measured], str]
-# What a row is about, where marks stand behind the point they are of.
+# Heads of the columns that identify a row; a point's marks follow its label.
 SUBJECTS = ("Storage", "Instances", "Point")
 
 
 class Medium(Enum):
-    """Where a table is read: how much room it has, and where the unit of its figures stands."""
+    """The output of a table, which decides its width and the place of its units."""
 
     PAGE = auto()
-    """Room for all columns. What all rows have in common stands in the title, and so does the unit."""
+    """Wide enough for all columns. The title has the unit and the properties that all rows share."""
     DOCUMENT = auto()
-    """Lines that are quoted by themselves, so that each figure has its unit."""
+    """Single lines may be quoted, so each figure has its unit."""
     TERMINAL = auto()
-    """Room for few letters. The unit stands in the title."""
+    """Narrow. The title has the unit."""
 
 
 def percentile_tables(measured: Iterable[Measured], name: Name, medium: Medium) -> list[RunTable]:
@@ -51,7 +51,7 @@ def _table(measured: Sequence[Measured], name: Name, medium: Medium) -> RunTable
         if each.left_out
     ]
     table = RunTable(title, [*heads, *(figure.column for figure in figures)], rows, notes)
-    # A terminal has no room for a percentile that no row carries; the note below its tables says why there is none.
+    # A terminal is too narrow for a percentile without enough samples in any row; the note below explains its absence.
     return table.without_empty(is_narrow=medium is Medium.TERMINAL)
 
 
@@ -67,7 +67,7 @@ def _write(measured: Sequence[Measured], medium: Medium) -> Write:
     unit = measured[0].unit
     if medium is Medium.DOCUMENT:
         return None
-    # `1m 40s` is shorter than a title that says which durations are in seconds.
+    # `1m 40s` is shorter than a title with the unit of each duration.
     return partial(quantity, unit=unit) if unit == "s" and medium is Medium.TERMINAL else _column(measured).write
 
 
@@ -93,7 +93,7 @@ _TITLES: Mapping[Medium, Callable[[Sequence[Measured]], str]] = {
 }
 
 
-# --- what a row is about ----------------------------------------------------------------------------------------------
+# --- subject of a row -------------------------------------------------------------------------------------------------
 
 Subjects = tuple[Sequence[TableColumn], list[list[TableCell]]]
 
@@ -126,7 +126,7 @@ def _brief_subjects(measured: Sequence[Measured], name: Name) -> Subjects:
 
 
 def _in_common(measured: Sequence[Measured]) -> tuple[str, str]:
-    """Return the label and the instance type that several rows have in common; empty where they differ."""
+    """Return the label and the instance type that several rows share; empty if they differ."""
     return _constant([each.label for each in measured]), _constant([each.instance_type for each in measured])
 
 

@@ -1,4 +1,4 @@
-"""The figures of what was measured: each once, with its column in all tables and its columns in summary.csv."""
+"""The figures of a measured point: each once, with its column in all tables and its columns in summary.csv."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from matrix.terms.figures import (
 from matrix.terms.measured import Measured
 from matrix.terms.names import steadiness_words
 
-# Writes a number whose unit stands elsewhere; None where the unit stands at each number.
+# Writes a number without its unit, which is elsewhere; None if each number has its unit.
 Write = Callable[[float | None], str] | None
 Value = Callable[[Measured], object]
 
@@ -30,7 +30,7 @@ class PointFigure:
     column: TableColumn
     cell: Callable[[Measured, Write], TableCell]
     csv: Mapping[str, Value] = field(default_factory=dict)
-    """Its columns in summary.csv; a new one follows the columns that are there."""
+    """Its columns in summary.csv; a new one follows the existing columns."""
     is_brief: bool = True
     """Whether Markdown and the terminal show it too, and not only the page, which has room for many columns."""
     is_of_point: bool = False
@@ -95,7 +95,7 @@ def _far_off(measured: Measured, _: Write) -> TableCell:
 
 
 def _between(units: str) -> PointFigure:
-    """Return how far launches, instances or repetitions are apart, as coefficient of variation in per cent."""
+    """Return the variation between launches, instances or repetitions, as coefficient of variation in per cent."""
 
     def cell(measured: Measured, _: Write) -> TableCell:
         spread: Mapping[str, object] = measured.metric.get("spread") or {}
@@ -163,6 +163,6 @@ def csv_columns() -> list[str]:
 
 
 def csv_values(measured: Measured, *, are_of_metric: bool = False) -> dict[str, object]:
-    """Return the figures of a row of summary.csv by column; `are_of_metric` leaves out those of the whole point."""
+    """Return the figures of a row of summary.csv by column; `are_of_metric` leaves out figures of the whole point."""
     shown = (each for each in _in_csv() if not (are_of_metric and each.is_of_point))
     return {column: value(measured) for each in shown for column, value in each.csv.items()}

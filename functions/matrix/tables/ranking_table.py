@@ -1,4 +1,4 @@
-"""The table of one comparison: its storages, the best first, with what each costs and what limits it."""
+"""The table of one comparison: its storages, the best first, each with its cost and bottleneck."""
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
@@ -21,12 +21,12 @@ from matrix.text.rankings import (
 from matrix.text.risks import risks_words
 from matrix.text.verdicts import verdict_words
 
-# Over so many builds on each instance the filling of a cache is spread in a column of its own.
+# Number of builds on each instance over which a separate column spreads the cost of filling a cache.
 SPREAD = 10
 
 
 class Part(Enum):
-    """What a ranking says of a storage: a column of its table."""
+    """A column of a ranking's table."""
 
     STORAGE = auto()
     FIGURE = auto()
@@ -34,15 +34,15 @@ class Part(Enum):
     INTERVAL = auto()
     COST = auto()
     FIRST_COST = auto()
-    """The cost with that of filling a cache, which is used once."""
+    """The cost including the fill of a cache that is used once."""
     SPREAD_COST = auto()
-    """The cost with that of filling a cache, which is used `SPREAD` times."""
+    """The cost including a share of the fill of a cache that is used `SPREAD` times."""
     VERDICT = auto()
     BOTTLENECK = auto()
     RISKS = auto()
 
 
-# The terminal and Markdown, the bars of the page, and all that is known.
+# Columns of the terminal and Markdown, of the bars of the page, and of the whole table.
 BRIEF = (Part.STORAGE, Part.FIGURE, Part.INTERVAL, Part.COST, Part.BOTTLENECK)
 BARS = (*BRIEF[:-1], Part.FIRST_COST, Part.BOTTLENECK)
 WHOLE = tuple(Part)
@@ -51,9 +51,10 @@ WHOLE = tuple(Part)
 def ranking_table(
     summary: SummaryDocument, decision: Decision, question: Question, name: Name, parts: Sequence[Part]
 ) -> RunTable:
-    """Return a row for each ranked storage, the best first, with these parts; without those that no storage has.
+    """Return a row for each ranked storage, the best first, with these parts, except parts that no storage has.
 
-    What is left out of the ranking has a row only where its verdict says why. `name` names a storage.
+    Storages that are not ranked have a row only if the verdict, which gives the reason, is a part. `name` names a
+    storage.
     """
     ranked = _with_left_out(question) if Part.VERDICT in parts else judged(question)
     columns = _columns(question, decision, ranked)
@@ -64,7 +65,7 @@ def ranking_table(
 
 
 def figure_column(question: Question) -> Column:
-    """Return how all outputs write the figures of a comparison, those that are left out of its ranking too."""
+    """Return the format of a comparison's figures for all outputs, including storages that are not ranked."""
     return Column.of([ranked_of(each)["value"] for each in _with_left_out(question)], question["unit"])
 
 
@@ -93,7 +94,7 @@ def _columns(question: Question, decision: Decision, ranked: Sequence[Candidate]
 def _cells(
     summary: SummaryDocument, question: Question, decision: Decision, name: Name, *, has_verdict: bool
 ) -> Mapping[Part, Callable[[Candidate], TableCell]]:
-    """Return what writes each part of a storage."""
+    """Return a function for each part that writes its cell for a storage."""
     column, is_priced, is_alone = (
         figure_column(question),
         bool(cost_unit(question, decision)),
@@ -105,7 +106,7 @@ def _cells(
 
     def figure(each: Candidate) -> TableCell:
         value = ranked_of(each)["value"]
-        # A verdict says it in words.
+        # The verdict has the same in words.
         return TableCell(f"{column.write(value)}{'' if has_verdict else unclear(each)}", value)
 
     def cost(times: int | None) -> Callable[[Candidate], TableCell]:
@@ -129,9 +130,9 @@ def _cells(
 
 
 def _cost_cell(cost: PointCost | None, *, times: int | None) -> TableCell:
-    """Write a cost in dollars; with `times` with its share of filling a cache for so many builds on each instance.
+    """Write a cost in dollars; with `times` including the fill of a cache, spread over so many builds on each instance.
 
-    A dash where the cost is not known, or no cache was filled.
+    A dash if the cost is not known, or no cache was filled.
     """
     if cost is None:
         return TableCell(ABSENT)

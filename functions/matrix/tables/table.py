@@ -1,4 +1,4 @@
-"""A table before it is drawn: its columns, its rows, and what is to be known of them."""
+"""A table before it is drawn: its columns, its rows, and its notes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,13 +10,13 @@ from matrix.terms.measured import Measured
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """What stands in one row of one column."""
+    """The content of one row in one column."""
 
     text: str
     value: float | None = None
-    """The exact number that the text is a rounding of; None where the text is no number."""
+    """The exact number that the text rounds; None if the text is no number."""
     is_alarming: bool = False
-    """Whether it says that something is missing."""
+    """Whether it reports that something is missing."""
 
 
 def number_cell(value: float | None) -> TableCell:
@@ -30,26 +30,26 @@ def number_cell(value: float | None) -> TableCell:
 
 @dataclass(frozen=True)
 class TableColumn:
-    """The head of a column, and how what is below it is drawn."""
+    """The head of a column, and the format of its cells."""
 
     head: str
     short: str = ""
-    """The head where there is little room; empty where it is the same."""
+    """The head in narrow outputs; empty if it is the same."""
     exact: str = ""
-    """What a copy calls the exact numbers of the column, with their unit; empty where it is the head."""
+    """Name of the column's exact numbers in a copy, with their unit; empty if it is the head."""
     is_figure: bool = False
-    """Whether it has figures, which stand at the right."""
+    """Whether it has figures, which are right-aligned."""
     is_code: bool = False
     """Whether it has ids, which a reader types as they are."""
     is_strong: bool = False
-    """Whether it has what a reader looks for first."""
+    """Whether readers look at this column first."""
     is_fixed: bool = False
     """Whether tables of one kind all have it, though in one of them no row may have a value."""
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row, and what it is about."""
+    """A row, and its subject."""
 
     cells: Sequence[TableCell]
     about: Measured | None = None
@@ -86,11 +86,11 @@ class RunTable:
 
     @property
     def sentences(self) -> list[str]:
-        """Its notes, each once, where they are not told apart by what they are about."""
+        """The texts of its notes, each once, without their subjects."""
         return list(dict.fromkeys(note.text for note in self.notes))
 
     def texts(self, *heads: str) -> Iterator[tuple[str, ...]]:
-        """Yield of each row the texts of these columns; of all where none is named."""
+        """Yield the texts of each row in these columns, or in all columns if none is named."""
         table = self.only(*heads) if heads else self
         return (tuple(cell.text for cell in row.cells) for row in table.rows)
 
@@ -100,9 +100,9 @@ class RunTable:
         return self._of(places)
 
     def without_empty(self, *, is_narrow: bool = False) -> "RunTable":
-        """Leave out columns in which no row has anything: they take room from the others.
+        """Leave out columns without any content: they take room from the others.
 
-        Where there is little room, figures go, too, that tables of this kind else have.
+        A narrow output also leaves out empty columns of figures that all tables of its kind have otherwise.
         """
         kept = [
             index
