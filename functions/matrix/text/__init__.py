@@ -1,4 +1,4 @@
-"""Words for what documents say in codes and numbers: one place for page, Markdown, terminal, CSV and console.
+"""Words for the codes and numbers of documents: one place for page, Markdown, terminal, CSV and console.
 
-Nothing reads these words back: what a program needs is in the documents.
+Nothing reads these words back: programs use the documents.
 """

@@ -1,4 +1,4 @@
-"""Which limit held a cell back, in words: evidence, other limits, what could not be seen, and what to do next."""
+"""The bottleneck of a cell in words: evidence, other limits, limits without data, and advice."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -164,7 +164,7 @@ def _processors(use: ProcessorUse) -> str:
 
 
 def next_words(cell: ResultDocument, bottleneck: Bottleneck) -> str:
-    """Write what to do next: what raises the limit, or what would show where it is."""
+    """Write advice: how to raise the limit, or how to find it."""
     step = bottleneck["next"]
     match step["code"]:
         case "raise":
@@ -194,7 +194,7 @@ def _has_another_tool(workload: Part) -> bool:
 
 
 def raises_of(kind: str, name: str, metric: str | None, storage: StorageFields) -> str:
-    """Return what raises a limit, by its name, of a type of storage; `metric` is what told it, where one did."""
+    """Return how to raise a limit of a type of storage, by the limit's name; `metric` is the metric that showed it."""
     from storages.contracts.model import OTHER_CEILINGS
 
     raised = dict(_raised(kind, storage))
@@ -241,7 +241,7 @@ def other_rows(cell: ResultDocument, bottleneck: Bottleneck) -> list[tuple[str, 
 
 
 def unseen_words(unseen: Unseen) -> str:  # noqa: C901, PLR0911 - a case for each code
-    """Write what could not be looked at, and why."""
+    """Write which limit could not be observed, and why."""
     match unseen["code"]:
         case "not-read":
             return "CloudWatch: not read"

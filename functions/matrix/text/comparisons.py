@@ -1,4 +1,4 @@
-"""How a run came out beside another one, in words."""
+"""The result of a run compared with another run, in words."""
 
 from matrix.terms.documents.comparison import ComparedPoint, ComparisonDocument
 from matrix.text.replication import LAUNCHED_ONCE

@@ -1,4 +1,4 @@
-"""The decision of a run in words: the verdict first, then its evidence, then what may be wrong with it."""
+"""The decision of a run in words: the verdict first, then its evidence, then its caveats."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +18,7 @@ from matrix.text.verdicts import lost_words
 NEAR = f"{100 * BEST_VALUE_WITHIN:.0f} %"
 MOST_SENTENCES = 3
 MOST_NAMED = 3
-# The cheapest ones, of which the cost of filling the cache is written.
+# Number of the cheapest candidates for which the cost of filling the cache is written.
 MOST_FILLED = 3
 NOT_FOR_SALE = {
     "local": "No storage is recommended: this run ranks folders of one disk (local cloud), not AWS storages.",
@@ -34,7 +34,7 @@ def _whole(candidate: Candidate) -> str:
 
 
 def decision_sentences(summary: SummaryDocument) -> list[str]:
-    """Return the answer of a run in a few sentences, after what forbids to follow it; empty without a decision."""
+    """Return the answer of a run in a few sentences, after reasons not to follow it; empty without a decision."""
     decision = summary.get("decision")
     if not decision:
         return []
@@ -43,7 +43,7 @@ def decision_sentences(summary: SummaryDocument) -> list[str]:
 
 
 def sale_note(summary: SummaryDocument) -> str | None:
-    """Return why a run recommends nothing; None where it may."""
+    """Return why a run recommends nothing; None if it may recommend a storage."""
     note = NOT_FOR_SALE.get(str(summary.get("environment")))
     return note and note.format(tools=tools_words(summary))
 
@@ -82,7 +82,7 @@ def question_words(question: Question, decision: Decision) -> str:
 
 
 def open_words(question: Question, name: Callable[[Candidate], str]) -> Iterator[str]:
-    """Say which storages the samples do not tell from the fastest one, and why; `name` says what each is called."""
+    """Name the storages without a significant difference to the fastest one, and why; `name` names a candidate."""
     fastest, *others = judged(question)
     unclear = [each for each, difference in _differences(others) if difference["code"] == "not-significant"]
     if unclear:
@@ -94,7 +94,7 @@ def open_words(question: Question, name: Callable[[Candidate], str]) -> Iterator
 
 
 def not_comparable(questions: Sequence[Question], name: Callable[[Candidate], str] = _whole) -> str:
-    """Say where creates that were in memory stand beside creates that were stored; empty where none do."""
+    """Report where creates in memory are compared with durable creates; empty if nowhere."""
     unlike = [question for question in questions if len({_in_memory(each) for each in judged(question)}) > 1]
     if not unlike:
         return ""
@@ -109,7 +109,7 @@ def not_comparable(questions: Sequence[Question], name: Callable[[Candidate], st
 
 
 def at_sizes(some: Sequence[Question], every: Sequence[Question]) -> str:
-    """Write where some of the questions are: `at 1 and 10 instances`, of many points `in 3 of 12 comparisons`."""
+    """Write the place of some questions: `at 1 and 10 instances`, for several points `in 3 of 12 comparisons`."""
     if len({question["label"] for question in every}) > 1:
         return f"in {len(some)} of {len(every)} comparisons"
     sizes = sorted({question["instances"] for question in some})
@@ -189,7 +189,7 @@ def _differences(candidates: Sequence[Candidate]) -> list[tuple[Candidate, Diffe
 
 
 def _tally(workload: str, questions: Sequence[Question], decision: Decision) -> str:
-    """Say which storage is the one to take at which sizes of fleet, then what limits that."""
+    """Name the storage to take at each fleet size, then the caveats."""
     has_objective = bool(decision["objective"])
     parts = [_winners(workload, questions, decision)]
     alone = [question for question in questions if len(judged(question)) == 1]
@@ -212,14 +212,14 @@ def _tally(workload: str, questions: Sequence[Question], decision: Decision) -> 
 
 
 def _winners(workload: str, questions: Sequence[Question], decision: Decision) -> str:
-    """Say which storages win, each with the fleets it wins at; one that was alone wins only against an objective."""
+    """Name the winning storages, each with its fleet sizes; a storage without others wins only against an objective."""
     compared = [question for question in questions if len(judged(question)) > 1 or decision["objective"]]
     if not compared:
         return f"{workload}: nothing was compared"
     wins: dict[str, list[Question]] = {}
     for question in compared:
         wins.setdefault(best["storage"] if (best := best_of(question)) else "", []).append(question)
-    # Who asks which storage to buy asks for many instances, so who wins with the most of them is named first.
+    # Users who choose a storage plan for many instances, so the winner at the largest fleet comes first.
     order = sorted(wins.items(), key=lambda win: (not win[0], -max(each["instances"] for each in win[1]), -len(win[1])))
     words = "; ".join(f"{name or 'no storage'} {at_sizes(won, questions)}" for name, won in order)
     first = questions[0]
@@ -246,7 +246,7 @@ def _is_open(question: Question) -> bool:
 
 
 def _common_reason(questions: Sequence[Question]) -> str:
-    """Write what all of them lack, where it is the same; else nothing."""
+    """Write the missing replication of all questions if it is the same; else nothing."""
     found = [
         difference
         for question in questions
@@ -264,7 +264,7 @@ def _has_slow_tail(question: Question) -> bool:
 
 
 def _uncertain(questions: Sequence[Question], decision: Decision) -> list[str]:
-    """Say how many of the recommended storages have a risk, and the one that most have."""
+    """Report how many of the recommended storages have a risk, and the most frequent risk."""
     if not decision["is_recommendation"]:
         return []
     taken = [(question, each) for question in questions for each in judged(question)
@@ -280,11 +280,11 @@ def _uncertain(questions: Sequence[Question], decision: Decision) -> list[str]:
     return [f"{which}: {most}{'' if count == len(risky) and len(words) == 1 else ', among other things'}"]
 
 
-# --- what was not measured --------------------------------------------------------------------------------------------
+# --- missing measurements ---------------------------------------------------------------------------------------------
 
 
 def _absences(questions: Sequence[Question], objective: Part | None) -> str:
-    """Name the storages that were not measured in some of the questions, at which sizes, and what to expect there."""
+    """Name the storages that were not measured in some of the questions, with sizes and expectations."""
     by_storage: dict[str, list[tuple[Question, Absence]]] = {}
     for question in questions:
         for absence in question.get("absences") or []:
@@ -320,7 +320,7 @@ def _absent(
 
 
 def _filling(questions: Sequence[Question]) -> list[str]:
-    """Say what filling the cache adds to the cost of a build, at the most instances at which storages were compared."""
+    """Write how much the cache fill adds to the cost of a build, for the largest fleet with a comparison."""
     filled = [(question, _filled(question)) for question in questions]
     compared = [(question, candidates) for question, candidates in filled if len(candidates) > 1]
     if not compared:
@@ -333,7 +333,7 @@ def _filling(questions: Sequence[Question]) -> list[str]:
 
 
 def _filled(question: Question) -> list[Candidate]:
-    """Return the candidates whose builds read a cache that was filled first, the cheapest first."""
+    """Return the candidates whose builds read a filled cache, cheapest first."""
     known = [each for each in judged(question) if each["cost"] and each["cost"].get("filling")]
     return sorted((each for each in known if not _is_partial(each)), key=_order_of_cost)
 
@@ -385,7 +385,7 @@ def _where(question: Question) -> str:
 
 
 def _figure(question: Question, candidate: Candidate) -> str:
-    """Write what a candidate is ranked by: `P90 101m 17s`."""
+    """Write the figure that ranks a candidate: `P90 101m 17s`."""
     level = question.get("ranked_level", question["level"])
     return f"P{level:g} {quantity(ranked_of(candidate)['value'], question['unit'])}"
 

@@ -1,4 +1,4 @@
-"""How a run ended, in words: its cells, where it ran, its cost, what is left of it, and what failed."""
+"""The end of a run in words: its cells, place and cost, its remaining resources, and its failures."""
 
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import money
@@ -17,7 +17,7 @@ PLACES = {
 
 
 def state_words(summary: SummaryDocument) -> str:
-    """Write how a run ended, where it ran, what it cost and whether anything is left of it."""
+    """Write the end of a run: its state, place and cost, and whether resources are left."""
     totals = summary.get("totals") or {"measured": 0, "cells": 0}
     parts = [f"{totals['measured']} of {totals['cells']} cells measured"]
     is_whole = summary["status"] == "measured"
@@ -37,7 +37,7 @@ def failed_words(summary: SummaryDocument) -> str:
     if summary["status"] == INTERRUPTED:
         return summary["warnings"][0]  # how many were measured, and how to go on
     failed = [cell for cell in summary["cells"] if cell["state"] == "failed"]
-    # What others published has gaps, not failures.
+    # Published results have gaps, not failures.
     if not failed or summary["environment"] == "published":
         return ""
     reason = error_text(failed[0].get("error")).removeprefix(f"{failed[0]['id']}: ")

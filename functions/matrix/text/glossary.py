@@ -1,4 +1,4 @@
-"""The glossary of the report: our own words, and those that people use in several ways. docs/report.md has the same."""
+"""The glossary of the report: this project's terms, and ambiguous ones. docs/report.md has the same."""
 
 GLOSSARY = {
     "matrix": "what you asked for: every storage with every workload on every fleet.",

@@ -1,4 +1,4 @@
-"""The answer of a run in one line, and what may be wrong with it in a few more."""
+"""The answer of a run in one line, and its caveats in a few more."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -22,12 +22,12 @@ PROCESSORS = "the processors of this machine"
 OWN_LIMITS = {"processors": PROCESSORS, "tool": "the load generator"}
 # Cells that a line names.
 MOST_CELLS = 2
-# What brackets around a winner mean, in tables of several comparisons.
+# Meaning of brackets around a winner, in tables of several comparisons.
 BEST_MEASURED = "( ) Best measured: "
 
 
 def headline(decision: Decision, name: Name) -> str:
-    """Return the answer in one line; `name` says what a candidate's storage is called there."""
+    """Return the answer in one line; `name` names a candidate's storage."""
     questions = decision["questions"]
     if not any(judged(question) for question in questions):
         return "Nothing was measured, so there is nothing to choose from."
@@ -63,9 +63,10 @@ def headline(decision: Decision, name: Name) -> str:
 def _by_size(
     what: str, won: Mapping[str, list[Question]], questions: list[Question], name: Name, *, with_expected: bool
 ) -> str:
-    """Name each storage with the sizes of fleets at which it is best, then those that are expected to be fastest.
+    """Name each storage with the fleet sizes at which it is best, then storages that are expected to be fastest.
 
-    These were not measured there, but their figures at smaller and larger fleets are better than the best that was.
+    The latter were not measured there, but their figures at smaller and larger fleets are better than the best
+    measured one.
     """
     measured: defaultdict[str, list[int]] = defaultdict(list)
     expected: defaultdict[str, list[int]] = defaultdict(list)
@@ -76,10 +77,10 @@ def _by_size(
                 expected[_called(absence, questions, name)].append(question["instances"])
             if not ahead:
                 measured[storage].append(question["instances"])
-    # Who asks which storage to buy asks for many instances, so who wins with the most of them is named first.
+    # Users who choose a storage plan for many instances, so the winner at the largest fleet comes first.
     order = sorted(measured, key=lambda each: -max(measured[each]))
     told = [f"{storage} at {_sizes(measured[storage])}" for storage in order[:MOST_NAMED]]
-    if told:  # the first numbers say what they are
+    if told:  # only the first numbers need their unit
         told[0] += " instance" if measured[order[0]] == [1] else " instances"
     answers = [f"{what}: {'; '.join([*told, *_others(len(measured))])}."] if told else []
     unit = "" if told else " instances"
@@ -93,7 +94,7 @@ def _sizes(sizes: list[int]) -> str:
 
 
 def _others(count: int) -> list[str]:
-    """Say how many storages are not named."""
+    """Write the number of storages that are not named."""
     return [f"{count - MOST_NAMED} others in the rest"] if count > MOST_NAMED else []
 
 
@@ -112,7 +113,7 @@ def _differ_in_size_only(questions: list[Question]) -> bool:
 
 
 def _kind(question: Question) -> tuple[str, str, str]:
-    """What comparisons have in common that differ in the size of their fleets only: the work and the instance type."""
+    """The key of comparisons that differ only in fleet size: workload, label and instance type."""
     return question["workload"], question["label"], question["fleet"].partition(" × ")[2]
 
 
@@ -132,7 +133,7 @@ def _of_one(question: Question, decision: Decision, name: Name) -> str:
 
 
 def claim(question: Question, decision: Decision, candidate: Candidate, among: str = "") -> str:
-    """Say what the winner of a comparison is: `is fastest and cheapest`; `among` says of which storages."""
+    """Write the claim about a comparison's winner: `is fastest and cheapest`; `among` names the storages."""
     if candidate["verdict"]["code"] == "fastest" or candidate is judged(question)[0]:
         if any(map(is_open, judged(question)[1:])):
             return f"is ahead{among}, but not significantly"
@@ -142,11 +143,11 @@ def claim(question: Question, decision: Decision, candidate: Candidate, among: s
 
 
 def doubts(summary: SummaryDocument, decision: Decision, name: Name, most: int) -> list[str]:
-    """Return the caveats of an answer, then the worst kinds of warnings, then those of the plan: a line each."""
+    """Return the caveats of an answer, then the worst kinds of warnings, then the plan's warnings: a line each."""
     known = [] if "as_written" in decision else list(caveats(decision, name))
     if busy := busy_machine_words(summary, decision, name):
         known.insert(0, busy)
-    # Whose figures were published stands below the answer already.
+    # The line below the answer already names the source of published figures.
     source = summary.get("source")
     about_run = [line for line in of_run(summary) if not (source and source in line)]
     names = cell_words(summary, decision, name)
@@ -154,9 +155,9 @@ def doubts(summary: SummaryDocument, decision: Decision, name: Name, most: int) 
 
 
 def cell_words(summary: SummaryDocument, decision: Decision, name: Name) -> dict[str, str]:
-    """Return by its id what tables call a cell: `EBS gp3 at 10 × m6i.large`, with the workload where there are several.
+    """Return the name of each cell in tables by id: `EBS gp3 at 10 × m6i.large`, with the workload if several exist.
 
-    Cells that no comparison has keep the id of their storage.
+    Cells without a comparison keep the id of their storage.
     """
     storages: dict[str, str] = {}
     for question in decision["questions"]:
@@ -173,7 +174,7 @@ def cell_words(summary: SummaryDocument, decision: Decision, name: Name) -> dict
 
 
 def busy_machine_words(summary: SummaryDocument, decision: Decision, name: Name) -> str | None:
-    """Name what limited cells of a run on this machine in place of their storages, and these cells; else None."""
+    """Name the limits of this machine that limited cells instead of their storages, and these cells; else None."""
     if summary.get("environment") not in ON_THIS_MACHINE:
         return None
     names = cell_words(summary, decision, name)
@@ -205,7 +206,7 @@ def _first(cells: list[str]) -> str:
 
 
 def caveats(decision: Decision, name: Name) -> Iterator[str]:
-    """Yield what may be wrong with the answer, the worst first, a line each."""
+    """Yield the caveats of the answer, the worst first, a line each."""
     questions = decision["questions"]
     if unlike := not_comparable(questions, name):
         yield unlike
@@ -231,7 +232,7 @@ def caveats(decision: Decision, name: Name) -> Iterator[str]:
 
 
 def _expected_ahead(questions: list[Question], name: Name) -> Iterator[str]:
-    """Name the storages that were not measured where their figures at other sizes beat the best that was."""
+    """Name the storages that were not measured if their figures at other sizes beat the best measured one."""
     missing: dict[str, list[tuple[Question, Absence]]] = {}
     for question in questions:
         for absence in expected_ahead(question):
@@ -246,21 +247,21 @@ def _expected_ahead(questions: list[Question], name: Name) -> Iterator[str]:
 
 
 def _of_unknown_number(there: list[Question], questions: list[Question]) -> set[int]:
-    """Return the sizes at which nobody knows how many samples the figures of the same work are of."""
+    """Return the fleet sizes at which the sample size of the same workload's figures is unknown."""
     kinds = set(map(_kind, there))
     reasons = {each["instances"]: each.get("why_median") for each in questions if _kind(each) in kinds}
     return {size for size, why in reasons.items() if why and why["code"] == "sample-size-unknown"}
 
 
 def _by_median(questions: list[Question]) -> Iterator[str]:
-    """Say where the median ranks, and why P90 does not."""
+    """Report which comparisons the median ranks, and why P90 does not."""
     there = [question for question in questions if question.get("why_median")]
     if there:
         yield f"{ranked_by_median(there, _at(there, questions))}."
 
 
 def _at(some: list[Question], questions: list[Question]) -> str:
-    """Name the comparisons that are meant, where they are not all."""
+    """Name these comparisons, unless they are all."""
     if len(questions) == 1:
         return ""
     if len(some) == len(questions):

@@ -1,4 +1,4 @@
-"""What a ranking says of a comparison and of its storages, in words."""
+"""Words of a ranking for a comparison and its storages."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,17 +8,17 @@ from matrix.terms.figures import ABSENT, Column
 from matrix.terms.verdicts import expected_ahead, is_open, is_taken, judged, ranked_of
 
 TAKE, OPEN = "★", "n.s."
-# What a storage is called where the ranking stands.
+# Returns the name of a storage in the ranking's place.
 Name = Callable[[Candidate], str]
 
 
 def parts(question: Question) -> tuple[str, str, str]:
-    """Return what a comparison is of: its workload, parameters and fleet."""
+    """Return the subject of a comparison: its workload, parameters and fleet."""
     return question["workload"], question["label"], question["fleet"]
 
 
 def comparison_words(question: Question) -> str:
-    """Write what a comparison is of: `build, jobs 4, 10 × m6i.large`."""
+    """Write the subject of a comparison: `build, jobs 4, 10 × m6i.large`."""
     return ", ".join(filter(None, parts(question)))
 
 
@@ -28,16 +28,16 @@ def level_words(question: Question) -> str:
 
 
 def cost_unit(question: Question, decision: Decision) -> str:
-    """Return what a cost is of, such as `build`; empty where a run has no prices.
+    """Return the unit of a cost, such as `build`; empty if a run has no prices.
 
-    Figures of this machine at AWS's prices would be nobody's costs.
+    Figures of this machine at AWS's prices would be meaningless.
     """
     costs = [each["cost"]["per"] for each in judged(question) if each["cost"]]
     return next(iter(costs), "") if decision.get("is_recommendation", True) else ""
 
 
 def mark(candidate: Candidate, question: Question, decision: Decision) -> str:
-    """Mark what to take; nothing where the figures do not tell, or the run recommends nothing."""
+    """Mark the storage to take; empty if the difference is not significant, or the run recommends nothing."""
     return f"{TAKE} " if is_taken(candidate, question, decision) else ""
 
 
@@ -52,7 +52,7 @@ def unclear(candidate: Candidate) -> str:
 
 
 def interval_of(candidate: Candidate, column: Column) -> str:
-    """Write the ends of the interval of what ranks a candidate."""
+    """Write the ends of the interval of the figure that ranks a candidate."""
     ranked = ranked_of(candidate)
     low, high = ranked["low"], ranked["high"]
     return ABSENT if low is None or high is None else f"{column.write(low)} – {column.write(high)}"
@@ -66,12 +66,12 @@ def bottleneck_of(summary: SummaryDocument, candidate: Candidate) -> str:
 
 
 def short_name(candidate: Candidate, among: Sequence[Candidate], name: Name) -> str:
-    """Name a storage in short, with the first thing that tells it from others of its kind: `FSx OpenZFS (1024 GiB)`."""
+    """Name a storage in short, with its first difference to others of its type: `FSx OpenZFS (1024 GiB)`."""
     kind, _, details = name(candidate).partition(" (")
     alike = [each for each in among if name(each).partition(" (")[0] == kind]
     return f"{kind} ({details.removesuffix(')').partition(', ')[0]})" if details and len(alike) > 1 else kind
 
 
 def ratio_words(ratio: float) -> str:
-    """Write a ratio with two decimals, or three where two would hide which of them is faster."""
+    """Write a ratio with two decimals, or three if two would hide which of them is faster."""
     return f"{ratio:.3f}" if f"{ratio:.2f}" == "1.00" and f"{ratio:.3f}" != "1.000" else f"{ratio:.2f}"

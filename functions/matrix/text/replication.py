@@ -1,4 +1,4 @@
-"""Words for what is missing before a fleet can be compared: instances, repetitions or launches."""
+"""Words for missing replication, without which a fleet cannot be compared: instances, repetitions or launches."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from matrix.statistics.shortage import LEAST_LAUNCHES
 from matrix.terms.documents.summary import Shortage
 
-# What two runs of one launch each do not know of each other: between two nights it is often more than within one.
+# Two runs with one launch each do not show the variation between hours, which often exceeds that within one run.
 LAUNCHED_ONCE = (
     "each run was launched once: what another hour, other hosts or another zone change is in no interval, and may be "
     f'the whole difference; set "launches": {LEAST_LAUNCHES} in both'
@@ -15,14 +15,14 @@ FIELDS = {"instance": "count", "repetition": "repetitions", "launch": "launches"
 
 
 def shortage_words(shortages: Sequence[Shortage]) -> str:
-    """Write what is missing and the fields to set: `only 2 repetitions: set "repetitions": 3, or "launches": 3`."""
+    """Write the shortages and the fields to set: `only 2 repetitions: set "repetitions": 3, or "launches": 3`."""
     if not shortages:
         return "samples are missing"
     return f"only {counts_words(shortages)}: {advice(shortages)}"
 
 
 def counts_words(shortages: Sequence[Shortage]) -> str:
-    """Write what there is too little of: `2 instances and 1 repetition`."""
+    """Write the counts that are too small: `2 instances and 1 repetition`."""
     return " and ".join(_counted(each) for each in shortages)
 
 
@@ -34,7 +34,7 @@ def advice(shortages: Sequence[Shortage]) -> str:
 
 
 def shortage_words_of(several: Iterable[Sequence[Shortage]]) -> str:
-    """Write what several comparisons lack: `only 1 to 2 instances and 1 repetition: set …`."""
+    """Write the shortages of several comparisons: `only 1 to 2 instances and 1 repetition: set …`."""
     by_unit: defaultdict[str, list[Shortage]] = defaultdict(list)
     for shortages in several:
         for each in shortages:

@@ -50,12 +50,12 @@ def risk_words(risk: Risk, unit: str) -> str:  # noqa: C901, PLR0911 - a case fo
 
 
 def ranked_by_median(questions: Sequence[Question], where: str) -> str:
-    """Write that these comparisons are ranked by the median, `where` they are, and why."""
+    """Write that these comparisons are ranked by the median, and why; `where` is their place."""
     return f"Ranked by the median{where}: {why_median_words(questions)}"
 
 
 def why_median_words(questions: Sequence[Question]) -> str:
-    """Write why comparisons are ranked by the median; of fleets whose sample size is unknown, which these are."""
+    """Write why comparisons are ranked by the median, and the fleets with unknown sample size."""
     reasons = [why for question in questions if (why := question.get("why_median"))]
     sizes = _sizes(questions)
     if not sizes:
@@ -70,9 +70,9 @@ def why_median_words(questions: Sequence[Question]) -> str:
 
 
 def _sizes(questions: Sequence[Question]) -> tuple[list[int], list[int]] | None:
-    """Return the sizes of the fleets with too few values, and of those of which the number is unknown.
+    """Return the sizes of the fleets with too few values, and of the fleets with an unknown number of values.
 
-    None where a size is in both, where there is only one of both, or another reason.
+    None if a size is in both, if one of them is empty, or if there is another reason.
     """
     by_code: dict[str, set[int]] = {}
     for question in questions:
@@ -111,5 +111,5 @@ def median_words(reasons: Sequence[Risk], unit: str) -> str:
 
 
 def risks_words(risks: Sequence[Risk], unit: str) -> str:
-    """Write all risks of a candidate; empty where there are none."""
+    """Write all risks of a candidate; empty if there are none."""
     return "; ".join(risk_words(risk, unit) for risk in risks)

@@ -9,7 +9,7 @@ SAME = 0.01
 
 
 def verdict_words(candidate: Candidate, *, is_alone: bool = False) -> str:  # noqa: C901, PLR0911 - a case for each code
-    """Write the verdict of a candidate; `is_alone` where nothing else was measured."""
+    """Write the verdict of a candidate; `is_alone`: it is the only measured one."""
     verdict = candidate["verdict"]
     match verdict["code"]:
         case "lost":
@@ -53,7 +53,7 @@ def lost_words(lost: Lost) -> str:
 
 
 def difference_words(difference: Difference | None) -> str:
-    """Write why a candidate cannot be told from the fastest one; empty where it can."""
+    """Write why a candidate's difference to the fastest one is not significant; empty if it is."""
     if difference and difference["code"] == "not-significant":
         return "difference not significant"
     if difference and difference["code"] == "too-few":

@@ -1,4 +1,4 @@
-"""What a reader must know of a run's figures, in words: a line for each kind, the worst first."""
+"""Warnings about a run's figures, in words: a line for each kind, the worst first."""
 
 import math
 import re
@@ -24,14 +24,14 @@ SEVERITY: tuple[tuple[str, ...], ...] = (
     ("overhead",), ("no-bottleneck",), ("of-samples",), ("of-source",), ("as-written",),
 )  # fmt: skip
 RANK = {code: rank for rank, codes in enumerate(SEVERITY) for code in codes}
-# Sized by what readers know of the figures; of the others the share says how far they go, not how far they are off.
+# The share of these is the size of an uncertainty, so it is shown; the share of other warnings is their extent.
 FINDINGS = frozenset(SEVERITY[7])
 # Half of an interval, as a share of its median, that still reads as a percentage.
 WIDEST_AS_PERCENT = 0.5
 WORD, DIGIT = re.compile(r"\S+"), re.compile(r"\d")
 LONGER = 'Use longer steps (more "files", a larger "size" or "totalSize", fio\'s "runtime")'
 AGAIN = 'Raise "repetitions", or set "launches": 3'
-# What a warning does to the result, and what to change.
+# Effect of a warning on the result, and advice.
 BRIEF: dict[str, tuple[str, str | Callable[[Any], str]]] = {
     "fewer-instances": (
         "fewer instances ran than asked: another load",
@@ -68,7 +68,7 @@ WHO = {
 
 
 def warning_words(warning: CellWarning) -> str:
-    """Write what is wrong, what it does to the result and what to change; without cell, points and metric."""
+    """Write the problem, its effect on the result and advice; without cell, points and metric."""
     return _WRITERS[warning["code"]](warning)
 
 
@@ -89,7 +89,7 @@ def _groups_words(groups: TwoGroups) -> str:
 
 
 def _width_words(share: float) -> str:
-    """Write half of an interval's width, a share of the median; as a factor where "± 97 %" would reach to nothing.
+    """Write half of an interval's width, a share of the median; as a factor if "± 97 %" would almost reach 0.
 
     Intervals are symmetric in logarithms: from m / f to m × f, half the width is m (f - 1/f) / 2.
     """
@@ -199,9 +199,9 @@ class Kind:
         return f"{where}, the worst is {self._line(cell, worst)}"
 
     def brief(self, names: Mapping[str, str] | None = None) -> str:
-        """All of them in one short line: where, what it does to the result, and what to change.
+        """All of them in one short line: the place, the effect on the result, and advice.
 
-        `names` has what tables call a cell, by its id.
+        `names` has the name of each cell in tables, by id.
         """
         cell, worst = self.warnings[0]
         cell = (names or {}).get(cell, cell)
@@ -272,7 +272,7 @@ def _key(warning: CellWarning) -> tuple[str, str]:
 
 
 def _without_digits(word: re.Match[str]) -> str:
-    """Return the word, or nothing where it has a digit.
+    """Return the word, or nothing if it has a digit.
 
     A pattern for such words alone would take the square of a long word's time.
     """
@@ -285,7 +285,7 @@ def of_run(summary: SummaryDocument) -> list[str]:
 
 
 def warning_lines(summary: SummaryDocument) -> list[str]:
-    """List the warnings of the run, then a line for each kind of those of its cells."""
+    """List the warnings of the run, then a line for each kind of its cells' warnings."""
     return [*of_run(summary), *(kind.line for kind in kinds_of(summary))]
 
 
