@@ -9,6 +9,7 @@ from matrix.terms.figures import (
     INTERVAL_HEAD,
     PERCENTILES,
     SLOW_OF_RATES,
+    bound_of,
     figure,
     interval,
     percentile_of,
@@ -41,7 +42,8 @@ def percentile_figure(name: str, metric: str = "", unit: str = "") -> PointFigur
     """Return the figure of a percentile by its name, such as `p90`; a copy names its numbers by `metric` and `unit`."""
 
     def cell(measured: Measured, write: Write) -> TableCell:
-        return TableCell(figure(measured.metric, name, write).strip(), percentile_of(measured.metric, name))
+        text, is_bound = figure(measured.metric, name, write).strip(), bound_of(measured.metric, name) is not None
+        return TableCell(text, percentile_of(measured.metric, name), is_bound=is_bound)
 
     column = TableColumn(name.upper(), exact=f"{metric} {name} ({unit})", is_figure=True, is_fixed=True)
     return PointFigure(column, cell, {name: _of_metric(name)})

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from matrix.terms.documents.summary import Candidate
-from matrix.terms.figures import ABSENT, BOUNDS, number
+from matrix.terms.figures import ABSENT, number
 from matrix.terms.measured import Measured
 
 
@@ -17,6 +17,8 @@ class TableCell:
     """The exact number that the text rounds; None if the text is no number."""
     is_alarming: bool = False
     """Whether it reports that something is missing."""
+    is_bound: bool = False
+    """Whether the figure is only known to be at least or at most so much."""
 
 
 def number_cell(value: float | None) -> TableCell:
@@ -77,12 +79,7 @@ class RunTable:
     @property
     def has_bound(self) -> bool:
         """Whether a figure of it is only known to be at least or at most so much."""
-        return any(
-            cell.text.startswith(BOUNDS)
-            for row in self.rows
-            for column, cell in zip(self.columns, row.cells, strict=True)
-            if column.is_figure
-        )
+        return any(cell.is_bound for row in self.rows for cell in row.cells)
 
     @property
     def sentences(self) -> list[str]:

@@ -17,7 +17,6 @@ RATE_PERCENTILES = ("p100", "p50", "p25", "p10", "p2", "p0")
 SLOW_OF_RATES = ("p2", "p10", "p25")
 ABSENT = "–"
 INTERVAL_HEAD = "P50 with 95 % confidence"
-BOUNDS = ("≥", "≤")
 NOT_CARRIED_NOTE = (
     "≥ x or ≤ x: too few samples for this percentile; it is at least or at most x (97.5 % confidence). "
     "–: too few to say more than the median does."
@@ -129,17 +128,35 @@ def figure(metric: MetricResult, percentile: str, write: Callable[[float | None]
     a figure whose unit is shown elsewhere.
     """
     unit = metric.get("unit", "")
-    if percentile == "p50" or (metric.get("carried") or {}).get(percentile, True):
+    if not _is_only_bounded(metric, percentile):
         value = percentile_of(metric, percentile)
         return write(value) if write else quantity(value, unit)
+    bound = bound_of(metric, percentile)
+    if bound is None:
+        return ABSENT
+    return f"{'≤' if percentile in SLOW_OF_RATES else '≥'} {write(bound) if write else quantity(bound, unit)}"
+
+
+def bound_of(metric: MetricResult, percentile: str) -> float | None:
+    """Return the value that a percentile with too few samples is at least, or for the slow ones of rates at most.
+
+    None where there are enough samples, and where the median says as much.
+    """
+    if not _is_only_bounded(metric, percentile):
+        return None
     is_slow_rate = percentile in SLOW_OF_RATES
     bounds = metric.get("at_most") if is_slow_rate else metric.get("at_least")
     bound = (bounds or {}).get(percentile)
     median = metric.get("p50")
     # Every higher percentile is at least the median, and each lower one at most, so such a bound says nothing new.
     if bound is None or median is None or (bound >= median if is_slow_rate else bound <= median):
-        return ABSENT
-    return f"{'≤' if is_slow_rate else '≥'} {write(bound) if write else quantity(bound, unit)}"
+        return None
+    return bound
+
+
+def _is_only_bounded(metric: MetricResult, percentile: str) -> bool:
+    """Whether there are too few samples for a percentile. The median is always shown."""
+    return percentile != "p50" and not (metric.get("carried") or {}).get(percentile, True)
 
 
 def interval(metric: MetricResult, name: str = "p50", write: Callable[[float | None], str] | None = None) -> str:
