@@ -1,1 +1,1 @@
-"""One file, one command of `matrix`."""
+"""The commands of `matrix`, one per file."""

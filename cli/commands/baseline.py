@@ -1,4 +1,4 @@
-"""`matrix baseline`: names for the runs that later ones are compared with."""
+"""`matrix baseline`: names for reference runs of comparisons."""
 
 import json
 import re

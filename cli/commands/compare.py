@@ -24,7 +24,7 @@ from matrix.terms.figures import ABSENT, quantity
 STYLES = {"slower": "red", "faster": "green", "cannot tell": "yellow"}
 DEFAULT_THRESHOLD = "5%"
 LARGEST_PERCENT = 1000
-# Of more points than fit on a page those without a difference are only counted.
+# If more points exist than fit on a page, those without a difference are only counted.
 MOST_LISTED = 40
 UNJUDGED = "cannot tell"
 MOST_REASONS = 5
@@ -66,12 +66,12 @@ def compare(
 ) -> None:
     """Compare two runs cell by cell.
 
-    Cells match by storage, workload, fleet and parameters. Shown are the medians, their ratio with a 95 % interval, and
-    what that means, corrected for the number of cells. Of more than 40 points those without a difference are only
-    counted, unless --all is given; --json and --web have all. The exit code is 1 when a cell became slower by more than
-    the threshold and by more than chance explains, or when the runs have no cell in common.
+    Cells match by storage, workload, fleet and parameters. For each point you see the medians, their ratio with a 95 %
+    interval, and the verdict, corrected for the number of cells. With more than 40 points, those without a difference
+    are only counted, unless you add --all; --json and --web have all. The exit code is 1 when a cell became slower by
+    more than the threshold and by more than chance explains, or when the runs have no cell in common.
 
-    `baseline:NAME` is the run that `matrix baseline set NAME RUN` has said.
+    `baseline:NAME` is the run that you have named by `matrix baseline set NAME RUN`.
 
     Example: matrix compare baseline:nightly latest --threshold 10%
     """
@@ -100,10 +100,10 @@ def compare(
 
 
 def _both(base: str, run: str, place: Place) -> list[summaries.FoundRun]:
-    """Return the two runs; `latest` beside another name is the newest run of that one's matrix, other than itself."""
+    """Return the two runs; `latest` beside another name is the newest other run of the same matrix."""
     need: summaries.Need = attrgetter("values")
     first = summaries.find(base, place, need)
-    # A comparison of two names reads no summary, which may be damaged.
+    # A comparison of two given names reads no summary, which may be damaged.
     is_open = run == summaries.LATEST and base != summaries.LATEST
     if not is_open or first.summary["environment"] in run_folders.LOADED:
         return [first, summaries.find(run, place, need)]
@@ -123,7 +123,7 @@ def _both(base: str, run: str, place: Place) -> list[summaries.FoundRun]:
 
 
 def _write_page(document: ComparedRuns, both: list[summaries.FoundRun], *, is_json: bool) -> None:
-    """Write the page beside which the terminal's words are brief; its place goes to stderr where stdout is JSON."""
+    """Write the page with the details of the comparison; its path goes to stderr if stdout is JSON."""
     from matrix.answer.history import KeptRun
     from matrix.report.comparison import render_comparison
 
@@ -174,7 +174,7 @@ def _show_compared(console: Console, compared: list[ComparedPair], *, is_all: bo
 
 
 def _show_unjudged(console: Console, compared: list[ComparedPair]) -> None:
-    """Say once why nothing can be judged, with how many points each reason is of."""
+    """Print once each reason why points cannot be judged, with the number of its points."""
     console.print(Text(f"{len(compared):,} of {len(compared):,} cannot be judged: --all lists them", "yellow"))
     reasons = Counter(pair["reason"] for pair in compared)
     for reason, count in reasons.most_common(MOST_REASONS):
@@ -192,7 +192,7 @@ def _verdict(document: ComparedRuns) -> Text:
 
 
 def _change(ratio: float | None) -> str:
-    """Write by how much the figure itself moved: `+12.5 %`; the words say whether that is better."""
+    """Return the relative change of the figure itself: `+12.5 %`; the verdict's words say whether that is better."""
     return ABSENT if ratio is None else f"{100 * (ratio - 1):+.1f} %"
 
 

@@ -1,4 +1,4 @@
-"""`matrix completion`: what a shell needs to complete commands, options, runs and cells."""
+"""`matrix completion`: the script with which a shell completes commands, options, runs and cells."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 
 
 class Shell(StrEnum):
-    """The shells that typer has a script for, of those that run where we do."""
+    """The shells that typer has a script for and that run on the supported systems."""
 
     BASH = "bash"
     ZSH = "zsh"
@@ -15,7 +15,7 @@ class Shell(StrEnum):
 
 
 PROGRAM = "matrix"
-# What typer reads which shell asks from; also in the script that it makes.
+# The variable by which typer recognises the asking shell; also in the script that it generates.
 VARIABLE = "_MATRIX_COMPLETE"
 
 

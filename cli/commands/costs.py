@@ -1,4 +1,4 @@
-"""`matrix costs`: what runs have cost, by owner, matrix and month."""
+"""`matrix costs`: the costs of runs, by owner, matrix and month."""
 
 import json
 from collections.abc import Iterator
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from matrix.terms.documents.plan import PlanDocument
     from matrix.terms.documents.receipt import ReceiptDocument
 
-# Of a year of nightly runs: two documents each, 20 ms a document.
+# For a year of nightly runs: two documents each, 20 ms per document.
 READ_AT_ONCE = 8
 HEADS = ("Owner", "Matrix", "Month", "Runs", "Cost", "")
 
 
 class Format(StrEnum):
-    """How costs are written."""
+    """Output formats of costs."""
 
     TABLE = "table"
     JSON = "json"
@@ -45,8 +45,9 @@ def costs(
 ) -> None:
     """Sum the receipts of runs by owner, matrix and month.
 
-    Resources by the hour until they were seen deleted, plus what is billed by use, at the prices of each run's plan.
-    It reads the runs of this machine, which have cost nothing. With --stack or --region it reads all runs of a stack.
+    A receipt has each resource's hours until AWS reported it deleted, and usage-based charges, at the prices of the
+    run's plan. It reads the runs of this machine, which have cost nothing. With --stack or --region it reads all runs
+    of a stack.
 
     Example: matrix costs --stack storage-matrix --format csv
     """
@@ -70,7 +71,7 @@ def costs(
 def _receipts(store: RunStore) -> "Iterator[tuple[PlanDocument, ReceiptDocument]]":
     """Yield plan and receipt of each run that has both; damage is noted."""
     with ThreadPoolExecutor(READ_AT_ONCE) as pool:
-        # Futures and not `pool.map`: what cannot be read is noted by this thread, whose command it is.
+        # Futures and not `pool.map`: this thread, whose command it is, must note damage.
         runs = [RunDocuments(store, run) for run in store.runs()]
         asked = [(pool.submit(run.plan), pool.submit(run.receipt)) for run in runs]
         for plan_asked, receipt_asked in asked:

@@ -1,4 +1,4 @@
-"""`matrix demo`: a small matrix on a local cloud, then an answer that others have measured on AWS."""
+"""`matrix demo`: a small matrix on a local cloud, then the result of a published run on AWS."""
 
 import os
 import signal
@@ -33,7 +33,7 @@ def demo() -> None:
 
 
 def _say_more() -> None:
-    """Show what an answer of AWS looks like, and where to go on."""
+    """Show the result of a run on AWS, and the next steps."""
     console = terminal.stdout()
     console.print(
         "\nA run on AWS ends with an answer like the next one. Others measured its figures on AWS and published them:"
@@ -49,7 +49,7 @@ def _say_more() -> None:
 
 @contextmanager
 def _own_group() -> Iterator[None]:
-    """Let Ctrl-C reach this command and not `make`, which would call the end of the demo an error.
+    """Let Ctrl-C reach this command but not `make`, which would report the end of the demo as an error.
 
     A terminal sends it to the group of processes in its foreground (termios(3), ISIG; tcsetpgrp(3)).
     """
@@ -66,7 +66,7 @@ def _own_group() -> Iterator[None]:
 
 
 def _give_terminal_to(group: int) -> None:
-    """Put a group into the foreground; who is in the background would be stopped for asking (SIGTTOU)."""
+    """Put a group into the foreground; a background process that does this would be stopped by SIGTTOU."""
     usual = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     os.tcsetpgrp(0, group)
     signal.signal(signal.SIGTTOU, usual)

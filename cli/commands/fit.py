@@ -1,4 +1,4 @@
-"""`matrix fit`: how a series of measurements scales, and what it says of sizes that were not measured."""
+"""`matrix fit`: the scaling law of a series of measurements, and predictions for other sizes."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ def fit(
     """
     text = planning.read(file)
     console = terminal.stdout()
-    # Scripts have always read JSON here, without asking for it.
+    # This command always wrote JSON to pipes, and scripts rely on it.
     is_for_program = as_json or not console.is_terminal
     # numpy and scipy take a second to import, so `matrix --help` must not import them.
     from matrix.answer.scaling import fitting as scaling

@@ -27,9 +27,9 @@ def history(
     """Show one cell over all runs.
 
     Oldest run first, with the median of each point, its 95 % interval, and where it changed. CELL is an id, or the
-    beginning of one. A change is a difference that `matrix compare` shows between two runs that follow each other; what
-    else changed then stands beside it. It reads the runs of this machine. With --stack or --region it reads those on
-    AWS, however old: the results table keeps what Step Functions forgets.
+    beginning of one. A change is a difference that `matrix compare` shows between two consecutive runs; the table also
+    names other changes between these runs. It reads the runs of this machine. With --stack or --region it reads those
+    on AWS, however old: the results table keeps runs that Step Functions forgets.
 
     Example: matrix history ebs-gp3-100gib.touch.m6i.large-x1
     """
@@ -50,7 +50,7 @@ def history(
 
 
 def track_document(track: "Track", runs: "list[KeptRun]") -> dict[str, Any]:
-    """Return one cell over time as JSON has it: runs by their names instead of their numbers."""
+    """Return one cell over time in the form of its JSON: with names of runs instead of numbers."""
     document = asdict(track)
     for each in [*document["measured"], *document["changes"]]:
         each |= {name: runs[each[name]].name for name in ("run", "before") if name in each}

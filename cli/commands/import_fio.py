@@ -67,7 +67,7 @@ def import_fio(
 
 
 def _keep(name: str, files: list[Path], told: "Told", *, as_json: bool) -> None:
-    """Keep the files as a run, or as cells beside those of an import of this name."""
+    """Keep the files as a run, or as cells beside those of an earlier import with this name."""
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.published.fio_run import imported_run
     from matrix.samples.fio_logs import NotFio

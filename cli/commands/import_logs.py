@@ -74,7 +74,7 @@ def import_logs(
 
 
 def _keep(name: str, files: list[Path], told: "Told", *, as_json: bool) -> None:
-    """Keep the files as a run, or as cells beside those of an import of this name."""
+    """Keep the files as a run, or as cells beside those of an earlier import with this name."""
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.published.logs_run import logs_run
     from matrix.samples.tool_logs import NotALog
@@ -95,7 +95,7 @@ def _keep(name: str, files: list[Path], told: "Told", *, as_json: bool) -> None:
 
 
 def _phases(file: Path) -> "list[Phase]":
-    """Return the phases of a file by whichever tool wrote it. Raises NotALog."""
+    """Return the phases of a file from whichever tool wrote it. Raises NotALog."""
     from matrix.samples import elbencho_logs, warp_logs
     from matrix.samples.tool_logs import NotALog
 
@@ -132,7 +132,7 @@ def _lines(file: Path) -> Iterator[str]:
 
 
 def _document(text: str) -> dict[str, object]:
-    """Return warp's JSON, before which `warp analyze` may print a line. Raises NotALog."""
+    """Return warp's JSON; `warp analyze` may print a line before it. Raises NotALog."""
     from matrix.samples import warp_logs
     from matrix.samples.tool_logs import NotALog
 

@@ -1,4 +1,4 @@
-"""`matrix import-published`: the published benchmarks as runs, so that results, compare and report work on them."""
+"""`matrix import-published`: the published benchmarks as runs for results, compare and report."""
 
 from typing import Annotated
 

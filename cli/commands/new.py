@@ -15,7 +15,7 @@ from cli.messages.errors import CommandError, ExitCode
 from cli.tables import plan_tables
 from matrix.terms.figures import rough_duration
 
-# Beside the matrix, whose first line names it.
+# Written beside the matrix, whose first line names it.
 SCHEMA = "matrix.schema.json"
 NAME, STORAGES, COUNTS, REPETITIONS = "my-matrix", "ebs,efs", "1,10", "3"
 
@@ -53,7 +53,7 @@ def new(
     """
     if as_json and file == planning.STDIN:
         raise CommandError("both - and --json want stdout", "leave one out: the matrix is JSON", ExitCode.BAD_INPUT)
-    # The models need pydantic: a quarter of a second that `matrix --help` does not wait for.
+    # The models need pydantic: a quarter of a second for which `matrix --help` must not wait.
     from cli.inputs import starting
 
     draft = starting.Draft()
@@ -106,9 +106,9 @@ def new(
 
 
 def _answer(option: str | None, question: str, usual: str, problems: Callable[[str], Sequence[str]]) -> str:
-    """Return what an option says, else what the user answers, else what is usual.
+    """Return the value of an option, else the user's answer, else the default.
 
-    An answer that has `problems` is asked for again with them: what was answered before is not lost.
+    An answer that has `problems` is requested again with them, so earlier answers are not lost.
     """
     if option is not None or not _can_be_asked():
         return usual if option is None else option
@@ -153,7 +153,7 @@ def _numbers(option: str, answer: str) -> list[int]:
 
 
 def _write_schema(path: Path) -> None:
-    """Write the schema that the matrix names beside it, for editors that complete fields; one that is there stays."""
+    """Write the schema that the matrix names beside it, for completion in editors; an existing file stays."""
     from matrix.check.schema import schema_text
 
     with contextlib.suppress(FileExistsError), path.open("x", encoding="utf-8") as opened:

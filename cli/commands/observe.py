@@ -1,4 +1,4 @@
-"""`matrix observe`: how a volume or file system that exists is used, and what else would carry that."""
+"""`matrix observe`: the usage of an existing volume or file system, and alternatives for that load."""
 
 import json
 import time
@@ -16,7 +16,7 @@ from cli.target.deployment import Deployment
 if TYPE_CHECKING:
     from matrix.terms.documents.observed import ObservedDocument
 
-# As long as CloudWatch keeps what it counted, less one (matrix.answer.observed.asking).
+# The period for which CloudWatch keeps its data, less one (matrix.answer.observed.asking).
 MOST_DAYS = 454
 
 

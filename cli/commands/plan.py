@@ -1,4 +1,4 @@
-"""`matrix plan`: what a matrix would create, measure and cost. Calls no AWS, but for `--region all`."""
+"""`matrix plan`: resources, steps and costs of a matrix. Calls no AWS, except for `--region all`."""
 
 import json
 from enum import StrEnum
@@ -21,7 +21,7 @@ ALL_REGIONS = "all"
 
 
 class Format(StrEnum):
-    """How a plan is written."""
+    """Output formats of a plan."""
 
     TABLE = "table"
     JSON = "json"
@@ -67,7 +67,7 @@ def plan(
     if format_ is Format.JSON:
         import pydantic_core  # like the models, not before it is needed
 
-        # 10,000 cells are 23 MB, for which `json` with an indent takes a second and this a tenth of it.
+        # 10,000 cells are 23 MB, for which `json` with an indent takes a second, and this a tenth of it.
         typer.echo(pydantic_core.to_json(planned.plan, indent=2))
     else:
         account = Account(_at_once(planned), region or planning.DEFAULT_REGION)
@@ -76,7 +76,7 @@ def plan(
 
 def _show_regions(file: Path, format_: Format) -> None:
     document = _of_all_regions(file)
-    # Imports the models, which `matrix --help` must not wait for.
+    # Imports the models, for which `matrix --help` must not wait.
     from cli.tables import region_tables
 
     if format_ is Format.JSON:
@@ -88,7 +88,7 @@ def _show_regions(file: Path, format_: Format) -> None:
 
 
 def _of_all_regions(file: Path) -> "RegionsDocument":
-    """Return what a matrix costs in each region; progress goes to stderr. Raises BadMatrix."""
+    """Return the cost of a matrix in each region; progress goes to stderr. Raises BadMatrix."""
     checked = planning.read_and_check(file)
     # boto3 takes half a second to import, and only this needs it.
     from cli.tables import region_tables
@@ -108,8 +108,8 @@ def _of_all_regions(file: Path) -> "RegionsDocument":
 
 
 def _at_once(planned: planning.Planned) -> int:
-    """Return how many file systems are measured at the same time, as the matrix or its model says."""
-    # The models need pydantic: a quarter of a second that `matrix --help` does not wait for.
+    """Return the number of file systems measured at the same time, from the matrix or its model's default."""
+    # The models need pydantic: a quarter of a second for which `matrix --help` must not wait.
     from matrix.input.matrix import Matrix
 
     usual = Matrix.model_fields["max_concurrent_file_systems"].default
@@ -117,7 +117,7 @@ def _at_once(planned: planning.Planned) -> int:
 
 
 def report_problems(file: MatrixFile, bad: planning.BadMatrix, as_json: bool) -> None:
-    """List the problems of a matrix: for a person on stderr, for a program as JSON on stdout."""
+    """List the problems of a matrix: for people on stderr, for programs as JSON on stdout."""
     if as_json:
         typer.echo(json.dumps(bad.document, indent=2, ensure_ascii=False))
     else:

@@ -1,4 +1,4 @@
-"""`matrix reap`: delete what runs have left behind."""
+"""`matrix reap`: delete the leftovers of runs."""
 
 import json
 import re
@@ -101,7 +101,7 @@ def _finish(answer: dict[str, Any], options_again: str, *, dry_run: bool, as_jso
 
 
 def _refuse_what_cannot_be_reaped(service: Service, run: str) -> None:
-    """Refuse an unknown run, of which "nothing is left" would mislead, and a running one, which needs its resources."""
+    """Refuse an unknown run, where "nothing is left" would mislead, and a running one, which needs its resources."""
     execution = service.execution(run)
     if execution.is_running:
         advice = f"stop it, which also deletes: `matrix stop {run} {service.deployment.flag}`; or wait for its end"

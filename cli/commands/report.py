@@ -1,4 +1,4 @@
-"""`matrix report`: the page that decides, drawn again from what a run has left."""
+"""`matrix report`: the page for the decision, drawn again from a run's documents."""
 
 from pathlib import Path
 from typing import Annotated, TypedDict
@@ -24,7 +24,7 @@ NAME = "report.html"
 
 
 class Documents(TypedDict):
-    """What a report is drawn from besides the summary."""
+    """The documents of a report besides the summary."""
 
     results: dict[str, ResultDocument]
     plan: PlanDocument | None
@@ -64,7 +64,7 @@ def report(
     page = render(summary, **known)
     path = output or _place(reported)
     if output is None:
-        # A page in its place may be a link to any file of this machine, which must not be written over.
+        # A file in its place may be a link to any file of this machine, which must not be overwritten.
         path.unlink(missing_ok=True)
     write_page(path, page, is_opened=open_, is_silent=as_json)
     drawn = _write_charts(summary, known, charts) if charts is not None else []
@@ -82,7 +82,7 @@ def _place(run: FoundRun) -> Path:
 
 
 def documents(run: FoundRun) -> Documents:
-    """Return what a report needs besides the summary: plan, receipt, objective and each cell's single values."""
+    """Return the documents of a report besides the summary: plan, receipt, objective, each cell's single values."""
     return {
         "results": metrics.refreshed(run.store, run.summary, run.results()),
         "plan": readable(run.plan),

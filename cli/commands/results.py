@@ -1,4 +1,4 @@
-"""`matrix results`: what came out of a run, as a table, JSON, CSV or Markdown."""
+"""`matrix results`: the results of a run, as a table, JSON, CSV or Markdown."""
 
 import json
 from enum import StrEnum
@@ -19,7 +19,7 @@ from matrix.terms.documents.summary import SummaryDocument
 
 
 class Format(StrEnum):
-    """How results are written."""
+    """Output formats of results."""
 
     TABLE = "table"
     JSON = "json"
@@ -101,7 +101,7 @@ def _show_beside(summary: SummaryDocument, format_: Format) -> None:
 
 
 def _write_json_lines(stored: FoundRun, summary: SummaryDocument) -> None:
-    """Write one line for each metric of each point, as the bucket has them for Athena."""
+    """Write one line for each metric of each point, as in the bucket's files for Athena."""
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.costs import Bill
     from matrix.answer.rows import Origin, rows_of, to_json_lines

@@ -1,4 +1,4 @@
-"""`matrix run`: plan, ask, start, follow, and say what came out."""
+"""`matrix run`: plan, ask, start, follow, and show the result."""
 
 import re
 import signal
@@ -27,7 +27,7 @@ from cli.target.workdir import run_folder
 from matrix.terms.figures import rough_duration
 from matrix.terms.keys import RUN_PATTERN
 
-# Ends the name of a run that is started after its plan was asked about once more; a name has 80 characters at most.
+# Suffix of a run's name if the user agreed to a second plan; a name has 80 characters at most.
 AGAIN = "-again"
 LONGEST_NAME_AGAIN = 80 - len(AGAIN)
 
@@ -96,7 +96,7 @@ def run(
             _resume(resume, file, place, chosen, instances=instances, yes=yes)
             return
         with local_cloud.prepared(is_wanted=local and instances == "process") as child:
-            # The cost that is agreed to is that of the region where it will arise.
+            # The agreed cost must be the one in the region of the run.
             here = region if local else deployment.chosen_region(region)
             planned = planning.read_and_plan(file or planning.STDIN, here)
             chosen = _named(chosen, planned)
@@ -112,14 +112,14 @@ def run(
 
 
 def _with_agreement(planned: Planned, region: str | None) -> Planned:
-    """Let the run be started with the plan that was agreed to, unless its matrix says what is."""
+    """Put the agreed plan into the matrix that the run starts with, unless the matrix already has one."""
     from matrix.plan.agreement import agreed_to
 
     return replace(planned, matrix={"agreed": agreed_to(planned.plan, region)} | planned.matrix)
 
 
 def _as_agreed(service: Service, planned: Planned, chosen: RunOptions, *, yes: bool) -> None:
-    """Run what was agreed to; where Plan matrix has planned something else, ask whether that may be run instead."""
+    """Run the agreed plan; if Plan matrix has planned something else, ask whether to run that instead."""
     from matrix.plan.agreement import agreed_to
 
     try:
@@ -131,13 +131,13 @@ def _as_agreed(service: Service, planned: Planned, chosen: RunOptions, *, yes: b
         terminal.print_wrapped(terminal.stderr(), str(differed))
         again = Planned({key: value for key, value in planned.matrix.items() if key != "agreed"}, theirs)
         _agree(again, asked_from_pipe=False, yes=False)
-        # A name is that of one run, and the refused one has it.
+        # A name belongs to one run, and the refused run has it.
         agreed = replace(again, matrix={"agreed": agreed_to(theirs)} | again.matrix)
         _to_end(service, agreed, replace(chosen, run=f"{chosen.run[:LONGEST_NAME_AGAIN]}{AGAIN}"))
 
 
 def _to_end(service: Service, planned: Planned, chosen: RunOptions) -> None:
-    """Start a run and follow it to its end, in the browser too where that is wanted."""
+    """Start a run and follow it to its end, also in the browser if requested."""
     with opening.following(service, chosen.run, is_wanted=chosen.web, is_own=True, plan=planned.plan):
         running.run_to_end(service, planned, chosen)
 
@@ -187,7 +187,7 @@ def _taken_over(planned: Planned) -> str:
 
 def _run_here(planned: Planned, chosen: RunOptions, instances: str, child: subprocess.Popen[bytes] | None) -> None:
     console = terminal.stderr()
-    # Emulated machines bring their own tools.
+    # Emulated machines have their own tools.
     for line in tools.missing(planned.plan) if instances == "process" else []:
         terminal.print_wrapped(console, f"Note: {line}")
     expected = rough_duration(planned.plan["totals"]["expected_s"])
@@ -207,7 +207,7 @@ def _run_here(planned: Planned, chosen: RunOptions, instances: str, child: subpr
 
 
 def _refuse_kept_name(chosen: RunOptions) -> None:
-    """Refuse a name whose folder exists: its files and those of the new run would be taken for one run's."""
+    """Refuse a name whose folder exists: its files and those of the new run would be mixed."""
     if chosen.run and run_folder(chosen.run).exists():
         raise CommandError(
             f"a run {chosen.run} is kept in {run_folder(chosen.run)}/",
@@ -224,7 +224,7 @@ def _does_here(planned: Planned, instances: str) -> str:
 
 
 def _one_at_a_time(planned: Planned) -> Planned:
-    """Let file systems run one after another: here all are folders of one disk and would disturb each other."""
+    """Measure one file system at a time: here all are folders of one disk and would disturb each other."""
     return replace(planned, matrix=planned.matrix | {"maxConcurrentFileSystems": 1})
 
 
@@ -233,7 +233,7 @@ def _can_ask() -> bool:
 
 
 def _agree(planned: Planned, *, asked_from_pipe: bool, yes: bool) -> None:
-    """Show the cost; go on only when the user agrees to it."""
+    """Show the cost; continue only if the user agrees to it."""
     console = terminal.stderr()
     sentence = plan_tables.cost_sentence(planned.plan)
     count = planned.plan["totals"]["cells"]

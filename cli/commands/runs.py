@@ -1,4 +1,4 @@
-"""`matrix runs`: which runs there are."""
+"""`matrix runs`: the list of runs."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -86,10 +86,10 @@ def _of_folder(run: str) -> Listed:
     ended = execution.ended_at if execution else summary and summary.get("finished_at")
     status = execution.status if execution else "unknown"
     if summary:
-        # Of published figures the status is a sentence: how many cells the source has figures for.
+        # The status of published figures is a sentence with the number of cells that have figures.
         status = "published" if summary["environment"] == "published" else summary["status"]
     begun, finished = (summary.get("started_at"), summary.get("finished_at")) if summary else (None, None)
-    # By its summary, as the report and the console say it; the execution goes on for some seconds to end itself.
+    # From its summary, as in the report and the console; the execution needs some more seconds to end.
     took = finished - begun if begun and finished else ended - started if started and ended else None
     return Listed(run, status, started, took, f"{run_folder(run)}/")
 
@@ -108,7 +108,7 @@ def _of_service(service: Service) -> list[Listed]:
 
 
 def _state(status: str) -> str:
-    """Return a run's state in the words of all lists: Step Functions and summaries have others."""
+    """Return a run's state in the words of all lists; Step Functions and summaries use other words."""
     return STATES.get(status, status)
 
 

@@ -1,4 +1,4 @@
-"""`matrix selftest`: known truths through the whole system, and whether the report tells them again."""
+"""`matrix selftest`: data with known truths through the whole system, to check that the report finds them."""
 
 import json
 import os
@@ -47,7 +47,7 @@ def selftest(
     draws = QUICK_TRIALS if quick else TRIALS
     console = terminal.stderr()
     measured: list[Row] = []
-    # The live layer first: it needs the processors for itself, and what it lacks is known soon.
+    # The live layer first: it needs the processors for itself, and reports missing programs early.
     if not quick:
         with local_cloud.running_or_started() as cloud:
             measured += live.rows(live.measure(Service(cloud)))

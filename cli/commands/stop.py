@@ -1,4 +1,4 @@
-"""`matrix stop`: end a run from anywhere, with all that it has made."""
+"""`matrix stop`: stop a run from any machine, and delete its resources."""
 
 from cli.follow import running
 from cli.inputs import options

@@ -1,4 +1,4 @@
-"""`matrix verify`: the first hour on an account as one command."""
+"""`matrix verify`: check a new account and stack by one command."""
 
 import json
 import sys
@@ -58,7 +58,7 @@ def verify(
 
 @contextmanager
 def _target(place: Place) -> Iterator[Deployment]:
-    """Yield the deployment; one without outputs where the stack is not there, whose first step needs none."""
+    """Yield the deployment; one without outputs if the stack does not exist, because the first step needs none."""
     if not place.local:
         try:
             yield place.service().deployment
@@ -71,7 +71,7 @@ def _target(place: Place) -> Iterator[Deployment]:
 
 
 def _verified(target: Deployment, *, with_fsx: bool, record: Path | None, yes: bool) -> dict[str, object]:
-    # These import numpy, pydantic and boto3, which `matrix --help` must not wait for.
+    # These import numpy, pydantic and boto3, for which `matrix --help` must not wait.
     from cli.verify import pages, recording, steps
     from cli.verify.stack import Stack
 
@@ -96,7 +96,7 @@ def _verified(target: Deployment, *, with_fsx: bool, record: Path | None, yes: b
 
 
 def _agree(console: Console, planned: Sequence["Step"], *, yes: bool) -> None:
-    """Show what each step costs; go on only when the user agrees to it."""
+    """Show the cost of each step; continue only if the user agrees to it."""
     for step in planned:
         cost = f"{step.usd:.3f} USD" if step.usd else "free"
         terminal.print_wrapped(console, f"  {step.name:<12} {cost:>10}  {step.proves}")

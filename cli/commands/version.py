@@ -8,7 +8,7 @@ TREE = Path(__file__).resolve().parents[2]
 
 def show_version() -> None:
     """Print the installed version and the folder of template.yaml and events/, as `pip --version` prints its own."""
-    # Imported here: it brings email, socket and zipfile along, 30 ms that no other command needs.
+    # Imported here: it imports email, socket and zipfile, 30 ms that no other command needs.
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -1,4 +1,4 @@
-"""`matrix watch`: the live view of a run that already goes on."""
+"""`matrix watch`: the live view of a run that is in progress."""
 
 import time
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ def _follow(service: Service, run: str, plan: PlanDocument | None, *, as_json: b
     environment = service.deployment.environment
     view = following.view(console, environment, plain=as_json, verbose=verbose)
     with InterruptCounter() as closing, view as shown:
-        # The local cloud has no console but ours.
+        # The local cloud has no console except the project's own.
         linked = Linked(shown, Traces(service.deployment)) if environment == "aws" and not as_json else shown
         try:
             ended = following.follow(service, run, plan, _WhileRead(linked, console), closing)
@@ -80,7 +80,7 @@ def _follow(service: Service, run: str, plan: PlanDocument | None, *, as_json: b
 
 @dataclass(frozen=True)
 class _WhileRead:
-    """A view that ends the command once nobody reads it, as in `matrix watch latest | head`."""
+    """A view that ends the command when its reader has gone, as in `matrix watch latest | head`."""
 
     view: View
     console: Console
@@ -95,7 +95,7 @@ class _WhileRead:
 
 
 def _refuse_forgotten(run: str) -> None:
-    """Refuse to show the graph of a local run that no cloud knows any more."""
+    """Refuse to show the graph of a local run that no running cloud knows."""
     try:
         Service(deployment.running_local_cloud()).execution(run)
     except (NoLocalCloud, UnknownRun):
@@ -106,7 +106,7 @@ def _refuse_forgotten(run: str) -> None:
 
 
 def _newest(place: Place) -> str:
-    """Return the name of the newest run: of a deployment, or of those kept here where no local cloud has one."""
+    """Return the name of the newest run: of a deployment, or of the kept ones if no local cloud has one."""
     kept = None if place.is_on_aws else next(RunFolders().started(), None)
     if kept and not deployment.is_local_cloud_running():
         return kept
@@ -117,7 +117,7 @@ def _newest(place: Place) -> str:
 
 
 def _kept(run: str) -> Execution | None:
-    """Return how a run of this machine stands. Damage is noted; without a cloud the run has ended."""
+    """Return the execution of a run of this machine. Damage is noted; without a cloud the run has ended."""
     try:
         return RunFolders().execution(run)
     except UnreadableRun as damage:
@@ -126,7 +126,7 @@ def _kept(run: str) -> Execution | None:
 
 
 def _show_end(execution: Execution, as_json: bool) -> None:
-    """Show how a local run ended, by its folder: its cloud may have ended too."""
+    """Show the end of a local run from its folder, because its cloud may have ended too."""
     run, folders = execution.run, RunFolders()
     ended = progress.read(folders.progress_rows(run), readable(RunDocuments(folders, run).plan), execution)
     with following.view(terminal.stderr() if as_json else terminal.stdout(), "local", plain=as_json) as shown:

@@ -1,4 +1,4 @@
-"""What an account must have for a plan, beside AWS's defaults, and the lines that ask for more."""
+"""Quotas that a plan needs above AWS's defaults, and the commands that request an increase."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Account:
-    """Where a plan would run, and how many of its file systems are measured at the same time."""
+    """The account of a plan, and the number of its file systems that are measured at the same time."""
 
     at_once: int
     region: str
 
 
 def show(console: Console, plan: PlanDocument, account: Account) -> None:
-    """Print every quota that the plan takes part of, those above AWS's default marked, then how to ask for more."""
-    # The models of storages need pydantic: a quarter of a second that `matrix --help` does not wait for.
+    """Print every quota that the plan uses, with those above AWS's default marked, then how to request more."""
+    # The models of storages need pydantic: a quarter of a second for which `matrix --help` must not wait.
     from matrix.plan.account import account_needs, addresses
 
     listed = account_needs(plan, account.at_once)

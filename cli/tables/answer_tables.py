@@ -1,4 +1,4 @@
-"""The answer of a run on one screen: what to take, then the matrix, storages down and sizes of the fleet across."""
+"""The answer of a run on one screen: the recommendation, then a matrix of storages (rows) and fleet sizes (columns)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -23,7 +23,7 @@ UNLIMITED = 10_000
 
 
 def show(console: Console, summary: SummaryDocument) -> None:
-    """Print the decision in words, a small table for each kind of work, and where it was measured."""
+    """Print the decision in words, a small table for each kind of work, and the place of the measurement."""
     show_answer(console, summary)
     if note := ENVIRONMENT_NOTES.get(summary["environment"]):
         console.print(Text(note, "yellow"))
@@ -56,9 +56,9 @@ def _show_grids(console: Console, decision: Decision, names: Mapping[str, str]) 
 def _that_fit(
     console: Console, questions: Sequence[Question], names: Mapping[str, str], *, is_for_sale: bool
 ) -> Iterator[Sequence[Question]]:
-    """Yield as many fleets at once as stand beside the names of the storages; each part has these names again.
+    """Yield groups of fleets that fit beside the names of the storages; each group's table repeats these names.
 
-    rich would make room by taking the names away, or the ends of the figures.
+    Otherwise rich would drop the names, or cut the figures.
     """
     rest = list(questions)
     while rest:
@@ -70,7 +70,7 @@ def _that_fit(
 
 
 def _width(console: Console, table: TextTable) -> int:
-    # Without a limit: what it would take were there room.
+    # Without a limit: the width that it would take if there was room.
     return Measurement.get(console, console.options.update(width=UNLIMITED), table).maximum
 
 
@@ -87,7 +87,7 @@ def grid(questions: Sequence[Question], names: Mapping[str, str], *, is_for_sale
 
 
 def _title(questions: Sequence[Question], is_for_sale: bool) -> str:
-    """Name the workload, the percentile that storages are ranked by, and what the dollars are for."""
+    """Return the title: the workload, the percentile that ranks storages, and the unit that the dollars are for."""
     first = questions[0]
     levels = dict.fromkeys(f"P{question.get('ranked_level', question['level']):g}" for question in questions)
     unit = measure_words(first["metric"], first["unit"])

@@ -1,4 +1,4 @@
-"""How a series scales, for people: the law in a sentence, then measured and predicted values with bars."""
+"""The scaling of a series, for people: the law in a sentence, then measured and predicted values with bars."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ BAR_WIDTH = 32
 
 
 def show(console: Console, series: Series, report: Mapping[str, Any]) -> None:
-    """Print the law, the knee and the peak, a row for each size, and what else might be said of the series."""
+    """Print the law, the knee and the peak, a row for each size, and further remarks on the series."""
     better = "higher" if report["higher_is_better"] else "lower"
     console.print(
         f"{report['points']} {report['reads']}, at up to {report['largest_n']:,} instances; {better} is better"
@@ -46,7 +46,7 @@ def show(console: Console, series: Series, report: Mapping[str, Any]) -> None:
 
 
 def _errors(report: Mapping[str, Any]) -> str:
-    """Say how far the law, and its rivals, were off at sizes that they had not seen."""
+    """Return the errors of the law, and of its rivals, at sizes that were held out from the fit."""
     own = f"by {_percent(report['held_out_error'])} at sizes that the law had not seen"
     others = [f"{rival['model']} {_percent(rival['held_out_error'])}" for rival in report["rivals"]]
     return f"{own}; other laws: {', '.join(others)}" if others else own

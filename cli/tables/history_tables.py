@@ -1,4 +1,4 @@
-"""A cell over all runs, for the terminal: a row for each run, and where it changed."""
+"""A cell over all runs, for the terminal: a row for each run, with its changes marked."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ STYLES = {"slower": "red", "faster": "green"}
 MOST_NAMES = 12
 # Characters of the longest bar.
 BAR_WIDTH = 24
-# A terminal of so many columns has room for bars.
+# A terminal with this many columns has room for bars.
 WIDE = 110
 
 

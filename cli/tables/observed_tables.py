@@ -1,4 +1,4 @@
-"""How a storage that exists is used, for the terminal: a picture, its distribution, and what would carry it."""
+"""The usage of an existing storage, for the terminal: a chart, its distribution, and storages that meet the load."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 HEIGHTS = " ▁▂▃▄▅▆▇█"
 PICTURED = ("Throughput", "IOPS")
-# Nobody compares more; --json has all.
+# Longer lists are not compared; --json has all.
 MOST_CARRIERS = 12
 NEVER, RARELY = 1.0, 0.99
 
 
 def show(console: Console, observed: "ObservedDocument") -> None:
-    """Print a picture of the window, a row for each metric, and a row for each storage that comes into question."""
+    """Print a chart of the window, a row for each metric, and a row for each candidate storage."""
     head = f"{observed['id']}: {observed['name']}"
     span = f"  {observed['region']}, {instant(observed['begun'])} to {instant(observed['ended'])}"
     terminal.print_wrapped(console, Text.assemble((head, "bold"), (span, "dim")))
@@ -42,7 +42,7 @@ def show(console: Console, observed: "ObservedDocument") -> None:
 
 
 def _picture(metric: "ObservedMetric") -> str:
-    """Draw the highest value of each part of the window, up to the limit where one is known."""
+    """Draw the highest value of each part of the window, up to the limit if it is known."""
     highest = max(metric["limit"] or 0.0, metric["worst"])
     top = f" {number(highest)} {metric['unit']}{' (limit)' if highest == metric['limit'] else ''}"
     steps = len(HEIGHTS) - 1
@@ -51,7 +51,7 @@ def _picture(metric: "ObservedMetric") -> str:
 
 
 def _step(value: float, highest: float, steps: int) -> int:
-    # Little is still something: only nothing has no bar.
+    # A small value has a bar; only zero has none.
     return 0 if value <= 0 or highest <= 0 else max(1, round(steps * value / highest))
 
 
@@ -94,7 +94,7 @@ def _carriers(carriers: "Sequence[Carrier]") -> TextTable:
 
 
 def _share(share: float) -> str:
-    """Write a share in percent, and never all where something is missing."""
+    """Return a share in percent, never 100 % if something is missing."""
     return "100" if share == NEVER else f"{min(100 * share, 99.99):.2f}"
 
 

@@ -1,4 +1,4 @@
-"""A plan as tables: what will be created and launched, how long it takes, what it costs."""
+"""A plan as tables: created and launched resources, duration and cost."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -17,28 +17,28 @@ from matrix.terms.figures import ABSENT, number, rough_duration
 from matrix.terms.names import fleet_words, placement_words
 from matrix.terms.sentences import warning_text
 
-# Smaller amounts are written with more digits than whole cents.
+# Smaller amounts get more digits than whole cents.
 CENTS_MATTER = 0.1
 GAP = 2
-# What storages charge for by use, by the end of a price's name; S3 has one price for PUT and LIST.
+# Units of usage-based charges, by the end of a price's name; S3 has one price for PUT and LIST.
 USED = {"_read_gib": "GiB read", "_write_gib": "GiB written", "_put": "PUT or LIST requests", "_get": "GET requests"}
 
 
 def money(cost: float | None) -> str:
-    """Write an amount of US dollars."""
+    """Return an amount of US dollars as text."""
     if cost is None:
         return "–"
     return f"${cost:,.2f}" if cost >= CENTS_MATTER or cost == 0 else f"${cost:.3f}"
 
 
 def money_range(cost: CostRange) -> str:
-    """Write low, expected and high: `$0.12 (0.10–0.20)`."""
+    """Return low, expected and high as text: `$0.12 (0.10–0.20)`."""
     low, high = money(cost["low"]).removeprefix("$"), money(cost["high"]).removeprefix("$")
     return f"{money(cost['expected'])} ({low}–{high})"
 
 
 def show(console: Console, plan: PlanDocument, account: Account, *, is_whole: bool = False) -> None:
-    """Print the sums and the grid of costs, what the account must have, what may be wrong and what is assumed.
+    """Print the sums and the grid of costs, the needed quotas, the warnings and the assumptions.
 
     With `is_whole` every cell too.
     """
@@ -55,7 +55,7 @@ def show(console: Console, plan: PlanDocument, account: Account, *, is_whole: bo
         console.print(Text("Cells, in the order of the run: their steps, time, and cost (low–high)", "bold"))
         for row in cells(plan, console.width):
             terminal.print_wrapped(console, row)
-    # What is emulated takes nothing of an account.
+    # Emulated storages use no quota of an account.
     if not plan.get("emulated"):
         console.print()
         account_tables.show(console, plan, account)
@@ -90,7 +90,7 @@ def grid(plan: PlanDocument) -> TextTable:
     by_use = _charges_by_use(plan)
     for head in ("By hours", *(["By bytes, requests"] if by_use else []), *(f"{size} ×" for size in sizes)):
         table.add_column(head, justify="right", no_wrap=True)
-    # The models of storages need pydantic: a quarter of a second that `matrix --help` does not wait for.
+    # The models of storages need pydantic: a quarter of a second for which `matrix --help` must not wait.
     from storages.models import is_shared
 
     storages = {system["id"]: json.dumps(system["storage"], sort_keys=True) for system in plan["file_systems"]}
@@ -99,7 +99,7 @@ def grid(plan: PlanDocument) -> TextTable:
         systems = [system for system in plan["file_systems"] if storages[system["id"]] == text]
         used = sum(use["cost_usd"]["expected"] for system in systems for use in system.get("by_use") or [])
         by_hours = sum(system["cost_usd"]["expected"] for system in systems) - used
-        # Disks of instances are part of the cell's price, since they end with the instances.
+        # Disks of instances are part of the cell's price, because they end with the instances.
         is_apart = any(is_shared(system["storage"]) or system.get("populate") for system in systems)
         shown = [money(max(0.0, by_hours)).removeprefix("$") if is_apart else "with fleet"]
         if by_use:
@@ -115,7 +115,7 @@ def grid(plan: PlanDocument) -> TextTable:
 
 
 def use_lines(plan: PlanDocument) -> Iterator[str]:
-    """Yield a line for each storage that charges by bytes or requests: how many, at which price; then their source."""
+    """Yield a line for each storage that charges by bytes or requests, with amount and price; then their source."""
     storages = _storage_names(plan)
     by_name: dict[str, list[PlanFileSystem]] = {}
     for system in plan["file_systems"]:
@@ -136,7 +136,7 @@ def use_lines(plan: PlanDocument) -> Iterator[str]:
 
 
 def _use_words(use: PlanUse) -> str:
-    """Write an amount with its price: `131 GiB read at $0.03`, `677,376 PUT requests at $5 per million`."""
+    """Return an amount with its price: `131 GiB read at $0.03`, `677,376 PUT requests at $5 per million`."""
     unit = next((words for end, words in USED.items() if use["charge"].endswith(end)), use["unit"])
     price = f"${1e6 * use['unit_usd']:g} per million" if unit.endswith("requests") else f"${use['unit_usd']:g}"
     return f"{number(use['amount'])} {unit} at {price}"
@@ -163,7 +163,7 @@ def _costs(planned: list[PlanCell], plan: PlanDocument) -> list[tuple[str, dict[
 
 
 def cells(plan: PlanDocument, width: int) -> Iterator[Text]:
-    """Yield a line for each file system and each of its cells, two where the line would break: ids are kept whole."""
+    """Yield a line for each file system and each of its cells, or two if it would break: ids are kept whole."""
     own = {system["id"]: system for system in plan["file_systems"]}
     names = _storage_names(plan)
     parts = [_parts(cell) for cell in plan["cells"]]
@@ -186,14 +186,14 @@ def cells(plan: PlanDocument, width: int) -> Iterator[Text]:
 
 
 def _storage_names(plan: PlanDocument) -> dict[str, str]:
-    """Name the storage of each file system; launches of one storage have file systems of their own and one name."""
+    """Return the name of each file system's storage; launches of one storage have own file systems and one name."""
     storages = {system["id"]: json.dumps(system["storage"], sort_keys=True) for system in plan["file_systems"]}
     names = brief_names((text, json.loads(text)) for text in storages.values())
     return {system: names[text] for system, text in storages.items()}
 
 
 def _parts(cell: PlanCell) -> tuple[str, list[str]]:
-    """Return the id of a cell, as other commands take it, and its figures."""
+    """Return the id of a cell, in the form for other commands, and its figures."""
     count, points = len(cell["steps"]), len(cell["points"])
     steps = f"{count} step{'' if count == 1 else 's'} of {points} point{'' if points == 1 else 's'}"
     return f"  {cell['id']}", [
@@ -218,7 +218,7 @@ def totals(plan: PlanDocument) -> list[str]:
 
 
 def cost_sentence(plan: PlanDocument) -> str:
-    """Say what a run costs on AWS: `$3.20 (expected; between $1.10 and $9.80)`."""
+    """Return the cost of a run on AWS as text: `$3.20 (expected; between $1.10 and $9.80)`."""
     cost = plan["totals"]["cost_usd"]
     return f"{money(cost['expected'])} (expected; between {money(cost['low'])} and {money(cost['high'])})"
 

@@ -48,7 +48,7 @@ def to_markdown(rows: list[Beside]) -> str:
 
 
 def _cells(row: Beside) -> list[str]:
-    """Return the cells of a row; the ratio is shown even if the two do not compare, with the reason beside it."""
+    """Return the cells of a row; the ratio is shown even if the two are not comparable, with the reason beside it."""
     dated = f" ({row['date']})" if row["date"] else ""
     against = [] if row["comparable"] else [f"not comparable: {'; '.join(row['why_not'])}"]
     return [

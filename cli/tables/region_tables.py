@@ -1,4 +1,4 @@
-"""What a matrix costs in each region, as a table, as CSV and as a document."""
+"""The cost of a matrix in each region, as a table, as CSV and as a document."""
 
 from collections.abc import Sequence
 from typing import TypedDict
@@ -20,14 +20,14 @@ class RegionsDocument(TypedDict):
 
     name: str
     cheapest: str | None
-    """The cheapest region that answered and lacks nothing; None where there is none."""
+    """The cheapest region that answered and lacks nothing; None if there is none."""
     regions: list[RegionCost]
     unchecked: list[str]
-    """Storages of which the price list does not say where they are offered."""
+    """Storages whose regions the price list does not give."""
 
 
 def show(console: Console, document: RegionsDocument) -> None:
-    """Print a row for each region, and what was not checked."""
+    """Print a row for each region, and the storages that were not checked."""
     table = TextTable()
     for head, is_figure in (("Region", False), ("Cost", True), ("Low", True), ("High", True), ("", False)):
         table.add_column(head, justify="right" if is_figure else "left", no_wrap=bool(head))
@@ -51,7 +51,7 @@ def show(console: Console, document: RegionsDocument) -> None:
 
 
 def remark(each: RegionCost) -> str:
-    """Return what a region lacks, why it could not be asked, and which prices are the book's."""
+    """Return the lacks of a region, the reason if it did not answer, and the prices taken from the book."""
     parts = [f"missing: {', '.join(each['missing'])}"] if each["missing"] else []
     parts += [each["reason"]] if each["reason"] else []
     if names := each["book_prices"]:

@@ -30,12 +30,12 @@ from matrix.text.warnings import warning_lines
 
 NARROW = 100
 LONGEST_REASON = 240
-# Of each ceiling, so many cells are shown with their evidence.
+# The number of cells that are shown with their evidence for each bottleneck.
 MOST_EXAMPLES = 3
 DIRECTIONS = ("read", "write", "sync")
 MS_US = 1000
 MOST_WARNINGS = 5
-# rich takes 1 ms of a processor for a row of nine columns.
+# rich takes 1 ms of processor time for a row of nine columns.
 MOST_ROWS = 500
 
 
@@ -67,7 +67,7 @@ def show(console: Console, summary: SummaryDocument) -> None:
 
 
 def show_warnings(console: Console, summary: SummaryDocument, *, are_all: bool = False) -> None:
-    """Print what may still cost money, then as many kinds of warnings as one reads, and where the others stand."""
+    """Print resources that may still cost money, then the first kinds of warnings, and where the others are."""
     warnings = [*left_behind_lines(summary), *warning_lines(summary)]
     shown = warnings if are_all else warnings[: max(MOST_WARNINGS, len(left_behind_lines(summary)))]
     for warning in shown:
@@ -78,7 +78,7 @@ def show_warnings(console: Console, summary: SummaryDocument, *, are_all: bool =
 
 
 def show_highest_rates(console: Console, summary: SummaryDocument) -> None:
-    """Print the highest rate of each sweep of open loops up to which a limit of latency was kept."""
+    """Print the highest rate of each open-loop sweep that kept a limit of latency."""
     table = highest_rates_table(summary.get("cells", []))
     if not table.rows:
         return
@@ -91,7 +91,7 @@ def show_highest_rates(console: Console, summary: SummaryDocument) -> None:
 
 
 def show_ceilings(console: Console, summary: SummaryDocument) -> None:
-    """Print each limit that held cells back, with the evidence of some of them and what to do next."""
+    """Print each bottleneck of the cells, with the evidence of some cells and the next step."""
     table = bottleneck_table(summary)
     if not table.rows:
         return
@@ -100,7 +100,7 @@ def show_ceilings(console: Console, summary: SummaryDocument) -> None:
         groups.setdefault(name, []).append(tuple(of_cell))
     console.print()
     console.print(Text(bottlenecks.TITLE, "bold"))
-    # The most frequent first: 100 cells hit three or four.
+    # The most frequent first: 100 cells have three or four bottlenecks.
     for name, cells in sorted(groups.items(), key=lambda group: -len(group[1])):
         some = f" ({len(cells)} cell{'s' if len(cells) > 1 else ''}). Next: {cells[0][-1]}"
         terminal.print_wrapped(console, Text.assemble("  ", (name, "bold"), some))
@@ -113,7 +113,7 @@ def show_ceilings(console: Console, summary: SummaryDocument) -> None:
 
 
 def show_directories(console: Console, summary: SummaryDocument) -> None:
-    """Print what one directory for all workers costs, where both was measured."""
+    """Print the cost of one directory shared by all workers, if both variants were measured."""
     table = directories_table(summary)
     if not table.rows:
         return
@@ -124,7 +124,7 @@ def show_directories(console: Console, summary: SummaryDocument) -> None:
 
 
 def show_layers(console: Console, summary: SummaryDocument) -> None:
-    """Print where most lies between what programs asked for and what the storage saw: a cache, or amplification."""
+    """Print the largest differences between requested and arriving traffic: a cache, or amplification."""
     table = far_layers_table(summary)
     far = list(table.texts())
     if not far:
@@ -138,13 +138,13 @@ def show_layers(console: Console, summary: SummaryDocument) -> None:
 
 
 def has_refused(summary: SummaryDocument) -> bool:
-    """Whether a percentile is shown as `≥` or as a dash for want of values."""
+    """Return whether a percentile is shown as `≥` or as a dash because it has too few samples."""
     shown = judged_metrics(summary.get("cells", []))
     return any(not all((each.metric.get("carried") or {}).values()) for each in shown)
 
 
 def _percentiles(summary: SummaryDocument, width: int) -> Iterator[TextTable]:
-    """Yield a table for each workload and metric; below one of fio that of its reads and writes."""
+    """Yield a table for each workload and metric; below one of fio a table of its reads and writes."""
     gap = 2 if width >= NARROW else 1
     cells = reading_order(summary.get("cells", []))
     names = brief_names((cell["file_system"], cell["storage"]) for cell in cells)
@@ -161,13 +161,13 @@ def _percentiles(summary: SummaryDocument, width: int) -> Iterator[TextTable]:
 
 
 def reads_and_writes(points: Iterable[Measured], name: Name) -> RunTable:
-    """Build fio's rates and latencies of reads, writes and syncs apart, medians over the samples."""
+    """Build a table with fio's rates and latencies of reads, writes and syncs, as medians over the samples."""
     rows = []
     for each in points:
         if each.cell["workload"]["type"] != "fio":
             continue
         for side in DIRECTIONS:
-            # Files of fio may know the time from the submission on only.
+            # Files of fio may have only the latency from the submission on.
             is_whole = f"{side}_lat_p50_us" in each.point["metrics"]
             timed = side if is_whole else f"{side}_completion"
             metrics = (f"{side}_iops", f"{timed}_lat_p50_us", f"{timed}_lat_p99_us")
@@ -184,7 +184,7 @@ def reads_and_writes(points: Iterable[Measured], name: Name) -> RunTable:
 
 
 def _apart(value: float | None, *, is_us: bool = False) -> str:
-    """Write a rate, or a latency in µs or ms, whichever is the shorter."""
+    """Return a rate, or a latency in µs or ms, whichever text is shorter."""
     if value is None:
         return ABSENT
     if not is_us:
@@ -193,7 +193,7 @@ def _apart(value: float | None, *, is_us: bool = False) -> str:
 
 
 def show_failed(console: Console, summary: SummaryDocument) -> None:
-    """Name each cell that has no result, with its error."""
+    """Print the name of each cell without a result, with its error."""
     failed = list(failed_table(summary).texts(CELL, STATE, WHY))
     if not failed:
         return
@@ -205,7 +205,7 @@ def show_failed(console: Console, summary: SummaryDocument) -> None:
 
 
 def show_earlier_runs(console: Console, summary: SummaryDocument) -> None:
-    """Name each cell whose result is an earlier run's, or of which one has left samples."""
+    """Print each cell whose result comes from an earlier run, or that has samples of one."""
     table = earlier_runs_table(summary)
     if not table.rows:
         return
@@ -216,7 +216,7 @@ def show_earlier_runs(console: Console, summary: SummaryDocument) -> None:
 
 
 def shortened(reason: str) -> str:
-    """Cut a reason to a readable length: what was begun stands first, and why it failed last, in a program's words."""
+    """Cut a reason to a readable length: keep the start, with the failed action, and the end, with the error text."""
     if len(reason) <= LONGEST_REASON:
         return reason
     begin, end = reason[: LONGEST_REASON // 2], reason[-LONGEST_REASON // 2 :]

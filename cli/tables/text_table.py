@@ -1,8 +1,8 @@
 """A table of texts that keeps every name and figure whole, however narrow the terminal is.
 
-rich makes room by cutting figures and breaking names inside words, and it measures each cell for itself: 2,600 rows of
-nine columns took it 2.3 s of processor time. Here columns of words wrap between words, with a hanging indent; where
-that is not enough each row becomes a name with its figures below it.
+rich makes room by cutting figures and breaking names inside words, and it measures each cell separately: 2,600 rows of
+nine columns took 2.3 s of processor time. Here columns of words wrap between words, with a hanging indent; if that is
+not enough, each row becomes a name with its figures below it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,12 +22,12 @@ from matrix.tables.percentiles import SUBJECTS
 from matrix.tables.table import RunTable, TableRow
 
 HANG, RECORD_INDENT = 2, 4
-# A column of words is not narrower than this, or each word would have a line of its own.
+# The minimum width of a column of words: in a narrower one each word would have its own line.
 LEAST_WORDS = 18
 
 
 class Cell(NamedTuple):
-    """The lines of a cell, its style, and how many columns its longest line takes."""
+    """The lines of a cell, its style, and the width of its longest line in terminal columns."""
 
     lines: Sequence[str]
     style: StyleType = ""
@@ -38,23 +38,23 @@ class TextTable(Table):
     """A table without borders; columns that are `no_wrap` hold figures or marks, which are never broken."""
 
     def __init__(self, title: str = "", *, gap: int = 2) -> None:
-        """Take a title that stands above the heads, and how far columns are apart."""
+        """Store a title for the line above the heads, and the gap between columns."""
         super().__init__(title=title or None, box=None, padding=(0, gap, 0, 0), header_style="bold", pad_edge=False)
         self.gap = gap
 
     def add_figures(self, *heads: str) -> None:
-        """Add columns of figures, which stand at the right."""
+        """Add columns of figures, which are right-aligned."""
         for head in heads:
             self.add_column(head, justify="right", no_wrap=True)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """Return how wide it is where it has room."""
+        """Return its width with enough room."""
         widths = [max(cell.width for cell in column) for column in self._cells()]
         whole = sum(widths) + self.gap * max(0, len(widths) - 1)
         return Measurement(whole, whole)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield its title, its heads and its rows; records where they do not fit side by side."""
+        """Yield its title, its heads and its rows, or records if the columns do not fit side by side."""
         columns = self._cells()
         if not columns:
             return
@@ -76,7 +76,7 @@ class TextTable(Table):
         return [[_cell(cell) for cell in (column.header, *column.cells)] for column in self.columns]
 
     def _widths(self, columns: Sequence[Sequence[Cell]], most: int) -> list[int]:
-        """Return how wide columns are; none where what may not wrap and the longest words do not fit."""
+        """Return the widths of the columns; empty if unbreakable columns and the longest words do not fit."""
         most -= self.gap * (len(columns) - 1)
         natural = [max(cell.width for cell in column) for column in columns]
         if sum(natural) <= most:
@@ -88,7 +88,7 @@ class TextTable(Table):
         room = most - sum(widths)
         if room < 0:
             return []
-        # What is left goes to the narrowest of those that wrap.
+        # The remaining width goes to the narrowest of the wrapping columns.
         while room and (open_ := [at for at, width in enumerate(widths) if width < natural[at]]):
             widths[min(open_, key=lambda at: widths[at])] += 1
             room -= 1
@@ -98,10 +98,10 @@ class TextTable(Table):
         self, console: Console, row: Sequence[Cell], widths: Sequence[int], style: Style, *, is_head: bool = False
     ) -> Iterator[Segment]:
         parts = [_wrapped(cell, width) for cell, width in zip(row, widths, strict=True)]
-        # Heads stand at the bottom of their row, all else at its top.
+        # Heads are bottom-aligned in their row, all other cells top-aligned.
         turn = slice(None, None, -1 if is_head else 1)
         for line in list(zip_longest(*(part[turn] for part in parts), fillvalue=""))[turn]:
-            # A line ends with its last text, so that what is piped has no blanks at its ends.
+            # A line ends with its last text, so that piped output has no blanks at its ends.
             ends = max((at for at, text in enumerate(line) if text), default=-1)
             for at, (text, cell, width) in enumerate(zip(line[: ends + 1], row, widths, strict=False)):
                 room = " " * (width - cell_len(text))
@@ -115,9 +115,9 @@ class TextTable(Table):
 
 
 def grouped(table: RunTable, *, gap: int, most_rows: int) -> TextTable:
-    """Draw a table of a run: storage and fleet on a line of their own, below it a row for each of their points.
+    """Draw a table of a run: storage and fleet on their own line, below it a row for each of their points.
 
-    Of more than `most_rows` lines those of the first cells are shown, of one cell at least; the others are counted.
+    If it has more than `most_rows` lines, it shows the first cells, at least one; the others are counted.
     """
     built = TextTable(table.title, gap=gap)
     built.add_column("Storage, fleet, point")
@@ -130,7 +130,7 @@ def grouped(table: RunTable, *, gap: int, most_rows: int) -> TextTable:
         built.add_row(Text(words, "cyan"))
         for row in rows:
             point, *figures = row.cells[len(SUBJECTS) - 1 :]
-            # Text keeps rich from taking brackets for a style.
+            # Text prevents that rich takes brackets for a style.
             texts = (Text(figure.text, "red" if figure.is_alarming else "") for figure in figures)
             built.add_row(Text(f"  {point.text}"), *texts)
     rest = len(cells) - shown
@@ -171,7 +171,7 @@ def _record(console: Console, heads: Sequence[Cell], row: Sequence[Cell], most: 
 
 def _cell(cell: RenderableType) -> Cell:
     text = cell if isinstance(cell, Text) else Text(str(cell))
-    # The style of its first part stands for all of it.
+    # The style of its first part applies to all parts.
     style = text.style or (text.spans[0].style if text.spans else "")
     lines = [line.rstrip(" ") for line in text.plain.expandtabs().split("\n")]
     return Cell(lines, style, max(map(cell_len, lines)))
@@ -186,7 +186,7 @@ def _indent(line: str) -> int:
 
 
 def _wrapped(cell: Cell, width: int) -> list[str]:
-    """Break the lines of a cell between words; what follows hangs below what it belongs to."""
+    """Break the lines of a cell between words; the rest of a line is indented below its start."""
     if cell.width <= width:
         return list(cell.lines)
     lines: list[str] = []
@@ -195,6 +195,6 @@ def _wrapped(cell: Cell, width: int) -> list[str]:
         if cell_len(line) == len(line):
             lines += wrap(line, width, subsequent_indent=hang, break_on_hyphens=False) or [""]
         else:
-            # Letters of two columns, which textwrap counts as one.
+            # Letters that are two columns wide, which textwrap counts as one.
             lines += [part.plain.rstrip() for part in Text(line).wrap(Console(width=width), width)]
     return lines

@@ -1,4 +1,4 @@
-"""The end of a run in twelve lines: how it ended, what to take, what may be wrong with that, what to do next."""
+"""The end of a run in twelve lines: its state, the recommendation, the caveats, the next steps."""
 
 import io
 import math
@@ -27,10 +27,10 @@ from matrix.text.headlines import busy_machine_words, caveats, headline
 from matrix.text.rankings import Name
 
 MOST_LINES = 12
-# With the state, the answer, the heads of the table and what to do next these are twelve lines where none is broken.
+# With the state, the answer, the heads of the table and the next steps these are twelve lines if none is broken.
 MOST_ROWS, MOST_CAVEATS = 5, 2
 MOST_ROWS_NARROW, MOST_CAVEATS_NARROW = 4, 1
-# From so many columns on there is room for intervals and bottlenecks beside many comparisons.
+# From this many columns on there is room for intervals and bottlenecks beside many comparisons.
 WIDE = 100
 IN_BRACKETS = re.compile(r" \([^)]*\)")
 LEFT_OUT_NARROW = (INTERVAL, BOTTLENECK)
@@ -38,7 +38,7 @@ CODES = re.compile("\x1b\\[[0-9;]*m")
 
 
 class Layout(NamedTuple):
-    """How much of a verdict is shown."""
+    """The parts of a verdict that are shown."""
 
     rows: int
     doubts: int
@@ -49,7 +49,7 @@ class Layout(NamedTuple):
 def show(console: Console, summary: SummaryDocument, *, flag: str, where: str | None = None) -> None:
     """Print the verdict of a run.
 
-    `flag` is the option that chooses its deployment in the commands to type next, `where` has the files of its results.
+    `flag` is the option that chooses its deployment in the next commands, `where` the place of its results.
     """
     decision = summary.get("decision")
     run = " ".join(filter(None, [summary["run"], flag]))
@@ -90,13 +90,13 @@ def _show_answer(console: Console, summary: SummaryDocument, decision: Decision,
     layouts = list(_layouts(is_wide=is_wide, most_doubts=most_doubts))
     fits = (each for each in layouts if _height(console, partial(draw, layout=each)) + taken <= MOST_LINES)
     draw(console, next(fits, layouts[-1]))
-    # What may still cost money is shown however long the list is.
+    # Resources that may still cost money are shown, however long the list is.
     for line in left_behind_lines(summary):
         terminal.print_wrapped(console, Text(line, "red"))
 
 
 def _layouts(*, is_wide: bool, most_doubts: int) -> Iterator[Layout]:
-    """Yield what may be shown, the most first: intervals and bottlenecks are left out before rows, then caveats."""
+    """Yield possible layouts, the largest first: intervals and bottlenecks are left out before rows, then caveats."""
     most_rows = MOST_ROWS if is_wide else MOST_ROWS_NARROW
     if is_wide:
         yield Layout(most_rows, most_doubts, has_intervals=True)
@@ -106,14 +106,14 @@ def _layouts(*, is_wide: bool, most_doubts: int) -> Iterator[Layout]:
 
 
 def _height(console: Console, draw: Callable[[Console], None]) -> int:
-    """Count the lines that something takes on a console."""
+    """Count the lines of an output on a console."""
     trial = Console(file=io.StringIO(), width=console.width, force_terminal=console.is_terminal, no_color=True)
     with trial.capture() as drawn:
         draw(trial)
     lines = [CODES.sub("", line).rstrip() for line in drawn.get().splitlines()]
     if not console.is_terminal:
         return len(lines)
-    # A terminal breaks what is wider than it.
+    # A terminal breaks longer lines.
     return sum(max(1, math.ceil(cell_len(line) / console.width)) for line in lines)
 
 
@@ -122,7 +122,7 @@ def _print_command(console: Console, command: str) -> None:
 
 
 def _state(summary: SummaryDocument) -> Text:
-    """Write how a run ended, where it ran, what it cost and whether anything is left of it."""
+    """Return the end of a run, its place, its cost and the remaining resources as text."""
     if summary["environment"] == "published":
         return Text(f"Figures of others: {summary['status']}; no difference was tested", "yellow")
     return Text(state_words(summary), "green" if summary["status"] == "measured" else "red")
@@ -146,7 +146,7 @@ def _show_ranking(
     else:
         some = largest(questions, layout.rows)
         table = best_table(summary, decision, some, name, of=len(questions))
-        if not is_wide:  # no room for what tells two storages of a kind apart
+        if not is_wide:  # no room for the words that distinguish storages of one kind
             table = replace(table, rows=[_without_brackets(row) for row in table.rows])
         if not layout.has_intervals:
             table = table.only(*(column.head for column in table.columns if column.head not in LEFT_OUT_NARROW))
