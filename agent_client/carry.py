@@ -1,7 +1,7 @@
-"""The AWS client in the agent's zip: of pinned packages the files that the agent needs.
+"""The AWS client in the agent's zip: the files of pinned packages that the agent needs.
 
-`python3 carry.py FOLDER` downloads what requirements.txt pins and writes these files to FOLDER: `sam build` does so for
-a layer (Makefile), `make` for the local cloud. It needs Python 3.9 and pip.
+`python3 carry.py FOLDER` downloads the packages pinned in requirements.txt and writes these files to FOLDER: `sam
+build` does so for a layer (Makefile), `make` for the local cloud. It needs Python 3.9 and pip.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution,
 from pathlib import Path
 
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
-# Where `make` puts the files, in the virtual environment.
+# The folder in the virtual environment to which `make` writes the files.
 MADE = Path(sys.prefix) / "agent-client"
-# All of botocore's models are 27 MB. The agent calls S3 and STS; the other four a session reads whatever it calls.
+# All of botocore's models are 27 MB. The agent calls S3 and STS; a session reads the other four for any call.
 KEPT = re.compile(
     r"""
     botocore/data/(s3|sts)/[^/]+/(service-2(\.sdk-extras)?|endpoint-rule-set-1)\.json(\.gz)?
@@ -33,16 +33,16 @@ KEPT = re.compile(
 
 
 class NotCarried(Exception):
-    """The client cannot be put together; the message says why."""
+    """The client cannot be put together; the message has the reason."""
 
 
 def names() -> list[str]:
-    """Return the packages of the client."""
+    """Return the names of the client's packages."""
     return re.findall(r"^([\w.-]+)==", REQUIREMENTS.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def download(folder: Path) -> Iterable[Distribution]:
-    """Install what requirements.txt pins below `folder`, which only this Python's pip has a say in."""
+    """Install the packages pinned in requirements.txt below `folder`, by this Python's pip."""
     options = ["--require-hashes", "--no-deps", "--only-binary=:all:", "--python-version=3.9", "--no-compile"]
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", *options]
     try:
@@ -56,7 +56,7 @@ def download(folder: Path) -> Iterable[Distribution]:
 
 
 def installed() -> Iterable[Distribution]:
-    """Return the packages of this Python itself, of whatever version."""
+    """Return the packages of this Python itself, in any version."""
     for name in names():
         try:
             yield distribution(name)
@@ -65,7 +65,7 @@ def installed() -> Iterable[Distribution]:
 
 
 def files(packages: Iterable[Distribution]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of packages that the agent needs, each with its name below the root of imports."""
+    """Yield the files of packages that the agent needs, each with its name relative to the import root."""
     for package in packages:
         if package.files is None:
             raise NotCarried(f"{package.metadata['Name']} has no list of its files (RECORD); install it with pip")
@@ -75,9 +75,10 @@ def files(packages: Iterable[Distribution]) -> Iterator[tuple[str, bytes]]:
 
 
 def content() -> dict[str, bytes]:
-    """Return the client for the local cloud: as `make` has put it together, else from this Python's own packages.
+    """Return the client for the local cloud: the files that `make` has written, else this Python's own packages.
 
-    A wheel that is installed without `make` has only these. Its agents run on the same Python, so they fit.
+    A wheel that is installed without `make` has only the latter. Its agents run on the same Python, so they are
+    compatible.
     """
     if MADE.is_dir():
         return {path.relative_to(MADE).as_posix(): path.read_bytes() for path in MADE.rglob("*") if path.is_file()}
@@ -85,7 +86,7 @@ def content() -> dict[str, bytes]:
 
 
 def write(folder: Path) -> None:
-    """Write the client into a folder, in place of what was there."""
+    """Write the client into a folder, and replace the folder's former content."""
     with tempfile.TemporaryDirectory() as temporary:
         kept = dict(files(download(Path(temporary))))
     partial = folder.with_name(f"{folder.name}.partial")

@@ -1,1 +1,1 @@
-"""Our engines beside literal tools, in one run on one machine: ratios travel, absolute figures do not."""
+"""The project's engines beside reference tools, in one run on one machine: only ratios are valid on other machines."""

@@ -1,8 +1,7 @@
 """`make bench`, `make bench-fleet`, `python -m bench [PART ...]`: make the figures of docs/records/performance.md.
 
-Each part is a command of its own and can be called alone, then with its options (`python -m bench.engines --help`).
-They run one after the other, since figures are worth little while something else runs. `make peers` comes besides: it
-needs the tools of others.
+Each part is also a separate command with its own options (`python -m bench.engines --help`). The parts run one after
+the other, because other load would distort the figures. `make peers` is separate: it needs the tools of others.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ PARTS = {
 
 
 def main() -> int:
-    """Run the parts, and say how long each took; exit status 1 where one failed."""
+    """Run the parts, and print the duration of each; exit status 1 if one failed."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)} (default: all)")
     wanted = parser.parse_args().parts or list(PARTS)

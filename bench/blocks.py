@@ -21,7 +21,7 @@ from agent.workloads.trial import Trial
 from bench.pairs import Result, cost, in_turns
 
 MIB = 1 << 20
-# No page is read twice: a fast disk has enough of them for as long as fio reads.
+# No page is read twice: the file has enough pages for a fast disk during the whole read by fio.
 PAGE_BYTES, DATA_BYTES = 4096, 1024 * MIB
 FIO_S = 2
 FIO = {"rw": "randread", "bs": "4k", "size": "64m", "runtime": FIO_S, "time_based": 1, "direct": 1, "ioengine": "psync"}
@@ -43,7 +43,8 @@ def bars(folder: Path, rounds: int) -> Iterator[Result]:
         for threads in (1, 4, 16):
             name = f"read engine / fio psync, direct 4 KiB, {threads} at once"
             raw = partial(run_fio_reads, folder, threads)
-            # Both read for about as long: in a tenth of a second a processor has not even reached its clock rate.
+            # Both read for about the same time: within a tenth of a second a processor has not even reached its clock
+            # rate.
             records = min(DATA_BYTES // PAGE_BYTES, int(raw() * FIO_S)) // threads * threads
             engine = partial(run_reads, folder, threads, records)
             yield in_turns(name, engine, raw, bar=0.97, unit="IOPS", rounds=rounds)
@@ -57,7 +58,7 @@ def bars(folder: Path, rounds: int) -> Iterator[Result]:
 
 
 def has_direct(folder: Path) -> bool:
-    """Return whether the file system can read past the page cache."""
+    """Return whether the file system supports reads that bypass the page cache."""
     path = folder / "direct"
     path.write_bytes(bytes(PAGE_BYTES))
     reading = subprocess.run(
@@ -67,7 +68,7 @@ def has_direct(folder: Path) -> bool:
 
 
 def run_writes(folder: Path, tool: str, threads: int, sync: str) -> float:
-    """Return MB/s of a dd point: by the clocks of the engine's workers, or by that of the slowest dd."""
+    """Return MB/s of a dd point: by the clocks of the engine's workers, or by the clock of the slowest dd."""
     params = {"total_bytes": 256 * MIB, "block_bytes": MIB, "sync": sync, "threads": threads, "tool": tool}
     with_source = {**params, "source": "zero"}
     trial = prepare("dd", folder, with_source)
@@ -82,7 +83,7 @@ def run_reads(folder: Path, threads: int, records: int) -> float:
 
 
 def engine_reads(folder: Path, threads: int, records: int, **shape: object) -> engines.Report:
-    """Read random pages past the page cache, or as `shape` says otherwise; return the engine's report."""
+    """Read random pages with direct I/O, unless `shape` changes that; return the engine's report."""
     params = {**READS, "records": records, "threads": threads, **shape}
     plan = read.plan_of(params, "bench", read.data_file(params, folder))
     armed = read.arm_engine(plan, folder)
@@ -119,12 +120,12 @@ def run_fio_under_agent(folder: Path) -> float:
     return trial.read(trial.armed, trial.run()).metrics["iops"]
 
 
-# Writes, because for reads fio would first lay out a file, which takes fio's time and not the agent's.
+# Writes, because before reads fio would lay out a file, which takes fio's time and not the agent's.
 FIO_WAYS: dict[str, Callable[[Path], float]] = {"agent": run_fio_under_agent, "alone": run_fio_alone}
 
 
 def timed(walls_s: list[float], way: Callable[[Path], float], folder: Path) -> float:
-    """Return the rate of a way to run fio; append the wall time that it took to `walls_s`."""
+    """Return the rate of a way to run fio; append its wall time to `walls_s`."""
     begun = time.monotonic()
     rate = way(folder)
     walls_s.append(time.monotonic() - begun)
@@ -132,7 +133,7 @@ def timed(walls_s: list[float], way: Callable[[Path], float], folder: Path) -> f
 
 
 def start_to_first_read(folder: Path) -> float:
-    """Return the seconds from starting the engine's interpreter until its first read has ended."""
+    """Return the seconds from the start of the engine's interpreter to the end of its first read."""
     begun_ns = time.monotonic_ns()
     report = engine_reads(folder, 1, 1)
     return (report.workers[0]["end_ns"] - begun_ns) / 1e9

@@ -15,8 +15,8 @@ from agent.workloads import engines
 from bench.pairs import Result, against, in_turns
 
 FILES = 40_000
-# Both do open(O_CREAT) + close on relative names in directories of their own, one process per worker, rate = files /
-# (last end - first start).
+# The engine and the C loop call open(O_CREAT) + close on relative names in separate directories, one process per
+# worker, rate = files / (last end - first start).
 CREATE = "int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0666); if (fd < 0) _exit(1); close(fd);"
 C_LOOP = r"""
 #define _GNU_SOURCE
@@ -108,16 +108,16 @@ def run_engine(folder: Path, workers: int, files: int, latency_s: float = 0.0) -
 
 
 def slow_storage(folder: Path, create_s: float) -> dict[str, object]:
-    """Return the emulation of a storage that takes `create_s` for each create, however many are made at once.
+    """Return the emulation of a storage that takes `create_s` for each create, at any concurrency.
 
-    What the timer takes longer counts as the engine's loss.
+    Delays of the timer count as the engine's loss.
     """
     own = {"create_s": create_s, "create_operations": 0, "catch_up_s": 0}
     return {**emulation.UNLIMITED, **own, "path": str(folder / "bucket")}
 
 
 def compile_c(folder: Path, name: str = "create", act: str = CREATE) -> Path:
-    """Build the C loop with what it does to a file called `name`; return its path."""
+    """Build the C loop with the call `act` on a file named `name`; return its path."""
     source, program = folder / f"{name}.c", folder / f"{name}-loop"
     source.write_text(C_LOOP.replace("ACT", act))
     subprocess.run(["cc", "-O2", "-o", str(program), str(source)], check=True)
@@ -136,7 +136,7 @@ def run_c_in(directories: list[str], program: Path) -> float:
 
 
 def run_parallel(folder: Path, jobs: int, files: int, latency_s: float) -> float:
-    """Return files per second of GNU parallel, used as published; a sleep before each touch plays the slow storage."""
+    """Return files per second of GNU parallel, used as published; a sleep before each touch emulates slow storage."""
     [directory] = set(fresh(folder, 1))
     wait = f"sleep {latency_s}; " if latency_s else ""
     line = f"seq {files} | parallel --will-cite -j {jobs} '{wait}touch {directory}/{{}}'"
@@ -150,7 +150,7 @@ def run_parallel(folder: Path, jobs: int, files: int, latency_s: float) -> float
 
 
 def fresh(folder: Path, workers: int) -> list[str]:
-    """Make empty directories, one per worker; return their paths."""
+    """Create empty directories, one per worker; return their paths."""
     remove(folder / "work")
     directories = [folder / "work" / str(number) for number in range(workers)]
     for directory in directories:

@@ -34,34 +34,34 @@ from local.recording import VARIABLE  # noqa: E402
 LOOK_EVERY_S = 0.2
 PR_SET_CHILD_SUBREAPER = 36
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-# Each of these lives until the run is over and is idle then, so that little is missed after the last look. All else
-# is agents and what they start.
+# Each of these lives until the run is over and is idle then, so little is missed after the last reading. All other
+# processes are agents and their children.
 KINDS = ("command", "cloud", "functions")
 AGENTS = "agents and tools"
 
 
 @dataclass(frozen=True)
 class CellTimes:
-    """One cell; times are epoch seconds. `steps` are the begin and end of each, in their order."""
+    """One cell; times are epoch seconds. `steps` are the start and end of each, in their order."""
 
     name: str
     instances: int
     began: float
     ended: float
     steps: list[tuple[float, float]]
-    # How long after the common start each instance of a fleet began each step.
+    # Delay of each instance's start of each step after the common start.
     skews_s: list[float]
-    # How long the slowest instance measured the ceilings of its tools, before its first step.
+    # Time of the slowest instance for measuring the limits of its tools, before its first step.
     ceilings_s: float
 
     @property
     def measuring_s(self) -> float:
-        """How long steps ran."""
+        """Duration of the steps."""
         return sum(end - begin for begin, end in self.steps)
 
     @property
     def before_s(self) -> float:
-        """From its launch to the start of its first step: agents start, mount, measure the ceilings of tools, meet."""
+        """From its launch to its first step's start: start agents, mount, measure limits of tools, start barrier."""
         return self.steps[0][0] - self.began
 
     @property
@@ -71,7 +71,7 @@ class CellTimes:
 
     @property
     def around_s(self) -> float:
-        """How much of it lies before its first step and after its last."""
+        """Time before its first step and after its last."""
         return self.before_s + self.after_s
 
     @property
@@ -81,13 +81,13 @@ class CellTimes:
 
 
 def cells(folder: Path) -> list[CellTimes]:
-    """Return the measured cells of a kept run, in the order in which they began."""
+    """Return the measured cells of a kept run, in the order of their starts."""
     rows = {row["SK"]: row for row in _rows(folder) if row["SK"].startswith("CELL#") and "finished_at" in row}
     return sorted((_cell(folder, row) for row in rows.values()), key=lambda cell: cell.began)
 
 
 def first_launch(folder: Path) -> float:
-    """Return when EC2 had answered the first launch of a kept run (epoch seconds)."""
+    """Return the time of EC2's response to the first launch of a kept run (epoch seconds)."""
     return min(float(row["created_at"]) for row in _rows(folder) if row.get("kind") == "instance")
 
 
@@ -111,7 +111,7 @@ def _cell(folder: Path, row: dict[str, Any]) -> CellTimes:
 
 
 def gate_waits_s(folder: Path) -> list[float]:
-    """Return how long each step's fleet waited in a kept run, from the last mark to the start in the gate."""
+    """Return each step's wait at the start barrier in a kept run, from the last mark to the start in the gate."""
     waits = []
     for gate in folder.glob("cells/*/meet/*/gates/*.json"):
         marks = (gate.parents[1] / "ready" / gate.stem).iterdir()
@@ -129,7 +129,7 @@ def _rows(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def spent_by_kind(command: subprocess.Popen[bytes]) -> dict[str, float]:
-    """Wait for a command and all that it starts; return processor seconds by kind of process."""
+    """Wait for a command and all its descendants; return processor seconds by kind of process."""
     seen: dict[int, tuple[str, float]] = {}
     while command.poll() is None:
         seen.update(_look(command.pid))
@@ -144,7 +144,7 @@ def spent_by_kind(command: subprocess.Popen[bytes]) -> dict[str, float]:
 
 
 def _look(command: int) -> dict[int, tuple[str, float]]:
-    """Return kind and processor seconds of each process below a command, agents and what is below them left out."""
+    """Return kind and processor seconds of each process below a command, without agents and their children."""
     children: defaultdict[int, list[int]] = defaultdict(list)
     spent: dict[int, tuple[str, float]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
@@ -167,7 +167,7 @@ def _look(command: int) -> dict[int, tuple[str, float]]:
 
 
 def _adopt_orphans() -> None:
-    """Become the parent of processes below whose own has ended, so that their processor time counts here."""
+    """Become the parent of orphaned descendants, so that their processor time counts here."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
@@ -183,7 +183,7 @@ def _reap_all() -> None:
 
 
 def requests(record: Path) -> Counter[tuple[str, str]]:
-    """Return how often each kind of caller has asked for what, of a record of all requests."""
+    """Return the number of requests of each kind by each kind of caller, from a record of all requests."""
     counted: Counter[tuple[str, str]] = Counter()
     with record.open() as lines:
         for line in lines:
@@ -218,7 +218,7 @@ def _what(exchange: dict[str, Any]) -> str:
 
 
 def figures(folder: Path, began: float, ended: float) -> Iterator[tuple[str, str, str]]:
-    """Yield what, how much and what is wanted, of a kept run and when its command began and ended (epoch seconds)."""
+    """Yield name, value and target of each figure, from a kept run and its command's start and end (epoch seconds)."""
     measured = cells(folder)
     steps = [step for cell in measured for step in cell.steps]
     yield "first step begun after the command", f"{min(begin for begin, _ in steps) - began:.1f} s", "as soon as it can"

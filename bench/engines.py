@@ -1,4 +1,4 @@
-"""`python -m bench.engines [DIRECTORY]`: our engines beside literal tools, each against its bar."""
+"""`python -m bench.engines [DIRECTORY]`: the project's engines beside reference tools, each against its bar."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from bench.places import place  # noqa: E402
 
 
 def main() -> int:
-    """Print one line per bar as it is measured; with --strict a bar that was not reached is exit status 1."""
+    """Print one line per bar as it is measured; with --strict a missed bar is exit status 1."""
     arguments = parse_arguments()
     reached = True
     with place(arguments.directory) as (folder, what):

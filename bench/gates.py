@@ -1,9 +1,9 @@
-"""`python -m bench.gates`: how long a fleet waits for a step, simulated in virtual time. Nothing here runs on AWS.
+"""`python -m bench.gates`: a fleet's wait for a step, simulated in virtual time. Nothing here runs on AWS.
 
-The protocol is that of agent/board/barrier.py, with its constants and those that plans give a job; S3 is a model:
-lognormal times of a request (median and P99), which takes effect at one moment between its sending and its answer;
-now and then an answer is lost, and the caller gives up after a second though its write took place. Clocks of instances
-differ by 2 ms. Each fleet lives through a number of steps at whose ends its instances are ready at different times.
+The protocol is that of agent/board/barrier.py, with its constants and those that plans give a job. S3 is a model with
+lognormal times of a request (median and P99), which takes effect at one moment between its sending and its response.
+Sometimes a response is lost, and the caller gives up after a second although its write took place. Clocks of instances
+differ by 2 ms. Each fleet runs a number of steps, after which its instances are ready at different times.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Asking = Generator[float, None, object]
 
 @dataclass(frozen=True)
 class Weather:
-    """What S3 is like: median and P99 (s) of each kind of request, seconds a listed key, share of lost answers."""
+    """Behaviour of S3: median and P99 (s) of each kind of request, seconds per listed key, share of lost responses."""
 
     put: tuple[float, float] = (0.05, 0.35)
     get: tuple[float, float] = (0.03, 0.20)
@@ -56,7 +56,7 @@ LOST = object()
 
 @dataclass
 class Step:
-    """What happened to one fleet at one step; all moments in seconds since the first could be ready."""
+    """The events of one fleet at one step; all moments in seconds after the first instance could be ready."""
 
     instances: int
     margin_s: float
@@ -70,16 +70,16 @@ class Step:
 
     @property
     def delay_s(self) -> float:
-        """From the last that is ready to the common start."""
+        """From the last ready instance to the common start."""
         return self.start - self.last_ready
 
     def begins(self) -> list[float]:
-        """When each begins: at the start by its own clock, or when it sees the gate."""
+        """The start of each instance: at the start by its own clock, or when it sees the gate."""
         return [max(self.start - self.clocks[who], self.seen[who]) for who in self.seen]
 
     @property
     def late(self) -> int:
-        """How many saw the gate after its start."""
+        """Number of instances that saw the gate after its start."""
         return sum(seen > self.start - self.clocks[who] for who, seen in self.seen.items())
 
 
@@ -87,7 +87,7 @@ class Fleet:
     """A fleet and its S3 in virtual time."""
 
     def __init__(self, rule: BarrierRule, count: int, weather: Weather, dice: random.Random) -> None:
-        """Let `count` instances meet by a rule."""
+        """Let `count` instances use the start barrier by a rule."""
         self._rule, self._weather, self._dice = rule, weather, dice
         self._now, self._turns = 0.0, itertools.count()
         self._queue: list[tuple[float, int, Callable[[], object]]] = []
@@ -97,7 +97,7 @@ class Fleet:
         self.step.clocks = [dice.uniform(-CLOCKS_S, CLOCKS_S) for _ in range(count)]
 
     def meet(self, ready_at: list[float], ends_after_mark: int | None = None) -> Step:
-        """Live through one step; the instance `ends_after_mark` ends between its mark and its listing."""
+        """Simulate one step; the instance `ends_after_mark` ends between its mark and its listing."""
         step = self.step
         step.last_ready = max(at for who, at in enumerate(ready_at) if who != ends_after_mark)
         for who, at in enumerate(ready_at):
@@ -121,7 +121,7 @@ class Fleet:
         heapq.heappush(self._queue, (moment, next(self._turns), turn))
 
     def _ask(self, kind: str, effect: Callable[[], object]) -> Asking:
-        """Ask S3: the effect takes place at one moment; returns its value, or LOST when time is up."""
+        """Send a request to S3: it takes effect at one moment; returns its value, or LOST after the time limit."""
         self.step.requests[kind] += 1
         median, p99 = getattr(self._weather, kind.lower())
         took = self._dice.lognormvariate(math.log(median), math.log(p99 / median) / Z_OF_P99)
@@ -181,7 +181,7 @@ class Fleet:
 def steps_of(
     count: int, steps: int, weather: Weather = FAIR, *, ends: bool = False, margin_s: float = GATE_MARGIN_S
 ) -> list[Step]:
-    """Return what happened at each of `steps` steps; with `ends` the last that is ready ends before its listing."""
+    """Return the events of each of `steps` steps; with `ends` the last ready instance ends before its listing."""
     dice = random.Random(f"{count} {weather} {ends}")  # noqa: S311 - the same figures each time
     lived = []
     for _ in range(steps):

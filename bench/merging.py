@@ -46,7 +46,7 @@ def worst_error() -> float:
 
 
 def merge_a_thousand() -> float:
-    """Return the seconds to read and merge what 1,000 instances upload."""
+    """Return the seconds to read and merge the uploads of 1,000 instances."""
     bins = histogram.from_latencies(fleet()[0])
     document = {"schema": 1, "unit": "ns", "histograms": {"read_lat": {"bins": bins, "samples": OPERATIONS}}}
     texts = [json.dumps(document).encode()] * 1_000

@@ -1,4 +1,4 @@
-"""Two ways to do the same, in turns, so that other programs on the machine disturb both."""
+"""Two ways to do the same, in alternation, so that other programs on the machine disturb both."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Result:
-    """One bar: what was compared, both medians, the ratio that is compared with the bar, and what chance does to it."""
+    """One bar: the comparison, both medians, the ratio for comparison with the bar, and the effect of chance on it."""
 
     name: str
     ours: float
@@ -18,7 +18,7 @@ class Result:
     bar: float  # the least ratio, or the largest of a cost (`is_cost`)
     unit: str
     is_cost: bool = False
-    itself: float | None = None  # what is theirs beside itself, the smaller over the larger: 1 where nothing disturbs
+    itself: float | None = None  # the reference against itself, the smaller over the larger: 1 without disturbance
 
     @property
     def is_reached(self) -> bool:
@@ -27,7 +27,7 @@ class Result:
 
     @property
     def is_missed(self) -> bool:
-        """Return whether the bar is missed by more than theirs misses itself."""
+        """Return whether the bar is missed by more than the reference misses itself."""
         return not self.is_reached and (self.itself is None or self.ratio < self.bar * self.itself)
 
     def line(self) -> str:
@@ -44,10 +44,10 @@ class Result:
 def in_turns(
     name: str, ours: Callable[[], float], theirs: Callable[[], float], *, bar: float, unit: str, rounds: int
 ) -> Result:
-    """Measure the rates of both: theirs before and after ours in each round, which shows what chance does to a ratio.
+    """Measure both rates: the reference before and after each round, which shows the effect of chance on a ratio.
 
-    The ratio is that of the best rounds, which were disturbed least; theirs is the mean of its best before and its best
-    after. All have the same number of turns, so a busy machine makes them neither miss nor reach a bar.
+    The ratio is that of the best rounds, which were disturbed least; the reference is the mean of its best before and
+    its best after. All have the same number of turns, so a busy machine makes them neither miss nor reach a bar.
     """
     turns = [(theirs(), ours(), theirs()) for _ in range(rounds)]
     before, own, after = zip(*turns, strict=True)
@@ -64,6 +64,6 @@ def against(name: str, ours: Callable[[], float], ideal: float, *, bar: float, u
 
 
 def cost(name: str, seconds: Callable[[], float], *, most_ms: float, rounds: int) -> Result:
-    """Compare the fewest milliseconds of some rounds with the most that are allowed."""
+    """Compare the fewest milliseconds of some rounds with the allowed maximum."""
     taken_ms = [1000 * seconds() for _ in range(rounds)]
     return Result(name, statistics.median(taken_ms), most_ms, min(taken_ms) / most_ms, 1.0, "ms", is_cost=True)

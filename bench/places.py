@@ -1,4 +1,4 @@
-"""Where to measure: an XFS of our own on a loop device where root may make one, else memory."""
+"""The folder to measure in: a new XFS on a loop device if root may create one, else memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ IMAGE_BYTES = 2 << 30
 
 @contextlib.contextmanager
 def place(wanted: Path | None) -> Iterator[tuple[Path, str]]:
-    """Yield a fresh folder and what it lies on; remove everything afterwards."""
+    """Yield a new folder and the storage below it; remove everything afterwards."""
     with contextlib.ExitStack() as stack:
         if wanted is not None:
             root, what = wanted, f"the folder {wanted}"
@@ -28,7 +28,7 @@ def place(wanted: Path | None) -> Iterator[tuple[Path, str]]:
 
 @contextlib.contextmanager
 def xfs_on_a_loop() -> Iterator[Path]:
-    """Mount a file system whose figures repeat: those of the system's own disk vary by a factor of ten."""
+    """Mount a file system with repeatable figures: those of the system's own disk vary by a factor of ten."""
     with tempfile.TemporaryDirectory(prefix="bench-xfs-", dir="/var/tmp") as folder:
         image, mount = Path(folder) / "image", Path(folder) / "mount"
         mount.mkdir()

@@ -1,4 +1,4 @@
-"""The file server against its own volume: a server slower than its volume would be all that a cell measures."""
+"""The file server against its own volume: a server that is slower than its volume would limit the cell's result."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ with FileServer(Path(sys.argv[1]), "127.0.0.1", 0, sys.argv[2]) as server:
     print(server.port, flush=True)
     server.serve_forever()
 """
-# gp3 without provisioned performance, which is the server's volume (EBS user guide).
+# gp3 without provisioned performance, the server's volume (EBS user guide).
 VOLUME_IOPS, VOLUME_BYTES_PER_S = 3_000, 125 * MIB
-# Half of a tool's ceiling is where the results say tool-bound.
+# From half of a tool's limit on, results are marked as limited by the load generator.
 BAR = 2.0
 
 
 def bars(folder: Path, rounds: int) -> Iterator[Result]:
-    """Yield records one by one against the volume's IOPS, and pages against its throughput, all served from memory."""
+    """Yield single records against the volume's IOPS, and pages against its throughput, all served from memory."""
     with serving(folder) as where:
         records = partial(rate, folder, where, {"access": "random", "page_bytes": 8 * KIB, "records": 8_000})
         pages = partial(rate, folder, where, {"access": "sequential", "page_bytes": MIB, "records": 32_768})

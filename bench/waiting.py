@@ -1,9 +1,9 @@
-"""`python -m bench.waiting [CELLS]`: processor seconds of what people wait for: a plan, commands on a run, its report.
+"""`python -m bench.waiting [CELLS]`: processor seconds that users wait for: a plan, commands on a run, its report.
 
-The plans are of 10,000 cells with 6 steps each, of EBS and of eight types of storage. The run is made up by the real
-Analyse run: 200 cells of 20 instances and 12 points, unless CELLS says otherwise, and a small one of 10. Each figure is
-the least of three processes. To open the report is what Chromium takes until all of it stands, where playwright and a
-browser are installed; a busy machine makes that longer.
+The plans are of 10,000 cells with 6 steps each, of EBS and of eight types of storage. The real Analyse run generates
+the run: 200 cells of 20 instances and 12 points, unless CELLS gives another number, and a small one of 10. Each figure
+is the least of three processes. Opening the report is measured in Chromium until the whole page is drawn, if playwright
+and a browser are installed; a busy machine takes longer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "functions")]
 MATRIX = Path(sys.executable).with_name("matrix")
 ROUNDS = 3
 SMALL = 10
-# Writes a run of so many cells below a folder, in a process of its own: the made-up cloud sets its environment.
+# Writes a run with this many cells below a folder, in a separate process: the generated cloud sets its environment.
 WRITE = """
 import json, sys
 from pathlib import Path
@@ -87,7 +87,7 @@ def mixed_matrix() -> dict[str, object]:
 
 
 def spent_s(command: list[str], folder: Path) -> float:
-    """Return the least processor time of a command, of some rounds."""
+    """Return the least processor time of a command in several rounds."""
     spent = []
     for _ in range(ROUNDS):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -98,7 +98,7 @@ def spent_s(command: list[str], folder: Path) -> float:
 
 
 def commands(folder: Path, run: str) -> Iterator[tuple[str, float, str]]:
-    """Yield what, its processor seconds and what is wanted."""
+    """Yield name, processor seconds and target of each command."""
     yield "--version", spent_s([str(MATRIX), "--version"], folder), "< 0.3 s"
     yield f"results {run}", spent_s([str(MATRIX), "results", run, "--local"], folder), "< 1 s"
     yield f"report {run}", spent_s([str(MATRIX), "report", run, "--local"], folder), "< 1 s"
@@ -106,7 +106,7 @@ def commands(folder: Path, run: str) -> Iterator[tuple[str, float, str]]:
 
 
 def opened_s(report: Path) -> float | None:
-    """Return how long a browser takes until a report stands; None where there is none."""
+    """Return the seconds until a browser has drawn a report; None if there is no browser."""
     browser = next(
         (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), ""
     )

@@ -37,10 +37,10 @@ def drawing(definition: dict[str, Any]) -> str:
 
 
 def brief_drawing(definition: dict[str, Any]) -> str:
-    """Return the flowchart of a run in which nothing goes wrong.
+    """Return the flowchart of a run without failures.
 
-    It shows the tasks that are done once. A task that is repeated until something is ready (Poll fleet) becomes the
-    word on the arrow that leaves the loop: "finished".
+    It shows the tasks that run once. A task that repeats until its resource is ready (Poll fleet) becomes the word on
+    the arrow that leaves the loop: "finished".
     """
     lines = ["flowchart TD", *_brief_machine(definition, "  "), STYLES.splitlines()[0]]
     return "\n".join(lines)
@@ -66,7 +66,7 @@ def _brief_machine(machine: dict[str, Any], indent: str) -> Iterator[str]:
 
 
 def _steps(machine: dict[str, Any]) -> Iterator[str]:
-    """The Maps, and the Tasks that are done once in a launch, on the ways from the start that no error leads to."""
+    """Return the Maps, and the Tasks that run once in a launch, on paths from the start without errors."""
     states = machine["States"]
     reached = [machine["StartAt"], *_reachable(states, machine["StartAt"])]
     for name in states:
@@ -86,7 +86,7 @@ def _reachable(states: dict[str, Any], start: str) -> set[str]:
 
 
 def _ways_on(states: dict[str, Any], name: str, shown: list[str]) -> Iterator[tuple[str, str]]:
-    """The steps that follow a step, each with the last word that a condition on the way to it waits for."""
+    """Yield the next steps of a step, each with the value in the last condition on the path to it."""
     passed = {name}
     waiting = [("", name)]
     while waiting:
@@ -102,7 +102,7 @@ def _ways_on(states: dict[str, Any], name: str, shown: list[str]) -> Iterator[tu
 
 
 def _good_ways(state: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Where a state leads unless something has failed, each with the word that its condition waits for."""
+    """Return the next states of a state if nothing fails, each with the value in its condition."""
     ways = [(" or ".join(_words(rule["Condition"])), rule["Next"]) for rule in state.get("Choices", [])]
     ways += [("", state[key]) for key in ("Default", "Next") if key in state]
     return ((word, following) for word, following in ways if not following.startswith("Record failed"))
@@ -122,7 +122,7 @@ def _machine(machine: dict[str, Any], indent: str) -> Iterator[str]:
         else:
             yield _state(name, state, indent)
     if aside:
-        # In a box of their own, their ways stay together instead of crossing all others.
+        # In a separate box, their arrows stay together instead of crossing all others.
         yield f'{indent}subgraph AfterAnError["after an error"]'
         yield f"{indent}  direction TB"
         yield from (_state(name, machine["States"][name], indent + "  ") for name in aside)
@@ -138,7 +138,7 @@ def _state(name: str, state: dict[str, Any], indent: str) -> str:
 
 
 def _after_errors(machine: dict[str, Any]) -> list[str]:
-    """Return the states of a machine to which only errors lead, in the order of the definition."""
+    """Return the states of a machine that are reached only through errors, in the order of the definition."""
     states, waiting = machine["States"], [machine["StartAt"]]
     reached = set(waiting)
     while waiting:
@@ -162,7 +162,7 @@ def _arrows(name: str, state: dict[str, Any], indent: str) -> Iterator[str]:
 
 
 def _answer(condition: str) -> str:
-    """The word that a condition waits for, or yes."""
+    """Return the value that a condition compares with, or yes."""
     return " or ".join(_words(condition)) or "yes"
 
 

@@ -1,8 +1,8 @@
 """Write run.asl.json, which the template deploys, from run.asl.yaml, which people read and change.
 
-CloudFormation's parser takes an alias of YAML as a plain text: `Retry: [*LambdaFault]` would become
-`"Retry": ["LambdaFault"]`, and Step Functions would refuse it. `sam deploy` and `aws cloudformation package`
-do not help: both upload the file behind DefinitionUri as it is.
+CloudFormation's parser reads an alias of YAML as plain text: `Retry: [*LambdaFault]` would become `"Retry":
+["LambdaFault"]`, and Step Functions would refuse it. `sam deploy` and `aws cloudformation package` do not help: both
+upload the file of DefinitionUri unchanged.
 """
 
 import json
@@ -16,7 +16,7 @@ DEPLOYED = HERE / "run.asl.json"
 
 
 def expanded(source: str) -> str:
-    """Return a definition in YAML as JSON, in which each alias is replaced by what it stands for."""
+    """Return a definition in YAML as JSON, with each alias replaced by its anchor's content."""
     return json.dumps(yaml.safe_load(source), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Write the agent's zip, as Plan matrix makes it, to a file: `make agent`. The same sources give the same bytes."""
+"""Write the agent's zip, as Plan matrix creates it, to a file: `make agent`. The same sources give the same bytes."""
 
 import hashlib
 import sys

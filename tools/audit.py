@@ -1,7 +1,7 @@
-"""Ask for known weaknesses of every package that we pin: the Python Packaging Authority's database, else OSV.
+"""Check all pinned packages for known vulnerabilities: the Python Packaging Authority's database, else OSV.
 
-Fails where one is known. Where neither can be reached, or knows any of the packages (as behind a mirror), it says so
-and does not fail: `make lint` works without a network, and CI has one.
+Fails if there is one. If neither database can be reached or knows any of the packages (as behind a mirror), it reports
+that and does not fail: `make lint` works without a network, and CI has one.
 """
 
 import json
@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 LOCKED = ("requirements/dev.txt", "dependencies/requirements.txt", "agent_client/requirements.txt")
 LONGEST_S = 180
-# Weaknesses that cannot be reached here, by package and any of their names. urllib3 2.6.3 is the last for Python 3.9,
-# so the agent has it; 2.7 mends both. botocore (httpsession.py) lets urllib3 follow no redirect (Retry(False))
-# and decode no answer (decode_content=False).
+# Vulnerabilities that are not reachable here, by package and any of their names. urllib3 2.6.3 is the last version for
+# Python 3.9, so the agent has it; 2.7 fixes both. botocore (httpsession.py) disables urllib3's redirects (Retry(False))
+# and decoding of responses (decode_content=False).
 UNREACHED = {
     "urllib3 2.6.3": {
         "CVE-2026-44431": "headers that a redirect hands on",
@@ -31,7 +31,7 @@ OSV: Sequence[str] = ("--vulnerability-service", "osv")
 
 
 class Verdict(NamedTuple):
-    """What an audit found, in words; whether that fails the check, and whether anything was audited."""
+    """The result of an audit in words; whether the check fails, and whether anything was audited."""
 
     words: str
     fails: bool
@@ -41,7 +41,8 @@ class Verdict(NamedTuple):
 def pinned(texts: Iterable[str]) -> list[list[str]]:
     """Return all packages of lock files as name==version, in lists without two versions of one name.
 
-    pip-audit refuses a list with two; ours have them, since each Python version that Lambda has needs its own numpy.
+    pip-audit refuses a list with two versions; the project's lock files have some, because each Python version of
+    Lambda needs its own numpy.
     """
     rounds: list[dict[str, str]] = []
     pins = {pin for text in texts for pin in re.findall(r"^([\w.-]+)==([^ ;]+)", text, re.MULTILINE)}
@@ -54,7 +55,7 @@ def pinned(texts: Iterable[str]) -> list[list[str]]:
 
 
 def verdict(answer: str, complaint: str) -> Verdict:
-    """Return what pip-audit's answer (JSON) and complaint (stderr) mean."""
+    """Return the result from pip-audit's answer (JSON) and complaint (stderr)."""
     try:
         packages = json.loads(answer)["dependencies"]
     except (ValueError, KeyError, TypeError):
@@ -80,13 +81,13 @@ def verdict(answer: str, complaint: str) -> Verdict:
 
 
 def is_unreached(package: dict[str, Any], weakness: dict[str, Any]) -> bool:
-    """Return whether a weakness is accepted in this version."""
+    """Return whether a vulnerability is accepted in this version."""
     accepted = UNREACHED.get(f"{package['name']} {package['version']}", {})
     return not accepted.keys().isdisjoint({weakness["id"], *weakness.get("aliases", [])})
 
 
 def audit(packages: list[str]) -> Verdict:
-    """Ask for these packages, a second database where the first cannot tell."""
+    """Audit these packages, with a second database if the first gives no answer."""
     first = ask(packages, PYPI)
     if first.is_audited or first.fails:
         return first
@@ -95,7 +96,7 @@ def audit(packages: list[str]) -> Verdict:
 
 
 def ask(packages: list[str], database: Sequence[str]) -> Verdict:
-    """Ask one database for these packages; `database` are pip-audit's options that choose it."""
+    """Audit these packages with one database; `database` are pip-audit's options that choose it."""
     program = Path(sys.executable).with_name("pip-audit")
     options = ["--disable-pip", "--no-deps", "--format", "json", "--progress-spinner", "off", "--timeout", "10"]
     with NamedTemporaryFile("w", suffix=".txt") as file:

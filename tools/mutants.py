@@ -45,7 +45,7 @@ from mutating import Mutant, mutants_of
 ROOT = Path(__file__).parents[1]
 FUNCTIONS = ROOT / "functions"
 KEPT = ROOT / ".local" / "mutants"
-RUNNING = KEPT / f"running-{os.getpid()}"  # what the tests of this process write; deleted at its end
+RUNNING = KEPT / f"running-{os.getpid()}"  # the files that this process's tests write; deleted at its end
 PAGE = ROOT / "docs" / "records" / "mutants.md"
 SURVIVING = ROOT / "tools" / "surviving_mutants.json"
 PARTS = {
@@ -55,7 +55,7 @@ PARTS = {
     "statistics": ["statistics/*.py"],
     "decision": ["answer/decision/*.py"],
 }
-# Tests of time or of counted instructions fail on a busy machine or with marks in the code: they cannot tell a mutant.
+# Tests of time or of counted instructions fail on a busy machine or with marks in the code: they cannot judge mutants.
 TIMED = ("support.disturbance", "support.work", "process_time")
 SECONDS = 10.0
 LONGEST_S = 300.0  # of a test that waits without using the processor
@@ -72,7 +72,7 @@ code.
 mutants of each part. It runs the tests that lie beside the module below `tests/matrix` and reach the changed line, at
 most {seconds:g} seconds of them. It changes no text, no types and no messages of errors.
 """
-# Seconds of a test on the code as it is, and the lines that it runs: "price/book.py:157".
+# Seconds of a test on the unchanged code, and the lines that it runs: "price/book.py:157".
 Reached = tuple[float, list[str]]
 
 
@@ -114,7 +114,7 @@ def functions_of(namespace: Mapping[str, Any], module: str) -> Iterator[tuple[st
 
 
 def put_in_place(name: str, code: CodeType) -> None:
-    """Let a loaded module, and all who have imported from it, have the functions and constants of other code."""
+    """Replace functions and constants of a loaded module, also in modules that imported them, by other code's."""
     module = importlib.import_module(name)
     other = ModuleType(name)
     other.__dict__.update(__file__=module.__file__, __package__=module.__package__)
@@ -139,7 +139,7 @@ def put_in_place(name: str, code: CodeType) -> None:
 
 
 def marked(file: Path) -> CodeType:
-    """Return the code of a module that writes into `reached` which lines of its functions are run."""
+    """Return the code of a module that records in `reached` the lines of its functions that are run."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     name = str(file.relative_to(FUNCTIONS / "matrix"))
     for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
@@ -161,7 +161,7 @@ def _mark(words: str, line: ast.stmt) -> ast.stmt:
 
 
 def apart(work: Callable[[], int], processor_s: float | None = None) -> int:
-    """Return the status of work that is done in a forked process, which is ended after so much processor time."""
+    """Return the status of work in a forked process, which is killed after this much processor time."""
     process = os.fork()
     if not process:
         status = 3
@@ -183,13 +183,13 @@ def apart(work: Callable[[], int], processor_s: float | None = None) -> int:
             return TOO_SLOW
         time.sleep(0 if ended else 0.002)
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process, signal.SIGKILL)  # what a test has started and left
+        os.killpg(process, signal.SIGKILL)  # processes that a test has started and left
     code = os.waitstatus_to_exitcode(status)
     return TOO_SLOW if code == -signal.SIGXCPU else code
 
 
 class Driver:
-    """A plugin of pytest that runs the collected tests as it likes."""
+    """A plugin of pytest that runs the collected tests in its own order."""
 
     def __init__(self, given: argparse.Namespace) -> None:
         self.given = given
@@ -199,18 +199,18 @@ class Driver:
         self.page = ""
 
     def pytest_configure(self) -> None:
-        """Let hypothesis draw the same each time, and keep nothing in the work tree."""
+        """Let hypothesis draw the same examples each time, and write nothing to the work tree."""
         import hypothesis
 
         hypothesis.settings.register_profile("mutants", deadline=None, derandomize=True, database=None)
         hypothesis.settings.load_profile("mutants")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Remember that a test has failed."""
+        """Record that a test has failed."""
         self.has_failed |= report.failed
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Try the mutants, in place of running each test once."""
+        """Try the mutants instead of running each test once."""
         if session.testsfailed:
             pytest.exit("mutants: not all tests could be collected", 2)
         self.items = {item.nodeid: item for item in session.items}
@@ -231,7 +231,7 @@ class Driver:
         return FAILED if self.has_failed else PASSED
 
     def baseline(self) -> None:
-        """Run each test on the code as it is; ends with an error unless all pass. Keeps what is known by test file."""
+        """Run each test on the unchanged code; ends with an error unless all pass. Keeps the results by test file."""
         code = digest(FUNCTIONS.glob("matrix/**/*.py"))
         support = digest((ROOT / "tests" / "support").glob("*.py"))
         by_file: dict[Path, list[str]] = defaultdict(list)
@@ -292,7 +292,7 @@ class Driver:
         return tests
 
     def sample_of(self, part: str) -> tuple[int, list[tuple[Mutant, str]]]:
-        """Try a sample of a part's mutants; return how many it has, and what became of those of the sample."""
+        """Try a sample of a part's mutants; return the number of its mutants, and the outcomes of the sample."""
         code = digest(FUNCTIONS.glob("matrix/**/*.py"))
         outcomes = KEPT / "outcomes.jsonl"
         lines = outcomes.read_text().splitlines() if outcomes.exists() else []
@@ -339,12 +339,12 @@ def digest(files: Iterable[Path]) -> str:
 
 
 def _rests_on(test: str, tests: list[str]) -> str:
-    """Return a hash of what an outcome rests on: the file of the test that noticed it, or all tests that did not."""
+    """Return a hash of an outcome's basis: the file of the test that killed the mutant, or of all that did not."""
     return digest({ROOT / each.split("::")[0] for each in ([test] if test else tests)})
 
 
 def page_of(results: Mapping[str, tuple[int, list[tuple[Mutant, str]]]], seed: int) -> str:
-    """Return the page: what became of how many, and each survivor with its reason."""
+    """Return the page: the counts of the outcomes, and each survivor with its reason."""
     entries = json.loads(SURVIVING.read_text(encoding="utf-8"))
     why = {entry["mutant"]: entry["why"] for entry in entries}
     equivalent = {entry["mutant"] for entry in entries if entry.get("is_equivalent", True)}

@@ -1,4 +1,4 @@
-"""Small changes to Python code, each of which a good test should notice: what `mutants.py` tries."""
+"""Small changes to Python code, each of which a good test should detect, for `mutants.py`."""
 
 import ast
 import copy
@@ -16,9 +16,9 @@ ARITHMETIC = {
     ast.Mod: ast.Mult, ast.Pow: ast.Mult,
 }  # fmt: skip
 OPPOSITE = {"min": "max", "max": "min", "any": "all", "all": "any", "floor": "ceil", "ceil": "floor"}
-# Text and lists have a `+` without a `-`: a change there raises an error in each test, and says nothing.
+# Text and lists have a `+` without a `-`: a change there raises an error in each test, and is no useful mutant.
 UNCOUNTABLE = (ast.JoinedStr, ast.List, ast.ListComp)
-# Types, decorators and messages of errors decide nothing.
+# Types, decorators and messages of errors do not affect behaviour.
 SKIPPED_FIELDS = {"annotation", "returns", "decorator_list", "type_params", "format_spec"}
 SKIPPED_NODES = (ast.Raise, ast.Assert, ast.Import, ast.ImportFrom)
 
@@ -30,14 +30,14 @@ class Mutant:
     module: str
     file: Path
     function: str
-    lines: tuple[int, int]  # of the statement that holds the place
+    lines: tuple[int, int]  # of the statement that contains the place
     before: str
     after: str
     place: int  # its number among the places of the module
     variant: int  # its number among the changes to that place
 
     def __str__(self) -> str:
-        """Return what tells it from other mutants for as long as the code around it stays."""
+        """Return a name that is unique among mutants, until the code around it changes."""
         return f"{self.module}.{self.function}: {self.before} → {self.after}"
 
     def tree(self) -> ast.Module:
@@ -82,7 +82,7 @@ def _places(parent: ast.AST, function: tuple[str, ...], lines: tuple[int, int]) 
             if not isinstance(node, ast.AST) or isinstance(node, SKIPPED_NODES) or is_strict:
                 continue
             name = getattr(node, "name", None) if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else None
-            # A statement with a body is run line by line; of all others each line tells that it was run.
+            # A statement with a body runs line by line; any of the lines of another statement shows that it ran.
             is_own = isinstance(node, ast.stmt) or (isinstance(parent, ast.stmt) and hasattr(parent, "body"))
             own = (
                 (node.lineno, node.end_lineno or node.lineno)
@@ -94,7 +94,7 @@ def _places(parent: ast.AST, function: tuple[str, ...], lines: tuple[int, int]) 
 
 
 def _variants(node: ast.AST, parent: ast.AST, field: str) -> Iterator[ast.AST]:
-    """Yield what may stand in the place of a node."""
+    """Yield the replacements for a node."""
     yield from _operations(node)
     if isinstance(node, ast.Call):
         attribute = "id" if isinstance(node.func, ast.Name) else "attr"
@@ -131,7 +131,7 @@ def _other(value: bool | int | float) -> bool | int | float:
 
 
 def _words(parent: ast.AST, field: str, index: int | None, node: ast.AST, changed: ast.AST) -> tuple[str, str]:
-    """Return the code before and after; of a number with what it is part of, for 2 → 3 alone says nothing."""
+    """Return the code before and after; for a number with its context, because 2 → 3 alone has no meaning."""
     if not isinstance(node, ast.Constant) or not isinstance(parent, (ast.expr, ast.keyword, ast.Assign, ast.AnnAssign)):
         return _text(node), _text(changed)
     of_parent: object = changed

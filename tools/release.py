@@ -1,10 +1,10 @@
 """Write a release: the folder from which a stack is deployed without a clone, SAM or Docker (`make release`).
 
-It is made of the last commit, by `sam build`; two releases of one commit for one runtime have the same bytes. Artefacts
-are named by their content, so that CloudFormation sees which of them a new release has changed. The template names
-them by two parameters, bucket and prefix: SAM takes functions as `{Bucket: !Ref …, Key: !Sub …}` for CodeUri,
-ContentUri and DefinitionUri, while it cannot parse a `s3://` address in which a parameter stands. So one template
-serves every bucket, and nobody has to write it anew, as `sam package` would for each.
+It is built from the last commit by `sam build`; two releases of one commit for one runtime have the same bytes. The
+names of artefacts are hashes of their content, so CloudFormation sees which of them a new release has changed. The
+template refers to them by two parameters, bucket and prefix: SAM accepts functions as `{Bucket: !Ref …, Key: !Sub …}`
+for CodeUri, ContentUri and DefinitionUri, but it cannot parse a `s3://` address with a parameter. So one template is
+valid for every bucket, and need not be written again for each, as with `sam package`.
 """
 
 import argparse
@@ -28,9 +28,9 @@ from cli.verify.deployed import RELEASE_PARAMETERS
 ROOT = Path(__file__).parents[1]
 PROGRAMS = Path(sys.executable).parent
 ARCHITECTURES = {"arm64": "aarch64", "x86_64": "x86_64"}
-# The earliest time that a zip can hold, and the system that its modes are of: Unix.
+# The earliest time that a zip can store, and the system of its modes: Unix.
 EPOCH, UNIX = (1980, 1, 1, 0, 0, 0), 3
-# What template.yaml names, the name of its artefact, and where `sam build` has put it. All functions share one package.
+# The path in template.yaml, the name of its artefact, and the output of `sam build`. All functions share one package.
 FUNCTIONS, AGENT, CLIENT = "CodeUri: functions/", "ContentUri: agent/", "ContentUri: agent_client/"
 DEPENDENCIES, DEFINITION = "ContentUri: dependencies/", "DefinitionUri: statemachine/run.asl.json"
 FOLDERS = {
@@ -39,22 +39,22 @@ FOLDERS = {
     CLIENT: ("agent-client", ".aws-sam/build/AgentClientLayer"),
     DEPENDENCIES: ("dependencies", ".aws-sam/build/DependenciesLayer"),
 }
-# What a release says besides: where its artefacts are, and the one runtime and architecture that it was built for.
+# Texts of the template where a release writes the place of its artefacts, and its only runtime and architecture.
 GROUPS, PARAMETERS = "    ParameterGroups:\n", "\nParameters:\n"
 ANY_ARCHITECTURE = "    Default: arm64\n    AllowedValues: [arm64, x86_64]\n"
 ANY_RUNTIME = "    Default: python3.13\n    AllowedValues: [python3.11, python3.12, python3.13, python3.14]\n"
-# Copied as they are: what the template's metadata names, and how to deploy with Terraform and the CDK.
+# Copied unchanged: the files in the template's metadata, and the instructions for Terraform and the CDK.
 BESIDE = ("LICENSE", "README.md", "docs/deploy/main.tf", "docs/deploy/app.py")
 BILLS = ("sbom.cdx.json", "sbom-layer.cdx.json", "sbom-agent.cdx.json")
 SUMS = "SHA256SUMS"
 
 
 class NotReleased(Exception):
-    """No release can be made; the message says why, and what to do."""
+    """No release can be made; the message has the reason and the fix."""
 
 
 def platforms(runtime: str, architecture: str) -> str:
-    """Return the platforms whose wheels a runtime can load, as pip takes them (PIP_PLATFORM).
+    """Return the platforms whose wheels a runtime can load, in pip's form (PIP_PLATFORM).
 
     Lambda's python3.11 is Amazon Linux 2 with glibc 2.26; from python3.12 on it is Amazon Linux 2023 with 2.34.
     """
@@ -64,7 +64,7 @@ def platforms(runtime: str, architecture: str) -> str:
 
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> None:
-    """Run a program; raise NotReleased with what it said if it fails."""
+    """Run a program; raise NotReleased with its output if it fails."""
     ended = subprocess.run(  # noqa: S603
         command, cwd=cwd, env=os.environ | environment, capture_output=True, text=True, check=False
     )
@@ -89,7 +89,7 @@ def uncommitted() -> list[str]:
 
 
 def build(source: Path, runtime: str, architecture: str) -> None:
-    """Run `sam build` for a runtime and an architecture, whatever this machine's are."""
+    """Run `sam build` for a runtime and an architecture, independent of this machine's."""
     try:
         subprocess.run([runtime, "--version"], capture_output=True, check=True)  # noqa: S603
     except (OSError, subprocess.CalledProcessError) as error:
@@ -108,8 +108,8 @@ def build(source: Path, runtime: str, architecture: str) -> None:
 
 
 def zipped(folder: Path) -> bytes:
-    """Return an archive of a folder: sorted entries, one time for all, and modes by whether a file can be executed."""
-    # Compiled files are of one version of Python, and some wheels bring them along.
+    """Return an archive of a folder: sorted entries, one time for all, and modes by executability."""
+    # Compiled files are for one version of Python, and some wheels contain them.
     files = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     paths = {path.relative_to(folder).as_posix(): path for path in files}
     buffer = io.BytesIO()
@@ -124,7 +124,7 @@ def zipped(folder: Path) -> bytes:
 
 
 def artefacts(source: Path) -> dict[str, tuple[str, bytes]]:
-    """Return name and content of each artefact of a built tree, by the line of template.yaml that asks for it."""
+    """Return name and content of each artefact of a built tree, by the line of template.yaml that refers to it."""
     contents = {line: (name, "zip", zipped(source / folder)) for line, (name, folder) in FOLDERS.items()}
     contents[DEFINITION] = ("statemachine", "json", (source / "statemachine/run.asl.json").read_bytes())
     return {
@@ -134,7 +134,7 @@ def artefacts(source: Path) -> dict[str, tuple[str, bytes]]:
 
 
 def template(text: str, names: Mapping[str, str], version: str, runtime: str, architecture: str) -> str:
-    """Return template.yaml as it is released: artefacts by their names, and what this release has been made for."""
+    """Return the released template.yaml: with the names of its artefacts, version, runtime and architecture."""
     bucket, prefix = RELEASE_PARAMETERS
     edits = {line: _located(line, name, bucket, prefix) for line, name in names.items()}
     edits |= {
@@ -165,20 +165,20 @@ def _located(line: str, name: str, bucket: str, prefix: str) -> str:
 
 
 def release(into: Path, runtime: str, architecture: str) -> Path:
-    """Write a release of the last commit into a folder that is named by its version; return that."""
+    """Write a release of the last commit into a folder named by its version; return that folder."""
     with tempfile.TemporaryDirectory() as temporary:
         source, made = Path(temporary, "source"), Path(temporary, "made")
         made.mkdir()
         export(source)
         version = tomllib.loads((source / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-        # Before the build, which leaves its own folders there.
+        # Before the build, which writes its own folders there.
         run(
             PROGRAMS / "uv", "build", "--quiet", "--wheel", "--no-build-isolation", "--python", sys.executable,
             "--out-dir", made, source, cwd=source,
         )  # fmt: skip
-        # uv leaves it, for those who build into a tree of theirs.
+        # uv writes it, for builds into a source tree.
         (made / ".gitignore").unlink(missing_ok=True)
-        # The environment is this one's: make shall not look whether it is older than the files of the commit.
+        # The environment is this one's: make must not check whether it is older than the files of the commit.
         run("make", "--assume-old", PROGRAMS.parent / ".dev", "sbom", f"VENV={PROGRAMS.parent}", cwd=source)
         for name in BILLS:
             shutil.copy(source / "dist" / name, made)

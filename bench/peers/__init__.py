@@ -1,1 +1,1 @@
-"""Peers in the same run: what others measure with, beside our engines, on the same storage."""
+"""Tools of others beside the project's engines, on the same storage in the same run."""

@@ -1,7 +1,8 @@
-"""`make peers`, or `python -m bench.peers [DIRECTORY]`: our engines and what others measure with, in one run.
+"""`make peers`, or `python -m bench.peers [DIRECTORY]`: the project's engines and tools of others, in one run.
 
 Each line has both medians, the ratio of the pairs (median, least to most) and that of the best rounds, which other
-programs disturbed least: above 1 ours is ahead. A peer that is not on the PATH is named with where it comes from.
+programs disturbed least: above 1 the project's engine is ahead. A tool that is not on the PATH is listed with its
+source.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from bench.places import place  # noqa: E402
 
 
 def main() -> int:
-    """Print a row as each peer has been measured."""
+    """Print a row after each peer's measurement."""
     arguments = parse_arguments()
     with place(arguments.directory) as (folder, what):
         load = "/".join(f"{minutes:.1f}" for minutes in os.getloadavg())

@@ -1,4 +1,4 @@
-"""Ours and a peer in pairs, one after the other, so that what else runs on the machine disturbs both."""
+"""An engine and a peer in pairs, one after the other, so that other load on the machine disturbs both."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-# Where a program comes from that is not on the PATH.
+# Sources of programs that are not on the PATH.
 SOURCES = {
     "fio": "apt-get install fio",
     "fs_mark": "apt-get install fsmark",
@@ -19,13 +19,13 @@ SOURCES = {
     "elbencho": "not in Debian or PyPI: a package or a build of github.com/breuner/elbencho",
     "smallfile_cli.py": "not in Debian or PyPI: github.com/distributed-system-analysis/smallfile on the PATH",
 }
-# Above it decimals say nothing.
+# Larger figures need no decimals.
 MOST_WITH_DECIMALS = 100
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One run of a tool: its rate, and the seconds around its operations where they were looked at."""
+    """One run of a tool: its rate, and the seconds before and after its operations if they were measured."""
 
     rate: float
     to_first_s: float | None = None  # from the command to the first operation
@@ -34,7 +34,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Peer:
-    """A tool of others, and how to run it once."""
+    """A tool of others, and the function that runs it once."""
 
     name: str
     program: str
@@ -43,7 +43,7 @@ class Peer:
 
 @dataclass(frozen=True)
 class Contest:
-    """What is compared: how to run ours once, and the peers."""
+    """A comparison: the function that runs the engine once, and the peers."""
 
     name: str
     operation: str
@@ -53,9 +53,9 @@ class Contest:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: medians of both sides, and ratios that are above 1 where ours is ahead.
+    """One line of the table: medians of both sides, and ratios, which are above 1 if the engine is ahead.
 
-    The ratio of the best rounds is that of those which other programs disturbed least, as `make bench` has it.
+    The ratio of the best rounds is that of those which other programs disturbed least, as in `make bench`.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Row:
     ours: float
     theirs: float
     ratios: tuple[float, ...]  # of each pair
-    best: float  # of the best round of ours and the best of theirs
+    best: float  # of the best round of each side
 
     def line(self) -> str:
         """Return the row in Markdown."""
@@ -75,7 +75,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Missing:
-    """A peer that could not be measured, and why."""
+    """A peer that could not be measured, with the reason."""
 
     name: str
     peer: str
@@ -106,14 +106,14 @@ def rows(contest: Contest, rounds: int) -> Iterator[Row | Missing]:
 
 
 def reason(err: Exception) -> str:
-    """Return what went wrong: what a program said last, or the error itself."""
+    """Return the reason of an error: the last line of a program's output, or the error itself."""
     if isinstance(err, subprocess.CalledProcessError):
         return f"status {err.returncode}, {''.join((err.stderr or '').strip().splitlines()[-1:])}"
     return str(err)
 
 
 def pair(ours: Callable[[], Seen], theirs: Callable[[], Seen], *, is_swapped: bool) -> tuple[Seen, Seen]:
-    """Run both, one after the other; return ours first."""
+    """Run both, one after the other; return the engine's first."""
     if is_swapped:
         other = theirs()
         return ours(), other
@@ -122,7 +122,7 @@ def pair(ours: Callable[[], Seen], theirs: Callable[[], Seen], *, is_swapped: bo
 
 
 def compared(contest: Contest, peer: str, pairs: list[tuple[Seen, Seen]]) -> Iterator[Row]:
-    """Yield the row of the rates, and those of the waits where both sides have them."""
+    """Yield the row of the rates, and rows of the waits if both sides have them."""
     yield row(contest.name, peer, [(own.rate, other.rate) for own, other in pairs])
     operation = contest.operation
     for name, field in (
@@ -135,7 +135,7 @@ def compared(contest: Contest, peer: str, pairs: list[tuple[Seen, Seen]]) -> Ite
 
 
 def row(name: str, peer: str, pairs: list[tuple[float, float]], *, is_cost: bool = False) -> Row:
-    """Return the row of pairs of figures, ours first."""
+    """Return the row of pairs of figures, the engine's first."""
     ratios = tuple(theirs / ours if is_cost else ours / theirs for ours, theirs in pairs)
     ours, theirs = zip(*pairs, strict=True)
     best = min(theirs) / min(ours) if is_cost else max(ours) / max(theirs)

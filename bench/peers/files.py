@@ -1,4 +1,4 @@
-"""Creates: the create engine beside tools that make files, and the seconds before the first file and after the last."""
+"""Creates: the create engine beside other tools, with the seconds before the first file and after the last."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bench.peers.programs import MPI, fio_argv, fio_client_argv, output_of
 WORKERS = 4
 FILES = 20_000
 EACH = FILES // WORKERS
-# GNU parallel starts a program for each file: this many take it as long as the others take for all of theirs.
+# GNU parallel starts a program for each file: with this many files it takes as long as the others with all of theirs.
 PARALLEL_FILES = 256
 # As fio's own example creates files: one at a time, empty, each when it is opened.
 FIO = {
@@ -27,9 +27,9 @@ Read = Callable[[str], float]
 
 
 def contest(folder: Path, fio_server: str) -> Contest:
-    """Return the contest: empty files, four at once, each worker in a directory of its own."""
+    """Return the contest: empty files, four at once, each worker in a separate directory."""
     top = folder / "work"
-    # Relative, because fs_mark takes less than 40 bytes.
+    # Relative, because fs_mark accepts fewer than 40 bytes.
     own = [f"work/{number}" for number in range(WORKERS)]
     job = {**FIO, "directory": ":".join(str(folder / path) for path in own)}
     fs_mark = ["fs_mark", "-S", "0", "-s", "0", "-k", "-n", str(EACH), "-t", str(WORKERS), "-l", str(folder / "log")]
@@ -65,24 +65,24 @@ def contest(folder: Path, fio_server: str) -> Contest:
 
 
 def run_ours(folder: Path) -> Seen:
-    """Create by the engine, started as a touch point starts it."""
+    """Create with the engine, started as a touch point starts it."""
     return watched(folder, lambda: run_engine(folder, WORKERS, FILES), FILES)
 
 
 def run_touches(folder: Path) -> Seen:
-    """Create by GNU parallel, used as published."""
+    """Create with GNU parallel, used as published."""
     return watched(folder, lambda: run_parallel(folder, WORKERS, PARALLEL_FILES, 0), PARALLEL_FILES)
 
 
 def run_tool(folder: Path, argv: Callable[[], list[str]], read: Read) -> Seen:
-    """Create by a tool that says its rate."""
+    """Create with a tool that prints its rate."""
     return watched(folder, lambda: read(output_of(argv(), folder)), FILES)
 
 
 def watched(folder: Path, create: Callable[[], float], files: int) -> Seen:
-    """Create files in empty directories; return the rate, and the waits by the files' own times."""
+    """Create files in empty directories; return the rate, and the waits according to the files' times."""
     fresh(folder, WORKERS)
-    # Times of files lag behind the clock by up to a tick (4 ms), so the beginning is that of a file as well.
+    # Times of files lag behind the clock by up to a tick (4 ms), so the start is a file's time as well.
     mark = folder / "begun"
     mark.unlink(missing_ok=True)
     mark.touch()
@@ -95,5 +95,5 @@ def watched(folder: Path, create: Callable[[], float], files: int) -> Seen:
 
 
 def files_of(top: Path) -> list[Path]:
-    """Return all files below a folder, in directories of whatever depth a tool makes."""
+    """Return all files below a folder, at any depth."""
     return [path for path in top.rglob("*") if path.is_file()]

@@ -1,6 +1,6 @@
-"""Objects: our readers of S3 beside s5cmd, from a static server that answers a GET as S3 does, faster than our clients.
+"""Objects: the S3 readers beside s5cmd, from a static server that answers a GET as S3 does, faster than the clients.
 
-The local cloud's S3 would be all that is measured: it takes milliseconds of its own for a GET. nginx signs and checks
+With the local cloud's S3 the server would limit every rate: it needs milliseconds for each GET. nginx signs and checks
 nothing, but both sides sign their requests as for S3.
 """
 
@@ -46,14 +46,14 @@ http {{
 
 @contextlib.contextmanager
 def static_server(folder: Path) -> Iterator[Path]:
-    """Serve a bucket by nginx to all programs that are started meanwhile; yield the record of its requests."""
+    """Serve a bucket by nginx to all programs that start meanwhile; yield the record of its requests."""
     own, port = folder / "nginx", free_port()
     bucket = own / "root" / BUCKET
     bucket.mkdir(parents=True)
     read.write_records(READS, bucket / KEY)
     (bucket / KEY).chmod(0o644)
     (bucket / OBJECT).write_bytes((bucket / KEY).read_bytes()[:PAGE_BYTES])
-    # A process of root's starts workers of another user, who may not read below a temporary folder.
+    # A root process starts workers as another user, who may not read below a temporary folder.
     user = "user root;" if os.geteuid() == 0 else ""
     (own / "conf").write_text(NGINX.format(user=user, folder=own, port=port))
     before = dict(os.environ)
@@ -67,7 +67,7 @@ def static_server(folder: Path) -> Iterator[Path]:
 
 
 def contests(folder: Path, record: Path) -> tuple[Contest, ...]:
-    """Return a contest for each of our clients."""
+    """Return a contest for each of the project's clients."""
     s5cmd = Peer("s5cmd, cat", "s5cmd", partial(run_s5cmd, folder, record))
     return tuple(
         Contest(
@@ -78,7 +78,7 @@ def contests(folder: Path, record: Path) -> tuple[Contest, ...]:
 
 
 def run_ours(folder: Path, client: str) -> Seen:
-    """GET pages of an object by the read engine, by the clocks of its workers."""
+    """GET pages of an object with the read engine, by the clocks of its workers."""
     begun_ns = time.monotonic_ns()
     where = {"reader": client, "region": KEYS["AWS_REGION"], "bucket": BUCKET, "key": KEY}
     plan = read.plan_of(READS, "bench", where)
@@ -92,7 +92,7 @@ def run_ours(folder: Path, client: str) -> Seen:
 
 
 def run_s5cmd(folder: Path, record: Path) -> Seen:
-    """GET an object of a page as often, by the clock of the server: s5cmd says no rate."""
+    """GET an object of one page as often, by the clock of the server, because s5cmd prints no rate."""
     commands = folder / "commands"
     commands.write_text(f"cat s3://{BUCKET}/{OBJECT}\n" * GETS)
     record.write_text("")
@@ -104,7 +104,7 @@ def run_s5cmd(folder: Path, record: Path) -> Seen:
 
 
 def seen(record: str, begun_s: float, ended_s: float) -> Seen:
-    """Return GETs per second and the waits around them, of the server's record and the command's times (epoch s)."""
+    """Return GETs per second and the waits around them, from the server's record and the command's times (epoch s)."""
     requests = [line.split() for line in record.splitlines()]
     starts_s = [float(end) - float(took) for end, took, _ in requests]
     ends_s = [float(end) for end, _, method in requests if method == "GET"]

@@ -1,4 +1,4 @@
-"""What peers print, read: one figure of each, by the words that they print before it. Raises ValueError without it."""
+"""Parse the output of peers: one figure each, found by the words before it. Raises ValueError without it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 
 def fio(output: str) -> dict[str, Any]:
-    """Return the one group of a fio report in JSON, of a program alone or of a client with one server."""
-    # A client may say a line about its server before the report.
+    """Return the only group of a fio report in JSON, from fio alone or from a client with one server."""
+    # A client may print a line about its server before the report.
     report = json.loads(output[output.find("{") :])
     [job] = report.get("jobs") or report["client_stats"]
     return dict(job)
@@ -44,7 +44,7 @@ def ior(output: str, direction: str) -> float:
 
 
 def elbencho(output: str, result: str) -> float:
-    """Return a result of elbencho ("Files/s", "IOPS", "Throughput MiB/s") when its last thread had done its work."""
+    """Return a result of elbencho ("Files/s", "IOPS", "Throughput MiB/s") at the end of its last thread."""
     return last(re.findall(rf"^[A-Z]* +{re.escape(result)} *: +\d+ +(\d+)", output, re.MULTILINE), "elbencho")
 
 

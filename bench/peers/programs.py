@@ -1,4 +1,4 @@
-"""Start peers as their users do, and the server that a client of fio asks."""
+"""Start peers as their users do, and the server for a fio client."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MPI = ("mpirun", "--allow-run-as-root", "--oversubscribe")
 
 
 def output_of(argv: list[str], folder: Path) -> str:
-    """Return what a program printed. Raises CalledProcessError with what it said was wrong."""
-    # s5cmd prints the objects themselves, which are no text.
+    """Return a program's output. Raises CalledProcessError with its error output."""
+    # s5cmd prints the objects themselves, which are not text.
     ended = subprocess.run(argv, cwd=folder, check=True, capture_output=True, errors="replace")
     return ended.stdout
 
@@ -36,7 +36,7 @@ def fio_client_argv(folder: Path, server: str, options: Mapping[str, object]) ->
 
 @contextlib.contextmanager
 def fio_server(folder: Path) -> Iterator[str]:
-    """Run a fio server on this machine; yield its address as a client wants it. Without fio there is none."""
+    """Run a fio server on this machine; yield its address in the form for a client. Without fio there is none."""
     port = free_port()
     if shutil.which("fio") is None:
         yield f"127.0.0.1,{port}"
@@ -47,7 +47,7 @@ def fio_server(folder: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def running(argv: list[str], folder: Path, port: int) -> Iterator[None]:
-    """Run a server until it is not needed any more. Raises OSError where it does not listen in time."""
+    """Run a server for the duration of the block. Raises OSError if it does not listen in time."""
     with subprocess.Popen(argv, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             deadline = time.monotonic() + READY_WITHIN_S
@@ -65,7 +65,7 @@ def running(argv: list[str], folder: Path, port: int) -> Iterator[None]:
 
 
 def free_port() -> int:
-    """Return a port of this machine that nobody listens on."""
+    """Return a port of this machine on which no program listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -21,7 +21,7 @@ DIRECT = {"direct": 1, "ioengine": "psync", "numjobs": THREADS, "thread": 1}
 
 
 def contests(folder: Path, fio_server: str) -> tuple[Contest, ...]:
-    """Return the contests of writes, of reads one after the other, and of reads in any order."""
+    """Return the contests of writes, of sequential reads, and of random reads."""
     direct = (sequential_reads(folder, fio_server), random_reads(folder, fio_server))
     return (writes(folder), *(direct if blocks.has_direct(folder) else ()))
 
@@ -45,19 +45,19 @@ def writes(folder: Path) -> Contest:
 
 
 def written(folder: Path, argv: list[str]) -> str:
-    """Return what a program printed that writes into an empty folder."""
+    """Return the output of a program that writes into an empty folder."""
     remove(folder / "written")
     (folder / "written").mkdir()
     return output_of(argv, folder)
 
 
 def sequential_reads(folder: Path, fio_server: str) -> Contest:
-    """Return the contest of reads past the page cache, each thread its own stretch of a file."""
+    """Return the contest of sequential direct reads, each thread in its own part of a file."""
     data = data_path(folder)
     stretch = f"{READ_EACH_MIB}m"
     job = {**DIRECT, "rw": "read", "bs": "1m", "size": stretch, "offset_increment": stretch, "filename": data}
     shape = {"access": "sequential", "page_bytes": MIB}
-    # IOR reads what it has written; beside the file of the others there is room for less.
+    # IOR reads the data that it wrote; beside the file of the others there is room for less.
     ior = f"-np {THREADS} ior -w -r -e -F -t 1m -b {EACH_MIB}m --posix.odirect -o {folder / 'written' / 'file'}".split()
     elbencho = f"elbencho -r --direct -b 1m -s {DATA_BYTES} -t {THREADS} --nolive {data}".split()
     return Contest(
@@ -79,7 +79,7 @@ def sequential_reads(folder: Path, fio_server: str) -> Contest:
 
 
 def random_reads(folder: Path, fio_server: str) -> Contest:
-    """Return the contest of single pages past the page cache; each page is read at most once by ours."""
+    """Return the contest of random direct reads of single pages; the engine reads each page at most once."""
     data = data_path(folder)
     job = {
         **DIRECT, "rw": "randread", "bs": PAGE_BYTES, "size": DATA_BYTES, "runtime": FIO_S, "time_based": 1,
@@ -102,7 +102,7 @@ def random_reads(folder: Path, fio_server: str) -> Contest:
 def fio_peers(
     folder: Path, server: str, job: dict[str, object], read_output: Callable[[str], float]
 ) -> tuple[Peer, Peer]:
-    """Return fio by itself, and as a client that has a server do the same job."""
+    """Return fio by itself, and fio as a client that lets a server do the same job."""
     return (
         Peer("fio", "fio", lambda: Seen(read_output(output_of(fio_argv(job), folder)))),
         Peer(
@@ -114,5 +114,5 @@ def fio_peers(
 
 
 def data_path(folder: Path) -> str:
-    """Return the file that all read; the first caller writes it."""
+    """Return the file that all tools read; the first caller writes it."""
     return str(read.data_file(READS, folder)["path"])

@@ -1,1 +1,1 @@
-"""Each function that grows with a fleet, at its MemorySize and Timeout, on a blackboard of 200 and 1,000 instances."""
+"""Each function whose work grows with a fleet, at its MemorySize and Timeout, for 200 and 1,000 instances."""

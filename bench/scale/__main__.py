@@ -1,8 +1,8 @@
-"""`python -m bench.scale [FUNCTION ...]`: processor time and memory of each function, as shares of what Lambda gives.
+"""`python -m bench.scale [FUNCTION ...]`: processor time and memory of each function, as shares of Lambda's limits.
 
-Each case is a process of its own. Lambda gives one vCPU per 1,769 MB of memory, so processor time counts for more where
-a function has less; a request waits as long as AWS takes to answer. What is printed is the share of a third of
-Timeout, and of MemorySize: at 100 % a function is at the limit that it may have.
+Each case is a separate process. Lambda gives one vCPU per 1,769 MB of memory, so processor time counts for more if a
+function has less; a request counts as the time of AWS's response. The output is the share of a third of Timeout, and of
+MemorySize: at 100 % a function is at its limit.
 """
 
 from __future__ import annotations

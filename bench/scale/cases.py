@@ -1,4 +1,4 @@
-"""The functions, each on the blackboard of a run as it finds it: one fleet of so many instances, 60 steps."""
+"""The functions, each with the blackboard of a run at its start: one fleet of `count` instances, 60 steps."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ RUN, NONCE, CREATED_AT = "r", "0" * 32, 1_700_000_000.0
 POINTS, REPETITIONS, DISKS = 12, 5, 8
 STEPS = POINTS * REPETITIONS
 STEP_S = 20.0
-BINS = {str(64_000 + 1_000 * number): 40 for number in range(120)}  # as wide as the latencies of creates mostly are
-CELLS_WITH_ONE_RESULT = 20  # instances of a cell, where the number of cells is what grows
+BINS = {str(64_000 + 1_000 * number): 40 for number in range(120)}  # about as wide as the latencies of creates are
+CELLS_WITH_ONE_RESULT = 20  # instances of a cell in cases where the number of cells grows
 VARIANTS = 16
-# The files of a step whose tool writes most of them, and what its machine counts each second.
+# The files of a step of the tool that writes most files, and the metrics of its machine for each second.
 RAW = ("fio", "histograms")
 MOVED = ("network_received_bytes", "network_sent_bytes", "disk_write_bytes", "disk_write_operations")
 POINTS_OF_A_PLAN = 4  # a plan holds at most 200,000 steps
 
 
 class Context:
-    """What Lambda hands a function beside the event."""
+    """The context that Lambda passes to a function beside the event."""
 
     function_name, memory_limit_in_mb, aws_request_id = "bench", 1024, "0"
     invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:bench"
@@ -54,7 +54,7 @@ ENVIRONMENT = {
 
 
 def matrix_of(count: int, storages: int = 1, fleets: int = 1, points: int = POINTS) -> dict[str, Any]:
-    """A matrix whose every cell has `count` instances with eight volumes each, and 60 steps of 12 points."""
+    """Return a matrix whose every cell has `count` instances with eight volumes each, and 60 steps of 12 points."""
     types = [f"{family}.{size}" for family in ("c5", "m5", "r5", "c6i", "m6i") for size in ("large", "xlarge")]
     return {
         "name": "scale",
@@ -97,7 +97,7 @@ def prepared(count: int, *, cells: int = 1) -> tuple[Cloud, dict[str, Any]]:
 def launched(count: int, step: int, *, are_rows_known: bool = True) -> tuple[Cloud, dict[str, Any]]:
     """Return the cloud of a launched fleet, and its cell: all are ready for this step, whose gate is not open yet.
 
-    After the last step each instance has written all it has to write.
+    After the last step each instance has written all of its files.
     """
     cloud, document = prepared(count)
     cell = document["cells"][0]
@@ -131,7 +131,7 @@ def _resources(cloud: Cloud) -> Iterator[tuple[str, str, dict[str, Any]]]:
 
 
 def _meet(cloud: Cloud, place: MeetingPlace, step: int) -> None:
-    """Put what a fleet has put where it meets: marks up to this step, gates of those before it."""
+    """Put the start barrier's objects: marks up to this step, gates of the steps before it."""
     for ready in range(min(step + 1, STEPS)):
         prefix = place.ready(ready)
         cloud.listed[prefix] = [f"{prefix}AROAROLE:{instance}" for instance in cloud.instances]
@@ -142,7 +142,7 @@ def _meet(cloud: Cloud, place: MeetingPlace, step: int) -> None:
 
 
 def _names(cell: Mapping[str, Any], steps: int) -> list[str]:
-    """What an agent has put after so many steps: fio's two files for each, and up to five files more."""
+    """Return an agent's files after this many steps: fio's two files for each, and up to five other files."""
     stems = [f"raw/{step['point']}-r{step['repetition']}" for step in cell["steps"][:steps]]
     return [
         *(["done.json", "latencies-0000.json.gz", "log.gz"] if steps == len(cell["steps"]) else []),
@@ -153,7 +153,7 @@ def _names(cell: Mapping[str, Any], steps: int) -> list[str]:
 
 
 class Content:
-    """What stands in the files of a cell's instances: sixteen variants, as figures of instances differ."""
+    """The content of the files of a cell's instances, in sixteen variants, because figures of instances differ."""
 
     def __init__(self, cell: Mapping[str, Any]) -> None:
         """A step each 20 s, half of which is measured."""
@@ -174,7 +174,7 @@ class Content:
                      (("histograms", histograms), ("fio", {}), ("latencies", together))}  # fmt: skip
 
     def __call__(self, name: str) -> bytes:
-        """Return what stands in a file, by its name below `instances/`."""
+        """Return the content of a file, by its name below `instances/`."""
         instance = name.partition("/")[0].rpartition(":")[2]
         if name.endswith("samples.json"):
             return self._samples[int(instance[2:], 16) % VARIANTS].replace(b"INSTANCE", instance.encode())
@@ -219,7 +219,7 @@ def _handler(name: str, **event: Any) -> Callable[[], object]:
 
 
 def plan_matrix(cells: int) -> tuple[Cloud, Callable[[], object]]:
-    """Plan so many cells of one instance."""
+    """Plan this many cells of one instance."""
     cloud, _ = prepared(1)
     matrix = matrix_of(1, -(-cells // 10), min(10, cells), points=POINTS_OF_A_PLAN)
     return cloud, _handler("plan_matrix", matrix=matrix, execution_arn=ENVIRONMENT["STATE_MACHINE_ARN"])
@@ -232,7 +232,7 @@ def launch_fleet(count: int) -> tuple[Cloud, Callable[[], object]]:
 
 
 def poll_fleet(count: int) -> tuple[Cloud, Callable[[], object]]:
-    """Look at a fleet that waits for its last gate, which nobody opens: no other poll that goes well lists more."""
+    """Poll a fleet that waits for its last gate, which no instance opens: no other successful poll lists more keys."""
     cloud, cell = launched(count, STEPS - 1)
     return cloud, _handler("poll_fleet", cell=cell["id"], poll_s=20)
 
@@ -256,7 +256,7 @@ def reap(count: int) -> tuple[Cloud, Callable[[], object]]:
 
 
 def analyse_run(cells: int) -> tuple[Cloud, Callable[[], object]]:
-    """Sum up so many cells of 20 instances, and draw the report."""
+    """Summarise this many cells of 20 instances, and draw the report."""
     cloud, document = prepared(CELLS_WITH_ONE_RESULT, cells=cells)
     from matrix.answer.results import cell_result
     from matrix.samples.file import read_samples

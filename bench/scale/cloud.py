@@ -1,4 +1,4 @@
-"""A cloud whose answers are made up: what stands between a function and them is botocore's own work, and ours."""
+"""A cloud with generated responses: only botocore's and the project's own code is between a function and them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bench.scale.limits import IN_THREADS
 
 PAGE = 1_000
 TABLE_PAGE = 3_000  # rows of some 300 bytes: a page of Query has 1 MB
-# Long enough that a poll opens the gate for which all are ready, and not so long that it calls them silent.
+# Old enough for a poll to open the gate for which all are ready, and too new to count as silent.
 WRITTEN_BEFORE_S, LAUNCHED_BEFORE_S = 30.0, 600.0
 ITEM = (
     "<Contents><Key>{}</Key><LastModified>{}</LastModified><ETag>&quot;9b2cf535f27731c974343645a39"
@@ -34,7 +34,7 @@ ITEM = (
 
 
 class _Raw(io.BytesIO):
-    """The body of an answer, as urllib3 hands it on."""
+    """The body of a response, as urllib3 passes it on."""
 
     def stream(self, amt: int = 2**16, **_: Any) -> Iterator[bytes]:
         while block := self.read(amt):
@@ -45,9 +45,9 @@ class _Raw(io.BytesIO):
 class Cloud:
     """S3, DynamoDB and EC2 of one run.
 
-    Each instance has objects of these `names` in its folder `below`, `content` makes what stands in them; `listed` are
-    keys by the prefixes of other listings. Times are epoch seconds: fleets were launched 10 minutes ago, and objects
-    written half a minute ago.
+    Each instance has objects with these `names` in its folder `below`, and `content` generates their bodies. `listed`
+    are keys by the prefixes of other listings. Times are epoch seconds: fleets were launched 10 minutes ago, and
+    objects written half a minute ago.
     """
 
     volumes_each: int
@@ -66,12 +66,12 @@ class Cloud:
 
     @property
     def launched_at(self) -> float:
-        """When the fleets were launched."""
+        """The time of the fleets' launch."""
         return self.now - LAUNCHED_BEFORE_S
 
     @property
     def written_at(self) -> float:
-        """When all objects were written."""
+        """The time of all objects' writes."""
         return self.now - WRITTEN_BEFORE_S
 
     def launch(self, count: int) -> list[str]:
@@ -82,7 +82,7 @@ class Cloud:
         return made
 
     def play(self) -> None:
-        """Answer every call of the functions from now on, those of clients too that an earlier cloud has answered."""
+        """Answer all calls of the functions from now on, including those of clients of an earlier cloud."""
         _PLAYING[:] = [self]
         clients.session().events.register_first("before-send", _answer, unique_id="bench.scale")
 
@@ -138,7 +138,7 @@ class Cloud:
             instance, name = divmod(number, len(names))
             return f"{self.below}AROAROLE:{self.instances[instance]}/{names[name]}"
 
-        # Keys of instances are made page by page, so that they take no memory of the function's.
+        # Keys of instances are generated page by page, so that they take no memory of the function's.
         keys = map(key, range(start, end)) if prefix == self.below else listed[start:end]
         return listing_page(((key, self.written_at) for key in keys), delimiter, end if end < whole else None)
 
@@ -236,7 +236,7 @@ class Cloud:
 _PLAYING: list[Cloud] = []
 
 
-def _answer(request: Any, event_name: str, **_: Any) -> Any:  # botocore-stubs know no handler that answers
+def _answer(request: Any, event_name: str, **_: Any) -> Any:  # botocore-stubs do not know handlers that answer
     return _PLAYING[0].answer(request, event_name)
 
 
@@ -244,7 +244,7 @@ DENIED = b"<Response><Errors><Error><Code>AccessDenied</Code><Message>not played
 
 
 def joined(chunked: bytes) -> bytes:
-    """Return what stands in the chunks of a PUT; its checksum follows the last, which is empty."""
+    """Return the content of the chunks of a PUT; its checksum follows the last, empty chunk."""
     rest, content = io.BytesIO(chunked), b""
     while size := int(rest.readline(), 16):
         content += rest.read(size)
@@ -253,15 +253,15 @@ def joined(chunked: bytes) -> bytes:
 
 
 def rolled_up(name: str, delimiter: str) -> str:
-    """Return a name, or what S3 lists in place of all that are alike up to the delimiter."""
+    """Return a name, or its common prefix up to the delimiter, as S3 lists it."""
     head, found, _ = name.partition(delimiter) if delimiter else (name, "", "")
     return head + found
 
 
 def listing_page(entries: Iterable[tuple[str, float]], delimiter: str, next_page: int | None) -> str:
-    """Return a page of a listing: keys with the moments (epoch s) at which they were written, and where to go on.
+    """Return a page of a listing: keys with their times of writing (epoch s), and the token of the next page.
 
-    A key that ends with the delimiter stands for all that begin with it.
+    A key that ends with the delimiter is the common prefix of all keys below it.
     """
     items = "".join(
         f"<CommonPrefixes><Prefix>{key}</Prefix></CommonPrefixes>"
@@ -274,7 +274,7 @@ def listing_page(entries: Iterable[tuple[str, float]], delimiter: str, next_page
 
 
 def in_words(at: float) -> str:
-    """Return a moment (epoch seconds) as S3 and EC2 write it."""
+    """Return a moment (epoch seconds) in the format of S3 and EC2."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
@@ -308,7 +308,7 @@ def _wanted(request: Any, prefix: str) -> list[str]:
 
 
 def page_of(items: Iterable[str], request: Any) -> tuple[str, str]:
-    """Return the page of EC2's answer that a request asks for, and the element that names the next."""
+    """Return the requested page of EC2's response, and the element with the next token."""
     start = int(form_of(request).get("NextToken", 0))
     page = list(islice(items, start, start + PAGE + 1))
     token = f"<nextToken>{start + PAGE}</nextToken>" if len(page) > PAGE else ""

@@ -1,4 +1,4 @@
-"""What Lambda gives each function of the template, and which share of it a function needs."""
+"""Lambda's limits of each function of the template, and the share of them that a function needs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ ROOT = Path(__file__).parents[2]
 # https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
 VCPU_MB = 1769
 MARGIN = 3
-# Answers of S3, DynamoDB and EC2 within a region, rounded up; a page of S3's list and of EC2's descriptions takes most.
+# Response times of S3, DynamoDB and EC2 within a region, rounded up; pages of S3's and EC2's lists take longest.
 ANSWER_S = {"ListObjectsV2": 0.2, "DescribeInstances": 0.3, "DescribeVolumes": 0.3, "RunInstances": 3.0}
 OTHER_ANSWER_S = 0.03
-# How many threads share the requests that are none of the handler's own: what Analyse cell fetches and asks CloudWatch
-# for, and rows of the ledger. `bench.scale.cloud` adds the word to their operation.
+# Number of threads that share requests outside of the handler's thread: the objects and metrics of Analyse cell, and
+# rows of the ledger. `bench.scale.cloud` adds IN_THREADS to their operation.
 IN_THREADS = " in threads"
 THREADS = {"GetObject": 16, "GetMetricData": 8, "UpdateItem": 16}
 
@@ -35,12 +35,12 @@ def limits() -> dict[str, dict[str, int]]:
 
 
 def share_of_time(cpu_s: float, requests: Mapping[str, float], limit: Mapping[str, int]) -> float:
-    """Return which share of a third of its Timeout a function takes, by processor time and requests of each kind."""
+    """Return the share of a third of its Timeout that a function needs, by processor time and requests of each kind."""
     return needed_s(cpu_s, requests, limit) / (limit["Timeout"] / MARGIN)
 
 
 def needed_s(cpu_s: float, requests: Mapping[str, float], limit: Mapping[str, int]) -> float:
-    """Return how long a function takes on Lambda, by processor time and requests of each kind."""
+    """Return the duration of a function on Lambda in seconds, by processor time and requests of each kind."""
     waits_s = sum(count * _wait_s(operation) for operation, count in requests.items())
     return cpu_s / min(1.0, limit["MemorySize"] / VCPU_MB) + waits_s
 
