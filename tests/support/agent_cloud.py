@@ -26,10 +26,10 @@ from agent_client import carry
 from aws.records import agent_package
 
 ROOT = Path(__file__).parents[2]
-# The Python that agents run on; `make test-old` names that of Debian 11, which has no packages but the agent's own.
+# The Python of the agents; `make test-old` names Debian 11's, which has no packages but the agent's own.
 PYTHON_VARIABLE = "STORAGE_MATRIX_AGENT_PYTHON"
 PYTHON = os.environ.get(PYTHON_VARIABLE) or sys.executable
-# What a command on an instance calls its Python.
+# The name by which a command on an instance calls its Python.
 COMMAND_PYTHON = sys.executable if sys.executable == PYTHON else "python3"
 REGION = "eu-west-1"
 BUCKET = "storage-matrix-agent-tests"
@@ -37,14 +37,14 @@ RUN, CELL = "run-1", "ebs-gp3.touch.m6i.4xlarge-x1"
 PREFIX = f"runs/{RUN}/cells/{CELL}"
 TOKEN = "a-session-token"  # noqa: S105 - of no account
 PAUSE_S = 0.02
-# How a fleet meets here, and the secret name of its launch.
+# The rule of the start barrier here, and the secret name of its launch.
 BARRIER = {"poll_s": 0.05, "margin_s": 0.3, "request_s": 5, "timeout_s": 30}
 NONCE = "0123456789abcdef" * 2
 
 
 @functools.cache
 def delivered() -> Path:
-    """The folder of an unpacked zip: what an agent and its engines import on an instance, and nothing else."""
+    """The folder of an unpacked zip: exactly the modules that an agent and its engines import on an instance."""
     content = agent_package.build(ROOT / "agent", carry.MADE)
     archive = ROOT / ".local" / f"agent-{hashlib.sha256(content).hexdigest()[:16]}.pyz"
     partial = archive.with_suffix(f".{os.getpid()}")
@@ -54,14 +54,14 @@ def delivered() -> Path:
 
 
 class MetadataService(ThreadingHTTPServer):
-    """What an instance finds at 169.254.169.254, below a path of its own as the local cloud has it."""
+    """The service at 169.254.169.254 for an instance, below its own path as in the local cloud."""
 
     def __init__(self, instance_id: str, role: dict[str, str] | None) -> None:
         super().__init__(("127.0.0.1", 0), MetadataHandler)
         self.instance_id = instance_id
         self.role = role
         self.requests_seen: list[str] = []
-        self.status: int | None = None  # what a broken service answers to everything
+        self.status: int | None = None  # the response of a broken service to all requests
         threading.Thread(target=self.serve_forever, args=(PAUSE_S,), daemon=True).start()
 
     @property
@@ -115,7 +115,7 @@ class MetadataHandler(BaseHTTPRequestHandler):
 
 
 class Cloud:
-    """S3 and STS, and what lies in the cell's folder."""
+    """S3 and STS, and the objects in the cell's folder."""
 
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
@@ -134,7 +134,7 @@ class Cloud:
         self.s3.put_object(Bucket=BUCKET, Key=f"{PREFIX}/{name}", Body=json.dumps(document).encode())
 
     def meet(self, instances: Iterable[str]) -> None:
-        """Write who meets, as Launch fleet does."""
+        """Write the roster of instances, as Launch fleet does."""
         self.put(f"meet/{NONCE}/roster.json", {"instances": list(instances)})
 
     def names(self) -> list[str]:
@@ -170,7 +170,7 @@ class Instance:
                 "Expiration": keys["Expiration"].strftime("%Y-%m-%dT%H:%M:%SZ"),
             },
         )
-        # What moto and sam bring along here is not on an instance, and is half of the time that boto3 takes to import.
+        # Packages of moto and sam that no instance has, and that take half of boto3's import time.
         for extra in ("awscrt", "OpenSSL"):
             (home / f"{extra}.py").write_text("raise ImportError('an instance does not have it')\n")
         self.env = {
@@ -184,7 +184,7 @@ class Instance:
 
     @property
     def userid(self) -> str:
-        """The agent's folder. moto draws a new role id at every question, so it is found by the instance id."""
+        """The agent's folder. moto draws a new role id at every call, so the folder is found by the instance id."""
         names = {key.split("/")[1] for key in self.cloud.names() if key.startswith("instances/")}
         return next((name for name in names if name.endswith(f":{self.id}")), "nobody")
 

@@ -17,7 +17,7 @@ def read_params(**changes):
 
 
 def engine(params, tmp_path, mode="auto", where=None):
-    """Run the engine over a folder's data, or over what `where` says; its outcome."""
+    """Run the engine over a folder's data, or over the place in `where`; its outcome."""
     scratch = tmp_path / "scratch"
     scratch.mkdir(exist_ok=True)
     plan = {**params, "mode": mode, "seed": "1", **(where or read.data_file(params, tmp_path))}

@@ -29,8 +29,8 @@ def chromium(home: Path, *options: str) -> Iterator[Browser]:
 
 
 def serious_findings(page: Page) -> list[str]:
-    """What axe-core finds on a page that keeps people from using it: the rule, and the elements that break it."""
-    # Not among axe's usual rules: who speaks to a page says the words that stand on a button or link.
+    """The findings of axe-core that keep people from using a page: the rule, and the elements that violate it."""
+    # Not among axe's usual rules: speech control needs the visible words of a button or link in its name.
     options = {"rules": {"label-content-name-mismatch": {"enabled": True}}}
     violations = Axe().run(page, options=options).response["violations"]
     return [

@@ -1,8 +1,8 @@
-"""Draw what is built on AWS for a fleet on EBS, EFS and FSx as docs/built-*.svg (`make built`).
+"""Draw the AWS resources for a fleet on EBS, EFS and FSx as docs/built-*.svg (`make built`).
 
-Nothing of it is drawn by hand: network, security groups, buckets and table are those of template.yaml as CloudFormation
-resolves it; the zones of a fleet are where a plan of `events/yocto-builds.json` places it; file systems and mount
-targets are where our own functions create them, asked of moto afterwards.
+All data come from code. Network, security groups, buckets and table are those of template.yaml as CloudFormation
+resolves it. The zones of a fleet come from a plan of `events/yocto-builds.json`. The functions create file systems and
+mount targets in moto, whose API then returns them.
 """
 
 import json
@@ -49,7 +49,7 @@ Resources = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Built:
-    """What there is for one cell: instances, volumes and mount targets by zone, and the zones of its file system."""
+    """The resources of one cell: instances, volumes and mount targets by zone, and the zones of its file system."""
 
     storage: Mapping[str, Any]
     instance_type: str
@@ -61,7 +61,7 @@ class Built:
 
 
 def built() -> dict[str, Built]:
-    """Return by kind what is built for the largest fleet of the published builds, on the first storage of its kind."""
+    """Return by kind the resources of the largest fleet of the published builds, on the first storage of its kind."""
     matrix = check_matrix(json.loads(EVENT.read_text())).matrix
     [fleet] = matrix.fleet
     zones = [_of("Subnet", name)["AvailabilityZone"] for name in SUBNETS]
@@ -102,7 +102,7 @@ def _created(storage: Mapping[str, Any], zones: Sequence[str]) -> tuple[list[str
             module = efs if storage["type"] == "efs" else fsx_openzfs
             id_ = module.create("token", dict(storage), [], "run", "name", 0)
             if storage["type"] == "efs":
-                efs.is_ready(id_, dict(storage))  # makes its mount targets
+                efs.is_ready(id_, dict(storage))  # creates its mount targets
                 targets = boto3.client("efs").describe_mount_targets(FileSystemId=id_)["MountTargets"]
                 return sorted(target["AvailabilityZoneName"] for target in targets), []
             [file_system] = boto3.client("fsx").describe_file_systems(FileSystemIds=[id_])["FileSystems"]
@@ -113,7 +113,7 @@ def _created(storage: Mapping[str, Any], zones: Sequence[str]) -> tuple[list[str
 
 
 def picture(there: Built) -> str:
-    """Return a picture as SVG: the VPC with its zones at the left, what is in no VPC at the right."""
+    """Return a picture as SVG: the VPC with its zones at the left, resources outside of a VPC at the right."""
     kind = there.storage["type"]
     label = storage_label(dict(there.storage))
     rules = list(_rules(kind))
@@ -162,7 +162,7 @@ def _zone(there: Built, at: int, zone: str) -> Iterator[Markup]:
 
 
 def _shared(there: Built, bottom: int) -> Iterator[Markup]:
-    """Yield the file system, where it is, and what leads to it."""
+    """Yield the file system in its place, and the lines to it."""
     label, _, words = storage_label(dict(there.storage)).partition(" (")
     if there.targets:
         places = [LEFT_PX + there.zones.index(zone) * (ZONE_PX + GAP_PX) for zone in there.targets]
@@ -180,10 +180,10 @@ def _shared(there: Built, bottom: int) -> Iterator[Markup]:
 
 
 def _outside(right: int) -> Iterator[Markup]:
-    """Yield what is in no VPC: buckets, behind the endpoint, and what only functions use."""
+    """Yield resources outside of a VPC: buckets, behind the endpoint, and resources that only functions use."""
     resources = our_resources("own")
     kinds = [resource["Type"] for resource in resources.values()]
-    # That of S3 Express One Zone is for a storage that none of the pictures shows.
+    # The endpoint of S3 Express One Zone is for a storage that none of the pictures shows.
     [endpoint] = [
         each
         for each in resources.values()
@@ -218,7 +218,7 @@ def _routes() -> str:
 
 
 def _rules(kind: str) -> Iterator[str]:
-    """Yield what may come in and go out of each group that this storage needs."""
+    """Yield the allowed traffic into and out of each group that this storage needs."""
     resources = our_resources("own")
     groups = ["FleetSecurityGroup"] + (["FileSystemSecurityGroup"] if kind != "ebs" else [])
     for group in groups:

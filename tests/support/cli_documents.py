@@ -52,7 +52,7 @@ def cell_row(cell, state, **more):
 
 
 def rows(first="measured", second="running"):
-    """The rows of a run of which one cell has ended and the other goes on."""
+    """The rows of a run with one ended and one running cell."""
     counts = {"expected": 4, "ready": 3, "running": 1, "done": 0, "failed": 0}
     return [
         {"SK": "PLAN", "run": "r", "cells": 2, "expected_s": 120, "environment": "local"},
@@ -65,7 +65,7 @@ def rows(first="measured", second="running"):
 
 
 def progress_rows(second="running"):
-    """Those that a look at the run reads: without points and resources."""
+    """The rows that one poll of the run reads: without points and resources."""
     return rows(second=second)[:4]
 
 
@@ -88,7 +88,7 @@ def summary_document(run="r", states=("measured", "measured"), environment="loca
 
 
 class Cloud:
-    """Writes what the functions would write."""
+    """Writes the objects and rows that the functions would write."""
 
     def __init__(self, client, machine):
         self.client, self.machine = client, machine

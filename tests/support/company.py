@@ -12,26 +12,26 @@ PAGE = ROOT / "docs/company.md"
 
 
 def document(name: str) -> dict[str, Any]:
-    """The policy that stands in the page below a mark."""
+    """The policy below a mark of the page."""
     [text] = re.findall(rf"<!-- {name} -->\n+```json\n(.*?)```", PAGE.read_text(), re.DOTALL)
     return dict(json.loads(text))
 
 
 def made(cloud: Cloud, name: str, policy: dict[str, Any]) -> str:
-    """Make a policy in the account; its ARN."""
+    """Create a policy in the account; its ARN."""
     answer = cloud.client("iam").create_policy(PolicyName=name, PolicyDocument=json.dumps(policy))
     return str(answer["Policy"]["Arn"])
 
 
 def key(cloud: Cloud) -> str:
-    """Make a key of KMS with the policy of the page; its ARN."""
+    """Create a key of KMS with the policy of the page; its ARN."""
     policy = json.dumps(document("key policy")).replace("eu-west-1", cloud.description["region"])
     return str(cloud.client("kms").create_key(Policy=policy, KeyUsage="ENCRYPT_DECRYPT")["KeyMetadata"]["Arn"])
 
 
 @contextmanager
 def bounded(cloud: Cloud, name: str, *policies: dict[str, Any]) -> Iterator[None]:
-    """Make the statements of policies the permissions boundary of each role of the stack, instead of what it has."""
+    """Set the statements of policies as permissions boundary of each role of the stack, in place of its former one."""
     iam = cloud.client("iam")
     statements = [statement for policy in policies for statement in policy["Statement"]]
     arn = made(cloud, name, {"Version": "2012-10-17", "Statement": statements})

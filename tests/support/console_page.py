@@ -1,4 +1,4 @@
-"""The console in a browser: opened, waited for, pictured. Its policy allows no evaluated conditions, only locators."""
+"""The console in a browser: open, wait, screenshot. Its policy forbids evaluated conditions, so tests use locators."""
 
 import threading
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ PATIENCE_MS = 60_000
 
 @dataclass
 class NoStop:
-    """Notes what it was asked to stop."""
+    """Notes the runs that it was asked to stop."""
 
     runs: list[str] = field(default_factory=list)
 
@@ -27,7 +27,7 @@ class NoStop:
         self.runs.append(run)
 
     def view(self, run: str) -> dict[str, Any]:
-        """As if it took for ever."""
+        """A view that never ends."""
         return {"state": "stopping" if run in self.runs else "no", "lines": []}
 
 
@@ -44,24 +44,24 @@ def served(source: Source, run: str, stop: Stop | None = None) -> Iterator[str]:
 
 @dataclass
 class Opened:
-    """A page, and what it said that nobody wants to read."""
+    """A page, and its errors and warnings."""
 
     page: Page
     faults: list[str]
 
     def go(self, fragment: str) -> None:
-        """Show something else, as by a link."""
+        """Show another fragment, as by a link."""
         self.page.evaluate("fragment => { location.hash = fragment; }", fragment)
 
 
 def _is_fault(message: ConsoleMessage) -> bool:
-    """The command may end while its page is open."""
+    """Return whether a message is a fault; the command may end while its page is open."""
     return message.type in ("error", "warning") and "net::ERR_CONNECTION_REFUSED" not in message.text
 
 
 @contextmanager
 def opened(browser: Browser, address: str, **options: Any) -> Iterator[Opened]:
-    """The console in a context of its own; errors of its scripts and refusals of its policy fail the test."""
+    """The console in a separate context; errors of its scripts and violations of its policy fail the test."""
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
@@ -70,7 +70,7 @@ def opened(browser: Browser, address: str, **options: Any) -> Iterator[Opened]:
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: faults.append(message.text) if _is_fault(message) else None)
     own = address.split("#", maxsplit=1)[0]
-    mine = (own, f"blob:{own}")  # what the page makes to be saved
+    mine = (own, f"blob:{own}")  # the file that the page offers for saving
     page.on("request", lambda request: None if request.url.startswith(mine) else faults.append(request.url))
     page.goto(address)
     yield Opened(page, faults)

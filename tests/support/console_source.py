@@ -1,4 +1,4 @@
-"""A run as the console reads it, played from a record of the local cloud's answers (tests/cli/recorded_runs)."""
+"""A run for the console, played from a record of the local cloud's answers (tests/cli/recorded_runs)."""
 
 import gzip
 import json
@@ -17,13 +17,13 @@ PAGE = 50
 
 
 def recorded(name: str) -> dict[str, Any]:
-    """What was recorded of a run."""
+    """The record of a run."""
     return json.loads(gzip.decompress((RECORDS / f"{name}.json.gz").read_bytes()))
 
 
 @dataclass
 class PlayedRun:
-    """A record, as both halves of the service layer; `until` plays the moment of the run at that time (epoch s)."""
+    """A record as both halves of the service layer; `until` selects the run's state at that time (epoch s)."""
 
     record: dict[str, Any]
     until: float = float("inf")
@@ -31,11 +31,11 @@ class PlayedRun:
 
     @property
     def source(self) -> Source:
-        """It as a source."""
+        """The record as a source."""
         return Source(self, self, "local", "--local")
 
     def execution(self, run: str) -> Execution:
-        """As it was then."""
+        """The execution at that time."""
         if run != self.record["run"]:
             raise UnknownRun(f"no run {run}")
         kept = Execution(**self.record["execution"])
@@ -43,11 +43,11 @@ class PlayedRun:
         return kept if has_ended else replace(kept, status="RUNNING", ended_at=None, error="", cause="")
 
     def executions(self, limit: int) -> list[Execution]:
-        """The only one."""
+        """The only execution."""
         return [self.execution(self.record["run"])][:limit]
 
     def progress_rows(self, run: str) -> list[dict[str, Any]]:
-        """Rows as they were at the end."""
+        """Rows at the end."""
         return [row for row in self._rows() if "state" in row or row["SK"] == "PLAN"]
 
     def point_rows(self, run: str, cell: str) -> list[dict[str, Any]]:
@@ -73,7 +73,7 @@ class PlayedRun:
         return self.record["definition"]
 
     def events(self, arn: str, after: str = "", *, newest_first: bool = False) -> EventPage:
-        """A page of those that had happened by then."""
+        """A page of the events until that time."""
         self.asked.append(("events", arn, after))
         known = [event for event in self.record["histories"][arn] if event["timestamp"] <= self.until]
         ordered = known[::-1] if newest_first else known
@@ -83,17 +83,17 @@ class PlayedRun:
         return EventPage(page, following)
 
     def children(self, run: str) -> Iterator[tuple[str, str]]:
-        """Iterations that had begun."""
+        """Iterations that had started."""
         for arn in self.record["items"]:
             if self.record["histories"][arn][0]["timestamp"] <= self.until:
                 yield arn, "RUNNING"
 
     def item(self, child: str) -> dict[str, Any]:
-        """What one was given."""
+        """The input of one iteration."""
         return self.record["items"][child]
 
     def listing(self, run: str, below: str) -> Iterable[tuple[str, float]]:
-        """Objects that were there."""
+        """Objects that existed."""
         keys = [(key, at) for key, at in self.record["keys"] if key.startswith(below) and at <= self.until]
         return [(key.removeprefix(below), at) for key, at in keys]
 

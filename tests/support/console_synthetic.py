@@ -1,4 +1,4 @@
-"""A large run that never was, as the console reads it: 100 cells of 200 instances, one under way, and 20,000 events."""
+"""A large generated run for the console: 100 cells of 200 instances, one in progress, and 20,000 events."""
 
 import json
 import time
@@ -21,7 +21,7 @@ CHILD = "arn:aws:states:us-east-1:123456789012:execution:machine/EachFileSystem:
 
 
 def asked(points: int = 3) -> dict[str, Any]:
-    """10 storages × 2 workloads × 5 fleets; so many points of the first workload and two of the second."""
+    """10 storages × 2 workloads × 5 fleets; `points` points of the first workload and two of the second."""
     sizes = [{"type": "ebs", "volumeType": "gp3", "sizeGiB": 20 + number} for number in range(10)]
     workloads = [
         {"type": "touch", "files": 5040, "threads": [part for part in range(1, 5041) if 5040 % part == 0][:points]},
@@ -40,7 +40,7 @@ def asked(points: int = 3) -> dict[str, Any]:
 
 
 class LargeRun:
-    """Both halves of the service layer. Each look finds it a little further on."""
+    """Both halves of the service layer. The run progresses a little with each poll."""
 
     def __init__(self, definition: dict[str, Any], points: int = 3) -> None:
         self.looks = 0
@@ -52,20 +52,20 @@ class LargeRun:
 
     @property
     def source(self) -> Source:
-        """It as a source."""
+        """The run as a source."""
         return Source(self, self, "local", "--local")
 
     def execution(self, run: str) -> Execution:
-        """It goes on."""
+        """A running execution."""
         self.looks += 1
         return Execution(run, "RUNNING", BEGAN, arn=ARN)
 
     def executions(self, limit: int) -> list[Execution]:
-        """The only one."""
+        """The only execution."""
         return [Execution(RUN, "RUNNING", BEGAN, arn=ARN)][:limit]
 
     def progress_rows(self, run: str) -> list[dict[str, Any]]:
-        """Half of it is measured, one cell runs, and each look moves it on."""
+        """Half of it is measured, one cell runs, and progresses with each poll."""
         rows: list[dict[str, Any]] = [{"SK": "PLAN", "expected_s": 1e5, "committed_usd": 80.0, "budget_usd": 250.0}]
         for number, cell in enumerate(self._plan["cells"]):
             state = "measured" if number < 50 else "running" if number == 50 else "planned"
@@ -85,7 +85,7 @@ class LargeRun:
         return rows
 
     def point_rows(self, run: str, cell: str) -> list[dict[str, Any]]:
-        """Figures that differ."""
+        """Different figures for each point."""
         number = self.cells.index(cell)
         planned = self._plan["cells"][number]
         metric = {
@@ -99,7 +99,7 @@ class LargeRun:
         return [{"id": point["id"], "metrics": {"files_per_s": metric}} for point in planned["points"]]
 
     def document(self, run: str, name: str) -> dict[str, Any] | None:
-        """The plan, and what agents of 200 instances wrote."""
+        """The plan, and the documents of the agents of 200 instances."""
         if name == "plan.json":
             return self._plan
         if name.endswith("fleet.json"):
@@ -126,7 +126,7 @@ class LargeRun:
         return json.dumps({**beat, "lately": {"of": "disk", "rates": rates}}).encode()
 
     def definition(self, run: str) -> dict[str, Any]:
-        """Of the repository."""
+        """The repository's definition."""
         return self._definition
 
     def events(self, arn: str, after: str = "", *, newest_first: bool = False) -> EventPage:
@@ -146,7 +146,7 @@ class LargeRun:
         return {"file_system": next(cell["file_system"] for cell in self._plan["cells"] if cell["id"] == self.at)}
 
     def listing(self, run: str, below: str) -> Iterable[tuple[str, float]]:
-        """Heartbeats and samples of 200 instances, ten gates, and who waits for the next."""
+        """Heartbeats and samples of 200 instances, ten gates, and ready marks for the next."""
         now = time.time()
         names = [f"AROA:i-{number:04d}" for number in range(INSTANCES)]
         if below.endswith("instances/"):

@@ -1,4 +1,4 @@
-"""The dashboard of the template: which metrics its widgets show, by namespace, name, dimensions and statistic."""
+"""The dashboard of the template: the metrics of its widgets, by namespace, name, dimensions and statistic."""
 
 import json
 import re
@@ -62,7 +62,7 @@ def searches() -> list[re.Match[str]]:
 
 
 def names_of_functions() -> list[str]:
-    """What CloudFormation calls the functions of a stack that names none: stack, logical id, something random."""
+    """The names that CloudFormation gives to functions without a name: stack, logical id, something random."""
     resources = load(TEMPLATE.read_text())["Resources"]
     functions = [name for name, resource in resources.items() if resource["Type"] == "AWS::Serverless::Function"]
     assert not any("FunctionName" in resources[name]["Properties"] for name in functions)
@@ -70,10 +70,10 @@ def names_of_functions() -> list[str]:
 
 
 def finds(term: str, value: str) -> bool:
-    """Whether a term of a search finds a metric by this name or value, as CloudWatch's guide has it.
+    """Whether a term of a search finds a metric by this name or value, by the rules of CloudWatch's guide.
 
-    Within quotes it is the whole value. Without, its parts follow each other in the value; of several parts the case
-    counts. https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/search-expression-syntax.html
+    Within quotes it is the whole value. Without, its parts are consecutive in the value; if it has several parts, case
+    matters. https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/search-expression-syntax.html
     """
     if term.startswith('"'):
         return term == f'"{value}"'
@@ -84,7 +84,7 @@ def finds(term: str, value: str) -> bool:
 
 
 def _parts(text: str) -> list[str]:
-    """What a text falls into at capitals, before and after numbers, and at whatever is neither letter nor number."""
+    """The parts of a text: split at capitals, before and after numbers, and at other characters."""
     return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", text)
 
 

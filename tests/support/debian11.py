@@ -17,7 +17,7 @@ from local.instances.vm import image
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("python3", "fio", "parallel", "rsync", "fpart", "cpio", "mdadm", "xfsprogs")
-# Not installed, only unpacked: a boto3 older than Ubuntu 22.04's.
+# Unpacked but not installed: a boto3 older than Ubuntu 22.04's.
 BOTO3 = (
     *("boto3", "botocore", "s3transfer", "jmespath", "dateutil", "six"),
     *("urllib3", "requests", "chardet", "idna", "certifi"),
@@ -28,10 +28,10 @@ apt-get -qq download {packages}
 for package in python3-*.deb; do dpkg-deb -x "$package" old-client; done
 rm python3-*.deb
 """
-# Where they are in the root.
+# Their places in the root.
 OLD_CLIENT = "/old-client/usr/lib/python3/dist-packages"
-# Nothing stays mounted: the mounts are in a namespace of this process. The agent finds its files under the same names.
-# pivot_root makes the root a mount point. In a chroot, / is none, and a container of a test could have no mounts.
+# No mount remains: the mounts are in a namespace of this process. The agent finds its files under the same names.
+# pivot_root makes the root a mount point. In a chroot, / is none, and a container of a test could not mount.
 PYTHON = """#!/bin/sh
 exec /usr/bin/unshare --mount --propagation private /bin/sh -euc '
   root=$1 folder=$PWD
@@ -47,13 +47,13 @@ exec /usr/bin/unshare --mount --propagation private /bin/sh -euc '
   exec /usr/bin/env -C "$folder" /usr/bin/python3 "$@"
 ' sh {root} "$@"
 """
-# As both images have it, and as the tests' own programs expect it: /bin is /usr/bin.
+# As in both images, and as the tests' own programs expect: /bin is /usr/bin.
 MERGED = 'for name in bin sbin lib lib64; do mkdir -p "$1/usr/$name"; ln -s "usr/$name" "$1/$name"; done'
 NEEDED = ("unshare", "pivot_root", "mmdebstrap", "apt-get", "apt-config", "dpkg-deb")
 
 
 def missing() -> str:
-    """Why there can be no Debian 11 here; empty where there can be one."""
+    """The reason why Debian 11 cannot be made here; empty if it can."""
     if os.geteuid() != 0:
         return "only root may make and enter a Debian 11"
     absent = [name for name in NEEDED if shutil.which(name) is None]
@@ -61,7 +61,7 @@ def missing() -> str:
 
 
 def made() -> Path:
-    """Return its root, made once in the user's cache (a minute) and found again by its recipe."""
+    """Return its root, created once in the user's cache (a minute) and then reused while its recipe is unchanged."""
     fetch = FETCH_BOTO3.format(packages=" ".join(f"python3-{name}" for name in BOTO3))
     recipe = hashlib.sha256(f"{PACKAGES} {MERGED} {fetch}".encode()).hexdigest()[:16]
     folder = image.cache_folder() / "debian11" / recipe
@@ -79,11 +79,11 @@ def made() -> Path:
 
 
 def python() -> Path:
-    """Return the program of this clone that is its Python: it binds the clone's folder."""
+    """Return this clone's program that acts as its Python: it binds the clone's folder."""
     program = ROOT / ".local" / "debian11-python"
     program.parent.mkdir(exist_ok=True)
     root = made()
-    (root / "etc/hosts").write_text("127.0.0.1 localhost\n")  # which a minimal Debian has not
+    (root / "etc/hosts").write_text("127.0.0.1 localhost\n")  # which a minimal Debian lacks
     program.write_text(PYTHON.format(root=root, repository=ROOT))
     program.chmod(0o755)
     return program

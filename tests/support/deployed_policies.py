@@ -1,4 +1,4 @@
-"""The policies of deployed roles: read, judged again, and with one action taken away."""
+"""The policies of deployed roles: read, evaluated again, and with one action removed."""
 
 import copy
 import json
@@ -19,12 +19,12 @@ def policies_of(cloud: Cloud, role: str) -> Policies:
     iam = cloud.client("iam")
     names = iam.list_role_policies(RoleName=role)["PolicyNames"]
     documents = {one: iam.get_role_policy(RoleName=role, PolicyName=one)["PolicyDocument"] for one in names}
-    # As botocore reads JSON; moto writes what CloudFormation has given as Python does, which is YAML too.
+    # In botocore's JSON form; moto writes CloudFormation's input in Python's form, which is YAML too.
     return {one: yaml.safe_load(text) if isinstance(text, str) else text for one, text in documents.items()}
 
 
 def put(cloud: Cloud, role: str, policies: Policies) -> None:
-    """Give a role these policies in place of those of the same names; they count from the next call on."""
+    """Replace a role's policies of the same names; they apply from the next call on."""
     for one, document in policies.items():
         cloud.client("iam").put_role_policy(RoleName=role, PolicyName=one, PolicyDocument=json.dumps(document))
 
@@ -51,7 +51,7 @@ def without(policies: Policies, sid: str, action: str) -> Policies:
 
 
 def is_allowed(policies: Policies, decision: dict[str, str]) -> bool:
-    """Whether policies allow the call of a decision; of its conditions the caller is known, and what S3 was told."""
+    """Whether policies allow the call of a decision; known conditions are the caller, and the parameters of S3."""
     told = {key: value for key, value in decision.get("context", {}).items() if key.startswith("s3:")}
     asked = Permission(decision["action"], decision["resource"])
     return decide(policies.values(), asked, {"aws:userid": decision["userid"], **told}) == "allow"

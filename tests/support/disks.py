@@ -1,4 +1,4 @@
-"""A small disk of a test's own, to be filled."""
+"""A small disk for one test, to be filled."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ import pytest
 
 @contextmanager
 def small_disk(folder: Path, size: str, **options: int) -> Iterator[Path]:
-    """Mount a file system in memory of this size; skips the test where that is not allowed."""
+    """Mount a file system in memory of this size; skips the test if that is not allowed."""
     folder.mkdir()
     wanted = ",".join([f"size={size}", *(f"{name}={value}" for name, value in options.items())])
     mount = ["mount", "-t", "tmpfs", "-o", wanted, "tmpfs", str(folder)]
@@ -24,7 +24,7 @@ def small_disk(folder: Path, size: str, **options: int) -> Iterator[Path]:
 
 @contextmanager
 def loop_device(image: Path, size_bytes: int) -> Iterator[Path]:
-    """Attach a file of this size as a block device; skips the test where that is not allowed."""
+    """Attach a file of this size as a block device; skips the test if that is not allowed."""
     if os.geteuid() != 0 or not shutil.which("losetup"):
         pytest.skip("a loop device needs root and losetup")
     with image.open("wb") as stream:
@@ -42,7 +42,7 @@ def loop_device(image: Path, size_bytes: int) -> Iterator[Path]:
 
 
 def fill(file: Path) -> None:
-    """Write until nothing fits any more."""
+    """Write until the disk is full."""
     with suppress(OSError), file.open("ab", buffering=0) as ballast:
         while True:
             ballast.write(bytes(4096))

@@ -1,7 +1,7 @@
-"""Figures that depend on a free core: where other processes took the cores meanwhile, they are measured again.
+"""Figures that depend on a free core: if other processes took the cores meanwhile, they are measured again.
 
-The tolerance of a figure stays what it is. On a quiet machine a wrong figure fails at once; on a busy one it gets some
-more attempts, and if other processes disturbed all of them, the test is skipped and says so.
+The tolerance of a figure does not change. On a quiet machine a wrong figure fails at once; on a busy one it gets some
+more attempts, and if other processes disturbed all of them, the test is skipped with that reason.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ATTEMPTS = 5
-# An idle machine uses some hundredths of a core. From a fifth on, one wake-up in ten (of two cores) finds it taken.
+# An idle machine uses some hundredths of a core. From a fifth on, one wake-up in ten (of two cores) is delayed.
 MOST_CORES_TAKEN = 0.2
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
@@ -72,7 +72,7 @@ class Attempt:
 
 
 def attempts() -> Iterator[Attempt]:
-    """`for attempt in attempts(): with attempt: ...` repeats the block as long as it fails and was disturbed."""
+    """`for attempt in attempts(): with attempt: ...` repeats the block while it fails and was disturbed."""
     for number in range(1, ATTEMPTS + 1):
         attempt = Attempt(number)
         yield attempt
@@ -86,19 +86,19 @@ def _reading() -> tuple[float, float, float]:
 
 
 def machine_cpu_s() -> float:
-    """CPU seconds of all processes since boot, those that a hypervisor stole from this machine among them (proc(5))."""
+    """CPU seconds of all processes since boot, including those that a hypervisor stole from this machine (proc(5))."""
     fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
     user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, fields)
     return (user + nice + system + irq + softirq + steal) / _TICKS_PER_S
 
 
 def own_cpu_s() -> float:
-    """CPU seconds of this process and its descendants, of the ended ones, too: their parents inherit the sums."""
+    """CPU seconds of this process and its descendants, including ended ones: their parents inherit the sums."""
     parents: dict[int, int] = {}
     ticks: dict[int, int] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
-            # The name of a program may hold blanks and brackets; the numbers follow its last bracket.
+            # The name of a program may contain blanks and brackets; the numbers follow its last bracket.
             fields = entry.read_text().rpartition(")")[2].split()
         except OSError:
             continue  # it has ended

@@ -1,4 +1,4 @@
-"""Calls that fail as often as a test says, and the kinds of errors that a loop may meet."""
+"""Calls that fail a given number of times, and the kinds of errors that a loop may get."""
 
 import time
 from types import SimpleNamespace
@@ -14,7 +14,7 @@ from botocore.exceptions import (
 
 
 class Failing:
-    """A call that fails a number of times, None for ever, and then answers."""
+    """A call that fails a number of times, or always (None), and then answers."""
 
     def __init__(self, error: BaseException | None, times: int | None, answer: Any = None) -> None:
         self.error, self.left, self.answer, self.calls = error, times, answer, 0
@@ -34,7 +34,7 @@ def refusal(code: str, status: int = 400, operation: str = "PutObject") -> Clien
     return ClientError({"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}, operation)
 
 
-# The kinds of errors, by what another attempt can do about them. Each begins with what stands in its message.
+# The kinds of errors, by the effect of a retry. Each begins with the start of its message.
 MENDABLE: dict[str, Exception] = {
     "throttled": refusal("SlowDown", 503),
     "status 500": refusal("InternalError", 500),
@@ -51,7 +51,7 @@ KINDS = (*MENDABLE, *UNMENDABLE)
 
 
 class MeetingS3:
-    """The client of a meeting whose calls fail as they are told to; a gate is there as soon as it was put."""
+    """The client of a start barrier with failing calls; a gate exists as soon as it was put."""
 
     def __init__(self, call: str = "", error: BaseException | None = None, times: int | None = 0) -> None:
         """Let the calls fail that begin with `call`, such as `put p/ready`."""
@@ -63,7 +63,7 @@ class MeetingS3:
             self.failing()
 
     def put_object(self, **request: Any) -> None:
-        """Keep an object unless it is there."""
+        """Store an object unless it exists."""
         key = request["Key"]
         self._fails("put", key)
         self.kept.setdefault(key, (bytes(request["Body"]), time.time()))
@@ -79,7 +79,7 @@ class MeetingS3:
         return self._object(*self.kept[key])
 
     def list_objects_v2(self, **request: Any) -> dict[str, Any]:
-        """List what is kept below a prefix."""
+        """List the objects below a prefix."""
         prefix = request["Prefix"]
         self._fails("list", prefix)
         kept = [(key, at) for key, (_, at) in self.kept.items() if key.startswith(prefix)]

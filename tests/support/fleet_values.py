@@ -1,4 +1,4 @@
-"""Fleets of drawn values for the tests of statistics."""
+"""Fleets of random values for the tests of statistics."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def fleet(table, *, is_shared=False):
 
 
 def launched(tables, *, is_shared=True):
-    """The values of several launches from one table of each, of the same repetitions, with instances of their own."""
+    """The values of several launches from one table each, with the same repetitions and separate instances."""
     each = [np.asarray(table, dtype=float) for table in tables]
     instances = tuple(f"i-{launch}-{i:03}" for launch, table in enumerate(each, 1) for i in range(len(table)))
     launch_of = tuple(launch for launch, table in enumerate(each, 1) for _ in table)

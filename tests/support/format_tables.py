@@ -1,8 +1,8 @@
-"""Write what pages repeat of the registries: fields, metrics, and lists of storages, workloads and matrices.
+"""Write the parts of pages that repeat the registries: fields, metrics, lists of storages, workloads and matrices.
 
 `make schema` runs it. It replaces the tables below headings of docs/matrix-format.md and the text between the markers
-`<!-- by make schema: NAME -->` and `<!-- end -->` of all pages, and leaves all other text as it is. What a storage or a
-workload is stands in the title of its page.
+`<!-- by make schema: NAME -->` and `<!-- end -->` of all pages, and leaves all other text unchanged. The description of
+a storage or a workload is the title of its page.
 """
 
 import json
@@ -43,7 +43,7 @@ LEVELS = re.compile(r"(?P<head>[a-z_]+_p)50(?P<unit>_u?s)")
 
 
 def written(page: Path) -> str:
-    """Return the text of one of PAGES as it shall be."""
+    """Return the text that one of PAGES must have."""
     text = page.read_text(encoding="utf-8")
     lists = LISTS[page.relative_to(ROOT).as_posix()]
     text = MARKERS.sub(lambda found: found["begin"] + lists[found["name"]]() + found["end"], text)
@@ -51,7 +51,7 @@ def written(page: Path) -> str:
 
 
 def with_fields(text: str) -> str:
-    """Return docs/matrix-format.md with the tables of today's models; a table stands first below its heading."""
+    """Return docs/matrix-format.md with the tables of the current models; a table comes first below its heading."""
     for heading, model in MODELS.items():
         text = _replaced(text, heading, FIELDS, FIELDS + "".join(_field_rows(model)))
     return _replaced(text, "### Metrics", METRIC, METRIC + "".join(metric_rows()))
@@ -80,7 +80,7 @@ def _default(field: Any) -> str:
     if field.is_required():
         return "required"
     value = field.get_default(call_default_factory=True, validated_data={})
-    if isinstance(value, list):  # held as a list, written as one value
+    if isinstance(value, list):  # stored as a list, written as one value
         value = value[0] if value else None
     return "–" if value is None else _code(value)
 
@@ -90,7 +90,7 @@ def _code(value: object) -> str:
 
 
 def _linked(text: str) -> str:
-    """Turn `docs/company.md#tags`, which the schema's readers see, into a link of the page."""
+    """Turn `docs/company.md#tags`, the form for readers of the schema, into a link of the page."""
     return re.sub(r"docs/([a-z-]+\.md)(#[a-z-]+)?", lambda found: f"[{found[1]}]({found[1]}{found[2] or ''})", text)
 
 
@@ -128,9 +128,9 @@ def _workloads(names: list[str]) -> str:
 
 
 def title_of(kind: str, name: str) -> str:
-    """Return what a storage or a workload is, as the title of its page says it; `kind` is "storages" or "workloads".
+    """Return the description of a storage or a workload from its page's title; `kind` is "storages" or "workloads".
 
-    Raises AssertionError where the page is missing or begins otherwise.
+    Raises AssertionError if the page is missing or has another beginning.
     """
     page = ROOT / "docs" / kind / f"{name}.md"
     assert page.is_file(), f"write {page.relative_to(ROOT)}, which begins with a line: # `{name}`: what it is"
@@ -156,7 +156,7 @@ def workloads_table() -> str:
 
 
 def pages_of_types() -> str:
-    """Return the points of docs/README.md with the pages of all storages and workloads."""
+    """Return the list items of docs/README.md with the pages of all storages and workloads."""
     kinds: dict[str, Iterable[str]] = {"storages": STORAGES, "workloads": workloads.MODELS}
     return "".join(
         _wrapped(f"- **{kind.capitalize()}**: {', '.join(f'[{name}]({kind}/{name}.md)' for name in names)}.", "  ")
@@ -176,7 +176,7 @@ def _wrapped(text: str, indent: str = "") -> str:
 
 
 def creation_table() -> str:
-    """Return the table of how long storages take to be created and deleted."""
+    """Return the table of the storages' creation and deletion times."""
 
     def row(name: str, model: type[Storage]) -> str:
         why = "" if model.create_and_delete_s else ": it exists" if model.is_shared else ": with the instances"
@@ -192,7 +192,7 @@ def _time(seconds: float) -> str:
 
 
 def matrices_table(folder: Path = ROOT / "events") -> str:
-    """Return a table of the matrices for this machine on which docs/matrices.md says nothing else."""
+    """Return a table of the matrices for this machine that docs/matrices.md does not describe otherwise."""
     said = MARKERS.sub("", (ROOT / "docs/matrices.md").read_text(encoding="utf-8"))
     unsaid = [path for path in sorted(folder.glob("local-*.json")) if f"`{path.name}`" not in said]
     if not unsaid:
@@ -209,7 +209,7 @@ def _matrix_row(path: Path) -> str:
     return f"| `{path.name}` | {' | '.join(', '.join(dict.fromkeys(each)) for each in (*kinds, counts))} |\n"
 
 
-# What stands between the markers of each page.
+# The text between the markers of each page.
 LISTS: dict[str, dict[str, Callable[[], str]]] = {
     "README.md": {"workloads": workloads_sentence},
     "docs/README.md": {"pages": pages_of_types},

@@ -1,4 +1,4 @@
-"""What the template grants to each role, and which of it a run has used."""
+"""The grants of the template to each role, and those that a run has used."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from local.corrections.yaml_template import load
 from local.roles.policies import Permission, decide
 
 TEMPLATE = Path(__file__).parents[2] / "template.yaml"
-# In a decision a resource of '*' is one that the request does not name.
+# In a decision, the resource '*' means that the request names no resource.
 UNNAMED = "*"
 
 
@@ -31,7 +31,7 @@ class Grant:
     condition: str
 
     def covers(self, role: str, action: str, resource: str) -> bool:
-        """Whether a decision of the log may rest on this grant."""
+        """Whether this grant allows a decision of the log."""
         if (role, action) != (self.role, self.action):
             return False
         statement = {"Effect": "Allow", "Action": self.action, "Resource": without_variables(self.resource)}
@@ -40,12 +40,12 @@ class Grant:
 
 @cache
 def resources() -> dict[str, dict[str, Any]]:
-    """The template's resources. Read once: it takes a quarter of a second, and nobody changes them."""
+    """The template's resources. Read once: it takes a quarter of a second, and nothing changes them."""
     return load(TEMPLATE.read_text())["Resources"]
 
 
 def statements() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every statement of the template's roles, with the logical id of its role; also of policies that stand apart."""
+    """Every statement of the template's roles, with the logical id of its role; also of separate policies."""
     for name, resource in resources().items():
         properties = resource.get("Properties", {})
         match resource["Type"]:
@@ -99,7 +99,7 @@ def functions_of(role: str) -> list[str]:
 
 
 def granted() -> list[Grant]:
-    """Every grant, one for each pair of action and resource that AWS knows of the action."""
+    """Every grant, one for each pair of action and resource that AWS documents for the action."""
     return [
         Grant(role, statement["Sid"], action, resource, json.dumps(statement.get("Condition", {})))
         for role, statement in statements()
@@ -111,7 +111,7 @@ def granted() -> list[Grant]:
 
 
 def facts(action: str) -> list[dict]:
-    """What AWS says of an action, once for each kind of resource."""
+    """AWS's facts about an action, one entry for each kind of resource."""
     service, _, name = action.partition(":")
     found: dict[str, list[dict]] = get_action_data(service, name) or {}
     said = found.get(service) or s3_files_actions.facts(action)
@@ -120,13 +120,13 @@ def facts(action: str) -> list[dict]:
 
 
 def patterns(action: str) -> set[str]:
-    """The ARNs that an action can be granted on, '*' for an action that knows no resources."""
+    """The ARNs that an action can be granted on, '*' for an action without resources."""
     return {re.sub(r"\$\{[^}]*\}", "*", fact["resource_arn_format"]) for fact in facts(action)}
 
 
 @cache
 def overlap(one: str, other: str) -> bool:
-    """Whether two patterns with * have a text in common."""
+    """Whether a text exists that matches both patterns with *."""
     if not one or not other:
         return set(one + other) <= {"*"}
     if one[0] == "*":
@@ -137,23 +137,23 @@ def overlap(one: str, other: str) -> bool:
 
 
 def without_variables(pattern: str, value: str = "*") -> str:
-    """A pattern with any text, or another value, for what is known only when the stack is deployed."""
+    """A pattern with any text, or another value, for parts that are known only when the stack is deployed."""
     return re.sub(r"\$\{[^}]*\}", value, pattern)
 
 
 def is_of(action: str, resource: str) -> bool:
-    """Whether an action is about resources of a pattern's kind: a statement may name several actions and kinds."""
+    """Whether an action accepts resources of a pattern's kind: a statement may name several actions and kinds."""
     services = {action.partition(":")[0], *(service_of(fact["resource_arn_format"]) for fact in facts(action))}
     return resource == UNNAMED or (service_of(resource) in services and kind_of(resource) in kinds(action))
 
 
 def kinds(action: str) -> set[str]:
-    """The kinds of resources that an action knows."""
+    """The kinds of resources that an action accepts."""
     return {kind_of(fact["resource_arn_format"]) for fact in facts(action)}
 
 
 def kind_of(arn: str) -> str:
-    """`instance` of an instance's ARN, '' where the ARN or pattern does not say."""
+    """`instance` for an instance's ARN, '' if the ARN or pattern has no kind."""
     found = re.match(r"([\w-]+)/", without_variables(arn, "").split(":", 5)[-1])
     return found[1] if found and service_of(arn) in ("ec2", "fsx") else ""
 
@@ -164,7 +164,7 @@ def service_of(resource: str) -> str:
 
 
 def arn(resource: Any) -> str:
-    """The pattern of ARNs that a Resource of the template stands for; a reference has any name."""
+    """The pattern of ARNs for a Resource of the template; a reference matches any name."""
     match resource:
         case str():
             return resource
@@ -205,5 +205,5 @@ def role_of(name: str) -> str:
 
 
 def listed(value: Any) -> list[Any]:
-    """A policy may name one thing without a list."""
+    """A list of one or several: a policy may name one thing without a list."""
     return value if isinstance(value, list) else [value]

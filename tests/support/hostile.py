@@ -1,4 +1,4 @@
-"""What strangers may write: strings anywhere, objects in place of documents."""
+"""Hostile input: strings anywhere, objects in place of documents."""
 
 import gzip
 import json

@@ -1,10 +1,10 @@
-"""Who is told by the topics of a local cloud's stack."""
+"""The messages to the topics of a local cloud's stack."""
 
 import json
 
 from support.runs import Cloud, until
 
-# What a test gives as the parameter NotifyTopicArn.
+# The value of the parameter NotifyTopicArn in a test.
 TOPIC = "arn:aws:sns:us-east-1:123456789012:theirs"
 
 
@@ -12,7 +12,7 @@ class Inbox:
     """A queue that has subscribed to topics."""
 
     def __init__(self, cloud: Cloud):
-        """Make the topic that the parameter names, and subscribe to it and to the stack's own."""
+        """Create the topic that the parameter names, and subscribe to it and to the stack's own."""
         sns = cloud.client("sns")
         self._sqs = cloud.client("sqs")
         assert sns.create_topic(Name="theirs")["TopicArn"] == TOPIC
@@ -33,7 +33,7 @@ class Inbox:
         return [each for each in self._seen if each["Subject"].split()[2] == run]
 
     def told(self, run: str) -> str:
-        """The message about a run, once each topic has it."""
+        """The message about a run, after each topic has it."""
         until(lambda: len(self.about(run)) >= len(self.topics), f"{self.topics} to tell of {run}")
         messages = self.about(run)
         assert {each["TopicArn"] for each in messages} == set(self.topics)

@@ -1,8 +1,8 @@
-"""Write what is known of instance types: limits to EBS, cards, weights, disks, and, given their source, prices.
+"""Write the data of instance types: limits to EBS, cards, weights, disks, and, given their source, prices.
 
-Limits are EC2's own answers to DescribeInstanceTypes, of which moto has a copy. Prices are those that Karpenter's
-releases carry: AWS's price list of us-east-1, as its generator read it. `go mod download -json MODULE` says where the
-module lies, and the file is pkg/providers/pricing/zz_generated.pricing_aws.go in it.
+Limits are EC2's own answers to DescribeInstanceTypes, of which moto has a copy. Prices are those in Karpenter's
+releases: AWS's price list of us-east-1, as its generator read it. `go mod download -json MODULE` prints the module's
+folder, and the file is pkg/providers/pricing/zz_generated.pricing_aws.go in it.
 """
 
 import json
@@ -24,14 +24,14 @@ INSTANCE_STORES = FUNCTIONS.parent / "storages/instance_store/instance_stores.js
 PRICES = FUNCTIONS / "price/instance_prices.json"
 MODULE = "github.com/aws/karpenter-provider-aws"
 REGION = "us-east-1"
-# On-demand prices are proportional to sizes but for rounding; a type that differs by more has a price of its own.
+# On-demand prices are proportional to sizes, except for rounding; a type that differs by more has its own price.
 ROUNDING = 0.01
 
 Families = dict[str, dict[str, Any]]
 
 
 def ebs_limits() -> dict[str, Any]:
-    """What EC2 allows on the way to EBS."""
+    """EC2's limits of the connection to EBS."""
     return {
         "about": "What EC2 allows an instance on its way to EBS, by family and size, smallest first: MB/s (10^6 bytes)"
         " always and at the most, IOPS always and at the most. cards: types whose limits are those of several EBS"
@@ -45,7 +45,7 @@ def ebs_limits() -> dict[str, Any]:
 
 
 def instance_stores() -> dict[str, Any]:
-    """Which types have NVMe disks."""
+    """The types with NVMe disks."""
     return {
         "about": "NVMe instance store by instance family and size: number of disks, and GB (10^9 bytes) of each",
         "source": f"EC2 DescribeInstanceTypes, InstanceStorageInfo, SSD with NvmeSupport required ({_copy()})",
@@ -54,7 +54,7 @@ def instance_stores() -> dict[str, Any]:
 
 
 def prices(source: Path) -> dict[str, Any]:
-    """On-demand prices of Linux: of each family's large, and of types that are not in proportion to it."""
+    """On-demand prices of Linux: of each family's large, and of types whose price is not proportional to it."""
     text = source.read_text(encoding="utf-8")
     [release] = re.findall(r"karpenter-provider-aws@(v[0-9.]+)", str(source))
     [read] = re.findall(rf"^// generated at (\S+) for {REGION}$", text, re.MULTILINE)
@@ -79,7 +79,7 @@ def prices(source: Path) -> dict[str, Any]:
 
 
 def rendered(table: Mapping[str, Any]) -> str:
-    """A table as its file has it: a line for each family."""
+    """A table in its file's form: a line for each family."""
     lines = []
     for name, value in table.items():
         text = json.dumps(value)
@@ -95,7 +95,7 @@ def _copy() -> str:
 
 
 def _by_family(of: Callable[[Mapping[str, Any]], Any]) -> Families:
-    """What is said of each type, by family and size; types of which it says nothing are left out."""
+    """The values of each type, by family and size; types without a value are left out."""
     families: Families = {}
     for name in sorted(INSTANCE_TYPES, key=_place):
         family, _, size = name.partition(".")
@@ -106,7 +106,7 @@ def _by_family(of: Callable[[Mapping[str, Any]], Any]) -> Families:
 
 
 def _place(name: str) -> tuple[Any, ...]:
-    """Families by name, and the types of one from small to large, the bare ones last."""
+    """Sort key: families by name, and the types of one from small to large, bare-metal ones last."""
     described = INSTANCE_TYPES[name]
     size = described["VCpuInfo"]["DefaultVCpus"], described["MemoryInfo"]["SizeInMiB"]
     return name.partition(".")[0], described["BareMetal"], *size, name
@@ -119,7 +119,7 @@ def _limits(described: Mapping[str, Any]) -> list[float] | None:
 
 
 def _cards(described: Mapping[str, Any]) -> int | None:
-    """How many cards share the limits of a type; their parts have to be equal, as the plan takes them to be."""
+    """Number of cards that share the limits of a type; their parts must be equal, as the plan assumes."""
     cards = described["EbsInfo"].get("EbsCards", [])
     if len(cards) < 2:
         return None
@@ -147,7 +147,7 @@ def _disks(described: Mapping[str, Any]) -> list[int] | None:
 
 
 def _large_of(sizes: Mapping[str, float]) -> float | None:
-    """What a family's large costs, if need be by its other sizes; None where most sizes are not in proportion to it."""
+    """The price of a family's large, if necessary from its other sizes; None if most sizes are not proportional."""
     virtual = {size: usd for size, usd in sizes.items() if not size.startswith("metal")}
     if not virtual:
         return None
@@ -165,7 +165,7 @@ def _plain(value: float) -> float:
 
 
 def main() -> None:
-    """Write the tables; that of prices only from the file that is named."""
+    """Write the tables; that of prices only from the file that is given."""
     EBS_LIMITS.write_text(rendered(ebs_limits()), encoding="utf-8")
     INSTANCE_STORES.write_text(rendered(instance_stores()), encoding="utf-8")
     for source in sys.argv[1:]:

@@ -1,4 +1,4 @@
-"""A run as it is kept, every file of it, made by the code that makes them on AWS; and all ways to damage a file."""
+"""A kept run with all of its files, made by the code that makes them on AWS; and all ways to damage a file."""
 
 import gzip
 import json
@@ -22,7 +22,7 @@ ASKED = document(storage=[EBS], workload=[BUILD | {"expectedSeconds": 600}], fle
 
 
 def write_kept_run(folder: Path, run: str) -> tuple[str, ...]:
-    """Write a run of two builds, on one instance and on two, as a local run leaves it; return the ids of its cells."""
+    """Write a run of two builds, on one instance and on two, in a local run's form; return the ids of its cells."""
     summary, results, plan = build_run({"ebs": {1: 900.0, 2: 950.0}}, environment="local")
     plan |= {"run": run, "environment": "local", "created_at": 1000.0, "bucket": "b"}
     row = {"kind": "instance", "id": "i-0001", "created_at": 1000.0, "gone_at": 2000.0}
@@ -59,7 +59,7 @@ def write_kept_run(folder: Path, run: str) -> tuple[str, ...]:
 
 
 def write_interrupted_run(folder: Path, run: str) -> tuple[str, ...]:
-    """Write the same run as it is left by a cloud that was killed after the first of its cells."""
+    """Write the same run as after the death of its cloud at the end of the first cell."""
     cells = write_kept_run(folder, run)
     for name in ("summary.json", "summary.values.json", "summary.csv", "summary.md", "receipt.json", "report.html"):
         (folder / name).unlink()

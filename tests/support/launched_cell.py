@@ -1,4 +1,4 @@
-"""A launched cell on moto: its documents, and whatever its two instances upload."""
+"""A launched cell on moto: its documents, and the uploads of its two instances."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ SERIES = {"schema": 1, "carrier": "disk_write_bytes", "seconds": [0, 1], "counte
 
 
 def launch_cell(context: Any, launched_at: float = 1.0) -> PlanCell:
-    """Plan the example and write what the functions and both instances of its first cell write until the end."""
+    """Plan the example and write the files of the functions and both instances of its first cell until the end."""
     plan_matrix.handler(load_event("plan_matrix"), context)
     cell = plan_of(RUN)["cells"][0]
     board = Board.of_cell(RUN, cell["id"])

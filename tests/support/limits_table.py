@@ -1,4 +1,4 @@
-"""Write docs/limits.md from matrix.input.limits: each limit of AWS, where it was read and when."""
+"""Write docs/limits.md from matrix.input.limits: each limit of AWS, with its source and the date of reading."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,7 +44,7 @@ networks (FSx guide), and the throughput of st1 and sc1 (EBS guide).
 
 
 def stated() -> Iterator[tuple[str, Limit | Span]]:
-    """Yield each limit with its name in the module; of several by type, each with its type."""
+    """Yield each limit with its name in the module; if it has several by type, each with its type."""
     for name, value in vars(limits).items():
         members = value.items() if isinstance(value, dict) else [(None, value)]
         for member, limit in members:
@@ -53,7 +53,7 @@ def stated() -> Iterator[tuple[str, Limit | Span]]:
 
 
 def source_of(limit: Limit | Span) -> str:
-    """Return the name under which the page gives the address of a limit's source."""
+    """Return the label of the address of a limit's source on the page."""
     return limit.source.partition(",")[0]
 
 

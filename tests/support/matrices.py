@@ -1,4 +1,4 @@
-"""Matrices for tests: the smallest good one, and changes to it."""
+"""Matrices for tests: the smallest valid one, and changes to it."""
 
 import json
 from typing import Any
@@ -30,22 +30,22 @@ FLEET = {"instanceType": "m6i.large", "count": 1}
 
 
 def document(**changes: Any) -> dict[str, Any]:
-    """The smallest good matrix, as a document, with some keys replaced."""
+    """The smallest valid matrix, as a document, with some keys replaced."""
     return {"name": "test", "storage": [EBS], "workload": [TOUCH], "fleet": [FLEET]} | changes
 
 
 def matrix(**changes: Any) -> CheckedMatrix:
-    """The smallest good matrix, read, with some keys replaced."""
+    """The smallest valid matrix, read, with some keys replaced."""
     return read_matrix(json.dumps(document(**changes)))
 
 
 def problems_of(**changes: Any) -> dict[str, Any]:
-    """The problems of a matrix by their paths; none if it is good."""
+    """The problems of a matrix by their paths; none if it is valid."""
     return problems_of_text(json.dumps(document(**changes)))
 
 
 def problems_of_text(text: str | bytes) -> dict[str, Any]:
-    """The problems of a text by their paths; none if it is a good matrix."""
+    """The problems of a text by their paths; none if it is a valid matrix."""
     try:
         read_matrix(text)
     except InvalidMatrix as error:

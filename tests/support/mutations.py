@@ -1,4 +1,4 @@
-"""Matrices with something changed in them."""
+"""Matrices with one changed part."""
 
 import json
 import re
@@ -39,7 +39,7 @@ WHOLE = document(
     objective={"metric": "files_per_s", "atLeast": 10},
 )
 
-# What a matrix may say beside: the other storages and workloads, how a fleet is launched, what its image holds.
+# Further contents of a matrix: the other storages and workloads, the fleet's launch options, its image.
 RARER = document(
     storage=[
         EBS | {"raid0": 2}, EFS | {"tls": True, "iam": True, "deployment": "regional"},
@@ -90,7 +90,7 @@ def answer(text):
     return planned
 
 
-# The first step of a path says which of the matrices.
+# The first step of a path selects one of the matrices.
 PLACES = [path for path in places(MATRICES) if len(path) > 1]
 
 

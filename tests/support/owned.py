@@ -1,4 +1,4 @@
-"""File systems and snapshots that somebody has already, with data, on a local cloud."""
+"""Existing file systems and snapshots of an owner, with data, on a local cloud."""
 
 import shutil
 import threading
@@ -12,7 +12,7 @@ from support.runs import Cloud, until
 
 from matrix.terms.keys import folder_on_existing
 
-# What these stand for in a matrix, an owner has made.
+# Placeholders in a matrix for resources that an owner has created.
 THEIR_EFS, THEIR_FSX, THEIR_FILES, THEIR_SNAPSHOT = "$EFS", "$FSX", "$FILES", "$SNAPSHOT"
 THEIR_VOLUME = "$VOLUME"
 DATA = {"letters/a.txt": "from a", "letters/b.txt": "from b", "todo": "nothing"}
@@ -20,7 +20,7 @@ DATA = {"letters/a.txt": "from a", "letters/b.txt": "from b", "todo": "nothing"}
 
 @dataclass
 class Owned:
-    """Somebody's own file system, its folder, and how its service describes it."""
+    """An owner's file system, its folder, and its description by its service."""
 
     id: str
     folder: Path
@@ -29,7 +29,7 @@ class Owned:
     """Its state when it was ready."""
 
     def state(self) -> tuple[Any, dict[str, tuple[str | None, int]]]:
-        """What its service says of it, and every file and folder on it with content and time."""
+        """Its description by its service, and every file and folder on it with content and time."""
         there = {
             str(path.relative_to(self.folder)): (
                 path.read_text() if path.is_file() else None,
@@ -40,7 +40,7 @@ class Owned:
         return self.described(), there
 
     def harm_by(self, run: str, receipt: Mapping[str, Any] | None) -> list[str]:
-        """What is not as it was, whatever other runs do on it; a run's folder may stay where its receipt names it."""
+        """The differences to its former state; a run's folder may remain if its receipt names it."""
         own = folder_on_existing(run)
         described, there = self.state()
         kept = {path: what for path, what in there.items() if not path.startswith(folder_on_existing(""))}
@@ -49,7 +49,7 @@ class Owned:
         return problems + ([f"{own} is left, of which no receipt tells"] if own in there and own not in named else [])
 
     def fill(self) -> None:
-        """Put somebody's data on it, as soon as it is there."""
+        """Write the owner's data on it, as soon as it exists."""
         until(self.folder.is_dir, "the folder of the file system")
         for path, text in DATA.items():
             (self.folder / path).parent.mkdir(exist_ok=True)
@@ -58,7 +58,7 @@ class Owned:
 
 @dataclass
 class OwnedBucket:
-    """Somebody's own bucket with versions and tags."""
+    """An owner's bucket with versions and tags."""
 
     name: str
     client: Any
@@ -122,7 +122,7 @@ def owned_efs(cloud: Cloud) -> Iterator[Owned]:
 
 @contextmanager
 def owned_snapshot(cloud: Cloud) -> Iterator[str]:
-    """A snapshot of the account's own, as one that holds a filled cache; its owner deletes it."""
+    """An account's own snapshot, in the role of one with a filled cache; its owner deletes it."""
     ec2 = cloud.client("ec2")
     zone = ec2.describe_availability_zones()["AvailabilityZones"][0]["ZoneName"]
     volume = ec2.create_volume(AvailabilityZone=zone, Size=8)["VolumeId"]
@@ -144,7 +144,7 @@ def owned_volume(cloud: Cloud) -> Iterator[Owned]:
     )["VolumeId"]  # fmt: skip
 
     def described() -> dict[str, Any]:
-        # Another run may have it attached meanwhile; that it is free in the end is waited for below.
+        # Another run may have attached it meanwhile; the code below waits until it is free in the end.
         [volume] = ec2.describe_volumes(VolumeIds=[name])["Volumes"]
         return {key: value for key, value in volume.items() if key not in ("State", "Attachments")}
 
@@ -230,7 +230,7 @@ def owned_files(cloud: Cloud) -> Iterator[Owned]:
 
 
 class Theirs:
-    """File systems, a volume and a snapshot of somebody's, each made when a matrix first names it."""
+    """File systems, a volume and a snapshot of an owner, each created when a matrix first names it."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud
@@ -259,11 +259,11 @@ class Theirs:
         return self._ids[name]
 
     def harm_by(self, run: str, receipt: Mapping[str, Any] | None) -> list[str]:
-        """What is not as it was once the run has ended."""
+        """The differences to its former state after the run has ended."""
         return [harm for owned in self._file_systems for harm in owned.harm_by(run, receipt)]
 
     def go(self) -> None:
-        """Let the owners delete what they had."""
+        """Let the owners delete their resources."""
         self._owners.close()
         self._ids, self._file_systems = {}, []
 
@@ -274,7 +274,7 @@ THEIR_BUCKET, THEIR_PREFIX = "theirs", "letters/2026"
 
 @contextmanager
 def owned_bucket(cloud: Cloud) -> Iterator[OwnedBucket]:
-    """A bucket with objects of two versions below a prefix and beside it; its owner deletes it."""
+    """A bucket with objects of two versions, below a prefix and outside of it; its owner deletes it."""
     s3 = cloud.client("s3")
     s3.create_bucket(Bucket=THEIR_BUCKET)
     s3.put_bucket_versioning(Bucket=THEIR_BUCKET, VersioningConfiguration={"Status": "Enabled"})

@@ -1,4 +1,4 @@
-"""The folder of a local cloud as a loss of power leaves it: copied at random moments while it is written."""
+"""The folder of a local cloud after a loss of power: copied at random moments while it is written."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from local.keeping.runs import LASTING
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy of a folder, with what was there for certain when it began, and at most when it was done."""
+    """A copy of a folder, with the results that certainly existed at its start, and those that may exist at its end."""
 
     folder: Path
     at_least: frozenset[str]
@@ -33,7 +33,7 @@ def results_of(folder: Path) -> frozenset[str]:
 
 
 def copy_now(folder: Path, copy: Path) -> Copy:
-    """Copy a folder that is being written, file by file, as it is; without the functions' code, which a start makes."""
+    """Copy a folder file by file while it is written; without the functions' code, which a start creates."""
     at_least = results_of(folder)
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name != "code"]
@@ -46,7 +46,7 @@ def copy_now(folder: Path, copy: Path) -> Copy:
 
 
 class Copier:
-    """Copies a folder at random moments, in a thread of its own, until it is left."""
+    """Copies a folder at random moments, in a separate thread, until the block ends."""
 
     def __init__(self, folder: Path, into: Path, pause_s: float, most: int) -> None:
         """Pause for 0 to 2 × `pause_s` between copies, of which no more than `most` are taken."""
@@ -71,10 +71,10 @@ class Copier:
 
 
 def lose_power(folder: Path, chance: random.Random) -> int:
-    """Spoil one in two of the files that were not synced to the disk, in one of four ways; return how many.
+    """Damage one in two of the files that were not synced to the disk, in one of four ways; return how many.
 
-    A file that was not synced may be there with its name only, with zeros in place of what was not written yet, with
-    a part of it, or not at all.
+    A file that was not synced may be there with its name only, with zeros in place of unwritten data, with a part of
+    it, or not at all.
     """
     spoilt = 0
     for path in folder.rglob("*"):
@@ -94,12 +94,12 @@ def lose_power(folder: Path, chance: random.Random) -> int:
 
 
 class Bucket:
-    """The empty bucket of the next cloud, as far as `matrix run --resume` needs it."""
+    """The empty bucket of the next cloud, with the operations that `matrix run --resume` needs."""
 
     deployment = Deployment("local", "storage-matrix", "us-east-1", None)
 
     def __init__(self) -> None:
-        """Hold nothing."""
+        """Start empty."""
         self.objects: dict[str, bytes] = {}
 
     def names(self, run):
@@ -115,9 +115,9 @@ class Bucket:
 
 
 def taken_over(run: str) -> list[str] | None:
-    """The cells of a run whose results the next run takes over; None where it has no plan. Raises where it is damaged.
+    """The cells of a run whose results the next run takes over; None if it has no plan. Raises if it is damaged.
 
-    The run is that of the working folder, MATRIX_WORKDIR.
+    The run is in the working folder, MATRIX_WORKDIR.
     """
     bucket = Bucket()
     run_folders.restore(bucket, run)
@@ -129,7 +129,7 @@ def taken_over(run: str) -> list[str] | None:
 
 
 def assert_nothing_is_lost(copy: Copy) -> int:
-    """Read each run of a copy, and resume it as far as planning goes; return how many cells are taken over.
+    """Read each run of a copy, and resume it up to its plan; return how many cells are taken over.
 
     The copy is the working folder, MATRIX_WORKDIR. As the next start does, it closes the runs.
     """
@@ -138,7 +138,7 @@ def assert_nothing_is_lost(copy: Copy) -> int:
     total = 0
     for run in sorted(path.name for path in folder.glob("*/")):
         execution = RunFolders().execution(run)
-        if execution is None:  # it had just begun
+        if execution is None:  # it had just started
             assert not [name for name in copy.at_least if name.startswith(f"{run}/")]
             continue
         assert not execution.is_running

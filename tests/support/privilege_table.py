@@ -21,7 +21,7 @@ PAGE = Path(__file__).parents[2] / "docs/privilege.md"
 MARKERS = re.compile(r"(<!-- tables: .*? -->\n).*?(<!-- tables end -->)", re.S)
 COMPANY = PAGE.with_name("company.md")
 BOUNDARY = re.compile(r"(<!-- boundary -->\n+```json\n.*?\"Action\": \[\n).*?(      \])", re.S)
-# As AWS classifies actions, the most dangerous first.
+# AWS's classes of actions, the most dangerous first.
 LEVELS = {
     "Permissions management": "Gives others rights",
     "Write": "Changes or deletes",
@@ -65,7 +65,7 @@ def tables() -> str:
 
 
 def starred() -> Iterator[str]:
-    """The actions that are granted on `*`, and what AWS says of each."""
+    """The actions that are granted on `*`, with AWS's facts about each."""
     actions = {
         action: statement.get("Condition", {})
         for _, statement in statements()
@@ -84,7 +84,7 @@ def starred() -> Iterator[str]:
 
 
 def rows(statement: dict[str, Any], reason: str) -> Iterator[Row]:
-    """A row for each action of a statement, with those of its resources that the action is about."""
+    """A row for each action of a statement, with those of its resources that the action accepts."""
     for action in listed(statement["Action"]):
         known = [short(one) for one in listed(statement["Resource"]) if is_of(action, pattern_of(one))]
         resources = tuple(dict.fromkeys(known))
@@ -98,7 +98,7 @@ def line(row: Row, roles: list[str]) -> str:
 
 
 def role_names(role: str) -> list[str]:
-    """Who has a role: its functions, as the graph writes their names."""
+    """The names of a role's functions, in the graph's form."""
     functions = [words(function.removesuffix("Function")) for function in functions_of(role)]
     return functions or [ROLE_NAMES[role]]
 
@@ -109,7 +109,7 @@ def words(name: str) -> str:
 
 
 def short(resource: Any) -> str:
-    """A resource without partition, region and account, which are the stack's own in all of them."""
+    """A resource without partition, region and account, which are always the stack's own."""
     match resource:
         case {"Fn::Sub": str(text)}:
             own = re.sub(r"\$\{AWS::(Partition|Region|AccountId)\}", "", text)
@@ -117,20 +117,20 @@ def short(resource: Any) -> str:
             named = re.sub(r"\$\{(\w+)\.Arn\}", r"\1", found).replace("${!", "${")
             return f"`{named}`"
         case {"Fn::GetAtt": [name, "Arn"]} | {"Ref": name}:
-            # Each function has a log group of its own, so those of its role are what matters.
+            # Each function has its own log group, so the log groups of its role's functions are shown.
             return "`own log group`" if name.endswith("LogGroup") else f"`{name}`"
     return f"`{resource}`"
 
 
 def conditions(condition: dict[str, Any]) -> str:
-    """A condition in a line for each key."""
+    """A condition, with one line for each key."""
     return "<br>".join(
         f"`{key}` {asked(operator, value)}" for operator, keys in condition.items() for key, value in keys.items()
     )
 
 
 def asked(operator: str, value: Any) -> str:
-    """What is asked of a key."""
+    """The condition on a key in words."""
     if operator == "Null":
         return "is given" if str(value).lower() == "false" else "is not given"
     named = {"AWS::StackName": "this stack", "AWS::Region": "this region"}

@@ -1,4 +1,4 @@
-"""Write docs/records/proof.md from claims.yaml: each claim about AWS, how it is proved, and what would settle it."""
+"""Write docs/records/proof.md from claims.yaml: each claim about AWS, its proof, and the check that would settle it."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -82,12 +82,12 @@ program of ours has played it.
 
 
 def programs() -> list[dict[str, Any]]:
-    """What the agent takes from the system."""
+    """The programs of the system that the agent uses."""
     return list(yaml.load(PROGRAMS.read_text(), yaml.CSafeLoader))
 
 
 def programs_table() -> Iterator[str]:
-    """The programs with their versions there and in our tests."""
+    """The programs with their versions there and in the tests."""
     yield PROGRAMS_HEAD
     for each in programs():
         images = (each["amazon"], each["ubuntu"])
@@ -108,7 +108,7 @@ guides.
 
 
 def refusals() -> Iterator[str]:
-    """The table of what AWS refuses by its prose, from the judge's rules."""
+    """The table of AWS's refusals that are described only in prose, from the judge's rules."""
     yield REFUSALS
     for rule in prose.RULES:
         name, sentence = rule.check.__name__.replace("_", " "), (rule.check.__doc__ or "").strip()

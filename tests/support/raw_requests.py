@@ -1,4 +1,4 @@
-"""Requests to a local cloud as anything but an AWS client would send them: signed, but for one thing."""
+"""Requests to a local cloud that no AWS client would send: signed, except for one change."""
 
 import http.client
 from typing import Any
@@ -12,7 +12,7 @@ LIST_TABLES = {"X-Amz-Target": "DynamoDB_20120810.ListTables", "Content-Type": "
 
 
 def address_of(description: dict[str, Any]) -> str:
-    """Host and port of the cloud that is described so."""
+    """Host and port of the described cloud."""
     return urlsplit(description["endpoint"]).netloc
 
 
@@ -25,7 +25,7 @@ def signed(
     body: bytes = b"{}",
     service: str = "dynamodb",
 ) -> dict[str, str]:
-    """The headers of a POST to /, all of them rightly signed with `key`, or with the operator's if there is none."""
+    """The headers of a POST to /, all of them correctly signed with `key`, or with the operator's if there is none."""
     host = address_of(description) if host is None else host
     request = AWSRequest("POST", f"http://{host}/", data=body, headers={"Host": host, **(headers or LIST_TABLES)})
     key = key or Credentials(description["access_key"], description["secret_key"])
@@ -36,7 +36,7 @@ def signed(
 def send(
     description: dict[str, Any], headers: dict[str, str], method: str = "POST", path: str = "/", body: bytes = b"{}"
 ) -> tuple[int, dict[str, str], str]:
-    """Status, headers in lower case, and body of the answer; nothing is added to the request but its length."""
+    """Status, headers in lower case, and body of the response; only the length is added to the request."""
     connection = http.client.HTTPConnection(address_of(description), timeout=30)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     for name, value in {**headers, "Content-Length": str(len(body))}.items():

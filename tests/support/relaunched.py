@@ -24,7 +24,7 @@ def planned(launches=3, storages=EFS_TWO[:1]):
 
 
 def measured(cell, middle, number):
-    """The result of a launch whose builds take so long, give or take 1 %."""
+    """The result of a launch whose builds take `middle` seconds, ± 1 %."""
     files = files_of(cell, middle, 0.01, np.random.default_rng(number), first=10 * number)
     result = cell_result(cell, files, error=None, actual_s=500.0)
     return json.loads(json.dumps({**result, "bottleneck": bottleneck.find(result, "aws")}))

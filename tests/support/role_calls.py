@@ -1,7 +1,7 @@
-"""The calls that runs make in the roles of the stack, as `matrix verify` asks AWS about them.
+"""The calls of runs with the roles of the stack, which `matrix verify` checks with AWS.
 
-`make calls` adds those of the runs of tests/system/test_privilege.py to cli/verify/calls.json. Names of the stack stand
-in it as {logical id}, what belongs to one run under a name that every run has.
+`make calls` adds those of the runs of tests/system/test_privilege.py to cli/verify/calls.json. Names of the stack are
+written as {logical id}, and parts that differ by run as a name that every run has.
 """
 
 import json
@@ -13,7 +13,7 @@ from support.grants import UNNAMED, granted, role_of
 
 from cli.verify.permissions import CALLS
 
-# What differs from run to run, and what stands for it: policies ask for the kind of name and not for the name.
+# Parts that differ by run, and their replacements: policies check the kind of a name and not the name.
 STAND_INS = [
     (r":stack/[^/]+/0$", ":stack/{stack}/0"),
     (r"((?::::\{ResultsBucket\}/|^)runs)/[^/]+", r"\1/verify"),
@@ -35,15 +35,15 @@ STAND_INS = [
         r"\1-00000000000000000",
     ),
 ]
-# Tags whose values say something to policies; all others are left out.
+# Tags whose values matter to policies; all others are left out.
 TAGS = ("storage-matrix:", "amazonfsx")
 STACK, ACCOUNT, REGION = "storage-matrix", "123456789012", "us-east-1"
 
 
 def calls(decisions: Iterable[Mapping[str, Any]], resources: Mapping[str, str]) -> list[dict[str, Any]]:
     """Each different call once: role, action, resource and context. `resources`: physical ids by logical ids."""
-    # Names that CloudFormation has made up begin with the stack's. Only they, and ids that policies name, are
-    # sure to be nothing else. Of names that begin alike, the longer one is replaced first.
+    # Names that CloudFormation has generated begin with the stack's name. Only they, and ids in policies, are certainly
+    # nothing else. If one name is the beginning of another, the longer one is replaced first.
     own = {logical: physical.rpartition(":")[2] for logical, physical in resources.items()}
     names = sorted(
         (pair for pair in own.items() if pair[1].startswith((f"{STACK}-", "lt-", "sg-"))),
@@ -66,7 +66,7 @@ def calls(decisions: Iterable[Mapping[str, Any]], resources: Mapping[str, str]) 
 
 
 def merged(known: Iterable[dict[str, Any]], seen: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add the calls of these runs to those that are known and still granted: some calls a run makes only by chance."""
+    """Add the calls of these runs to the known ones that are still granted: a run makes some calls only by chance."""
     grants = {(grant.role, grant.action) for grant in granted()}
     kept = [call for call in known if (call["role"], call["action"]) in grants]
     by_name = {(call["role"], call["action"], call["resource"]): call for call in (*kept, *seen)}
@@ -74,19 +74,19 @@ def merged(known: Iterable[dict[str, Any]], seen: Iterable[dict[str, Any]]) -> l
 
 
 def counts(key: str) -> bool:
-    """Whether policies may ask for a key: of tags only for ours. One that ends with / says that tags are known."""
+    """Whether policies may check a key: of tags only the project's. A key ending with / means that tags are known."""
     return not key.endswith("/") and ("tag/" not in key or key.partition("/")[2].startswith(TAGS))
 
 
 def value_of(key: str, value: str, names: Iterable[tuple[str, str]]) -> str:
-    """What stands for a key's value."""
+    """The replacement of a key's value."""
     if key.endswith(("/storage-matrix:stack", "/storage-matrix:may-attach")):
         return "{stack}"
     return "verify" if "/storage-matrix:" in key else plain(value, names)
 
 
 def plain(text: str, names: Iterable[tuple[str, str]]) -> str:
-    """A name without what belongs to one stack or one run."""
+    """A name without the parts of one stack or one run."""
     for logical, physical in names:
         text = text.replace(physical, f"{{{logical}}}")
     for word, stand_in in ((REGION, "{region}"), (ACCOUNT, "{account}"), ("arn:aws:", "arn:{partition}:")):

@@ -1,4 +1,4 @@
-"""A local cloud in a process of its own, and what tests need to talk to it."""
+"""A local cloud in a separate process, and the clients and waits for tests with it."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def start_cloud(
 
 
 def client_of(description: dict[str, Any], service: str, **options: Any) -> Any:
-    """A client of the cloud that is described so; the operator's unless keys are given."""
+    """A client of the described cloud; the operator's unless keys are given."""
     keys = {"aws_access_key_id": description["access_key"], "aws_secret_access_key": description["secret_key"]}
     place = {"endpoint_url": description["endpoint"], "region_name": description["region"]}
     with _MAKING:
@@ -63,7 +63,7 @@ class RunningCloud:
 
     @property
     def endpoint(self) -> str:
-        """Where it is."""
+        """Its address."""
         return self.description["endpoint"]
 
     def fork_server(self) -> int:
@@ -94,7 +94,7 @@ class RunningCloud:
     def execute(
         self, name: str, definition: dict[str, Any], given: Any = None, timeout_s: float = 20, role_arn: str = ""
     ) -> dict[str, Any]:
-        """Run a definition once to its end; what DescribeExecution answers."""
+        """Run a definition once to its end; the answer of DescribeExecution."""
         states = self.client("stepfunctions")
         arn = states.create_state_machine(
             name=name, definition=json.dumps(definition), roleArn=role_arn or OPERATOR_ROLE
@@ -103,7 +103,7 @@ class RunningCloud:
         return self.wait_for_execution(execution, timeout_s)
 
     def wait_for_execution(self, arn: str, timeout_s: float = 20) -> dict[str, Any]:
-        """What DescribeExecution answers when it has ended."""
+        """The answer of DescribeExecution after its end."""
         states = self.client("stepfunctions")
 
         def ended() -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Start a local cloud, run a matrix on it, and look at all that a run can leave behind."""
+"""Start a local cloud, run a matrix on it, and check for all resources that a run can leave behind."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from boto3.dynamodb.types import TypeDeserializer
 from support import running_cloud
 
 ROOT = Path(__file__).parents[2]
-# Only a run that hangs takes so long; beside a load of 8 a whole one takes some minutes.
+# Only a run that hangs takes this long; with a load of 8 a whole run takes some minutes.
 PATIENCE_S = 600
 
 TOUCH = {"type": "touch", "files": 32, "threads": 2}
@@ -38,7 +38,7 @@ class Cloud:
     _clients: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def client(self, service: str) -> Any:
-        """A client with the operator's rights; the same each time, as making one takes longer than most calls."""
+        """A client with the operator's permissions; reused, because creating one takes longer than most calls."""
         if service not in self._clients:
             self._clients[service] = running_cloud.client_of(self.description, service)
         return self._clients[service]
@@ -61,14 +61,14 @@ class Cloud:
 
 @dataclass
 class Run:
-    """One execution, and what it has left."""
+    """One execution, and the resources that remain of it."""
 
     cloud: Cloud
     name: str
     arn: str
 
     def describe(self) -> dict[str, Any]:
-        """What Step Functions says of it."""
+        """Its description by Step Functions."""
         return self.cloud.client("stepfunctions").describe_execution(executionArn=self.arn)
 
     def wait(self) -> None:
@@ -77,11 +77,11 @@ class Run:
 
     @property
     def status(self) -> str:
-        """How it ended."""
+        """Its status at the end."""
         return self.describe()["status"]
 
     def states(self) -> list[str]:
-        """The names of all states that it and its file systems' executions entered, in the order of time."""
+        """The names of all states that it and its file systems' executions entered, in order of time."""
         events = [event for arn in [self.arn, *self.children()] for event in self.history(arn)]
         entered = [event for event in events if "stateEnteredEventDetails" in event]
         return [event["stateEnteredEventDetails"]["name"] for event in sorted(entered, key=lambda e: e["timestamp"])]
@@ -118,12 +118,12 @@ class Run:
         return json.loads(found["Body"].read())
 
     def document_text(self, key: str) -> str:
-        """One of its documents in the bucket, as it is."""
+        """One of its documents in the bucket, as text."""
         name = self.cloud.output("BucketName")
         return self.cloud.client("s3").get_object(Bucket=name, Key=f"runs/{self.name}/{key}")["Body"].read().decode()
 
     def keys(self, prefix: str) -> list[str]:
-        """Of the bucket's first thousand keys below a prefix."""
+        """The keys below a prefix, of the first thousand in the bucket."""
         found = self.cloud.client("s3").list_objects_v2(Bucket=self.cloud.output("BucketName"), Prefix=prefix)
         return [one["Key"] for one in found.get("Contents", [])]
 
@@ -146,7 +146,7 @@ class Run:
         return [instance["InstanceId"] for reservation in pages for instance in reservation["Instances"]]
 
     def left_behind(self) -> dict[str, list[Any]]:
-        """Everything of it that still exists, asked of each service, of the processes and of the disk."""
+        """All of its remaining resources, according to each service, the processes and the disk."""
         ours = {"Key": "storage-matrix:run", "Value": self.name}
         file_systems = [
             found["FileSystemId"]
@@ -177,19 +177,19 @@ class Run:
 
 
 def s3_files_of(cloud: Cloud) -> Iterator[dict[str, Any]]:
-    """Each file system of S3 Files with its tags, which a list does not say."""
+    """Each file system of S3 Files with its tags, which the list does not contain."""
     files = cloud.client("s3files")
     for listed in files.list_file_systems()["fileSystems"]:
-        with suppress(files.exceptions.ResourceNotFoundException):  # gone since it was listed
+        with suppress(files.exceptions.ResourceNotFoundException):  # deleted since it was listed
             yield files.get_file_system(fileSystemId=listed["fileSystemId"])
 
 
 def directory_buckets_of(cloud: Cloud) -> Iterator[tuple[str, list[dict[str, str]]]]:
-    """Each directory bucket with its tags, which a list does not say."""
+    """Each directory bucket with its tags, which the list does not contain."""
     control = cloud.client("s3control")
     for listed in cloud.client("s3").list_directory_buckets().get("Buckets", []):
         arn = listed["BucketArn"]
-        with suppress(control.exceptions.ClientError):  # gone since it was listed
+        with suppress(control.exceptions.ClientError):  # deleted since it was listed
             yield listed["Name"], control.list_tags_for_resource(AccountId=arn.split(":")[4], ResourceArn=arn)["Tags"]
 
 
@@ -209,12 +209,12 @@ def _is_agent_of(run: str, process: Path) -> bool:
 
 
 def until(condition: Callable[[], object], what: str) -> None:
-    """Wait until something is so, AssertionError if it never is."""
+    """Wait until a condition is true, AssertionError if it never is."""
     running_cloud.wait_until(condition, what, PATIENCE_S)
 
 
 def path_without(folder: Path, *missing: str) -> str:
-    """A PATH on which all programs of this one are found but some; its links are below the folder."""
+    """A PATH with all programs of this one except `missing`; its links are below the folder."""
     programs = folder / "programs"
     programs.mkdir()
     for directory in os.environ["PATH"].split(os.pathsep):
@@ -228,7 +228,7 @@ def path_without(folder: Path, *missing: str) -> str:
 @contextmanager
 def start_cloud(folder: Path, *options: str, **environment: str) -> Iterator[Cloud]:
     """A local cloud with the stack, whose waits pass a hundred times faster; ended afterwards."""
-    # What it warns of goes to the terminal: nobody reads a pipe while runs go on, and a full one would stop the cloud.
+    # Its warnings go to the terminal: no code reads a pipe during runs, and a full pipe would stop the cloud.
     process = running_cloud.start_cloud(folder, "--time-scale", "100", *options, stderr=None, **environment)
     line = process.stdout.readline()
     assert line, "the cloud did not start"

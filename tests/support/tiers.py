@@ -1,4 +1,4 @@
-"""Which cases of a test belong to `make test`, and which to `make test-all` only."""
+"""The cases of a test that belong to `make test`, and those that only `make test-all` runs."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -15,8 +15,8 @@ def first_is_quick(values: Iterable[Any]) -> list[Any]:
 def each_with_the_first(rows: Iterable[Any], columns: Iterable[Any], ids: Callable[[Any], str]) -> list[Any]:
     """Pair the first row with all columns, which is quick, and each other row with the first column, which is slow.
 
-    For two things that do not know of each other, such as how a file is damaged and which command reads it: both come
-    together in one function that reads files, so that all pairs find no more than these.
+    For two independent things, such as the damage of a file and the command that reads it: both come together in one
+    function that reads files, so all pairs find no more than these.
     """
     (first, *others), columns = rows, list(columns)
     return [

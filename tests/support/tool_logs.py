@@ -1,4 +1,4 @@
-"""Files as elbencho and warp write them, by their sources: elbencho d085b19 (3.1-10), warp d06f8e6."""
+"""Files in the formats of elbencho and warp, by their sources: elbencho d085b19 (3.1-10), warp d06f8e6."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -58,7 +58,7 @@ def elbencho_phase(phase="WRITE", *, seconds=10.0, bytes_=None, iops=None, entri
 
 
 def elbencho_csv(*rows, version="3.1-10"):
-    """A --csvfile: nothing is quoted, and what a phase has not is empty."""
+    """A --csvfile: nothing is quoted, and missing values of a phase are empty."""
     usual = {
         "ISO date": "2026-06-21T10:00:00.000+0000", "path type": "file", "paths": "1", "hosts": "1", "threads": "2",
         "file size": "1073741824", "block size": "1048576", "direct IO": "1", "random": "0", "IO depth": "1",
@@ -69,7 +69,7 @@ def elbencho_csv(*rows, version="3.1-10"):
 
 
 def moment(seconds):
-    """A time as Go's RFC3339Nano has it: without zeros at its end."""
+    """A time in the format of Go's RFC3339Nano: without zeros at its end."""
     whole, ns = divmod(round(seconds * 1e9), 10**9)
     text = (STARTED + timedelta(seconds=whole)).strftime("%Y-%m-%dT%H:%M:%S")
     return f"{text}.{ns:09d}".rstrip("0").rstrip(".") + "Z"
@@ -101,7 +101,7 @@ def warp_json(operations, **changes):
     by_type = {
         name: {
             "Title": f"Operation: {name} (Final)", "concurrency": 4 * len(clients), "hosts": 1, "clients": len(clients),
-            # As merging leaves it: two seconds at each end are missing from the work, and not from the time.
+            # The effect of merging: two seconds at each end are missing from the work, but not from the time.
             "throughput": {"measure_duration_millis": 10_000, "ops": 371, "bytes": 390025806.5},
             "throughput_by_client": {client: done for client, (done, _) in clients.items()},
             "requests_by_client": {client: segments for client, (_, segments) in clients.items()},

@@ -1,4 +1,4 @@
-"""What an instance uploads for a cell of run `r`: samples that name their raw files, and those."""
+"""The uploads of an instance for a cell of run `r`: samples that name their raw files, and those files."""
 
 import json
 import re

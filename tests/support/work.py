@@ -1,4 +1,4 @@
-"""How much a function does, as a count that no other program on the machine disturbs."""
+"""The work of a function, as a count that no other program on the machine disturbs."""
 
 import gc
 import sys
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def instructions(work: Callable[[], object]) -> int:
-    """Return how many instructions of Python a call executes; what compiled code does within one counts as one."""
+    """Return how many instructions of Python a call executes; a call of compiled code counts as one."""
     count = 0
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
@@ -30,10 +30,10 @@ def instructions(work: Callable[[], object]) -> int:
 
 
 def calls(work: Callable[[], object], apart_from: str) -> int:
-    """Return how many functions a call calls, in its threads too, apart from what one file is and calls.
+    """Return how many functions a call calls, also in its threads, without one file's functions and their calls.
 
     This takes less time than a count of instructions. No garbage is collected meanwhile: CPython before 3.11.3 may
-    crash where one thread collects while another enters a hook (https://github.com/python/cpython/issues/101975).
+    crash if one thread collects while another enters a hook (https://github.com/python/cpython/issues/101975).
     """
     numbered = numbers()  # threads may share it
 
@@ -55,9 +55,9 @@ def calls(work: Callable[[], object], apart_from: str) -> int:
 
 
 def growth(work_of: Callable[[int], Callable[[], object]], sizes: tuple[int, int, int]) -> float:
-    """Return by what factor an instance, point or cell more costs at the end of three sizes than at the beginning.
+    """Return the factor by which an instance, point or cell more costs at the end of three sizes than at the start.
 
-    1 is linear. A first call imports and makes what is made once.
+    1 is linear. The first call imports modules and creates objects that are created only once.
     """
     small, medium, large = sizes
     work_of(large)()
