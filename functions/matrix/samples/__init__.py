@@ -1,1 +1,1 @@
-"""What instances upload, read and checked: samples, their provenance, histograms, rates, logs; and CloudWatch."""
+"""Readers and checks of instances' uploads: samples, provenance, histograms, rates, logs; and of CloudWatch's data."""

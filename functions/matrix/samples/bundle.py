@@ -1,4 +1,4 @@
-"""What an instance has put together of many steps: their latency histograms, and what it counted over time."""
+"""Bundles of an instance: latency histograms and curves (counters over time) of many steps in one object."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from matrix.samples import raw_file
 from matrix.samples.histograms import Histogram, HistogramFile, histograms_of
 from matrix.samples.over_time import StepCurve
 
-# An agent puts 4 MB of both together, with their names.
+# An agent's bundle has at most 4 MB of both, with their names.
 MAX_BYTES = 5_000_000
 MOST_STEPS = 10_000
 
@@ -35,6 +35,6 @@ class Bundle:
 
 
 def read(content: bytes) -> Bundle:
-    """Return what is in one. Raises InvalidSamples if it is too large, or any of it is of another shape."""
+    """Return the content of a bundle. Raises InvalidSamples if it is too large, or a part of it has another shape."""
     uploaded = raw_file.read(_BundleFile, content, name="a file of many steps", max_bytes=MAX_BYTES)
     return Bundle({stem: histograms_of(of_step) for stem, of_step in uploaded.steps.items()}, uploaded.curves)

@@ -1,8 +1,8 @@
-"""CloudWatch's metrics of a cell: which are queried, how, and what the answer means. No call is made here.
+"""CloudWatch's metrics of a cell: the queries, and the interpretation of their responses. No call is made here.
 
 Each storage's package lists its own metrics (`storages/<type>/metrics.py`). This module lists those of every instance,
 from the user guide of EC2, read in November 2026. A resource does not publish every metric: some are for Nitro or gp2
-only. Such a metric has no values in the answer. It is listed as absent, and absent never counts as zero.
+only. Such a metric has no values in the response. It is listed as absent, and absent never counts as zero.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Phases of elbencho's results files: `--jsonfile`, one JSON object for each phase, and `--csvfile`, one row for each.
 
 Fields as Statistics::printPhaseResultsAsJSON, Statistics::printPhaseResultsToStringVec and ProgArgs::getAsStringVec
-write them (github.com/breuner/elbencho, d085b19 of 2026-06-21, version 3.1-10). "Last done" is what is read: all that
-was done over the time until the slowest thread had ended. "First done" leaves work out and is not read.
+write them (github.com/breuner/elbencho, d085b19 of 2026-06-21, version 3.1-10). This module reads "Last done": all work
+over the time until the slowest thread had ended. It does not read "First done", which leaves work out.
 """
 
 import json
@@ -15,7 +15,7 @@ from matrix.samples.tool_logs import LARGEST, LEAST_S, SHORT, NotALog, Phase
 from matrix.terms.printable import printable
 
 TOOL = "elbencho"
-# Field of the JSON's `config`: column of the CSV. The command line has paths, and is looked at apart.
+# Field of the JSON's `config`: column of the CSV. The command line has paths, and is read separately.
 CONFIG = {
     "path_type": "path type", "paths": "paths", "threads": "threads", "dirs": "dirs", "files": "files",
     "file_size": "file size", "block_size": "block size", "direct_io": "direct IO", "random_offsets": "random",
@@ -28,7 +28,7 @@ FLAGS = frozenset({"direct_io", "random_offsets", "random_aligned", "shared_serv
 NAMES = {"threads": "threads", "file_size": "file_bytes", "block_size": "block_bytes"}
 # The first version whose JSON has `config`; the first whose CSV has the start of a phase and not its end as its date.
 WITH_CONFIG, WITH_START = (3, 0, 37), (3, 0, 27)
-# Where elbencho keeps its results, and how chatty it is, change nothing of what it does.
+# Options for the place of results and for verbosity, which do not change the work.
 ASIDE = re.compile(r"--(json|csv|res|livecsv|opslog)\w*|--label|--nocsvlabels|--live\w*|--iterations|-i")
 # A CSV counts whole MiB: of 100 and more the missing part is at most 1 %.
 LEAST_MIB = 100
@@ -187,7 +187,7 @@ def _phase(
     latencies: Mapping[str, float],
     warnings: tuple[str, ...],
 ) -> Phase | None:
-    """Return a phase; None where it has no rate, as SYNC and DROPCACHE have none, or took no whole millisecond."""
+    """Return a phase; None if it has no rate, like SYNC and DROPCACHE, or took less than a millisecond."""
     if seconds <= 0 or not any(figures.get(each) for each in ("iops", "mixed_iops", "entries", "mixed_entries")):
         return None
     metrics = {"duration_s": seconds, **{each: value for each, value in latencies.items() if value >= LEAST_US}}
@@ -236,13 +236,13 @@ def _phase(
 
 
 def _per_s(figures: Mapping[str, float], name: str, seconds: float) -> float:
-    """Return a rate: of what was done, or as printed, in whole units, where the time is short in milliseconds."""
+    """Return a rate: amount over time, or the printed rate (whole units) if the time is too short in milliseconds."""
     total, printed = figures.get(name, 0.0), figures.get(f"{name}/s", 0.0)
     return printed if printed and seconds < LEAST_S else total / seconds
 
 
 def _ways(phase: str) -> list[tuple[str, str]]:
-    """Return which way a phase moves data, and which figures have it; none where elbencho does not keep them apart."""
+    """Return the directions of a phase with the prefixes of their figures; none if elbencho does not separate them."""
     if phase.startswith("RWMIX"):
         return [("write", ""), ("read", "mixed_")]
     way = {"WRITE": "write", "WRITE+s": "write", "READ": "read", "READ+s": "read"}.get(phase)
@@ -250,7 +250,7 @@ def _ways(phase: str) -> list[tuple[str, str]]:
 
 
 def _params(phase: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    # Called as in the CSV: `phase` is that of our own metadata workload, whose phases stand in one chart by one metric.
+    # The name is the CSV's. `phase` belongs to the metadata workload, which has all phases in one chart by one metric.
     params: dict[str, Any] = {"operation": printable(phase)}
     for name, value in given.items():
         text = str(value or "")
@@ -264,7 +264,7 @@ def _params(phase: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _telling(command: str) -> str:
-    """Return the options of a command line, without the program, its paths and where its results go."""
+    """Return the options of a command line, without the program, its paths and the place of its results."""
     words = re.findall(r'"([^"]*)"', command)[1:]
     kept: list[str] = []
     skip = False
@@ -290,7 +290,7 @@ def _number(value: object) -> float:
 
 
 def _moment(text: object) -> float | None:
-    """Return the time of a phase (epoch seconds); None without a time zone, which says no moment."""
+    """Return the time of a phase (epoch seconds); None without a time zone, because that is ambiguous."""
     try:
         moment = datetime.fromisoformat(str(text))
     except ValueError:

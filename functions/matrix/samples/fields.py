@@ -1,4 +1,4 @@
-"""What a samples file claims about its agent, host, mount and tool: untrusted texts, cut to a safe length."""
+"""Claims of a samples file about its agent, host, mount and tool: untrusted texts, cut to a safe length."""
 
 from typing import Annotated
 

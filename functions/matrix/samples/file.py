@@ -51,7 +51,7 @@ Epoch = Annotated[FiniteFloat, Field(ge=0, le=1e11)]
 
 
 class Between(BaseModel):
-    """What went to and from the storage before a step, since the one before or since it was mounted."""
+    """Traffic of the storage between the step before, or the mount, and a step."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -60,7 +60,7 @@ class Between(BaseModel):
 
 
 class Steadiness(BaseModel):
-    """Whether what was done each second was steady to the end of a step, from when on, and at which share of it all."""
+    """Whether a step's rate of each second became steady, from which second on, and its ratio to the whole step's."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -75,7 +75,7 @@ Aside = TypeVar("Aside", bound=BaseModel)
 
 
 def _or_none(model: type[Aside]) -> Callable[[object], Aside | None]:
-    """Return a validator that drops what is invalid: no figure depends on it, so it does not void the sample."""
+    """Return a validator that drops an invalid value: no figure depends on it, so the sample stays valid."""
 
     def validated(value: object) -> Aside | None:
         with suppress(ValidationError):
@@ -113,21 +113,21 @@ class Sample(BaseModel):
 
     @property
     def work_span(self) -> tuple[float, float]:
-        """Start and end of the work itself (epoch seconds); of the programs where the agent told no other."""
+        """Start and end of the work itself (epoch seconds); of the programs if the agent reported no others."""
         if self.work_started_at is None or self.work_ended_at is None:
             return self.started_at, self.ended_at
         return self.work_started_at, self.work_ended_at
 
     @property
     def overhead_share(self) -> float:
-        """What part of the time from start to end was not the work itself, from 0 to 1."""
+        """Share of the time from start to end that was not the work itself, from 0 to 1."""
         start, end = self.work_span
         whole_s = self.ended_at - self.started_at
         return max(0.0, 1 - (end - start) / whole_s) if whole_s > 0 else 0.0
 
 
 class Calibration(BaseModel):
-    """What a tool reached in the instance's memory, without a storage: the ceiling of some points."""
+    """Rate of a tool in the instance's memory, without a storage: the load generator's limit at some points."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -179,7 +179,7 @@ class Taken(NamedTuple):
 
 
 def by_point(files: Iterable[SampleFile]) -> dict[str, list[Taken]]:
-    """Return the samples of all instances by point, in the order of the files: one look through them for all points."""
+    """Return the samples of all instances by point, in the order of the files; one pass serves all points."""
     taken: dict[str, list[Taken]] = {}
     for file in files:
         for sample in file.samples:
@@ -196,8 +196,8 @@ def read_samples(text: bytes, *, instance: str, cell: str, own: Collection[str] 
     """Return the samples that an instance uploaded for a cell, whose workload declares metrics of its own or none.
 
     Raises InvalidSamples when the text is too large, is not JSON of the right shape, holds
-    numbers that are not finite, names another cell or instance than the folder it lies in, has metrics that nobody
-    declares, or lacks one that is declared.
+    numbers that are not finite, names another cell or instance than its folder, has undeclared metrics, or lacks a
+    declared one.
     """
     if len(text) > MAX_BYTES:
         raise InvalidSamples(f"samples.json has {len(text):,} bytes, more than {MAX_BYTES:,}")

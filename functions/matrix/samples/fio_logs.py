@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from contract.histogram import percentile
 from matrix.terms.printable import csv_text, printable
 
-# An object of fio's JSON: each version of fio has keys of its own, and nothing says that a value is what it should be.
+# An object of fio's JSON: keys differ between versions of fio, and types of values are not guaranteed.
 FioObject: TypeAlias = dict[str, Any]
 
 DIRECTIONS = ("read", "write", "trim")
@@ -27,7 +27,7 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 class NotFio(ValueError):
-    """The file is not JSON output of fio; the message says why."""
+    """The file is not JSON output of fio; the message has the reason."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,8 @@ def jobs_of(document: FioObject) -> list[FioObject]:
 def _last_of_each_run(documents: list[FioObject]) -> list[FioObject]:
     """Drop interim documents of `--status-interval`, since each later one counts from the start of the run again.
 
-    A file can also hold several runs. A document is interim if the run of the next one had begun when it was written.
+    A file can also hold several runs. A document is interim if the run of the next one had started before it was
+    written.
     """
     return [
         document
@@ -89,14 +90,14 @@ def _last_of_each_run(documents: list[FioObject]) -> list[FioObject]:
 
 
 def _begun_ms(document: FioObject) -> float:
-    """Return the latest time at which a document's run can have begun; 0 before fio 3, which writes no time."""
+    """Return the latest possible start of a document's run; 0 before fio 3, which writes no time."""
     ended_ms = number_of(document.get("timestamp_ms"))
     if not ended_ms:
         return 0.0
     jobs = jobs_of(document)
     lasted_ms = max((number_of(job.get("job_runtime")) for job in jobs), default=0.0)
-    # Jobs that wait for each other (stonewall) take longer together than each alone, which `elapsed` tells; the 2 s
-    # allow for times that fio rounds up to whole seconds.
+    # Jobs that wait for each other (stonewall) take longer together than each alone; `elapsed` includes that. The 2 s
+    # allow for fio's rounding up to whole seconds.
     elapsed_ms = max((1000 * (number_of(job.get("elapsed")) - 2) for job in jobs), default=0.0)
     return ended_ms - max(lasted_ms, elapsed_ms)
 
@@ -170,7 +171,7 @@ def _latencies(side: FioObject) -> dict[int, float | None]:
         latencies: dict[int, float | None] = {p: listed.get(float(p)) for p in PERCENTS}
         if bins:
             latencies = {p: percentile(bins, p) if value is None else value for p, value in latencies.items()}
-        # fio 2 prints zeros where it kept no percentiles.
+        # fio 2 prints zeros if it kept no percentiles.
         if any(latencies.values()):
             return {p: None if value is None else value / per_us for p, value in latencies.items()}
     return dict.fromkeys(PERCENTS)
@@ -217,7 +218,7 @@ def _is_number(text: object) -> bool:
 
 
 def number_of(value: object) -> float:
-    """Return a number, 0 where there is none: some versions of fio write NaN, which is not JSON. Raises NotFio."""
+    """Return a number, 0 if there is none: some versions of fio write NaN, which is not JSON. Raises NotFio."""
     if isinstance(value, bool) or (isinstance(value, (int, float)) and value < 0):
         raise NotFio(f"has a figure that cannot be: {json.dumps(value)}")
     return float(value) if isinstance(value, (int, float)) and value < LARGEST else 0.0

@@ -1,6 +1,6 @@
 """Latency percentiles of a whole fleet, from the agents' merged histograms and never from averaged percentiles.
 
-An agent keeps latencies in fio's bins, 64 per power of two. A bin is at most 1/64 of its value wide and stands for its
+An agent keeps latencies in fio's bins, 64 per power of two. A bin is at most 1/64 of its value wide and represents its
 middle, so a percentile of the merged bins is at most 1/128 = 0.78 % off that of the pooled latencies
 (https://fio.readthedocs.io/en/latest/fio_doc.html, json+). Counts of equal bins add up.
 """
@@ -29,23 +29,23 @@ Count = Annotated[int, Field(ge=0, le=2**62)]
 
 @dataclass(frozen=True)
 class Histogram:
-    """Counts by the middle of each bin (ns), and the longest latency of all where the agent has kept it."""
+    """Counts by the middle of each bin (ns), and the longest latency of all if the agent has kept it."""
 
     bins: Mapping[int, int]
     longest_ns: int | None = None
 
     @property
     def longest_known_ns(self) -> int:
-        """The longest latency itself; without it, or where it is not of the last bin, the middle of that."""
+        """The longest latency (ns); the middle of the last bin if it is missing or not in that bin."""
         last_bin = max(self.bins, default=0)
-        if last_bin and not self.bins[last_bin]:  # agents write no empty bins, and looking for them is slow
+        if last_bin and not self.bins[last_bin]:  # agents write no empty bins, and a search for them is slow
             last_bin = max((value for value, count in self.bins.items() if count), default=0)
         is_believed = self.longest_ns is not None and bin_value(bin_index(self.longest_ns)) == last_bin
         return self.longest_ns if is_believed and self.longest_ns is not None else last_bin
 
 
 class Bins(BaseModel):
-    """Counts by the middle of each bin (ns). Older agents did not write the longest latency beside them."""
+    """Counts by the middle of each bin (ns). Older agents did not write the longest latency too."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -63,7 +63,7 @@ class HistogramFile(BaseModel):
 
 
 def step_of(name: str) -> tuple[str, int] | None:
-    """Return point and repetition whose histograms lie in an instance's file of this name; None for any other file."""
+    """Return point and repetition of an instance's file of histograms by its name; None for any other file."""
     return keys.step_of(name, keys.HISTOGRAMS)
 
 
@@ -82,7 +82,7 @@ def latency(histograms: Sequence[Histogram]) -> Latency:
 
     `p100` is the longest latency itself.
 
-    A percentile that too few operations carry is None: 99.9 needs 3,688 operations, 99.99 ten times as many.
+    A percentile of too few operations is None: 99.9 needs 3,688 operations, 99.99 ten times as many.
 
     The merged percentiles are of operations, and a slow instance does fewer of them: of ten instances one that is ten
     times slower does 1 % of the operations and hides beyond P98. `p99_of_each` shows it: P50, P90 and P100 (µs) over

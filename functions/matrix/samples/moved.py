@@ -1,7 +1,7 @@
-"""What the instances' mounts moved minute by minute, to be held against minutes of CloudWatch.
+"""Traffic of the instances' mounts by the minute, for comparison with CloudWatch's minutes.
 
-Each step, and what went on before it, is spread evenly over its time. Over whole minutes the sums are exact but for the
-first and the last, whose rest is nobody's.
+The traffic of each step, and of the time before it, is spread evenly over its time. Sums over whole minutes are exact,
+except the first and the last minute, which have traffic outside the steps.
 """
 
 import math
@@ -13,16 +13,16 @@ from storages.metrics import COUNTERS
 
 MINUTE_S = 60
 WAYS = ("read_bytes", "write_bytes", "read_operations", "write_operations")
-# What stands for the time between the steps, which is of no point.
+# Stands for a point's name for the time between the steps, which belongs to no point.
 BETWEEN = ""
-# A day has 1,440 minutes. Whoever claims more than a week is no instance of ours.
+# A day has 1,440 minutes. A file that claims more than a week is forged.
 MOST_MINUTES = 10_000
 
 
 def by_mount(file: SampleFile, counted: Mapping[str, float]) -> dict[str, float]:
-    """Return what an instance's mount moved, by the names of WAYS.
+    """Return the traffic of an instance's mount, by the names of WAYS.
 
-    Empty where the kernel does not count it: a folder shares its disk with everybody.
+    Empty if the kernel does not count it: a folder shares its disk with other users.
     """
     where = COUNTERS.get(file.mount.kind or "")
     names = {way: f"{where}_{way}" for way in WAYS}
@@ -63,7 +63,7 @@ def _minutes(begun: float, ended: float) -> range:
 
 
 def _share(minute: int, begun: float, ended: float) -> float:
-    """What part of a span lies in a minute."""
+    """Share of a span that is in a minute."""
     if ended <= begun:
         return 1.0
     return max(0.0, min(ended, (minute + 1) * MINUTE_S) - max(begun, minute * MINUTE_S)) / (ended - begun)

@@ -1,6 +1,6 @@
-"""What a fleet moved and did in each second of its steps, added up from what each instance counted.
+"""Traffic and operations of a fleet in each second of its steps, added up from each instance's counters.
 
-It adds pictures to a result that is complete without them.
+They are only for charts: a result is complete without them.
 """
 
 import math
@@ -19,10 +19,10 @@ from matrix.terms.documents.result import OverTime
 
 # An agent keeps 480 readings of a step.
 MOST_READINGS = 2_000
-# Nobody sees more of a curve in a chart. A cell of many steps has so many stretches of all of them together, so that
-# its result stays small: 0.2 MB of a cell with six counters.
+# A chart cannot show more of a curve. STRETCHES_OF_A_CELL limits all steps of a cell together, so that its result stays
+# small: 0.2 MB for a cell with six counters.
 MOST_STRETCHES, LEAST_STRETCHES, STRETCHES_OF_A_CELL = 200, 20, 3_000
-# What a counter's rate is called, and what it is divided by.
+# Name of a counter's rate; the dictionary's name is its unit.
 MB_PER_S = {
     "network_received_bytes": "received over the network",
     "network_sent_bytes": "sent over the network",
@@ -64,7 +64,7 @@ class Operations(BaseModel):
 
 
 class StepCurve(BaseModel):
-    """What one instance counted from `begun_at` (epoch seconds) on, at these seconds of one step."""
+    """Counters of one instance since `begun_at` (epoch seconds), at these seconds of one step."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -89,7 +89,7 @@ def _check(seconds: Sequence[float], counted: Sequence[float]) -> None:
 
 @dataclass
 class _Sum:
-    """One step of the fleet: the ends of its stretches (epoch seconds), and what went on in each of them."""
+    """One step of the fleet: the ends of its stretches (epoch seconds), and the amount in each of them."""
 
     edges: Array
     moved: dict[str, Array] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class Sums:
         }
 
     def add(self, instance: str, curves: Mapping[str, StepCurve]) -> None:
-        """Add what an instance counted in steps (`p01-r1`), once each; nothing of a step that it has no sample of."""
+        """Add an instance's curves by step (`p01-r1`), once each; skip steps without a sample of the instance."""
         for stem, curve in curves.items():
             if step := self._left.get(instance, {}).pop(stem, None):
                 self._add(instance, self._steps[step], curve)
@@ -162,7 +162,7 @@ class Sums:
 
 
 def _edges(start: float, end: float, most: int) -> Array:
-    """Return the ends of stretches of a second each; of longer ones where these would be more than `most`."""
+    """Return the ends of stretches of a second each; longer ones if there would be more than `most`."""
     length_s = max(1.0, (end - start) / most)
     # The rest of a second that is left belongs to the last stretch: too short a one shows only noise.
     count = max(1, math.floor((end - start) / length_s + 1e-6))

@@ -1,4 +1,4 @@
-"""What measured a cell: agents, kernels, mount options and tools, each with how many instances had it.
+"""Provenance of a cell: agents, kernels, mount options and tools, each with its number of instances.
 
 No figure depends on these claims of agents, so none is refused; long ones are cut to a readable length.
 """

@@ -16,7 +16,7 @@ from matrix.terms.documents.result import Curve
 # 86,400 s of a day with seven counters of 20 characters are 12 MB; no agent writes more.
 MAX_BYTES = 15_000_000
 MOST_READINGS = 90_000
-# Nobody can tell more curves of one point apart; the raw files have them all.
+# More curves of one point cannot be distinguished; the raw files have them all.
 MOST_CURVES = 12
 # A longer curve is reduced to this many stretches, each with its mean: a chart shows no more.
 MOST_STRETCHES = 720
@@ -44,7 +44,7 @@ class SeriesFile(BaseModel):
 
 
 def step_of(name: str) -> tuple[str, int] | None:
-    """Return point and repetition whose series lies in an instance's file of this name; None for any other file."""
+    """Return point and repetition of an instance's file of rates by its name; None for any other file."""
     return keys.step_of(name, keys.SERIES)
 
 

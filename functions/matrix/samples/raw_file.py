@@ -13,7 +13,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def read(model: type[Model], content: bytes, *, name: str, max_bytes: int) -> Model:
-    """Return the content of a file, gzipped or plain, as `model`; `name` is what error messages call the file.
+    """Return the content of a file, gzipped or plain, as `model`; `name` is the file's name in error messages.
 
     Raises InvalidSamples if it holds more than `max_bytes`, is damaged, or has another shape.
     """

@@ -1,4 +1,4 @@
-"""What elbencho and warp logged, in one form: a phase of a run of theirs, with its parameters and its figures."""
+"""Logs of elbencho and warp in one form: a phase of one of their runs, with its parameters and its figures."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -14,23 +14,23 @@ SHORT = "ran for less than a second, so its rates mean little"
 
 
 class NotALog(ValueError):
-    """The file cannot be read as a log; the message says why."""
+    """The file cannot be read as a log; the message has the reason."""
 
 
 @dataclass(frozen=True)
 class Phase:
-    """What one instance, or several of which the tool kept only the sum, did in one phase."""
+    """One phase of one instance, or of several instances if the tool kept only their sum."""
 
     tool: str
     version: str
     file: str
-    # Whose figures these are, as far as the tool names it.
+    # The client with these figures, if the tool names it.
     instance: str
     # How many hosts are added up in the figures.
     hosts: int
-    # By which points of runs are told apart.
+    # Parameters that distinguish points of runs.
     params: dict[str, Any]
-    # As a matrix writes it, with the metrics that only this tool has and the one that the phase is judged by.
+    # As a matrix writes it, with the metrics that only this tool has, and the phase's primary metric.
     workload: dict[str, Any]
     started_at: float | None
     seconds: float
@@ -38,20 +38,20 @@ class Phase:
     moved_bytes: dict[str, float] = field(default_factory=dict)
     histograms: dict[str, Histogram] = field(default_factory=dict)
     workers: int = 0
-    # Options of its command line that may change what it does, where the tool logs it.
+    # Options of its command line that may change the work, if the tool logs them.
     options: str = ""
     warnings: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """What the tool calls the phase: `WRITE`, `GET`."""
+        """The tool's name of the phase: `WRITE`, `GET`."""
         operation = str(self.params["operation"])
         return operation.upper() if operation.islower() else operation
 
 
 @dataclass(frozen=True)
 class LogRow:
-    """A phase as one row of a table; None where the tool has no such figure."""
+    """A phase as one row of a table; None for figures that the tool lacks."""
 
     file: str
     tool: str

@@ -1,4 +1,4 @@
-"""What a point used of its instances and its storage: rates and shares from the agents' counters around each sample.
+"""A point's use of its instances and its storage: rates and shares from the agents' counters around each sample.
 
 Each figure is the median over the samples that have it, so one disturbed instance does not decide it.
 """
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matrix.samples.file import Sample, SampleFile, Taken
 
 MB, MIB = 1e6, 2.0**20
-# Counters whose rate is named after them, such as `disk_read_bytes_per_s`.
+# Counters with a rate of the same name, such as `disk_read_bytes_per_s`.
 RATES = (
     *("network_received_bytes", "network_sent_bytes", "disk_read_bytes", "disk_write_bytes"),
     *("disk_read_operations", "disk_write_operations", "nfs_read_bytes", "nfs_write_bytes"),
@@ -33,35 +33,35 @@ LEAST_S = 1e-3
 
 
 class Used(NamedTuple):
-    """A sample and what it used by itself: rates in units per second, shares from 0 to 1."""
+    """A sample and its own use: rates in units per second, shares from 0 to 1."""
 
     sample: "Sample"
     figures: dict[str, float]
 
 
 def used(taken: Iterable["Taken"]) -> list[Used]:
-    """Return what each sample of a point used."""
+    """Return the use of each sample of a point."""
     return [Used(sample, dict(_of_sample(file, sample))) for file, sample in taken]
 
 
 def use_of(of_point: Iterable[Used]) -> dict[str, float]:
     """Return the medians of one point: rates in units per second of one instance, shares from 0 to 1.
 
-    - `bytes_per_s`, `operations_per_s`, `files_per_s`, `requests_per_s`: what the workload itself says it moved
-    - `disk_…`, `nfs_…`, `lustre_…`: what the kernel passed to the disk, or asked of the servers
+    - `bytes_per_s`, `operations_per_s`, `files_per_s`, `requests_per_s`: the workload's own counts
+    - `disk_…`, `nfs_…`, `lustre_…`: the kernel's requests to the disk or the servers
     - `cpu_share`, `steal_share`: of all processors; `worker_share`: of those that the workers can use at once
     - `…_allowance_exceeded_per_s`: packets that EC2 queued or dropped
-    - `tool_share`: of what the tool reached on this instance without a storage (calibration)
+    - `tool_share`: of the tool's rate on this instance without a storage (calibration)
     - `seconds`, `workers`, `latency_s` (median of one operation), `nfs_round_trip_s` (mean of one request)
     """
     return _medians((name, value) for _, figures in of_point for name, value in figures.items())
 
 
 def fleet_use_of(of_point: Iterable[Used]) -> dict[str, float]:
-    """Return what all instances of one point moved together, in units per second: medians over its repetitions.
+    """Return the rates of all instances of one point together, in units per second: medians over its repetitions.
 
     On a shared storage the rates of single instances do not add up: an instance that ends early had a larger share,
-    but only until it ended. What is certain is the work of the first k instances by the time the k-th has ended. The
+    but only until it ended. Only the work of the first k instances until the end of the k-th is certain. The
     result is the largest of these sums divided by the time since the first start: the fleet reached at least this
     rate, and a straggler cannot lower it.
     """
@@ -83,7 +83,7 @@ def _together(together: Sequence[Used]) -> Iterator[tuple[str, float]]:
     by_work = _Spans([sample.work_span for sample, _ in together])
     for name in {name for _, figures in together for name in figures}:
         if name.endswith("_per_s") and ALLOWANCE not in name:
-            # A rate times the span that it is over is what was done: another span would make more than there was.
+            # The work is a rate times the span of that rate; another span would give another amount.
             spans = by_work if name in OWN_RATES else by_programs
             yield name, spans.best_rate([figures.get(name, 0.0) for _, figures in together])
 

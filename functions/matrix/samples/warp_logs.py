@@ -1,9 +1,9 @@
 """Phases of warp's benchmark data: its aggregated JSON, and the CSV of all requests that `--full` keeps.
 
 Fields as `aggregate.Realtime` and `bench.Operations.CSV` write them (github.com/minio/warp, d06f8e6 of 2026-08-16; the
-same files are in v1.5.0). An operation of a client is a phase: `throughput_by_client` has what one client did between
-its first start and its last end. `throughput` is not read: it leaves out the first and last two seconds and, of
-several clients, divides what is left by the whole time.
+same files are in v1.5.0). An operation of a client is a phase: `throughput_by_client` has one client's work between
+its first start and its last end. `throughput` is not read: it leaves out the first and last two seconds, but for
+several clients divides the rest by the whole time.
 """
 
 import json
@@ -22,7 +22,7 @@ from matrix.terms.printable import printable
 TOOL = "warp"
 HEAD = "idx\tthread\top\t"
 COLUMNS = ("thread", "op", "n_objects", "bytes", "error", "start", "end", "duration_ns")
-# What this project calls warp's operations; the others keep their names.
+# This project's names of warp's operations; the others keep their names.
 OPERATIONS = {"GET": "get", "PUT": "put", "STAT": "head", "LIST": "list", "DELETE": "delete"}
 DATA_VERSIONS = (1, 2)
 PERCENTS = {50: "dur_median_millis", 90: "dur_90_millis", 99: "dur_99_millis"}
@@ -42,7 +42,7 @@ def is_json(document: object) -> bool:
 
 
 def is_full_analysis(document: object) -> bool:
-    """Whether a JSON document is what `warp analyze --full --json` prints."""
+    """Whether a JSON document is the output of `warp analyze --full --json`."""
     return isinstance(document, dict) and "operations" in document and "mixed" in document
 
 
@@ -93,7 +93,7 @@ def phases_of_csv(lines: Iterable[str], file: str) -> list[Phase]:
 
 
 def _marked(read: list[Phase]) -> list[Phase]:
-    """Return the phases that have a rate, each with those that ran at the same time. Raises NotALog without any."""
+    """Return the phases that have a rate, each with its concurrent phases. Raises NotALog without any."""
     read = [phase for phase in read if phase.metrics.get("requests_per_s")]
     if not read:
         raise NotALog("has no request that went well: nothing to import")
@@ -191,7 +191,7 @@ class _Tally:
         self.bins[bin_value(bin_index(duration_ns))] += 1
 
     def phase(self, name: str, client: str, file: str) -> Phase:
-        """Return what was counted."""
+        """Return the counted operations as a phase."""
         done = self.requests - self.failed
         latencies = {}
         if done:
@@ -276,7 +276,7 @@ def _object(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _number(value: object) -> float:
-    """Return a figure, 0 where there is none. Raises NotALog."""
+    """Return a figure, 0 if there is none. Raises NotALog."""
     if value is None:
         return 0.0
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < 1e18:  # noqa: PLR2004
@@ -285,7 +285,7 @@ def _number(value: object) -> float:
 
 
 def _in_microseconds(text: str) -> str:
-    """Cut a time of Go's RFC3339Nano to microseconds, which is what Python reads; it ends in Z or an offset."""
+    """Cut a time of Go's RFC3339Nano to microseconds, which Python can read; it ends in Z or an offset."""
     whole, dot, rest = text.partition(".")
     if not dot:
         return text
