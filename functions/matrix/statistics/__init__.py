@@ -1,1 +1,1 @@
-"""What a fleet's samples say and how sure that is: one module for each question."""
+"""Statistics of a fleet's samples, and their uncertainty: one module for each question."""

@@ -1,8 +1,8 @@
-"""How alike repetitions are that follow each other, and how much wider an interval must be for it.
+"""Autocorrelation of successive repetitions, and the wider intervals that it requires.
 
-Repetitions are minutes apart. If a busy hour lasts longer than they do, each one resembles the one before it, and R of
-them are worth fewer than R. With a correlation of rho^k between repetitions that are k apart (an autoregressive process
-of order 1), the variance of their mean is F / R times that of one, with
+Repetitions are minutes apart. If a busy hour lasts longer than they do, each one resembles the one before it, and the
+effective sample size of R repetitions is below R. With a correlation of rho^k between repetitions that are k apart (an
+autoregressive process of order 1), the variance of their mean is F / R times that of one, with
 
     F = 1 + 2 sum_{k=1}^{R-1} (1 - k/R) rho^k
 
@@ -12,13 +12,13 @@ F (R - 1) / (R - F), and its degrees of freedom are tr(M)^2 / tr(M^2) of the cen
 Ann. Math. Stat. 25, 290-302).
 
 rho is estimated by the lag-1 coefficient r = sum e_t e_{t+1} / sum e_t^2 of the deviations from the mean. Of short
-series it is too small: -1/R on average where nothing is correlated (Moran 1948, Biometrika 35, 255-260; Kendall 1954,
-Biometrika 41, 403-404). So the rho is taken whose expected numerator and denominator have the ratio that was seen. No
-line is fitted before: it would take what little so few know, and a slow change is what is looked for.
+series it is too small: -1/R on average without correlation (Moran 1948, Biometrika 35, 255-260; Kendall 1954,
+Biometrika 41, 403-404). So the estimate is the rho for which expected numerator and denominator have the observed
+ratio. No trend is removed before: that would cost degrees of freedom, and a slow change is part of the correlation.
 
 Few repetitions cannot show rho: r of three lies between -2/3 and 0 whatever rho is, and of five, half of all estimates
-lie between 0 and 0.44 where rho is 0, and between 0 and 0.95 where it is 0.5. To widen by such an estimate made
-intervals of independent repetitions a third wider, so below eight rho is unknown, and intervals reckon with 0.
+lie between 0 and 0.44 if rho is 0, and between 0 and 0.95 if it is 0.5. Such an estimate made intervals of independent
+repetitions a third wider, so below eight repetitions rho is unknown, and intervals assume 0.
 """
 
 import math
@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LEAST_IN_A_ROW = 8
-# Beyond it, what follows from rho depends on the last digit of rho.
+# Beyond it, the results depend on the last digit of rho.
 MOST = 0.95
 STEPS = 96
 
@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Autocorrelation:
-    """The lag-1 coefficient of a series (0 to 0.95), and what it does to the variance of the series' mean."""
+    """The lag-1 coefficient of a series (0 to 0.95), and its effect on the variance of the series' mean."""
 
     lag1: float
     factor: float  # how many times as large the variance of the mean is as that of independent values
@@ -70,7 +70,7 @@ def measured(series: Floats) -> Autocorrelation | None:
 
 
 def assumed(series: Floats) -> Autocorrelation:
-    """Return the autocorrelation that intervals reckon with: the measured one, and none where it is unknown."""
+    """Return the autocorrelation that intervals assume: the measured one, or none if it is unknown."""
     return measured(series) or Autocorrelation.none(len(series))
 
 

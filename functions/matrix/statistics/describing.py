@@ -1,4 +1,4 @@
-"""All that is said of one metric of one point beyond its percentiles."""
+"""The statistics of one metric of one point, apart from its percentiles."""
 
 from dataclasses import asdict
 from typing import Any
@@ -19,10 +19,10 @@ def figures(values: FleetValues) -> dict[str, float]:
 
 
 def describe(values: FleetValues, *, higher_is_better: bool, is_primary: bool = False) -> dict[str, Any]:
-    """Return what each percentile is worth, how sure it is, where the values differ, and what is odd about them.
+    """Return the sample size and interval of each percentile, the components of the variation, and findings.
 
-    Of rates also P25, P10 and P2, their steps towards the slow end. Of the metric that a workload is judged by also how
-    uncertain its median is, which a comparison of two runs needs.
+    Rates also have P25, P10 and P2, their slow tail. The primary metric also has the uncertainty of its median, which a
+    comparison of two runs needs.
     """
     worth = independent_n(values)
     slow_levels = SLOW_LEVELS_OF_RATES if higher_is_better else ()

@@ -1,19 +1,19 @@
-"""Whether two cells differ at a percentile, by how much, how sure that is, and what could have been found.
+"""The difference of two cells at a percentile: its size, significance, interval, and the detectable difference.
 
 - From six instances each on: the ratio of the percentiles, its interval and its p value by Student's t on logarithms,
-  with the uncertainty of each side by two-way bootstrap (`resampling`) and Welch's degrees of freedom. The percentile
-  that ranks two storages is the one that is tested: two with the same median may have tails that differ by a factor.
+  with the uncertainty of each side by two-way bootstrap (`resampling`) and Welch's degrees of freedom. The test is of
+  the percentile that ranks two storages: two with the same median may have tails that differ by a factor.
 - With three to five instances: the ratio of the geometric means, by the crossed mean squares of instances and
   repetitions (`uncertainty.of_mean`), also with Student's t and Welch. Interval and p value are one calculation, so
   they never contradict each other. Of simulated fleets of 3 to 5 instances such intervals hold the truth in 92 to 99 %.
 - Cells that were launched three times and more: the ratio of the launches' figures, by Student's t on logarithms.
   Cells of one run are pairs: a launch measures all of them before the next one begins, so it is a block of a randomised
-  complete block design, and what its hour does to all of them cancels in their ratio. The mean of k such ratios has
+  complete block design, and the effect of its hour on all of them cancels in their ratio. The mean of k such ratios has
   k - 1 degrees of freedom (Montgomery 2017, Design and Analysis of Experiments, 2.5 and 4.1).
-- Everything else was not replicated (`resampling.lacks_replication`): no p value, no interval.
+- All other cells were not replicated (`resampling.lacks_replication`): no p value, no interval.
 - Effect: P(run < base) + P(equal) / 2; Cliff's delta (1993, Psychological Bulletin 114, 494-509) is twice that less 1.
 - Many cells: Holm (1979, Scand. J. Statist. 6, 65-70) bounds the chance of a single false alarm, Benjamini & Hochberg
-  (1995, J. R. Stat. Soc. B 57, 289-300) the share of false ones among all that are listed.
+  (1995, J. R. Stat. Soc. B 57, 289-300) the share of false alarms among all listed differences.
 """
 
 import math
@@ -37,16 +37,16 @@ PAIRED_LAUNCHES = "launches in pairs, Student's t"
 ALL_EQUAL = "all values are equal"
 NOT_TESTED = "not tested"
 
-# Of base and run; None where it has to be resampled.
+# Of base and run; None if it has to be resampled.
 Sides = tuple[Uncertainty | None, Uncertainty | None]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """How `run` differs from `base`: a ratio of run over base, and the chance that a value of `run` is the lower one.
+    """The difference of two samples: the ratio of run over base, and the chance that a value of `run` is the lower one.
 
-    `p_value`, `interval` and `uncertainty` (of the ratio's logarithm) are None where one side was not replicated, the
-    last two also where no value varies.
+    `p_value`, `interval` and `uncertainty` (of the ratio's logarithm) are None if one side was not replicated, the last
+    two also if no value varies.
     """
 
     level: float
@@ -78,10 +78,10 @@ class Difference:
         return self.is_replicated and p_value is not None and p_value < SIGNIFICANT
 
     def detectable_ratio(self, tests: int = 1, power: float = POWER) -> float | None:
-        """Return the true ratio above 1 that such values would show with this power, among so many comparisons.
+        """Return the true ratio above 1 that a test of such values detects with this power, among `tests` comparisons.
 
         By Student's t at SIGNIFICANT / tests, two-sided (Cohen 1988, Statistical Power Analysis, 2.4, with t for z);
-        None where nothing is known, infinity where no ratio below a factor of e^700 would be found.
+        None if the uncertainty is not known, infinity if no ratio below a factor of e^700 would be found.
         """
         if self.uncertainty is None:
             return None
@@ -101,10 +101,10 @@ def difference(
     known: Sides = (None, None),
     is_one_run: bool = False,
 ) -> Difference | None:
-    """Compare a percentile of two samples of one metric; None where a ratio has no meaning (values not above 0).
+    """Compare a percentile of two samples of one metric; None if a ratio has no meaning (values not above 0).
 
-    `known` is how uncertain that percentile is of base and run, where somebody has resampled them already. Of one run
-    (`is_one_run`) launches of the same number are pairs; the ratio then is that of the launches that both have.
+    `known` has the uncertainty of that percentile of base and run, if they have been resampled already. Within one run
+    (`is_one_run`) launches of the same number are pairs; the ratio then is over the launches that both have.
     """
     if min(base.pooled.min(), run.pooled.min()) <= 0:
         return None
@@ -122,7 +122,7 @@ def difference(
             uncertainty, test = _of_percentiles(base, run, level, known), max(method_of(base), method_of(run), key=len)
     p_value, interval = None, None
     if uncertainty is not None and uncertainty.variance > 0:
-        half = min(uncertainty.half_width(), 300.0)  # a wider one says nothing, and overflows
+        half = min(uncertainty.half_width(), 300.0)  # a wider one has no information, and overflows
         interval = Interval(ratio / math.exp(half), ratio * math.exp(half), test)
         p_value = uncertainty.p_value(math.log(ratio))
     elif uncertainty is not None:
@@ -143,7 +143,7 @@ def difference(
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return the p values corrected for their number: the smallest times n, the next times n - 1, never falling.
 
-    Where nothing differs, one of them is below SIGNIFICANT in at most 5 % of all series.
+    Without any difference, at least one of them is below SIGNIFICANT in at most 5 % of all series.
     """
     corrected = [1.0] * len(p_values)
     highest = 0.0
@@ -154,20 +154,21 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def with_the_best(p_values: Sequence[float]) -> list[float]:
-    """Return the p values of comparisons with the best of all, corrected for having picked it by the same data.
+    """Return the p values of comparisons with the best of all, corrected for its selection by the same data.
 
-    The best of k differs from the others by more than one that was chosen before: of eight equal normal means Holm over
-    its k - 1 comparisons calls one different in 13 %. So the family is all k (k - 1) / 2 pairs, stepped down: once one
-    is shown to differ, (k - 1) (k - 2) / 2 of them can still be equal (Shaffer 1986, J. Am. Stat. Assoc. 81, 826-831).
+    The best of k differs from the others by more than one selected before: of eight equal normal means, Holm over the
+    k - 1 comparisons finds a difference in 13 %. So the family is all k (k - 1) / 2 pairs, stepped down: after one
+    significant difference, (k - 1) (k - 2) / 2 of them can still be equal (Shaffer 1986, J. Am. Stat. Assoc. 81,
+    826-831).
     """
     return [min(1.0, corrected * (len(p_values) + 1) / 2) for corrected in holm(p_values)]
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Return q values: of all with q below 5 % at most 5 % are expected to be false alarms.
+    """Return q values: among all differences with q below 5 %, at most 5 % are expected to be false alarms.
 
-    Valid where the tests are independent or rise and fall together (Benjamini & Yekutieli 2001, Ann. Stat. 29,
-    1165-1188), as points of one run do.
+    Valid if the tests are independent or positively dependent (Benjamini & Yekutieli 2001, Ann. Stat. 29, 1165-1188),
+    like points of one run.
     """
     corrected = [1.0] * len(p_values)
     lowest = 1.0
@@ -190,7 +191,7 @@ def _pairs(base: FleetValues, run: FleetValues, level: float) -> Floats | None:
 
 
 def _of_percentiles(base: FleetValues, run: FleetValues, level: float, known: Sides) -> Uncertainty | None:
-    """The uncertainty of the logarithm of the ratio of percentiles; None where one side has none."""
+    """The uncertainty of the logarithm of the ratio of percentiles; None if one side has none."""
     sides = [side or uncertainties(values, [level]).get(level) for side, values in zip(known, (base, run), strict=True)]
     return of_difference(sides[0], sides[1]) if sides[0] is not None and sides[1] is not None else None
 

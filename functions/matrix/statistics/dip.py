@@ -1,10 +1,10 @@
-"""Hartigan's dip: how far a sample is from having one mode.
+"""Hartigan's dip: the distance of a sample from a unimodal distribution.
 
 The dip is the largest distance between the sample's distribution function and the nearest unimodal one, found with the
 greatest convex minorant and the least concave majorant (Hartigan & Hartigan 1985, Ann. Statist. 13, 70-84; Hartigan
-1985, Applied Statistics AS 217). It knows nothing of shapes: skewed and heavy-tailed samples have small dips too. A
-sample is called bimodal when its dip is one that a uniform sample, the least favourable unimodal one, exceeds 5 % of
-the time.
+1985, Applied Statistics AS 217). It does not depend on the shape: skewed and heavy-tailed samples have small dips too.
+A sample is called bimodal if its dip exceeds the 95 % quantile of the dips of uniform samples, the least favourable
+unimodal distribution.
 
 The package diptest does the same, but has no wheel for Linux on arm64 (version 0.12, November 2026), on which the
 functions can run.
@@ -65,7 +65,7 @@ def dip(values: Floats) -> float:
 
 def _hull(points: Floats, heights: Floats) -> Floats:
     """Return the greatest convex function below the heights, at the points."""
-    # Plain numbers: a loop over those of numpy takes five times as long.
+    # Python's numbers: a loop over numpy's takes five times as long.
     across, up = points.tolist(), heights.tolist()
     kept: list[int] = []
     for index, (x, y) in enumerate(zip(across, up, strict=True)):

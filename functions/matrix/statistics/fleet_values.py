@@ -1,10 +1,10 @@
 """One metric of one point as a table: a row for each instance, a column for each repetition.
 
-A cell that was launched several times has other instances each time, on another file system: what a launch shares (its
-hosts, its place, the hour) none of its instances and repetitions averages out. Launches are the units then, and a
-percentile is that of a typical launch: the geometric mean of the launches' own. Pooled, the P90 of three launches would
-be mostly that of the slowest, and its 95 % interval held the truth in 86 to 92 % of simulated cells; this one's in 93
-to 97 % (launches as units: Abedi & Brecht, ICPE 2017; Kalibera & Jones, ISMM 2013, section 4).
+A cell with several launches has other instances each time, on another file system. Instances and repetitions do not
+average out the effects that a launch shares (its hosts, its place, the hour). So the launches are the units, and a
+percentile is that of a typical launch: the geometric mean of the launches' own. The pooled P90 of three launches would
+be mostly that of the slowest, and its 95 % interval covered the true value in 86 to 92 % of simulated cells; this one's
+in 93 to 97 % (launches as units: Abedi & Brecht, ICPE 2017; Kalibera & Jones, ISMM 2013, section 4).
 """
 
 import math
@@ -23,12 +23,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FleetValues:
-    """Values of instances (rows) in repetitions (columns); NaN where an instance has none.
+    """Values of instances (rows) in repetitions (columns); NaN if an instance has none.
 
-    `is_shared` says whether all instances use one file system. What it does in a repetition (a busy server, a burst
-    that ends) then reaches all of them, so fifty instances in one repetition are fifty looks at one event.
+    `is_shared`: all instances use one file system. An event in a repetition (a busy server, the end of a burst) then
+    affects all of them, so fifty instances in one repetition are fifty observations of one event.
 
-    `launch_of` has the launch of each instance, where the cell was to be launched several times; else it is empty.
+    `launch_of` has the launch of each instance, if several launches were planned; else it is empty.
     """
 
     instances: tuple[str, ...]
@@ -64,7 +64,7 @@ class FleetValues:
         is_shared: bool,
         launches: Sequence[int] = (),
     ) -> "FleetValues":
-        """Make the table of rows of values, None where there is none; what has no value at all is left out."""
+        """Make the table from rows of values, None for a missing one; rows and columns without values are left out."""
         table = np.array(rows, dtype=float).reshape(len(instances), len(repetitions))
         is_there = ~np.isnan(table)
         if not is_there.all():
@@ -87,12 +87,12 @@ class FleetValues:
 
     @cached_property
     def launches(self) -> tuple["FleetValues", ...]:
-        """Each launch by itself, in their order; only itself where there was to be one."""
+        """The table of each launch, in their order; only the whole table if one launch was planned."""
         return tuple(map(self._of_launch, sorted(set(self.launch_of)))) or (self,)
 
     @property
     def is_relaunched(self) -> bool:
-        """Whether launches are the units; so they are where all but one have failed: one is not what was asked for."""
+        """Whether launches are the units, also if all but one have failed, because more were planned."""
         return bool(self.launch_of)
 
     def _of_launch(self, number: int) -> "FleetValues":
@@ -123,18 +123,18 @@ class FleetValues:
 
     @property
     def unit_name(self) -> str:
-        """What a row of `units` is."""
+        """The name of a row of `units`."""
         if self.is_relaunched:
             return "launches"
         return "repetitions" if len(self.instances) == 1 else "instances"
 
     @property
     def has_logarithms(self) -> bool:
-        """Whether figures are compared by their logarithms: where all are above 0, as durations and rates are."""
+        """Whether figures are compared by their logarithms: if all are above 0, like durations and rates."""
         return bool(self.pooled.min() > 0)
 
     def percentile(self, level: float) -> float:
-        """A percentile of all values; of several launches the mean of their own, geometric where `has_logarithms`."""
+        """A percentile of all values; for several launches the mean of their own, geometric if `has_logarithms`."""
         if not self.is_relaunched:
             return float(_percentiles(self.pooled[np.newaxis], level)[0])
         figures = self.unit_percentiles(level)
@@ -153,9 +153,9 @@ class FleetValues:
         return self.repetition_percentiles(50)
 
     def in_time(self) -> Floats:
-        """The medians of repetitions, or of several launches, as they followed each other.
+        """The medians of repetitions, or of several launches, in the order of time.
 
-        As logarithms where `has_logarithms`.
+        As logarithms if `has_logarithms`.
         """
         medians = self.unit_percentiles() if self.is_relaunched else self.repetition_medians()
         return np.log(medians) if self.has_logarithms else medians
@@ -166,7 +166,7 @@ class FleetValues:
 
 
 def _row_percentiles(rows: Floats, level: float) -> Floats:
-    figures = _percentiles(rows, level)  # NaN where a row has one
+    figures = _percentiles(rows, level)  # NaN for a row with a NaN
     for row in np.flatnonzero(np.isnan(figures)):
         figures[row] = np.percentile(rows[row][~np.isnan(rows[row])], level)
     return figures

@@ -1,17 +1,17 @@
-"""How many independent values a fleet's samples are worth.
+"""Effective sample size of a fleet's samples.
 
 Fifty instances with three repetitions each are not 150 independent values: an instance on a slow host is slow each
-time, and a repetition on a busy file system is slow on each instance. As many independent values as would know the mean
-just as well are
+time, and a repetition on a busy file system is slow on each instance. The number of independent values with the same
+variance of their mean is
 
     n = variance of all values / variance of their mean
 
-which of one kind of cluster alone is Kish's (1965, Survey Sampling, 8.2) n / (1 + (k - 1) ICC). Both variances come
+which for one kind of cluster alone is Kish's (1965, Survey Sampling, 8.2) n / (1 + (k - 1) ICC). Both variances come
 from the components of `spread`: s_i^2 + s_r^2 + s_e^2 over s_i^2 / I + s_r^2 / R + s_e^2 / (I R). So n never exceeds
-I R, and where repetitions make all the difference it is R, however many instances there are. Of several launches the
-variance between launches is one more component, and the variance of the mean that of the launches' means over their
-number. Eight and more repetitions, or launches, that resemble the ones before them are worth fewer: s_r^2 / R is as
-many times as large as `autocorrelation` says.
+I R. If only repetitions differ, n is R for any number of instances. For several launches the variance between launches
+is one more component, and the variance of the mean is that of the launches' means over their number. Eight or more
+repetitions, or launches, that resemble the ones before them count for less: s_r^2 / R is multiplied by the factor of
+`autocorrelation`.
 """
 
 import math
@@ -26,11 +26,11 @@ from matrix.statistics.spread import complete_rows, deviations, variance_of_mean
 
 
 def independent_n(values: FleetValues) -> int:
-    """Return the number of independent values that the samples are worth, 1 to the number of values.
+    """Return the effective sample size, from 1 to the number of values.
 
-    Of one repetition it is the number of instances, within that repetition. Fewer than six instances with several
-    repetitions count once each at most, however alike they look: so few cannot tell how much instances differ. Several
-    launches are never worth more than all of them by themselves.
+    For one repetition it is the number of instances, within that repetition. Fewer than six instances with several
+    repetitions count once each at most, even if they are similar: so few do not show how much instances differ. The
+    effective sample size of several launches is at most the sum of their own.
     """
     if values.is_relaunched:
         return _of_launches(values)
@@ -46,7 +46,7 @@ def independent_n(values: FleetValues) -> int:
     components = deviations(values)
     by_instances, by_repetitions, residual = (float(component or 0.0) ** 2 for component in components.values())
     whole = by_instances + by_repetitions + residual
-    # All values are equal: nothing tells instances from repetitions.
+    # All values are equal, so instances and repetitions cannot be separated.
     if whole <= np.finfo(float).eps * float(np.abs(table).max()) ** 2:
         return min(count, len(table))
     of_mean = by_instances / len(table) + by_repetitions * alike.factor / repetitions + residual / table.size
@@ -55,7 +55,7 @@ def independent_n(values: FleetValues) -> int:
 
 
 def carries(values: FleetValues, level: float) -> bool:
-    """Whether the values carry a percentile beside the median: from six units on, in each launch by itself."""
+    """Whether there are enough samples for a percentile other than the median: from six units on, in each launch."""
     return all(
         len(launch.units) >= LEAST_UNITS and has_enough_samples(level, independent_n(launch))
         for launch in values.launches
@@ -63,10 +63,10 @@ def carries(values: FleetValues, level: float) -> bool:
 
 
 def shows_interval(values: FleetValues, level: float) -> bool:
-    """Whether an interval of a percentile beside the median is shown, where there is one.
+    """Whether an existing interval of a percentile other than the median is shown.
 
-    It depends on how many instances there are, never on how much their values vary: where P90 is shown only if the
-    shared noise looks small, it was mostly taken for too small, and 71 % of the intervals held the truth.
+    It depends on the number of instances, never on the variance of their values: an interval that is shown only if the
+    estimate of the shared noise is small has mostly too small an estimate, and only 71 % covered the true value (P90).
     """
     return all(has_enough_samples(level, len(launch.units)) for launch in values.launches)
 

@@ -1,16 +1,17 @@
 """Intervals of percentiles and of the mean: the estimate, give or take Student's t times its standard error.
 
-The standard error is that of `resampling`, the degrees of freedom those of `uncertainty`. Of values that are all above
-0 the interval is one of logarithms: its ends lie at equal ratios from the estimate, as durations and rates spread.
+The standard error is from `resampling`, the degrees of freedom are from `uncertainty`. If all values are above 0, the
+interval is one of logarithms: its ends are at equal ratios from the estimate, because durations and rates vary so.
 
-Of several launches it is the mean of the launches' figures, with what they differ by.
+For several launches the estimate is the mean of the launches' figures; their differences give the standard error.
 
-Of a tail over instances and repetitions the same interval holds the truth less often: three to five repetitions do not
-show the tail of what they share. In simulated fleets of 50 x 3 to 100 x 3 with 2, 5 and 10 % between repetitions that
-of P90 held it in 82 to 91 %, and the truth was beyond the worse end when it did not. So it says 80 %.
+For a tail percentile over instances and repetitions the same interval covers the true value less often: three to five
+repetitions do not show the tail of their shared variation. In simulated fleets of 50 x 3 to 100 x 3 with 2, 5 and 10 %
+between repetitions the interval of P90 covered it in 82 to 91 %, else the true value was beyond the worse end. So its
+stated confidence is 80 %.
 
-Seen in simulated fleets (normal, log-normal, bimodal, one slow instance; 10 x 3, 50 x 3, 50 x 5; repetitions that
-differ by 0, 2 and 5 %): tests/matrix/statistics/test_coverage.py has the figures.
+tests/matrix/statistics/test_coverage.py has the figures of simulated fleets (normal, log-normal, bimodal, one slow
+instance; 10 x 3, 50 x 3, 50 x 5; repetitions that differ by 0, 2 and 5 %).
 """
 
 import math
@@ -34,14 +35,14 @@ CROSSED_TAIL_CONFIDENCE = 0.80
 
 @dataclass(frozen=True)
 class Interval:
-    """From low to high, with its confidence, its method, and what more of would narrow it most."""
+    """From low to high, with its confidence, its method, and the kind of sample that would narrow it most."""
 
     low: float
     high: float
     method: str
     limited_by: str = INSTANCES
     confidence: float = CONFIDENCE
-    uncertainty: Uncertainty | None = None  # that it follows from; of logarithms where all values are above 0
+    uncertainty: Uncertainty | None = None  # its source; of logarithms if all values are above 0
 
     def to_document(self) -> documents.Interval:
         """As it is in result.json."""
@@ -55,7 +56,7 @@ class Interval:
 
 
 def intervals(values: FleetValues, levels: Sequence[float]) -> dict[float | str, Interval]:
-    """Return the intervals of percentiles, by level, and of the mean; empty where `resampling.why_none` says why."""
+    """Return the intervals of percentiles, by level, and of the mean; empty if `resampling.why_none` has a reason."""
     estimates = dict(zip([*levels, MEAN], [*map(values.percentile, levels), values.pooled.mean()], strict=True))
     return {
         name: _interval(values, float(estimates[name]), uncertainty, _confidence(values, name))
@@ -64,7 +65,7 @@ def intervals(values: FleetValues, levels: Sequence[float]) -> dict[float | str,
 
 
 def percentile_interval(values: FleetValues, level: float) -> Interval | None:
-    """Return the interval of one percentile; None where there is none."""
+    """Return the interval of one percentile; None if it has none."""
     return intervals(values, [level]).get(level)
 
 
@@ -84,7 +85,7 @@ def _interval(values: FleetValues, estimate: float, uncertainty: Uncertainty, co
         return Interval(estimate, estimate, ALL_EQUAL, uncertainty.limited_by, uncertainty=uncertainty)
     half = uncertainty.half_width()
     if values.has_logarithms:
-        # Limit the width to a factor of e^100: such an interval says nothing, and a wider one overflows.
+        # Limit the width to a factor of e^100: such an interval has no information, and a wider one overflows.
         ratio = math.exp(min(half, 100.0))
         low, high = estimate / ratio, estimate * ratio
     else:

@@ -8,19 +8,19 @@ import numpy as np
 from matrix.statistics.fleet_values import Floats
 from matrix.statistics.sample_size import CONFIDENCE
 
-# The six that the published Yocto comparison shows: best, median, three steps towards the slow end, worst.
+# The six of the published Yocto comparison: best, median, three steps of the tail, worst.
 LEVELS = (0, 50, 75, 90, 98, 100)
-# P0 and P100 are the smallest and the largest value seen. They claim nothing about other values, so any n carries them.
+# P0 and P100 are the smallest and the largest observed value, not estimates, so any n is enough for them.
 JUDGED_LEVELS = tuple(level for level in LEVELS if 0 < level < 100)  # noqa: PLR2004 - percent
-# The same steps towards the slow end of a rate, whose slow values are the small ones.
+# The same steps of a rate's slow tail, which has the small values.
 SLOW_LEVELS_OF_RATES = (25, 10, 2)
 
 
 def percentiles(values: Sequence[float]) -> dict[str, float]:
     """Return P0 P50 P75 P90 P98 P100 of the values, in their unit, keyed `p0` … `p100`, and their mean.
 
-    Linear interpolation between closest ranks: numpy's default, type 7 of Hyndman & Fan (1996), which is also what
-    the published tables use. Raises ValueError for no values and for values that are not finite numbers.
+    Linear interpolation between closest ranks: numpy's default, type 7 of Hyndman & Fan (1996), as in the published
+    tables. Raises ValueError for no values and for values that are not finite numbers.
     """
     if len(values) == 0:
         raise ValueError("percentiles need at least one value")
@@ -34,11 +34,11 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
 
 
 def at_least(pooled: Floats, level: float, independent_n: int, confidence: float = CONFIDENCE) -> float | None:
-    """Return a value that the true percentile exceeds with 97.5 % confidence; None where no value can be named.
+    """Return a value that the true percentile exceeds with 97.5 % confidence; None if no value qualifies.
 
     The largest order statistic k with P(Binomial(n, p) >= k) >= 97.5 %: as many as k of n values lie below the
-    percentile that often. Values that are not independent are counted as the fewer ones that they are worth
-    (Woodruff 1952, J. Am. Stat. Assoc. 47, 635-646; Korn & Graubard 1998, Survey Methodology 24, 193-201).
+    percentile that often. For values that are not independent, n is the effective sample size (Woodruff 1952, J. Am.
+    Stat. Assoc. 47, 635-646; Korn & Graubard 1998, Survey Methodology 24, 193-201).
     """
     rank = _largest_sure_rank(level / 100, independent_n, 1 - (1 - confidence) / 2)
     if rank == 0:
@@ -55,7 +55,7 @@ def at_most(pooled: Floats, level: float, independent_n: int, confidence: float 
 
 
 def _largest_sure_rank(share: float, count: int, sureness: float) -> int:
-    """The largest k with P(Binomial(count, share) >= k) >= sureness; 0 where there is none."""
+    """The largest k with P(Binomial(count, share) >= k) >= sureness; 0 if there is none."""
     below = 0.0
     for rank in range(count + 1):
         # `below` is P(X < rank) here.

@@ -1,6 +1,6 @@
-"""What percentiles and the mean of a fleet's values would have been with other instances and other repetitions.
+"""The distribution of percentiles and the mean of a fleet's values over other instances and other repetitions.
 
-Two-way bootstrap: instances and repetitions are drawn with replacement, each by itself and both together (the
+Two-way bootstrap: instances and repetitions are drawn with replacement, each alone and both together (the
 pigeonhole bootstrap, Owen 2007, Ann. Appl. Stat. 1, 386-411). No resampling of a crossed table gives the variance of
 its mean exactly (McCullagh 2000, Bernoulli 6, 285-301): drawing both counts the residual three times instead of once,
 drawing instances only or repetitions only counts it once each. So with V for the variance over draws,
@@ -10,12 +10,12 @@ drawing instances only or repetitions only counts it once each. So with V for th
 and each V(k) of n units is n / (n - 1) times as large as drawn, since draws spread around the sample's mean and not
 around the truth. `uncertainty` adds them up.
 
-Of several launches nothing is drawn. Instances and repetitions are within a launch, so all that any of them adds is in
-the variance between the launches' figures: that variance over their number is the variance of their mean, with one
+With several launches nothing is drawn. Instances and repetitions are within a launch, so the variance between the
+launches' figures includes theirs: that variance over the number of launches is the variance of their mean, with one
 degree of freedom less than there are launches (nested design: Searle, Casella & McCulloch 1992, 3.6).
 
-Repetitions follow each other, and so do launches: from eight of them on, how much each resembles the one before is
-measured, and the variance is as much larger (`autocorrelation`).
+Repetitions follow each other, and so do launches: from eight of them on, their autocorrelation is measured, and the
+variance is multiplied by its factor (`autocorrelation`).
 """
 
 import math
@@ -50,14 +50,14 @@ MEAN = "mean"
 NOT_REPLICATED = "not replicated"
 
 Counts = NDArray[np.signedinteger[Any]]
-# In place of the counts of what is not drawn.
+# Stands for the counts of a side that is not drawn.
 _ONCE: Counts = np.ones((1, 1), dtype=np.int32)
 
 
 def uncertainties(values: FleetValues, levels: Sequence[float]) -> dict[float | str, Uncertainty]:
-    """Return how uncertain each percentile and the mean are, as logarithms where `values.has_logarithms`.
+    """Return the uncertainty of each percentile and the mean, of logarithms if `values.has_logarithms`.
 
-    Keyed by level, and `mean`; empty where `why_none` says why.
+    Keyed by level, and `mean`; empty if `why_none` has a reason.
     """
     if why_none(values):
         return {}
@@ -83,7 +83,7 @@ def uncertainties(values: FleetValues, levels: Sequence[float]) -> dict[float | 
 
 
 def why_none(values: FleetValues) -> str | None:
-    """Say why nothing is known of how sure a fleet's figures are, and what would help; None where it is known."""
+    """Write why the uncertainty of a fleet's figures is unknown, and advice; None if it is known."""
     if values.is_relaunched:
         count = len(values.launches)
         return None if count >= LEAST_LAUNCHES else _too_few(count, "launch", LEAST_LAUNCHES)
@@ -99,12 +99,12 @@ def why_none(values: FleetValues) -> str | None:
 
 
 def lacks_replication(values: FleetValues) -> tuple[Shortage, ...]:
-    """Return what a fleet has too few of to be compared with another fleet or hour; empty where nothing is missing.
+    """Return the shortages that forbid a comparison with another fleet or hour; empty if there are none.
 
-    It takes three launches, or three instances in three repetitions. One or two instances do not show how much
-    instances differ: equal storages that were measured on one instance each, with 3 % between instances, were called
-    different in 26 to 45 % of simulated pairs. One or two repetitions do not show how much hours differ, on volumes of
-    one's own either: 52 to 87 % with 5 % between hours.
+    A comparison needs three launches, or three instances in three repetitions. One or two instances do not show how
+    much instances differ: equal storages that were measured on one instance each, with 3 % between instances, were
+    called different in 26 to 45 % of simulated pairs. One or two repetitions do not show how much hours differ, even
+    with a volume for each instance: 52 to 87 % with 5 % between hours.
     """
     if values.is_relaunched:
         found = [Shortage("launch", len(values.launches), LEAST_LAUNCHES)]
@@ -117,13 +117,13 @@ def lacks_replication(values: FleetValues) -> tuple[Shortage, ...]:
 
 
 def is_two_way(values: FleetValues) -> bool:
-    """Whether both instances and repetitions are drawn: where there are enough of both, of one launch."""
+    """Whether both instances and repetitions are drawn: if there are enough of both, in one launch."""
     is_enough = len(values.instances) >= LEAST_UNITS and len(values.repetitions) >= LEAST_REPETITIONS
     return is_enough and not values.is_relaunched
 
 
 def resampled(values: FleetValues) -> str:
-    """Name what is drawn."""
+    """Name the drawn units."""
     return f"{INSTANCES} and {REPETITIONS}" if is_two_way(values) else values.unit_name
 
 
@@ -157,7 +157,7 @@ def _as_drawn(variance: float, count: int) -> float:
 def _variances(
     values: FleetValues, levels: Sequence[float], *, instances: bool, repetitions: bool
 ) -> dict[float | str, float]:
-    """Variances over draws, as large as those of as many new instances, or repetitions, would be."""
+    """Variances over draws, scaled to those of as many new instances or repetitions."""
     drawn = np.concatenate(list(_drawn_figures(values, levels, instances=instances, repetitions=repetitions)), axis=1)
     if values.has_logarithms:
         drawn = np.log(drawn)
@@ -174,7 +174,7 @@ def _drawn_figures(
 ) -> Iterator[Floats]:
     """Yield tables of figures: a row for each level and one for the mean, a column for each draw.
 
-    A draw is counted, not copied: a value is there as often as its instance was drawn times its repetition.
+    A draw has counts, not copies: the count of a value is that of its instance times that of its repetition.
     """
     is_there = ~np.isnan(values.table)
     known = np.where(is_there, values.table, 0.0)
@@ -182,7 +182,7 @@ def _drawn_figures(
     order = np.argsort(values.table[rows, columns])
     rows, columns = rows[order], columns[order]
     ordered = values.table[rows, columns]
-    # All drawn values together are as many as the table has places; half the bytes are counted in half the time.
+    # The table's size bounds the count of all drawn values; counts with half the bytes take half the time.
     kind = np.dtype(np.int16 if values.table.size <= np.iinfo(np.int16).max else np.int32)
     block = _block(len(ordered))
     batch = max(1, MOST_AT_ONCE // len(ordered))
@@ -191,7 +191,7 @@ def _drawn_figures(
         of_instances = _counts(INSTANCES, len(values.instances), kind)[:, part] if instances else _ONCE
         of_repetitions = _counts(REPETITIONS, len(values.repetitions), kind)[:, part] if repetitions else _ONCE
         drawn = max(of_instances.shape[1], of_repetitions.shape[1])
-        # Whole blocks, so that sums of blocks find the block of a rank, and only that one is looked through.
+        # Whole blocks, so that sums of blocks find the block of a rank, and only that one is searched.
         times = np.zeros((-(-len(ordered) // block) * block, drawn), dtype=kind)
         times[: len(ordered)] = of_instances[rows] if instances else of_repetitions[columns]
         if instances and repetitions:
@@ -200,18 +200,18 @@ def _drawn_figures(
         sums = _sums(known, of_instances, of_repetitions)
         has_values = up_to[-1] > 0
         if not has_values.all():
-            # Where every drawn instance misses every drawn repetition, the draw has no value and is left out.
+            # If every drawn instance misses every drawn repetition, the draw has no value and is left out.
             times, up_to, sums = np.ascontiguousarray(times[:, has_values]), up_to[:, has_values], sums[has_values]
         yield np.vstack([_percentiles(ordered, times, up_to, levels), sums / up_to[-1]])
 
 
 def _block(count: int) -> int:
-    """Return how many values' counts are summed before a rank is looked for: about the root, a power of two."""
+    """Return the size of a block whose counts are summed before the search of a rank: about the root, a power of 2."""
     return 1 << round(math.log2(count) / 2)
 
 
 def _sums(known: Floats, of_instances: Counts, of_repetitions: Counts) -> Floats:
-    """Return the sum of each draw's values; `known` has 0 where an instance has none."""
+    """Return the sum of each draw's values; `known` has 0 if an instance has no value."""
     by_repetition = known.sum(axis=0)[:, None] if of_instances is _ONCE else known.T @ of_instances
     sums: Floats = (by_repetition * of_repetitions).sum(axis=0)
     return sums
@@ -245,7 +245,7 @@ def _percentiles(ordered: Floats, times: Counts, up_to: Counts, levels: Sequence
 
 
 def _positions(times: Counts, up_to: Counts, ranks: Counts) -> NDArray[np.intp]:
-    """Return where the drawn values of these ranks (0-based; ranks x draws) stand among the ordered values."""
+    """Return the positions of the drawn values of these ranks (0-based; ranks x draws) among the ordered values."""
     blocks, drawn = up_to.shape
     size, ranks = len(times) // blocks, ranks.astype(times.dtype)
     block: NDArray[np.intp] = np.zeros(ranks.shape, dtype=np.intp)
@@ -254,7 +254,7 @@ def _positions(times: Counts, up_to: Counts, ranks: Counts) -> NDArray[np.intp]:
     draws = np.arange(drawn)
     before = np.where(block > 0, up_to[block - 1, draws], 0)
     position: NDArray[np.intp] = block * size
-    # Where in the flat table the counts of each block begin, for each draw.
+    # Positions in the flat table at which the counts of each block begin, for each draw.
     begins = position * drawn + draws
     flat = times.reshape(-1)
     for value in range(size - 1):

@@ -1,4 +1,4 @@
-"""What a fleet has too few of; apart from the statistics, so that words for it need no numpy."""
+"""Missing replication of a fleet; apart from the statistics, so that words for it need no numpy."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 from matrix.terms.documents import summary as documents
 
 LEAST_LAUNCHES = 3
-# A variance between fewer knows next to nothing: of two in one of two states, 10 % of equal pairs look different.
+# A variance between fewer is hardly known: with two instances in one of two states, 10 % of equal pairs seem different.
 LEAST_INSTANCES = 3
 # Two repetitions show that they differ, but hardly how much: t with 1 degree of freedom is 12.7, with 2 it is 4.3.
 LEAST_REPETITIONS = 3
@@ -14,7 +14,7 @@ LEAST_REPETITIONS = 3
 
 @dataclass(frozen=True)
 class Shortage:
-    """Of what a fleet has too few to be compared."""
+    """Instances, repetitions or launches of which a fleet has too few for a comparison."""
 
     unit: Literal["instance", "repetition", "launch"]
     count: int

@@ -1,14 +1,14 @@
-"""Where the differences lie: between instances, between repetitions, or in neither.
+"""Components of the variation: between instances, between repetitions, and the residual.
 
-A cell whose instances differ needs more instances, one whose repetitions differ needs more repetitions: pooled into one
-standard deviation the two cannot be told apart.
+A cell with different instances needs more instances, one with different repetitions needs more repetitions. One pooled
+standard deviation does not distinguish the two.
 
 Variance components of the crossed design instance x repetition without interaction, by analysis of variance
 (Searle, Casella & McCulloch 1992, Variance Components, 4.2), negative estimates set to 0. An instance that misses a
 repetition is left out of the components (not of the medians).
 
-Of several launches the components within a launch are the means of the launches' own; between launches it is what their
-means differ by beyond what these explain (nested design, 3.6).
+For several launches the components within a launch are the means of the launches' own. The component between launches
+is the variance of their means beyond the contribution of those (nested design, 3.6).
 """
 
 from collections.abc import Sequence
@@ -49,9 +49,9 @@ def spread(values: FleetValues) -> dict[str, Any]:
 
 
 def deviations(values: FleetValues) -> dict[str, float | None]:
-    """Return the standard deviations between instances, between repetitions, and what neither explains.
+    """Return the standard deviations between instances, between repetitions, and of the residual.
 
-    Of several launches also that between launches.
+    For several launches also the one between launches.
     """
     if values.is_relaunched:
         return _nested_deviations(values)
@@ -91,7 +91,7 @@ def _nested_deviations(values: FleetValues) -> dict[str, float | None]:
 
 
 def _between_means(values: FleetValues) -> float:
-    """The variance of the launches' means; 0, which says nothing, of one launch."""
+    """The variance of the launches' means; for one launch 0, which has no meaning."""
     means = [launch.pooled.mean() for launch in values.launches]
     return float(np.var(means, ddof=1)) if len(means) > 1 else 0.0
 

@@ -1,4 +1,4 @@
-"""What is odd about a point's samples, as codes and numbers; functions/matrix/text/warnings.py has the words.
+"""Findings about a point's samples, as codes and numbers; functions/matrix/text/warnings.py has the words.
 
 Each finding needs both: evidence beyond chance, and a size that matters (5 % and more).
 """
@@ -42,7 +42,7 @@ GROUPS_OF_INSTANCES: GroupsCode = "two-groups-of-instances"
 
 
 def findings(values: FleetValues, *, higher_is_better: bool, median_interval: Interval | None) -> list[Finding]:
-    """Return what a reader of the percentiles must know."""
+    """Return the findings that a reader of the percentiles must know."""
     if len(values.pooled) == 0 or float(np.median(values.pooled)) == 0:
         return []
     # Report each cause once: a slow first run would also pass as drift, as two groups and as unsteady.
@@ -100,7 +100,7 @@ def drift(values: FleetValues, *, higher_is_better: bool) -> Drift | None:
 
 
 def two_groups(values: FleetValues) -> TwoGroups | None:
-    """Find values with two modes (Hartigan's dip), and say where the two groups lie and whether instances make them."""
+    """Find values with two modes (Hartigan's dip), with the place of both groups and whether instances make them."""
     pooled = np.sort(values.pooled)
     if not is_bimodal(pooled):
         return None
@@ -109,7 +109,7 @@ def two_groups(values: FleetValues) -> TwoGroups | None:
     middles = float(np.median(low)), float(np.median(high))
     if min(len(low), len(high)) < LEAST_GROUP * len(pooled):
         return None
-    # A few launches that differ are as many groups already; `launches_differ` says so.
+    # A few different launches are groups already; `launches_differ` reports them.
     if len(values.launches) > 1 and all(len({*(launch.pooled >= high[0])}) == 1 for launch in values.launches):
         return None
     if abs(middles[1] - middles[0]) <= WORTH_SAYING * abs(float(np.median(pooled))):
@@ -138,9 +138,9 @@ def unsteady(values: FleetValues) -> Unsteady | None:
 
 
 def in_a_row_alike(values: FleetValues) -> Autocorrelated | None:
-    """Find repetitions, or launches, that resemble the ones before them: beyond chance, by more than a fifth of width.
+    """Find significantly autocorrelated repetitions or launches, if that widens intervals by more than a fifth.
 
-    As all findings only where the medians differ by what matters.
+    Like all findings only if the medians differ by a relevant amount.
     """
     medians = values.in_time()
     alike = measured(medians)
@@ -157,10 +157,10 @@ def in_a_row_alike(values: FleetValues) -> Autocorrelated | None:
 
 
 def launches_differ(values: FleetValues) -> LaunchesDiffer | None:
-    """Find launches whose medians differ widely: by more than chance among their instances, where there are six each.
+    """Find launches whose medians differ by a relevant amount: significantly, if each has six instances.
 
-    Kruskal & Wallis's test as in `unsteady`, of the instances' medians. Fewer instances can show nothing, and are taken
-    as they are.
+    Kruskal & Wallis's test as in `unsteady`, of the instances' medians. Fewer instances are too few for a test, so
+    their difference counts without one.
     """
     if len(values.launches) == 1:
         return None
@@ -185,7 +185,7 @@ def _is_chance(values: FleetValues) -> bool:
 
 
 def wide_interval(values: FleetValues, interval: Interval | None) -> WideInterval | None:
-    """Find a median that is known to no better than 10 %, and say how many more values would halve its interval."""
+    """Find a median that is known to no better than 10 %, with the number of values that would halve its interval."""
     if interval is None:
         return None
     median = values.percentile(50)
@@ -207,7 +207,7 @@ def _slowness(medians: Floats, higher_is_better: bool) -> Floats:
 
 
 def _best_cut(ordered: Floats) -> int:
-    """Where two groups lie closest around their means: least sum of squares (Fisher 1958, Otsu 1979)."""
+    """The split into two groups with the least sum of squares around their means (Fisher 1958, Otsu 1979)."""
     count = np.arange(1, len(ordered))
     total = np.cumsum(ordered)
     below = total[:-1] / count
@@ -217,7 +217,7 @@ def _best_cut(ordered: Floats) -> int:
 
 
 def _who_makes_them(values: FleetValues, border: float) -> GroupsCode:
-    """Tell whether it is always the same instances, always the same repetitions, or neither."""
+    """Return whether the groups are always the same instances, always the same repetitions, or neither."""
     is_high = np.where(np.isnan(values.table), np.nan, values.table >= border)
     if len(values.instances) > 1 and len(values.repetitions) > 1:
         if np.nanmax(np.nanmax(is_high, axis=1) - np.nanmin(is_high, axis=1)) == 0:

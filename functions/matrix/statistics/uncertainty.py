@@ -1,8 +1,8 @@
-"""How far an estimate may lie from the truth: variances of its parts, and degrees of freedom for Student's t.
+"""Uncertainty of an estimate: variances of its parts, and degrees of freedom for Student's t.
 
-Instances and repetitions cross: each repetition runs on all instances. What a slow host adds to a value stays with the
-instance, what a busy file system adds stays with the repetition, so neither averages out over the other. The variance
-of the mean of I x R values is therefore
+Instances and repetitions cross: each repetition runs on all instances. The effect of a slow host stays with the
+instance, the effect of a busy file system stays with the repetition, so neither averages out over the other. The
+variance of the mean of I x R values is therefore
 
     v = (MS_instances + MS_repetitions - MS_residual) / (I R)
 
@@ -26,14 +26,14 @@ LAUNCHES = "launches"
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """Variance of an estimate, its degrees of freedom, and what more of would lower it most."""
+    """Variance of an estimate, its degrees of freedom, and the kind of sample that would lower it most."""
 
     variance: float
     degrees_of_freedom: float
     limited_by: str
 
     def half_width(self, confidence: float = CONFIDENCE) -> float:
-        """How far the interval reaches on either side of the estimate."""
+        """Half of the interval's width: its distance from the estimate to each end."""
         # scipy takes half a second to import, which `matrix --help` and a run of four instances need not wait for.
         from scipy import special
 
@@ -74,11 +74,11 @@ def of_successive(variance: float, alike: Autocorrelation, name: str) -> Uncerta
 def of_crossed(
     by_instances: float, by_repetitions: float, residual: float, *, instances: int, alike: Autocorrelation
 ) -> Uncertainty:
-    """Return the uncertainty of an estimate over instances x repetitions, which are so `alike` from one to the next.
+    """Return the uncertainty of an estimate over instances x repetitions; `alike` is the repetitions' autocorrelation.
 
     Each argument is a mean square divided by I R: the variance of the estimate if only instances were drawn anew, if
-    only repetitions were, and what both count. Never below either of the first two: by chance the difference of mean
-    squares can be, even below 0.
+    only repetitions were, and the part that both include. The result is never below either of the first two: by chance
+    the difference of mean squares can be, even below 0.
     """
     residual = min(residual, by_instances, by_repetitions)
     by_repetitions *= alike.factor
