@@ -1,1 +1,1 @@
-"""Shared terms: ids, keys, units, metrics, problems, errors, labels, documents. Imports no other package of ours."""
+"""Shared terms: ids, keys, units, metrics, problems, errors, labels, documents. Imports no other package here."""

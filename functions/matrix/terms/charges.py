@@ -12,7 +12,7 @@ METERED_REQUEST_BYTES = 4_096
 PUT_PART_BYTES = 8 * 2**20
 HOUR_S = 3_600
 MONTH_S = 730 * HOUR_S  # AWS's month of 730 hours
-ROOT_VOLUME_GIB = 20  # as the launch template of template.yaml says
+ROOT_VOLUME_GIB = 20  # as in the launch template of template.yaml
 LEAST_BILLED_S = 60  # EC2 instances and EBS volumes: by the second, at least a minute
 
 

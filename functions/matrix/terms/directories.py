@@ -21,7 +21,7 @@ WHY = "each create locks its directory, so workers wait for each other there, an
 
 @dataclass(frozen=True)
 class Shared:
-    """A point whose workers share a directory, and the same metric of the same point with a directory for each."""
+    """A point whose workers share a directory, and the same metric with a directory for each worker."""
 
     cell: str
     params: Params

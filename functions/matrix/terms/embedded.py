@@ -7,7 +7,7 @@ from typing import Any
 
 
 def embedded(document: Mapping[str, Any] | Sequence[Any], id_: str) -> str:
-    """Return an element with JSON that a script can read and that cannot end the element it stands in."""
+    """Return an element with JSON that a script can read and that cannot end its own element."""
     return element(safe_json(document), id_)
 
 

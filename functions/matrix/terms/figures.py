@@ -1,4 +1,4 @@
-"""How figures are written: three digits, a unit, and a sign where too few values carry them."""
+"""Format of figures: three digits, a unit, and a sign if there are too few samples."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +13,7 @@ from matrix.terms.documents.summary import Candidate, PointCost
 PERCENTILES = ("p0", "p50", "p75", "p90", "p98", "p100")
 # Of rates: the best, the median, three percentiles of the tail, the slowest.
 RATE_PERCENTILES = ("p100", "p50", "p25", "p10", "p2", "p0")
-# Those that only rates have.
+# Percentiles that only rates have.
 SLOW_OF_RATES = ("p2", "p10", "p25")
 ABSENT = "–"
 INTERVAL_HEAD = "P50 with 95 % confidence"
@@ -34,7 +34,7 @@ def percentiles_of(metrics: Iterable[MetricResult]) -> tuple[str, ...]:
 
 def duration(seconds: float) -> str:
     """Write a duration as the published tables do (`97m 42s`); below a minute with three digits (`0.648s`, `12.5s`)."""
-    if seconds >= 59.95:  # noqa: PLR2004 - what three digits would round up to 60.0s
+    if seconds >= 59.95:  # noqa: PLR2004 - three digits would round it up to 60.0s
         minutes, rest = divmod(round(seconds), 60)
         return f"{minutes}m {rest:02d}s"
     return f"{number(seconds)}s"
@@ -61,7 +61,7 @@ def number(value: float) -> str:
     return f"{value:.{min(decimals, 6)}f}"
 
 
-# What stands for each operation beyond fio's bins, and beyond ours until November 2026, as metrics have it.
+# The value of each operation beyond fio's bins, and until November 2026 beyond the agent's, in metrics.
 CUT_OFF_US = 17_112_760.32
 
 
@@ -86,7 +86,7 @@ def quantity(value: float | None, unit: str) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """How the figures of a column are written; their unit stands in its head, or at each where that is empty."""
+    """Format of the figures of a column; its head has their unit, or each figure if `unit` is empty."""
 
     unit: str
     write: Callable[[float | None], str]
@@ -115,7 +115,7 @@ def _bare(value: float | None) -> str:
 
 
 def percentile_of(metric: MetricResult | Latency, name: str) -> float | None:
-    """Return a percentile of a metric by its name, such as p90; None where the metric has none of that name."""
+    """Return a percentile of a metric by its name, such as p90; None if the metric has none of that name."""
     figures: Mapping[str, Any] = metric  # its keys are known only as text here
     value: float | None = figures.get(name)
     return value
@@ -148,7 +148,7 @@ def bound_of(metric: MetricResult, percentile: str) -> float | None:
     bounds = metric.get("at_most") if is_slow_rate else metric.get("at_least")
     bound = (bounds or {}).get(percentile)
     median = metric.get("p50")
-    # Every higher percentile is at least the median, and each lower one at most, so such a bound says nothing new.
+    # Each higher percentile is at least the median, and each lower one at most, so such a bound adds nothing.
     if bound is None or median is None or (bound >= median if is_slow_rate else bound <= median):
         return None
     return bound
@@ -160,9 +160,9 @@ def _is_only_bounded(metric: MetricResult, percentile: str) -> bool:
 
 
 def interval(metric: MetricResult, name: str = "p50", write: Callable[[float | None], str] | None = None) -> str:
-    """Write the 95 % interval of a percentile: `290 – 320 files/s`; where there is none, its scope or a dash.
+    """Write the 95 % interval of a percentile: `290 – 320 files/s`; without one, its scope or a dash.
 
-    An interval over instances alone holds for their hour, and says so: `290 – 320 files/s, not replicated`.
+    An interval over instances alone is valid only for their hour, which it states: `290 – 320 files/s, not replicated`.
     """
     ends, scope = (metric.get("intervals") or {}).get(name), metric.get("scope")
     if not ends:
@@ -209,13 +209,13 @@ ASSUMED_BYTES = "the bytes moved are assumed, not counted"
 
 
 def cost_words(cost: PointCost) -> str:
-    """Write a cost as its document has it: `$1.58`; `about $0.0083` where it rests on an assumption."""
+    """Write a cost as its document has it: `$1.58`; `about $0.0083` if it depends on an assumption."""
     usd = cost["usd"]
     return f"about ${float(f'{usd:.2g}'):,.15g}" if cost.get("is_assumed") else money(usd)
 
 
 def bounded_cost_words(cost: PointCost) -> str:
-    """Write a cost where nothing beside it names what is missing: `at least $1.58` where a price is."""
+    """Write a cost without other words about its missing charges: `at least $1.58` if a price is missing."""
     return f"{'at least ' if cost['missing'] else ''}{cost_words(cost)}"
 
 

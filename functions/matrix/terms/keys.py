@@ -8,15 +8,15 @@ from contract.keys import INSTANCES, VOLUMES, MeetingPlace
 # brackets.
 RUN_PATTERN = r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,79}$"
 
-# Below it stand the baselines of a stack.
+# Prefix of the baselines of a stack.
 BASELINES = "baselines/"
-# What stands before the name of a baseline where the name of a run may stand, too.
+# Prefix of a baseline's name in arguments that may also be the name of a run.
 BASELINE_PREFIX = "baseline:"
 
 # The table's partition of the runs whose receipt is incomplete: the sweep visits each until its receipt is complete.
 OPEN_RECEIPTS = "OPEN-RECEIPTS"
-# Below each prefix of the data bucket: whose it is. It sorts behind the folders of instances, whose names begin with a
-# role's id (AROA…), so that a deletion in the order of the listing removes it last.
+# Object with the owner's tags below each prefix of the data bucket. It sorts behind the folders of instances, whose
+# names begin with a role's id (AROA…), so that a deletion in the order of the listing removes it last.
 PREFIX_TAGS = "_tags.json"
 
 
@@ -26,7 +26,7 @@ def run_key(run: str, name: str) -> str:
 
 
 def baseline_key(name: str) -> str:
-    """Key of the document that says which run a baseline is; its name keeps to RUN_PATTERN."""
+    """Key of the document with a baseline's run; the baseline's name matches RUN_PATTERN."""
     return f"{BASELINES}{name}/baseline.json"
 
 
@@ -36,7 +36,7 @@ def points_key(run: str, cell: str) -> str:
 
 
 def booted_image_key(run: str, image: str) -> str:
-    """Key of the document that says which machine image an image of the plan is in this run."""
+    """Key of the document with the machine image of a planned image in this run."""
     return f"runs/{run}/booted/{image}.json"
 
 
@@ -102,7 +102,7 @@ class Board:
         return f"{self.prefix}meeting.json"
 
     def meet(self, nonce: str) -> MeetingPlace:
-        """Where the instances of a launch meet."""
+        """The place of the start barriers of a launch."""
         return MeetingPlace.below(self.prefix, nonce)
 
     @property

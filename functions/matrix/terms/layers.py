@@ -45,7 +45,7 @@ def all_layers(summary: SummaryDocument) -> Iterator[tuple[str, str, Layer]]:
 
 
 def far_layers(summary: SummaryDocument) -> list[tuple[str, str, Layer]]:
-    """Return (cell, label of the point, layer) where much lies between two layers, the farthest from 1 first."""
+    """Return (cell, label of the point, layer) of the ratios far from 1, the farthest first."""
     far = [entry for entry in all_layers(summary) if is_far(entry[2])]
     return sorted(far, key=lambda entry: -abs(math.log(max(entry[2]["ratio"], 1e-9))))
 

@@ -1,4 +1,4 @@
-"""What a run has measured, one metric of one point of one cell after the other: what every output is built from."""
+"""The measurements of a run: each metric of each point of each cell. Every output is built from them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Measured:
     cell: ResultDocument
     point: PointResult
     label: str
-    """What tells the point from the others of its cell: `threads 4`."""
+    """The difference of the point to the others of its cell: `threads 4`."""
     name: str
     """The name of the metric: `files_per_s`."""
     metric: MetricResult
@@ -39,7 +39,7 @@ class Measured:
 
     @property
     def instance_type(self) -> str:
-        """The instance type; `instances` where a source does not tell."""
+        """The instance type; `instances` if a source does not publish it."""
         return str(self.cell["fleet"].get("instanceType", "instances"))
 
     @property
@@ -49,12 +49,12 @@ class Measured:
 
     @property
     def quantity(self) -> str:
-        """What people call the metric: `Build time`."""
+        """The readable name of the metric: `Build time`."""
         return metric_title(self.name, self.workload)
 
     @property
     def left_out(self) -> str:
-        """Why its figures are known to be wrong; empty where they are not."""
+        """Why its figures are known to be wrong; empty if they are not."""
         return str(self.cell.get("suspect") or "")
 
 

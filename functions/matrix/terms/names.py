@@ -17,18 +17,18 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, number, rough_duration
 from matrix.terms.open_loop import RATE, done_per_s, has_kept_up, offered_per_s
 
-# A figure that differs by more from what was steady is marked: less changes no choice of storage.
+# A figure that differs by more from the steady rate is marked: a smaller difference changes no choice of storage.
 MOST_BEFORE = 0.05
-# Parameters that stand in a point's label even if they are equal in all points of a cell.
+# Parameters that a point's label has even if they are equal in all points of a cell.
 HEADLINE_PARAMS = frozenset(
     {
         *("rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs"),
         *("pages_per_request", "offsets", "operation", "object_bytes", RATE, "p99_at_most_ms"),
-        # They stand in a point where they are not what a reader takes for granted.
+        # A point has these only if they differ from the default.
         *("build_directory", "work_directory", "source_volume_type", "source_volume_gib"),
     }
 )
-# What `sync` of dd, touch and metadata does, by its value (docs/workloads/dd.md, docs/workloads/touch.md).
+# Effect of `sync` of dd, touch and metadata, by its value (docs/workloads/dd.md, docs/workloads/touch.md).
 SYNC_WORDS = {
     "block": "each block synced",
     "each": "each change synced",
@@ -47,7 +47,7 @@ def point_labels(points: Sequence[Point]) -> dict[str, str]:
     telling = [name for name in names if name in varying or name in HEADLINE_PARAMS]
     # Only published points have one.
     labels = {point["id"]: str(label) for point in points if (label := point.get("label"))}
-    # An option of fio has the same name as `sync` of ours, and other values.
+    # An option of fio has the same name as the workloads' `sync`, and other values.
     fio = {point["id"] for point in points if (point.get("params") or {}).get("options")}
     return {
         point: labels.get(point) or _label(values, telling, is_fio=point in fio) or point
@@ -56,7 +56,7 @@ def point_labels(points: Sequence[Point]) -> dict[str, str]:
 
 
 def current_label(label: str, workload: str) -> str:
-    """Return a point's label as it is made today, of one that an earlier version kept: `sync block` was one part."""
+    """Return the current form of a point's label that an earlier version kept: `sync block` was one part."""
     if workload.startswith("fio"):
         return label
     earlier = {f"sync {value}": words for value, words in SYNC_WORDS.items()}
@@ -88,7 +88,7 @@ def marks(point: PointResult, cell: ResultDocument) -> Iterator[str]:
     if bottleneck and (paid := (bottleneck.get("on_credits") or {}).get(point["id"])):
         yield credits_words(shortest(paid))
     yield from _cache_marks(point, cell)
-    # An emulated storage takes the time of each question, whatever this machine's caches hold.
+    # An emulated storage takes the time of each request, independent of this machine's caches.
     if "phase" in (point.get("params") or {}) and point.get("caches") and not point.get("emulated"):
         yield f"caches {point['caches']}"
     if (cell.get("storage") or {}).get("type") == "instance-store" and not cell["storage"].get("precondition"):
@@ -127,9 +127,9 @@ def is_unsteady(steadiness: PointSteadiness) -> bool:
 
 
 def steady_late(steadiness: PointSteadiness) -> tuple[float, float] | None:
-    """Return from which second on a point was steady, and its rate from then on over that of the whole step.
+    """Return the second from which a point was steady, and its rate from then on over that of the whole step.
 
-    None where it was never steady, or where the time before changes the point's figure little.
+    None if it was never steady, or if the time before changes the point's figure little.
     """
     from_s, ratio = steadiness["from_s"], steadiness["ratio"]
     if from_s is None or ratio is None or abs(ratio - 1) <= MOST_BEFORE:
@@ -138,7 +138,7 @@ def steady_late(steadiness: PointSteadiness) -> tuple[float, float] | None:
 
 
 def steadiness_words(steadiness: PointSteadiness | None) -> str:
-    """Write from when on samples were steady, and how many of them: `from 4s, 5 of 6`; else why nobody knows."""
+    """Write from which second samples were steady, and how many: `from 4s, 5 of 6`; else why that is unknown."""
     if not steadiness:
         return ABSENT
     if not steadiness["judged"]:
@@ -150,7 +150,7 @@ def steadiness_words(steadiness: PointSteadiness | None) -> str:
 
 
 def shortest(paid: Sequence[OnCredits]) -> OnCredits:
-    """Return the burst of a point whose end lowers the rate most."""
+    """Return the burst of a point after which the rate falls most."""
     return min(paid, key=lambda burst: burst["sustained"] / burst["rate"])
 
 
@@ -200,12 +200,12 @@ def binary_size(count: int) -> str:
 
 
 def tools_of(summary: SummaryDocument) -> list[str]:
-    """Return whose files an imported run is of: `elbencho`; fio where the run was kept before there were others."""
+    """Return the tools that wrote an imported run's files: `elbencho`; fio for runs from before there were others."""
     return list(summary.get("tools") or ["fio"])
 
 
 def tools_words(summary: SummaryDocument) -> str:
-    """Name the tools whose files an imported run is of: `fio and warp`."""
+    """Name the tools that wrote an imported run's files: `fio and warp`."""
     return " and ".join(tools_of(summary))
 
 
@@ -221,9 +221,9 @@ def workload_words(workload: Part) -> str:
 
 
 def ran_of(cell: ResultDocument) -> int:
-    """Return how many instances of a cell's fleet ran: its count, or fewer where it met only its quorum.
+    """Return the number of instances of a cell's fleet that ran: its count, or fewer if it had only its quorum.
 
-    Of a cell that was launched several times it is the count: launches may differ.
+    For a cell with several launches it is the count, because launches may differ.
     """
     count = int(cell["fleet"].get("count") or 1)
     instances = cell.get("instances")
@@ -232,20 +232,20 @@ def ran_of(cell: ResultDocument) -> int:
 
 
 def fleet_that_ran(cell: ResultDocument) -> Fleet:
-    """Return a cell's fleet, with `ran` where fewer instances ran than were asked for: another experiment."""
+    """Return a cell's fleet, with `ran` if fewer instances ran than requested, because that is another experiment."""
     ran = ran_of(cell)
     fleet = cell["fleet"]
     return {**fleet, "ran": ran} if ran < int(fleet.get("count") or 1) else fleet
 
 
 def fleet_label(fleet: Fleet) -> str:
-    """Name a fleet: `10 × m6i.4xlarge`; `10 of 20 × m6i.4xlarge` where fewer ran."""
+    """Name a fleet: `10 × m6i.4xlarge`; `10 of 20 × m6i.4xlarge` if fewer ran."""
     ran = f"{fleet['ran']} of " if "ran" in fleet else ""
     return f"{ran}{fleet.get('count', ABSENT)} × {fleet.get('instanceType') or ABSENT}"
 
 
 def placement_words(fleet: Fleet) -> str:
-    """Say where a fleet was put and how weighted, if its matrix says so: `split 1:1 over zones, weighted ebs-1`."""
+    """Write a fleet's placement and weighting, if its matrix has them: `split 1:1 over zones, weighted ebs-1`."""
     placement, weighting = fleet.get("placement"), fleet.get("bandwidthWeighting")
     if isinstance(placement, list):
         placed = f"split {':'.join(f'{share:g}' for share in placement)} over zones"
@@ -261,7 +261,7 @@ def fleet_words(fleet: Fleet) -> str:
 
 
 def launch_words(cell: ResultDocument) -> str:
-    """Say how often a cell was launched, where that was more than once: `3 launches`, `2 of 3 launches`."""
+    """Write the number of a cell's launches, if more than one: `3 launches`, `2 of 3 launches`."""
     launches = cell.get("launches") or []
     measured = sum(launch["state"] == "measured" for launch in launches)
     return f"{'' if measured == len(launches) else f'{measured} of '}{len(launches)} launches" if launches else ""
@@ -277,7 +277,7 @@ def primary_metric(point: PointMetrics) -> tuple[str, MetricResult] | None:
 
 
 def direction(metric: MetricResult) -> str:
-    """Say which end of the percentiles is the bad one: of a rate P0 is the slowest, of a duration P100."""
+    """Write which end of the percentiles is the slow one: P0 of a rate, P100 of a duration."""
     if metric.get("higher_is_better"):
         return "higher is better, P0 is the slowest"
     return "lower is better, P100 is the slowest"

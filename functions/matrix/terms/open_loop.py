@@ -9,16 +9,16 @@ from matrix.terms.documents.result import MetricResult
 RATE = "rate_per_s_per_instance"
 # The metric of a whole sweep of rates.
 HIGHEST_RATE = "highest_rate_per_s"
-# What each workload that may be an open loop has done per second.
+# Metrics of the operations per second of each workload that may be an open loop.
 DONE_PER_S = ("files_per_s", "requests_per_s", "iops")
-# Below this share of the rate that was asked for, operations pile up: how long they take depends on how long one looks.
+# Below this share of the due rate, operations queue up: their latency then depends on the duration of the step.
 KEPT_UP = 0.95
 
 
 def offered_per_s(params: Params) -> float | None:
-    """Return how many operations per second are due on one instance; None of a closed loop.
+    """Return the number of operations per second that are due on one instance; None for a closed loop.
 
-    fio's requests are due at moments of their own in its offload mode: `rate_iops` of each of its jobs. A job that
+    fio's requests have due times only in its offload mode: `rate_iops` of each of its jobs. A job that
     reads and writes has as many of each direction (seen with fio 3.33), or `100,50` for the two apart.
     """
     if RATE in params:
@@ -35,7 +35,7 @@ def offered_per_s(params: Params) -> float | None:
 
 
 def _rates_of_directions(options: Params) -> Iterator[float | None]:
-    """Yield `rate_iops` of each direction in which a job of fio works; None where it has none."""
+    """Yield `rate_iops` of each direction of a fio job; None if a direction has none."""
     pattern = str(options.get("rw", options.get("readwrite", "read"))).partition(":")[0]
     rates = str(options.get("rate_iops", "")).split(",")
     directions = (0, 1) if "rw" in pattern or pattern == "readwrite" else (int("write" in pattern),)
@@ -45,7 +45,7 @@ def _rates_of_directions(options: Params) -> Iterator[float | None]:
 
 
 def done_per_s(metrics: Mapping[str, MetricResult]) -> float | None:
-    """Return how many operations per second an instance did at the median; None where no metric says it."""
+    """Return an instance's operations per second at the median; None without such a metric."""
     return next((float(metrics[name]["p50"]) for name in DONE_PER_S if name in metrics), None)
 
 

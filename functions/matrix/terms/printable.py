@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-# Could clear the terminal, or type into it. Line feeds and tabs may stand in a text.
+# Characters that could clear the terminal, or type into it. Line feeds and tabs are allowed.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Half of a character, which JSON can hold and no encoding has.
 SURROGATE = re.compile(r"[\ud800-\udfff]")

@@ -11,7 +11,7 @@ MOST_PROBLEMS = 200
 # Step Functions keeps 32,768 characters of an error's cause.
 MOST_LINES = 100
 
-# Marks a place within the value of a problem, such as where a text is no JSON.
+# Marks a place within the value of a problem, such as the position at which a text is not valid JSON.
 HERE = "⟨here⟩"
 
 Path = tuple[str | int, ...]

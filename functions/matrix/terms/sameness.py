@@ -9,7 +9,7 @@ from matrix.terms.ids import short_hash
 from matrix.terms.names import workload_words
 
 OF_FLEET = ("instanceType", "count", "placement")
-# A field of a later version: it stands in a key where it is set, so that the keys of others stay what they were.
+# Fields of later versions: a key has one only if it is set, so that the keys of other fleets stay the same.
 SET_OF_FLEET = ("bandwidthWeighting", "ran")
 
 

@@ -8,14 +8,14 @@ from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, ReceiptReso
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.figures import instant
 
-# Each begins with where the figures are from, so that a banner says it once.
+# Each begins with the origin of the figures, so that a banner has it once.
 LOCAL_NOTE = "Local disk, not AWS. The local cloud measured this machine: these figures say nothing about AWS."
 VM_NOTE = "Emulated machines, not AWS. The run proves mounts and boots: its figures say nothing about any storage."
 EMULATED_NOTE = (
     "Emulated, not AWS. This machine played the storages as provisioned, so the analysis can be held to a known truth. "
     "Nothing was measured of any storage, and these figures compare with no measured ones."
 )
-# The environment of a run whose storages this machine has played.
+# The environment of a run with storages that this machine emulated.
 EMULATED = "emulated"
 ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE, EMULATED: EMULATED_NOTE}
 
@@ -85,7 +85,7 @@ def _kept_sentence(totals: ReceiptTotals) -> str:
 
 
 def gone_text(resource: ReceiptResource) -> str:
-    """Write when a resource of a receipt was gone, or that it is kept or still there."""
+    """Write when a resource of a receipt was deleted, or that it is kept or still exists."""
     if resource["gone_at"] is not None:
         return instant(resource["gone_at"])
     return "kept" if resource.get("kept") else "still there"

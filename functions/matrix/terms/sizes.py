@@ -2,7 +2,7 @@
 
 import re
 
-# Powers of two carry an i, as IEC 80000-13 has them; without it they are powers of ten, as on a disk's label.
+# Powers of two have an i (IEC 80000-13); without it they are powers of ten, as on a disk's label.
 UNITS = {
     "": 1,
     "B": 1,

@@ -6,18 +6,18 @@ OPEN = ("not-significant", "too-few")
 
 
 def difference_of(candidate: Candidate) -> Difference | None:
-    """Return whether the samples tell a candidate from the fastest one; None where it was not compared with it."""
+    """Return a candidate's difference to the fastest one; None if the two were not compared."""
     return candidate["verdict"].get("difference")
 
 
 def is_open(candidate: Candidate) -> bool:
-    """Whether the samples do not tell a candidate from the fastest one."""
+    """Whether a candidate's difference to the fastest one is not significant, or not tested for lack of samples."""
     difference = difference_of(candidate)
     return difference is not None and difference["code"] in OPEN
 
 
 def ranked_of(candidate: Candidate) -> RankedBy:
-    """Return the figure by which a candidate is ranked. Raises LookupError for one that has none."""
+    """Return the figure that ranks a candidate. Raises LookupError if it has none."""
     ranked = candidate.get("ranked")
     if ranked is None:
         raise LookupError(f"{candidate['storage']} has no figure")
@@ -31,20 +31,20 @@ def judged(question: Question) -> list[Candidate]:
 
 
 def expected_ahead(question: Question) -> list[Absence]:
-    """Return the storages that were not measured here, but whose figures at other sizes beat the best measured one."""
+    """Return the storages without a measurement here whose figures at other sizes beat the best measured one."""
     return [absence for absence in question.get("absences") or [] if absence["is_expected_ahead"]]
 
 
 def taken(question: Question) -> str | None:
-    """Return the id of the cell that a question says to take.
+    """Return the id of the cell to take for a question.
 
-    None where the figures do not tell, or where a storage that was not measured is expected to be better.
+    None if differences are not significant, or if a storage that was not measured is expected to be better.
     """
     return question["recommended"] or (None if expected_ahead(question) else question.get("as_good"))
 
 
 def is_taken(candidate: Candidate, question: Question, decision: Decision) -> bool:
-    """Whether a storage is the one to take in a comparison; in a run that recommends nothing none is."""
+    """Whether a storage is the one to take in a comparison; never in a run that recommends nothing."""
     return bool(decision.get("is_recommendation", True)) and candidate["cell"] == taken(question)
 
 
@@ -65,8 +65,8 @@ def best_of(question: Question) -> Candidate | None:
 def winner(question: Question, decision: Decision) -> Candidate | None:
     """Return the storage that a comparison names first.
 
-    In a run that recommends nothing that is the fastest, as its costs would be nobody's, unless it has an objective.
-    None where nothing meets the objective, or nothing is ranked.
+    In a run that recommends nothing this is the fastest, because its costs are meaningless, unless it has an objective.
+    None if no storage meets the objective, or none is ranked.
     """
     if decision["is_recommendation"] or decision["objective"]:
         return best_of(question)
