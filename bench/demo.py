@@ -1,9 +1,9 @@
-"""`python -m bench.demo [MATRIX]`: what a local run takes beside what it measures, of a run in a folder of its own.
+"""`python -m bench.demo [MATRIX]`: the overhead of a local run beside its measurements, in a separate folder.
 
-Times are those that instances and functions wrote down: a step begins at the fleet's common start (that of the instance
-without one) and ends when its last instance has ended. Processor time is that of all processes, by what they are; who
-shares the machine makes times longer, and processor time some tenths. With --requests the requests to the local cloud
-are counted too, by who asks; the record of them costs some processor time.
+Times are from the records of instances and functions: a step begins at the fleet's common start (without one, at the
+instance's own start) and ends with its last instance. Processor time is the sum over all processes, by their kind.
+Other load on the machine makes times longer, and processor time by some tenths. With --requests the requests to the
+local cloud are counted too, by caller; recording them costs some processor time.
 """
 
 from __future__ import annotations

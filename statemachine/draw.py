@@ -1,7 +1,7 @@
 """Draw the state machine as a Mermaid flowchart, from its definition, into a page (between the markers there).
 
 python statemachine/draw.py          # every state, into docs/run.md
-python statemachine/draw.py --brief  # what happens when nothing goes wrong, into README.md
+python statemachine/draw.py --brief  # a run without failures, into README.md
 """
 
 import json

@@ -2,18 +2,18 @@
 
     .venv/bin/python tools/mutants.py [--sample 50] [--seed 1] [--write] [PART ...]
 
-A change that no test notices (a survivor) is a mistake that nobody would notice either. A mutant lives in the memory of
-a process of its own: no file is changed, so you can end this at any time. What was tried is kept in .local/mutants.
-A mutant is tried again only if the code has changed, or a file of tests that its outcome rests on.
+A change that no test detects (a survivor) is a mistake that would also stay undetected. A mutant exists only in the
+memory of a separate process: no file is changed, so you can end this at any time. Outcomes are kept in .local/mutants.
+A mutant is tried again only if the code has changed, or a file of tests that decided its outcome.
 
-pytest collects the tests once. Then each test runs in a process that is forked for it, so that no test depends on an
-earlier one. First each test runs on the code as it is: it must pass, and the lines that it runs are recorded. A mutant
+pytest collects the tests once. Then each test runs in a separate forked process, so that no test depends on an
+earlier one. First each test runs on the unchanged code: it must pass, and the lines that it runs are recorded. A mutant
 gets only the tests that reach its line, the nearest and shortest first, for at most SECONDS of processor time. A failed
 test kills the mutant. So does a test that takes ten times its processor time and more. If a test ends in another way,
-the tool ends with an error, because that says nothing about the mutant.
+the tool ends with an error, because that does not judge the mutant.
 
-The modules of the mutant are not imported again: its functions and constants take the place of the loaded ones. What
-was worked out from a constant while modules were imported stays as it was, so such a mutant may survive wrongly.
+The modules of the mutant are not imported again: its functions and constants replace the loaded ones. Values that were
+computed from a constant during an import do not change, so a mutant of such a constant may survive wrongly.
 """
 
 import argparse

@@ -2,11 +2,10 @@
 
     .venv/bin/python tools/rerun.py OUTPUT DISTURBED
 
-OUTPUT is what the run printed, DISTURBED the file that lists, by name, each test that passed only now. Both are kept
-for the whole CI run: together its targets may have MOST such tests. What is listed is to be mended: it depends on how
-busy the machine is.
+OUTPUT is the output of the run, DISTURBED a list of the tests that passed only now. Both are kept for the whole CI run:
+together its targets may have MOST such tests. Fix the listed tests, because they depend on the machine's load.
 
-Ends with 0 if all of them pass. Ends with 1, and runs nothing, where a second run could hide something: after more than
+Ends with 0 if all of them pass. Ends with 1, and runs nothing, if a second run could hide a failure: after more than
 MOST failures, or if the run ended before its last test.
 """
 

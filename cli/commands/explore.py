@@ -28,7 +28,7 @@ def explore(
 
     Each cell over time, where it changed, and what else changed then. It reads the runs of this machine and the
     published builds; with --stack or --region the newest runs on AWS. A change is a difference that `matrix compare`
-    shows between two runs that follow each other. The page works offline, and its address keeps your choice. --json
+    shows between two consecutive runs. The page works offline, and its address keeps your choice. --json
     prints the runs, and each cell like `matrix history --json`.
 
     Example: matrix explore --open

@@ -40,12 +40,13 @@ def import_logs(
 ) -> None:
     """Show logs of elbencho or warp, or keep them as a run.
 
-    One row per phase of elbencho (WRITE, READ, STAT, …) and per operation and client of warp (GET, PUT, …). Which tool
-    wrote a file is seen from its content. A file of another one is named, the others are shown, and the exit code is 2.
+    One row per phase of elbencho (WRITE, READ, STAT, …) and per operation and client of warp (GET, PUT, …). The
+    content of a file shows which tool wrote it. If another tool did, the file is named, the others are shown, and the
+    exit code is 2.
 
-    With --as they become a run, for results, report, compare, history and explore. What the tool does not log, such as
-    the storage, is taken from the options or stays unknown. Example: matrix import-logs results.json --as old --storage
-    efs --instance-type m6i.large
+    With --as they become a run, for results, report, compare, history and explore. Facts that the tool does not log,
+    such as the storage, come from the options or stay unknown. Example: matrix import-logs results.json --as old
+    --storage efs --instance-type m6i.large
 
     Example: matrix import-logs warp-get.json --format csv > old.csv
     """

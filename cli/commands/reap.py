@@ -45,8 +45,8 @@ def reap(
     machine images and their snapshots instead, if no run is running. --local without a running local cloud removes
     what a killed one left on this machine.
 
-    --owner is the `owner` of the matrix, which everything that was created has as a tag. What a running run uses before
-    its deadline stays in any case.
+    --owner is the `owner` of the matrix, with which all created resources are tagged. Resources of a running run stay
+    until its deadline in any case.
 
     Example: matrix reap --run builds-20261120-101500-4f
     """

@@ -1,7 +1,7 @@
 """The Python and the programs of Debian 11, for the agents of tests: older than those of both images of instances.
 
-`python -m support.debian11` prints the program that is its Python; without root, or without mmdebstrap, it says so and
-prints nothing.
+`python -m support.debian11` prints the program that acts as its Python; without root, or without mmdebstrap, it
+reports that and prints nothing.
 """
 
 from __future__ import annotations

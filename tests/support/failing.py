@@ -34,7 +34,7 @@ def refusal(code: str, status: int = 400, operation: str = "PutObject") -> Clien
     return ClientError({"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}, operation)
 
 
-# The kinds of errors, by the effect of a retry. Each begins with the start of its message.
+# The kinds of errors, by the effect of a retry.
 MENDABLE: dict[str, Exception] = {
     "throttled": refusal("SlowDown", 503),
     "status 500": refusal("InternalError", 500),

@@ -9,7 +9,7 @@ from typing import Any
 PAGE = "https://docs.aws.amazon.com/service-authorization/latest/reference/list_s3files.html"
 _FILE_SYSTEM = "arn:${Partition}:s3files:${Region}:${Account}:file-system/${FileSystemId}"
 _OF_RESOURCE, _OF_REQUEST = "aws:ResourceTag/${TagKey}", ["aws:RequestTag/${TagKey}", "aws:TagKeys"]
-# Name, what it does, access level, resource, and the condition keys besides tags of the resource.
+# Name, description, access level, resource, and the condition keys besides tags of the resource.
 _ACTIONS: list[tuple[str, str, str, str, list[str]]] = [
     (
         "ClientMount",

@@ -14,7 +14,7 @@ class Burst:
     counts: Counted
     sustained: float
     most: float
-    # Operations or bytes beyond the sustained rate that a full balance pays; None where AWS does not say.
+    # Operations or bytes above the sustained rate that a full balance allows; None if AWS does not publish it.
     credits: float | None
 
     def lasts_s(self, rate: float) -> float | None:

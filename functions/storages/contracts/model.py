@@ -337,7 +337,7 @@ class StorageModel(ElementModel):
 
     @property
     def only_workloads(self) -> tuple[str, ...]:
-        """It is a file system, or our own engine reads it."""
+        """It is a file system, or the agent's engine reads it."""
         return ("read",) if self.is_only_read else ()
 
     @property

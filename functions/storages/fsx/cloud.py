@@ -18,7 +18,7 @@ from storages.contracts.model import FILE_SYSTEM_ID
 SEEN_GONE = "FSx DescribeFileSystems: not there"
 COPIES = "fsx-backup"
 COPIES_SEEN_GONE = "FSx DescribeBackups: not there"
-# FSx knows no look-up by client token: this tag carries it.
+# FSx has no look-up by client token: this tag contains it.
 TOKEN_TAG = "storage-matrix:token"  # noqa: S105 - an idempotency token, no secret
 Described = dict[str, Any]
 
