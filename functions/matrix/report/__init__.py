@@ -1,1 +1,1 @@
-"""The report of a run: one HTML page that decides, with its charts, its tables and what speaks against it."""
+"""The report of a run: one HTML page with its decision, charts, tables and caveats."""

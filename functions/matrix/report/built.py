@@ -1,4 +1,4 @@
-"""The topology: which fleets reached which storage, and by what, as boxes that need no script."""
+"""The topology: which fleets reached which storage, and by which mount, as boxes that need no script."""
 
 from matrix.input.storage_names import storage_label
 from matrix.report.html import Markup, tag
@@ -7,16 +7,16 @@ from matrix.terms.documents.result import ResultDocument
 from matrix.terms.names import placement_words, tools_words, workload_words
 from storages.metrics import metrics_of
 
-# Of a mount's options, which all stand in the provenance, those that decide how fast it is.
+# Mount options that affect the speed; the provenance has all options.
 TELLING = ("vers=", "nconnect=", "rsize=", "wsize=", "tls")
 
 
 def built(view: View) -> Markup:
-    """Return the section; empty where nothing is known to have been built."""
+    """Return the section; empty if no topology is known."""
     systems: dict[str, list[ResultDocument]] = {}
     for cell in view.cells:
         systems.setdefault(view.curve(cell), []).append(cell)
-    # Storages that the same fleets reach in the same way stand below each other at one arrow.
+    # Storages that the same fleets reach in the same way share one arrow.
     paths: dict[tuple[str, str], list[Markup]] = {}
     for storage, cells in systems.items():
         measured = [cell for cell in cells if cell["points"]]
@@ -71,7 +71,7 @@ def listed(counts: list[int]) -> str:
 
 
 def _way(cell: ResultDocument) -> str:
-    """Name the mount: what the instances said of it, else what is usual for the storage."""
+    """Name the mount: as the instances reported it, else the usual mount of the storage."""
     mounts = ((cell.get("provenance") or {}).get("mount") or {}).keys()
     mount = next(iter(mounts), "")
     if mount:

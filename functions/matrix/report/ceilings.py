@@ -65,7 +65,7 @@ def _table_of_storages(view: View, hits: Sequence[Hit]) -> Markup:
         for (name, advice), those in sorted(alike.items(), key=lambda item: -len(item[1])):
             workloads = dict.fromkeys(_workload_name(view, cell) for cell in those)
             fleets = dict.fromkeys(_fleet(cell) for cell in those)
-            # Fleets are named where they tell these cells from others.
+            # Fleets are named if they distinguish these cells from others.
             is_some = fleets.keys() != {_fleet(cell) for cell, _ in cells}
             where = "; ".join([", ".join(workloads), *([", ".join(fleets)] if is_some else [])])
             rows.append((storage, tag("strong", limit_words(name)), f"{len(those)} of {len(cells)}", where, advice))
@@ -86,7 +86,7 @@ def _storage(view: View, cell: ResultDocument) -> str:
 
 
 def _workload_name(view: View, cell: ResultDocument) -> str:
-    """Name a workload by its type, and by its own name too where the run has others that are called the same."""
+    """Name a workload by its type, and also by its own name if the run has others of the same name."""
     words = workload_words(cell["workload"])
     all_workloads = [each.get("workload") or {} for each in view.cells]
     alike = {json.dumps(each, sort_keys=True) for each in all_workloads if workload_words(each) == words}

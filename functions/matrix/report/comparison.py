@@ -1,4 +1,4 @@
-"""Two runs side by side as a page: what became slower or faster, by how much, and what was different."""
+"""Two runs side by side as a page: slower and faster points, by how much, and changed provenance."""
 
 from collections.abc import Sequence
 
@@ -12,13 +12,13 @@ from matrix.terms.documents.compared import ComparedPair, ComparedRuns
 from matrix.terms.figures import ABSENT, instant, number, quantity
 from matrix.terms.metrics import metric_title
 
-# How verdicts are drawn: colour and shape by style, hollow where nothing can be told.
+# Marks of verdicts: colour and shape by style, hollow without a verdict.
 LOOKS = {"slower": (1, False), "faster": (2, False), "no difference shown": (0, False), "cannot tell": (6, True)}
 MOST_ROWS = 60
 
 
 def render_comparison(document: ComparedRuns, base: KeptRun, run: KeptRun) -> str:
-    """Return the page of what `matrix.answer.comparing.compare` says of two runs."""
+    """Return the page of the result of `matrix.answer.comparing.compare` for two runs."""
     pairs = document["compared"]
     storages = [pair["storage"] for pair in pairs]
     facets = Facets.of(
@@ -133,7 +133,7 @@ def _chart(
 
 
 def _changed(base: KeptRun, run: KeptRun) -> Markup:
-    """Return what the instances of the two runs said of themselves, where that differs."""
+    """Return the differences in the provenance that the instances of the two runs reported."""
     facts = what_changed(
         *([result.get("provenance") or {} for result in each.results.values()] for each in (base, run))
     )

@@ -89,7 +89,7 @@ def _csv_facts(each: Measured) -> dict[str, Any]:
 
 
 def _csv_layers(point: PointResult, cell: ResultDocument) -> dict[str, str]:
-    """Each ratio of two layers as JSON, and the reasons of those that are far from 1 in words."""
+    """Each ratio of two layers as JSON, and in words the reasons of ratios far from 1."""
     layers = layers_of(point, cell)
     ratios = {
         f"{layer['way']} {layer['counts']}, {layer['above']} to {layer['below']}": layer["ratio"] for layer in layers

@@ -1,4 +1,4 @@
-"""All runs as one page: each cell over time, where it changed by more than chance explains, and what was different."""
+"""All runs as one page: each cell over time, its significant changes, and the differences in its provenance."""
 
 from collections.abc import Iterator, Sequence
 
@@ -25,7 +25,7 @@ def render_explore(runs: Sequence[KeptRun]) -> str:
         [track.fleet for track in tracks],
     )
     followed = [track for track in tracks if len(track.measured) > 1]
-    # What has changed stands first.
+    # Changed tracks come first.
     followed.sort(key=lambda track: (not track.changes, -max((change.run for change in track.changes), default=0)))
     charts = [_chart(runs, facets, track, index) for index, track in enumerate(followed[:MOST_CHARTS], start=1)]
     over_time = [("tracks", "Each cell over time")] if charts else []
@@ -74,7 +74,7 @@ def _changes(runs: Sequence[KeptRun], facets: Facets, tracks: Sequence[Track], f
 
 
 def _nothing_shown(followed: Sequence[Track]) -> str:
-    """Say how many could not be judged: what was measured too little did not stay the same by that."""
+    """Write how many had no verdict: too few measurements do not show that a figure stayed the same."""
     undecided = sum(track.undecided > 0 for track in followed)
     if not undecided:
         return "No cell changed by more than chance explains."
@@ -149,7 +149,7 @@ def _day(run: KeptRun) -> str:
 
 def _latest(runs: Sequence[KeptRun], facets: Facets, tracks: Sequence[Track]) -> Markup:
     rows = []
-    # Measured figures before those of others, which they stand beside.
+    # Measured figures come before published ones.
     shown = sorted(tracks, key=lambda track: track.environment == "published")
     for track in shown:
         last = track.measured[-1]

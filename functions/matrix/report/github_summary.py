@@ -31,7 +31,7 @@ LONGEST_TEXT = 500
 
 
 def to_github(summary: SummaryDocument) -> str:
-    """Return the verdict, the objective, what failed, the figures, the worst warnings and the receipt."""
+    """Return the verdict, the objective, the failures, the figures, the worst warnings and the receipt."""
     parts = [_head(summary), *_objective(summary), *_failed(summary), *_figures(summary), *_warnings(summary)]
     if summary.get("receipt"):
         parts.append(inline(receipt_sentence(summary["receipt"])))

@@ -11,7 +11,7 @@ from matrix.report.view import Entry, View
 from matrix.terms.figures import Column
 from matrix.terms.names import binary_size
 
-# Which of two parameters stands down, by what it is called.
+# Names of parameters that are the rows of a grid of two parameters.
 SIZES = ("block_bytes", "bs", "blocksize", "page_bytes", "record_bytes", "file_bytes", "size")
 WORKERS = ("threads", "numjobs", "jobs", "iodepth")
 MOST_OPEN = 4
@@ -19,7 +19,7 @@ Grid = dict[tuple[float, float], Entry]
 
 
 def grids(view: View) -> Markup:
-    """Return the section; empty where no cell has swept two parameters."""
+    """Return the section; empty if no cell has swept two parameters."""
     drawn = [
         _grid(view, entries, names, grid)
         for entries in view.by("workload", "storage", "fleet").values()

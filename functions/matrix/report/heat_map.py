@@ -1,4 +1,4 @@
-"""The matrix as a picture: storages down, comparisons across, each figure coloured by how far it is from the best.
+"""The matrix as a heat map: storages as rows, comparisons as columns, figures coloured by the distance to the best.
 
 It is a table, so that it is readable without colours and scripts, and every cell leads to its comparison.
 """
@@ -17,7 +17,7 @@ from matrix.terms.sentences import why_taken
 from matrix.terms.verdicts import expected_ahead, is_open, judged, ranked_of
 from matrix.text.rankings import OPEN, ratio_words
 
-Cell = tuple[str, list[Markup]]  # its class and what stands in it
+Cell = tuple[str, list[Markup]]  # its class and its content
 
 # A figure that is at most this many times worse than the best of its column has the colour of that place.
 LEVELS = (1.02, 1.1, 1.25, 1.5, 2.0, 3.0)
@@ -27,7 +27,7 @@ TAKE, FASTEST = "★ take", "○ fastest"
 
 
 def heat_map(view: View) -> Markup:
-    """Return the section; empty where fewer than two storages were measured, since one has none to stand beside."""
+    """Return the section; empty if fewer than two storages were measured, because one has no comparison."""
     questions = view.decision.get("questions") or []
     curves = {cell["id"]: view.curve(cell) for cell in view.cells}
     columns = [_by_storage(curves, question) for question in questions]
@@ -79,7 +79,7 @@ def _value(candidate: Candidate) -> float | None:
 
 
 def _ranked_by(questions: Sequence[Question]) -> str:
-    """Name the percentiles that columns are ranked by: `P90`, or `P90 (P50 where that is not carried)`."""
+    """Name the percentiles that rank columns: `P90`, or `P90 (P50 where there are too few samples)`."""
     slow = list(dict.fromkeys(f"P{question['level']:g}" for question in questions if not question.get("why_median")))
     if not slow:
         return "P50"
@@ -110,12 +110,12 @@ def _group(question: Question) -> tuple[str, str]:
 
 def _by_storage(curves: Mapping[str, str], question: Question) -> dict[str, Candidate]:
     """Return the candidates of a comparison by the brief names of their storages, which `curves` has by cell."""
-    # A comparison names what it lacks even where the matrix has no such cell.
+    # A comparison names storages without a measurement even if the matrix has no such cell.
     return {curves[candidate["cell"]]: candidate for candidate in question["candidates"] if candidate["cell"] in curves}
 
 
 def _cells(view: View, columns: list[dict[str, Candidate]], storage: str, ahead: list[set[str]]) -> Iterator[Markup]:
-    # Nothing has failed in a run that others published: its cells without figures are those that they leave empty.
+    # Nothing has failed in a published run: its cells without figures are empty in the source.
     kinds = ("skipped",) if view.summary.get("environment") == "published" else ("failed", "skipped")
     states = {cell["id"]: str(cell.get("state")) for cell in view.cells if cell.get("state") in kinds}
     expected = "expected to do" if view.decision.get("objective") else "expected fastest"

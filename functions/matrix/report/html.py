@@ -31,19 +31,19 @@ class Figure:
 # Elements of SVG that have no text; a page has thousands of them.
 CHILDLESS = frozenset({"path", "use", "rect", "line"})
 _SPECIAL = re.compile("[&<>\"']")
-# What is folded away and longer than this, in letters, is not made into elements before it is opened: of a page of 200
-# cells five of six elements, which took a browser most of the time to open it.
+# Folded blocks longer than this, in letters, become elements only when they are opened. In a page of 200 cells these
+# are five of six elements, which took most of the browser's time to open it.
 LONG = 100_000
-# A page of 200 cells had 13 MB of charts and their data; what is below this is not worth a second form.
+# A page of 200 cells had 13 MB of charts and their data; a shorter block than this is not zipped.
 VERY_LONG = 250_000
 ZIPPED_START = '<script type="application/gzip"'
-# What people read, and where it differs what a copy calls the exact values below it.
+# The visible head, and if it differs, the name of the exact values below it in a copy.
 Head = str | tuple[str, str]
 
 
 def tag(name: str, *children: object, **attributes: str | None) -> Markup:
     """Return an element; `class_` and `for_` lose their underscore, other underscores become hyphens."""
-    # A page has hundreds of thousands of elements: what is done for each is written for speed, here and in `join`.
+    # A page has hundreds of thousands of elements: the code for each is written for speed, here and in `join`.
     written = ""
     for key, value in attributes.items():
         if value is not None:
@@ -117,7 +117,7 @@ def _head(head: Head, is_figure: bool) -> Markup:
 
 def _cell(value: object, is_first: bool) -> Markup:
     if isinstance(value, Figure):
-        # The page's style aligns what has an exact value; a page has thousands of them.
+        # The page's style aligns cells with an exact value; a page has thousands of them.
         return (
             tag("td", value.text, class_="figure")
             if value.value is None
@@ -133,7 +133,7 @@ def _cell(value: object, is_first: bool) -> Markup:
 def details(summary: str, *children: object, is_open: bool = False, elsewhere: str = "") -> Markup:
     """Return a block that is folded below its summary until the reader opens it.
 
-    `elsewhere` says where else its figures are: a very long block is then zipped, which only scripts can unpack.
+    `elsewhere` names another place of its figures: a very long block is then zipped, which only scripts can unpack.
     """
     inner = join(children)
     if elsewhere and not is_open and len(inner.text) > VERY_LONG:
@@ -157,8 +157,8 @@ def zipped(inner: Markup, elsewhere: str) -> Markup:
 
 
 def _unpacked(inner: Markup) -> str:
-    # The first end tag would end the outer one, and what is zipped within would not be found when the page opens. Words
-    # of people cannot be such tags, they are escaped.
+    # The first end tag would end the outer element, and the script would not find zipped data within it when the page
+    # opens. Texts of users cannot be such tags, because they are escaped.
     if ZIPPED_START in inner.text:
         raise ValueError("what is zipped cannot be packed again")
     return inner.text.replace("<noscript>", "").replace("</noscript>", "")
@@ -172,11 +172,11 @@ def _gzip(text: str, id_: str = "") -> str:
 
 
 def large_data(document: Mapping[str, Any], id_: str) -> Markup:
-    """Return JSON as `data` does, zipped where it is very long."""
+    """Return JSON as `data` does, zipped if it is very long."""
     text = safe_json(document)
     return Markup(_gzip(text, id_) if len(text) > VERY_LONG else element(text, id_))
 
 
 def data(document: Mapping[str, Any] | Sequence[Any], id_: str) -> Markup:
-    """Return JSON that a script can read and that cannot end the element it stands in."""
+    """Return JSON that a script can read and that cannot end its own element."""
     return Markup(embedded(document, id_))

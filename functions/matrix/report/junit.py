@@ -92,10 +92,10 @@ def _fail(case: ET.Element, limit: str, why: str) -> None:
 
 
 def _case(group: str, name: str) -> ET.Element:
-    # Jenkins takes what stands before the last dot of a class for its package: t3.medium would be two words.
+    # Jenkins takes the part before the last dot of a class for its package: t3.medium would be two words.
     return ET.Element("testcase", {"classname": _legal(group).replace(".", "_"), "name": _legal(name)})
 
 
 def _legal(text: str) -> str:
-    """Replace what XML 1.0 has no character for: https://www.w3.org/TR/xml/#charsets."""
+    """Replace characters that XML 1.0 does not allow: https://www.w3.org/TR/xml/#charsets."""
     return printable(text).translate({0xFFFE: "?", 0xFFFF: "?"})

@@ -1,4 +1,4 @@
-"""The section of the page that says how much of the work of one layer the next one saw."""
+"""The section of the page on the share of one layer's work that the next layer saw."""
 
 from matrix.report.html import Markup, details, tag
 from matrix.report.page_table import page_table
@@ -14,7 +14,7 @@ READS = (
 
 
 def layers(view: View) -> Markup | None:
-    """Sentences on ratios far from 1, and a table of all; None where nothing below the programs counted."""
+    """Sentences on ratios far from 1, and a table of all; None if no layer below the programs has counts."""
     built, far = all_layers_table(view.summary), far_layers_table(view.summary)
     if not built.rows:
         return None

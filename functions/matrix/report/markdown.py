@@ -63,7 +63,7 @@ def _markdown_head(summary: SummaryDocument) -> str:
 
 
 def _answer(summary: SummaryDocument) -> Iterator[str]:
-    """Yield the verdict, its evidence as a table, then what may be wrong with it; nothing without a decision."""
+    """Yield the verdict, its evidence as a table, then its caveats; nothing without a decision."""
     decision = summary.get("decision")
     if not decision:
         return
@@ -108,21 +108,21 @@ def _highest_rates(summary: SummaryDocument) -> str:
 
 
 def _ceilings(summary: SummaryDocument) -> str:
-    """Name the bottleneck of each cell, with its evidence and what to do next."""
+    """Name the bottleneck of each cell, with its evidence and advice."""
     table = bottleneck_table(summary).only(CELL, BOTTLENECK, EVIDENCE, NEXT, OTHERS)
     notes = [line for sentence in table.sentences for line in ("", f"{sentence}.")]
     return "\n".join([f"## {BOTTLENECKS}", "", *markdown_table(table), *notes]) if table.rows else ""
 
 
 def _directories(summary: SummaryDocument) -> str:
-    """Say what one directory for all workers costs, where both was measured."""
+    """Write the slowdown by one directory for all workers, if both were measured."""
     table = directories_table(summary)
     lines = [f"- `{cell}`: {inline(sentence)}" for cell, sentence in table.texts()]
     return "\n".join([f"## {table.title}", "", *lines]) if lines else ""
 
 
 def _layers(summary: SummaryDocument) -> str:
-    """Say where a cache or an amplification lies between programs and storage, the largest first."""
+    """Write the caches and amplifications between programs and storage, the largest first."""
     table = far_layers_table(summary)
     lines = [f"- `{cell}`, {inline(label)}: {inline(sentence)}" for cell, label, sentence in table.texts()]
     more = [f"- and {len(lines) - MOST_LAYERS} more, in the report"] if len(lines) > MOST_LAYERS else []
@@ -140,6 +140,6 @@ def _markdown_warnings(summary: SummaryDocument) -> str:
 
 
 def _markdown_resumed(summary: SummaryDocument) -> str:
-    """Say which results are an earlier run's, and where earlier runs have left samples of cells measured again."""
+    """Write which results are an earlier run's, and which cells measured again have samples of earlier runs."""
     table = earlier_runs_table(summary)
     return "\n".join([f"## {table.title}", "", *markdown_table(table)]) if table.rows else ""

@@ -1,4 +1,4 @@
-"""The message that tells somebody that a run has ended: at most fifteen lines of plain text."""
+"""The notification of a run's end: at most fifteen lines of plain text."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ class Ended:
     cause: str
     """Of an execution that did not succeed; else empty."""
     options: str
-    """Those that choose its deployment in commands."""
+    """Command-line options that choose its deployment."""
     page: str
     """Address of its report or, without one, of its execution."""
 
@@ -55,9 +55,9 @@ def lines(
     receipt: ReceiptDocument | None,
     comparison: ComparisonDocument | None = None,
 ) -> list[str]:
-    """Return the message: how the run ended, how it came out beside another one, the answer, and what is left of it.
+    """Return the message: the run's end, its comparison with another run, the answer, and its remaining resources.
 
-    Without a summary the run ended before it was analysed; without a receipt no sweep has looked after it yet.
+    Without a summary the run ended before its analysis; without a receipt no sweep has run after it yet.
     """
     written = [
         f"Run {ended.run} {ENDS[ended.status]}.",

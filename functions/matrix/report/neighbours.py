@@ -1,4 +1,4 @@
-"""Storages that were not measured at a size of fleet, and what they did at the nearest smaller and larger one."""
+"""Storages that were not measured at a fleet size, with their figures at the nearest smaller and larger size."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class Absent:
 
 
 def absences(view: View, question: Question) -> list[Absent]:
-    """Return who was not there; of a decision of an earlier version nobody."""
+    """Return the storages that were not measured in a comparison; none for a decision of an earlier version."""
     absent = []
     for absence in question.get("absences") or []:
         known = [(each["instances"], each["value"]) for each in absence["neighbours"]]

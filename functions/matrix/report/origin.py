@@ -1,4 +1,4 @@
-"""Where and when a run was measured, and whose prices its costs are: the line directly below the answer."""
+"""Place and time of a run's measurement, and the source of its prices: the line directly below the answer."""
 
 from matrix.report.html import Markup, tag
 from matrix.report.view import View
@@ -11,7 +11,7 @@ PLANNED = "the plan's prices"
 
 
 def origin_words(summary: SummaryDocument) -> str:
-    """Name the run of a chart that stands alone, and say where it was not on AWS: `demo, emulated, not AWS`."""
+    """Name the run of a separate chart, with its environment if that is not AWS: `demo, emulated, not AWS`."""
     run, environment = str(summary.get("run") or ""), str(summary.get("environment"))
     if environment == "published":
         return f"{run}, published by others"
@@ -21,7 +21,7 @@ def origin_words(summary: SummaryDocument) -> str:
 
 
 def origin(view: View) -> Markup:
-    """Return the line; a reader who copies a duration or a price must see where it holds."""
+    """Return the line; a reader who copies a duration or a price must see the environment of its validity."""
     facts = [("Measured", _measured(view)), ("Prices", _prices(view))]
     return tag(
         "p",
@@ -38,7 +38,7 @@ def _measured(view: View) -> str:
     if environment == "imported":
         return f"elsewhere, by {tools_words(summary)}: {summary.get('source')}"
     region = view.plan.get("region") if view.plan else None
-    # Of a run that recommends nothing the answer says where it was.
+    # If a run recommends nothing, the answer already names its environment.
     is_on_aws = view.decision.get("is_recommendation", True)
     place = (f"in {region}, " if region else "on AWS; the region is not known, ") if is_on_aws else ""
     started = summary.get("started_at")
@@ -46,7 +46,7 @@ def _measured(view: View) -> str:
 
 
 def _prices(view: View) -> str:
-    """Name the prices of all costs: those of the plan were looked up when and where it was made."""
+    """Name the sources of all costs' prices; the plan's prices with the plan's region and day."""
     if not view.decision.get("is_recommendation", True):
         return ""
     candidates = [each for question in view.decision.get("questions") or [] for each in question["candidates"]]

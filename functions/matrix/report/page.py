@@ -28,7 +28,7 @@ from matrix.terms.figures import ABSENT, instant, rough_duration
 
 # More charts than this in one section are folded away, and unfolded in print.
 MOST_OPEN = 4
-# Paper has room for so many columns of figures; where it is turned on its side part of a page stays empty.
+# Portrait paper has room for this many columns of figures; landscape would leave a part of a page empty.
 PORTRAIT_COLUMNS = 11
 
 
@@ -89,7 +89,7 @@ def view_of(
     receipt: ReceiptDocument | None = None,
     objective: Part | None = None,
 ) -> View:
-    """Return what charts and tables are drawn from; a summary without a decision is decided here."""
+    """Return the data of charts and tables; a summary without a decision is decided here."""
     known = {name: result for name, result in (results or {}).items() if result}
     bill = Bill.of(plan, receipt or summary.get("receipt"))
     decision = summary.get("decision") or decide(summary, results=known, objective=objective, bill=bill)

@@ -20,7 +20,7 @@ def page_table(
 
 
 def _drawn(cell: TableCell, column: TableColumn) -> Figure | Markup | str:
-    # A column of exact numbers is one of figures, too, where none of them is known.
+    # A column of exact numbers is a column of figures, even if none of them is known.
     if column.exact or cell.value is not None:
         return Figure(cell.text, cell.value)
     return tag("strong", cell.text) if column.is_strong else cell.text

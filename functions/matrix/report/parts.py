@@ -42,11 +42,11 @@ MOST_QUESTIONS = 12
 # Longer tables of percentiles are folded away.
 MOST_ROWS = 500
 ONLY_IN_CSV = "This browser cannot show these figures: they are in summary.csv, beside this page."
-# Lines of the answer about what may be wrong with it.
+# Lines of the answer with caveats.
 MOST_DOUBTS = 5
 # Kinds of warnings that are shown, the others are folded away.
 MOST_WARNINGS = 5
-# Rows of other metrics than those that workloads are judged by. Of 200 cells they were 9,600, 29 % of the page.
+# Rows of metrics that are not primary. With 200 cells they were 9,600 rows, 29 % of the page.
 MOST_OTHERS = 2_000
 
 
@@ -54,7 +54,7 @@ MOST_OTHERS = 2_000
 
 
 def answer(view: View) -> Markup:
-    """The verdict, then its evidence, then what may be wrong with it; a run that recommends nothing says so first."""
+    """The verdict, then its evidence, then its caveats; a run that recommends nothing states that first."""
     is_for_sale = view.decision.get("is_recommendation", True)
     note = sale_note(view.summary)
     written = view.decision.get("as_written") or []
@@ -73,7 +73,7 @@ def answer(view: View) -> Markup:
 
 
 def _doubts(view: View) -> Iterator[Markup]:
-    """The worst of what may be wrong with the answer, and a link to all warnings."""
+    """The worst caveats of the answer, and a link to all warnings."""
     # Only tables of several comparisons have names in brackets.
     lines = [
         tag("li", line.removeprefix(BEST_MEASURED))
@@ -102,7 +102,7 @@ def comparisons(view: View) -> Markup:
 def _question(view: View, question: Question, index: int, *, is_open: bool) -> Markup:
     built = ranking_table(view.summary, view.decision, question, _whole_name, WHOLE)
     rows = page_table(built, class_="verdicts", marks=partial(_marks, view))
-    # A link to what is folded away unfolds it, which a link to the block itself does not.
+    # A link to an element within a folded block unfolds the block; a link to the block itself does not.
     linked = tag("div", rows, id=question_id(index))
     absent: dict[str, list[str]] = {}
     for candidate in question["candidates"]:
@@ -115,7 +115,7 @@ def _question(view: View, question: Question, index: int, *, is_open: bool) -> M
 
 
 def _whole_name(candidate: Candidate) -> str:
-    """Name a storage as the decision does; that it is emulated the page says once."""
+    """Name a storage as the decision does, without `emulated`, which the page has once."""
     return candidate["storage"].removesuffix(f" {NOT_AWS}")
 
 
@@ -124,7 +124,7 @@ def _marks(view: View, row: TableRow) -> Mapping[str, str]:
 
 
 def _in_short(view: View, question: Question) -> str:
-    """Answer a comparison in sentences; of a run that recommends nothing without costs, which would be nobody's."""
+    """Answer a comparison in sentences; without costs, which are meaningless, if the run recommends nothing."""
     best = winner(question, view.decision)
     if view.decision.get("is_recommendation", True) or view.decision["objective"] or best is None:
         return question_words(question, view.decision)
@@ -133,7 +133,7 @@ def _in_short(view: View, question: Question) -> str:
 
 
 def _how(view: View) -> Iterator[object]:
-    """Say what ranks storages, in one or two sentences, and where the words are explained."""
+    """Explain the ranking in one or two sentences, with a link to the glossary."""
     objective = view.decision.get("objective")
     percent = view.decision.get("percentile", 90)
     yield f"Ranked by P{percent:g} of durations and P{100 - percent:g} of rates: {percent:g} % of the samples are at "
@@ -179,7 +179,7 @@ def figures(view: View) -> tuple[list[Markup], int]:
 
 
 def _percentiles(view: View, built: RunTable) -> Markup:
-    """Return a table of percentiles, folded where it is long, and why figures of it are left out."""
+    """Return a table of percentiles, folded if it is long, and the reasons for missing figures."""
     shown = page_table(built, marks=lambda row: view.marks(row.about))
     if len(built.rows) > MOST_ROWS:
         shown = details(f"{built.title}: {len(built.rows):,} rows", shown, elsewhere=ONLY_IN_CSV)
@@ -222,13 +222,13 @@ def _other_metrics(view: View) -> Markup | None:
     return page_table(other_metrics_table(others), marks=lambda row: view.marks(row.about)) if others else None
 
 
-# --- what speaks against it -------------------------------------------------------------------------------------------
+# --- caveats ----------------------------------------------------------------------------------------------------------
 
 
 def warnings(view: View) -> Markup:
-    """Every warning of the run and of its cells by its kind; what is left behind stands in the receipt.
+    """Every warning of the run and of its cells by its kind; the receipt has the remaining resources.
 
-    The run's own come first, as they are about every figure, then the most severe kinds; of a kind its worst.
+    The run's own come first, because they affect every figure, then the most severe kinds; within a kind the worst.
     """
     about_run = of_run(view.summary)
     kinds = kinds_of(view.summary)
@@ -264,7 +264,7 @@ def failed(view: View) -> Markup:
 
 
 def earlier_runs(view: View) -> Markup:
-    """Cells whose result is an earlier run's, or of which one has left samples; nothing of a run that began anew."""
+    """Cells with an earlier run's result, or with unused samples of one; nothing for a run without `resume`."""
     built = earlier_runs_table(view.summary)
     return (
         tag("section", tag("h2", built.title), page_table(built, class_="prose"), id="earlier")
@@ -277,7 +277,7 @@ def earlier_runs(view: View) -> Markup:
 
 
 def provenance(view: View) -> Markup:
-    """Return what measured the run: where, by which agent and tools, and with which prices."""
+    """Return the provenance of the run: its place, agents, tools and prices."""
     rows = [(cell["id"], *line) for cell in view.cells for line in lines(cell.get("provenance") or {})]
     book = published_prices()
     plan: Mapping[str, Any] = view.plan or {}

@@ -1,4 +1,4 @@
-"""The answer: the verdict, then for each comparison all storages ranked with what they cost and what limits them."""
+"""The answer: the verdict, then for each comparison all ranked storages with their costs and bottlenecks."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -19,16 +19,16 @@ from matrix.text.rankings import OPEN, comparison_words, cost_unit, level_words,
 from matrix.text.risks import risks_words
 from matrix.text.verdicts import SAME
 
-# Where there are more comparisons than this, those that are not seen first are packed.
+# With more comparisons than this, the panels that are hidden at first are packed.
 MOST_OPEN = 24
-# More panels than this are zipped, each by itself.
+# If there are more panels than this, each is zipped.
 MOST_PACKED = 100
-# By what a reader picks a comparison; the page's script makes a list of each that differs.
+# Attributes for picking a comparison; the page's script makes a list for each one with several values.
 AXES = ("data_workload", "data_parameters", "data_fleet")
 
 
 def rankings(view: View) -> Markup:
-    """Return a panel for each comparison. A picker shows one of them; without a script they stand below each other."""
+    """Return a panel for each comparison. A picker shows one of them; without a script all are shown."""
     questions = [question for question in view.decision.get("questions") or [] if judged(question)]
     if not questions:
         return Markup("")
@@ -71,7 +71,7 @@ def _panel(view: View, question: Question, index: int, *, is_first: bool, fold: 
 
 
 def _verdict(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
-    """What to take and its figure, then how far the next one is behind."""
+    """The storage to take and its figure, then its distance to the next one."""
     chosen, objective = winner(question, view.decision), view.decision.get("objective")
     if chosen is None:
         limit = f" {limit_words(objective, question['unit'])}" if objective else ""
@@ -100,7 +100,7 @@ def _headline(view: View, question: Question, chosen: Candidate, absent: Sequenc
 
 
 def _beside(view: View, question: Question, chosen: Candidate) -> str:
-    """Say how far the next one is behind, or what is faster."""
+    """Write the distance to the next storage, or name a faster one."""
     ranked = judged(question)
     others = [each for each in ranked if each is not chosen]
     ratio = _ratio(question, ranked_of(others[0])["value"], ranked_of(chosen)["value"]) if others else None
@@ -127,10 +127,10 @@ def _ratio(question: Question, value: float, best: float) -> float | None:
 
 
 def _caveats(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
-    """What may be wrong with the ranking, a line each."""
+    """The caveats of the ranking, a line each."""
     lines = [f"{OPEN} {words}." for words in open_words(question, view.called)]
     chosen = winner(question, view.decision)
-    # That it was not replicated is the reason why it cannot be told from another.
+    # A line about a difference without significance already has the missing replication as its reason.
     risks = [risk for risk in chosen["risks"] if risk["code"] != "not-replicated" or not lines] if chosen else []
     if risks:
         lines.append(f"Caution: {risks_words(risks, question['unit'])}.")
@@ -140,7 +140,7 @@ def _caveats(view: View, question: Question, absent: Sequence[Absent]) -> Iterat
 
 
 def _filling(view: View, question: Question) -> list[str]:
-    """Say what the costs with a cache fill have, where there are any."""
+    """Explain the costs with a cache fill, if there are any."""
     per = cost_unit(question, view.decision)
     fillings = [filling for each in judged(question) if each["cost"] and (filling := each["cost"].get("filling"))]
     if not per or not fillings:
@@ -194,7 +194,7 @@ def _table(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
 
 
 def _class(place: int, column: TableColumn) -> str | None:
-    """Return the class of what stands in a column behind the bar: first the figure that ranks."""
+    """Return the class of a cell behind the bar; the first has the figure that ranks."""
     return "figure value" if place == 0 else "figure" if column.is_figure else None
 
 
@@ -208,7 +208,7 @@ def _line_words(view: View, question: Question, ranked: Sequence[Candidate]) -> 
 
 
 def _tail(view: View, question: Question, candidate: Candidate) -> float | None:
-    """The median, where a tail percentile ranks and no interval is known."""
+    """The median, if a tail percentile ranks and has no interval; else None."""
     entry = view.points.get((candidate["cell"], candidate["point"], question["metric"]))
     if entry is None or question.get("why_median") or ranked_of(candidate)["low"] is not None:
         return None
@@ -251,12 +251,12 @@ def _note(words: str, width: str) -> Markup:
 
 
 def _row(name: str, bar: Markup, cells: Sequence[Markup]) -> Markup:
-    # Without marks of its storage: a filter leaves the answer that of all storages, and its heading says so.
+    # Without marks of its storage: filters do not change the answer, which is about all storages.
     return tag("tr", tag("th", name, scope="row"), tag("td", bar), *cells)
 
 
 def _cell(cell: TableCell, place: int, column: TableColumn) -> Markup:
-    # A narrow screen has no heads: each cell behind the figure says what it is.
+    # A narrow screen has no heads: each cell behind the figure has its own.
     named = None if place == 0 else column.head
     exact = None if cell.value is None else repr(cell.value)
     return tag("td", cell.text, class_=_class(place, column), data_value=exact, data_head=named)

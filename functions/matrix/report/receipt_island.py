@@ -7,7 +7,7 @@ from matrix.report.html import Figure, Markup, details, table, tag
 
 
 def section(drawn: Mapping[str, Any]) -> Markup:
-    """Draw what `receipt_text.island` returned; readers without JavaScript keep this."""
+    """Draw the result of `receipt_text.island`; readers without JavaScript keep this."""
     rows = [[Figure(**cell) if isinstance(cell, dict) else cell for cell in row] for row in drawn["rows"]]
     note = "As of when this page was drawn. The clean-up after a run completes the receipt in receipt.json."
     return tag(

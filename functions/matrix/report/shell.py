@@ -1,4 +1,4 @@
-"""The shell of every page: one file that loads nothing, with our style and script and the figures behind its charts.
+"""The shell of every page: one file that loads nothing, with its style, its script and the figures of its charts.
 
 The policy in its head forbids the network and runs only the scripts whose hashes it names.
 """
@@ -48,7 +48,7 @@ def contents(names: Iterable[tuple[str, str]]) -> Markup:
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
-    """Return what stands below the title of a page: each fact with its name above it."""
+    """Return the facts below the title of a page, each with its name above it."""
     return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs), class_="facts")
 
 
@@ -88,7 +88,7 @@ def figure(chart: Chart) -> Markup:
 def _policy(script: str, *styles: str) -> str:
     """Return the Content-Security-Policy: nothing is loaded, and only these texts run and apply, by their SHA-256."""
     scripts, allowed = _hash(script), " ".join(map(_hash, styles))
-    # Pictures are those that the script draws, to be saved.
+    # The only images are the charts that the script draws for saving.
     return (
         f"default-src 'none'; script-src {scripts}; style-src {allowed}; img-src blob:; base-uri 'none'; "
         "form-action 'none'"
@@ -100,6 +100,6 @@ def _hash(text: str) -> str:
 
 
 def _own(name: str) -> str:
-    """Read a file of ours without what only its authors need: indents and lines that are comments."""
+    """Read a file of this package without indents and comment lines."""
     lines = map(str.strip, (FOLDER / name).read_text(encoding="utf-8").splitlines())
     return "".join(f"{line}\n" for line in lines if line and not line.startswith(("//", "/*")))

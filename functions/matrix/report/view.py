@@ -1,4 +1,4 @@
-"""What the charts and tables of a report are drawn from: the summary, with single values where a result has them."""
+"""The data of a report's charts and tables: the summary, with single values if a result has them."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from matrix.terms.measured import Measured, judged_metrics
 from matrix.terms.names import fleet_label, placement_words, reading_order
 from matrix.terms.verdicts import is_taken
 
-# What a summary leaves out of a point, or has without its bins.
+# Fields of a point that a summary leaves out, or has without bins.
 GROWING = ("samples", "latency", "rates", "over_time")
 
 
@@ -30,7 +30,7 @@ class Entry(Measured):
 
     @property
     def title(self) -> str:
-        """The title of the metric's axis: what people call it, and its unit."""
+        """The title of the metric's axis: its readable name and its unit."""
         return f"{self.quantity} ({self.unit})" if self.unit else self.quantity
 
     @property
@@ -40,7 +40,7 @@ class Entry(Measured):
 
     @property
     def samples(self) -> SampleColumns | None:
-        """The single values of the point in columns; None where the result has none."""
+        """The single values of the point in columns; None if the result has none."""
         columns = self.point.get("samples")
         return columns if columns and columns.get("instance") else None
 
@@ -76,7 +76,7 @@ class View:
 
     @cached_property
     def cells(self) -> list[ResultDocument]:
-        """The cells in reading order, with single values and histograms where the results have them."""
+        """The cells in reading order, with single values and histograms if the results have them."""
         return [self._full(cell) for cell in reading_order(self.summary.get("cells") or [])]
 
     def _full(self, cell: ResultDocument) -> ResultDocument:
@@ -96,7 +96,7 @@ class View:
     def storages(self) -> dict[str, str]:
         """The brief name of each file system.
 
-        Where all are emulated, the answer and each saved chart say so once.
+        If all are emulated, the names leave that out: the answer and each saved chart state it once.
         """
         names = brief_names(storages_of(self.summary))
         if all(name.endswith(NOT_AWS) for name in names.values()):
@@ -105,7 +105,7 @@ class View:
 
     @cached_property
     def curves(self) -> list[str]:
-        """The storages as decisions name them, each placement by itself, in reading order."""
+        """The storages as decisions name them, each placement separately, in reading order."""
         return list(dict.fromkeys(self.curve(cell) for cell in self.cells))
 
     @cached_property
@@ -114,7 +114,7 @@ class View:
         return list(self._entries())
 
     def _entries(self) -> Iterator[Entry]:
-        # A cell without figures takes no colour, since only eight colours can be told apart.
+        # A cell without figures takes no colour, since readers can distinguish only eight.
         order = list(dict.fromkeys(self.curve(cell) for cell in self.cells if cell["points"]))
         for each in judged_metrics(self.cells):
             curve = self.curve(each.cell)
@@ -126,18 +126,18 @@ class View:
         return list(self.decision.get("questions") or [])
 
     def takes(self, question: Question, candidate: Candidate) -> bool:
-        """Whether a storage is the one to take in a comparison; in a run that recommends nothing none is."""
+        """Whether a storage is the one to take in a comparison; never in a run that recommends nothing."""
         return is_taken(candidate, question, self.decision)
 
     @cached_property
     def only_workload(self) -> str:
-        """The workload, where a run has one only; else empty."""
+        """The workload if a run has only one; else empty."""
         types = {entry.workload for entry in self.entries}
         return types.pop() if len(types) == 1 else ""
 
     @cached_property
     def facets(self) -> Facets:
-        """What a reader can choose from."""
+        """The choices of the page's filters."""
         questions = self.decision.get("questions") or []
         points = [(entry.workload, entry.label) for entry in self.entries]
         points += [(question["workload"], question["label"]) for question in questions]
@@ -145,7 +145,7 @@ class View:
         return Facets.of(known or self.curves, points, [fleet_label(cell["fleet"]) for cell in self.cells])
 
     def marks(self, about: Measured | None) -> Marks:
-        """Return the marks of an element that is about one point of one cell; none for what is about no point."""
+        """Return the marks of an element about one point of one cell; none for an element about no point."""
         if about is None:
             return {}
         storage = self.curve(about.cell)
@@ -165,12 +165,12 @@ class View:
         return by_cell, {each["storage"]: by_cell[each["cell"]] for each in candidates if each["cell"] in by_cell}
 
     def called(self, candidate: Candidate) -> str:
-        """What charts call the storage of a candidate."""
+        """The name of a candidate's storage in charts."""
         by_cell, by_name = self._brief
         return by_cell.get(candidate["cell"]) or by_name.get(candidate["storage"]) or str(candidate["storage"])
 
     def called_by_name(self, storage: str) -> str:
-        """What charts call a storage that a decision names."""
+        """The name in charts of a storage that a decision names."""
         return self._brief[1].get(storage, storage)
 
     def curve(self, cell: ResultDocument) -> str:
@@ -210,7 +210,7 @@ class View:
         return end.value if end and _has_enough_samples(entry.metric, end.level) else None
 
     def tail_name(self, entries: Iterable[Entry]) -> str:
-        """Name the tail percentile of those points that have one: `P90`; empty where none has."""
+        """Name the tail percentile of the points that have one: `P90`; empty if none has."""
         ends = [end for each in entries if self.tail(each) is not None and (end := self.tail_percentile(each))]
         levels = dict.fromkeys(f"P{end.level:g}" for end in ends)
         return " or ".join(levels)
@@ -233,7 +233,7 @@ def _has_enough_samples(metric: MetricResult, level: float) -> bool:
 
 
 def _joined(point: PointResult, measured: PointResult) -> PointResult:
-    """Return a summary's point with what only the result has: single values, curves, and the bins of latencies."""
+    """Return a summary's point with the result's additions: single values, curves, and the bins of latencies."""
     grown = {name: value for name, value in measured.items() if name in GROWING}
     return cast("PointResult", {**measured, **point, **grown})
 

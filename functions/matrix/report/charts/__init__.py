@@ -34,7 +34,7 @@ class Section:
 
 
 def sections(view: View, *, is_page: bool = True) -> list[Section]:
-    """Return the charts of a run; in a page those that it has room for."""
+    """Return the charts of a run; for a page at most as many as it has room for."""
     made = [
         Section("percentiles", "How fast, and how evenly", list(bands(view))),
         Section("cost", "Cost against speed", list(costs(view))),
@@ -67,7 +67,7 @@ def _in_turns(*families: Iterable[Chart]) -> Iterator[Chart]:
 
 
 def _named(chart: Chart, taken: set[str]) -> Chart:
-    """Number charts whose ids are the same, as of parts and of long titles: the script finds their figures by them."""
+    """Number charts with equal ids, such as parts and long titles: the script finds their figures by id."""
     ids = (f"{chart.id}-{number}" if number > 1 else chart.id for number in count(1))
     own = next(name for name in ids if name not in taken)
     taken.add(own)

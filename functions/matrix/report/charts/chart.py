@@ -17,7 +17,7 @@ MOST_POINTS = 400
 MOST_MARKS = 120
 # More rows than this are several charts.
 MOST_ROWS = 36
-# Nobody can follow more lines than this in one chart: what has more is several charts, or says how many it draws.
+# More lines than this are unreadable in one chart: the rest is in further charts, or a note has the number drawn.
 MOST_SERIES = 14
 
 
@@ -38,12 +38,12 @@ class Series:
     y: Sequence[Value]
     kind: Kind = "line"
     style: int = 0
-    group: str = ""  # what the legend turns on and off together; its first series stands in the legend
+    group: str = ""  # the legend turns it on and off as a whole, and has its first series
     low: Sequence[Value] | None = None  # ends of each point's interval, on the axis of values
     high: Sequence[Value] | None = None
-    hover: Sequence[str] | None = None  # what stands under the pointer, below the name of the series; (): its values
+    hover: Sequence[str] | None = None  # text of the tooltip, below the name of the series; (): its values
     labels: Sequence[str] | None = None  # beside the points
-    names: Sequence[str] | None = None  # of points that must be found; on the side where nothing is better
+    names: Sequence[str] | None = None  # of points that readers look for; on the side without better points
     is_dashed: bool = False
     is_hollow: bool = False
     is_off: bool = False  # until the legend turns it on
@@ -52,13 +52,13 @@ class Series:
 
     @property
     def legend(self) -> str:
-        """What the legend turns on and off."""
+        """The name that the legend turns on and off."""
         return self.group or self.name
 
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart, the sentence that says how to read it, and its figures as a table."""
+    """One chart, a sentence on how to read it, and its figures as a table."""
 
     id: str
     title: str
@@ -74,7 +74,7 @@ class Chart:
     is_from_zero: bool = False
     categories: Sequence[str] = field(default_factory=tuple)  # of the y axis, top to bottom
     ticks: Sequence[float] = field(default_factory=tuple)  # of the x axis
-    spans: Sequence[Span] = ()  # bands of the x axis, named where there is room
+    spans: Sequence[Span] = ()  # bands of the x axis, named if there is room
     limit: tuple[float, str] | None = None  # a line across, on the axis of values, with its name
     is_in_seconds: bool = False  # the values
     is_x_in_seconds: bool = False
@@ -121,7 +121,7 @@ def parts_of(drawn: Sequence[T], most: int) -> Iterator[tuple[Sequence[T], str]]
 
 
 def few_lines(count: int, which: str) -> list[str]:
-    """Say of a chart with room for MOST_SERIES of `count` lines which it draws; nothing where it has them all."""
+    """Write which of `count` lines a chart draws if it has room for MOST_SERIES only; empty if it draws all."""
     if count <= MOST_SERIES:
         return []
     return [f"{MOST_SERIES} of {count} lines, {which}; result.json of each cell has all."]

@@ -1,4 +1,4 @@
-"""What a result costs against how fast it is, and which fleets nothing beats in both."""
+"""The cost of a result against its speed, and the Pareto front of fleets."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -14,15 +14,15 @@ from matrix.text.risks import risk_words, why_median_words
 from matrix.text.verdicts import lost_words
 
 WIDE_COST = 5.0
-# The front is nobody's colour.
+# Style of the Pareto front, which no storage has.
 FRONT_STYLE = 6
 Priced = tuple[Mapping[str, Any], Mapping[str, Any]]
 
 
 def costs(view: View) -> Iterator[Chart]:
-    """Yield a chart for each point: the cost of a result against the slow end; best is cheap and fast.
+    """Yield a chart for each point: the cost of a result against the tail; best is cheap and fast.
 
-    None of a run that recommends nothing: this machine's speed at AWS's prices would be nobody's cost.
+    A run that recommends nothing has none: this machine's speed at AWS's prices is meaningless.
     """
     if not view.decision.get("is_recommendation", True):
         return
@@ -38,14 +38,14 @@ def costs(view: View) -> Iterator[Chart]:
             if candidate["cost"] and (figure := _figure(view, question, candidate, is_by_tail=is_by_tail))
         ]
         if sum(not candidate["lost"] for _, candidate in priced) > 1:
-            # Neighbours are compared by eye, which needs one place where they begin.
+            # Readers compare neighbouring charts by eye, so they need the same origin.
             yield _chart(view, questions, priced, is_by_tail=is_by_tail, is_from_zero=len(groups) > 1)
 
 
 def _figure(
     view: View, question: Mapping[str, Any], candidate: Mapping[str, Any], *, is_by_tail: bool
 ) -> dict[str, Any]:
-    """Return what a chart shows of a candidate: its slow end where the ranking stands on it, else its median."""
+    """Return the value and interval of a candidate for a chart: its tail if that ranks, else its median."""
     if is_by_tail:
         if question.get("why_median") or candidate["value"] is None:
             return {}
@@ -58,7 +58,7 @@ def _figure(
 
 
 def _too_few(questions: Sequence[Mapping[str, Any]], *, is_by_tail: bool) -> list[str]:
-    """Say which fleets are left out, or why all are shown by their medians."""
+    """Write which fleets are left out, or why the chart shows all medians."""
     few = [question for question in questions if question.get("why_median")]
     if not few:
         return []
@@ -139,7 +139,7 @@ def _usd(candidate: Mapping[str, Any]) -> float:
 
 
 def _front(priced: Sequence[Priced]) -> list[Priced]:
-    """Return what nothing beats in both cost and speed over all fleets, cheapest first; of equals the first."""
+    """Return the Pareto front of cost and speed over all fleets, cheapest first; of equals the first."""
     sign = -1 if priced[0][0]["higher_is_better"] else 1
     known = [pair for pair in priced if not pair[1]["lost"] and not pair[1]["cost"]["missing"]]
     front: list[Priced] = []
@@ -160,7 +160,7 @@ def _place(question: Mapping[str, Any], candidate: Mapping[str, Any], front: Seq
 def _of_storage(
     view: View, storage: str, mine: Sequence[Priced], style: int, slow: str, front: Sequence[Priced]
 ) -> Iterator[Series]:
-    """Yield a storage's line, and hollow what is known in part or known to be wrong."""
+    """Yield a storage's line, and hollow marks for points with incomplete or wrong figures."""
     kinds = {
         storage: [pair for pair in mine if not pair[1]["lost"] and not pair[1]["cost"]["missing"]],
         f"{storage}, at least": [pair for pair in mine if not pair[1]["lost"] and pair[1]["cost"]["missing"]],

@@ -1,11 +1,11 @@
-"""The rate of each instance over the seconds of one step, where it was watched: how long a burst lasts."""
+"""The rate of each instance over the seconds of one step, if it was recorded: it shows the length of a burst."""
 
 from collections.abc import Iterator
 
 from matrix.report.charts.chart import MOST_SERIES, Chart, Series, few_lines, thinned
 from matrix.report.view import Entry, View
 
-# What each counter counts, in words.
+# Words for each counter.
 COUNTERS = {
     "network_sent_bytes": "sent over the network",
     "network_received_bytes": "received over the network",
@@ -18,7 +18,7 @@ HEADS = ("Storage", "Point", "Instance", "Repetition", "Median burst MB/s", "Med
 
 
 def curves(view: View) -> Iterator[Chart]:
-    """One chart for each cell whose instances were watched each second."""
+    """One chart for each cell with rates of each second."""
     cells: dict[str, list[Entry]] = {}
     for entry in view.entries:
         if entry.point.get("rates"):
@@ -53,7 +53,7 @@ def _chart(view: View, number: int, entries: list[Entry]) -> Chart:
 
 
 def _rows(entry: Entry) -> Iterator[tuple[object, ...]]:
-    """Return the rate levels of each sample that its agent detected; None where the rate never fell."""
+    """Return the rate levels of each sample that its agent detected; None if the rate never fell."""
     samples = entry.samples
     if samples is None:
         return

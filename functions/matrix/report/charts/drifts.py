@@ -88,7 +88,7 @@ def _starts(cell: Sequence[Entry]) -> Iterator[tuple[float, int]]:
 
 
 def _rows(cell: Sequence[Entry]) -> Iterator[tuple[object, ...]]:
-    """Yield the median of each repetition; it is over all launches, and told once."""
+    """Yield the median of each repetition, once over all launches."""
     for entry in cell:
         for rep in entry.metric["spread"]["by_repetition"] if "spread" in entry.metric else []:
             yield entry.storage, entry.label, rep["repetition"], rep["n"], rep["median"]

@@ -27,12 +27,12 @@ def _cell_name(entry: Entry) -> str:
 
 
 def _worst_first(rows: list[Any], goodness: Callable[[Any], float]) -> Iterator[tuple[Sequence[Any], str]]:
-    """Yield what fits in one chart as it stands, and more in parts, those that are worst first."""
+    """Yield the rows of one chart in their order if they fit, else the rows of several charts, the worst first."""
     return parts_of(sorted(rows, key=goodness) if len(rows) > MOST_ROWS else rows, MOST_ROWS)
 
 
 def skews(view: View) -> Iterator[Chart]:
-    """How far from the common start the instances began; of many cells those with the latest start first."""
+    """The offset of instances from the common start; with many cells, cells with the latest start first."""
     rows = []
     for cell_id, entries in _by_cell(view).items():
         starts = [
@@ -87,7 +87,7 @@ def _skew_series(view: View, rows: list[Any]) -> Iterator[Series]:
 def spreads(view: View) -> Iterator[Chart]:
     """Each instance against the median of its fleet, over all points: is one host slower than the others?
 
-    Of many cells those with the most unequal instances stand first.
+    With many cells, cells with the most unequal instances come first.
     """
     rows = []
     for cell_id, entries in _by_cell(view).items():
@@ -133,7 +133,7 @@ def _spread(view: View, rows: Sequence[Any], which: str) -> Chart:
 
 
 def _drawn(speeds: dict[str, float]) -> list[tuple[str, float]]:
-    """Return instances whose ticks are drawn, both ends among them."""
+    """Return the instances with a tick, including both ends."""
     ranked = sorted(speeds.items(), key=lambda pair: pair[1])
     return [ranked[at] for at in thinned(len(ranked), MOST_INSTANCES)]
 

@@ -8,7 +8,7 @@ from matrix.terms.figures import ABSENT, figure, interval, quantity
 
 
 def percentile_words(view: View, entry: Entry) -> str:
-    """Write what a point shows under the pointer: its percentiles, its interval and n."""
+    """Write the tooltip of a point: its percentiles, its interval and n."""
     metric = entry.metric
     figures = [f"{name.upper()} {figure(metric, name)}" for name in ("p0", "p50", "p75", "p90", "p98", "p100")]
     slow = view.tail_percentile(entry)
@@ -21,7 +21,7 @@ def percentile_words(view: View, entry: Entry) -> str:
 
 
 def interval_words(entries: Sequence[Entry]) -> str:
-    """Say which of some medians have an interval, as the end of a sentence about them."""
+    """Write which of some medians have an interval, as the end of a sentence about them."""
     known = [entry.interval()[0] is not None for entry in entries]
     if not any(known):
         return " (no interval is known)"

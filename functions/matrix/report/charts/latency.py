@@ -26,7 +26,7 @@ LATENCY_NAMES = {
 
 
 PERCENTILES = {"p50": "P50", "p90": "P90", "p99": "P99", "p99_9": "P99.9", "p99_99": "P99.99", "p100": "max"}
-# Where percentiles stand: at one over the share of operations that take longer, so each nine takes as much room.
+# Positions of percentiles: one over the share of slower operations, so each nine takes as much room.
 TICKS = {1.0: "P0", 2.0: "P50", 10.0: "P90", 100.0: "P99", 1e3: "P99.9", 1e4: "P99.99", 1e5: "P99.999"}
 
 

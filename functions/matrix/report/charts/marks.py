@@ -5,7 +5,7 @@ from typing import Any
 
 # Values that differ by more than this are drawn on a logarithmic axis.
 WIDE = 30.0
-# A limit farther above what was reached would flatten the curves.
+# A limit farther above the measured values would flatten the curves.
 NEAR_LIMIT = 4.0
 SINCE_START = "since the first start of the cell (s)"
 SINCE_STEP = "since the start of the step (s)"
@@ -23,6 +23,6 @@ def segments(parts: Iterable[tuple[float | None, float | None, str]]) -> tuple[l
 
 
 def is_wide(values: Iterable[float | None], ratio: float = WIDE) -> bool:
-    """Say whether values are so far apart that only a logarithmic axis shows them all."""
+    """Return whether values are so far apart that only a logarithmic axis shows them all."""
     known = [value for value in values if value is not None]
     return bool(known) and min(known) > 0 and max(known) / min(known) > ratio

@@ -1,4 +1,4 @@
-"""What the whole fleet of a cell moved and did by the second of each step: a chart of bytes, one of operations."""
+"""Traffic and operations of a cell's whole fleet by the second of each step: a chart of bytes, one of operations."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from matrix.report.view import Entry, View
 from matrix.terms.documents.result import OverTime
 from matrix.terms.figures import quantity
 
-# A page has the charts of so many cells, those of the largest fleets, and so many points of all their lines together.
+# A page has charts of at most MOST_CELLS cells, with the largest fleets, and about POINTS points in all their lines.
 MOST_CELLS, POINTS = 24, 12_000
 LEAST_POINTS, MOST_POINTS = 40, 200
-# What is less than this part of a step's greatest rate, or than this, is noise of the machine beside it.
+# A rate below this share of a step's greatest rate, or below LEAST, is noise of the machine.
 LEAST_SHARE = 0.02
 Counted: TypeAlias = Literal["mb_per_s", "operations_per_s"]
 LEAST: dict[Counted, float] = {"mb_per_s": 0.05, "operations_per_s": 1.0}
@@ -33,19 +33,19 @@ class Line:
 
     @property
     def name(self) -> str:
-        """What the legend calls it."""
+        """Its name in the legend."""
         launch = f", launch {self.step['launch']}" if "launch" in self.step else ""
         point = f"{self.entry.label}, " if self.entry.label else ""
         return f"{point}repetition {self.step['repetition']}{launch}: {OF.get(self.what, self.what)}"
 
     @property
     def moved(self) -> float:
-        """All that was counted."""
+        """The total count."""
         return sum(rate * length for rate, length in zip(self.rates, _lengths(self.step["seconds"]), strict=True))
 
 
 def over_time(view: View, *, is_page: bool = True) -> Iterator[Chart]:
-    """Yield the charts of the cells whose steps were watched; a page has those that it has room for."""
+    """Yield the charts of the cells with recorded steps; a page has as many as it has room for."""
     cells = _watched(view)
     if is_page:
         largest = sorted(cells.values(), key=lambda entries: -entries[0].instances)[:MOST_CELLS]
@@ -63,7 +63,7 @@ def over_time(view: View, *, is_page: bool = True) -> Iterator[Chart]:
 
 
 def left_out(view: View) -> str:
-    """Say of how many cells a page has no such charts; empty where it has them of all."""
+    """Write how many cells have such charts in a page; empty if all have."""
     count = len(_watched(view))
     if count <= MOST_CELLS:
         return ""
@@ -82,7 +82,7 @@ def _watched(view: View) -> dict[str, list[Entry]]:
 
 
 def _lines(entries: Sequence[Entry], unit: Counted) -> list[Line]:
-    """Return what is worth a line: first repetitions of all points before second ones."""
+    """Return the lines above the noise: first repetitions of all points before second ones."""
     lines = []
     for entry in entries:
         for step in entry.point["over_time"]:

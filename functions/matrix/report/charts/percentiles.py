@@ -24,7 +24,7 @@ def bands(view: View) -> Iterator[Chart]:
 
 
 def _ranked(entries: Sequence[Entry]) -> list[Entry]:
-    """Put the best first among those that did the same work."""
+    """Put the best first among entries of the same work."""
     sign = -1 if entries[0].higher_is_better else 1
     return sorted(entries, key=lambda entry: (entry.label, entry.instances, sign * (entry.metric.get("p50") or 0.0)))
 
@@ -71,7 +71,7 @@ def _band(view: View, title: str, entries: Sequence[Entry], which: str = "") -> 
 
 
 def _band_series(view: View, rows: Sequence[tuple[str, Entry]]) -> Iterator[Series]:
-    """Yield the marks of one storage and, hollow, those that are known to be wrong."""
+    """Yield the marks of one storage; marks of figures that are known to be wrong are hollow."""
     believed = [(row, entry) for row, entry in rows if not entry.left_out]
     if believed:
         yield from _of_storage(view, believed, believed[0][1].storage)

@@ -1,4 +1,4 @@
-"""Phases of one piece of work side by side: what a storage is good at, create to delete."""
+"""Phases of one piece of work side by side, from create to delete: the strengths of each storage."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -26,7 +26,7 @@ def phases(view: View) -> Iterator[Chart]:
 
 
 def _rest(entry: Entry) -> str:
-    """What a point's label says beside its phase."""
+    """A point's label without its phase."""
     points: list[PointResult] = [
         {**point, "params": {name: value for name, value in (point.get("params") or {}).items() if name != "phase"}}
         for point in entry.cell["points"]

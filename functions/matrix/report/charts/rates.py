@@ -1,4 +1,4 @@
-"""Latency over the rate at which operations are due: where an open loop of a storage bends upwards."""
+"""Latency over the due rate of an open loop: it shows the rate from which a storage's latency rises."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def rates(view: View) -> Iterator[Chart]:
 
 
 def _curves(entries: Sequence[Entry]) -> dict[tuple[str, str, str], list[tuple[float, Entry]]]:
-    """Points at rates that rise, by storage, fleet and what else they have."""
+    """Points at rising rates, by storage, fleet and their other parameters."""
     paced = [(rate, entry) for entry in entries if (rate := offered_per_s(entry.point.get("params") or {})) is not None]
     rests: list[Point] = [
         {"id": str(index), "params": _rest(entry.point["params"])} for index, (_, entry) in enumerate(paced)

@@ -14,7 +14,7 @@ from matrix.report.view import Entry, View
 from matrix.terms.figures import quantity
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 
-# What the fitted laws say, by the names that `matrix.answer.scaling.laws` gives them.
+# Meaning of the fitted laws, by their names in `matrix.answer.scaling.laws`.
 LAWS = {
     "constant": "its time is constant",
     "linear": "its time grows linearly",
@@ -121,7 +121,7 @@ def _fit(entries: Sequence[Entry]) -> Scaling | None:
 
 
 def _noise(entry: Entry) -> Interval:
-    """The interval of a median, which follows from its samples; none where an end says nothing."""
+    """The interval of a median, from its samples; none if an end has no information."""
     low, high = entry.interval()
     return (low, high) if low is not None and high is not None and low > 0 else (None, None)
 
@@ -144,7 +144,7 @@ def _fit_series(view: View, entries: Sequence[Entry], law: Scaling) -> Series:
 def _crossings(
     pair: tuple[str, str], fitted: Mapping[str, Scaling], curves: Mapping[str, Sequence[Entry]]
 ) -> Iterator[tuple[Series, str]]:
-    """Yield where one storage overtakes another: a mark in the chart and a sentence that says how sure it is."""
+    """Yield the crossover of two storages: a mark in the chart and a sentence with its uncertainty."""
     first, other = (fitted[name] for name in pair)
     n = crossover(first, other)["n"]
     if n is None:

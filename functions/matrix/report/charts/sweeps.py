@@ -59,7 +59,7 @@ def _sweep_chart(
                 [value for value, _ in curve],
                 [entry.metric.get("p50") for _, entry in curve],
                 "line",
-                # Colour and marker tell storages apart, the dash tells the rest.
+                # Colour and marker distinguish storages, the dash distinguishes the rest.
                 curve[0][1].style,
                 low=[entry.interval()[0] for _, entry in curve],
                 high=[entry.interval()[1] for _, entry in curve],
@@ -87,7 +87,7 @@ def _sweep_chart(
 
 
 def flat_params(params: Any) -> dict[str, Any]:
-    """Lift fio's options beside the other parameters."""
+    """Move fio's options to the level of the other parameters."""
     options = params.get("options")
     return {key: value for key, value in {**params, **(options or {})}.items() if key != "options"}
 

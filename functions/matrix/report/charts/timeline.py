@@ -1,4 +1,4 @@
-"""What the fleet of each cell does at each moment, step by step, with what the storage itself counted and its limit."""
+"""The rate of each cell's fleet at each moment, step by step, with CloudWatch's counters and the storage's limit."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,19 +18,19 @@ from matrix.terms.figures import quantity
 from matrix.terms.metrics import METRICS
 
 BYTES_PER = {"MB/s": 1e6, "MiB/s": 2.0**20}
-# A page has so many points of all these curves; a reader of more cells looks at the first ones.
+# A page has charts of the first MOST_CELLS cells, with about POINTS points in all curves.
 MOST_CELLS = 24
 POINTS, LEAST_POINTS, MOST_POINTS = 1200, 50, 150
-# The same of each line of what CloudWatch counted, of which a cell has a dozen.
+# The same for each line of CloudWatch's counters; a cell has a dozen lines.
 WATCHED, LEAST_WATCHED = 216, 24
 AT_WORK = "instances at work"
 Change = tuple[float, float]  # when, and by how much
 
 
 def timelines(view: View, *, is_page: bool = True) -> Iterator[Chart]:
-    """Yield for each cell the fleet's rate at each moment, and what CloudWatch counted of its storage.
+    """Yield for each cell the fleet's rate at each moment, and CloudWatch's counters of its storage.
 
-    A page has the latter of so many cells only as it has room for, those of the largest fleets.
+    A page has the latter only for as many cells as it has room for, with the largest fleets.
     """
     cells: dict[tuple[str, int], list[Entry]] = {}
     for entry in view.entries:
@@ -124,7 +124,7 @@ def _subject(entry: Entry, unit: str) -> str:
 
 
 def _is_rate(entry: Entry) -> bool:
-    """Return whether figures of instances add up; of a command's own ones nobody knows (a hit ratio does not)."""
+    """Return whether figures of instances add up; unknown for a command's own metrics (a hit ratio does not)."""
     return entry.higher_is_better and entry.name in METRICS
 
 
@@ -142,13 +142,13 @@ def _reads(unit: str, limit: tuple[float, str] | None, *, has_cloudwatch: bool) 
 
 
 def _limit(entry: Entry, unit: str) -> tuple[float, str] | None:
-    """Return the storage's limit for a fleet, in the unit of the chart, and what limits it."""
+    """Return the storage's limit for a fleet, in the unit of the chart, and its name."""
     storage = {key: value for key, value in entry.cell["storage"].items() if key != MARK}
     return storage_limits(storage, entry.instances).get(unit)
 
 
 def _names(cell: Sequence[Entry]) -> dict[str, str]:
-    """Return a short name of each point, by its label: a letter, or a number where there are many; one has none."""
+    """Return a short name of each point by its label: a letter, or a number if there are many; none for one point."""
     labels = list(dict.fromkeys(entry.label for entry in cell))
     if len(labels) == 1:
         return {labels[0]: ""}

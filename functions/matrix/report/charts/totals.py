@@ -1,4 +1,4 @@
-"""What a whole fleet does, over its size: the figure that limits of shared storages are about."""
+"""The rate of a whole fleet over its size: limits of shared storages apply to this figure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
@@ -16,7 +16,7 @@ BUILDS, RUNS = "builds/h", "runs/h"
 
 
 def done_per_s(rate: Mapping[str, Any], suffix: str = "_per_s") -> tuple[float, str] | None:
-    """Return what a fleet did in a repetition and its unit, bytes read and written together; None if not known."""
+    """Return a fleet's rate in a repetition and its unit, bytes read and written together; None if not known."""
     moved = [rate[f"{name}{suffix}"] for name in BYTES if f"{name}{suffix}" in rate]
     if moved:
         return sum(moved) / 1e6, "MB/s"
@@ -43,7 +43,7 @@ def totals(view: View) -> Iterator[Chart]:
 
 
 def _total(entry: Entry) -> tuple[float, str, str] | None:
-    """Return what a fleet did per second, its unit, and how that is known."""
+    """Return a fleet's rate per second, its unit, and its source."""
     rates = [done for rate in entry.point.get("fleet") or [] if (done := done_per_s(rate)) is not None]
     if rates:
         way = "Median of the repetitions: all that was done, over the time from the first start to the last end."

@@ -1,6 +1,6 @@
-"""What CloudWatch counted of a cell's storage, minute by minute: throughput, IOPS, use, credits, clients.
+"""CloudWatch's metrics of a cell's storage by the minute: throughput, IOPS, use, credits, clients.
 
-Beside it stands what the instances' own kernels passed to the storage, where they count it.
+The charts also have the traffic that the instances' kernels passed to the storage, if they count it.
 """
 
 import math
@@ -21,7 +21,7 @@ from matrix.terms.figures import quantity
 from storages.contracts.metrics import Counted, StorageMetrics
 from storages.metrics import metrics_of
 
-# A page has room for five charts of each of so many cells; of more cells those of the largest fleets have them.
+# A page has room for five charts of each of this many cells; with more cells, the largest fleets have them.
 MOST_WATCHED, OF_MANY = 12, 6
 MB, GIB = 1e6, 2.0**30
 EC2 = "AWS/EC2"
@@ -33,18 +33,18 @@ WORDS = {"MB/s": "throughput", "IOPS": "operations"}
 
 @dataclass(frozen=True)
 class Line:
-    """One curve: what was counted in each period, by the epoch seconds at which it begins."""
+    """One curve: the value of each period, by the period's start in epoch seconds."""
 
     name: str
     values: Mapping[float, float]
     period_s: float = MINUTE_S
-    combined: Callable[[Sequence[float]], float] = mean  # of several periods, where there are too many to be drawn
-    is_bound: bool = False  # the same throughout: its values are those at both ends
+    combined: Callable[[Sequence[float]], float] = mean  # merges several periods if there are too many to draw
+    is_bound: bool = False  # constant: its values are at both ends
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What is known of a cell, or of one of its launches."""
+    """A cell, or one of its launches, with its metrics."""
 
     view: View
     entry: Entry
@@ -55,12 +55,12 @@ class Cell:
 
     @property
     def metrics(self) -> StorageMetrics:
-        """What is counted of storages of its type."""
+        """The metrics of storages of its type."""
         return metrics_of(self.entry.cell["storage"].get("type"))
 
     @property
     def asked(self) -> int:
-        """How many instances were asked for; a file system is everybody's, whoever was."""
+        """Number of instances with queried metrics; all for a file system, which all instances share."""
         has_volumes = self.metrics.has_volumes
         return (
             min(self.entry.instances, len(self.kept["resources"]["instances"])) if has_volumes else self.entry.instances
@@ -76,7 +76,7 @@ class Cell:
         return sums
 
     def together(self, name: str, combined: Callable[..., float], scale: float = 1.0) -> Line:
-        """Return the sum over all resources of what they allow or hold, such as connections of several file systems."""
+        """Return the sum of a level over all resources, such as connections of several file systems."""
         values: dict[float, float] = {}
         for curve in cloudwatch.values(self.kept, name):
             for at, value in curve:
@@ -97,7 +97,7 @@ class Cell:
 
 
 def kept_of(view: View, entry: Entry) -> CloudWatchMetrics | None:
-    """Return what CloudWatch was asked for a cell; of one that was launched several times, for the entry's launch."""
+    """Return the kept metrics of a cell; for a cell with several launches, of the entry's launch."""
     launches = entry.launches
     ids = [entry.cell["id"]]
     if launches:
@@ -108,7 +108,7 @@ def kept_of(view: View, entry: Entry) -> CloudWatchMetrics | None:
 
 
 def moved_bytes(view: View, entry: Entry, begun: float, scale: float | None) -> tuple[list[float], list[float]] | None:
-    """Return seconds and bytes per second over `scale`; None where not all of a cell's resources were asked for."""
+    """Return seconds and bytes per second over `scale`; None unless the metrics of all resources were queried."""
     kept = kept_of(view, entry)
     if not kept or scale is None:
         return None
@@ -120,7 +120,7 @@ def moved_bytes(view: View, entry: Entry, begun: float, scale: float | None) -> 
 
 
 def in_charts(view: View, number: int, entry: Entry, begun: float, most: int) -> Iterator[Chart]:
-    """Yield the charts of a cell of whose storage something was counted; `most` points in each line."""
+    """Yield the charts of a cell if its storage has metrics; `most` points in each line."""
     kept = kept_of(view, entry)
     if not kept:
         return
@@ -148,7 +148,7 @@ def most_watched(cells: int) -> int:
 
 
 def note(view: View, *, is_page: bool = True) -> str:
-    """Say of how many cells CloudWatch has no data points, or was not asked, and which of the others are drawn."""
+    """Write how many cells have no data points or were not queried, and which of the others are drawn."""
     kept = [known for result in view.results.values() if (known := result.get("cloudwatch"))]
     without = [known for known in kept if not known.get("series")]
     words = [f"No data points in CloudWatch: {len(without)} of {len(kept)} cells."] if without else []
@@ -168,7 +168,7 @@ def note(view: View, *, is_page: bool = True) -> str:
 
 
 def _flow(cell: Cell, unit: str, named: Mapping[str, Counted], scale: float) -> Iterator[Chart]:
-    """Yield the chart of bytes or of operations per second: all, by kind, what limits them, what the instances say."""
+    """Yield the chart of bytes or of operations per second: all, by kind, with limits and the instances' counts."""
     parts = {name: cell.rates([metric], scale) for name, metric in named.items()}
     parts = {name: rates for name, rates in parts.items() if any(rates.values())}
     every = cell.rates(list(named.values()), scale)
@@ -201,7 +201,7 @@ def _flow(cell: Cell, unit: str, named: Mapping[str, Counted], scale: float) -> 
 
 
 def _ceilings(cell: Cell, storage: dict[str, Any], unit: str) -> Iterator[tuple[str, float]]:
-    """Yield what else limits a cell: what its storage sustains without credits, and the EBS limit of its instances."""
+    """Yield other limits of a cell: its storage's sustained rate without credits, and its instances' EBS limit."""
     counts, scale = ("IOPS", 1.0) if unit == "IOPS" else ("bytes/s", MB)
     known = storage_of(storage)
     for burst in known.bursts if known else []:
@@ -216,7 +216,7 @@ def _ceilings(cell: Cell, storage: dict[str, Any], unit: str) -> Iterator[tuple[
 
 
 def _moved(kept: CloudWatchMetrics, unit: str, scale: float) -> dict[float, float]:
-    """Return what the instances' kernels passed on to the storage, per second."""
+    """Return the traffic that the instances' kernels passed to the storage, per second."""
     moved = kept.get("moved") or {"at": [], "points": {}}
     columns = [ways[way] for ways in moved["points"].values() for way in MOVED[unit] if way in ways]
     return {at: sum(column[row] for column in columns) / MINUTE_S / scale
@@ -253,12 +253,12 @@ def _panel(
 
 
 def _series(cell: Cell, line: Line, style: int, is_labelled: bool) -> Series:
-    """Draw a line in steps, each as long as its period; dashes and names repeat what colours say."""
+    """Draw a line in steps, each as long as its period; dashes and names repeat the information of the colours."""
     if line.is_bound:
         at, y = [round(at - cell.begun, 1) for at in line.values], list(line.values.values())
         return Series(line.name, at, y, "limit", style)
     x, steps = _steps(line, cell.most, cell.begun)
-    # A name stands above the highest place of its line, but not at its ends, where it would be cut off.
+    # A name is above the highest place of its line, but not at the line's ends, where it would be cut off.
     inner = range(max(1, len(x) // 6), len(x) - max(1, len(x) // 6))
     top = max(inner, key=lambda at: steps[at] or 0.0, default=-1)
     labels = [line.name if at == top else "" for at in range(len(x))]
@@ -274,7 +274,7 @@ def _merged(line: Line, most: int) -> int:
 
 
 def _steps(line: Line, most: int, begun: float) -> tuple[list[float], list[float | None]]:
-    """Return where the value of a line changes, and to what; a missing period is a gap and not zero."""
+    """Return the times and values of a line's changes; a missing period is a gap and not zero."""
     length = line.period_s * _merged(line, most)
     first = min(line.values)
     merged: dict[int, list[float]] = {}

@@ -1,1 +1,1 @@
-"""Charts as SVG: where values stand on their axes, and the marks that are drawn there."""
+"""Charts as SVG: the positions of values on their axes, and their marks."""

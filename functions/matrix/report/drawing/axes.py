@@ -1,4 +1,4 @@
-"""Where a value stands on an axis, and which ticks name its places."""
+"""The position of a value on an axis, and the ticks of the axis."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,17 +9,17 @@ from matrix.report.charts.chart import MOST_BEYOND, Chart, Value
 
 # Free of marks at both ends, as a share of an axis.
 MARGIN = 0.04
-# Names of points stand beyond the outermost of them.
+# Room for names of points beyond the outermost points.
 NAMES_MARGIN = 0.16
 MOST_TICKS = 6
 # More ticks that a chart asks for would lie on each other.
 MOST_ASKED_TICKS = 12
-# How far the ends of a logarithmic axis are apart for ticks at each decade, and at most for more than three in each.
+# Ratio of a logarithmic axis's ends: from FAR on ticks at each decade, up to NEAR more than three in each decade.
 FAR, NEAR = 1000.0, 20.0
-# Longer durations are labelled in minutes, for nobody reads 12,000 seconds.
+# Longer durations are labelled in minutes: 12,000 seconds are hard to read.
 LONG_S = 600.0
 MINUTES = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 240, 480)
-# Smaller ticks are written by powers of ten: nobody reads 2e-05 as a price.
+# Smaller ticks are written by powers of ten; larger ones in full, because 2e-05 does not read as a price.
 LEAST_IN_FULL = 1e-7
 LARGE = ((1e9, "G"), (1e6, "M"))
 Ticks = Sequence[tuple[float, str]]
@@ -27,7 +27,7 @@ Ticks = Sequence[tuple[float, str]]
 
 @dataclass(frozen=True)
 class Axis:
-    """What an axis covers and its ticks: each a value and its text."""
+    """The range of an axis and its ticks: each a value and its text."""
 
     low: float
     high: float
@@ -40,7 +40,7 @@ class Axis:
         return f"{words.removesuffix(' (s)')} (min)" if self.is_in_minutes else words
 
     def share(self, value: Value) -> float | None:
-        """Return how far along the axis a value stands, 0 to 1; None for a value that has no place on it."""
+        """Return the position of a value along the axis, 0 to 1; None for a value without a position."""
         if not _is_number(value) or (self.is_log and value <= 0):
             return None
         low, high, at = (math.log(v) if self.is_log else v for v in (self.low, self.high, value))
@@ -58,13 +58,13 @@ def x_axis(chart: Chart) -> Axis:
 
 
 def y_axis(chart: Chart) -> Axis:
-    """Return the axis that runs upwards; the rows of categories stand on none."""
+    """Return the vertical axis; a chart of categories has none."""
     values = _numbers(value for series in chart.series for value in series.y)
     return _value_axis(chart, [*values, *_ends(chart, values)], is_log=chart.is_y_log)
 
 
 def _ends(chart: Chart, values: Sequence[float]) -> list[float]:
-    """Return what else must be seen on the axis of values: the limit, and the ends of intervals unless far beyond."""
+    """Return further values that the axis must include: the limit, and the ends of intervals unless far beyond."""
     limit = [chart.limit[0]] if chart.limit else []
     most = MOST_BEYOND * max([*values, *limit], default=0.0)
     ends = _numbers(value for series in chart.series for value in (*(series.low or ()), *(series.high or ())))
@@ -111,7 +111,7 @@ def _steps(low: float, high: float) -> list[float]:
 
 
 def _minutes(axis: Axis) -> Ticks:
-    """Return ticks at whole minutes, or at tenths of them where an axis covers little."""
+    """Return ticks at whole minutes, or at tenths of them if an axis covers little."""
     low, high = axis.low / 60, axis.high / 60
     step = next((minutes for minutes in MINUTES if (high - low) / minutes <= MOST_TICKS), 960)
     whole = [index * step for index in range(math.ceil(low / step), math.floor(high / step) + 1)]
@@ -120,7 +120,7 @@ def _minutes(axis: Axis) -> Ticks:
 
 
 def _decades(low: float, high: float) -> list[float]:
-    """Return ticks at decades; where there are fewer than three, at 1, 2 and 5 of each, or at more."""
+    """Return ticks at decades; if there are fewer than three, at 1, 2 and 5 of each, or at more."""
     factors: Sequence[float] = (1,) if high / low >= FAR else (1, 2, 5) if high / low > NEAR else (1, 1.5, 2, 3, 5, 7)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     return [float(f"{factor}e{power}") for power in powers for factor in factors]
@@ -136,7 +136,7 @@ def plain(value: float) -> str:
 
 
 def fitting(axis: Axis, width_px: float, per_letter_px: float) -> Iterator[tuple[float, str]]:
-    """Yield the ticks whose texts, centred below them, do not lie on each other on an axis of this width."""
+    """Yield the ticks whose texts, centred below them, do not overlap on an axis of this width."""
     end = -math.inf
     for value, text in axis.ticks:
         middle, half = (axis.share(value) or 0.0) * width_px, (len(text) + 2) * per_letter_px / 2

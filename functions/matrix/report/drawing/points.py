@@ -1,4 +1,4 @@
-"""The figures behind a drawing, for the page's script: what stands under the pointer, and what a CSV file holds."""
+"""The figures of a drawing, for the page's script: tooltips, and the content of a CSV file."""
 
 import math
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ LARGE = 1e6
 
 
 def points(chart: Chart) -> dict[str, Any]:
-    """Return each series as columns: values, ends of intervals, and words of what the pointer reaches.
+    """Return each series as columns: values, ends of intervals, and texts of tooltips.
 
-    `axes` are the ends of each axis and whether it is logarithmic, from which the script knows where a value stands.
-    In a chart of rows `y` is the number of a row. A series without `x` has those of the series before it.
+    `axes` are the ends of each axis and whether it is logarithmic: the script computes positions of values from them.
+    In a chart of rows `y` is the number of a row. A series without `x` has the `x` of the series before it.
     """
     plot = Plot(chart)
     drawn = [series for series in chart.series if len(series.x)]

@@ -1,4 +1,4 @@
-"""A chart as SVG that stretches to any width: marks stand at per cents, lines in a square that is stretched.
+"""A chart as SVG that stretches to any width: marks are at percentages, lines in a square that is stretched.
 
 So the same drawing fits a phone, a screen and paper without a script, and text keeps its size.
 """
@@ -18,7 +18,7 @@ LOOK = (Path(__file__).parent / "look.css").read_text(encoding="utf-8")
 # Lines are drawn in a square with sides of so many units.
 SIDE = 1000.0
 HEIGHT_PX = 280
-# A row whose name has one, two or three lines.
+# Heights of rows with names of one, two or three lines.
 ROWS_PX_BY_LINES = (26, 40, 54)
 ROWS_KINDS = ("", " tall", " tall taller")
 MOST_LINES = len(ROWS_KINDS)
@@ -26,7 +26,7 @@ MOST_LINES = len(ROWS_KINDS)
 NAMES_PX = 350
 MANY_ROWS = 12
 LETTER_PX = 7.0
-# The plots of a phone and of one of two charts that stand side by side.
+# Widths of the plot on a phone, and of one of two charts side by side.
 NARROW_PX = 280.0
 PAIRED_PX = 420.0
 ROWS_PX = 640.0
@@ -34,7 +34,7 @@ NAME_LETTERS = 52
 # Of longer names, in smaller letters.
 SMALL_LETTERS = 64
 LINE_PX = 14
-# Shapes and dashes tell series apart for readers who cannot by colour.
+# Shapes and dashes distinguish series for readers who cannot distinguish colours.
 SHAPES = (
     "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0Z", "M0,-6L6,0L0,6L-6,0Z", "M-5,-5H5V5H-5Z", "M-6,5H6L0,-6Z",
     "M-6,-2H-2V-6H2V-2H6V2H2V6H-2V2H-6Z", "M-6,-5H6L0,6Z", "M0,-6L6,-1.5L3.7,5H-3.7L-6,-1.5Z",
@@ -51,7 +51,7 @@ Place = tuple[float, float] | None
 
 
 class Plot:
-    """Where the values of a chart stand, in units of the square."""
+    """The positions of a chart's values, in units of the square."""
 
     def __init__(self, chart: Chart) -> None:
         self.chart = chart
@@ -61,13 +61,13 @@ class Plot:
         self._labelled: list[tuple[float, float, float]] = []
 
     def of_row(self, name: str) -> "Plot":
-        """Return the plot of one row, whose place among the others the page chooses."""
+        """Return the plot of one row; the page chooses its place among the others."""
         plot = copy(self)
         plot.rows = {name: 0}
         return plot
 
     def has_room(self, place: tuple[float, float], text: str = "") -> bool:
-        """Say whether a label around a place would lie on none before it, and take the place."""
+        """Return whether a label around a place overlaps no earlier label, and if so reserve the place."""
         half = max(LABEL_X, SIDE * LETTER_PX * len(text) / PAIRED_PX) / 2
         is_free = not any(
             abs(place[0] - x) < half + other and abs(place[1] - y) < LABEL_Y for x, y, other in self._labelled
@@ -77,7 +77,7 @@ class Plot:
         return is_free
 
     def places(self, series: Series) -> list[Place]:
-        """Return the place of each point; None where it has none."""
+        """Return the place of each point; None if it has none."""
         return [self.place(x, y) for x, y in zip(series.x, series.y, strict=True)]
 
     def place(self, x: Value, y: Value) -> Place:
@@ -113,7 +113,7 @@ class Plot:
 
 
 def drawing(chart: Chart) -> Markup:
-    """Return a chart as it stands in the page, beside a gutter that the page's style leaves for its texts."""
+    """Return a chart for the page, beside a gutter that the page's style leaves for its texts."""
     plot = Plot(chart)
     svg = _svg(plot, class_="plot", height=str(plot.height_px))
     kind = f" rows r{len(plot.rows)}{ROWS_KINDS[plot.lines - 1]}" if plot.rows else ""
@@ -164,7 +164,7 @@ def document(chart: Chart, of: str) -> str:
 
 
 def legend(chart: Chart) -> Iterator[tuple[Series, Markup]]:
-    """Yield the first series of all that the legend switches together, each with its mark."""
+    """Yield the first series of each group that the legend switches, with its mark."""
     first: dict[str, Series] = {}
     for series in chart.series:
         if len(series.x):
@@ -215,7 +215,7 @@ def _group(plot: Plot, series: Series, group: int) -> Markup:
 
 
 def _by_row(series: Series) -> dict[str, Series]:
-    """Return a series by the rows that it has points in: of each what lies between its first and its last point."""
+    """Return a series by the rows of its points: for each row the part from its first to its last point there."""
     spans: dict[str, slice] = {}
     for at, row in enumerate(map(str, series.y)):
         spans[row] = slice(spans.get(row, slice(at, at)).start, at + 1)
@@ -262,7 +262,7 @@ def _series(plot: Plot, series: Series) -> Iterator[Markup]:
         yield _lines(intervals, "line", 1.5)
     if _has_marks(series):
         yield from (_mark(series, f"{_n(x / 10)}%", f"{_n(y / 10)}%") for x, y in filter(None, places))
-    # The ends of a line say most, so they have their labels first.
+    # The ends of a line are the most informative, so they get their labels first.
     names = series.names or [""] * len(places)
     labels = [
         ("" if name else label, place) for label, name, place in zip(series.labels or (), names, places, strict=False)
@@ -273,7 +273,7 @@ def _series(plot: Plot, series: Series) -> Iterator[Markup]:
 
 
 def _names(plot: Plot, series: Series) -> Iterator[Markup]:
-    """Write the names of points that nothing beats, where there is room: below them, or above where up is better."""
+    """Write the names of points on the Pareto front if there is room: below them, or above if higher is better."""
     for name, place in zip(series.names or (), plot.places(series), strict=False):
         if not name or place is None:
             continue
@@ -326,7 +326,7 @@ def _mark(series: Series, x: str, y: str) -> Markup:
 
 
 def _path(places: Iterable[Place], *, is_stepped: bool) -> str:
-    """Join places to lines; a missing one is a gap. Steps stand at whole units, a third of a pixel upwards."""
+    """Join places to lines; a missing one is a gap. Steps are at whole units, a third of a pixel upwards."""
     path, is_joined = [], False
     for place in places:
         if place is not None:
@@ -337,7 +337,7 @@ def _path(places: Iterable[Place], *, is_stepped: bool) -> str:
 
 
 def _intervals(plot: Plot, series: Series) -> str:
-    """Draw each interval as a line with an end across at both sides, but where it goes on beyond the axis."""
+    """Draw each interval as a line with a cap at both ends, except at ends beyond the axis."""
     path = []
     axis = plot.y or plot.x
     for x, y, low, high in zip(series.x, series.y, series.low or (), series.high or (), strict=True):
@@ -397,7 +397,7 @@ def _axes(plot: Plot) -> Iterator[Markup]:
 
 
 def _spans(plot: Plot) -> Iterator[Markup]:
-    """Draw the parts of the x axis that have names as bands, with their names at the top where there is room."""
+    """Draw the named parts of the x axis as bands, with their names at the top if there is room."""
     known = [
         (SIDE * (plot.x.share(span.start) or 0.0), SIDE * (plot.x.share(span.end) or 0.0), span.name)
         for span in plot.chart.spans
@@ -411,7 +411,7 @@ def _spans(plot: Plot) -> Iterator[Markup]:
 
 
 def name_lines(name: str) -> list[str]:
-    """Break a row's name into lines: before what follows the storage, and where that is long between words."""
+    """Break a row's name into lines: behind the storage, and between words if the rest is long."""
     if len(name) <= NAME_LETTERS:
         return [name]
     storage, _, rest = name.partition(" · ")
@@ -422,7 +422,7 @@ def name_lines(name: str) -> list[str]:
 
 
 def _name(name: str, at: float) -> Iterator[Markup]:
-    """Draw a row's name; it stands whole in the tables and under the pointer."""
+    """Draw a row's name; the tables and the tooltip have the whole name."""
     lines = name_lines(name)
     first = 4 - LINE_PX * (len(lines) - 1) / 2
     spans = [
