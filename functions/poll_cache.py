@@ -13,7 +13,7 @@ from matrix.terms.keys import Board
 
 @entry
 def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
-    """Answer `populated` or `populating`; CacheFailed where the instance failed, died or fell silent."""
+    """Answer `populated` or `populating`; CacheFailed if the instance failed, died or sends no heartbeats."""
     run, name = event["run"], event["file_system"]
     board = Board.of_cache(run, name)
     try:

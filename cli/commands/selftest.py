@@ -47,7 +47,7 @@ def selftest(
     draws = QUICK_TRIALS if quick else TRIALS
     console = terminal.stderr()
     measured: list[Row] = []
-    # The live layer first: it needs the processors for itself, and reports missing programs early.
+    # The live layer first: it needs the processors for itself, and reports missing requirements early.
     if not quick:
         with local_cloud.running_or_started() as cloud:
             measured += live.rows(live.measure(Service(cloud)))

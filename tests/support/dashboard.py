@@ -14,7 +14,7 @@ SEARCH = re.compile(r"SEARCH\('(?P<terms>.*)', '(?P<statistic>[A-Za-z0-9]+)', (?
 
 
 class Shown(NamedTuple):
-    """One metric of a widget; dimensions None where a search takes them all."""
+    """One metric of a widget; dimensions None if a search includes all of them."""
 
     namespace: str
     name: str

@@ -42,8 +42,8 @@ STACK, ACCOUNT, REGION = "storage-matrix", "123456789012", "us-east-1"
 
 def calls(decisions: Iterable[Mapping[str, Any]], resources: Mapping[str, str]) -> list[dict[str, Any]]:
     """Each different call once: role, action, resource and context. `resources`: physical ids by logical ids."""
-    # Names that CloudFormation has generated begin with the stack's name. Only they, and ids in policies, are certainly
-    # nothing else. If one name is the beginning of another, the longer one is replaced first.
+    # Names that CloudFormation has generated begin with the stack's name. Only they, and ids in policies, cannot mean
+    # anything else. If one name is the beginning of another, the longer one is replaced first.
     own = {logical: physical.rpartition(":")[2] for logical, physical in resources.items()}
     names = sorted(
         (pair for pair in own.items() if pair[1].startswith((f"{STACK}-", "lt-", "sg-"))),

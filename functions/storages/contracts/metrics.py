@@ -11,7 +11,7 @@ from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use, disk_operations
 from storages.contracts.bursts import Burst
 
-# A metric (`AWS/EBS VolumeReadBytes`), with its statistic where it is not the usual one.
+# A metric (`AWS/EBS VolumeReadBytes`), with its statistic if it is not the usual one.
 Counted = tuple[str, str | None]
 
 MINUTE_S, FIVE_MINUTES_S = 60, 300

@@ -73,7 +73,7 @@ class AttachedVolumes:
 
 
 class Storage(Element, Protocol):
-    """Interface of a storage in a matrix. mypy checks each model against it where cells are made of them."""
+    """Interface of a storage in a matrix. mypy checks each model against it (models.py)."""
 
     is_shared: ClassVar[bool]
     """Whether all instances of a cell share it. If false, each instance has its own."""
@@ -412,7 +412,7 @@ class StorageModel(ElementModel):
 
     @classmethod
     def fitting(cls, demand: Demand) -> Iterable["Storage"]:
-        """Return none: it does not last, or is made for something else."""
+        """Return none: it is not durable, or has another purpose."""
         del demand
         return ()
 
@@ -469,7 +469,7 @@ class StorageModel(ElementModel):
 
     @property
     def least_zones(self) -> int:
-        """It is made in one subnet, or in each that there is."""
+        """It is created in one subnet, or in every subnet of the stack."""
         return 1
 
     @property
@@ -479,7 +479,7 @@ class StorageModel(ElementModel):
 
     @property
     def gateway_service(self) -> str:
-        """It has an address in its subnets, or that of S3 serves it."""
+        """It has an address in its subnets, or uses the endpoint of S3."""
         return ""
 
     @property
@@ -512,7 +512,7 @@ class StorageModel(ElementModel):
 
     @classmethod
     def is_in_one_zone(cls, document: StorageFields) -> bool:
-        """Return False: it is in each zone, or where its instance is."""
+        """Return False: it is in every zone, or in its instance's zone."""
         del document
         return False
 

@@ -89,7 +89,7 @@ class Wanted:
     """Requirements of a kind of storage on an existing file system."""
 
     is_kind: Callable[[Described], bool]
-    words: str  # of the storage class, after "write one for"
+    words: str  # the kind in words, after "write one for"
     fields: Callable[[Described], Mapping[str, object]]  # the fields that a matrix would need for it
     ports: str  # the ports by which it is mounted
 

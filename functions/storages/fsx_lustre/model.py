@@ -28,7 +28,7 @@ MOST_METADATA_IOPS = 192_000
 # created or renamed, 0.2 removed (FSx guide, file system metadata performance, as others quote it).
 CREATES_PER_IOPS = 2
 COST_IN_CREATES = {"creates": 1.0, "unlinks": 2.0, "directories": 20.0, "rmdirs": 10.0}
-# Of SCRATCH_2 the guide has no metadata IOPS; the plan takes those of a PERSISTENT_2 of the same size.
+# The guide has no metadata IOPS for SCRATCH_2; the plan uses those of a PERSISTENT_2 of the same size.
 # Of Intelligent-Tiering: metadata IOPS and throughput capacity (service model, CreateFileSystem), and GiB of read cache
 # for each step of throughput capacity (API reference, LustreReadCacheConfiguration).
 TIERING_METADATA_IOPS = (6_000, 12_000)

@@ -57,7 +57,7 @@ class S3Storage(StorageModel):
 
     @property
     def only_workloads(self) -> tuple[str, ...]:
-        """A command, where that is its client; else `read`, and requests for objects where each can be counted."""
+        """`command` if that is its client, else `read`, and `objects` if each request can be counted."""
         return {"command": ("command",), "boto3": ("read", "objects")}.get(self.client, ("read",))
 
     @property
