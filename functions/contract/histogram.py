@@ -47,10 +47,9 @@ FIO_LAST_VALUE_NS = bin_value(FIO_LAST_BIN)
 def repaired(bins: Mapping[int, int], longest_ns: int, total_ns: float) -> dict[int, int]:
     """Return fio's bins with the operations of its last bin in their own bins, as far as fio's output determines them.
 
-    `longest_ns` is the longest latency, `total_ns` the sum of all. One or two operations in the last bin are known
-    exactly: one is the longest, and the sum determines the other. Three or more are known if all took about as long as
-    the longest, as in one stall, which the sum shows. Otherwise the others stay in the last bin, which then means "at
-    least".
+    `longest_ns` is the longest latency, `total_ns` the sum of all. The longest operation gets its own bin. The sum
+    gives the mean of the others in the last bin: it is used for a single one, or if all took about as long as the
+    longest, as in one stall. Otherwise the others stay in the last bin, which then means "at least".
     """
     beyond = bins.get(FIO_LAST_VALUE_NS, 0)
     if not beyond or longest_ns <= FIO_LAST_VALUE_NS:
