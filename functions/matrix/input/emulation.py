@@ -19,9 +19,9 @@ from matrix.terms.sentences import EMULATED
 from storages.contracts.model import Storage
 from storages.models import MODELS
 
-# Key of a storage in plan and results, and what its id ends with.
+# Key of a storage in plan and results, and the end of its id.
 MARK = "emulated"
-# Types whose models say how long their blocks take.
+# Types whose models have the times of blocks.
 _EMULATED = [name for name, model in MODELS.items() if "block_times" in vars(model)]
 
 
@@ -110,9 +110,9 @@ def marked_slug(slug: str) -> str:
 
 
 def environment_of(name: str, *, is_emulated: bool) -> str:
-    """Return the environment that a run's figures carry, in the environment `name` of its stack.
+    """Return the environment of a run's figures, in the environment `name` of its stack.
 
-    Raises InvalidMatrix where emulation was asked for and storages are real, or mounted by emulated machines.
+    Raises InvalidMatrix if the matrix requests emulation and storages are real, or mounted by emulated machines.
     """
     if is_emulated and name != "local":
         where = "AWS" if name == "aws" else f"the environment {name}"

@@ -32,7 +32,7 @@ class InputModel(BaseModel):
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """The part as `to_document` has it, made once for all cells that share the part: nobody may change it."""
+        """The part as `to_document` has it, made once for all cells that share the part; callers must not change it."""
         return self.to_document()
 
     @cached_property
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 def models_by_type(union: Any) -> dict[str, type[InputModel]]:
-    """Return the models of a union that is told apart by `type`, each by that literal."""
+    """Return the models of a union with the discriminator `type`, by that literal."""
     models: tuple[type[InputModel], ...] = get_args(get_args(union)[0])
     return {get_args(model.model_fields["type"].annotation)[0]: model for model in models}
 
@@ -82,7 +82,7 @@ Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN, max_length=MOST_NA
 FileSystemId = Annotated[str, StringConstraints(pattern=r"^fs-[0-9a-f]{8,17}$")]
 # Amazon S3 user guide, general purpose bucket naming rules; without dots, which TLS to a bucket's own host forbids.
 BucketName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$")]
-# Of the characters that its guide calls safe in keys, those that no shell, policy or placeholder reads otherwise.
+# Characters that the guide calls safe in keys, without those that have a meaning in a shell, policy or placeholder.
 ObjectPrefix = Annotated[str, StringConstraints(max_length=500, pattern=r"^[A-Za-z0-9._=-]+(/[A-Za-z0-9._=-]+)*$")]
 
 Size = Annotated[

@@ -27,15 +27,15 @@ def of_each(name: str) -> dict[str, Any]:
 
 
 def ebs_cards(instance_type: str) -> int:
-    """Return how many EBS cards an instance type has: one, unless EC2 says more."""
+    """Return the number of EBS cards of an instance type: one, unless EC2 lists more."""
     return int(of_each("cards").get(instance_type, 1))
 
 
 def share_of_cards(volumes: int, cards: int) -> float:
-    """Return the share of a type's bandwidth and IOPS that a stripe reaches whose volumes are dealt out over cards.
+    """Return the share of a type's bandwidth and IOPS that a stripe reaches, with its volumes distributed over cards.
 
-    Each volume of a stripe does the same, so the card with the most of them bounds all: of two cards one volume reaches
-    half, three volumes three quarters.
+    Each volume of a stripe has the same load, so the card with the most of them is the limit: with two cards, one
+    volume reaches half, three volumes three quarters.
     """
     return volumes / (math.ceil(volumes / cards) * cards)
 

@@ -1,7 +1,7 @@
 """AWS's limits, in one dated table, so that an engineer can correct one in a minute.
 
-A firm limit makes a problem. Where sources disagree or only second-hand reports exist the limit is not firm and makes a
-warning: AWS has the last word when the resource is created.
+A firm limit makes a problem. If sources disagree or only second-hand reports exist, the limit is not firm and makes a
+warning: AWS decides when the resource is created.
 
 Sources: "model" is the service model in botocore 1.43.11 (read November 2026), "EBS guide", "EFS guide", "FSx guide"
 the AWS user guides, "report" second-hand. Dates say when the source was read. docs/limits.md has the addresses of the
@@ -102,9 +102,9 @@ FSX_IOPS_PER_GIB = Limit(3, "IOPS/GiB", "model, DiskIopsConfiguration")
 FSX_IOPS_USUAL = Limit(160_000, "IOPS", "report", firm=False)
 FSX_IOPS_MOST = Limit(400_000, "IOPS", "FSx guide, performance: the highest of all deployment types")
 FSX_RECORD_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1_024)
-# By throughput capacity in MB/s: GB that the server caches, in memory and (Single-AZ 2) on NVMe, then MB/s of its disks
-# and of its network while credits last; what they always have is the capacity and the fourth. FSx guide, SSD storage:
-# of regions with different hardware the larger figure, so that nothing is called a burst or cached that may be neither.
+# By throughput capacity in MB/s: GB of the server's cache, in memory and (Single-AZ 2) on NVMe, burst MB/s of its
+# disks, burst and baseline MB/s of its network. The baseline of its disks is the capacity. Source: FSx guide, SSD
+# storage. If hardware differs between regions, the larger figure, so that nothing sustained is called burst or cached.
 FSX_SERVERS = {
     "first": {
         64: (3, 1_024, 3_200, 200), 128: (11.2, 1_024, 3_200, 400), 256: (22.4, 1_024, 3_200, 800),
@@ -117,7 +117,7 @@ FSX_SERVERS = {
         5_120: (1_459.2, 5_120, 12_500, 12_500), 7_680: (2_188.8, 7_680, 18_750, 18_750),
         10_240: (2_918.4, 10_240, 21_000, 21_000),
     },
-    # Intelligent-Tiering has a read cache of its own size beside the memory, and reads of no more than its capacity.
+    # Intelligent-Tiering also has a read cache of its own size, and its reads are limited to its capacity.
     "tiering": {
         160: (3, 160, 3_125, 375), 320: (11.2, 320, 3_750, 775), 640: (22.4, 640, 5_000, 1_550),
         1_280: (44.8, 1_280, 6_250, 3_125), 2_560: (89.6, 2_560, 6_250, 6_250), 3_840: (134.4, 3_840, 9_375, 9_375),
@@ -132,8 +132,8 @@ FSX_SERVERS = {
     },
 }  # fmt: skip
 
-# Of Intelligent-Tiering: IOPS of its disks for each MB/s, what its credits allow, and how much of its capacity may be
-# written (FSx guide, Intelligent-Tiering).
+# Intelligent-Tiering: IOPS of its disks for each MB/s, burst IOPS, and the share of its capacity for writes (FSx guide,
+# Intelligent-Tiering).
 FSX_TIERING_IOPS_PER_MBPS = Limit(39.0625, "IOPS per MB/s", "FSx guide, Intelligent-Tiering: 6,250 for 160")
 FSX_TIERING_BURST_IOPS = Limit(100_000, "IOPS", "FSx guide, Intelligent-Tiering")
 FSX_TIERING_WRITE_SHARE = Limit(0.75, "of the capacity", "FSx guide, Intelligent-Tiering, up to 3,840 MB/s")

@@ -27,7 +27,7 @@ EARLY_LOOKS = 6
 PREPARE_S = 120.0  # boot, agent, packages, mount
 STEP_S = 2.0  # dropping caches, tidying up, uploading samples
 GATE_MARGIN_S = 2.0  # from the opening of a gate to its start time, in a small fleet
-OPENING_S = 1.0  # from the last mark to the opening of the gate, at the most where all is well
+OPENING_S = 1.0  # at most, from the last mark to the opening of the gate without failures
 BOOT_ALLOWANCE_S = 900.0  # how late a fleet may be ready: boot 60 s, packages and the mount with DNS 5 minutes each
 WORK_FACTOR = 3  # how many times longer than expected the work of a cell may take
 
@@ -88,7 +88,7 @@ class Work:
 
     @property
     def _gates_s(self) -> float:
-        """Seconds in which its instances meet before their steps; one alone meets nobody."""
+        """Seconds of its instances' start barriers; a single instance has none."""
         return self.steps * gate_wait_s(self.instances) if self.instances > 1 else 0.0
 
 
@@ -102,7 +102,7 @@ def least_poll_s(works: Sequence[Work]) -> int | None:
     """Return the shortest polling interval for the cells of one file system, if each runs until its deadline.
 
     With F the sum of the deadlines and T the turns they share, each cell may be polled every F / T seconds: no step
-    waits for a poll. None: so many cells have no turns left.
+    waits for a poll. None: there are too many cells for any turns.
     """
     # Each cell's last turn may begin just before its deadline, and the deadlines are rounded up to a second.
     turns = turns_of(len(works)) - 2 * len(works)

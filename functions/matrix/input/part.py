@@ -18,7 +18,7 @@ class Part:
     """One element of an axis as written: attributes as in `model`. An invalid one raises Unread."""
 
     def __init__(self, model: type[BaseModel], element: dict[str, Any], path: Path) -> None:
-        """Read each field of `element` by itself."""
+        """Read each field of `element` separately."""
         self.model = model
         self.element = element
         self.path = path

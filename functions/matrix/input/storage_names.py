@@ -36,7 +36,7 @@ def _texts(storage: StorageFields, fields: Mapping[str, FieldWords], usual: Mapp
 def storage_label(storage: StorageFields) -> str:
     """Label a storage as the published tables do: `EFS (performance mode generalPurpose; throughput mode elastic)`.
 
-    A type without words of its own is labelled by all of its fields; an emulated storage says so first.
+    A type without own words is labelled by all of its fields; the label of an emulated storage begins with that.
     """
     words = _words_of(storage)
     label = words.label if words else str(storage.get("type", "storage"))
@@ -101,7 +101,7 @@ def _names(storages: Mapping[str, StorageFields], *, brief: bool) -> dict[str, s
         names[key] = name.text(
             each for each in name.figures if not brief or len({other.figures.get(each) for other in alike}) > 1
         )
-    # Storages of equal names differ in a field that has no words, so their ids tell them apart.
+    # Storages of equal names differ in a field without words, so their ids distinguish them.
     texts = list(names.values())
     names = {key: text if texts.count(text) == 1 else f"{text} [{key}]" for key, text in names.items()}
     return {key: f"{text} {NOT_AWS}" if storages[key].get("emulated") else text for key, text in names.items()}

@@ -43,7 +43,7 @@ MODELS = cast("dict[str, type[Workload]]", models_by_type(AnyWorkload))
 if TYPE_CHECKING:
 
     def _holds(workload: AnyWorkload) -> Workload:
-        """Let mypy hold each model against the protocol; tests/house/test_additions.py names what one lacks."""
+        """Let mypy check each model against the protocol; tests/house/test_additions.py names missing members."""
         return workload
 
 

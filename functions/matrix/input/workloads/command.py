@@ -23,23 +23,23 @@ from storages.contracts.model import Storage
 
 MOST_METRICS = 20
 MOST_OBJECTS = 10_000
-# What an object is made of (agent/workloads/own_objects.py); 10,000 parts of 8 MiB and more are what it is uploaded in.
+# Unit of an object's content (agent/workloads/own_objects.py); the upload has up to 10,000 parts of 8 MiB or more.
 OBJECT_UNIT_BYTES = 4_096
 MOST_OBJECT_BYTES = UNITS["TiB"]
-# What the tools ask for at once unless told otherwise: `aws s3 cp` 8 MB, rclone 5 MiB, s5cmd 50 MB. It bounds the GETs.
+# Default part sizes of the tools: `aws s3 cp` 8 MB, rclone 5 MiB, s5cmd 50 MB. The smallest bounds the number of GETs.
 LEAST_PART_BYTES = 5 * UNITS["MiB"]
-# Judged by the bytes of all objects, which is said by naming it.
+# As primary metric it is computed from the bytes of all objects.
 THROUGHPUT = "mb_per_s"
 
 MetricName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
-# It stands in tables and CSV: no sign at its beginning that a spreadsheet takes for a formula.
+# Shown in tables and CSV: it must not begin with a character that makes a formula in a spreadsheet.
 Unit = Annotated[str, StringConstraints(max_length=20, pattern=r"^[A-Za-z0-9%][A-Za-z0-9%/._^-]*$")]
 # Read by Python's `re` on the instance, never by a shell.
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00]+$")]
 JsonField = Annotated[str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$")]
 
-# What Python 3.9 of Amazon Linux 2023 cannot read, once escapes and classes are taken for plain characters: atomic
-# groups and possessive quantifiers, new in 3.11 (docs.python.org/3/library/re.html).
+# Syntax that Python 3.9 of Amazon Linux 2023 does not know: atomic groups and possessive quantifiers, new in 3.11
+# (docs.python.org/3/library/re.html). The search first replaces escapes and classes by plain characters.
 _ONE_CHARACTER = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 _NEW_IN_3_11 = re.compile(r"\(\?>|[*+?}]\+")
 
@@ -99,7 +99,7 @@ class CommandWorkload(ShellWorkload):
 
     @property
     def assumed_bytes_per_s(self) -> float:
-        """Objects have a size; of all else nobody knows what it moves."""
+        """0 for objects, which have a size; else an assumption, because the traffic of a command is unknown."""
         return 0.0 if self.object_size else super().assumed_bytes_per_s
 
     @property
@@ -140,7 +140,7 @@ class CommandWorkload(ShellWorkload):
 
 
 def metrics_can_be_found(part: Part) -> Problems:
-    """Yield a problem for each metric of its own that has a name of ours, or no place where it could be found."""
+    """Yield a problem for each of its metrics that has the name of a built-in metric, or no place in the output."""
     for name, metric in part.metrics.items():
         path = (*part.path, "metrics", name)
         if name in METRICS:
@@ -182,7 +182,7 @@ def primary_is_measured(part: Part) -> Problems:
 
 
 def objects_can_be_made(part: Part) -> Problems:
-    """Yield a problem for objects of a size that is not made of blocks, or that nobody would wait for."""
+    """Yield a problem for objects of a size that is not a multiple of blocks, or that takes too long."""
     size = part.object_size
     if size is None:
         if part.objects != 1:

@@ -177,7 +177,7 @@ class WorkloadModel(ElementModel):
 
     @property
     def points_in_a_row(self) -> int:
-        """Each of its points stands for itself."""
+        """Number of points that belong together: one, unless a model overrides it."""
         return 1
 
     def can_be_emulated(self, params: Params) -> bool:

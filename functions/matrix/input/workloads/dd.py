@@ -109,7 +109,7 @@ class DdWorkload(WorkloadModel):
 
 
 def blocks_fill_the_total(part: Part) -> Problems:
-    """Yield a problem where the threads cannot write equally many whole blocks each."""
+    """Yield a problem if the threads cannot write equally many whole blocks each."""
     for total in part.total_size:
         for threads in part.threads:
             for block in part.block_size:
@@ -124,7 +124,7 @@ def blocks_fill_the_total(part: Part) -> Problems:
 
 
 def blocks_fit_into_memory(part: Part) -> Problems:
-    """Yield a problem where dd would need more memory for one block than a small instance has."""
+    """Yield a problem if dd would need more memory for one block than a small instance has."""
     for block in part.block_size:
         if block > MOST_BLOCK_BYTES:
             yield part.problem("blockSize", "dd holds a whole block in memory; at most 1GiB", 'write "1GiB" or less')
@@ -132,7 +132,7 @@ def blocks_fit_into_memory(part: Part) -> Problems:
 
 
 def only_the_engine_verifies(part: Part) -> Problems:
-    """Yield a problem where a program that stamps nothing is to verify, or a block has no room for its stamp."""
+    """Yield a problem if a program without stamps is to verify, or if a block is too small for its stamp."""
     if not part.verify:
         return
     others = [tool for tool in part.tool if tool != "engine"]

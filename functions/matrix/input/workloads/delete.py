@@ -16,9 +16,9 @@ from matrix.terms.problems import Problems
 from storages.contracts.abilities import Ability, Need
 from storages.contracts.model import Storage
 
-# Files are made by so many hands before the time, which the plan counts too.
+# Number of threads that create the files before the measurement; the plan includes their time.
 HANDS = 16
-# Where `threads` is not given: 8 for each of the 8 vCPUs that the tutorial's instance has.
+# If `threads` is not given: 8 for each of the 8 vCPUs of the tutorial's instance.
 ASSUMED_THREADS = 64
 
 
@@ -87,7 +87,7 @@ class DeleteWorkload(WorkloadModel):
 
 
 def files_divide_by_directories(part: Part) -> Problems:
-    """Yield a problem where the directories cannot have equally many files each."""
+    """Yield a problem if the directories cannot have equally many files each."""
     for files in part.files:
         for directories in part.directories:
             if files % directories:

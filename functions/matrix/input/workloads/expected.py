@@ -45,9 +45,9 @@ ExpectedSeconds = Annotated[
 
 
 def seconds_of(expected: Mapping[str, int], storage_type: str, instances: int) -> float:
-    """Return the seconds for a fleet of so many instances on a storage of this type.
+    """Return the seconds for a fleet of this size on a storage of this type.
 
-    Between two sizes a straight line is taken, beyond them the nearest.
+    Between two sizes the value is linearly interpolated; beyond them it is that of the nearest size.
     """
     if storage_type in expected:
         return float(expected[storage_type])

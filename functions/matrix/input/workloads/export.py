@@ -75,7 +75,7 @@ class ExportWorkload(WorkloadModel):
 
 
 def files_of_a_thread_are_a_page(part: Part) -> Problems:
-    """Yield a problem where a thread would need several pages of a listing, which would not be one moment."""
+    """Yield a problem if a thread would need several pages of a listing, which would not show one moment."""
     most, threads = max(part.files), min(part.threads)
     if most > MOST_FILES_OF_A_THREAD * threads:
         rule = f"each thread looks at one page of {MOST_FILES_OF_A_THREAD:,} files, {most:,} on {threads} are more"

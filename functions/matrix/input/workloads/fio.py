@@ -57,8 +57,8 @@ AGAIN_OR_ELSEWHERE = frozenset(
 )  # fmt: skip
 ENGINES = ("libaio", "io_uring", "psync", "sync", "vsync", "pvsync", "pvsync2", "posixaio", "mmap")
 
-# What describes a benchmark and touches nothing but the files of the job. An option that is missing here can be added
-# when it neither names a file, starts a program nor changes what is reported.
+# Options that describe a benchmark and affect only the files of the job. A missing option can be added if it neither
+# names a file, starts a program nor changes fio's report.
 OPTIONS = frozenset(
     """
     allrandrepeat ba blockalign blocksize bs bs_is_seq_rand bs_unaligned bsrange bssplit
@@ -187,7 +187,7 @@ class FioWorkload(WorkloadModel):
         if others := [value for value in values.get("create_on_open", ["0"]) if value != "1"]:
             # Else fio makes the file before it opens it again to write.
             yield Need(Ability.WRITE_ANYWHERE, "create_on_open", others[0], "write create_on_open 1")
-        # What fio calls native is left out where a file system has none.
+        # fio skips `native` if a file system does not support it.
         if others := [value for value in values.get("fallocate", []) if value not in {"none", "native"}]:
             yield Need(Ability.ALLOCATE, "fallocate", others[0], "write fallocate none")
         engines = values.get("ioengine", ["psync"])
@@ -207,7 +207,7 @@ class FioWorkload(WorkloadModel):
         options = params["options"]
         bytes_per_s = _bytes_per_s(storage, instances)
         stored = device_bytes(options) if self.wants_device else total_bytes(options)
-        # Of a device only what is read is written before.
+        # A device is written before the job only if the job reads it.
         laid_out = stored if not self.wants_device or self.reads(params) else 0.0
         moved, io_s = _io(options, storage, instances)
         is_reading = str(options.get("rw", options.get("readwrite", "read"))) in {"read", "randread"}
@@ -228,7 +228,7 @@ class FioWorkload(WorkloadModel):
 
     @classmethod
     def judged_by(cls, params: Params, workload: dict[str, Any]) -> str:
-        """Return the rate; of an open loop, whose rate is given, the P99 of its reads, or writes where it has none."""
+        """Return the rate; for an open loop, which has a given rate, P99 of its reads, or of writes without reads."""
         if offered_per_s(params) is None:
             return super().judged_by(params, workload)
         options = params["options"]
@@ -267,7 +267,7 @@ def _io(options: Mapping[str, Any], storage: Storage, instances: int) -> tuple[f
     """Bytes that one instance moves, and the seconds that takes it."""
     runtime_s, bytes_per_s = number(options, "runtime"), _bytes_per_s(storage, instances)
     if runtime_s and number(options, "time_based"):
-        # A time-based job moves what the storage lets through at its block size, whichever bound comes first.
+        # A time-based job is limited by the storage's IOPS at its block size or by its throughput, whichever is lower.
         block = _block_bytes(options)
         iops = storage.effective_iops / (instances if storage.is_shared else 1)
         return min(iops * block, bytes_per_s) * runtime_s, runtime_s
@@ -282,18 +282,18 @@ def number(options: Mapping[str, Any], name: str) -> float:
     return float(min(max(value, 0), MOST_NUMBER)) if isinstance(value, (int, float)) else 0.0
 
 
-# fio's units: K, M, G, T are powers of two whatever follows them (fio manual, kb_base=1024).
+# fio's units: K, M, G, T are powers of two with any suffix (fio manual, kb_base=1024).
 _FIO_SIZE = re.compile(r"([0-9]{1,15})([kmgt]?)(i?b)?", re.IGNORECASE)
 
 
 def size_of(value: object) -> int:
-    """Return fio's way of writing a size in bytes, 0 where it is none (such as a percentage)."""
+    """Return a size in fio's notation in bytes, 0 if it is none (such as a percentage)."""
     match = _FIO_SIZE.fullmatch(str(value))
     return int(match[1]) * 1_024 ** ("kmgt".index(match[2].lower()) + 1 if match[2] else 0) if match else 0
 
 
 def _block_bytes(options: Mapping[str, Any]) -> int:
-    """Return the bytes of one operation; fio's own where it is no single size."""
+    """Return the bytes of one operation; fio's default if it is no single size."""
     return size_of(options.get("bs", options.get("blocksize", 0))) or DEFAULT_BLOCK_BYTES
 
 
@@ -399,7 +399,7 @@ def values_can_be_read(part: Part) -> Problems:
 
 
 def job_has_an_end(part: Part) -> Problems:
-    """Yield a problem where neither a time nor an amount ends the job."""
+    """Yield a problem if neither a time nor an amount ends the job."""
     extra = part.extra()
     if any(value == 1 for value in _values(part, "time_based")) and "runtime" not in extra:
         yield part.problem("runtime", "time_based needs a runtime", "write runtime 10 (seconds)", value=None)
@@ -410,7 +410,7 @@ def job_has_an_end(part: Part) -> Problems:
 
 
 def values_are_scalars(part: Part) -> Problems:
-    """Yield a problem for option values that a command line cannot carry."""
+    """Yield a problem for option values that are not possible on a command line."""
     for name, value in part.extra().items():
         for scalar in value if isinstance(value, list) else [value]:
             if isinstance(scalar, bool):
@@ -434,7 +434,7 @@ OF_FILES = frozenset(
 
 
 def a_device_has_no_files(part: Part) -> Problems:
-    """Yield a problem for each option about files where there are none."""
+    """Yield a problem for each option about files if the job is on a device."""
     if part.device:
         for name in sorted(OF_FILES & set(part.extra())):
             yield part.problem(name, "is about files, and a device has none", "leave it out, or leave device out")

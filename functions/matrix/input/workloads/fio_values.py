@@ -23,7 +23,7 @@ class Form:
 
 
 def _up_to_three(pattern: str) -> str:
-    """One value, or one each for reads, writes and trims, of which some may be left out but not all."""
+    """One value, or one each for reads, writes and trims; some of the three may be left out but not all."""
     return rf"(?=.*[0-9])({pattern})?(,({pattern})?){{0,2}}"
 
 

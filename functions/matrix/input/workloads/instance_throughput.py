@@ -12,8 +12,8 @@ from matrix.terms.problems import Problems
 from matrix.terms.sizes import format_size
 from storages.contracts.model import Storage
 
-# What the slowest instance of the published table reached on average (t2.micro, 20 GiB in 720 s). Faster ones end
-# sooner than planned; reckoning with a faster one would give a throttled instance up before its baseline is known.
+# Mean rate of the slowest instance of the published table (t2.micro, 20 GiB in 720 s). Faster ones end sooner than
+# planned; with a faster rate the plan would give up a throttled instance before its baseline is known.
 SLOWEST_BYTES_PER_S = 30e6
 MOST_BLOCK_BYTES = 64 * 2**20
 
@@ -84,7 +84,7 @@ def blocks_are_smaller_than_the_file(part: Part) -> Problems:
 
 
 def dd_writes_whole_blocks_of_zeros(part: Part) -> Problems:
-    """Yield a problem where dd would have to write something else, or a part of a block."""
+    """Yield a problem if dd would have to write something else, or a part of a block."""
     if "dd" not in part.tool:
         return
     if "random" in part.source:

@@ -20,9 +20,9 @@ from storages.contracts.model import Storage
 
 # Always in this order, as in mdtest; list is IO500's find.
 PHASES = ("create", "stat", "open-read", "list", "rename", "delete")
-# What changes a directory; the others only look.
+# Phases that change a directory; the others only read.
 CHANGES = frozenset({"create", "rename", "delete"})
-# A READDIR reply of 32 KiB with about 256 bytes for each entry: what an emulated storage counts as one operation.
+# A READDIR reply of 32 KiB with about 256 bytes for each entry: an emulated storage counts it as one operation.
 ENTRIES_OF_A_REPLY = 128
 MOST_FILE_BYTES = 2**20
 

@@ -19,13 +19,13 @@ from storages.contracts.model import Storage
 Operation = Literal["put", "get", "head", "list", "delete"]
 MIX = "mix"
 OPERATIONS: tuple[Operation, ...] = ("put", "get", "head", "list", "delete")
-# What `warp mixed` does unless told otherwise (https://github.com/minio/warp, README; its STAT is a HEAD).
+# Default of `warp mixed` (https://github.com/minio/warp, README; its STAT is a HEAD).
 USUAL_MIX: Mapping[Operation, int] = {"get": 45, "head": 30, "put": 15, "delete": 10}
-# What is done with objects that lie there before the time.
+# Operations on objects that exist before the measurement.
 LOOKING = ("get", "head", "list")
 # S3 user guide, multipart upload limits: parts of 5 MiB to 5 GiB, the last may be smaller, 10,000 at the most.
 LEAST_PART_BYTES, MOST_PARTS = 5 * UNITS["MiB"], 10_000
-# Each thread holds what it sends.
+# Each thread has the data that it sends in memory.
 MOST_SENT_BYTES = 64 * UNITS["MiB"]
 # S3 API: of a page of ListObjectsV2, of one DeleteObjects.
 MOST_KEYS = 1_000
@@ -80,7 +80,7 @@ class ObjectsWorkload(OpenLoopModel):
     """Requests at once on each instance."""
 
     def points(self) -> list[Params]:
-        """Return the parameters of each point, without those that do not apply to its operation."""
+        """Return the parameters of each point, without parameters that do not apply to its operation."""
         swept = combinations(
             {
                 "operation": self.operation,
@@ -223,14 +223,14 @@ def _has(part: Part, operation: str, wanted: str) -> bool:
 
 
 def each_thread_has_a_request(part: Part) -> Problems:
-    """Yield a problem where a thread would have nothing to do."""
+    """Yield a problem if a thread would have no request."""
     least, most = min(part.requests), max(part.threads)
     if least < most:
         yield part.problem("requests", f"leaves some of {most} threads without one", f"write {most} or more")
 
 
 def each_prefix_has_an_object(part: Part) -> Problems:
-    """Yield a problem where a listing of a prefix would be empty."""
+    """Yield a problem if a listing of a prefix would be empty."""
     most = max(part.prefixes)
     if part.objects < most:
         yield part.problem(

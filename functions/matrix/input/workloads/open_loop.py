@@ -54,7 +54,7 @@ def a_limit_has_its_rates(part: Part) -> Problems:
 
 
 def only_the_engine_keeps_a_rate(part: Part) -> Problems:
-    """Yield a problem where a program that takes no rate is to keep one, or where the last operation waits for all."""
+    """Yield a problem if a program without a rate is to keep one, or if the last operation waits for all others."""
     if part.rate_per_second_per_instance is None:
         return
     others = [tool for tool in part.tool if tool != "engine"]

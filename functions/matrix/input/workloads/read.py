@@ -22,7 +22,7 @@ from storages.contracts.model import Storage
 LEAST_RECORD_BYTES = 64
 MOST_PAGE_BYTES = 64 * UNITS["MiB"]
 MOST_RECORDS = 10_000_000
-# What O_DIRECT asks of offsets and lengths: a logical block, of which disks with 4 KiB have the largest.
+# Alignment of offsets and lengths for O_DIRECT: a logical block, which has at most 4 KiB on disks.
 DIRECT_BLOCK_BYTES = 4_096
 
 
@@ -82,7 +82,7 @@ class ReadWorkload(OpenLoopModel):
                 "shift": self.shift,
             }
         )
-        # Its own data is what an instance reads unless something is said, which labels and jobs need not repeat.
+        # An instance reads its own data by default, so labels and jobs leave that out.
         shown = [{name: value for name, value in point.items() if name != "shift" or value} for point in points]
         more = {"pages_per_request": self.pages_per_request, "offsets": self.offsets}
         extra = {name: value for name, value in more.items() if value is not None}
@@ -157,7 +157,7 @@ class ReadWorkload(OpenLoopModel):
 
 
 def records_have_room_for_their_number(part: Part) -> Problems:
-    """Yield a problem where a record is too small to be told from another, or a page too large for memory."""
+    """Yield a problem if a record is too small for its number, or a page too large for memory."""
     if min(part.record_bytes) < LEAST_RECORD_BYTES:
         rule = f"each carries its number and checksum; at least {LEAST_RECORD_BYTES} bytes"
         yield part.problem("recordBytes", rule, f"write {LEAST_RECORD_BYTES} or more")
@@ -166,7 +166,7 @@ def records_have_room_for_their_number(part: Part) -> Problems:
 
 
 def pages_hold_whole_records(part: Part) -> Problems:
-    """Yield a problem where a record would lie in two pages."""
+    """Yield a problem if a record would cross a page boundary."""
     for page in part.page_bytes:
         for record in part.record_bytes:
             if page % record:
@@ -190,7 +190,7 @@ def direct_reads_are_aligned(part: Part) -> Problems:
 
 
 def requests_are_whole(part: Part) -> Problems:
-    """Yield a problem where the threads cannot have equally many whole requests each."""
+    """Yield a problem if the threads cannot have equally many whole requests each."""
     for access in part.access:
         for records in part.records:
             for asked in _asked_at_once(part, access):
@@ -222,7 +222,7 @@ def only_random_requests_are_batched(part: Part) -> Problems:
 
 
 def byte_offsets_are_random_and_cached(part: Part) -> Problems:
-    """Yield a problem where reads from any byte on would be sequential, of whole pages, or past the page cache."""
+    """Yield a problem if reads from any byte on would be sequential, of whole pages, or past the page cache."""
     if part.offsets is None:
         return
     if "sequential" in part.access:
@@ -241,7 +241,7 @@ def byte_offsets_are_random_and_cached(part: Part) -> Problems:
 
 
 def data_holds_the_records(part: Part) -> Problems:
-    """Yield a problem where there is less data than is read, or no whole pages of it."""
+    """Yield a problem if there is less data than the reads need, or if it does not consist of whole pages."""
     for records in part.records:
         for record in part.record_bytes:
             data = part.data_size or records * record

@@ -14,13 +14,13 @@ from matrix.terms.problems import Problems
 from storages.contracts.model import Storage
 from storages.models import how_many
 
-# The user's own shell, by design: it runs on the user's instances. Only what no shell can take is refused.
+# The user's own shell, by design: it runs on the user's instances. Only characters that no shell accepts are refused.
 Command = Annotated[str, StringConstraints(min_length=1, max_length=4_096, pattern=r"^[^\x00]+$")]
 CachePath = Annotated[
     str, StringConstraints(max_length=200, pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$")
 ]
 
-# Unknown before the first run: what a command moves per second of its estimated time.
+# Assumed traffic of a command per second of its estimated time; unknown before the first run.
 ASSUMED_BYTES_PER_S = 10e6
 
 
@@ -48,12 +48,12 @@ class ShellWorkload(WorkloadModel):
 
     @property
     def populate_seconds(self) -> float:
-        """Seconds that filling the cache takes, about; 0 if nothing fills it."""
+        """Estimated seconds to fill the cache; 0 without a command that fills it."""
         return seconds_of(self.expected_seconds, "", 1) if self.populate else 0.0
 
     @property
     def assumed_bytes_per_s(self) -> float:
-        """Nobody knows what it moves before the first run."""
+        """Assumed traffic of an instance, because it is unknown before the first run."""
         return ASSUMED_BYTES_PER_S
 
     def points(self) -> list[Params]:

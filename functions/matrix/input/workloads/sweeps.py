@@ -39,7 +39,7 @@ def combinations(sweeps: Mapping[str, Sequence[Any]]) -> list[Params]:
 
 
 def values_are_different(part: Part) -> Problems:
-    """Yield a problem where a sweep has the same value twice: the same point would be measured twice."""
+    """Yield a problem if a sweep has the same value twice: the same point would be measured twice."""
     for name, field in part.model.model_fields.items():
         value = part.element.get(field.alias or name)
         if not isinstance(value, list):

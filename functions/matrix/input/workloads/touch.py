@@ -48,7 +48,7 @@ class TouchWorkload(OpenLoopModel):
     """When a create counts: when the kernel has it, or (engine only) stored: each by itself, or all at the end."""
 
     def needs(self) -> Iterator[Need]:
-        """Yield that a sync at the end is one of the directory, and that GNU parallel's processes look for it anew."""
+        """Yield the needs of a sync at the end (of the directory), and of GNU parallel's separate processes."""
         if "parallel" in self.tool:
             yield Need(Ability.EVERYTHING, "tool", "parallel", 'write tool "engine"')
         if "end" in self.sync:
@@ -104,7 +104,7 @@ class TouchWorkload(OpenLoopModel):
 
 
 def files_divide_by_threads(part: Part) -> Problems:
-    """Yield a problem where the threads cannot have equally many files each."""
+    """Yield a problem if the threads cannot have equally many files each."""
     for files in part.files:
         for threads in part.threads:
             if files % threads:
@@ -115,7 +115,7 @@ def files_divide_by_threads(part: Part) -> Problems:
 
 
 def only_the_engine_syncs(part: Part) -> Problems:
-    """Yield a problem where a program that cannot sync is to do so."""
+    """Yield a problem if a program that cannot sync is to do so."""
     others = [tool for tool in part.tool if tool != "engine"]
     asked = [sync for sync in part.sync if sync != "none"]
     if others and asked:

@@ -17,7 +17,7 @@ from storages.contracts.model import Storage
 # These copy one file after the other, however many threads are asked for.
 ONE_AT_A_TIME = ("rsync", "cp")
 THREADS_PER_VCPU = 4
-# Where `threads` is not given, the estimate takes an instance of 8 vCPUs, as the tutorial's.
+# If `threads` is not given, the estimate assumes an instance of 8 vCPUs, like the tutorial's.
 ASSUMED_THREADS = 8 * THREADS_PER_VCPU
 # The data set is on a volume of its own, half full at the most. A gp3 gives 125 MiB/s, a gp2 of up to 170 GiB 128 (EBS
 # user guide, volume types).
@@ -76,7 +76,7 @@ class TransferWorkload(WorkloadModel):
         return [point | apart for point in points]
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
-        """Return the expected footprint of one instance: the longest of moving bytes, waiting for files, and the tool.
+        """Return the expected footprint of one instance: the longest time of its bytes, its files, and the tool.
 
         A file waits for its create and for the write of each MiB: with 12 and 40 ms on EFS that is
         260 s for 5,000 files of 1 MB one by one, where the tutorial's table has 329 s (cp) and 435 s (rsync).
@@ -107,7 +107,7 @@ class TransferWorkload(WorkloadModel):
 
 
 def data_fits_on_its_volume(part: Part) -> Problems:
-    """Yield a problem where the data sets of all points, which are made once and kept, are too large."""
+    """Yield a problem if the data sets of all points, which are made once and kept, are too large."""
     needed = sum(files * size for files in part.files for size in part.file_size)
     room = part.source_volume_gib * 2**30 // 2
     if needed > room:

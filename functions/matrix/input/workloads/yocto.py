@@ -16,13 +16,13 @@ from matrix.terms.documents.parts import Volume
 from storages.contracts.model import Storage
 from storages.models import how_many
 
-# Each becomes an argument of bitbake, git or docker and must not look like an option of theirs.
+# Each becomes an argument of bitbake, git or docker and must not have the form of their options.
 Image = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]*$")]
 Release = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]*$")]
 ContainerImage = Annotated[str, StringConstraints(max_length=255, pattern=r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$")]
 
-# Assumed, not measured: sources of core-image-sato-sdk with the mirror tarballs of their git repositories, read once by
-# each build, and what a build writes that long beside them.
+# Assumed, not measured: sources of core-image-sato-sdk with the mirror tarballs of their git repositories, which each
+# build reads once, and the other data that a build writes.
 DOWNLOADS_BYTES = 15e9
 BUILD_BYTES = 80e9
 
@@ -61,7 +61,7 @@ class YoctoWorkload(WorkloadModel):
 
     @property
     def populate_seconds(self) -> float:
-        """Seconds that filling the cache takes, about."""
+        """Estimated seconds to fill the cache."""
         return float(self.expected_fetch_seconds)
 
     @property
@@ -70,7 +70,7 @@ class YoctoWorkload(WorkloadModel):
         return () if self.container == BUILT else (self.container,)
 
     def work_volume(self, storage: Storage) -> Volume | None:
-        """Return the volume of the build, which is on the storage only where that is the instance's own."""
+        """Return the volume of the build; None if the build is on the storage, because that is the instance's own."""
         return {"volumeType": "gp3", "sizeGiB": self.build_disk_gib} if storage.is_shared else None
 
     def points(self) -> list[Params]:
@@ -84,7 +84,7 @@ class YoctoWorkload(WorkloadModel):
         on_each = math.ceil(instances / how_many(storage.document))
         seconds = seconds_of(self.expected_seconds, storage.type, on_each)
         if storage.is_shared:
-            # The sources are there once, however many read them.
+            # The sources are stored once, for any number of builds.
             share = DOWNLOADS_BYTES / instances
             return Footprint(seconds, read_bytes=DOWNLOADS_BYTES, stored_bytes=share)
         stored = DOWNLOADS_BYTES + BUILD_BYTES
