@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from matrix.terms.documents.parts import Volume
 
-# EFS meters an NFS request as at least so many bytes (EFS guide, metering).
+# EFS meters an NFS request as at least this many bytes (EFS guide, metering).
 METERED_REQUEST_BYTES = 4_096
 # The parts that agents put large objects in (agent/engine/records.py), and Mountpoint by default.
 PUT_PART_BYTES = 8 * 2**20
@@ -86,7 +86,7 @@ class Usage:
 
 
 class Charge(NamedTuple):
-    """So many units of a price; `name` is that of prices.json, or an instance type for its hours."""
+    """A number of units of a price; `name` is the price's name in prices.json, or an instance type for its hours."""
 
     name: str
     amount: Amount

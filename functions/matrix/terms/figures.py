@@ -93,7 +93,7 @@ class Column:
 
     @classmethod
     def of(cls, values: Iterable[float | None], unit: str) -> "Column":
-        """Choose the unit: each its own for durations of which most take minutes (`97m 42s`), else the metric's."""
+        """Choose the unit: each its own if most durations take minutes (`97m 42s`), else the metric's."""
         known = sorted(value for value in values if value is not None and math.isfinite(value))
         if unit == "s" and known and known[len(known) // 2] >= 60:  # noqa: PLR2004 - a minute
             return cls("", partial(quantity, unit="s"))
@@ -138,9 +138,9 @@ def figure(metric: MetricResult, percentile: str, write: Callable[[float | None]
 
 
 def bound_of(metric: MetricResult, percentile: str) -> float | None:
-    """Return the value that a percentile with too few samples is at least, or for the slow ones of rates at most.
+    """Return the bound of a percentile with too few samples: a lower bound, for slow percentiles of rates an upper one.
 
-    None where there are enough samples, and where the median says as much.
+    None if there are enough samples, or if the median is an equally good bound.
     """
     if not _is_only_bounded(metric, percentile):
         return None

@@ -41,7 +41,7 @@ def booted_image_key(run: str, image: str) -> str:
 
 
 def folder_on_existing(run: str) -> str:
-    """Return the folder of a storage that exists in which a run works, and of which it removes all."""
+    """Return the run's folder on an existing storage; the run removes all of it at the end."""
     return f"storage-matrix-{run}"
 
 

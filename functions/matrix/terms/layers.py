@@ -8,7 +8,7 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import number
 from matrix.terms.names import point_labels, reading_order
 
-# Two counters that are read a moment apart, and minutes that are cut, stay within a fifth of each other.
+# Two counters that are read at slightly different times, and cut minutes, differ by less than a fifth.
 FAR_BELOW, FAR_ABOVE = 0.8, 1.25
 
 MERGED, SPLIT = "small neighbours are put together", "large ones are split"
@@ -51,7 +51,7 @@ def far_layers(summary: SummaryDocument) -> list[tuple[str, str, Layer]]:
 
 
 def is_far(layer: Layer) -> bool:
-    """Whether a layer saw so much less or more than it was asked for that something lies between."""
+    """Whether a ratio of two layers is so far from 1 that a cache or an amplification must be between them."""
     return not FAR_BELOW <= layer["ratio"] <= FAR_ABOVE
 
 

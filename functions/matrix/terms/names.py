@@ -35,7 +35,7 @@ SYNC_WORDS = {
     "end": "synced at the end",
     "none": "not synced",
 }
-# Below this much a cache has answered nothing worth a word.
+# A cache with a smaller share of answers than this is not mentioned.
 LEAST_CACHED_PERCENT = 10.0
 
 

@@ -19,7 +19,7 @@ def offered_per_s(params: Params) -> float | None:
     """Return the number of operations per second that are due on one instance; None for a closed loop.
 
     fio's requests have due times only in its offload mode: `rate_iops` of each of its jobs. A job that
-    reads and writes has as many of each direction (seen with fio 3.33), or `100,50` for the two apart.
+    reads and writes has as many of each direction (seen with fio 3.33), or `100,50` for the two separately.
     """
     if RATE in params:
         return float(params[RATE])
@@ -50,5 +50,5 @@ def done_per_s(metrics: Mapping[str, MetricResult]) -> float | None:
 
 
 def has_kept_up(done: float | None, offered: float) -> bool:
-    """Whether so many operations were done as were due, so that none piled up."""
+    """Whether the completed operations kept up with the due ones, so that none queued up."""
     return done is not None and done >= KEPT_UP * offered

@@ -16,7 +16,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def printable(text: str) -> str:
-    """Return a text with a question mark for each control character, line feeds and tabs apart."""
+    """Return a text with a question mark for each control character except line feeds and tabs."""
     return SURROGATE.sub("?", CONTROL.sub("?", text))
 
 

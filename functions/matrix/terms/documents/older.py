@@ -10,14 +10,14 @@ from typing import Any
 from matrix.terms.names import current_label
 
 # Every fleet had 15 minutes until it had to be ready, and every root volume 20 GiB, until builds filled caches of their
-# own. Before budgets were reserved, nothing said what a cell may cost at the most but its cost.
+# own. Before budgets were reserved, the only maximum of a cell's cost was its cost.
 READY_WITHIN_S = 900.0
 ROOT_VOLUME_GIB = 20
 # Schemas of a decision.
 SENTENCES, CODES = 1, 2
-# Warnings whose text no code of ours made: it stays.
+# Warnings with a text from elsewhere, which stays.
 WORDS_OF_OTHERS = frozenset({"of-samples", "of-source", "as-written"})
-# What was written for people; answers are kept under another name.
+# Keys of texts for readers; answers are kept under another name.
 WORDS = frozenset({"words", "sentences", "reads", "note"})
 
 
@@ -121,13 +121,13 @@ def completed_summary(summary: Mapping[str, Any]) -> dict[str, Any]:
         return {**summary, "decision": decision}
     asked = [_question(each) for each in questions] if isinstance(questions, list) else questions
     kept = {name: value for name, value in decision.items() if name not in WORDS}
-    # The note stands before the answer of each version.
+    # The note precedes the answer of each version.
     words = [each for each in decision.get("sentences") or [] if each != decision.get("note")]
     return {**summary, "decision": {**kept, "schema": CODES, "questions": asked, "as_written": words}}
 
 
 def _labelled(question: Any) -> Any:
-    """A question whose label has the words of a point's label today, by which page and tables find its points."""
+    """A question whose label has the current words of a point's label: page and tables find its points by it."""
     label, workload = (question.get(name) if isinstance(question, Mapping) else None for name in ("label", "workload"))
     if not isinstance(label, str) or not isinstance(workload, str):
         return question

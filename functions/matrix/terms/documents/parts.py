@@ -98,7 +98,7 @@ class Emulation(TypedDict):
     read_s: float
     write_s: float
     sync_s: float
-    # What a storage does besides (docs/matrix-format.md, emulated storages); absent where it is as usual.
+    # Further properties of a storage (docs/matrix-format.md, emulated storages); absent if they are the default.
     times: NotRequired[float]
     tail_share: NotRequired[float]
     tail_s: NotRequired[float]

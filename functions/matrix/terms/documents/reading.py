@@ -55,7 +55,7 @@ def adapter(kind: type, *, is_described: bool = False) -> TypeAdapter[Any]:
 
 
 def parse(text: bytes, name: str) -> Any:
-    """Return the JSON of a document. `name` says which, such as its key. Raises InvalidDocument with the reason."""
+    """Return the JSON of a document. `name` identifies it, such as its key. Raises InvalidDocument with the reason."""
     try:
         # Half to a third of the time that json takes, with the same values.
         return from_json(text)
@@ -74,9 +74,9 @@ def _parsed_by_json(text: bytes, name: str) -> Any:
 
 
 def read(kind: type[T], document: object, name: str) -> T:
-    """Return a document once it is seen to be one of `kind`. `name` says which, such as its key.
+    """Return a document after a check that it is one of `kind`. `name` identifies it, such as its key.
 
-    A key that is not known is no problem: a newer version may have written it. A plan or a
+    An unknown key is no problem: a newer version may have written it. A plan or a
     summary of an older version is completed. Raises InvalidDocument.
     """
     if kind is PlanDocument and isinstance(document, dict):
