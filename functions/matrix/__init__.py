@@ -1,5 +1,5 @@
-"""The pure core: what a matrix means, what it will cost, how far a run is and what came out. No AWS, no clock.
+"""The pure core: reading, checking and planning a matrix, its cost, the progress of a run and its results.
 
-`matrix/X` is the pure half of what `aws/X` asks of AWS. A package imports only those that stand below it, from the top:
+It uses no AWS and no clock: `aws/X` calls AWS for `matrix/X`. A package imports only later packages of this list:
 published, report, answer, plan, run, check, price, input, samples, statistics, terms.
 """

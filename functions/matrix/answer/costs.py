@@ -41,7 +41,7 @@ SOLD_BY = {
 # Work counted in bytes. `bytes`, without a direction, were written.
 BYTES = ("bytes", "read_bytes", "write_bytes")
 NOTHING = Amount.exactly(0.0)
-# A cost of which less rests on an assumption is as sure as its prices.
+# A cost with a smaller assumed share is as certain as its prices.
 LEAST_ASSUMED = 0.05
 _STORAGE: TypeAdapter[Storage] = TypeAdapter(AnyStorage)
 _WORKLOAD: TypeAdapter[Workload] = TypeAdapter(AnyWorkload)

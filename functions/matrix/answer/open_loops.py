@@ -18,7 +18,7 @@ Key = tuple[str, int]
 
 
 def behind_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
-    """Return a warning for each open loop of which fewer operations were done than were due."""
+    """Return a warning for each open loop with fewer completed operations than due ones."""
     warnings: list[CellWarning] = []
     for point in points:
         offered, done = offered_per_s(point["params"]), done_per_s(point["metrics"])

@@ -39,7 +39,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Origin:
-    """Of which run rows are."""
+    """The run of a row."""
 
     run: str
     name: str

@@ -16,7 +16,7 @@ MOST_CHANGES = 5
 
 
 def beside(base: ValuesDocument, values: ValuesDocument, asked: str) -> ComparisonDocument:
-    """Compare a run with another one, by the rules of `matrix compare`; `asked` is how its matrix names that one."""
+    """Compare a run with another, by the rules of `matrix compare`; `asked` is the other run's name in its matrix."""
     try:
         compared = compare(base, values, threshold=THRESHOLD)
     except NotComparable as mixed:

@@ -75,7 +75,7 @@ def _only_read_problems(cells: list[Combination]) -> Problems:
 
 
 def _need_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a problem for each field because of which a workload needs an ability that a storage lacks."""
+    """Yield a problem for each field that makes a workload need an ability that a storage lacks."""
     reported: set[tuple[str, str]] = set()
     for cell in cells:
         lacks = cell.storage.lacks

@@ -25,7 +25,7 @@ from storages.contracts.model import Storage
 LEAST_FIO_S = 1.0
 # With this multiple of the cache's bytes, the cache can answer at most half of the random reads.
 CACHES_TO_READ = 2
-# Of which a storage that charges by the bytes that a mount counts makes a figure.
+# Counters of a mount without traffic; only a storage with charges by the mount's bytes returns a figure for them.
 NOTHING_COUNTED = {"nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 0.0}
 
 

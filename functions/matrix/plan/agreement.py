@@ -1,6 +1,6 @@
 """Compare a run's plan with the plan that the user confirmed: the same cells at about the same cost.
 
-`matrix run` plans with the prices and the code of the user's machine, Plan matrix with those of the stack.
+`matrix run` plans with the prices and the code of the user's machine, Plan matrix with the stack's.
 """
 
 import hashlib

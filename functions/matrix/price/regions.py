@@ -34,7 +34,7 @@ class RegionCost(TypedDict):
 
 @dataclass(frozen=True)
 class Region:
-    """Answer of EC2 in a region: its instance types, or the reason why it could not be asked."""
+    """Response of EC2 in a region: its instance types, or the reason of a failed query."""
 
     name: str
     instance_types: frozenset[str] = frozenset()
@@ -129,7 +129,7 @@ def in_one_region(matrix: Matrix) -> list[str]:
 
 
 def in_order(regions: Iterable[RegionCost]) -> list[RegionCost]:
-    """Return the regions: cheapest first, then regions that could not be asked, then regions that lack a product."""
+    """Return the regions: cheapest first, then regions with a failed query, then regions that lack a product."""
     return sorted(
         regions,
         key=lambda each: (

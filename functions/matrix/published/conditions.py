@@ -104,7 +104,7 @@ OURS: Mapping[str, Callable[[Cell, Params], str | None]] = {
 APPLIES: Mapping[str, Callable[[Cell], bool]] = {
     "build disk": lambda cell: is_shared(cell["storage"]),
     "EBS volume": lambda cell: "volumeType" in cell["storage"],
-    # A command is the source's own client, of which only the versions are others.
+    # A command is the source's own client; only its versions differ.
     "program": lambda cell: cell["workload"]["type"] != "command",
     "files": lambda cell: cell["workload"]["type"] == "fio",
     "Java clients": lambda cell: str(cell["workload"].get("name")).startswith(("s3a", "sdk-java")),

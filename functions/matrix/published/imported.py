@@ -53,7 +53,7 @@ class ImportedRun:
 
 
 def joined(kept: SummaryDocument, imported: SummaryDocument) -> SummaryDocument:
-    """Return a run with the cells of an import of the same name before, of which one with the same id is replaced."""
+    """Return a run with the cells of an earlier import of the same name; new cells replace those of the same id."""
     new = {cell["id"]: cell for cell in imported["cells"]}
     cells = [*(cell for cell in kept["cells"] if cell["id"] not in new), *new.values()]
     started = [each["started_at"] for each in (kept, imported) if each["started_at"] is not None]

@@ -35,7 +35,7 @@ def grids(view: View) -> Markup:
 
 
 def _crossed(entries: Sequence[Entry]) -> Iterator[tuple[tuple[str, str], Grid]]:
-    """Yield each pair of numeric parameters of which most combinations were measured, all else being equal."""
+    """Yield each pair of numeric parameters with a grid of measured combinations, all else being equal."""
     params = [flat_params(entry.point.get("params") or {}) for entry in entries]
     names = list(dict.fromkeys(name for values in params for name in values))
     varying = [name for name in names if len({str(values.get(name)) for values in params}) > 1]

@@ -21,7 +21,7 @@ Cell = tuple[str, list[Markup]]  # its class and its content
 
 # A figure that is at most this many times worse than the best of its column has the colour of that place.
 LEVELS = (1.02, 1.1, 1.25, 1.5, 2.0, 3.0)
-# So many columns fit on paper.
+# Number of columns that fit on paper.
 PAPER_COLUMNS = 7
 TAKE, FASTEST = "★ take", "○ fastest"
 
@@ -64,7 +64,7 @@ def heat_map(view: View) -> Markup:
 
 
 def level_of(ratio: float) -> int:
-    """Return the colour of a figure that is so many times as slow as the best."""
+    """Return the colour of a figure that is `ratio` times as slow as the best."""
     return sum(ratio > limit for limit in LEVELS)
 
 

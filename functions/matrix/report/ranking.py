@@ -267,7 +267,7 @@ def _bar(kind: str, value: float, most: float, ends: tuple[float, float] | None)
     drawn = [tag("rect", width=_place(value, most), height="100%", rx="3", class_=kind)]
     if ends is not None:
         left, right = (_place(end, most) for end in ends)
-        # Under the line lies a wider one, so that it is seen on light bars and on dark ones.
+        # A wider line is drawn below this one, so that it is visible on light bars and on dark ones.
         drawn += [tag("line", x1=left, x2=right, y1="50%", y2="50%", class_=class_) for class_ in ("under", None)]
     return tag("svg", *drawn, width="100%", height="18", aria_hidden="true")
 

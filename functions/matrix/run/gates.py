@@ -35,7 +35,7 @@ class OpenGate:
 
 
 def rule(instances: int, least_margin_s: float, timeout_s: float) -> BarrierRule:
-    """Return how a fleet of so many instances meets; `least_margin_s` is the margin of a small one."""
+    """Return the rule of the start barrier for this number of instances; `least_margin_s` is a small fleet's margin."""
     return {
         "poll_s": max(LEAST_LOOK_S, least_margin_s / LOOKS_PER_MARGIN, instances / LOOKS_PER_S),
         "margin_s": gate_margin_s(instances, least_margin_s),

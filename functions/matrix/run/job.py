@@ -105,7 +105,7 @@ def user_data(*, bucket: str, agent_key: str, job_key: str, region: str, lifetim
     """Return the script that an instance runs at its first boot.
 
     `meeting` is the nonce in the keys of this launch's start barriers. It keeps fleets apart, but is no secret: anyone
-    who can read the account's user data can read it. The role limits what else can be read.
+    who can read the account's user data can read it. The role limits other reads.
 
     `lifetime_s`: after this time the operating system shuts the instance down.
     """

@@ -111,7 +111,7 @@ def assess(
 
     `ec2_states` has EC2's state of each instance, read *before* the blackboard was listed. An agent writes its end to
     the blackboard before its instance ends. So an instance that had ended without this object failed. `met` is the
-    progress of the start barriers; None for a single instance, whose `step` is the one that it reports.
+    progress of the start barriers; None for a single instance, whose `step` is from its heartbeat.
 
     Raises the reason why the cell cannot finish: InstanceFailed, InstanceDied, InstanceSilent, BarrierTimeout or
     CellTimeout.

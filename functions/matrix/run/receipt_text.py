@@ -48,7 +48,7 @@ def settled_page(page: str, summary: SummaryDocument) -> str:
 
 
 def markdown_section(summary: SummaryDocument) -> str:
-    """List the created resources with deletion time and proof: first those that still exist, then by cost.
+    """List the created resources with deletion time and proof: first resources that still exist, then by cost.
 
     It is the last section of the summary, and empty without a receipt.
     """

@@ -18,7 +18,7 @@ from storages.metrics import metrics_of
 
 # GetMetricData takes 500 queries a call, expressions among them, and answers 100,800 values (API reference).
 QUERIES_A_CALL = 500
-# Of a larger fleet only so many instances are queried: GetMetricData costs 0.01 USD per 1,000 metrics, and the agents'
+# For a larger fleet only this many instances are queried: GetMetricData costs 0.01 USD per 1,000 metrics, and agents'
 # own counters have most of these figures for every instance.
 MOST_INSTANCES = 20
 # Minute values arrive some minutes late, five-minute values of EC2 up to ten (EC2 guide, basic monitoring).
@@ -130,7 +130,7 @@ def _groups(about: WatchedResources) -> Iterator[list[tuple[Metric, dict[str, st
 
 
 def file_systems(about: WatchedResources) -> list[str]:
-    """Return the file systems whose metrics were asked for."""
+    """Return the file systems whose metrics were queried."""
     of_before = about.get("file_system")
     return about.get("file_systems") or ([of_before] if of_before else [])
 
@@ -143,9 +143,9 @@ def document(
     about: WatchedResources, span: tuple[float, float], answers: Iterable[tuple[Query, Sequence[tuple[float, float]]]],
     *, read_at: float, unasked: str | None = None,
 ) -> CloudWatchMetrics:  # fmt: skip
-    """Return what is kept with a cell's result: each series that has values, and the names of those that have none.
+    """Return the document for a cell's result: each series with values, and the names of metrics without values.
 
-    `span` is from the first start to the last end of the cell's samples; `unasked` says why CloudWatch was not asked.
+    `span` is from the first start to the last end of the cell's samples; `unasked` is the reason for not querying.
     """
     begun, ended = span
     series: list[MetricSeries] = []
@@ -180,9 +180,9 @@ def read(
     pages: Callable[..., Iterable[Mapping[str, Any]]], about: WatchedResources, begun: float, ended: float,
     read_at: float,
 ) -> CloudWatchMetrics:  # fmt: skip
-    """Return the metrics of `about` (see `resources`) from `begun` to `ended`, as far as they are there.
+    """Return the metrics of `about` (see `resources`) from `begun` to `ended`, as far as they exist.
 
-    `pages` answers GetMetricData page by page: a botocore paginator's `paginate`. Its errors are the caller's.
+    `pages` calls GetMetricData page by page: a botocore paginator's `paginate`. The caller handles its errors.
     """
     answers: list[tuple[Query, Sequence[tuple[float, float]]]] = []
     for queries in calls(about):
@@ -215,9 +215,9 @@ def without_series(kept: CloudWatchMetrics) -> CloudWatchMetrics:
 
 
 def values(kept: CloudWatchMetrics | None, name: str, statistic: str | None = None) -> list[Series]:
-    """Return each series of a metric (`AWS/EBS BurstBalance`); empty where it is absent.
+    """Return each series of a metric (`AWS/EBS BurstBalance`); empty if it is absent.
 
-    Of several statistics the values themselves are returned and not their count, unless `statistic` says so.
+    With several statistics the series are the values themselves and not their count, unless `statistic` selects it.
     """
     wanted = [
         series

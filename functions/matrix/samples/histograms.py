@@ -84,9 +84,9 @@ def latency(histograms: Sequence[Histogram]) -> Latency:
 
     A percentile of too few operations is None: 99.9 needs 3,688 operations, 99.99 ten times as many.
 
-    The merged percentiles are of operations, and a slow instance does fewer of them: of ten instances one that is ten
-    times slower does 1 % of the operations and hides beyond P98. `p99_of_each` shows it: P50, P90 and P100 (µs) over
-    the histograms' own P99, each the P99 of one instance in one repetition.
+    The merged percentiles are of operations, and a slow instance does fewer of them: among ten instances, one that is
+    ten times slower does 1 % of the operations and hides beyond P98. `p99_of_each` shows it: P50, P90 and P100 (µs)
+    over the histograms' own P99, each the P99 of one instance in one repetition.
     """
     merged = merge(histogram.bins for histogram in histograms)
     operations = sum(merged.values())

@@ -50,7 +50,7 @@ Array = NDArray[np.float64]
 
 
 class Operations(BaseModel):
-    """How many operations had ended by so many seconds after the first reading."""
+    """Number of operations completed by each second after the first reading."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -138,7 +138,7 @@ class Sums:
             total.add(BY_ENGINE, curve.begun_at + np.array(done.seconds), done.done, 1.0)
 
     def of_points(self) -> dict[str, list[OverTime]]:
-        """Return the rates of each step of which anything was counted, by point, in the order of repetitions."""
+        """Return the rates of each step with counts, by point, in the order of repetitions."""
         points: dict[str, list[OverTime]] = {}
         for (point, repetition), total in sorted(self._steps.items(), key=lambda step: step[0]):
             lengths = np.diff(total.edges)

@@ -49,7 +49,7 @@ def use_of(of_point: Iterable[Used]) -> dict[str, float]:
 
     - `bytes_per_s`, `operations_per_s`, `files_per_s`, `requests_per_s`: the workload's own counts
     - `disk_…`, `nfs_…`, `lustre_…`: the kernel's requests to the disk or the servers
-    - `cpu_share`, `steal_share`: of all processors; `worker_share`: of those that the workers can use at once
+    - `cpu_share`, `steal_share`: of all processors; `worker_share`: of the processors that the workers can use at once
     - `…_allowance_exceeded_per_s`: packets that EC2 queued or dropped
     - `tool_share`: of the tool's rate on this instance without a storage (calibration)
     - `seconds`, `workers`, `latency_s` (median of one operation), `nfs_round_trip_s` (mean of one request)

@@ -16,8 +16,8 @@ series it is too small: -1/R on average without correlation (Moran 1948, Biometr
 Biometrika 41, 403-404). So the estimate is the rho for which expected numerator and denominator have the observed
 ratio. No trend is removed before: that would cost degrees of freedom, and a slow change is part of the correlation.
 
-Few repetitions cannot show rho: r of three lies between -2/3 and 0 whatever rho is, and of five, half of all estimates
-lie between 0 and 0.44 if rho is 0, and between 0 and 0.95 if it is 0.5. Such an estimate made intervals of independent
+Few repetitions cannot show rho: r of three is between -2/3 and 0 for any rho, and of five, half of all estimates are
+between 0 and 0.44 if rho is 0, and between 0 and 0.95 if it is 0.5. Such an estimate made intervals of independent
 repetitions a third wider, so below eight repetitions rho is unknown, and intervals assume 0.
 """
 
@@ -76,7 +76,7 @@ def assumed(series: Floats) -> Autocorrelation:
 
 @lru_cache(maxsize=32)
 def _known(count: int) -> tuple[Any, ...]:
-    """Return rho, the expected ratio r, the factor and the degrees of freedom of so many values, rho from 0 up."""
+    """Return rho, the expected ratio r, the factor and the degrees of freedom for `count` values, rho from 0 up."""
     rhos = np.linspace(0.0, MOST, STEPS)
     lags = np.abs(np.arange(count)[:, None] - np.arange(count)[None, :])
     rows = []

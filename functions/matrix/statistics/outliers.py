@@ -18,10 +18,10 @@ MOST_LISTED = 20
 
 
 def outliers(values: FleetValues) -> dict[str, Any]:
-    """Return the fences, how many values lie beyond them, and the farthest twenty, farthest first.
+    """Return the fences, the number of values beyond them, and the farthest twenty, farthest first.
 
-    With fewer than eight values nothing is judged: `fences` is None. With equal quartiles neither: the fences would
-    call everything an outlier that differs at all.
+    With fewer than eight values `fences` is None. So it is with equal quartiles, because every different value would
+    be an outlier then.
     """
     pooled = values.pooled
     nothing: dict[str, Any] = {"fences": None, "count": 0, "listed": []}

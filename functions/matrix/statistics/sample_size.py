@@ -1,4 +1,4 @@
-"""Sample sizes: how many independent values a percentile needs.
+"""Sample sizes: the number of independent values that a percentile needs.
 
 The largest of n independent values lies below the true percentile p with probability p^n. Such a fleet has seen no
 value beyond p, so its estimate of p is too good. n is enough if this happens at most 2.5 % of the time, the upper tail

@@ -202,7 +202,7 @@ def wide_interval(values: FleetValues, interval: Interval | None) -> WideInterva
 
 
 def _slowness(medians: Floats, higher_is_better: bool) -> Floats:
-    """Values of which more is worse."""
+    """Values for which a larger one is worse."""
     return 1 / medians if higher_is_better and bool((medians > 0).all()) else medians
 
 

@@ -40,7 +40,7 @@ class Uncertainty:
         return float(special.stdtrit(self.degrees_of_freedom, (1 + confidence) / 2)) * math.sqrt(self.variance)
 
     def p_value(self, distance: float) -> float:
-        """Return how often an estimate lies at least so far from the truth by chance, on either side."""
+        """Return the probability that an estimate is at least this far from the true value, on either side."""
         from scipy import special
 
         return float(2 * special.stdtr(self.degrees_of_freedom, -abs(distance) / math.sqrt(self.variance)))
@@ -62,7 +62,7 @@ def count_that_halves(count: int) -> int:
 
 
 def of_independent(variance: float, count: int, name: str) -> Uncertainty:
-    """Return the uncertainty of an estimate over so many independent units."""
+    """Return the uncertainty of an estimate over `count` independent units."""
     return Uncertainty(variance, count - 1, name)
 
 

@@ -59,7 +59,7 @@ def interval_of(candidate: Candidate, column: Column) -> str:
 
 
 def bottleneck_of(summary: SummaryDocument, candidate: Candidate) -> str:
-    """Name what limited a candidate's point."""
+    """Name the bottleneck of a candidate's point."""
     cell = next((cell for cell in summary["cells"] if cell["id"] == candidate["cell"]), None)
     bottleneck = cell.get("bottleneck") if cell else None
     return limit_words(bottleneck["points"].get(candidate["point"], bottleneck["name"])) if bottleneck else ABSENT

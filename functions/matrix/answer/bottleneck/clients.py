@@ -60,7 +60,7 @@ def _processors(evidence: Evidence) -> Iterator[Ceiling]:
 
 
 def _allowances(evidence: Evidence) -> Iterator[Ceiling]:
-    """EC2's own counters: packets that it queued or dropped because the instance asked for more than it may have."""
+    """EC2's own counters: packets that it queued or dropped because the instance exceeded an allowance."""
     for allowance in ALLOWANCES:
         rates = _named(evidence, f"{allowance}_allowance_exceeded_per_s")
         if not rates:

@@ -71,7 +71,7 @@ def _operations(evidence: Evidence, point: str, use: Mapping[str, float]) -> flo
 
 
 def _emulated_operations(emulation: Emulation, params: Mapping[str, object], use: Mapping[str, float]) -> float | None:
-    """As the engines pay for them: a create is so many operations, a stat one, a block its units."""
+    """Operations as the engines count them: several for a create, one for a stat, one for each unit of a block."""
     if "files_per_s" in use:
         phase = str(params.get("phase", "create"))
         each = float(emulation.get("create_operations", 1)) if phase in CHANGES else operations_of_a_file(phase)

@@ -261,7 +261,7 @@ def _percentile(metric: MetricResult, values: FleetValues | None, level: float) 
             else (None, None, CONFIDENCE)
         )
         return Percentile(level, float(stored), low, high, doubt, carried, confidence)
-    # Only the worst value is known here. It is as bad as the percentile asked for, or worse, so it promises no more.
+    # Only the worst value is known here. It is as bad as the requested percentile, or worse, so it is a safe bound.
     worst = metric.get("p0") if metric.get("higher_is_better") else metric.get("p100")
     if worst is None:
         return None

@@ -12,7 +12,7 @@ DAY_S = 86_400
 # Days for which values are kept by the minute, by five minutes and by the hour (CloudWatch API reference,
 # GetMetricData); a query with a period shorter than the stored one returns no values.
 KEPT = ((15, 60), (63, 300), (455, 3_600))
-# One less than the last: a window of whole periods begins a little before so many days ago.
+# One less than the last: a window of whole periods begins a little before the requested number of days ago.
 MOST_DAYS = KEPT[-1][0] - 1
 
 VOLUME, EFS, FSX = "AWS/EBS", "AWS/EFS", "AWS/FSx"
@@ -75,7 +75,7 @@ class Window:
 
 
 def window(days: int, now: float, created_at: float) -> Window:
-    """Return the last so many days, by the shortest period that CloudWatch has for them, but not before it existed.
+    """Return the last `days` days, by CloudWatch's shortest period for them, but not before the subject existed.
 
     `days` is 1 to MOST_DAYS.
     """

@@ -31,8 +31,8 @@ def carriers(asked: Use, gib: float, window_s: float, book: PriceBook, *, only_s
                 sized |= {storage.fingerprint: storage for storage in model.fitting(demand)}
     names = whole_names((key, storage.document) for key, storage in sized.items())
     judged = [_carrier(storage, names[key], asked, gib, window_s, book) for key, storage in sized.items()]
-    # Users who accept no waiting reject a little of it too, so the price decides only among the storages of one grade:
-    # those that serve every period, and those that serve 99 % of them.
+    # Users who accept no waiting reject a little of it too, so the price decides only among the storages of one grade,
+    # such as all storages that serve every period.
     return sorted(judged, key=lambda carrier: (_grade(carrier), carrier["usd_month"]["expected"]))
 
 

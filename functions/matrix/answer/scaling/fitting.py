@@ -232,7 +232,7 @@ def _range(scaling: Scaling, n: float, times: tuple[float, float]) -> tuple[floa
 def knee(scaling: Scaling) -> dict[str, Any]:
     """Return the size up to which an instance loses less than 10 % to the others; None if it is not within the data.
 
-    Also None where the noise hides whether there is one; `status` tells these apart.
+    Also None if the noise hides a knee; `status` distinguishes the two.
     """
     curve = scaling.chosen.curve
     largest = max(scaling.series.n)
@@ -358,7 +358,7 @@ def _refusals(scaling: Scaling, n: int, low: float, high: float) -> Iterator[dic
 
 
 def refusal_words(reason: Mapping[str, Any]) -> str:
-    """Say why there is no prediction."""
+    """Write why there is no prediction."""
     match reason["code"]:
         case "few-sizes":
             return f"{reason['sizes']} sizes were measured; fewer than {LEAST_SIZES} fit every model"

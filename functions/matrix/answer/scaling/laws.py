@@ -81,7 +81,7 @@ def _fit_linear(n: Floats, time: Floats) -> dict[str, float]:
 
 def _fit_usl(n: Floats, time: Floats) -> dict[str, float]:
     (a, linear, square), _ = _weights([np.ones_like(n), n - 1, n * (n - 1)], time)
-    # The fit may put all of the time into the slope when the data say nothing about a single instance.
+    # The fit may put all of the time into the slope if the data have no information about a single instance.
     base = a if a > 0 else float(time.min()) * 1e-6
     return {"a": float(base), "contention": float(linear / base), "coherency": float(square / base)}
 

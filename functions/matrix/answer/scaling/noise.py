@@ -42,7 +42,7 @@ class Noise:
 
 
 def noise_of(series: Series, n: Floats, time: Floats) -> Noise:
-    """Return how sure a series' times are, a row for each size."""
+    """Return the standard errors of a series' times, a row for each size."""
     logs = np.log(time)
     sizes = np.unique(n)
     of_size = [logs[n == size] for size in sizes]

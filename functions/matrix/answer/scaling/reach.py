@@ -45,7 +45,7 @@ class Shape:
 
     @property
     def least(self) -> float:
-        """The least misfit of coefficients of which none is negative."""
+        """The least misfit of coefficients without a negative one."""
         return float(np.where((self.center >= 0).all(axis=1), self.misfit, math.inf).min())
 
 

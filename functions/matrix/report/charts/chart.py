@@ -9,7 +9,7 @@ T = TypeVar("T")
 Value = float | int | str | None
 Kind = Literal["line", "dots", "segments", "steps", "ticks", "limit", "band"]  # a band lies between low and high
 
-# An interval of three unlike repetitions may end far above all values: an axis goes up to twice the greatest at most.
+# An interval of three different repetitions may end far above all values: an axis ends at twice the greatest at most.
 MOST_BEYOND = 2.0
 # A screen shows no more points side by side; a page of 200 instances and many cells must stay small.
 MOST_POINTS = 400

@@ -9,7 +9,7 @@ from matrix.report.view import Entry, View
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import metric_title
 
-# Fewer of latencies, of which a page may have several kinds, and of many cells.
+# Fewer for latencies, because a page may have several kinds of them for many cells.
 MOST_LATENCIES = 60
 MARKS_OF_A_PAGE, LEAST_MARKS = 800, 30
 US_PER_MS = 1000.0

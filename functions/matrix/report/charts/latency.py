@@ -109,7 +109,7 @@ def _tail(bins: dict[str, int]) -> tuple[list[float], list[float]]:
     above = (total - np.cumsum(counts)) / total
     x = [values[0][0] / 1e6, *(value / 1e6 for value, _ in values)]
     y = [1.0, *above.tolist()]
-    # Nothing lies above the last bin, and a logarithmic axis has no zero: the curve ends at half an operation.
+    # No operation is above the last bin, and a logarithmic axis has no zero: the curve ends at half an operation.
     y[-1] = 0.5 / float(total)
     logs = np.log(np.maximum(y, 1e-12))
     grid = np.round(logs / (logs.min() or -1.0) * 40)

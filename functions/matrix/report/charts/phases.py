@@ -11,7 +11,7 @@ from matrix.terms.names import point_labels
 
 
 def phases(view: View) -> Iterator[Chart]:
-    """Yield one chart for each fleet and combination of parameters of which phases were measured."""
+    """Yield one chart for each fleet and combination of parameters with measured phases."""
     for (workload, fleet), entries in view.by("workload", "fleet").items():
         combinations: dict[str, list[Entry]] = {}
         for entry in entries:

@@ -181,7 +181,7 @@ def _is_worth_telling(ahead: Sequence[Entry], behind: Sequence[Entry], n: int) -
 
 
 def _proven_sizes(ahead: Sequence[Entry], behind: Sequence[Entry]) -> list[int]:
-    """Return the sizes at which the interval of the storage ahead lies wholly on the better side of the other's."""
+    """Return the sizes at which the whole interval of the storage ahead is better than the other's."""
     others = {entry.instances: entry.interval() for entry in behind}
     return [
         entry.instances

@@ -12,7 +12,7 @@ MARGIN = 0.04
 # Room for names of points beyond the outermost points.
 NAMES_MARGIN = 0.16
 MOST_TICKS = 6
-# More ticks that a chart asks for would lie on each other.
+# More ticks of a chart's own would overlap.
 MOST_ASKED_TICKS = 12
 # Ratio of a logarithmic axis's ends: from FAR on ticks at each decade, up to NEAR more than three in each decade.
 FAR, NEAR = 1000.0, 20.0

@@ -15,14 +15,14 @@ from matrix.report.drawing.axes import Axis, fitting, x_axis, y_axis
 from matrix.report.html import Markup, tag
 
 LOOK = (Path(__file__).parent / "look.css").read_text(encoding="utf-8")
-# Lines are drawn in a square with sides of so many units.
+# Side of the square in which lines are drawn, in its units.
 SIDE = 1000.0
 HEIGHT_PX = 280
 # Heights of rows with names of one, two or three lines.
 ROWS_PX_BY_LINES = (26, 40, 54)
 ROWS_KINDS = ("", " tall", " tall taller")
 MOST_LINES = len(ROWS_KINDS)
-# Rows have their names at the left, and so many rows have the ticks above them, too.
+# Rows have their names at the left; with MANY_ROWS or more, ticks are above them too.
 NAMES_PX = 350
 MANY_ROWS = 12
 LETTER_PX = 7.0
@@ -41,9 +41,9 @@ SHAPES = (
     "M0,-6L1.8,-2H6L2.6,.8L4,5.5L0,2.8L-4,5.5L-2.6,.8L-6,-2H-1.8Z",
 )  # fmt: skip
 STRONG_PX = 2
-# Labels that are nearer to each other than this, in units of the square, would lie on each other.
+# Labels that are nearer to each other than this, in units of the square, would overlap.
 LABEL_X, LABEL_Y = 32.0, 48.0
-# Lines of names, of which two points of nearly equal height have one each.
+# Height of a line of names; two points of nearly equal height have one line each.
 NAME_Y = 54.0
 SPAN_LETTER_PX = 6.0
 FILE_PX = 900
