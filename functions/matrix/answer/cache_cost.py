@@ -21,7 +21,7 @@ class Filling:
         return self.usd / (self.builds * times)
 
     def to_document(self) -> documents.Filling:
-        """As it is in summary.json."""
+        """The form in summary.json."""
         document: documents.Filling = {
             "seconds": self.seconds,
             "instances": self.instances,

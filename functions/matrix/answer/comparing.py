@@ -73,7 +73,7 @@ class Compared:
     is_regression: bool = False
 
     def to_document(self) -> ComparedPair:
-        """As `matrix compare --json` prints it."""
+        """The form that `matrix compare --json` prints."""
         between = self.difference
         interval = between.interval if between else None
         return {
@@ -274,7 +274,7 @@ def _missing(cell: Compared) -> str:
 
 
 def _slowdown(ratio: float, higher_is_better: bool) -> float:
-    """How much slower: a rate of 0.9 is 10 % slower, and so is a duration of 1.1."""
+    """The slowdown as a share: a ratio of 0.9 for rates is 10 % slower, and so is 1.1 for durations."""
     return 1 - ratio if higher_is_better else ratio - 1
 
 

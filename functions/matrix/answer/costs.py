@@ -61,7 +61,7 @@ class PointCost:
     filling: Filling | None = None  # cost of filling the cache, not included in `usd`
 
     def to_document(self) -> documents.PointCost:
-        """As it is in summary.json."""
+        """The form in summary.json."""
         document: documents.PointCost = {
             "per": self.per,
             "usd": self.usd,

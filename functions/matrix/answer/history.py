@@ -129,7 +129,7 @@ def _points(run: KeptRun) -> Iterator[tuple[str, Track, MeasuredPoint]]:
                   if row["percentile"] == "p50"}  # fmt: skip
     seen: set[str] = set()
     for key, point in measured_points(run.values):
-        # Of an A/A comparison, which measures the same twice, the first is followed.
+        # An A/A comparison measures the same twice; the track has the first.
         if key in seen:
             continue
         seen.add(key)

@@ -166,7 +166,7 @@ def _neighbour_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
 
 
 def _device_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a problem for each storage without an empty disk of its own that a workload would write as it is."""
+    """Yield a problem for each storage without its own empty disk if a workload would write the raw device."""
     reported: set[tuple[str, str]] = set()
     for cell in cells:
         path, slug = f"{path_of_workload(matrix, cell)}.device", cell.storage.slug

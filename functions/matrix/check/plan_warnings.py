@@ -186,7 +186,7 @@ def _server_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems
 
 
 def _jobs(point: Mapping[str, Any]) -> int:
-    """How many jobs of fio have a file of the given size each."""
+    """The number of fio jobs with a file of the given size each."""
     return int((point.get("options") or {}).get("numjobs", 1))
 
 

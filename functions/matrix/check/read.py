@@ -37,7 +37,7 @@ def read_matrix(text: str | bytes) -> CheckedMatrix:
 
 
 def check_matrix(document: object) -> CheckedMatrix:
-    """Return the matrix that a parsed JSON document holds; raise InvalidMatrix with every problem it has."""
+    """Return the matrix of a parsed JSON document; raise InvalidMatrix with all of its problems."""
     if not isinstance(document, dict):
         raise _refusal(document, "must be a JSON object", 'write {"name": …, "storage": […], "workload": […], …}')
     if _depth(document) > MOST_DEPTH:

@@ -277,7 +277,7 @@ def _refused_readers(path: str, storage: Storage, workload: ReadWorkload, count:
 
 
 def _transfer_source_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a warning for each transfer to storages that take more than the volume gives that holds the data."""
+    """Yield a warning for each transfer to storages that are faster than the volume with the data."""
     faster: dict[str, dict[str, float]] = {}
     for cell in cells:
         if isinstance(cell.workload, TransferWorkload):

@@ -14,7 +14,7 @@ from storages.models import AnyStorage
 
 MOST_ENTRIES = 1_000
 MOST_SEED = 2**32 - 1
-# Six percentiles of thirty launches are as sure as of any number; a run that long has met other hours and zones anyway.
+# More than thirty launches hardly narrow six percentiles; a run that long has covered other hours and zones anyway.
 MOST_LAUNCHES = 30
 # The execution of a run and the data of its buckets are kept for a day more (run.asl.yaml, DataBucket).
 MOST_HOURS = 720

@@ -113,7 +113,7 @@ class _Cell:
         return self.combination.workload.work_volume(self.combination.storage)
 
     def steps(self, seed: int, *, is_random: bool) -> list[Step]:
-        """Return the steps: all points of a repetition before the next one, so that drift affects all points alike."""
+        """Return the steps: all points of a repetition before the next one, so drift affects all points equally."""
         steps: list[Step] = []
         order = list(range(len(self.rows[0])))
         for repetition, rows in enumerate(self.rows, start=1):

@@ -42,7 +42,7 @@ _SPOT_CLASSES = {
     "inf": Quota("ec2", "L-B5D1601B", "All Inf Spot Instance Requests", "vCPUs"),
     "p": Quota("ec2", "L-7212CCBC", "All P4, P3 and P2 Spot Instance Requests", "vCPUs"),
     "p5": Quota("ec2", "L-C4BD4855", "All P5 Spot Instance Requests", "vCPUs"),
-    # By no name: the other quota of P names its three generations. Public tables of 2026 are of both opinions.
+    # The quota has no name for it: the other quota of P names its three generations. Public tables of 2026 disagree.
     "p6": Quota("ec2", "L-C4BD4855", "All P5 Spot Instance Requests", "vCPUs"),
     "trn": Quota("ec2", "L-6B0D517C", "All Trn Spot Instance Requests", "vCPUs"),
     "x": Quota("ec2", "L-E3A00192", "All X Spot Instance Requests", "vCPUs"),
@@ -65,7 +65,7 @@ EBS_IOPS = {
 
 @dataclass(frozen=True)
 class Need:
-    """How much of a quota a plan takes at once at most."""
+    """A plan's largest use of a quota at one time."""
 
     quota: Quota
     amount: float

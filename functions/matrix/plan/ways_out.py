@@ -17,7 +17,7 @@ from matrix.terms.problems import Problem, Problems
 ANYWHERE = "0.0.0.0/0"
 PATH = "SubnetIds"
 # APIs that each instance calls: S3 for job, agent, start barrier and results, STS for its own name.
-# agent/board/blackboard.py and FETCH of matrix/run/job.py are all callers; a test holds this against them.
+# agent/board/blackboard.py and FETCH of matrix/run/job.py are all callers; a test compares this with them.
 OBJECTS = "S3"
 CALLED = {
     OBJECTS: "by which instances get their job and upload results",

@@ -39,7 +39,7 @@ SIZES = {"nano": 1 / 16, "micro": 1 / 8, "small": 1 / 4, "medium": 1 / 2, "large
 # Objects that an instance writes in each step: ready mark, samples, at most two raw files (agent/session.py). Once a
 # run: first and last heartbeat, log, done.json or failed.json, and bundles of many steps for Analyse cell (4 MB each).
 OBJECTS_A_STEP, OBJECTS_ONCE = 4, 6
-# Memory of functions in MB, as template.yaml gives it (a test holds both together): of most, of Poll fleet, of Analyse
+# Memory of functions in MB, as in template.yaml (a test compares both): most functions, Poll fleet, Analyse
 # cell. The unit of their price has a quarter of a GB.
 MOST_MB, POLL_MB, ANALYSE_MB, UNIT_MB = 1_024, 1_769, 2_048, 256
 # Seconds of a function's initialisation in a cell, low, expected and high: 0 if a sandbox of the cell before still

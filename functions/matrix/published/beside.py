@@ -119,7 +119,7 @@ def objections(environment: str | None, cell: Cell, point: AnyPoint, figure: Fig
 
 
 def _throughput_objections(storage: Part, figure: Figure) -> Iterator[str]:
-    """Yield why our EFS may be unlike the source's: one source states a permitted throughput, the others nothing."""
+    """Yield why a run's EFS may differ from the source's: one source has a permitted throughput, the others nothing."""
     if figure.source != TUTORIAL:
         yield "the source does not tell the throughput mode"
         return

@@ -33,7 +33,7 @@ MAPPED: dict[str, tuple[str, ...]] = {
     FSX_LUSTRE: ("rows", "cellranger"),
 }
 
-# A file of sources/, or one of its rows: each source has columns of its own.
+# A file of sources/, or one of its rows: the columns differ between sources.
 SourceRow: TypeAlias = dict[str, Any]
 
 # A single volume, not several joined by RAID-0.
@@ -61,7 +61,7 @@ TUTORIAL_STORAGES: dict[str, Part] = {"ebs-gp2": VOLUME | {"volumeType": "gp2"},
 ZERO_BYTE_STORAGES: dict[str, Part] = {"ebs": VOLUME, "efs": {"type": "efs"}}
 # "A file system with a permitted throughput greater than 200 MB/s" (tutorial 1.1.4, below its tables).
 TUTORIAL_PERMITTED_MB_PER_S = 200
-# The sources print one value for each point, which is held against our median.
+# The sources print one value for each point, which is compared with the run's median.
 MEDIAN = "p50"
 # The source calls a gp2 volume of 100 GiB by its 300 IOPS (3 IOPS/GiB).
 READ_STORAGES: dict[str, Part] = {

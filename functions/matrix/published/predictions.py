@@ -1,4 +1,4 @@
-"""How good predictions are: docs/records/predictions.md, made from the published builds.
+"""The quality of predictions: docs/records/predictions.md, made from the published builds.
 
 Each law is fitted on at most 100 instances and compared with the published cells of 200. `make predictions` prints the
 page by `python -m matrix.published.predictions`; a test fails when it is out of date.

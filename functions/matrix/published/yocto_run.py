@@ -66,7 +66,7 @@ def _run(run: str, name: str, rows: list[SourceRow]) -> SummaryDocument:
 
 def _yocto_cell(document: SourceRow, cell: SourceRow, file_system: str) -> ResultDocument:
     count = cell["instances"]
-    # Of a row that has its P0 alone there is nothing to judge by.
+    # A row with its P0 alone has no figure to judge by.
     percentiles = cell["percentiles_s"] if "p50" in (cell["percentiles_s"] or {}) else None
     fleet: Fleet = {"instanceType": document["instanceType"], "count": count}
     name = cell_id(file_system, "yocto", f"{document['instanceType']}-x{count}")

@@ -23,7 +23,7 @@ from matrix.text.bottlenecks import (
 )
 
 Hit = tuple[ResultDocument, Bottleneck]
-# With more cells than this the page shows the bottlenecks of each storage first: rows would be alike.
+# With more cells than this the page shows the bottlenecks of each storage first, because many rows would be equal.
 MOST_CELLS = 12
 
 

@@ -85,7 +85,7 @@ def _name(pair: ComparedPair, storage: str) -> str:
 
 
 def _factor(pair: ComparedPair, ratio: float | None) -> float | None:
-    """How many times as slow: of durations the ratio itself, of rates one over it."""
+    """The factor of slowness: for durations the ratio itself, for rates one over it."""
     if not ratio:
         return None
     return 1 / ratio if pair["higher_is_better"] else ratio

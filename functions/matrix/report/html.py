@@ -165,7 +165,7 @@ def _unpacked(inner: Markup) -> str:
 
 
 def _gzip(text: str, id_: str = "") -> str:
-    # Without a time of its own: the same page is the same bytes.
+    # Without a timestamp, so that the same page has the same bytes.
     coded = base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
     named = f' id="{id_}"' if id_ else ""
     return f"{ZIPPED_START}{named}>{coded}</script>"

@@ -121,7 +121,7 @@ def _named(question: Question, level: float) -> str:
 
 
 def _ratio(question: Question, value: float, best: float) -> float | None:
-    """How many times as slow a value is as another."""
+    """The factor by which a value is slower than another."""
     top, bottom = (best, value) if question["higher_is_better"] else (value, best)
     return top / bottom if bottom > 0 and top > 0 else None
 

@@ -16,7 +16,7 @@ class Look:
 
 
 def left_s(points: Sequence[str], opened_at: Mapping[int, float], now: float) -> float | None:
-    """Return in how many seconds a fleet is expected to be done; below 0, it is overdue for so long.
+    """Return the seconds until the expected end of a fleet; a negative value is the time since then.
 
     `points` is the point of each step, `opened_at` when (epoch s) the gate of each step so far was opened. A step takes
     as long as the one before it of the same point, or else as the mean of all. None: none has been taken yet.

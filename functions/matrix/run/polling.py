@@ -22,10 +22,10 @@ from matrix.terms.sentences import named
 ENDED_STATES = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
 # An agent writes a heartbeat every 30 s; four missing in a row are too many for a hiccup of S3.
 SILENT_AFTER_S = 120.0
-# Agents stop at the cell's deadline by themselves, and need a moment to report it.
+# Agents stop at the cell's deadline, and need a moment to report it.
 DEADLINE_GRACE_S = 60.0
 REASON_MOST_BYTES = 100_000
-# Of a heartbeat's troubles, which are mostly one.
+# Number of a heartbeat's troubles that are shown; mostly there is one.
 TROUBLES = 3
 DIGITS = re.compile(r"[0-9.,]+")
 BEAT_MOST_BYTES = 20_000

@@ -46,7 +46,7 @@ class Host(Claims):
 
 
 class Mount(Claims):
-    """How the storage is mounted."""
+    """The mount of the storage."""
 
     kind: Text = None
     fstype: Text = None

@@ -193,7 +193,7 @@ def _is_within(sample: Sample) -> bool:
 
 
 def read_samples(text: bytes, *, instance: str, cell: str, own: Collection[str] = ()) -> SampleFile:
-    """Return the samples that an instance uploaded for a cell, whose workload declares metrics of its own or none.
+    """Return the samples that an instance uploaded for a cell, whose workload may declare own metrics.
 
     Raises InvalidSamples when the text is too large, is not JSON of the right shape, holds
     numbers that are not finite, names another cell or instance than its folder, has undeclared metrics, or lacks a

@@ -26,7 +26,7 @@ class Phase:
     file: str
     # The client with these figures, if the tool names it.
     instance: str
-    # How many hosts are added up in the figures.
+    # Number of hosts whose sum the figures are.
     hosts: int
     # Parameters that distinguish points of runs.
     params: dict[str, Any]

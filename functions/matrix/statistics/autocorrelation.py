@@ -96,7 +96,7 @@ def _known(count: int) -> tuple[Any, ...]:
 
 
 def is_beyond_chance(series: Floats) -> bool:
-    """Whether independent values would be so alike in less than 5 % of all series of that length.
+    """Whether independent values have so high an autocorrelation in less than 5 % of all series of that length.
 
     By the normal approximation of r, with Moran's mean -1/R and variance (R - 2)^2 / (R^2 (R - 1)).
     """

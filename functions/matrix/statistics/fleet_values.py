@@ -173,7 +173,7 @@ def _row_percentiles(rows: Floats, level: float) -> Floats:
 
 
 def _percentiles(rows: Floats, level: float) -> Floats:
-    """Return a percentile of each row, to the last bit as numpy's, which takes several times as long for so few."""
+    """Return a percentile of each row, bit for bit numpy's, which takes several times as long for few values."""
     last = rows.shape[1] - 1
     place = last * (level / 100)
     below = math.floor(place)

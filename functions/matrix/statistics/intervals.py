@@ -45,7 +45,7 @@ class Interval:
     uncertainty: Uncertainty | None = None  # its source; of logarithms if all values are above 0
 
     def to_document(self) -> documents.Interval:
-        """As it is in result.json."""
+        """The form in result.json."""
         return {
             "low": self.low,
             "high": self.high,

@@ -42,7 +42,7 @@ from matrix.statistics.uncertainty import (
 DRAWS = 999
 # The same samples must give the same interval, in the Lambda function and on a laptop.
 SEEDS = {INSTANCES: 20_261_120, REPETITIONS: 20_261_121}
-# Counts held at once: two megabytes, which a processor's cache holds, however large the fleet.
+# Counts in memory at once: two megabytes, which fit into a processor's cache, for any size of fleet.
 MOST_AT_ONCE = 500_000
 # With fewer instances nothing can be resampled: the median of 5 independent values has no 95 % interval at all.
 LEAST_UNITS = 6
@@ -219,7 +219,7 @@ def _sums(known: Floats, of_instances: Counts, of_repetitions: Counts) -> Floats
 
 @lru_cache(maxsize=16)
 def _counts(unit: str, count: int, kind: np.dtype[Any]) -> Counts:
-    """How often each of `count` instances, or repetitions (rows), is in each draw of as many (columns).
+    """The number of times that each of `count` instances, or repetitions (rows), is in each draw of as many (columns).
 
     The same draws for all cells.
     """

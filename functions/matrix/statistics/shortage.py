@@ -21,5 +21,5 @@ class Shortage:
     least: int
 
     def to_document(self) -> documents.Shortage:
-        """As it is in summary.json."""
+        """The form in summary.json."""
         return {"unit": self.unit, "count": self.count, "least": self.least}

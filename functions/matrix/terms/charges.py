@@ -17,7 +17,7 @@ LEAST_BILLED_S = 60  # EC2 instances and EBS volumes: by the second, at least a 
 
 
 class Amount(NamedTuple):
-    """How much of something is used: at least, most likely, at most.
+    """An amount of use: at least, most likely, at most.
 
     A tuple, because a plan makes dozens for each cell, and a frozen dataclass takes three times as long to make.
     """
@@ -66,7 +66,7 @@ class Usage:
 
     @property
     def months(self) -> Amount:
-        """How long it exists in months."""
+        """Its time of existence in months."""
         return self.seconds.times(1 / MONTH_S)
 
     @property

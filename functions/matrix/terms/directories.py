@@ -30,7 +30,7 @@ class Shared:
 
     @property
     def speed(self) -> float:
-        """How fast one directory is as a share of one for each, by medians: of rates, or of durations the other way."""
+        """Speed with one directory over that with one for each: ratio of median rates, inverse for durations."""
         slower, faster = (self.shared, self.own) if self.shared.get("higher_is_better") else (self.own, self.shared)
         return float(slower["p50"]) / float(faster["p50"])
 

@@ -29,7 +29,7 @@ class Measured:
 
     @property
     def instances(self) -> int:
-        """How many instances worked at the same time."""
+        """The number of instances that worked at the same time."""
         return int(self.cell["fleet"].get("count") or 1)
 
     @property

@@ -32,7 +32,7 @@ TITLE = "Bottlenecks"
 PROVISIONAL = "CloudWatch's metrics may still arrive: `matrix report` reads them again"
 GIB = 2.0**30
 MOST_ABSENT = 4
-# Of a processor's time; below, the host's work is noise.
+# Share of a processor's time; below it, the host's work is noise.
 MUCH_STOLEN = 0.05
 ALLOWANCES = {
     "bw_in": "bandwidth in",
@@ -46,7 +46,7 @@ WHOSE = {
     "client": " of each client",
     "permitted": " that AWS permitted",
 }
-# Tools of workloads that have the engine, too.
+# Other tools of workloads that also have the engine.
 BY_ENGINE_TOO = frozenset({"dd", "parallel", "touch"})
 RAISES = {
     TOOL: "use more threads, more instances or faster ones: this measures the load generator",
@@ -98,7 +98,7 @@ def _waiting(waiting: Waiting, label: "_Labels") -> str:
 
 
 class _Labels:
-    """How the points of a cell are called; a cell of one point does not name it."""
+    """The names of a cell's points; a cell of one point does not name it."""
 
     def __init__(self, cell: ResultDocument) -> None:
         points = cell.get("points") or []

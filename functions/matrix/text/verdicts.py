@@ -1,4 +1,4 @@
-"""How a candidate came out of its question, in words."""
+"""The verdict of a candidate in words."""
 
 from matrix.terms.documents.summary import Candidate, Difference, Lost, Verdict
 from matrix.terms.figures import times

@@ -217,7 +217,7 @@ class Kind:
 
     @property
     def lines(self) -> list[str]:
-        """Each in a line of its own."""
+        """Each in a separate line."""
         return [self._line(cell, warning) for cell, warning in self.warnings]
 
     def _line(self, cell: str, warning: CellWarning) -> str:

@@ -98,9 +98,9 @@ def _ebs(evidence: Evidence) -> Iterator[Ceiling]:
 def _between(
     name: str, rates: Mapping[str, float | None], limits: Limit | None, unit: str, scale: float
 ) -> Iterator[Ceiling]:
-    """Yield a ceiling that is the baseline for whom it holds at the baseline, else the maximum.
+    """Yield a limit: the baseline for points near the baseline, else the maximum.
 
-    A rate close to the baseline is held there; one well above lives on credits and is limited by the maximum alone.
+    A rate close to the baseline is limited by it; a rate well above uses credits and is limited by the maximum alone.
     """
     if not limits or not limits["baseline"] or not limits["maximum"]:
         return

@@ -35,7 +35,7 @@ class Ceiling:
         return max(self.shares.values(), default=0.0)
 
     def is_reached(self, point: str) -> bool:
-        """Whether a point was held back by it."""
+        """Whether it limited a point."""
         return self.shares.get(point, 0.0) >= self.enough
 
 

@@ -151,7 +151,7 @@ def _metered_throughput(evidence: Evidence, metered: MeteredThroughput) -> Itera
 def _highest(
     evidence: Evidence, values: Iterable[tuple[float, float, float, str]]
 ) -> tuple[dict[str, float], tuple[float, float, str] | None]:
-    """Of (time, period, share, resource): each point's highest share, and the highest of all with time and resource."""
+    """From (time, period, share, resource): each point's highest share, and the highest with time and resource."""
     shares: dict[str, float] = {}
     top: tuple[float, float, str] | None = None
     for at, period_s, share, whose in values:

@@ -49,9 +49,9 @@ class Percentile:
     value: float
     low: float | None
     high: float | None
-    doubt: Risk | None  # why this percentile is not sure
+    doubt: Risk | None  # why this percentile is uncertain
     has_enough_samples: bool  # False only if the number of values is known and too small
-    confidence: float = CONFIDENCE  # how often such an interval holds the truth
+    confidence: float = CONFIDENCE  # coverage of such an interval
 
     def to_document(self) -> RankedBy:
         """As it is in summary.json."""

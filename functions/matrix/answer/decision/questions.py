@@ -284,7 +284,7 @@ def _percentile_of_values(values: FleetValues, level: float) -> Percentile:
 
 
 def _doubt(metric: MetricResult, level: float) -> tuple[Risk | None, bool]:
-    """Why a percentile is not sure, and whether it may be ranked by all the same."""
+    """Why a percentile is uncertain, and whether it may rank nevertheless."""
     if (metric.get("carried") or {}).get(f"p{level:g}"):
         return None, True
     count = metric.get("independent_n") if metric.get("independent_n") is not None else metric.get("n")

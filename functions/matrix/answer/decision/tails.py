@@ -5,7 +5,7 @@ import numpy as np
 from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.documents.summary import Risk
 
-# How many times as slow as the median a value is, to be named: chance and hosts that differ by a third stay below.
+# A tail this many times as slow as the median is reported: chance and hosts that differ by a third stay below it.
 SLOW = 2.0
 
 

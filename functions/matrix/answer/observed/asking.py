@@ -70,7 +70,7 @@ class Window:
 
     @property
     def periods(self) -> int:
-        """How many."""
+        """Number of periods."""
         return round((self.ended - self.begun) / self.period_s)
 
 

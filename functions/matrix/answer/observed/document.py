@@ -1,4 +1,4 @@
-"""How a storage that exists is used, put together for people and programs."""
+"""The document of an existing storage's use, for readers and programs."""
 
 from collections.abc import Sequence
 

@@ -44,7 +44,7 @@ class Track:
 
 @dataclass(frozen=True)
 class Use:
-    """How a storage was used in each period."""
+    """Use of a storage in each period."""
 
     tracks: list[Track]
     bytes_per_s: Values

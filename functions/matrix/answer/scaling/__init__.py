@@ -1,1 +1,1 @@
-"""How a storage grows with its fleet: series over fleet size, the laws that fit them, predictions."""
+"""Scaling of a storage with its fleet: series over fleet size, the laws that fit them, predictions."""

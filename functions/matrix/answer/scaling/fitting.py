@@ -218,7 +218,7 @@ def _measured(scaling: Scaling, n: int) -> tuple[float, float, float]:
 
 
 def _factor(scaling: Scaling, row: int) -> float:
-    """By how much a measured value may be off, upwards and downwards."""
+    """The factor by which a measured value may be off, upwards and downwards."""
     return math.exp(NORMAL_95 * float(scaling.noise.errors[row]))
 
 
@@ -289,7 +289,7 @@ DURATION, FLEET_RATE, INSTANCE_RATE = "durations", "rates of the whole fleet", "
 
 
 def _reads(series: Series) -> str:
-    """How the values are understood: a rate that does not rise with the fleet is each instance's."""
+    """The interpretation of the values: a rate that does not rise with the fleet is each instance's."""
     if not series.higher_is_better:
         return DURATION
     if series.per_instance is not None:
@@ -430,7 +430,7 @@ class HeldAgainst(TypedDict):
     low: float
     high: float
     error: float
-    """Of the value, as a share of the truth."""
+    """Error of the predicted value, as a share of the true value."""
     is_within: bool
     """Whether the truth lies between low and high."""
     refused: str | None

@@ -19,7 +19,7 @@ INTERVALS, REPEATS, ASSUMED = "intervals", "repeats", "assumed"
 ASSUMED_NOISE = 0.10
 # Two standard errors on either side make a 95 % interval. One of few repetitions is wider, so this overestimates it.
 NORMAL_95 = 1.96
-# No value is exact: a run on another day hardly repeats one to 1 %, however alike its repetitions are.
+# No value is exact: a run on another day hardly repeats one to 1 %, even if its repetitions are almost equal.
 LEAST_NOISE = 0.01
 # Degrees of freedom of a standard error that is taken for known.
 KNOWN = math.inf
@@ -53,7 +53,7 @@ def noise_of(series: Series, n: Floats, time: Floats) -> Noise:
     if known is not None:
         return Noise(INTERVALS, sizes, means, known, KNOWN)
     if spare > 0:
-        # One noise for all sizes: a size that was measured twice knows next to nothing of its own.
+        # One noise for all sizes, because two measurements of a size hardly show its own.
         within = math.sqrt(sum(float(((values - values.mean()) ** 2).sum()) for values in of_size) / spare)
         return Noise(REPEATS, sizes, means, np.maximum(within, LEAST_NOISE) / np.sqrt(counts), float(spare))
     return Noise(ASSUMED, sizes, means, np.full(len(sizes), ASSUMED_NOISE), KNOWN)

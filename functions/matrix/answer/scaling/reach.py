@@ -28,7 +28,7 @@ KNEES = 400
 POWERS = np.arange(0.1, 1.0, 0.1)
 PARAMETERS = 3
 CONFIDENCE = 0.95
-# To refuse a series that no law explains is a test of its own: chance makes it refuse 1 of 100 true ones.
+# Level of the separate test that refuses a series that no law explains: it refuses 1 of 100 true ones by chance.
 NO_LAW = 0.99
 # Values that differ by more than a factor of e^50 follow no law, and their squares are beyond all numbers.
 MOST_APART = 50.0
@@ -118,7 +118,7 @@ def _laws(noise: Noise) -> Iterator[Callable[[Floats], Floats]]:
     knees = np.append(np.geomspace(1, largest, KNEES)[:-1], 0.999 * largest)[:, None]
 
     def usl(n: Floats) -> Floats:
-        # Relative to the largest size: squares of large sizes beside 1 would cost all digits.
+        # Relative to the largest size: squares of large sizes added to 1 would lose all digits.
         return np.stack([np.ones_like(n), (n - 1) / largest, n * (n - 1) / largest**2], axis=1)[None]
 
     def ceiling(n: Floats) -> Floats:

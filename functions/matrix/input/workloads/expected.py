@@ -1,4 +1,4 @@
-"""How long one execution of a user's own work takes, about: one time, or several by the size of the fleet."""
+"""The estimated duration of one execution of a user's own work: one time, or several by the size of the fleet."""
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""How long files take to become objects: from close() until a listing of the bucket shows them."""
+"""The time until files become objects: from close() until a listing of the bucket shows them."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -16,7 +16,7 @@ from storages.contracts.model import Storage
 LOOK_EACH_S = 1.0
 # S3 user guide, S3 Files performance: an export begins about 60 s after the last change, 800 files a second.
 BEGINS_AFTER_S, FILES_PER_S = 60.0, 800.0
-# Each thread's files are held against one page of a listing.
+# Each thread's files are compared with one page of a listing.
 MOST_FILES_OF_A_THREAD = 1_000
 
 

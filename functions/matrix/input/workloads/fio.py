@@ -48,7 +48,7 @@ READ_WRITE = ("read", "write", "randread", "randwrite", "rw", "readwrite", "rand
 # These ignore iodepth: a job has one operation in flight.
 SYNCHRONOUS_ENGINES = frozenset(("psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"))
 SYNCING = ("fsync", "fdatasync", "sync_file_range")
-# By these a job writes a place again, or another place than the next.
+# With these options a job writes a place again, or another place than the next.
 AGAIN_OR_ELSEWHERE = frozenset(
     {
         "bs_is_seq_rand", "fill_device", "io_size", "loops", "offset", "offset_increment", "overwrite",

@@ -29,7 +29,7 @@ LEAST_PART_BYTES, MOST_PARTS = 5 * UNITS["MiB"], 10_000
 MOST_SENT_BYTES = 64 * UNITS["MiB"]
 # S3 API: of a page of ListObjectsV2, of one DeleteObjects.
 MOST_KEYS = 1_000
-# As agent/workloads/objects.py has them: hands that put objects before the time, objects read again after it.
+# As in agent/workloads/objects.py: threads that put objects before the measurement, objects read again after it.
 HANDS, READ_AGAIN = 16, 16
 # Requests by which the engine sees whether threads or processes suit: 0.1 s of them, and one more for each instance.
 PILOT = 10

@@ -47,7 +47,7 @@ class OpenLoopModel(WorkloadModel):
 
 
 def a_limit_has_its_rates(part: Part) -> Problems:
-    """Yield a problem for a limit of latency that no rate is held against."""
+    """Yield a problem for a limit of latency without rates to test against it."""
     if part.p99_at_most_ms is not None and part.rate_per_second_per_instance is None:
         rule = "is the limit that the highest rate is looked for with, and there are no rates"
         yield part.problem("p99AtMostMs", rule, "write ratePerSecondPerInstance, such as [100, 200, 400]")

@@ -152,7 +152,7 @@ def _relative(entries: Sequence[Entry]) -> dict[str, float]:
         for instance, value in _values(entry):
             if value is not None and value > 0:
                 values.setdefault(str(instance), []).append(float(value))
-        # Of a few values numpy's median takes twenty times as long, and a run has thousands of them.
+        # For a few values numpy's median takes twenty times as long, and a run has thousands of them.
         medians = {instance: median(rates) for instance, rates in values.items()}
         middle = median(medians.values()) if medians else 0.0
         for instance, value in medians.items():

@@ -1,4 +1,4 @@
-"""How fast, and how evenly: each cell's spread as a bar."""
+"""Speed and its variation: each cell's spread as a bar."""
 
 from collections.abc import Iterator, Sequence
 

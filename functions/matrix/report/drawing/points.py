@@ -7,7 +7,7 @@ from typing import Any
 from matrix.report.charts.chart import Chart, Series, Value
 from matrix.report.drawing.svg import Plot
 
-# Of larger numbers, such as instants, nine digits are too few.
+# For larger numbers, such as times, nine digits are too few.
 LARGE = 1e6
 
 

@@ -31,7 +31,7 @@ NARROW_PX = 280.0
 PAIRED_PX = 420.0
 ROWS_PX = 640.0
 NAME_LETTERS = 52
-# Of longer names, in smaller letters.
+# The same for longer names, in smaller letters.
 SMALL_LETTERS = 64
 LINE_PX = 14
 # Shapes and dashes distinguish series for readers who cannot distinguish colours.
@@ -105,7 +105,7 @@ class Plot:
 
     @property
     def lines(self) -> int:
-        """How many lines the longest name of a row needs."""
+        """The number of lines that the longest name of a row needs."""
         return max((len(name_lines(name)) for name in self.rows), default=1)
 
 
@@ -137,7 +137,7 @@ def shapes() -> Markup:
 
 
 def document(chart: Chart, of: str) -> str:
-    """Return a chart as an SVG file of its own, with its title, its legend and the run that it is `of`."""
+    """Return a chart as a separate SVG file, with its title, its legend and its run (`of`)."""
     plot = Plot(chart)
     titles = wrap(chart.title, 110)
     keys = [(series, mark) for series, mark in legend(chart) if not series.is_off]
@@ -233,7 +233,7 @@ def _row(
     *,
     is_parted: bool,
 ) -> Markup:
-    """Draw a row in a square of its own, so that the page can leave out rows and close the gaps."""
+    """Draw a row in a separate square, so that the page can leave out rows and close the gaps."""
     own, share = plot.of_row(name), 100 / len(plot.rows)
     drawn = [_group(own, rows[name], group) for rows, group in parts if name in rows]
     place = {"y": f"{_n(share * plot.rows[name])}%", "height": f"{_n(share)}%"}
