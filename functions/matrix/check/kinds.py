@@ -11,7 +11,7 @@ from storages.models import MODELS, how_many
 
 
 def kind_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield one problem for each kind of thing that a cell asks for and cannot have."""
+    """Yield one problem for each kind of unavailable thing that a cell needs."""
     yield from _unfit_type_problems(cells)
     yield from _weighting_problems(cells)
     yield from _only_read_problems(cells)

@@ -123,7 +123,7 @@ def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
 
 
 def is_too_much(matrix: Matrix) -> bool:
-    """Return whether a matrix asks for more than can be planned, so that its cells are better not made."""
+    """Return whether a matrix has more cells or steps than can be planned, so that its cells should not be made."""
     return any(not problem.is_warning for problem in _amount_problems(matrix))
 
 

@@ -95,7 +95,7 @@ FSX_THROUGHPUT_MBPS = {
 }
 # The model lists the values for SINGLE_AZ_1, SINGLE_AZ_2 and MULTI_AZ_1; for the HA types it gives only the range.
 FSX_THROUGHPUT_LISTED = frozenset({"SINGLE_AZ_1", "SINGLE_AZ_2", "MULTI_AZ_1"})
-# The model says from 64 MB/s, a report says that HA starts at 128.
+# The model has 64 MB/s as the minimum; according to a report HA starts at 128.
 FSX_HA_1_LEAST_MBPS = Limit(128, "MB/s", "report", firm=False)
 FSX_IOPS_PER_GIB = Limit(3, "IOPS/GiB", "model, DiskIopsConfiguration")
 # The model gives 200,000 per HA pair, reports between 160,000 and 400,000 by type; above the highest it is firm.

@@ -68,7 +68,7 @@ def problems(
     """Yield a problem for each fleet or storage with more zones than the stack has subnets in, or out of reach.
 
     A Multi-AZ file system of FSx is out of reach if the stack does not know the addresses of the user's own VPC. So is
-    a storage that AWS does not offer in the zone of the stack's first subnet; `first_zone_id` asks for the zone's id.
+    a storage that AWS does not offer in the zone of the stack's first subnet; `first_zone_id` returns the zone's id.
     """
     fleets = [(f"fleet[{i}]", axis.placement) for i, axis in enumerate(matrix.fleet)]
     fleets += [(f"include[{i}].fleet", inclusion.fleet.placement) for i, inclusion in enumerate(matrix.include)]

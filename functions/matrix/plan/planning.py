@@ -191,7 +191,7 @@ def plan(
     warnings += book.warnings()
     # Warnings of a refused run or skipped cell come before other warnings.
     warnings[:0] = budget.warnings(matrix.budget_usd, cost, planned_cells)
-    # Each storage with each type once, however many workloads, sizes and launches they have.
+    # Each storage with each type once, for any number of workloads, sizes and launches.
     pairs = {
         (cell.combination.storage.fingerprint, cell.combination.fleet.instance_type): cell for cell in _fresh(named)
     }
@@ -327,7 +327,7 @@ def _images(matrix: Matrix, cells: list[_Cell], book: PriceBook) -> list[Planned
     planned_images = []
     for architecture, group in by_architecture.items():
         tools: set[str] = set()
-        # Each storage with each workload once, however many fleets they have.
+        # Each storage with each workload once, for any number of fleets.
         alike = {(cell.combination.storage.fingerprint, cell.combination.workload.fingerprint): cell for cell in group}
         for cell in alike.values():
             storage, workload = cell.combination.storage, cell.combination.workload

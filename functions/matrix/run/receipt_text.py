@@ -36,7 +36,7 @@ def island(summary: SummaryDocument, receipt: ReceiptDocument | None) -> dict[st
     rows = [_page_row(resource) for resource in listed[: MOST_ROWS["page"]]]
     notes = [f"{len(listed) - len(rows)} more are in receipt.json."] if len(listed) > len(rows) else []
     notes += [f"Could not be asked: {reason}." for reason in receipt.get("unasked") or []]
-    # The receipt of a local run also sums up AWS prices, though nobody paid them.
+    # The receipt of a local run also sums up AWS prices, which were not paid.
     if summary.get("environment") in ENVIRONMENT_NOTES:
         notes.append("Nothing was paid: these are the prices that AWS would have asked for such resources.")
     return {"sentences": [receipt_sentence(receipt), *left, *notes], "heads": HEADS, "rows": rows}

@@ -141,7 +141,7 @@ class FleetValues:
         return float(np.exp(np.log(figures).mean()) if self.has_logarithms else figures.mean())
 
     def unit_percentiles(self, level: float = 50) -> Floats:
-        """One value for each row of `units`, the median unless another percentile is asked for."""
+        """One value for each row of `units`: the median or another percentile."""
         return _row_percentiles(self.units, level)
 
     def instance_medians(self) -> Floats:

@@ -1,7 +1,7 @@
 """Values far from the others: marked, never dropped. A slow instance is a result, not an error.
 
 Tukey's fences (1977, Exploratory Data Analysis, 2D): `outside` beyond 1.5 times the interquartile range from the
-quartiles, `far out` beyond 3 times. Of normal values 0.7 % lie outside and one in 400,000 far out.
+quartiles, `far out` beyond 3 times. Of normal values 0.7 % are outside and one in 400,000 is far out.
 """
 
 from typing import Any

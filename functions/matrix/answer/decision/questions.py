@@ -130,7 +130,7 @@ def _system(cell: ResultDocument) -> str:
 
 
 def _placed(storage: str, cell: ResultDocument) -> str:
-    """The name of a candidate: its storage, and its fleet's placement if that is not the default."""
+    """The name of a candidate: its storage, and its fleet's placement if the matrix names one."""
     return ", ".join(filter(None, [storage, placement_words(cell["fleet"])]))
 
 

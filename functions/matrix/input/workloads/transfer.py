@@ -14,7 +14,7 @@ from matrix.terms.problems import Problems
 from matrix.terms.sizes import format_size
 from storages.contracts.model import Storage
 
-# These copy one file after the other, however many threads are asked for.
+# These copy one file after the other, with any number of threads.
 ONE_AT_A_TIME = ("rsync", "cp")
 THREADS_PER_VCPU = 4
 # If `threads` is not given, the estimate assumes an instance of 8 vCPUs, like the tutorial's.
