@@ -54,12 +54,16 @@ class Exchange:
     def _request(self) -> SentRequest:
         return SentRequest(self.service, self.method, self.target, self.headers, self.body or b"")
 
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of the call, as the client had them."""
+        return self._request.parameters()
+
     def refusals(self) -> list[str]:
         """Return what AWS would refuse of the request."""
         operation = self.operation
         if operation.input_shape is None:
             return []
-        parameters, service = self._request.parameters(), operation.service_model.service_name
+        parameters, service = self.parameters(), operation.service_model.service_name
         return [
             *shapes.violations(operation.input_shape, parameters, operation.name),
             *prose.refusals_of_request(service, operation.name, parameters),
