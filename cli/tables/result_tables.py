@@ -56,10 +56,10 @@ def show(console: Console, summary: SummaryDocument) -> None:
         console.print()
         console.print(Text(NOT_CARRIED_NOTE))
     show_ceilings(console, summary)
-    show_directories(console, summary)
+    show_sentences(console, directories_table(summary))
     show_layers(console, summary)
     show_failed(console, summary)
-    show_earlier_runs(console, summary)
+    show_sentences(console, earlier_runs_table(summary))
     show_warnings(console, summary)
     if note := ENVIRONMENT_NOTES.get(str(summary.get("environment"))):
         console.print()
@@ -112,9 +112,8 @@ def show_ceilings(console: Console, summary: SummaryDocument) -> None:
         console.print(Text(f"  {sentence}", "yellow"))
 
 
-def show_directories(console: Console, summary: SummaryDocument) -> None:
-    """Print the cost of one directory shared by all workers, if both variants were measured."""
-    table = directories_table(summary)
+def show_sentences(console: Console, table: RunTable) -> None:
+    """Print a table of cells and sentences as a line for each cell; nothing without rows."""
     if not table.rows:
         return
     console.print()
@@ -202,17 +201,6 @@ def show_failed(console: Console, summary: SummaryDocument) -> None:
     for cell, state, why in failed:
         reason = shortened(state if why == ABSENT else why)
         terminal.print_wrapped(console, Text.assemble("  ", (cell, "bold"), ": ", reason))
-
-
-def show_earlier_runs(console: Console, summary: SummaryDocument) -> None:
-    """Print each cell whose result comes from an earlier run, or that has samples of one."""
-    table = earlier_runs_table(summary)
-    if not table.rows:
-        return
-    console.print()
-    console.print(Text(table.title, "bold"))
-    for cell, what in table.texts():
-        terminal.print_wrapped(console, Text.assemble("  ", (cell, "cyan"), f": {what}"))
 
 
 def shortened(reason: str) -> str:

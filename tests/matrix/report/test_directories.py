@@ -6,9 +6,10 @@ import pytest
 from rich.console import Console
 from support.cli_documents import summary_document
 
-from cli.tables.result_tables import show_directories
+from cli.tables.result_tables import show_sentences
 from matrix.report import page
 from matrix.report.markdown import to_markdown
+from matrix.tables.directories_table import directories_table
 from matrix.terms.directories import WHY, shared_directories
 
 PARAMS = {"files": 1024, "threads": 32, "tool": "parallel", "sync": "none"}
@@ -42,7 +43,7 @@ def test_what_one_directory_costs_is_said_on_the_page_in_markdown_and_in_the_ter
     assert f"- `c0`: {shared.sentence}" in to_markdown(summary)
     assert shared.sentence in page.render(summary)
     console = Console(file=io.StringIO(), width=200)
-    show_directories(console, summary)
+    show_sentences(console, directories_table(summary))
     assert shared.sentence in " ".join(console.file.getvalue().split())
 
 
