@@ -34,7 +34,7 @@ LAYER = "drawn"
 METRIC = "duration_s"
 POINTS = 200
 MOST_WRONG = 0.05
-# Least coverage in the cases that docs/method/confidence.md documents as below 95 %.
+# Least coverage in the cases that docs/method.md documents as below 95 %.
 LEAST_HELD_IN_A_ROW, LEAST_HELD_ON_HOSTS = 0.85, 0.6
 # Latencies are kept in fio's bins, whose relative error is at most this.
 BIN_ERROR = 1 / 128

@@ -182,7 +182,7 @@ def next_words(cell: ResultDocument, bottleneck: Bottleneck) -> str:
         case "know-limits":
             return "run it on AWS, or with emulate: true for a storage whose limits are known"
         case "see-metrics":
-            return "look at the storage's own metrics; docs/method/bottlenecks.md lists them"
+            return "look at the storage's own metrics; docs/method.md lists them"
         case "as-written":
             return step.get("text", "")
 

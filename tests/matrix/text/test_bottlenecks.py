@@ -113,7 +113,7 @@ STEPS = {
     "use-aws": ({}, "run it on AWS: here all instances share one machine"),
     "load-more": ({}, "use more threads, a deeper queue or more instances to find where it ends"),
     "know-limits": ({}, "run it on AWS, or with emulate: true for a storage whose limits are known"),
-    "see-metrics": ({}, "look at the storage's own metrics; docs/method/bottlenecks.md lists them"),
+    "see-metrics": ({}, "look at the storage's own metrics; docs/method.md lists them"),
     "as-written": ({"text": "as it was"}, "as it was"),
 }
 
