@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundl
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema predictions published instances privilege calls proof graph mutants selftest agent lock sbom release bench bench-fleet peers vm bare clean
+.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema snapshots predictions published instances privilege calls proof graph mutants selftest agent lock sbom release bench bench-fleet peers vm bare clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -128,6 +128,9 @@ schema: install  ## Write docs/matrix.schema.json, the tables of docs/matrix-for
 	@$(BIN)/python -m matrix.check.schema > docs/matrix.schema.json
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.format_tables
 	@$(BIN)/python -m matrix.terms.documents.schema dist/schemas
+
+snapshots: $(VENV)/.dev  ## Write tests/sentences.md: all sentences that the product makes of codes
+	@PYTHONPATH=functions:tests $(BIN)/python tests/test_sentences.py
 
 predictions: install  ## Write docs/records/predictions.md from the published figures
 	@$(BIN)/python -m matrix.published.predictions > docs/records/predictions.md
