@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundl
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema snapshots predictions published instances privilege calls proof graph mutants selftest agent lock sbom release bench bench-fleet peers vm bare clean
+.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema snapshots predictions published instances privilege calls proof mutants selftest agent lock sbom release bench bench-fleet peers vm bare clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -165,11 +165,6 @@ proof: $(VENV)/.dev  ## Write docs/records/proof.md: each claim about AWS and ho
 
 built: $(VENV)/.dev  ## Draw what is built on AWS for EBS, EFS and FSx as docs/built-*.svg, from the template and our own functions
 	@PYTHONPATH=functions:tests:. $(BIN)/python -m support.built_pictures
-
-graph: install  ## Write the definition of the state machine as JSON, and draw it into docs/run.md and the README
-	@$(BIN)/python statemachine/expand.py
-	@$(BIN)/python statemachine/draw.py
-	@$(BIN)/python statemachine/draw.py --brief
 
 # Of the steps demo, test, wheel and ci, and of the accounts user and root: make bare STEPS="demo wheel" AS=user
 bare:  ## Prove that a fresh clone works in a minimal Debian, as an ordinary user and as root (started by root on Debian)

@@ -32,7 +32,7 @@ ARCHITECTURES = {"arm64": "aarch64", "x86_64": "x86_64"}
 EPOCH, UNIX = (1980, 1, 1, 0, 0, 0), 3
 # The path in template.yaml, the name of its artefact, and the output of `sam build`. All functions share one package.
 FUNCTIONS, AGENT, CLIENT = "CodeUri: functions/", "ContentUri: agent/", "ContentUri: agent_client/"
-DEPENDENCIES, DEFINITION = "ContentUri: dependencies/", "DefinitionUri: statemachine/run.asl.json"
+DEPENDENCIES, DEFINITION = "ContentUri: dependencies/", "DefinitionUri: statemachine/run.asl.yaml"
 FOLDERS = {
     FUNCTIONS: ("functions", ".aws-sam/build/PlanMatrixFunction"),
     AGENT: ("agent", "agent"),
@@ -126,7 +126,7 @@ def zipped(folder: Path) -> bytes:
 def artefacts(source: Path) -> dict[str, tuple[str, bytes]]:
     """Return name and content of each artefact of a built tree, by the line of template.yaml that refers to it."""
     contents = {line: (name, "zip", zipped(source / folder)) for line, (name, folder) in FOLDERS.items()}
-    contents[DEFINITION] = ("statemachine", "json", (source / "statemachine/run.asl.json").read_bytes())
+    contents[DEFINITION] = ("statemachine", "yaml", (source / "statemachine/run.asl.yaml").read_bytes())
     return {
         line: (f"{name}-{hashlib.sha256(content).hexdigest()[:16]}.{ending}", content)
         for line, (name, ending, content) in contents.items()

@@ -4,6 +4,7 @@ import json
 
 from cli.verify.checks import Check, required
 from cli.verify.stack import Stack
+from local.corrections import yaml_template
 
 # The validator reads the definition alone, so the function need not exist.
 PLACEHOLDER = "arn:{partition}:lambda:{region}:123456789012:function:{name}"
@@ -11,8 +12,10 @@ PLACEHOLDER = "arn:{partition}:lambda:{region}:123456789012:function:{name}"
 
 def definition_text(stack: Stack) -> str:
     """Return the tree's definition with an ARN in each place that the template fills."""
-    text = (stack.sources / "statemachine/run.asl.json").read_text(encoding="utf-8")
-    states = json.loads(text)
+    text = (stack.sources / "statemachine/run.asl.yaml").read_text(encoding="utf-8")
+    # AWS validates JSON only.
+    states = yaml_template.load(text)
+    text = json.dumps(states)
     region = stack.deployment.region
     # The partition comes from the client, because there may be no stack whose outputs name it.
     partition = stack.client("stepfunctions").meta.partition
@@ -39,7 +42,7 @@ def checks(stack: Stack) -> list[Check]:
     ]
     return [
         required(
-            "statemachine/run.asl.json",
+            "statemachine/run.asl.yaml",
             "OK",
             "; ".join([answer["result"], *diagnostics]),
             is_so=answer["result"] == "OK",

@@ -21,7 +21,7 @@ RELEASE_PARAMETERS = ("ArtifactBucket", "ArtifactPrefix")
 BUILT_FOR = ("FunctionArchitecture", "FunctionRuntime")
 # Our own sources; `sam build` installs the dependencies into a layer, from pinned versions.
 FUNCTIONS = "functions"
-OWN_SOURCES = {FUNCTIONS: "PlanMatrixFunction", "agent": "AgentLayer", "statemachine/run.asl.json": "RunStateMachine"}
+OWN_SOURCES = {FUNCTIONS: "PlanMatrixFunction", "agent": "AgentLayer", "statemachine/run.asl.yaml": "RunStateMachine"}
 # Files that functions and the agent read at run time.
 SUFFIXES = (".py", ".json", ".css", ".js")
 AGAIN = "deploy this tree: `sam build && sam deploy`, or verify from the tree that was deployed"
@@ -128,8 +128,7 @@ def _other_files(stack: Stack, path: str, properties: dict[str, Any]) -> Iterato
     own = stack.sources / path
     if own.is_file():
         # Compare content, not layout: `sam` may reformat the definition.
-        if json.loads(uploaded) != json.loads(own.read_bytes()):
-            yield from differences(json.loads(own.read_bytes()), json.loads(uploaded))
+        yield from differences(_loaded(own.read_text(encoding="utf-8")), _loaded(uploaded.decode()))
         return
     with zipfile.ZipFile(io.BytesIO(uploaded)) as archive:
         unzipped_bytes = sum(member.file_size for member in archive.infolist())

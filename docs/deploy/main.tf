@@ -32,7 +32,7 @@ locals {
   files = setunion(
     ["template.yaml"],
     fileset(path.module, "*.zip"),
-    fileset(path.module, "statemachine-*.json"),
+    fileset(path.module, "statemachine-*.yaml"),
   )
 }
 

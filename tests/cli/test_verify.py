@@ -152,11 +152,11 @@ def tree(tmp_path):
                 {Type: 'AWS::Serverless::Function', Properties: {Timeout: 60, Role: !GetAtt Role.Arn}}
               AgentLayer: {Type: 'AWS::Serverless::LayerVersion', Properties: {ContentUri: agent/}}
               RunStateMachine:
-                {Type: 'AWS::Serverless::StateMachine', Properties: {DefinitionUri: statemachine/run.asl.json}}
+                {Type: 'AWS::Serverless::StateMachine', Properties: {DefinitionUri: statemachine/run.asl.yaml}}
         """,
         "functions/plan_matrix.py": "PLAN = 1\n", "functions/matrix/prices.json": "{}",
         "agent/session.py": "LEAD = 1\n",
-        "statemachine/run.asl.json": '{"StartAt": "Plan matrix"}',
+        "statemachine/run.asl.yaml": '{"StartAt": "Plan matrix"}',
     }.items():  # fmt: skip
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
@@ -175,7 +175,7 @@ def of_tree(tree, change=lambda _: None, **objects):
     change(template)
     stored = {
         "functions": packed(tree / "functions"), "agent": packed(tree / "agent"),
-        "definition": (tree / "statemachine/run.asl.json").read_bytes(), **objects,
+        "definition": (tree / "statemachine/run.asl.yaml").read_bytes(), **objects,
     }  # fmt: skip
     return list(deployed.checks(stack(
         sources=tree,
@@ -215,7 +215,7 @@ def test_code_of_another_tree_is_named_by_its_files(tree):
     found = broken(of_tree(tree, functions=stale, definition=definition_of_old))
 
     assert found["functions"].seen == "matrix/prices.json is not deployed; plan_matrix.py differs"
-    assert found["statemachine/run.asl.json"].seen == 'StartAt: "Plan matrix" here, "Old" deployed'
+    assert found["statemachine/run.asl.yaml"].seen == 'StartAt: "Plan matrix" here, "Old" deployed'
 
 
 def test_packages_that_the_build_adds_to_a_function_are_no_difference(tree):

@@ -5,7 +5,6 @@ swallows failures hid for 900 s why no fleet could start.
 """
 
 import ast
-import json
 from collections.abc import Iterator
 from inspect import getmembers, isclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import botocore.exceptions
 import pytest
 
+from local.corrections.yaml_template import load
 from matrix.terms import errors
 
 ROOT = Path(__file__).parents[2]
@@ -143,7 +143,7 @@ def _retriers(machine: dict) -> Iterator[tuple[str, dict]]:
                 yield from _retriers(inner)
 
 
-RETRIERS = list(_retriers(json.loads((ROOT / "statemachine/run.asl.json").read_text(encoding="utf-8"))))
+RETRIERS = list(_retriers(load((ROOT / "statemachine/run.asl.yaml").read_text(encoding="utf-8"))))
 # What a function of ours can raise; of Lambda's own errors the names have a dot.
 RAISED = {name for module in (errors, botocore.exceptions) for name, _ in getmembers(module, isclass)}
 

@@ -1,16 +1,16 @@
 """What the local cloud refuses in a definition, as AWS does."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from judge.corpus import cases
 
+from local.corrections.yaml_template import load
 from local.step_functions.definition_lint import problems
 
 CORPUS = cases("definitions")
-RUN = json.loads((Path(__file__).parents[2] / "statemachine/run.asl.json").read_text())
+RUN = load((Path(__file__).parents[2] / "statemachine/run.asl.yaml").read_text())
 ASSIGN = {"Assign": {"run": "{% 'a' %}"}}
 CATCH = {"ErrorEquals": ["States.ALL"], "Next": "A"}
 

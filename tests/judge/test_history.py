@@ -6,10 +6,11 @@ import json
 import pytest
 from judge import history, template
 
+from local.corrections.yaml_template import load
 from matrix.input import limits, pace
 from storages.fsx_openzfs import cloud as fsx_openzfs
 
-RUN = json.loads((template.ROOT / "statemachine/run.asl.json").read_text())
+RUN = load((template.ROOT / "statemachine/run.asl.yaml").read_text())
 FILE_SYSTEM = RUN["States"]["Each file system"]["ItemProcessor"]
 CELL = FILE_SYSTEM["States"]["Each cell"]["ItemProcessor"]
 DELETION_LIMIT_S = importlib.import_module("check_deleted").DELETION_LIMIT_S

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from judge import template
 
+from local.corrections.yaml_template import load
 from local.step_functions.jsonata import JsonataError, evaluate
 
 ANSWERS = json.loads((Path(__file__).parent / "jsonata/answers.json").read_text(encoding="utf-8"))
@@ -72,7 +73,7 @@ def test_our_engine_answers_as_the_reference_does(expression: str):
 
 
 def test_the_answers_are_of_the_version_that_step_functions_has_and_of_every_expression_of_the_definition():
-    text = (template.ROOT / "statemachine/run.asl.json").read_text()
+    definition = load((template.ROOT / "statemachine/run.asl.yaml").read_text())
     expressions: set[str] = set()
 
     def collect(node: Any) -> None:
@@ -81,7 +82,7 @@ def test_the_answers_are_of_the_version_that_step_functions_has_and_of_every_exp
         for child in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
             collect(child)
 
-    collect(json.loads(text))
+    collect(definition)
 
     assert ANSWERS["jsonata"] == "2.0.6"
     assert expressions <= set(EXPRESSIONS), "run tests/judge/jsonata/answer.js"

@@ -131,7 +131,7 @@ def test_a_run_succeeds_on_a_stack_that_was_made_of_the_folder(deployed: Cloud):
 
     assert run.status == "SUCCEEDED", run.describe()
     checks = list(verified.checks(Stack(from_cloud_document(deployed.description))))
-    assert {check.what for check in checks} >= {"template.yaml", "functions", "agent", "statemachine/run.asl.json"}
+    assert {check.what for check in checks} >= {"template.yaml", "functions", "agent", "statemachine/run.asl.yaml"}
     assert [check for check in checks if check.verdict is not Verdict.AS_ASSUMED] == []
 
 

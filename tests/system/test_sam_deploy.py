@@ -152,7 +152,7 @@ def test_what_sam_has_built_and_deployed_is_found_to_be_this_tree(deployed: Clou
 
     checks = list(verified.checks(stack))
 
-    assert {check.what for check in checks} >= {"template.yaml", "functions", "agent", "statemachine/run.asl.json"}
+    assert {check.what for check in checks} >= {"template.yaml", "functions", "agent", "statemachine/run.asl.yaml"}
     assert [check for check in checks if check.verdict is not Verdict.AS_ASSUMED] == []
 
 

@@ -16,7 +16,7 @@ import yaml
 from local.corrections.yaml_template import load
 
 ROOT = Path(__file__).parents[2]
-DEFINITION = json.loads((ROOT / "statemachine/run.asl.json").read_text())
+DEFINITION = load((ROOT / "statemachine/run.asl.yaml").read_text())
 
 
 class CloudFormationLoader(yaml.CSafeLoader):

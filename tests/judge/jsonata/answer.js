@@ -1,18 +1,18 @@
 // Writes answers.json: what the reference implementation of JSONata answers to the state machine's expressions.
 //
 //   npm install --prefix /tmp/jsonata jsonata@2.0.6     (the version that Step Functions has)
-//   NODE_PATH=/tmp/jsonata/node_modules node tests/judge/jsonata/answer.js
+//   python -c 'import json, sys, yaml; json.dump(yaml.safe_load(sys.stdin), sys.stdout)' < statemachine/run.asl.yaml |
+//     NODE_PATH=/tmp/jsonata/node_modules node tests/judge/jsonata/answer.js
 //
 // Each expression is evaluated on good variables, and with each of the values below in place of each variable, member
 // of the input, of a result and of an error that it reads. Tests hold our engine against the file and need no node.
 const fs = require("fs"), path = require("path"), jsonata = require("jsonata");
-const definition = path.join(__dirname, "../../../statemachine/run.asl.json");
 
 const expressions = new Set();
 (function collect(node) {
   if (typeof node === "string" && node.startsWith("{%")) expressions.add(node.slice(2, -2).trim());
   else if (node && typeof node === "object") Object.values(node).forEach(collect);
-})(JSON.parse(fs.readFileSync(definition)));
+})(JSON.parse(fs.readFileSync(0)));
 // What the definition does not have, and a change of it may.
 for (const more of ["$string($states.input.totals)", "$string($states.input.failure)", "$states.input.file_systems[0]",
   "$states.input.since + 1", "$exists($states.input.cell.id)", "$states.input.cells[0].id", "$type($states.input.since)",
