@@ -430,7 +430,7 @@ def test_sentences_are_those_of_the_snapshot(title):
 def codes_of(kind: Any, field: str = "code") -> set[str]:
     """Return the codes of a document, or of a union of documents."""
     kinds = get_args(kind) or (kind,)
-    return {code for each in kinds for code in get_args(get_type_hints(each)[field])} - {"as-written"}
+    return {code for each in kinds for code in get_args(get_type_hints(each)[field])}
 
 
 @pytest.mark.parametrize(

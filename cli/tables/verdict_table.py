@@ -57,9 +57,9 @@ def show(console: Console, summary: SummaryDocument, *, flag: str, where: str | 
     is_cut = console.width < WIDE and decision is not None and len(decision["questions"]) > 1
     rest = "  (intervals, bottlenecks)" if is_cut and not where else ""
     commands = f"Next: matrix report {run} --open", f"All:  matrix results {run} --all{files}{rest}"
-    if decision and "as_written" not in decision:
+    if decision:
         _show_answer(console, summary, decision, commands)
-    else:  # of an older version, or too damaged to be judged
+    else:  # too damaged to be judged
         result_tables.show(console, summary)
     for command in commands:
         _print_command(console, command)

@@ -153,14 +153,9 @@ def test_where_the_figures_do_not_tell_nothing_is_marked_to_be_taken():
     assert [line for line in shown(told, 120) if "★" in line and "n.s." in line] == []
 
 
-@pytest.mark.parametrize("of_old", [True, False])
-def test_a_summary_without_codes_is_shown_by_its_tables(of_old):
+def test_a_summary_without_a_decision_is_shown_by_its_tables():
     summary = run_of({"ebs": {50: 3000.0}})
-    if of_old:
-        summary["decision"] = {**summary["decision"], "as_written": ["EBS gp3 is ahead here."]}
-        assert "EBS gp3 is ahead here." in shown(summary, 160)
-    else:
-        del summary["decision"]
+    del summary["decision"]
 
     assert any("P50" in line and "P90" in line for line in shown(summary, 160))
     assert cell_of(summary, "ebs", 50)["state"] == "measured"

@@ -14,7 +14,7 @@ from matrix.statistics.uncertainty import Uncertainty
 from matrix.terms.documents.compared import ComparedPair, ComparedRuns, ComparisonPower, PairVerdict
 from matrix.terms.documents.result import Interval
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
-from matrix.terms.names import current_label, fleet_words, workload_words
+from matrix.terms.names import fleet_words, workload_words
 from matrix.terms.sameness import same_fleet, same_storage
 from matrix.terms.sentences import EMULATED
 from matrix.text.replication import LAUNCHED_ONCE, shortage_words
@@ -175,17 +175,16 @@ def measured_points(values: ValuesDocument) -> Iterator[tuple[str, MeasuredPoint
         same = json.dumps([storage, fleet], sort_keys=True)
         for point in cell["points"]:
             uncertainty = point["median_uncertainty"]
-            label = current_label(point["label"], workload_words(cell["workload"]))
             yield (
                 f"{same} {json.dumps(same_point(cell['workload'], point['params'], point['metric']), sort_keys=True)}",
                 MeasuredPoint(
-                    name=f"{cell['id']}, {label}",
+                    name=f"{cell['id']}, {point['label']}",
                     cell=cell["id"],
                     storage=names[keys[cell["id"]]],
                     workload=workload_words(cell["workload"]),
                     fleet=fleet_words({**cell["fleet"], "spot": False}),
                     is_relaunched=cell["is_relaunched"],
-                    label=label,
+                    label=point["label"],
                     metric=point["metric"],
                     unit=point["unit"],
                     higher_is_better=point["higher_is_better"],

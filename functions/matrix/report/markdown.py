@@ -72,10 +72,6 @@ def _answer(summary: SummaryDocument) -> Iterator[str]:
     def name(candidate: Candidate) -> str:
         return names.get(candidate["cell"], candidate["storage"])
 
-    if "as_written" in decision:
-        for sentence in decision["as_written"]:
-            yield from ("", inline(sentence))
-        return
     yield from ("", f"**{inline(headline(decision, name))}**")
     questions = [question for question in decision["questions"] if judged(question)]
     if questions:

@@ -81,7 +81,7 @@ def _answer(summary: SummaryDocument, comparison: ComparisonDocument | None) -> 
     decision = summary.get("decision")
     beside = comparison_lines(comparison) if comparison else []
     told = [state_words(summary), *beside]
-    if decision and "as_written" not in decision:
+    if decision:
         names = brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"])
 
         def name(candidate: Candidate) -> str:

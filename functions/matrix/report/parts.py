@@ -57,12 +57,10 @@ def answer(view: View) -> Markup:
     """The verdict, then its evidence, then its caveats; a run that recommends nothing states that first."""
     is_for_sale = view.decision.get("is_recommendation", True)
     note = sale_note(view.summary)
-    written = view.decision.get("as_written") or []
     return tag(
         "section",
         tag("h2", "Answer", tag("span", class_="of-all")),
         *([tag("p", note, class_="note")] if note else []),
-        *([tag("ul", *(tag("li", sentence) for sentence in written), class_="answer")] if written else []),
         rankings(view),
         origin(view),
         *_doubts(view),

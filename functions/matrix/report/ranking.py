@@ -39,7 +39,7 @@ def rankings(view: View) -> Markup:
         for index, question in enumerate(questions)
     ]
     verdict = []
-    if len(questions) > 1 and "as_written" not in view.decision:
+    if len(questions) > 1:
         verdict = [tag("p", headline(view.decision, view.called), class_="headline")]
     return join([*verdict, tag("div", *panels, class_="rankings")])
 

@@ -55,14 +55,6 @@ def point_labels(points: Sequence[Point]) -> dict[str, str]:
     }
 
 
-def current_label(label: str, workload: str) -> str:
-    """Return the current form of a point's label that an earlier version kept: `sync block` was one part."""
-    if workload.startswith("fio"):
-        return label
-    earlier = {f"sync {value}": words for value, words in SYNC_WORDS.items()}
-    return ", ".join(earlier.get(part, part) for part in label.split(", "))
-
-
 def marked_label(label: str, point: PointResult, cell: ResultDocument) -> str:
     """Add marks to the label of a point whose figures are not the sustained performance of the storage."""
     return " ".join([label, *(f"[{mark}]" for mark in marks(point, cell))])

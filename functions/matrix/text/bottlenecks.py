@@ -109,7 +109,7 @@ class _Labels:
         return f" at {self._labels[point]}" if point in self._labels else ""
 
 
-def use_words(use: LimitUse, label: _Labels) -> str:  # noqa: PLR0911 - a case for each code
+def use_words(use: LimitUse, label: _Labels) -> str:
     """Write how much of a limit was used: `2,970 of 3,000 IOPS at block 4 KiB`."""
     match use["code"]:
         case "rate":
@@ -126,8 +126,6 @@ def use_words(use: LimitUse, label: _Labels) -> str:  # noqa: PLR0911 - a case f
         case "packets":
             what = f"{number(use['per_s'])} packets/s for {ALLOWANCES.get(use['allowance'], use['allowance'])}"
             return f"EC2 queued or dropped {what}{label.at(use['point'])}"
-        case "as-written":
-            return use["text"]
 
 
 def _rate(use: RateUsed, label: _Labels) -> str:
@@ -183,8 +181,6 @@ def next_words(cell: ResultDocument, bottleneck: Bottleneck) -> str:
             return "run it on AWS, or with emulate: true for a storage whose limits are known"
         case "see-metrics":
             return "look at the storage's own metrics; docs/method.md lists them"
-        case "as-written":
-            return step.get("text", "")
 
 
 def _has_another_tool(workload: Part) -> bool:
@@ -240,7 +236,7 @@ def other_rows(cell: ResultDocument, bottleneck: Bottleneck) -> list[tuple[str, 
     ]
 
 
-def unseen_words(unseen: Unseen) -> str:  # noqa: C901, PLR0911 - a case for each code
+def unseen_words(unseen: Unseen) -> str:  # noqa: PLR0911 - a case for each code
     """Write which limit could not be observed, and why."""
     match unseen["code"]:
         case "not-read":
@@ -266,5 +262,3 @@ def unseen_words(unseen: Unseen) -> str:  # noqa: C901, PLR0911 - a case for eac
             return "limits of the instance type: EC2 did not say them"
         case "network-allowances":
             return "EC2's network allowances: neither the network card nor ethtool counts them"
-        case "as-written":
-            return unseen.get("text", "")

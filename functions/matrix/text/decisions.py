@@ -50,8 +50,6 @@ def sale_note(summary: SummaryDocument) -> str | None:
 
 def answer_sentences(decision: Decision) -> list[str]:
     """Return the answer: of up to three questions each one's, else one for each workload."""
-    if "as_written" in decision:
-        return decision["as_written"]
     questions = decision["questions"]
     if not questions:
         return ["Nothing was measured, so there is nothing to choose from."]
@@ -71,8 +69,6 @@ def answer_sentences(decision: Decision) -> list[str]:
 
 def question_words(question: Question, decision: Decision) -> str:
     """Return the answer to one question in sentences."""
-    if "as_written" in question:
-        return question["as_written"]
     parts = _of_objective(question, decision) if decision["objective"] else _of_ranking(question, decision)
     short = [each for each in question["candidates"] if each["lost"] and each["lost"]["code"] == "quorum"]
     parts = [*parts, *(f"{each['storage']} is {lost_words(each['lost'])}" for each in short if each["lost"])]

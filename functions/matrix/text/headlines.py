@@ -144,7 +144,7 @@ def claim(question: Question, decision: Decision, candidate: Candidate, among: s
 
 def doubts(summary: SummaryDocument, decision: Decision, name: Name, most: int) -> list[str]:
     """Return the caveats of an answer, then the worst kinds of warnings, then the plan's warnings: a line each."""
-    known = [] if "as_written" in decision else list(caveats(decision, name))
+    known = list(caveats(decision, name))
     if busy := busy_machine_words(summary, decision, name):
         known.insert(0, busy)
     # The line below the answer already names the source of published figures.

@@ -45,8 +45,6 @@ def risk_words(risk: Risk, unit: str) -> str:  # noqa: C901, PLR0911 - a case fo
             return "no single values are known: there is no interval, and that instances are independent is assumed"
         case "cost-incomplete":
             return f"its cost is without {risk['missing']}"
-        case "as-written":
-            return risk["text"]
 
 
 def ranked_by_median(questions: Sequence[Question], where: str) -> str:

@@ -8,7 +8,7 @@ from matrix.text.replication import shortage_words
 SAME = 0.01
 
 
-def verdict_words(candidate: Candidate, *, is_alone: bool = False) -> str:  # noqa: C901, PLR0911 - a case for each code
+def verdict_words(candidate: Candidate, *, is_alone: bool = False) -> str:  # noqa: PLR0911 - a case for each code
     """Write the verdict of a candidate; `is_alone`: it is the only measured one."""
     verdict = candidate["verdict"]
     match verdict["code"]:
@@ -32,8 +32,6 @@ def verdict_words(candidate: Candidate, *, is_alone: bool = False) -> str:  # no
             return f"misses the limit by {100 * verdict['margin']:.0f} %{near}"
         case "no-figure":
             return "no figure of this metric"
-        case "as-written":
-            return verdict["text"]
 
 
 def lost_words(lost: Lost) -> str:
@@ -48,8 +46,6 @@ def lost_words(lost: Lost) -> str:
         case "no-cell":
             whose = "the source has no such row" if lost.get("of_source") else "the run has no such cell"
             return f"not measured: {whose}"
-        case "as-written":
-            return lost["reason"]
 
 
 def difference_words(difference: Difference | None) -> str:

@@ -21,7 +21,7 @@ SEVERITY: tuple[tuple[str, ...], ...] = (
         "slow-first-run", "drift", "two-groups", "two-groups-of-instances", "two-groups-of-repetitions", "unsteady",
         "autocorrelated", "launches-differ", "wide-interval",
     ),
-    ("overhead",), ("no-bottleneck",), ("of-samples",), ("of-source",), ("as-written",),
+    ("overhead",), ("no-bottleneck",), ("of-samples",), ("of-source",),
 )  # fmt: skip
 RANK = {code: rank for rank, codes in enumerate(SEVERITY) for code in codes}
 # The share of these is the size of an uncertainty, so it is shown; the share of other warnings is their extent.
@@ -176,7 +176,6 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "no-bottleneck": lambda it: f"no bottleneck was looked for: {it['reason']}",
     "of-samples": lambda it: it["text"],
     "of-source": lambda it: it["text"],
-    "as-written": lambda it: it["text"],
 }
 
 
@@ -266,7 +265,7 @@ def _share(warning: CellWarning) -> float:
 
 def _key(warning: CellWarning) -> tuple[str, str]:
     """Return the key by which warnings are grouped. Texts of others are grouped if only words with digits differ."""
-    if warning["code"] == "of-samples" or warning["code"] == "of-source" or warning["code"] == "as-written":
+    if warning["code"] == "of-samples" or warning["code"] == "of-source":
         return warning["code"], WORD.sub(_without_digits, warning["text"])
     return warning["code"], warning["what"] if warning["code"] == "unreadable" else ""
 

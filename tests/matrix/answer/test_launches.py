@@ -10,10 +10,9 @@ from matrix.answer.comparing import compare
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.answer.launches import join
-from matrix.answer.results import interrupted_summary, never_begun, point_warnings, run_summary, skipped_result
+from matrix.answer.results import interrupted_summary, never_begun, run_summary, skipped_result
 from matrix.answer.values import values_of
 from matrix.report import csv_rows, markdown, page
-from matrix.terms.documents.older import completed_result
 from matrix.terms.documents.reading import read
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
@@ -95,22 +94,6 @@ def test_launches_that_an_interrupted_run_has_not_begun_are_skipped():
 
 
 ALL, SOME = ({"code": "of-samples", "samples": 1, "text": text} for text in ("all of them", "two of them"))
-
-
-def test_a_finding_of_an_older_result_is_joined_in_its_words():
-    document = planned()
-    results = results_of(document, (100.0, 140.0, 60.0))
-    for result in results.values():
-        for point in result["points"]:
-            for metric in point["metrics"].values():
-                metric["findings"] = [{"kind": "unsteady", "message": "differ"}]
-    results = {name: completed_result(result) for name, result in results.items()}
-
-    joined = join(document, results)[JOINED]
-
-    [warning] = point_warnings(next(iter(results.values()))["points"])
-    assert (warning["code"], warning["text"]) == ("as-written", "differ")
-    assert joined["state"] == "measured"
 
 
 def test_what_a_few_launches_warn_of_is_said_with_their_numbers_and_of_their_points_only_once():

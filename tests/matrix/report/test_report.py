@@ -693,7 +693,7 @@ def test_warnings_are_told_by_their_kinds_the_runs_own_first_and_at_most_five_un
     of_cells = {cell: [] for cell in cells}
     for at in range(40):
         of_cells[cells[at % 2]].append(
-            {"code": "as-written", "points": [f"p{at:02d}"], "share": at / 100, "text": f"at {at} % of its limit"}
+            {"code": "of-samples", "points": [f"p{at:02d}"], "share": at / 100, "text": f"at {at} % of its limit"}
         )
     alike = [f"{cells[at % 2]}: p{at:02d}: at {at} % of its limit" for at in range(40)]
 

@@ -9,7 +9,6 @@ import pytest
 from matrix.input.storage_names import brief_names, storage_label
 from matrix.report import csv_rows, markdown
 from matrix.terms import figures, names
-from matrix.terms.documents.older import completed_summary
 from matrix.text.decisions import NOT_FOR_SALE
 
 
@@ -186,16 +185,6 @@ def test_when_data_is_synced_is_said_in_words_and_an_option_of_fio_keeps_its_own
     assert names.point_labels([fio]) == {"p01": "rw write, sync none"}
 
 
-def test_a_label_that_an_earlier_version_kept_reads_as_one_of_today():
-    kept = {"workload": "dd", "label": "block 1 MiB, sync block, threads 4", "candidates": []}
-    of_fio = {"workload": "fio on the raw device", "label": "rw write, sync none", "candidates": []}
-
-    read = completed_summary({"decision": {"schema": 2, "questions": [kept, of_fio]}})
-
-    labels = [question["label"] for question in read["decision"]["questions"]]
-    assert labels == ["block 1 MiB, each block synced, threads 4", "rw write, sync none"]
-
-
 def test_a_label_says_what_makes_a_figure_less_than_what_the_storage_always_does():
     paid = [
         {"of": "instance network", "counts": "bytes/s", "rate": 500e6, "sustained": 195.25e6, "lasts_s": 1_346.0},
@@ -326,12 +315,11 @@ def test_csv_says_which_percentiles_are_not_carried():
     assert (row["p50_low"], row["p50_high"]) == ("90.0", "111.0")
 
 
-def hit(name, evidence, **more):
-    """A cell's bottleneck, as an earlier version wrote it."""
-    busy = {"code": "as-written", "text": "processors 12 % busy"}
+def hit(name, unit="IOPS", **more):
+    busy = {"code": "processors", "machine": 0.12, "worker": None, "stolen": 0.0, "point": "p01"}
     return {
-        "name": name, "uses": [{"code": "as-written", "text": evidence}], "share": 1.0,
-        "next": {"code": "as-written", "text": "provision more iops"},
+        "name": name, "uses": [{"code": "rate", "used": 2970.0, "limit": 3000.0, "unit": unit}], "share": 1.0,
+        "next": {"code": "use-aws"},
         "others": [{"name": "client CPU", "share": 0.12, "use": busy}],
         "unseen": [{"code": "not-read"}], "points": {"p01": name}, "is_provisional": False,
     } | more  # fmt: skip
@@ -339,21 +327,21 @@ def hit(name, evidence, **more):
 
 def test_markdown_names_the_ceiling_of_each_cell_with_evidence_and_what_to_do():
     document = summary()
-    document["cells"][0]["bottleneck"] = hit("volume IOPS", "2,970 of 3,000 IOPS | at jobs 16")
+    document["cells"][0]["bottleneck"] = hit("volume IOPS", "IOPS | at jobs 16")
 
     text = markdown.to_markdown(document)
 
     (row,) = [line for line in text.splitlines() if "| volume IOPS |" in line]
     assert row == (
-        "| `ebs-gp3.build.m6i.4xlarge-x10` | volume IOPS | 2,970 of 3,000 IOPS \\| at jobs 16 | provision more iops "
-        "| client CPU 12 % |"
+        "| `ebs-gp3.build.m6i.4xlarge-x10` | volume IOPS | 2,970 of 3,000 IOPS \\| at jobs 16 "
+        "| run it on AWS: here all instances share one machine | client CPU 12 % |"
     )
     assert "may still arrive" not in text
 
 
-def test_markdown_says_when_metrics_may_still_arrive_and_older_runs_have_no_ceilings():
+def test_markdown_says_when_metrics_may_still_arrive_and_a_cell_without_samples_has_no_ceiling():
     document = summary()
-    document["cells"][0]["bottleneck"] = hit("not known", "nothing", is_provisional=True)
+    document["cells"][0]["bottleneck"] = hit("not known", is_provisional=True)
 
     assert "CloudWatch's metrics may still arrive" in markdown.to_markdown(document)
     assert "## Bottlenecks" not in markdown.to_markdown(summary())
@@ -361,7 +349,7 @@ def test_markdown_says_when_metrics_may_still_arrive_and_older_runs_have_no_ceil
 
 def test_csv_names_the_ceiling_of_each_point():
     document = summary()
-    document["cells"][0]["bottleneck"] = hit("volume IOPS", "2,970 of 3,000 IOPS")
+    document["cells"][0]["bottleneck"] = hit("volume IOPS")
 
     rows = list(csv.DictReader(io.StringIO(csv_rows.to_csv(document))))
 

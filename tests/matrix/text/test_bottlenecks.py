@@ -5,7 +5,6 @@ from typing import get_args, get_type_hints
 import pytest
 
 from matrix.terms.documents import bottleneck as documents
-from matrix.terms.documents.older import completed_result
 from matrix.text.bottlenecks import evidence_words, next_words, other_rows, others_words, raises_of, unseen_words
 from storages.metrics import METRICS
 from storages.models import MODELS
@@ -55,7 +54,6 @@ USES = {
         {"code": "processors", "machine": 0.5, "worker": 0.99, "stolen": 0.06, "point": "p01"},
     "EC2 queued or dropped 400 packets/s for bandwidth out at block 4 KiB":
         {"code": "packets", "allowance": "bw_out", "per_s": 400.0, "point": "p01"},
-    "as it was": {"code": "as-written", "text": "as it was"},
 }  # fmt: skip
 
 
@@ -114,7 +112,6 @@ STEPS = {
     "load-more": ({}, "use more threads, a deeper queue or more instances to find where it ends"),
     "know-limits": ({}, "run it on AWS, or with emulate: true for a storage whose limits are known"),
     "see-metrics": ({}, "look at the storage's own metrics; docs/method.md lists them"),
-    "as-written": ({"text": "as it was"}, "as it was"),
 }
 
 
@@ -177,7 +174,6 @@ UNSEEN = {
     "tool-limit": ({}, "the tool's own limit: it was not calibrated"),
     "instance-limits": ({}, "limits of the instance type: EC2 did not say them"),
     "network-allowances": ({}, "EC2's network allowances: neither the network card nor ethtool counts them"),
-    "as-written": ({"text": "as it was"}, "as it was"),
 }
 
 
@@ -189,26 +185,18 @@ def test_each_thing_that_could_not_be_seen_has_its_words():
 
 def test_the_limits_that_were_not_it_stand_with_what_was_used_of_them():
     others = [
-        {"name": "client CPU", "share": 0.4, "use": {"code": "as-written", "text": "40 % busy"}},
+        {
+            "name": "client CPU",
+            "share": 0.4,
+            "use": {"code": "processors", "machine": 0.4, "worker": None, "stolen": 0.0, "point": "p01"},
+        },
         {"name": "volume throughput", "share": 0.09, "use": rate(11.0, 125.0, "MiB/s")},
-        {"name": "client CPU", "share": 0.1, "use": {"code": "as-written", "text": "10 % busy"}},
+        {
+            "name": "client CPU",
+            "share": 0.1,
+            "use": {"code": "processors", "machine": 0.1, "worker": None, "stolen": 0.0, "point": "p01"},
+        },
     ]
 
     assert others_words(hit(others=others)) == "client CPU 40 %, volume throughput 9 %"
     assert other_rows(cell(1), hit(others=others))[1] == ("volume throughput", 0.09, "11.0 of 125 MiB/s")
-
-
-def test_a_bottleneck_of_an_earlier_version_reads_as_it_was_written():
-    written = {
-        "name": "volume IOPS", "evidence": "2,970 of 3,000 IOPS", "next": "provision more iops", "share": 0.99,
-        "others": [{"name": "client CPU", "share": 0.1, "words": "processors 10 % busy"}],
-        "unseen": ["CloudWatch: not read"], "points": {"p01": "volume IOPS"}, "is_provisional": False,
-    }  # fmt: skip
-
-    read = completed_result({"bottleneck": written})["bottleneck"]
-
-    assert "evidence" not in read
-    assert evidence_words(cell(1), read) == "2,970 of 3,000 IOPS"
-    assert next_words(cell(1), read) == "provision more iops"
-    assert other_rows(cell(1), read) == [("client CPU", 0.1, "processors 10 % busy")]
-    assert [unseen_words(each) for each in read["unseen"]] == ["CloudWatch: not read"]

@@ -50,7 +50,6 @@ RISKS = {
         "no single values are known: there is no interval, and that instances are independent is assumed",
     ),
     "cost-incomplete": ({"missing": "bytes moved"}, "its cost is without bytes moved"),
-    "as-written": ({"text": "said in 2025"}, "said in 2025"),
 }
 VERDICTS = {
     "fastest": ({"is_cheapest": True}, "fastest and cheapest"),
@@ -64,14 +63,12 @@ VERDICTS = {
     "misses": ({"margin": 0.1, "interval_meets": True}, "misses the limit by 10 % (its interval reaches it)"),
     "lost": ({}, "not ranked: 10 of 20 instances ran, which is another load"),
     "no-figure": ({}, "no figure of this metric"),
-    "as-written": ({"text": "said in 2025"}, "said in 2025"),
 }
 LOST = {
     "left-out": ({"reason": "a copy of another row"}, "left out: a copy of another row"),
     "quorum": ({"ran": 10, "count": 20}, "not ranked: 10 of 20 instances ran, which is another load"),
     "failed": ({"reason": "FleetFailed: nobody came"}, "not measured: FleetFailed: nobody came"),
     "no-cell": ({}, "not measured: the run has no such cell"),
-    "as-written": ({"reason": "said in 2025"}, "said in 2025"),
 }
 DIFFERENCES = {
     "shown": ({}, ""),

@@ -17,7 +17,7 @@ from matrix.text.warnings import (
     warning_words,
 )
 
-WORDS_OF_OTHERS = {"of-samples", "of-source", "as-written"}
+WORDS_OF_OTHERS = {"of-samples", "of-source"}
 # One of each code, and what its words say.
 EACH = (
     (
@@ -114,7 +114,6 @@ EACH = (
     ({"code": "no-bottleneck", "reason": "KeyError: 'p01'"}, "no bottleneck was looked for: KeyError: 'p01'"),
     ({"code": "of-samples", "text": "start was late", "samples": 1}, "start was late"),
     ({"code": "of-source", "text": "said twice"}, "said twice"),
-    ({"code": "as-written", "text": "p01: said in 2025"}, "p01: said in 2025"),
 )
 
 
@@ -143,7 +142,7 @@ def test_no_code_is_without_words_a_place_among_the_others_and_what_to_change():
     every = codes(CellWarning)
 
     assert {warning["code"] for warning, _ in EACH} == every == set(RANK)
-    assert codes(Finding) == FINDINGS | {"as-written"}
+    assert codes(Finding) == FINDINGS
     assert every - WORDS_OF_OTHERS - {"launch-missing", "unreadable", "no-bottleneck"} == set(BRIEF)
     assert all('"' in change or "zones" in change for _, change in BRIEF.values() if isinstance(change, str))
 
@@ -157,7 +156,6 @@ def test_a_warning_says_of_what_it_is():
     )
     assert warning_line("a", overhead).startswith("a: p01, and 2 more points: up to 20 % of the time")
     assert warning_line("a", late) == "a: launch 2, 3: start was late (1 sample)"
-    assert warning_line("a", {"code": "as-written", "text": "p01: said in 2025"}) == "a: p01: said in 2025"
 
 
 def test_those_of_one_kind_are_one_line_with_the_worst():
@@ -189,7 +187,7 @@ def test_what_instances_wrote_is_alike_if_only_figures_differ():
 
 
 def test_a_word_of_a_million_characters_is_read_once_and_not_once_from_each_of_them():
-    long = [{"code": "as-written", "text": f"{'x' * 1_000_000} {end}"} for end in ("1", "2")]
+    long = [{"code": "of-source", "text": f"{'x' * 1_000_000} {end}"} for end in ("1", "2")]
 
     assert [len(kind.warnings) for kind in kinds_of(run(a=long))] == [2]
 

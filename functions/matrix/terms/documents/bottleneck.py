@@ -77,14 +77,7 @@ class PacketsHeld(TypedDict):
     point: str
 
 
-class AsWritten(TypedDict):
-    """Words of an earlier version."""
-
-    code: Literal["as-written"]
-    text: str
-
-
-LimitUse = RateUsed | ShareUsed | Throttling | ToolShare | ProcessorUse | PacketsHeld | AsWritten
+LimitUse = RateUsed | ShareUsed | Throttling | ToolShare | ProcessorUse | PacketsHeld
 
 
 class OtherLimit(TypedDict):
@@ -106,12 +99,11 @@ class Waiting(TypedDict):
 class NextStep(TypedDict):
     """A step that would confirm or raise the limit."""
 
-    code: Literal["raise", "use-aws", "load-more", "know-limits", "see-metrics", "as-written"]
+    code: Literal["raise", "use-aws", "load-more", "know-limits", "see-metrics"]
     metric: NotRequired[str]
     """Metric that showed the limit, if any. The advice may depend on it."""
     larger_type: NotRequired[str]
     """The smallest instance type of the family that always carries the volumes."""
-    text: NotRequired[str]
 
 
 class Unseen(TypedDict):
@@ -119,13 +111,12 @@ class Unseen(TypedDict):
 
     code: Literal[
         "not-read", "not-asked", "not-of-aws", "no-values", "storage-use", "storage-limits", "tool-limit",
-        "instance-limits", "network-allowances", "as-written",
+        "instance-limits", "network-allowances",
     ]  # fmt: skip
     """The first four are of CloudWatch."""
     error: NotRequired[str]
     metrics: NotRequired[list[str]]
     may_arrive: NotRequired[bool]
-    text: NotRequired[str]
 
 
 class OnCredits(TypedDict):

@@ -11,7 +11,6 @@ from matrix.terms.documents.baseline import BaselineDocument
 from matrix.terms.documents.comparison import ComparisonDocument
 from matrix.terms.documents.image import BakeRecord, BootedImage
 from matrix.terms.documents.job import FleetRecord, FleetVolumes, Gate, JobDocument, MeetingRecord, Roster
-from matrix.terms.documents.older import completed_plan, completed_result, completed_summary
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
@@ -76,15 +75,8 @@ def _parsed_by_json(text: bytes, name: str) -> Any:
 def read(kind: type[T], document: object, name: str) -> T:
     """Return a document after a check that it is one of `kind`. `name` identifies it, such as its key.
 
-    An unknown key is no problem: a newer version may have written it. A plan or a
-    summary of an older version is completed. Raises InvalidDocument.
+    An unknown key is no problem: a newer version may have written it. Raises InvalidDocument.
     """
-    if kind is PlanDocument and isinstance(document, dict):
-        document = completed_plan(document)
-    if kind is SummaryDocument and isinstance(document, dict):
-        document = completed_summary(document)
-    if kind is ResultDocument:
-        document = completed_result(document)
     try:
         adapter(cast("type", kind)).validate_python(document, extra="ignore")
     except ValidationError as error:

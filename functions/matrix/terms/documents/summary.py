@@ -80,9 +80,7 @@ class Risk(TypedDict):
         "sample-size-unknown",
         "no-single-values",
         "cost-incomplete",
-        "as-written",
     ]
-    """`as-written`: of an earlier version, which kept its words only."""
     level: NotRequired[float]
     """The percentile that is meant."""
     low: NotRequired[float]
@@ -112,14 +110,12 @@ class Risk(TypedDict):
     """Whether both are of each launch."""
     missing: NotRequired[str]
     """Parts that the cost lacks."""
-    text: NotRequired[str]
-    """Of an earlier version."""
 
 
 class Lost(TypedDict):
     """Why a candidate was not measured, or is not ranked."""
 
-    code: Literal["left-out", "quorum", "failed", "no-cell", "as-written"]
+    code: Literal["left-out", "quorum", "failed", "no-cell"]
     """`left-out`: its source says that it is wrong; `quorum`: fewer instances ran than the cell asks for."""
     reason: NotRequired[str]
     """The error or the source's words."""
@@ -142,9 +138,7 @@ class Difference(TypedDict):
 class Verdict(TypedDict):
     """How a candidate came out of its question."""
 
-    code: Literal[
-        "fastest", "slower", "only-one", "cheapest-that-meets", "meets", "misses", "lost", "no-figure", "as-written"
-    ]
+    code: Literal["fastest", "slower", "only-one", "cheapest-that-meets", "meets", "misses", "lost", "no-figure"]
     """With an objective a candidate meets it or misses it; without, it is the fastest, slower or the only one."""
     is_cheapest: NotRequired[bool]
     """Without an objective."""
@@ -158,8 +152,6 @@ class Verdict(TypedDict):
     """If it misses the limit: whether an end of its interval reaches it."""
     times_as_dear: NotRequired[float | None]
     """As the cheapest that meets the objective; None where a cost is not known in full."""
-    text: NotRequired[str]
-    """Of an earlier version."""
 
 
 class Candidate(TypedDict):
@@ -228,8 +220,6 @@ class Question(TypedDict):
     """Id of the cheapest cell within 5 % of the fastest, whether or not the figures tell them apart."""
     margin: float | None
     """How far within the limit, as a share of it."""
-    as_written: NotRequired[str]
-    """The answer in words, of an earlier version only."""
 
 
 class Decision(TypedDict):
@@ -241,8 +231,6 @@ class Decision(TypedDict):
     is_recommendation: bool
     """False for local and emulated runs."""
     questions: list[Question]
-    as_written: NotRequired[list[str]]
-    """The answer in words, of an earlier version only."""
 
 
 class LeftBehind(TypedDict):

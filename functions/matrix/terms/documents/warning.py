@@ -86,16 +86,7 @@ class WideInterval(Sized):
     """How many of them would halve it."""
 
 
-class AsWritten(About):
-    """Words of an earlier version."""
-
-    code: Literal["as-written"]
-    text: str
-    share: NotRequired[float]
-    samples: NotRequired[int]
-
-
-Finding = SlowFirstRun | Drift | TwoGroups | Unsteady | Autocorrelated | LaunchesDiffer | WideInterval | AsWritten
+Finding = SlowFirstRun | Drift | TwoGroups | Unsteady | Autocorrelated | LaunchesDiffer | WideInterval
 
 
 class FewerInstances(Sized):
