@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundl
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema snapshots predictions published instances privilege calls proof mutants selftest agent lock sbom release bench bench-fleet peers vm bare clean
+.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema snapshots published instances privilege calls mutants selftest agent lock sbom release bench bench-fleet peers vm bare clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,7 +77,7 @@ peers: $(VENV)/.dev  ## Hold our engines against the tools of others that are on
 vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run: each storage, each release of Debian (root on Debian, about 22 idle minutes)
 	@STORAGE_MATRIX_VM_TESTS=all $(PYTEST) tests/system/test_vm_fleet.py && rm -rf .pytest-$@
 
-faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way, and write docs/records/faults.md (about two hours on two cores; goes on where it was)
+faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way (about two hours on two cores; resumes where it stopped)
 	@PYTHONPATH=functions:tests $(BIN)/python -u -m faults.harness
 
 SBOM := $(BIN)/cyclonedx-py requirements --spec-version 1.6 --output-format JSON --output-reproducible
@@ -132,11 +132,8 @@ schema: install  ## Write docs/matrix.schema.json, the tables of docs/matrix-for
 snapshots: $(VENV)/.dev  ## Write tests/sentences.md: all sentences that the product makes of codes
 	@PYTHONPATH=functions:tests $(BIN)/python tests/test_sentences.py
 
-predictions: install  ## Write docs/records/predictions.md from the published figures
-	@$(BIN)/python -m matrix.published.predictions > docs/records/predictions.md
-
-published: install  ## Write docs/records/published.md: which matrix measures each published row again
-	@$(BIN)/python -m matrix.published.rows events > docs/records/published.md
+published: install  ## Write docs/published.csv and docs/published.md: which matrix measures each published row again
+	@$(BIN)/python -m matrix.published.rows events docs
 
 instances: $(VENV)/.dev  ## Write what EC2 says of each instance type, limits to EBS and disks, from moto's copy (PRICES=FILE for prices)
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.instance_tables $(PRICES)
@@ -144,24 +141,20 @@ instances: $(VENV)/.dev  ## Write what EC2 says of each instance type, limits to
 limits: $(VENV)/.dev  ## Write docs/limits.md: each limit of AWS that matrices are held against, its source and date
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.limits_table
 
-selftest: install  ## Put known truths through the whole system, and write what the report says of them into docs/records/selftest.md (7 minutes on two quiet cores)
-	@$(BIN)/matrix selftest --markdown > .selftest.md; status=$$?; \
-	  if [ -s .selftest.md ]; then mv .selftest.md docs/records/selftest.md; else rm -f .selftest.md; fi; exit $$status
+selftest: install  ## Put known truths through the whole system, and show what the report says of them (7 minutes on two quiet cores)
+	@$(BIN)/matrix selftest
 
 # It goes on where it was ended, as long as code and tests are the same. PARTS_OF_CODE=price for one part.
 SAMPLE ?= 50
 SEED ?= 1
-mutants: $(VENV)/.dev  ## Change code about money and verdicts in small ways, see which tests notice, and write docs/records/mutants.md (SAMPLE=50 SEED=1)
-	@$(BIN)/python -u tools/mutants.py --sample $(SAMPLE) --seed $(SEED) --write $(PARTS_OF_CODE)
+mutants: $(VENV)/.dev  ## Change code about money and verdicts in small ways and see which tests notice (SAMPLE=50 SEED=1)
+	@$(BIN)/python -u tools/mutants.py --sample $(SAMPLE) --seed $(SEED) $(PARTS_OF_CODE)
 
 privilege: $(VENV)/.dev  ## Write docs/privilege.md (who may do what) and the boundary of docs/company.md, from the template and AWS's reference
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.privilege_table
 
 calls: $(VENV)/.dev  ## Write the calls that `matrix verify` asks AWS about, from runs on the local cloud (3 minutes)
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.role_calls
-
-proof: $(VENV)/.dev  ## Write docs/records/proof.md: each claim about AWS and how it is proved
-	@PYTHONPATH=functions:tests $(BIN)/python -m support.proof_table
 
 built: $(VENV)/.dev  ## Draw what is built on AWS for EBS, EFS and FSx as docs/built-*.svg, from the template and our own functions
 	@PYTHONPATH=functions:tests:. $(BIN)/python -m support.built_pictures

@@ -1,4 +1,4 @@
-"""`make bench`, `make bench-fleet`, `python -m bench [PART ...]`: make the figures of docs/records/performance.md.
+"""`make bench`, `make bench-fleet`, `python -m bench [PART ...]`: make the figures of docs/tested.md.
 
 Each part is also a separate command with its own options (`python -m bench.engines --help`). The parts run one after
 the other, because other load would distort the figures. `make peers` is separate: it needs the tools of others.

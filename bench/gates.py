@@ -198,7 +198,7 @@ def quantile(values: list[float], share: float) -> float:
 
 
 def line(name: str, lived: list[Step]) -> str:
-    """Return a row of docs/records/performance.md."""
+    """Return a row of the table."""
     count = lived[0].instances
     delays, begins = [step.delay_s for step in lived], [step.begins() for step in lived]
     skews = [abs(begun - step.start) for step, begun_at in zip(lived, begins, strict=True) for begun in begun_at]
@@ -220,7 +220,7 @@ HEAD = (
 
 
 def main() -> None:
-    """Print the table of docs/records/performance.md."""
+    """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m bench.gates", description=__doc__)
     parser.add_argument(
         "--steps",

@@ -4,7 +4,7 @@ The last ready instance sees all marks in its listing and opens the gate, becaus
 answered before the listing began. A few others list again now and then, in case the last one ends between its mark and
 its listing; Poll fleet does so in case all of them end. A conditional write allows only one gate, so the number of
 openers does not matter. Every instance uses only the gate that it reads, including the one that opened it. The figures
-are in docs/records/performance.md.
+are in docs/performance.md.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def selftest(
         bool, typer.Option("--quick", help="Only draw, a sixth as often: half a minute, no I/O, no local cloud.")
     ] = False,
     as_json: options.AsJson = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the page docs/records/selftest.md.")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print the result as Markdown.")] = False,
 ) -> None:
     """Test the report with cases whose truth is known.
 
@@ -92,7 +92,7 @@ def _show(documents: Sequence[dict[str, Any]], draws: int, wrong: int) -> None:
 
 
 def _page(documents: Sequence[dict[str, Any]], draws: int, wrong: int) -> str:
-    """Return docs/records/selftest.md."""
+    """Return the result as a page."""
     lines = [
         "# Self-proof",
         "",

@@ -25,7 +25,7 @@ READY_WITHIN_S = 300.0
 # The local cloud ends instances, sandboxes and folders before itself.
 ENDS_WITHIN_S = 30.0
 LOG_LINES = 15
-# A run of one instance held at most 1,015 MiB: cloud, a sandbox for each function, an agent (docs/records/damage.md).
+# A run of one instance held at most 1,015 MiB: cloud, a sandbox for each function, an agent.
 NEEDED_MIB = 1_100
 
 

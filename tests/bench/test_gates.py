@@ -1,4 +1,4 @@
-"""The simulation of docs/records/performance.md: one gate a step, whatever the model of S3 does."""
+"""The simulation of `make bench-fleet`: one gate a step, whatever the model of S3 does."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 """Proof by faults: record every AWS call of good runs, run them again once for each call with that call failing.
 
-    PYTHONPATH=functions:tests python -m faults.harness            all cases, then docs/records/faults.md
+    PYTHONPATH=functions:tests python -m faults.harness            all cases, then .local/faults/faults.md
     PYTHONPATH=functions:tests python -m faults.harness --list     only the cases
     PYTHONPATH=functions:tests python -m faults.harness --only EXPRESSION
     PYTHONPATH=functions:tests python -m faults.harness --late     only what AWS shows late, and that part of the page
@@ -28,7 +28,7 @@ from queue import SimpleQueue
 
 from faults.cases import ROOT, SCENARIOS, STATUS, Case, Trial, is_of_first_run, late_cases, run_name, trials, work_list
 from faults.laboratory import SWEEP_LIMIT_S, Laboratory, Verdict, commit, laboratory, wait_for
-from faults.summary import summary, with_late
+from faults.summary import late, summary
 
 WORK = ROOT / ".local" / "faults"
 # Moto is one process with one interpreter lock: two clouds use two cores.
@@ -163,12 +163,11 @@ def main() -> int:
             for problem in verdict.problems:
                 print(f"      PROBLEM: {problem[:1000]}", flush=True)
     known = [verdicts[case.id] for case in cases if case.id in verdicts]
-    page = ROOT / "docs" / "records" / "faults.md"
     if arguments.late:
-        text = with_late(page.read_text(), known)
+        text = "\n".join(late(known))
     else:
         text = summary(known, cases=len(cases), at_once=CLOUDS_AT_ONCE * RUNS_PER_CLOUD)
-    page.write_text(text)
+    (WORK / "faults.md").write_text(text)
     print(text)
     return int(any(v.problems for v in known) or len(known) < len(cases))
 

@@ -1,4 +1,4 @@
-"""docs/records/faults.md: what was injected, and what became of the runs."""
+"""What was injected, and what became of the runs."""
 
 import re
 from collections import Counter
@@ -25,9 +25,7 @@ Written by `make faults` (tests/faults/harness.py). It records every AWS call th
 on the local cloud: good, failing and stopped ones. Then it runs the same again, with each different call (who makes it,
 which operation, about what kind of object) failing in each way, and stopped in each state. After each run it checks
 that nothing is left, of the run and in the whole cloud, and that the receipt says so; that no uploaded sample is lost
-or uncounted; that the results name the fault; that a run with a failed cell never succeeds.
-
-What becomes of a local run that is killed, loses its power or finds its files damaged: [below](#kills-and-damage)."""
+or uncounted; that the results name the fault; that a run with a failed cell never succeeds."""
 HOW_TO_READ = f"""## How to read it
 
 - *survived*: the run went as one without the fault: it succeeded with every sample in its summary, or ended as a
@@ -49,37 +47,11 @@ HOW_TO_READ = f"""## How to read it
 - An agent that is denied its gate is denied three times only: it may not list the bucket, so a 403 means "not yet" to
   it, and it would wait until its deadline. GetCallerIdentity is not denied: no policy can.
 - An agent that is killed cannot say why: the results have EC2's word, that its instance ended too early.
-
-## Kills and damage
-
-A local run may also be ended by what is no call of AWS. Seen on 2026-11-22, on two cores beside other work:
-
-- `kill -9` of the command after the first of three cells, then of the cloud during the next, each resumed: every
-  result was taken over, 3 of 3 cells were measured at the end, nothing was left.
-- Power lost at 200 random moments of a real run of eight cells, 4,497 files spoilt that had not been synced: each copy
-  of its folder was read, and no result was missing or torn.
-- Each file of a kept run (29 of one that was analysed, 24 of one that was killed) damaged in nine ways: the commands
-  that read it named it, showed the rest and ended with exit code 1.
-- Each document that an instance, a file server or a function puts on the blackboard replaced by eleven contents: its
-  readers went on, or named the object.
-- Full disks, and 1 GiB of memory: the run ended within seconds with the reason, and kept what was measured.
-
-More figures, and the tests: [kills.md](kills.md), [damage.md](damage.md), [disks.md](disks.md).
 """
 
 
-def with_late(page: str, verdicts: list[Verdict]) -> str:
-    """docs/records/faults.md with another part on what AWS shows late."""
-    before, _, others = page.partition(f"{LATE_HEADING}\n")
-    if not others:
-        before, _, others = page.partition(f"{NEXT_HEADING}\n")
-        others = f"{NEXT_HEADING}\n{others}"
-    after = others[others.index(NEXT_HEADING) :]
-    return "\n".join([before.rstrip("\n"), "", *late(verdicts), "", after])
-
-
 def late(verdicts: list[Verdict]) -> list[str]:
-    """The part of docs/records/faults.md on what AWS shows late."""
+    """The part on what AWS shows late."""
     of_late = [verdict for verdict in verdicts if verdict.case["fault"] == LATE]
     lines = [
         LATE_HEADING,
@@ -124,7 +96,7 @@ def _outcomes(verdicts: list[Verdict]) -> list[str]:
 
 
 def summary(verdicts: list[Verdict], *, cases: int, at_once: int) -> str:
-    """docs/records/faults.md."""
+    """The whole report."""
     late_part = late(verdicts)
     cases -= sum(verdict.case["fault"] == LATE for verdict in verdicts)
     verdicts = [verdict for verdict in verdicts if verdict.case["fault"] != LATE]

@@ -1,4 +1,4 @@
-"""A cloud that stays up gathers little: docs/records/disks.md says why."""
+"""A cloud that stays up gathers little."""
 
 import itertools
 import json

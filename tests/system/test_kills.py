@@ -20,7 +20,7 @@ from local.programs.liveness import started_ticks
 CELLS = 3
 START_S = 120  # of a cloud and a cell, beside a load
 SAYS_SO_WITHIN_S = 60  # 2 s alone, 5.2 s beside a load of 19
-# Of each run; docs/records/kills.md has the figures of 200 copies of one run.
+# Of each run; docs/tested.md has the figures of 200 copies of one run.
 COPIES, PAUSE_S = 20, 0.5
 
 

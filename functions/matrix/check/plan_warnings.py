@@ -20,8 +20,7 @@ from matrix.terms.sizes import format_size
 from matrix.text.replication import advice, counts_words
 from storages.contracts.model import Storage
 
-# fio's clock counts ms, the first and last are start and end. Below a second its rates are noise
-# (docs/records/measuring.md).
+# fio's clock counts ms, the first and last are start and end. Below a second its rates are noise.
 LEAST_FIO_S = 1.0
 # With this multiple of the cache's bytes, the cache can answer at most half of the random reads.
 CACHES_TO_READ = 2

@@ -35,7 +35,7 @@ WORK_FACTOR = 3  # how many times longer than expected the work of a cell may ta
 def gate_margin_s(instances: int, least_s: float = GATE_MARGIN_S) -> float:
     """Return the seconds from the opening of a start barrier to the start: `least_s`, rising by half for 1,000.
 
-    With more instances it takes longer until the last one knows the start time (docs/records/performance.md).
+    With more instances it takes longer until the last one knows the start time.
     """
     return least_s * (1 + min(1.0, instances / 1000) / 2)
 

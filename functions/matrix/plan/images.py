@@ -28,7 +28,7 @@ _BUILDERS = {"x86_64": "m6i.large", "arm64": "m6g.large"}
 # Packages 2 minutes, container images 5, the snapshot of some GiB 5: guesses, with ample room at the end.
 BAKE_S = Amount(300.0, 720.0, 3_600.0)
 POLL_S = 30
-# Not found in the beginnings of Amazon Linux's package lists (docs/records/proof.md); GNU parallel was found.
+# Not found in the beginnings of Amazon Linux's package lists; GNU parallel was found.
 _NOT_SEEN_ON_AMAZON_LINUX = {"fpart", "fpsync"}
 # Used part of an image's 20 GiB: Amazon Linux has 2 GiB, Ubuntu 3, container images are the rest.
 _KEPT_GIB = Amount(2.0, 5.0, float(ROOT_VOLUME_GIB))

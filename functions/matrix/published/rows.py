@@ -1,11 +1,12 @@
-"""Which matrix measures each published row again: docs/records/published.md, from the sources' files and the events.
+"""Which matrix measures each published row again, from the sources' files and the events.
 
-`python -m matrix.published.rows events` prints the page (`make published`). A test fails when it is out of date, or
+`make published` writes docs/published.csv, a line for each row, and docs/published.md, which counts them. A test fails
 when a row has neither a matrix nor a reason.
 """
 
+import csv
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,16 +50,13 @@ REASONS: dict[tuple[str, str], str] = {
     for i, row in enumerate(load(source)[section])
     if "reason" in row
 }
+COLUMNS = ("source", "row", "published", "state", "matrix", "point", "not_comparable", "differs", "reason")
 HEAD = """# The published rows, and what measures them again
 
-Each row of the ten published benchmarks: the matrix in `events/` that measures it again and the point of it, or why
-none does; also the rows that a source asked for and left empty. The last column is what `matrix results RUN
---published` says against holding the two figures against each other, even when ours is measured on AWS: **bold** is
-what forbids it, the rest is what a reader has to bear in mind. Region, system and kernel of our side are those of the
-run; of local runs it says that they measured this machine.
-
-Made by `make published` from `functions/matrix/published/` and `events/`; a test fails when this page is out of date or
-a row has neither a matrix nor a reason.
+[published.csv](published.csv) lists each row of the ten published benchmarks: the matrix in `events/` and the test
+point that measure it again, or why none does. `not_comparable` says why the two figures may not be compared, even if
+ours is measured on AWS; `differs` says what a reader must bear in mind. `matrix results RUN --published` says the same
+for your run. `make published` writes both files.
 """
 
 
@@ -153,28 +151,28 @@ def _label(row: SourceRow) -> str:
     return ", ".join(parts)
 
 
-def page(plans: Mapping[str, PlanDocument]) -> str:
-    """Return docs/records/published.md."""
-    all_rows = list(rows(plans))
+def page(all_rows: Sequence[Row]) -> str:
+    """Return docs/published.md."""
     lines = [HEAD, "| Source | Rows | Measured again | Empty there, measured here | Empty | Left out |"]
     lines.append(f"|---|---:{'|---:' * len(STATES)}|")
     for source in SECTIONS:
-        of_source = [row for row in all_rows if row.source == source]
-        counts = [sum(row.state == state for row in of_source) for state in STATES]
-        lines.append(f"| {source} | {len(of_source)} | {' | '.join(map(str, counts))} |")
-    for source in SECTIONS:
-        of_source = [row for row in all_rows if row.source == source]
-        lines += ["", f"## {source}", "", f"{load(source)['source']}.", ""]
-        lines += ["| Row | Published | Measured by | What speaks against comparing |", "|---|---:|---|---|"]
-        lines += [_line(row) for row in of_source]
+        states = [row.state for row in all_rows if row.source == source]
+        counts = " | ".join(str(states.count(state)) for state in STATES)
+        lines.append(f"| {source}: {load(source)['source']} | {len(states)} | {counts} |")
     return "\n".join(lines) + "\n"
 
 
-def _line(row: Row) -> str:
-    first = "" if row.is_told else f"{EMPTY}, "
-    by = f"{first}`{row.matrix}` {row.point}" if row.matrix else f"{ABSENT} {row.reason}"
-    against = "; ".join([*(f"**{why}**" for why in row.against), *row.differs])
-    return "| " + " | ".join(text.replace("|", "/") for text in (row.label, row.published, by, against)) + " |"
+def write(folder: Path, all_rows: Sequence[Row]) -> None:
+    """Write the page and the table of all rows into a folder."""
+    (folder / "published.md").write_text(page(all_rows), encoding="utf-8")
+    with (folder / "published.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(COLUMNS)
+        for row in all_rows:
+            against, differs = "; ".join(row.against), "; ".join(row.differs)
+            table.writerow(
+                (row.source, row.label, row.published, row.state, row.matrix, row.point, against, differs, row.reason)
+            )
 
 
 def plans_of(folder: Path) -> dict[str, PlanDocument]:
@@ -184,4 +182,4 @@ def plans_of(folder: Path) -> dict[str, PlanDocument]:
 
 
 if __name__ == "__main__":
-    print(page(plans_of(Path(sys.argv[1]))), end="")
+    write(Path(sys.argv[2]), list(rows(plans_of(Path(sys.argv[1])))))

@@ -3,7 +3,6 @@
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,10 +12,8 @@ from hypothesis import strategies as st
 from matrix.answer.scaling.fitting import analyse, crossover, knee, peak, predict, report
 from matrix.answer.scaling.laws import fit
 from matrix.answer.scaling.series import Series, read_series
-from matrix.published.predictions import page
 from matrix.terms.problems import InvalidMatrix
 
-REPOSITORY = Path(__file__).resolve().parents[3]
 SIZES = (1, 2, 4, 8, 16, 32, 64)
 
 
@@ -321,8 +318,24 @@ def test_numbers_beyond_measure_are_refused_not_crashed_on():
 # --- judged by what was published -------------------------------------------------------------------------------------
 
 
-def test_the_page_on_predictions_is_up_to_date():
-    assert (REPOSITORY / "docs" / "records" / "predictions.md").read_text() == page(), "run `make predictions`"
+@pytest.mark.parametrize(
+    ("seconds", "at_200"),
+    [
+        ((5932, 6073, 6573, 8159), 11841),  # EFS elastic
+        ((5952, 6098, 6489, 8198), 11442),  # EFS bursting
+        ((5967, 6070, 7048, 9603), 13793),  # FSx for OpenZFS
+    ],
+)
+def test_the_published_p90_of_200_builds_is_within_the_range_predicted_from_100_and_fewer(seconds, at_200):
+    """Each figure known with a standard error of 2 %: give or take 4 %."""
+    low, high = tuple(value / 1.04 for value in seconds), tuple(value * 1.04 for value in seconds)
+    known = Series(
+        (1, 10, 50, 100), tuple(map(float, seconds)), higher_is_better=False, predict=(200,), low=low, high=high
+    )
+
+    [predicted] = report(known)["predictions"]
+
+    assert predicted["low"] <= at_200 <= predicted["high"]
 
 
 def test_a_size_far_beyond_all_numbers_is_refused_in_words():

@@ -240,7 +240,7 @@ def planned_points(name):
     return [(cell["storage"].get("name"), point["params"]) for cell in document["cells"] for point in cell["points"]]
 
 
-# The published rows, as docs/records/published.md lists them.
+# The published rows, as docs/published.csv lists them.
 
 
 def test_the_dd_matrix_has_every_published_row_of_the_tutorial():

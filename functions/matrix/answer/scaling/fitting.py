@@ -5,7 +5,7 @@ Stat. Soc. B 36, 111-147). The prediction of the largest is an extrapolation lik
 parameters are those of the chosen model. A prediction is the mean of all models that cross-validation cannot
 distinguish. Its range spans every law that passes through the values within their noise (`reach`). A prediction with a
 too wide range is refused. No law can show a bottleneck beyond the largest measured size. The quality of predictions is
-in docs/records/predictions.md.
+in docs/tested.md.
 """
 
 import math
@@ -441,7 +441,7 @@ class HeldAgainst(TypedDict):
 
 
 def compare_with_truth(scaling: Scaling, truths: Sequence[tuple[int, float]]) -> list[HeldAgainst]:
-    """Return predictions with the true values that are known, for docs/records/predictions.md."""
+    """Return predictions with the true values that are known, beside them."""
     rows: list[HeldAgainst] = []
     for n, truth in truths:
         value, low, high = prediction_range(scaling, n)

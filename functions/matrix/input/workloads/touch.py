@@ -19,7 +19,7 @@ from matrix.terms.problems import Problems
 from storages.contracts.abilities import Ability, Need
 from storages.contracts.model import Storage
 
-# Files per second that a tool can start at all, measured on two cores (docs/records/measuring.md).
+# Files per second that a tool can start at all, measured on two cores, the median of 3 to 5 runs.
 TOOL_CEILING_PER_S = {"engine": 100_000.0, "touch": 900.0, "parallel": 300.0}
 
 

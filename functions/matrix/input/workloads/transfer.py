@@ -22,7 +22,7 @@ ASSUMED_THREADS = 8 * THREADS_PER_VCPU
 # The data set is on a volume of its own, half full at the most. A gp3 gives 125 MiB/s, a gp2 of up to 170 GiB 128 (EBS
 # user guide, volume types).
 SOURCE_BYTES_PER_S = 125 * 2**20
-# Files per second that a tool can start at all, measured on two cores (docs/records/measuring.md).
+# Files per second that a tool can start at all, measured on two cores, the median of 3 to 5 runs.
 TOOL_FILES_PER_S = {
     "rsync": 690.0, "cp": 2_900.0, "fpsync": 700.0, "cp+parallel": 300.0, "fpart+cpio+parallel": 1_000.0,
 }  # fmt: skip

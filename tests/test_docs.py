@@ -1,0 +1,89 @@
+"""The pages: links lead somewhere, and the examples of matrices can be planned."""
+
+import itertools
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from matrix.check.read import read_matrix
+from matrix.plan.planning import plan
+from matrix.terms.problems import InvalidMatrix
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").rglob("*.md"))
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def name(path):
+    return str(path.relative_to(ROOT))
+
+
+def anchors(path):
+    """The names that GitHub gives to a page's headings."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_relative_link_leads_somewhere(page):
+    broken = []
+    for link in LINK.findall(page.read_text(encoding="utf-8")):
+        if re.match(r"https?://|mailto:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+
+    assert broken == []
+
+
+STORAGES = [
+    {"type": "efs"},
+    {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200},
+    {"type": "s3"},
+    {"type": "s3-express"},
+]
+WORKLOADS = [
+    {"type": "touch", "files": 64},
+    {"type": "read", "records": 1024},
+    {"type": "command", "name": "copy", "command": "true"},
+]
+FLEETS = [{"instanceType": "m6i.large", "count": 2}, {"instanceType": "m6i.large", "count": 1}]
+
+
+def examples():
+    """Each JSON block of a page that is a matrix, or a part of one: storages, workloads, fleets."""
+    for page in PAGES:
+        for number, block in enumerate(
+            re.findall(r"```json\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL), 1
+        ):
+            document = json.loads(block if block.lstrip().startswith("{") else f"{{{block}}}")
+            if document.keys() & {"storage", "workload", "fleet"}:
+                yield pytest.param(document, id=f"{name(page)}-{number}")
+
+
+def problems(document):
+    """The rules that a matrix breaks; none if it can be planned."""
+    try:
+        plan(read_matrix(json.dumps(document)))
+    except InvalidMatrix as error:
+        return [f"{problem.path}: {problem.rule}" for problem in error.problems]
+    return []
+
+
+@pytest.mark.parametrize("example", examples())
+def test_every_example_can_be_planned(example):
+    """A matrix as it stands; of a part each storage or workload with one of the others."""
+    parts = [example]
+    if not example.keys() >= {"storage", "workload"}:
+        parts = [{**example, axis: [one]} for axis in ("storage", "workload") for one in example.get(axis, [])]
+
+    for part in parts or [example]:
+        tried = [
+            problems({"name": "example", "storage": [storage], "workload": [workload], "fleet": [fleet], **part})
+            for storage, workload, fleet in itertools.product(STORAGES, WORKLOADS, FLEETS)
+        ]
+        assert [] in tried, tried
