@@ -124,9 +124,9 @@ format: $(VENV)/.dev  ## Format the sources
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-schema: install  ## Write docs/matrix.schema.json, the tables of docs/matrix-format.md, and the schemas of all documents into dist/schemas
+schema: install  ## Write docs/matrix.schema.json, the tables of fields in docs/, and the schemas of all documents into dist/schemas
 	@$(BIN)/python -m matrix.check.schema > docs/matrix.schema.json
-	@PYTHONPATH=functions:tests $(BIN)/python -m support.format_tables
+	@$(BIN)/python tools/field_tables.py
 	@$(BIN)/python -m matrix.terms.documents.schema dist/schemas
 
 snapshots: $(VENV)/.dev  ## Write tests/sentences.md: all sentences that the product makes of codes

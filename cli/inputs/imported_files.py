@@ -86,7 +86,7 @@ def keep(name: str, made: "Callable[[], ImportedRun]", *, as_json: bool) -> None
         run = made()
     except InvalidMatrix as invalid:
         said = "; ".join(str(problem).replace("storage[0]", "--storage") for problem in invalid.problems)
-        raise CommandError(said, "docs/storages has the fields of each", ExitCode.BAD_INPUT) from invalid
+        raise CommandError(said, "docs/storages.md has the fields of each", ExitCode.BAD_INPUT) from invalid
     summary = joined(kept, run.summary) if kept else run.summary
     results = {result["id"]: result for result in run.results}
     for cell in summary["cells"]:

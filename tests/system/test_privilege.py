@@ -5,7 +5,6 @@ uses it.
 """
 
 import json
-import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -21,19 +20,12 @@ from support import role_calls
 from support.deployed_policies import actions_of, is_allowed, policies_of, without
 from support.grants import Grant, granted, role_of, used, without_variables
 from support.owned import owned_efs, owned_snapshot, owned_volume, stack_resources
+from support.pages import example_of
 from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, path_without, start_cloud, until
 
 from cli.verify.permissions import CALLS
 from local import recording
 from storages.models import MODELS
-
-
-def of_page(kind: str) -> dict[str, Any]:
-    """The first storage of the example with which the page of a type begins."""
-    page = (ROOT / f"docs/storages/{kind}.md").read_text(encoding="utf-8")
-    first: dict[str, Any] = json.loads("{" + re.search(r"```json\n(.*?)```", page, re.DOTALL)[1] + "}")["storage"][0]
-    return first
-
 
 FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
 ONTAP = {"type": "fsx-ontap", "name": "ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
@@ -51,8 +43,11 @@ SERVER = {"type": "file-server", "instanceType": "m6i.large"}
 VARIED = [*STORAGES[:3], FILES, ONTAP, LUSTRE, BY_OBJECTS, BY_IAM, ONE_ZONE, MULTI_AZ]
 # An NFS server that exists is not AWS's: nobody makes a call for it.
 ELSEWHERE = {each["type"] for each in (*VARIED, STORAGES[3], EXPRESS, SERVER, LOCAL_DISK)} | {"nfs"}
-# A type of which nothing is written here is measured as the example of its page has it.
-EVERY_MOUNT = [*VARIED, *(of_page(kind) | {"name": kind} for kind in MODELS if kind not in ELSEWHERE)]
+# A type of which nothing is written here is measured as its example in docs/storages.md has it.
+EVERY_MOUNT = [
+    *VARIED,
+    *(example_of("storages.md", kind)["storage"][0] | {"name": kind} for kind in MODELS if kind not in ELSEWHERE),
+]
 READ = {"type": "read", "records": 64, "pageBytes": "64KiB", "threads": 1}
 ONE, TWO = ({"instanceType": "m6i.large", "count": count} for count in (1, 2))
 SLOW = {"type": "build", "name": "slow", "build": "sleep 60", "expectedSeconds": 60}

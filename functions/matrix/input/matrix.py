@@ -128,7 +128,8 @@ class Matrix(InputModel):
         bool | Annotated[dict[Name, Quirks], Field(min_length=1, max_length=MOST_ENTRIES)], Field(examples=[True])
     ] = False
     """Local runs only: emulate each storage's provisioned limits, to test the analysis on known values.
-    An object sets quirks of storages by their `name`, such as stalls, noise or credits that end (docs/emulated.md)."""
+    An object sets quirks of storages by their `name`, such as stalls, noise or credits that end
+    (docs/demo.md#quirks)."""
     objective: Objective | None = None
     """Target that storages should reach. The report shows which do."""
     tags: Annotated[dict[str, str], Field(default={}, examples=[{"CostCenter": "4711"}])]

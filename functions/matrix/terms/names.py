@@ -28,7 +28,7 @@ HEADLINE_PARAMS = frozenset(
         *("build_directory", "work_directory", "source_volume_type", "source_volume_gib"),
     }
 )
-# Effect of `sync` of dd, touch and metadata, by its value (docs/workloads/dd.md, docs/workloads/touch.md).
+# Effect of `sync` of dd, touch and metadata, by its value (docs/workloads.md).
 SYNC_WORDS = {
     "block": "each block synced",
     "each": "each change synced",

@@ -1,7 +1,6 @@
 """What makes a point the same as another: every field of every workload is in its key, or there is a reason."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -20,17 +19,7 @@ WHOLE = [
     COMMAND | {"metrics": {"tps": TPS}, "primaryMetric": "tps", "objectSize": "8KiB"},
 ]  # fmt: skip
 FILE = Path(__file__).name
-PAGES = Path(__file__).parents[3] / "docs/workloads"
-
-
-def of_page(kind):
-    """The first workload of the example with which the page of a type begins."""
-    example = re.search(r"```json\n(.*?)```", (PAGES / f"{kind}.md").read_text(encoding="utf-8"), re.DOTALL)[1]
-    return json.loads("{" + example + "}")["workload"][0]
-
-
-# A type of which nothing is written here is tried as the example of its page has it.
-BASES = {kind: of_page(kind) for kind in MODELS} | {base["type"]: base for base in WHOLE}
+BASES = {base["type"]: base for base in WHOLE}
 # Another value for each field; SPECIAL has those of fields that differ by workload.
 OTHERS = {
     "access": "sequential", "atMostSeconds": 20, "blockSize": "2MiB", "build": "make all", "buildDirectory": "local",
