@@ -310,16 +310,6 @@ def test_files_of_one_client_each_are_repetitions(log, matrix, workdir):
     assert result["points"][0]["samples"]["repetition"] == [1, 2, 3]
 
 
-def test_rates_of_phases_with_different_metrics_share_no_axis(log, matrix, tmp_path):
-    text = elbencho_phase("WRITE", bytes_=GIB, iops=1024, entries=64) + elbencho_phase("STAT", entries=640)
-
-    matrix("import-logs", log("r.json", text), "--as", "old")
-    matrix("report", "old", "--output", "page.html")
-
-    # A chart of our own metadata workload, in which the IOPS of WRITE would be entries.
-    assert "Phases of metadata" not in (tmp_path / "page.html").read_text()
-
-
 # --- both -------------------------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from matrix.answer.decision import decide
 from matrix.answer.results import cell_result, run_summary
 from matrix.check.read import check_matrix
 from matrix.plan.planning import plan
-from matrix.report.charts.rates import rates
+from matrix.report.charts.sweeps import sweeps
 from matrix.report.csv_rows import to_csv
 from matrix.report.markdown import to_markdown
 from matrix.report.page import render
@@ -179,7 +179,7 @@ def test_the_curve_of_latency_over_rate_and_the_highest_rates_are_in_every_outpu
     summary, results = run_of(plan_document, SLOW, FAST)
     summary["decision"] = decide(summary, results=results, bill=Bill.of(plan_document, None))
 
-    [chart] = rates(View(summary, results, plan_document, summary["decision"]))
+    [chart] = sweeps(View(summary, results, plan_document, summary["decision"]))
 
     assert [list(series.x) for series in chart.series] == [list(RATES)] * 2
     assert chart.series[0].y == pytest.approx([1000 * 1.0025, 7000 * 1.0025, 2000 * 1.0025])
@@ -188,7 +188,7 @@ def test_the_curve_of_latency_over_rate_and_the_highest_rates_are_in_every_outpu
     assert "200/s, not 400" in to_markdown(summary)
     assert "highest_rate_per_s" in to_csv(summary)
     page = render(summary, results=results, plan=plan_document)
-    assert "Latency over rate" in page
+    assert "over rate per s" in page
     assert "200/s, not 400" in page
     assert json.dumps(summary).count('"samples": null') == 2
 
@@ -223,8 +223,7 @@ def test_fio_offloading_has_a_curve_of_its_own():
     cell = {"id": "c", "file_system": "efs", "storage": {"type": "efs"}, "workload": {"type": "fio"}, "fleet": fleet}
     summary = {"cells": [cell | {"state": "measured", "points": points}]}
 
-    [chart] = rates(View(summary, {}, None, {}))
+    [chart] = sweeps(View(summary, {}, None, {}))
 
-    line, behind = chart.series
-    assert (list(line.x), list(line.y)) == ([100, 1000], [500.0, 5000.0])
-    assert list(behind.x) == [1000]
+    [line] = chart.series
+    assert (list(line.x), list(line.y)) == ([50, 500], [500.0, 5000.0])

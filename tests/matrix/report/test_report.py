@@ -13,7 +13,6 @@ from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
 from matrix.report import heat_map, html, page, parts
 from matrix.report.charts.cost import costs
-from matrix.report.charts.phases import phases
 from matrix.report.charts.scaling import scaling
 from matrix.report.charts.timeline import timelines
 from matrix.report.html import LONG, Markup, details, figure_of, table, tag
@@ -125,29 +124,10 @@ def test_every_chart_has_its_figures_and_says_how_it_is_read(run, read):
     boxes = [attributes for _, attributes in read.tags if attributes.get("class") == "chart"]
 
     assert list(charts) == drawn
-    assert {"bands-build", "scaling-build-jobs-4", "cost-build-jobs-4", "skew", "spread"} <= set(drawn)
+    assert {"bands-build", "scaling-build-jobs-4", "cost-build-jobs-4", "spread"} <= set(drawn)
     assert len(boxes) == len(drawn)
     assert all(len(box["aria-label"]) > 20 and box["tabindex"] == "0" for box in boxes)
     assert all(chart["series"] for chart in charts.values())
-
-
-def test_phases_of_metadata_stand_side_by_side_in_a_chart_for_each_fleet_and_combination():
-    summary, _, _ = build_run({"ebs": {1: 3000.0}, "efs": {1: 3800.0}})
-    for cell in summary["cells"]:
-        [point] = cell["points"]
-        cell["workload"] = {"type": "metadata"}
-        cell["points"] = [
-            {**point, "id": f"p{threads}{phase}", "params": {"phase": phase, "files": 8, "threads": threads}}
-            for threads in (1, 4)
-            for phase in ("create", "stat")
-        ]
-
-    charts = list(phases(page.view_of(summary)))
-
-    assert [chart.id for chart in charts] == [f"phases-metadata-on-1-m6i-large-threads-{threads}" for threads in (1, 4)]
-    assert list(charts[0].categories) == ["create", "stat"]
-    assert [list(series.y) for series in charts[0].series] == [["create", "stat"]] * 2
-    assert len(charts[0].rows) == 4
 
 
 def test_storages_differ_in_more_than_colour(run):

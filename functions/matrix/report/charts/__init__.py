@@ -1,19 +1,15 @@
 """Every chart of a report, from the view of a run; a chart without figures is left out."""
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, count, zip_longest
+from itertools import count
 
 from matrix.report.charts.chart import Chart
 from matrix.report.charts.cost import costs
 from matrix.report.charts.curves import curves
-from matrix.report.charts.drifts import drifts
-from matrix.report.charts.fleet import skews, spreads
+from matrix.report.charts.fleet import spreads
 from matrix.report.charts.latency import latencies
 from matrix.report.charts.over_time import left_out, over_time
 from matrix.report.charts.percentiles import bands
-from matrix.report.charts.phases import phases
-from matrix.report.charts.rates import rates
 from matrix.report.charts.scaling import scaling
 from matrix.report.charts.sweeps import sweeps
 from matrix.report.charts.timeline import timelines
@@ -39,19 +35,15 @@ def sections(view: View, *, is_page: bool = True) -> list[Section]:
         Section("percentiles", "How fast, and how evenly", list(bands(view))),
         Section("cost", "Cost against speed", list(costs(view))),
         Section("scaling", "More instances", [*scaling(view), *totals(view)]),
-        Section("phases", "Phases of metadata", list(phases(view))),
         Section("sweeps", "Sweeps: threads, block sizes and the like", list(sweeps(view))),
-        Section("rates", "Latency over rate", list(rates(view))),
         Section("latency", "Latency distributions", list(latencies(view))),
         Section(
             "timeline",
             "Over time",
-            [*timelines(view, is_page=is_page), *over_time(view, is_page=is_page), *curves(view), *drifts(view)],
+            [*timelines(view, is_page=is_page), *over_time(view, is_page=is_page), *curves(view)],
             " ".join(filter(None, [note(view, is_page=is_page), left_out(view) if is_page else ""])),
         ),
-        Section(
-            "fleet", "The fleet: common start, instance against instance", list(_in_turns(skews(view), spreads(view)))
-        ),
+        Section("fleet", "The fleet: instance against instance", list(spreads(view))),
     ]
     taken: set[str] = set()
     kept = [
@@ -59,11 +51,6 @@ def sections(view: View, *, is_page: bool = True) -> list[Section]:
         for section in made
     ]
     return [section for section in kept if section.charts]
-
-
-def _in_turns(*families: Iterable[Chart]) -> Iterator[Chart]:
-    """Yield the first chart of each family, then the second: only some charts of a section are not folded away."""
-    return filter(None, chain.from_iterable(zip_longest(*families)))
 
 
 def _named(chart: Chart, taken: set[str]) -> Chart:

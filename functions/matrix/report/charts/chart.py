@@ -13,8 +13,6 @@ Kind = Literal["line", "dots", "segments", "steps", "ticks", "limit", "band"]  #
 MOST_BEYOND = 2.0
 # A screen shows no more points side by side; a page of 200 instances and many cells must stay small.
 MOST_POINTS = 400
-# Marks are as wide as several points of a line.
-MOST_MARKS = 120
 # More rows than this are several charts.
 MOST_ROWS = 36
 # More lines than this are unreadable in one chart: the rest is in further charts, or a note has the number drawn.

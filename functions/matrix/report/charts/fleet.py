@@ -1,14 +1,11 @@
-"""The fleet: common start, instance against instance."""
+"""The fleet: each instance against the others."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from typing import Any
 
-import numpy as np
-
 from matrix.report.charts.chart import MOST_ROWS, Chart, Series, parts_of, thinned
-from matrix.report.charts.marks import segments
 from matrix.report.view import Entry, View
 
 # More ticks of a row would hide each other.
@@ -29,59 +26,6 @@ def _cell_name(entry: Entry) -> str:
 def _worst_first(rows: list[Any], goodness: Callable[[Any], float]) -> Iterator[tuple[Sequence[Any], str]]:
     """Yield the rows of one chart in their order if they fit, else the rows of several charts, the worst first."""
     return parts_of(sorted(rows, key=goodness) if len(rows) > MOST_ROWS else rows, MOST_ROWS)
-
-
-def skews(view: View) -> Iterator[Chart]:
-    """The offset of instances from the common start; with many cells, cells with the latest start first."""
-    rows = []
-    for cell_id, entries in _by_cell(view).items():
-        starts = [
-            value
-            for entry in entries
-            for value in (entry.samples["start_skew_s"] if entry.samples else [])
-            if value is not None
-        ]
-        if starts and entries[0].instances > 1:
-            rows.append(
-                (
-                    _cell_name(entries[0]),
-                    entries[0],
-                    1000 * np.percentile(starts, [0, 50, 98, 100]),
-                    len(starts),
-                    cell_id,
-                )
-            )
-    for part, which in _worst_first(rows, lambda row: -row[2][3]):
-        yield _skew(view, part, which)
-
-
-def _skew(view: View, rows: Sequence[Any], which: str) -> Chart:
-    return Chart(
-        id="skew",
-        title=f"Start of each instance after the common start{which}",
-        reads="Line: earliest to latest of all steps. Thick: median to P98. A good barrier: a short line near 0."
-        + (" Cells with the latest starts stand first." if which else ""),
-        x_title="ms after the common start",
-        y_title="",
-        series=[series for style in dict.fromkeys(row[1].style for row in rows)
-                for series in _skew_series(view, [row for row in rows if row[1].style == style])],
-        heads=("Cell", "Earliest ms", "Median ms", "P98 ms", "Latest ms", "Starts"),
-        rows=[(row[4], *row[2].tolist(), row[3]) for row in rows],
-        categories=[row[0] for row in rows],
-        rows_of=[view.marks(row[1]) for row in rows],
-    )  # fmt: skip
-
-
-def _skew_series(view: View, rows: list[Any]) -> Iterator[Series]:
-    first = rows[0][1]
-    of = view.facets.marks(storage=first.storage)
-    words = [f"{v[0]:.1f} to {v[3]:.1f} ms<br>median {v[1]:.1f}, P98 {v[2]:.1f} ms" for _, _, v, _, _ in rows]
-    names = [row[0] for row in rows]
-    yield Series(first.storage, [float(row[2][1]) for row in rows], names, "dots", first.style, hover=words, of=of)
-    whole = segments((float(row[2][0]), float(row[2][3]), row[0]) for row in rows)
-    thick = segments((float(row[2][1]), float(row[2][2]), row[0]) for row in rows)
-    yield Series("all", *whole, kind="segments", style=first.style, group=first.storage, width=1.5, of=of)
-    yield Series("P98", *thick, kind="segments", style=first.style, group=first.storage, width=6, of=of)
 
 
 def spreads(view: View) -> Iterator[Chart]:

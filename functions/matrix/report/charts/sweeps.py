@@ -1,13 +1,12 @@
 """The metric over each parameter that varies within a cell: threads, block sizes and the like."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matrix.report.charts.chart import MOST_SERIES, Chart, Series, parts_of
 from matrix.report.charts.labels import interval_words, lower, median_heads, percentile_words, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
-from matrix.terms.open_loop import RATE
 
 # Options of fio that are sizes.
 BYTE_OPTIONS = {"bs", "blocksize", "size", "filesize"}
@@ -17,8 +16,7 @@ def sweeps(view: View) -> Iterator[Chart]:
     """The metric over each numeric parameter that varies within a cell."""
     for (workload, fleet, _), entries in view.by("workload", "fleet", "name").items():
         params = [flat_params(entry.point.get("params") or {}) for entry in entries]
-        # Rates at which operations are due have a chart of their own.
-        for param in dict.fromkeys(key for values in params for key in values if key != RATE):
+        for param in dict.fromkeys(key for values in params for key in values):
             curves = _curves(entries, params, param)
             for part, which in parts_of(list(curves.items()), MOST_SERIES):
                 yield _sweep_chart(view, workload, fleet, param, dict(part), entries[0], which)
@@ -80,10 +78,18 @@ def _sweep_chart(
         is_y_log=is_wide([entry.metric.get("p50") for curve in curves.values() for _, entry in curve]),
         is_from_zero=True,
         ticks=tuple(x),
+        limit=view.limit(first) or _latency_limit(curves),
         is_x_binary=param.endswith("bytes") or param in BYTE_OPTIONS,
         metric=f"{first.name} ({first.unit})",
         of=view.facets.marks(workload=workload, fleet=fleet),
     )
+
+
+def _latency_limit(curves: Mapping[tuple[str, str], Sequence[tuple[float, Entry]]]) -> tuple[float, str] | None:
+    """Return the workload's limit of latency (open loops), if all curves have the same one."""
+    limits = {entry.cell["workload"].get("p99AtMostMs") for curve in curves.values() for _, entry in curve}
+    limit_ms = limits.pop() if len(limits) == 1 else None
+    return None if limit_ms is None else (1000.0 * limit_ms, f"P99 at most {limit_ms:g} ms")
 
 
 def flat_params(params: Any) -> dict[str, Any]:
