@@ -40,6 +40,17 @@ def test_every_relative_link_leads_somewhere(page):
     assert broken == []
 
 
+def test_every_error_by_name_is_in_the_page_of_errors():
+    """Results show these names, so a user looks for them."""
+    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    sources = [ROOT / "functions/matrix/terms/errors.py", ROOT / "agent/errors.py"]
+
+    names = {found for source in sources for found in re.findall(r"^class (\w+)\(", source.read_text(), re.MULTILINE)}
+
+    bases = {"StorageMatrixError", "Named", "AgentError", "Interruption"}
+    assert {each for each in names - bases if f"`{each}`" not in page} == set()
+
+
 STORAGES = [
     {"type": "efs"},
     {"type": "ebs", "volumeType": "gp3", "sizeGiB": 200},
