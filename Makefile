@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundl
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema snapshots published instances privilege calls mutants selftest agent lock sbom release bench bench-fleet peers vm bare clean
+.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema snapshots published instances boundary calls mutants selftest agent lock sbom release bench bench-fleet peers vm bare clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -111,7 +111,7 @@ sbom: $(VENV)/.dev  ## Write dist/sbom.cdx.json: what a release is made of, with
 # For one runtime and one architecture of the functions, as their packages have native code.
 RUNTIME ?= python3.13
 ARCHITECTURE ?= arm64
-release: $(VENV)/.dev  ## Write dist/release/VERSION of the last commit: what a stack is deployed from without a clone (docs/deploy.md)
+release: $(VENV)/.dev  ## Write dist/release/VERSION of the last commit: what a stack is deployed from without a clone (docs/aws.md)
 	@PYTHONPATH=functions:. $(BIN)/python tools/release.py --runtime $(RUNTIME) --architecture $(ARCHITECTURE)
 
 agent: install  ## Write dist/agent.pyz: the zip that instances run, with its own AWS client
@@ -138,9 +138,6 @@ published: install  ## Write docs/published.csv and docs/published.md: which mat
 instances: $(VENV)/.dev  ## Write what EC2 says of each instance type, limits to EBS and disks, from moto's copy (PRICES=FILE for prices)
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.instance_tables $(PRICES)
 
-limits: $(VENV)/.dev  ## Write docs/limits.md: each limit of AWS that matrices are held against, its source and date
-	@PYTHONPATH=functions:tests $(BIN)/python -m support.limits_table
-
 selftest: install  ## Put known truths through the whole system, and show what the report says of them (7 minutes on two quiet cores)
 	@$(BIN)/matrix selftest
 
@@ -150,14 +147,11 @@ SEED ?= 1
 mutants: $(VENV)/.dev  ## Change code about money and verdicts in small ways and see which tests notice (SAMPLE=50 SEED=1)
 	@$(BIN)/python -u tools/mutants.py --sample $(SAMPLE) --seed $(SEED) $(PARTS_OF_CODE)
 
-privilege: $(VENV)/.dev  ## Write docs/privilege.md (who may do what) and the boundary of docs/company.md, from the template and AWS's reference
-	@PYTHONPATH=functions:tests $(BIN)/python -m support.privilege_table
+boundary: $(VENV)/.dev  ## Write docs/deploy/boundary.json, the permissions boundary that allows what the template's roles do
+	@PYTHONPATH=functions:tests:. $(BIN)/python -m support.company
 
 calls: $(VENV)/.dev  ## Write the calls that `matrix verify` asks AWS about, from runs on the local cloud (3 minutes)
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.role_calls
-
-built: $(VENV)/.dev  ## Draw what is built on AWS for EBS, EFS and FSx as docs/built-*.svg, from the template and our own functions
-	@PYTHONPATH=functions:tests:. $(BIN)/python -m support.built_pictures
 
 # Of the steps demo, test, wheel and ci, and of the accounts user and root: make bare STEPS="demo wheel" AS=user
 bare:  ## Prove that a fresh clone works in a minimal Debian, as an ordinary user and as root (started by root on Debian)

@@ -217,7 +217,7 @@ def main() -> None:
         sys.exit(f"release: {error}")
     for path in sorted(folder.iterdir()):
         print(f"{path.stat().st_size:>11,}  {path.name}")
-    print(f"{folder}: for {arguments.runtime} on {arguments.architecture}. How to deploy it: docs/deploy.md")
+    print(f"{folder}: for {arguments.runtime} on {arguments.architecture}. How to deploy it: docs/aws.md")
 
 
 if __name__ == "__main__":

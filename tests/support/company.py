@@ -1,20 +1,26 @@
-"""The policies of docs/company.md, put into force on the roles of a running local cloud."""
+"""The policies of docs/deploy, put into force on the roles of a running local cloud."""
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from support.grants import granted
 from support.runs import ROOT, Cloud
 
-PAGE = ROOT / "docs/company.md"
+FOLDER = ROOT / "docs/deploy"
 
 
 def document(name: str) -> dict[str, Any]:
-    """The policy below a mark of the page."""
-    [text] = re.findall(rf"<!-- {name} -->\n+```json\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    return dict(json.loads(text))
+    """The policy of a file."""
+    return dict(json.loads((FOLDER / f"{name}.json").read_text()))
+
+
+def boundary() -> dict[str, Any]:
+    """The boundary that allows the actions of all roles of the template, and no other."""
+    actions = sorted({grant.action for grant in granted()})
+    statement = {"Sid": "StorageMatrix", "Effect": "Allow", "Action": actions, "Resource": "*"}
+    return {"Version": "2012-10-17", "Statement": [statement]}
 
 
 def made(cloud: Cloud, name: str, policy: dict[str, Any]) -> str:
@@ -24,8 +30,8 @@ def made(cloud: Cloud, name: str, policy: dict[str, Any]) -> str:
 
 
 def key(cloud: Cloud) -> str:
-    """Create a key of KMS with the policy of the page; its ARN."""
-    policy = json.dumps(document("key policy")).replace("eu-west-1", cloud.description["region"])
+    """Create a key of KMS with its policy; its ARN."""
+    policy = json.dumps(document("key-policy")).replace("eu-west-1", cloud.description["region"])
     return str(cloud.client("kms").create_key(Policy=policy, KeyUsage="ENCRYPT_DECRYPT")["KeyMetadata"]["Arn"])
 
 
@@ -48,3 +54,7 @@ def bounded(cloud: Cloud, name: str, *policies: dict[str, Any]) -> Iterator[None
                 iam.put_role_permissions_boundary(RoleName=role, PermissionsBoundary=known)
             else:
                 iam.delete_role_permissions_boundary(RoleName=role)
+
+
+if __name__ == "__main__":
+    (FOLDER / "boundary.json").write_text(json.dumps(boundary(), indent=2) + "\n")

@@ -88,16 +88,6 @@ def statement_nodes() -> Iterator[yaml.Node]:
             yield from child(child(policy, "PolicyDocument"), "Statement").value
 
 
-def functions_of(role: str) -> list[str]:
-    """The logical ids of the functions that have a role."""
-    own = {"Fn::GetAtt": [role, "Arn"]}
-    return [
-        name
-        for name, resource in resources().items()
-        if resource["Type"] == "AWS::Serverless::Function" and resource["Properties"]["Role"] == own
-    ]
-
-
 def granted() -> list[Grant]:
     """Every grant, one for each pair of action and resource that AWS documents for the action."""
     return [

@@ -1,6 +1,6 @@
 """Runs in an account whose policies ask for tags: with them they pass, without them they are refused and say why.
 
-The policies are those that docs/company.md gives as examples, as the permissions boundary of the deployed roles.
+The policies are those of docs/deploy, as the permissions boundary of the deployed roles.
 """
 
 from collections.abc import Iterator
@@ -24,9 +24,9 @@ RECORD = "exchanges.jsonl"
 
 @pytest.fixture(scope="module")
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    """A cloud that records all calls, and whose roles are under the boundary and the tag policy of the page."""
+    """A cloud that records all calls, and whose roles are under the boundary and the tag policy."""
     folder = tmp_path_factory.mktemp("cloud")
-    policies = document("boundary"), document("tag policy")
+    policies = document("boundary"), document("tag-policy")
     with (
         start_cloud(folder, **{recording.VARIABLE: str(folder / RECORD)}) as started,
         bounded(started, "company", *policies),
@@ -125,7 +125,7 @@ def test_a_run_passes_where_tags_a_boundary_and_one_image_are_demanded_and_there
         "Action": "ec2:RunInstances",
         "NotResource": [f"arn:aws:ec2:*::image/{golden}", *(f"arn:aws:ec2:*:*:{kind}/*" for kind in others)],
     }
-    policies = document("boundary"), document("tag policy"), {"Statement": [only_golden]}
+    policies = document("boundary"), document("tag-policy"), {"Statement": [only_golden]}
 
     with closed(cloud, "sts"), bounded(cloud, "only-golden", *policies):
         run = cloud.run("no-internet", matrix(storage=[EBS, EFS], image={"ami": golden}, tags=TAGS))

@@ -85,14 +85,6 @@ def test_a_template_in_which_a_line_of_a_release_is_not_found_once_is_refused():
         tool.template(text, {tool.FUNCTIONS: "functions-0.zip"}, "1.0.0", "python3.13", "arm64")
 
 
-@pytest.mark.parametrize("name", ["main.tf", "app.py"])
-def test_the_page_shows_the_snippets_as_they_are(name):
-    page = (ROOT / "docs/deploy.md").read_text()
-    shown = page.partition(f"<!-- file: deploy/{name} -->\n")[2].partition("\n")[2].partition("```")[0]
-
-    assert shown == (ROOT / "docs/deploy" / name).read_text()
-
-
 def test_every_file_has_its_sum_and_an_artefact_is_named_by_its_content(folder: Path):
     sums = dict(line.split("  ")[::-1] for line in (folder / tool.SUMS).read_text().splitlines())
 

@@ -4,8 +4,11 @@ A firm limit makes a problem. If sources disagree or only second-hand reports ex
 warning: AWS decides when the resource is created.
 
 Sources: "model" is the service model in botocore 1.43.11 (read November 2026), "EBS guide", "EFS guide", "FSx guide"
-the AWS user guides, "report" second-hand. Dates say when the source was read. docs/limits.md has the addresses of the
-guides and is written from this module by `make limits`.
+the AWS user guides, "report" second-hand. Dates say when the source was read. The guides, below
+https://docs.aws.amazon.com: ebs/latest/userguide/ebs-volume-types.html, efs/latest/ug/limits.html,
+efs/latest/ug/performance.html, fsx/latest/OpenZFSGuide/performance-ssd.html,
+step-functions/latest/dg/service-quotas.html, tag-editor/latest/userguide/best-practices-and-strats.html,
+ec2/latest/devguide/ec2-api-throttling.html.
 """
 
 from dataclasses import dataclass

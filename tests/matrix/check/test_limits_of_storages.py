@@ -1,4 +1,4 @@
-"""The limits of each storage, each broken alone; figures from docs/limits.md and the services' API models."""
+"""The limits of each storage, each broken alone; figures from the guides and the services' API models."""
 
 import pytest
 from support.matrices import (

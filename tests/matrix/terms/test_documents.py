@@ -76,15 +76,6 @@ def test_to_know_the_input_no_source_is_read():
     subprocess.run([sys.executable, "-c", code], cwd=ROOT / "functions", check=True)
 
 
-def test_the_page_on_documents_lists_each_with_its_type():
-    page = (ROOT / "docs" / "documents.md").read_text(encoding="utf-8")
-
-    for name, type_ in DOCUMENTS.items():
-        module = f"{type_.__module__.replace('.', '/')}.py"
-        [row] = [line for line in page.splitlines() if line.startswith(f"| {name} | `")]
-        assert f"(../functions/{module})" in row
-
-
 @pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
 def test_a_document_of_an_earlier_run_is_still_read(path):
     document = json.loads(path.read_text(encoding="utf-8"))
@@ -165,7 +156,7 @@ def test_a_document_that_does_not_fit_is_refused_with_path_value_and_rule():
     assert str(refused.value).startswith(
         'runs/r/plan.json: cells[0].steps[1].repetition: "two" Input should be a valid'
     )
-    assert "docs/documents.md" in str(refused.value)
+    assert "docs/run.md" in str(refused.value)
 
 
 def test_a_plan_that_never_was_one_is_refused_as_any_other():

@@ -85,6 +85,6 @@ def read(kind: type[T], document: object, name: str) -> T:
         where = path_text(tuple(first["loc"])) or "the whole document"
         value = "" if first["type"] == "missing" else f" {display(first['input'])}"
         raise InvalidDocument(
-            f"{name}: {where}:{value} {first['msg']}{more}; docs/documents.md says what it holds"
+            f"{name}: {where}:{value} {first['msg']}{more}; docs/run.md says what it holds"
         ) from error
     return cast("T", document)
