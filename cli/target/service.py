@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
@@ -254,15 +253,15 @@ class Service:
 
     # --- clients ------------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def _states(self) -> Any:
         return self.deployment.client("stepfunctions")
 
-    @cached_property
+    @property
     def _table(self) -> Any:
         return self.deployment.client("dynamodb")
 
-    @cached_property
+    @property
     def _bucket(self) -> Any:
         return self.deployment.client("s3")
 

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from typing_extensions import TypedDict
@@ -124,11 +123,11 @@ class Traces:
         lines = path.read_text(errors="replace").splitlines()
         return {"group": str(path), "lines": [line for line in lines if since - GRAIN_S <= _said_at(line) <= until]}
 
-    @cached_property
+    @property
     def _states(self) -> Any:
         return self.deployment.client("stepfunctions")
 
-    @cached_property
+    @property
     def _bucket(self) -> Any:
         return self.deployment.client("s3")
 

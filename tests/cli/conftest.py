@@ -12,6 +12,7 @@ from support.cli_documents import Cloud, summary_document
 from typer.testing import CliRunner
 
 from cli.main import app
+from cli.target import deployment
 from local.programs.liveness import started_ticks
 
 REGION = "eu-central-1"
@@ -28,6 +29,8 @@ def workdir(tmp_path, monkeypatch):
     monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "no-config"))
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no-credentials"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    deployment.session_of.cache_clear()
+    deployment.client_of.cache_clear()
     folder = tmp_path / ".local"
     monkeypatch.setenv("MATRIX_WORKDIR", str(folder))
     monkeypatch.chdir(tmp_path)

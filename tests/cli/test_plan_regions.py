@@ -9,12 +9,14 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
+from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
 
 from cli.target.deployment import Deployment
 from matrix.price.book import published_prices
 
 # moto: the first three have m6i.large and are enabled, eu-south-2 is not enabled.
 PRICED = {"us-east-1": 1.0, "us-east-2": 0.9, "eu-west-1": 1.2, "eu-south-2": 0.8}
+UNPRICED = "ap-south-1"
 EBS = [
     ("AmazonEC2", {"productFamily": "Storage", "volumeApiName": "gp3"}, "EBS:VolumeUsage.gp3", "ebs_gp3_gib_month", 1),
     ("AmazonEC2", {"productFamily": "System Operation", "volumeApiName": "gp3"}, "EBS:VolumeP-IOPS.gp3",
@@ -77,6 +79,9 @@ def price_list(monkeypatch):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")  # moto would make 1,100 images in each region: 0.15 s
+    # Each of its regions has a backend of its own: 33 of them take 60 MB and most of the time.
+    few = [each for each in RegionsAndZonesBackend.regions if each.name in {*PRICED, UNPRICED}]
+    monkeypatch.setattr(RegionsAndZonesBackend, "regions", few)
     fake = FakePriceList()
     real = Deployment.client
     monkeypatch.setattr(
