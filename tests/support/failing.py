@@ -1,16 +1,10 @@
-"""Calls that fail a given number of times, and the kinds of errors that a loop may get."""
+"""Calls that fail a given number of times."""
 
 import time
 from types import SimpleNamespace
 from typing import Any
 
-from botocore.exceptions import (
-    ClientError,
-    ConnectionClosedError,
-    NoCredentialsError,
-    ParamValidationError,
-    ReadTimeoutError,
-)
+from botocore.exceptions import ClientError
 
 
 class Failing:
@@ -27,27 +21,6 @@ class Failing:
             assert self.error is not None
             raise self.error
         return self.answer
-
-
-def refusal(code: str, status: int = 400, operation: str = "PutObject") -> ClientError:
-    """Return AWS's refusal of a request."""
-    return ClientError({"Error": {"Code": code}, "ResponseMetadata": {"HTTPStatusCode": status}}, operation)
-
-
-# The kinds of errors, by the effect of a retry.
-MENDABLE: dict[str, Exception] = {
-    "throttled": refusal("SlowDown", 503),
-    "status 500": refusal("InternalError", 500),
-    "connection reset": ConnectionClosedError(endpoint_url="https://s3"),
-    "timeout": ReadTimeoutError(endpoint_url="https://s3"),
-    "conflict": refusal("ConditionalRequestConflict", 409),
-}
-UNMENDABLE: dict[str, Exception] = {
-    "denied": refusal("AccessDenied", 403),
-    "parameters": ParamValidationError(report='Unknown parameter in input: "IfNoneMatch"'),
-    "no credentials": NoCredentialsError(),
-}
-KINDS = (*MENDABLE, *UNMENDABLE)
 
 
 class MeetingS3:
