@@ -8,19 +8,23 @@ import typer
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.target import metrics
-from cli.target.documents import readable
-from cli.target.pages import write_page
+from cli.target import metrics, page_seal
+from cli.target.baselines import run_named
+from cli.target.documents import is_anything_damaged, readable
+from cli.target.known_runs import kept_runs
+from cli.target.pages import show_page, write_page
 from cli.target.place import Place
+from cli.target.run_folders import RunFolders
 from cli.target.summaries import LATEST, FoundRun, find
 from cli.target.workdir import run_folder
+from local.keeping.runs import EXECUTION
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 
-NAME = "report.html"
+NAME = page_seal.PAGE
 
 
 class Documents(TypedDict):
@@ -49,13 +53,19 @@ def report(
     """Write the report of a run as one HTML page.
 
     The page works offline. It has the answer with its cost and its certainty, then charts and tables of all figures. It
-    is drawn anew from the run's documents each time, because a page in the run's folder may come from a stranger. On
-    AWS each run already has its page in the bucket; use this for older and for published runs. --json prints the paths
-    of page and charts.
+    is drawn from the run's documents, because a page in the run's folder may come from a stranger; drawn once, a local
+    run's page is shown again as long as neither it nor a document has changed. On AWS each run already has its page in
+    the bucket; use this for older and for published runs. --json prints the paths of page and charts.
 
     Example: matrix report latest --open
     """
-    reported = find(run, Place(local, stack, region))
+    place = Place(local, stack, region)
+    if output is None and charts is None and not as_json and (kept := _drawn_before(run, place)):
+        show_page(kept, is_opened=open_)
+        return
+    reported = find(run, place)
+    is_kept_here = isinstance(reported.store, RunFolders)
+    drawn_from = page_seal.digest_of_documents(run_folder(reported.run)) if is_kept_here else b""
     known = documents(reported)
     summary = metrics.with_bottlenecks(reported.summary, known["results"])
     # The report imports numpy, so other commands must not import it.
@@ -67,9 +77,24 @@ def report(
         # A file in its place may be a link to any file of this machine, which must not be overwritten.
         path.unlink(missing_ok=True)
     write_page(path, page, is_opened=open_, is_silent=as_json)
+    if is_kept_here and output is None and not is_anything_damaged():
+        page_seal.seal(path.parent, drawn_from)
     drawn = _write_charts(summary, known, charts) if charts is not None else []
     if as_json:
         terminal.print_json({"run": summary["run"], "page": str(path), "charts": [str(chart) for chart in drawn]})
+
+
+def _drawn_before(run: str, place: Place) -> Path | None:
+    """Return the page of a run of this machine that this user has drawn before, of the same documents."""
+    if place.is_on_aws:
+        return None
+    name = run_named(run, place)
+    if name == LATEST:
+        newest = kept_runs()[:1]
+        # A run that was never started, such as a published one, is not the latest.
+        name = next((each for each in newest if (run_folder(each) / EXECUTION).exists()), "")
+    folder = run_folder(name) if name else None
+    return folder / NAME if folder and page_seal.is_sealed(folder) else None
 
 
 def _place(run: FoundRun) -> Path:

@@ -44,6 +44,11 @@ def note(error: UnreadableRun) -> None:
         damage.append(error)
 
 
+def is_anything_damaged() -> bool:
+    """Whether this command found a damaged document."""
+    return bool(_damage.get([]))
+
+
 def readable(read: Callable[Asked, T | None], *asked: Asked.args, **more: Asked.kwargs) -> T | None:
     """Return the document that `read` finds; None if it does not exist or is damaged.
 

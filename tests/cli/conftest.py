@@ -31,6 +31,7 @@ def workdir(tmp_path, monkeypatch):
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     deployment.session_of.cache_clear()
     deployment.client_of.cache_clear()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     folder = tmp_path / ".local"
     monkeypatch.setenv("MATRIX_WORKDIR", str(folder))
     monkeypatch.chdir(tmp_path)

@@ -1,13 +1,16 @@
 """`matrix report`: a page and images from what a run has left, wherever that is."""
 
 import json
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from support.cli_documents import plan_document, rows, summary_document
 from support.runs_for_reports import build_run
 
+from cli.target import page_seal
 from matrix.answer.decision import decide
+from matrix.report import page
 
 
 def test_the_page_of_a_kept_run_is_written_beside_its_results(keep_run, matrix, workdir):
@@ -32,9 +35,9 @@ def test_single_values_of_a_kept_run_are_in_its_page(keep_run, matrix, workdir, 
     seen = matrix("report", "r", "--output", str(tmp_path / "a/page.html"), "--charts", str(tmp_path / "charts"))
 
     assert seen.exit_code == 0
-    assert 'id="skew"' in (tmp_path / "a/page.html").read_text()
-    assert {"skew.svg", "bands-build.svg"} <= {path.name for path in (tmp_path / "charts").iterdir()}
-    assert ElementTree.parse(tmp_path / "charts/skew.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
+    assert 'id="spread"' in (tmp_path / "a/page.html").read_text()
+    assert {"spread.svg", "bands-build.svg"} <= {path.name for path in (tmp_path / "charts").iterdir()}
+    assert ElementTree.parse(tmp_path / "charts/spread.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
 
 
 def test_the_page_of_a_run_in_the_bucket_is_drawn_here(cloud, matrix, tmp_path, monkeypatch):
@@ -145,3 +148,66 @@ def test_a_page_that_is_a_link_is_replaced_and_not_followed(kept, matrix, tmp_pa
 
     assert (tmp_path / "mine.html").read_text() == "mine"
     assert not (kept / "report.html").is_symlink()
+
+
+@pytest.fixture
+def drawings(monkeypatch):
+    """How often a page was drawn."""
+    count = []
+    whole = page.render
+    monkeypatch.setattr(page, "render", lambda *args, **more: count.append(1) or whole(*args, **more))
+    return count
+
+
+def test_a_page_is_drawn_once_as_long_as_nothing_changes(kept, matrix, drawings):
+    ended = {"run": "r", "status": "SUCCEEDED", "started_at": 1.0, "ended_at": 2.0, "error": "", "cause": ""}
+    (kept / "execution.json").write_text(json.dumps(ended))
+
+    first, again, latest = matrix("report", "r"), matrix("report", "r"), matrix("report")
+
+    assert first.stdout == again.stdout == latest.stdout == f"{kept / 'report.html'}\n"
+    assert len(drawings) == 1
+
+
+def _other_result(folder, _):
+    [result] = folder.glob("cells/*/result.json")
+    result.write_text(result.read_text() + "\n")
+
+
+def _other_documents(folder, _):
+    (folder / "receipt.json").write_text("{}")
+
+
+def _other_page(folder, _):
+    (folder / "report.html").write_text("<script>fetch('//evil')</script>")
+
+
+def _other_user(_, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(Path.cwd() / "other"))
+
+
+def _other_code(_, monkeypatch):
+    monkeypatch.setattr(page_seal, "DRAWING_CODE", Path(page_seal.__file__).parent)
+
+
+@pytest.mark.parametrize("change", [_other_result, _other_documents, _other_page, _other_user, _other_code])
+def test_a_page_is_drawn_anew_when_documents_page_user_or_code_are_others(kept, matrix, drawings, monkeypatch, change):
+    matrix("report", "r")
+    own = (kept / "report.html").read_text()
+    change(kept, monkeypatch)
+
+    matrix("report", "r")
+
+    assert len(drawings) == 2
+    assert (kept / "report.html").read_text() == own
+
+
+def test_a_page_of_damaged_documents_is_drawn_each_time_and_says_so_each_time(kept, matrix, drawings):
+    [result] = kept.glob("cells/*/result.json")
+    result.write_text("{")
+
+    first, again = matrix("report", "r"), matrix("report", "r")
+
+    assert "result.json cannot be read" in first.output
+    assert "result.json cannot be read" in again.output
+    assert len(drawings) == 2
