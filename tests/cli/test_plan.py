@@ -162,7 +162,7 @@ def test_mistakes_are_a_document_for_programs(matrix, scenario):
     assert said.exit_code == 2
     problems = json.loads(said.stdout)["problems"]
     assert len(problems) == 7
-    assert set(problems[0]) == {"path", "value", "rule", "fix"}
+    assert set(problems[0]) == {"path", "value", "rule", "fix", "code"}
 
 
 def test_a_value_that_looks_like_a_style_is_printed_as_it_is(matrix, scenario):

@@ -1,6 +1,6 @@
 """Expand the axes to cells: every combination, without excluded and with included cells."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,18 +10,19 @@ from pydantic import BaseModel, ValidationError
 from matrix.input.fleet import Fleet
 from matrix.input.matrix import Matrix
 from matrix.input.workloads import Workload
-from matrix.terms.problems import Path, path_text
 from storages.contracts.model import Storage
 
 
 @dataclass(frozen=True)
 class Combination:
-    """One storage, one workload, one fleet, and their paths in the input."""
+    """One storage, one workload, one fleet, and their paths in the input, such as `storage[0]`."""
 
     storage: Storage
     workload: Workload
     fleet: Fleet
-    path: Path = ()
+    storage_path: str
+    workload_path: str
+    fleet_path: str
 
 
 def has_values(part: BaseModel, wanted: dict[str, Any]) -> bool:
@@ -45,20 +46,42 @@ def has_values(part: BaseModel, wanted: dict[str, Any]) -> bool:
     return True
 
 
-class Expansion:
-    """The combinations of the axes and the matches of each `exclude` entry. Computed once, on first use."""
+class Given:
+    """A matrix with the path of each of its parts in the input. Its cells are made on first use.
 
-    def __init__(self, matrix: Matrix) -> None:
-        """Expand nothing yet: the first rule checks whether there are too many cells."""
-        self._matrix = matrix
+    If the input has type errors, it holds the parts that could be read, and `is_whole` is false.
+    """
+
+    def __init__(self, matrix: Matrix, kept: Mapping[str, Sequence[int]] | None = None) -> None:
+        """`kept` has the indices in the input of each list's entries. Default: all of them could be read."""
+        self.matrix = matrix
+        self.is_whole = kept is None
+        self._kept = kept or {}
+
+    def parts(self, name: str) -> list[tuple[str, Any]]:
+        """Return the entries of one of the matrix's lists, each with its path such as `storage[0]`."""
+        entries = getattr(self.matrix, name)
+        indices = self._kept.get(name, range(len(entries)))
+        return [(f"{name}[{i}]", entry) for i, entry in zip(indices, entries, strict=True)]
 
     @cached_property
-    def _fleets(self) -> list[tuple[int, Fleet]]:
-        return [(i, fleet) for i, axis in enumerate(self._matrix.fleet) for fleet in axis.fleets()]
+    def storages(self) -> list[tuple[str, Storage]]:
+        """Each storage of the axis and of the inclusions with its path."""
+        return [*self.parts("storage"), *((f"{path}.storage", added.storage) for path, added in self.parts("include"))]
+
+    @cached_property
+    def workloads(self) -> list[tuple[str, Workload]]:
+        """Each workload of the axis and of the inclusions with its path."""
+        added = [(f"{path}.workload", added.workload) for path, added in self.parts("include")]
+        return [*self.parts("workload"), *added]
+
+    @cached_property
+    def _fleets(self) -> list[tuple[str, Fleet]]:
+        return [(path, fleet) for path, axis in self.parts("fleet") for fleet in axis.fleets()]
 
     @cached_property
     def _matches(self) -> list["_Match"]:
-        matrix = self._matrix
+        matrix = self.matrix
         return [
             _Match(
                 _matching(selector.storage, matrix.storage),
@@ -76,26 +99,20 @@ class Expansion:
     def cells(self) -> list[Combination]:
         """The cells as written: the axes' product without the excluded, then the included."""
         included = [
-            Combination(added.storage, added.workload, added.fleet, ("include", i))
-            for i, added in enumerate(self._matrix.include)
+            Combination(
+                added.storage, added.workload, added.fleet, f"{path}.storage", f"{path}.workload", f"{path}.fleet"
+            )
+            for path, added in self.parts("include")
         ]
-        return [*self._kept(), *included]
+        return [*self._combined(), *included]
 
-    def _kept(self) -> Iterator[Combination]:
-        for s, storage in enumerate(self._matrix.storage):
-            for w, workload in enumerate(self._matrix.workload):
+    def _combined(self) -> Iterator[Combination]:
+        for s, (storage_path, storage) in enumerate(self.parts("storage")):
+            for w, (workload_path, workload) in enumerate(self.parts("workload")):
                 here = [match.fleets for match in self._matches if s in match.storages and w in match.workloads]
-                for f, (axis, fleet) in enumerate(self._fleets):
+                for f, (fleet_path, fleet) in enumerate(self._fleets):
                     if not any(f in fleets for fleets in here):
-                        yield Combination(storage, workload, fleet, ("fleet", axis))
-
-
-def path_of_workload(matrix: Matrix, cell: Combination) -> str:
-    """Return the path of a cell's workload in the input, in an axis or an inclusion: `workload[0]`."""
-    for i, workload in enumerate(matrix.workload):
-        if workload is cell.workload:
-            return f"workload[{i}]"
-    return f"{path_text(cell.path)}.workload"
+                        yield Combination(storage, workload, fleet, storage_path, workload_path, fleet_path)
 
 
 @dataclass(frozen=True)

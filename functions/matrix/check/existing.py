@@ -1,52 +1,37 @@
 """Rules for existing storages, which belong to the user."""
 
-from collections.abc import Iterator
-
-from matrix.check.cells import Combination, path_of_workload
+from matrix.check.cells import Given
 from matrix.input.matrix import Matrix
-from matrix.terms.problems import Problem, Problems, path_text
+from matrix.terms.problems import Problem, Problems
 from storages.contracts.model import Storage
 
 
-def written(matrix: Matrix) -> Iterator[tuple[str, Storage]]:
-    """Yield each storage of a matrix with its path."""
-    yield from ((f"storage[{i}]", storage) for i, storage in enumerate(matrix.storage))
-    yield from ((f"include[{i}].storage", inclusion.storage) for i, inclusion in enumerate(matrix.include))
-
-
-def existing(matrix: Matrix) -> Iterator[tuple[str, Storage]]:
-    """Yield each storage of a matrix that exists already, with its path."""
-    yield from ((path, storage) for path, storage in written(matrix) if storage.existing_id)
-
-
-def existing_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield problems that would harm the owner's data or the figures, and a warning about the planned writes."""
+def existing_storages_come_to_no_harm(given: Given) -> Problems:
+    """Yield a problem for an existing storage that is emulated or used twice at once, and a warning about its use."""
+    matrix = given.matrix
     first: dict[str, str] = {}
-    for path, storage in existing(matrix):
-        yield from _storage_problems(matrix, f"{path}.{storage.existing_fields[0]}", storage, first)
-    if first:
-        yield from _cache_problems(matrix, cells)
-        yield from _count_problems(cells)
-        yield from _write_problems(matrix, cells)
+    for path, storage in given.storages:
+        if storage.existing_id:
+            yield from _storage_problems(matrix, f"{path}.{storage.existing_fields[0]}", storage, first)
 
 
-def _count_problems(cells: list[Combination]) -> Problems:
+def existing_storages_take_the_fleet(given: Given) -> Problems:
     """Yield a problem for each fleet that is larger than a storage that exists can have."""
     reported: set[str] = set()
-    for cell in cells:
+    for cell in given.cells:
         most = cell.storage.most_instances if cell.storage.existing_id else None
-        path = path_text((*cell.path, "fleet", "count") if cell.path[0] == "include" else (*cell.path, "count"))
+        path = f"{cell.fleet_path}.count"
         if most is not None and cell.fleet.count > most and path not in reported:
             reported.add(path)
             rule = f"{cell.storage.existing_id} can be had by {most} instance at a time"
             yield Problem(path, cell.fleet.count, rule, f"write {most}, or exclude it on {cell.storage.slug}")
 
 
-def _write_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def read_only_storages_are_only_read(given: Given) -> Problems:
     """Yield a problem for each workload that writes to a storage that is mounted read-only."""
     reported: set[str] = set()
-    for cell in cells:
-        storage, path = cell.storage, path_of_workload(matrix, cell)
+    for cell in given.cells:
+        storage, path = cell.storage, cell.workload_path
         is_closed = not storage.is_only_read and not storage.is_written_in(storage.document)
         if is_closed and not cell.workload.is_only_reading and path not in reported:
             reported.add(path)
@@ -59,11 +44,11 @@ def _write_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
             yield Problem(f"{path}.type", cell.workload.type, rule, fix)
 
 
-def _cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def existing_storages_keep_no_cache(given: Given) -> Problems:
     """Yield a problem for each workload with a cache on an existing storage, where the next cell would find it."""
     reported: set[str] = set()
-    for cell in cells:
-        workload = path_of_workload(matrix, cell)
+    for cell in given.cells:
+        workload = cell.workload_path
         if cell.storage.existing_id and cell.workload.populate_seconds and workload not in reported:
             reported.add(workload)
             rule = f"keeps a cache on its storage, which nobody would remove from {cell.storage.existing_id}"
@@ -97,3 +82,11 @@ def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[s
     if not storage.is_only_read and not storage.is_written_in(storage.document):
         rule = "exists: it is mounted read-only, and neither changed, tagged nor deleted"
     yield Problem(path, name, rule, "measure when nobody else uses it", is_warning=True)
+
+
+RULES = (
+    existing_storages_come_to_no_harm,
+    existing_storages_keep_no_cache,
+    existing_storages_take_the_fleet,
+    read_only_storages_are_only_read,
+)

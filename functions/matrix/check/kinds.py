@@ -1,65 +1,48 @@
 """Rules for combinations of storages, workloads and instance types, regardless of sizes."""
 
-from matrix.check.cells import Combination, path_of_workload
+from matrix.check.cells import Combination, Given
 from matrix.input import instance_types
-from matrix.input.matrix import Matrix
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
-from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
+from matrix.terms.problems import Problem, Problems, shorten
 from storages.models import MODELS, how_many
 
 
-def kind_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield one problem for each kind of unavailable thing that a cell needs."""
-    yield from _unfit_type_problems(cells)
-    yield from _weighting_problems(cells)
-    yield from _only_read_problems(cells)
-    yield from _need_problems(matrix, cells)
-    yield from _object_problems(matrix, cells)
-    yield from _request_problems(cells)
-    yield from _export_problems(cells)
-    yield from _neighbour_problems(matrix, cells)
-    yield from _device_problems(matrix, cells)
-    yield from _several_problems(matrix, cells)
-
-
-def _unfit_type_problems(cells: list[Combination]) -> Problems:
+def instance_type_can_use_the_storage(given: Given) -> Problems:
     """Yield a problem for each instance type from which a storage of its cell cannot be used."""
-    reported: set[tuple[Path, str]] = set()
-    for cell in cells:
+    reported: set[tuple[str, str]] = set()
+    for cell in given.cells:
         kind = cell.fleet.instance_type
         unfit = cell.storage.unfit(kind)
-        if unfit is None or (cell.path, kind) in reported:
+        if unfit is None or (cell.fleet_path, kind) in reported:
             continue
-        reported.add((cell.path, kind))
+        reported.add((cell.fleet_path, kind))
         rule, alike = unfit
-        path = (*cell.path, "fleet") if cell.path[0] == "include" else cell.path
         fix = f"write {alike}, or exclude it on {cell.storage.slug}"
-        yield Problem(path_text((*path, "instanceType")), kind, rule, fix)
+        yield Problem(f"{cell.fleet_path}.instanceType", kind, rule, fix)
 
 
-def _weighting_problems(cells: list[Combination]) -> Problems:
+def bandwidth_can_be_weighted(given: Given) -> Problems:
     """Yield a problem for each type whose bandwidth cannot be weighted, a warning if the table lacks the type."""
-    reported: set[tuple[Path, str]] = set()
-    for cell in cells:
+    reported: set[tuple[str, str]] = set()
+    for cell in given.cells:
         kind, weighting = cell.fleet.instance_type, cell.fleet.bandwidth_weighting
-        if weighting is None or instance_types.network_gbps(kind) or (cell.path, kind) in reported:
+        if weighting is None or instance_types.network_gbps(kind) or (cell.fleet_path, kind) in reported:
             continue
-        reported.add((cell.path, kind))
+        reported.add((cell.fleet_path, kind))
         is_known = kind in instance_types.of_each("types")
         rule = f"cannot be asked for of {kind}: EC2 weights the bandwidth of types of the 8th generation and later only"
         if not is_known:
             rule = f"may not be had of {kind}, which ebs_limits.json lacks: EC2 would refuse the launch"
-        path = (*cell.path, "fleet") if cell.path[0] == "include" else cell.path
         fix = "leave it out, or write a type such as m8g.4xlarge (network_gbps of ebs_limits.json lists them)"
-        yield Problem(path_text((*path, "bandwidthWeighting")), weighting, rule, fix, is_warning=not is_known)
+        yield Problem(f"{cell.fleet_path}.bandwidthWeighting", weighting, rule, fix, is_warning=not is_known)
 
 
-def _only_read_problems(cells: list[Combination]) -> Problems:
+def storage_is_for_the_workload(given: Given) -> Problems:
     """Yield a problem for workloads that need more of a file system than S3, Mountpoint or our server has."""
     reported: set[tuple[str, tuple[str, ...]]] = set()
-    for cell in cells:
+    for cell in given.cells:
         kind, only, workload = cell.storage.type, cell.storage.only_workloads, cell.workload.type
         if not only or workload in only or (kind, only) in reported:
             continue
@@ -74,16 +57,16 @@ def _only_read_problems(cells: list[Combination]) -> Problems:
         yield Problem("workload", workload, f"cannot be done on {cell.storage.slug}: {rule}", fix)
 
 
-def _need_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def storage_has_the_abilities(given: Given) -> Problems:
     """Yield a problem for each field that makes a workload need an ability that a storage lacks."""
     reported: set[tuple[str, str]] = set()
-    for cell in cells:
+    for cell in given.cells:
         lacks = cell.storage.lacks
         if not lacks:
             continue
         slug = cell.storage.slug
         for need in cell.workload.needs():
-            path = f"{path_of_workload(matrix, cell)}.{need.field}"
+            path = f"{cell.workload_path}.{need.field}"
             if need.ability in lacks and (path, slug) not in reported:
                 reported.add((path, slug))
                 fix = f"exclude it for storage type {cell.storage.type}"
@@ -91,16 +74,16 @@ def _need_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
                 yield Problem(path, need.value, rule, f"{need.fix}, or {fix}" if need.fix else fix)
 
 
-def _object_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def objects_are_in_a_bucket(given: Given) -> Problems:
     """Yield a problem for objects on a storage without a bucket, and for a cache on one without a file system."""
     reported: set[str] = set()
-    for cell in cells:
+    for cell in given.cells:
         workload, is_bucket = cell.workload, cell.storage.only_workloads == ("command",)
         if not isinstance(workload, CommandWorkload):
             continue
         is_own = is_bucket and not cell.storage.existing_id
         field, value = ("populate", workload.populate) if is_own else ("objectSize", workload.object_size)
-        path = f"{path_of_workload(matrix, cell)}.{field}"
+        path = f"{cell.workload_path}.{field}"
         if value and path not in reported:
             reported.add(path)
             rule = "fills a folder, of which S3 has none"
@@ -110,10 +93,10 @@ def _object_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
             yield Problem(path, shorten(value), rule, f"leave it out, or exclude it on {cell.storage.slug}")
 
 
-def _request_problems(cells: list[Combination]) -> Problems:
+def requests_are_for_objects(given: Given) -> Problems:
     """Yield a problem for requests for objects to each kind of file system."""
     reported: set[str] = set()
-    for cell in cells:
+    for cell in given.cells:
         storage = cell.storage
         if not cell.workload.wants_objects or storage.only_workloads or storage.type in reported:
             continue
@@ -123,10 +106,10 @@ def _request_problems(cells: list[Combination]) -> Problems:
         yield Problem("workload", cell.workload.type, rule, fix)
 
 
-def _export_problems(cells: list[Combination]) -> Problems:
+def files_are_exported(given: Given) -> Problems:
     """Yield a problem if written files do not become objects, or objects in a bucket that instances may not list."""
     reported: set[str] = set()
-    for cell in cells:
+    for cell in given.cells:
         storage = cell.storage
         is_exported = storage.exports_objects and not storage.existing_id
         if not cell.workload.wants_exports or is_exported or storage.only_workloads or storage.slug in reported:
@@ -139,13 +122,13 @@ def _export_problems(cells: list[Combination]) -> Problems:
         yield Problem("workload", cell.workload.type, rule, fix)
 
 
-def _neighbour_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def neighbours_can_be_read(given: Given) -> Problems:
     """Yield one problem for each workload that shifts reads if an instance cannot read another instance's data."""
     refused: set[str] = set()
-    for cell in cells:
+    for cell in given.cells:
         if not isinstance(cell.workload, ReadWorkload) or not any(cell.workload.shift):
             continue
-        path = f"{path_of_workload(matrix, cell)}.shift"
+        path = f"{cell.workload_path}.shift"
         shift, count = max(cell.workload.shift), cell.fleet.count
         rule, fix = "", ""
         if not cell.storage.is_shared or cell.storage.only_workloads:
@@ -165,11 +148,11 @@ def _neighbour_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
             yield Problem(path, shift, rule, fix)
 
 
-def _device_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def device_is_an_empty_disk(given: Given) -> Problems:
     """Yield a problem for each storage without its own empty disk if a workload would write the raw device."""
     reported: set[tuple[str, str]] = set()
-    for cell in cells:
-        path, slug = f"{path_of_workload(matrix, cell)}.device", cell.storage.slug
+    for cell in given.cells:
+        path, slug = f"{cell.workload_path}.device", cell.storage.slug
         is_filled = bool(cell.storage.document.get("snapshotId") or cell.storage.existing_id)
         if not cell.workload.wants_device or (cell.storage.has_device and not is_filled) or (path, slug) in reported:
             continue
@@ -179,19 +162,19 @@ def _device_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         yield Problem(path, value=True, rule=f"cannot be done on {slug}, which {rule}", fix=fix)
 
 
-def _several_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def several_file_systems_are_used_alike(given: Given) -> Problems:
     """Yield one problem for each part of a matrix that does not go with several file systems, one in each zone."""
     refused: set[str] = set()
-    for cell in [cell for cell in cells if "fileSystems" in cell.storage.document]:
-        for problem in _against_several(matrix, cell, how_many(cell.storage.document)):
+    for cell in [cell for cell in given.cells if "fileSystems" in cell.storage.document]:
+        for problem in _against_several(cell, how_many(cell.storage.document)):
             if problem.path not in refused:
                 refused.add(problem.path)
                 yield problem
 
 
-def _against_several(matrix: Matrix, cell: Combination, several: int) -> Problems:
+def _against_several(cell: Combination, several: int) -> Problems:
     """Yield problems of a cell on several file systems: its placement, count or workload."""
-    fleet = path_text((*cell.path, "fleet") if cell.path[0] == "include" else cell.path)
+    fleet = cell.fleet_path
     of = f"{cell.storage.slug} is {several} file systems:"
     placement, count = cell.fleet.placement, cell.fleet.count
     if placement is not None and (isinstance(placement, str) or placement != [placement[0]] * several):
@@ -201,6 +184,20 @@ def _against_several(matrix: Matrix, cell: Combination, several: int) -> Problem
         rule = f"{of} {several - count} of them are paid for and not used"
         yield Problem(f"{fleet}.count", count, rule, "exclude the cell", is_warning=True)
     if isinstance(cell.workload, MetadataWorkload) and "fleet" in cell.workload.directories:
-        path = f"{path_of_workload(matrix, cell)}.directories"
+        path = f"{cell.workload_path}.directories"
         rule = f"{of} the instances have no directory in common"
         yield Problem(path, "fleet", rule, "write own, or exclude it there")
+
+
+RULES = (
+    instance_type_can_use_the_storage,
+    bandwidth_can_be_weighted,
+    storage_is_for_the_workload,
+    storage_has_the_abilities,
+    objects_are_in_a_bucket,
+    requests_are_for_objects,
+    files_are_exported,
+    neighbours_can_be_read,
+    device_is_an_empty_disk,
+    several_file_systems_are_used_alike,
+)

@@ -1,81 +1,78 @@
 """Rules for metrics in a matrix: of its objective and of its commands."""
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from pydantic import ValidationError
-
-from matrix.input import workloads
-from matrix.input.matrix import Matrix
+from matrix.check.cells import Given
+from matrix.input.workloads import Workload
 from matrix.input.workloads.command import THROUGHPUT, CommandWorkload, OwnMetric
+from matrix.input.workloads.open_loop import OpenLoopModel
 from matrix.terms.metrics import METRICS, Metric
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problem, Problems, shorten
 
 
-def objective_problems(objective: Mapping[str, Any], elements: Sequence[Any]) -> Problems:
-    """Yield the problems of an objective, given the workloads as written."""
-    metric = objective.get("metric")
-    written = [element for element in elements if isinstance(element, dict)]
-    kinds = {kind for element in written if isinstance(kind := element.get("type"), str)}
-    own = dict(_declared(written))
+def objective_can_be_judged(given: Given) -> Problems:
+    """Yield a problem for an objective that no workload yields, or whose limit is on the wrong side."""
+    objective, workloads = given.matrix.objective, [workload for _, workload in given.workloads]
+    if objective is None:
+        return
+    metric = objective.metric
+    own = dict(_declared(workloads))
     known = {**own, **METRICS}
-    if isinstance(metric, str) and metric not in known:
-        yielded = [name for name in known if name in own or any(_yields(kind, name) for kind in kinds)]
-        rule = f"is no metric; the workloads of the matrix yield {', '.join(yielded or METRICS)}"
+    yielded = [
+        name for name in known if name in own or name == "duration_s" or any(name in w.yields for w in workloads)
+    ]
+    if metric not in known:
+        rule = f"is no metric; the workloads of the matrix yield {', '.join(yielded)}"
         close = difflib.get_close_matches(metric[:40], known, n=1)
         fix = f"did you mean {close[0]}?" if close else "write one of them"
         yield Problem("objective.metric", shorten(metric), rule, fix)
-    elif isinstance(metric, str):
-        if kinds and metric not in own and not any(_yields(kind, metric) for kind in kinds):
-            rule = f"no workload of the matrix yields it ({', '.join(sorted(kinds))})"
-            yield Problem("objective.metric", metric, rule, "write duration_s, which every workload yields")
-        elif metric == HIGHEST_RATE and not any(_has_rates(element) for element in written):
-            rule = "is found among the rates of a workload by its limit, and none has both"
-            fix = "write ratePerSecondPerInstance and p99AtMostMs into a workload"
-            yield Problem("objective.metric", metric, rule, fix)
-    if ("atMost" in objective) == ("atLeast" in objective):
+    elif metric not in yielded and given.is_whole:
+        kinds = sorted({workload.type for workload in workloads})
+        rule = f"no workload of the matrix yields it ({', '.join(kinds)})"
+        yield Problem("objective.metric", metric, rule, "write duration_s, which every workload yields")
+    elif metric == HIGHEST_RATE and given.is_whole and not any(map(_has_rates, workloads)):
+        rule = "is found among the rates of a workload by its limit, and none has both"
+        fix = "write ratePerSecondPerInstance and p99AtMostMs into a workload"
+        yield Problem("objective.metric", metric, rule, fix)
+    if (objective.at_most is None) == (objective.at_least is None):
+        written = objective.model_dump(by_alias=True, exclude_unset=True)
         rule = "needs either atMost or atLeast, and not both"
-        yield Problem("objective", shorten(objective), rule, "write atMost for a duration, atLeast for a rate")
-    elif isinstance(metric, str) and metric in known:
-        limit, meant = ("atMost", "atLeast") if "atMost" in objective else ("atLeast", "atMost")
-        if known[metric].higher_is_better == (limit == "atMost"):
+        yield Problem("objective", shorten(written), rule, "write atMost for a duration, atLeast for a rate")
+    elif metric in known:
+        at_most = objective.at_most is not None
+        limit, meant = ("atMost", "atLeast") if at_most else ("atLeast", "atMost")
+        if known[metric].higher_is_better == at_most:
             better = "higher" if known[metric].higher_is_better else "lower"
             rule = f"{metric} is better the {better} it is, so the worst storage would reach this"
-            yield Problem(f"objective.{limit}", shorten(objective[limit]), rule, f"write {meant}")
+            value = objective.at_most if at_most else objective.at_least
+            yield Problem(f"objective.{limit}", shorten(value), rule, f"write {meant}")
 
 
-def _declared(elements: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Metric]]:
-    """Yield each metric that a command declares or has its objects' bytes for, as far as it can be read."""
-    for element in elements:
-        metrics = element.get("metrics") if element.get("type") == "command" else None
-        if element.get("type") == "command" and element.get("primaryMetric") == THROUGHPUT:
-            yield THROUGHPUT, METRICS[THROUGHPUT]
-        for name, written in metrics.items() if isinstance(metrics, dict) else ():
-            try:
-                metric = OwnMetric.model_validate(written)
-            except ValidationError:
-                continue
-            yield name, Metric(metric.unit, metric.better == "higher", "")
+def _declared(workloads: Sequence[Workload]) -> Iterator[tuple[str, Metric]]:
+    """Yield each metric that a command declares, or has for the bytes of its objects."""
+    for command in workloads:
+        if isinstance(command, CommandWorkload):
+            if command.primary == THROUGHPUT:
+                yield THROUGHPUT, METRICS[THROUGHPUT]
+            for name, metric in command.metrics.items():
+                yield name, Metric(metric.unit, metric.better == "higher", "")
 
 
-def _yields(kind: str, metric: str) -> bool:
-    model = workloads.MODELS.get(kind)
-    return metric == "duration_s" or (model is not None and metric in model.yields)
+def _has_rates(workload: Workload) -> bool:
+    if not isinstance(workload, OpenLoopModel):
+        return False
+    return workload.rate_per_second_per_instance is not None and workload.p99_at_most_ms is not None
 
 
-def _has_rates(workload: Mapping[str, Any]) -> bool:
-    return {"ratePerSecondPerInstance", "p99AtMostMs"} <= workload.keys()
-
-
-def own_metric_problems(matrix: Matrix) -> Problems:
+def metrics_mean_the_same(given: Given) -> Problems:
     """Yield a problem for each metric that two commands mean differently: an objective could mean either."""
-    first: dict[str, tuple[int, OwnMetric]] = {}
-    for i, workload in enumerate(matrix.workload):
+    first: dict[str, tuple[str, OwnMetric]] = {}
+    for path, workload in given.parts("workload"):
         for name, metric in workload.metrics.items() if isinstance(workload, CommandWorkload) else ():
-            earlier, meant = first.setdefault(name, (i, metric))
+            earlier, meant = first.setdefault(name, (path, metric))
             if (metric.unit, metric.better) != (meant.unit, meant.better):
-                path = f"workload[{i}].metrics.{name}"
-                rule = f"is another one in workload[{earlier}]: {meant.unit}, {meant.better} is better"
-                yield Problem(path, f"{metric.unit}, {metric.better}", rule, "give it another name, or make them alike")
+                rule = f"is another one in {earlier}: {meant.unit}, {meant.better} is better"
+                fix = "give it another name, or make them alike"
+                yield Problem(f"{path}.metrics.{name}", f"{metric.unit}, {metric.better}", rule, fix)

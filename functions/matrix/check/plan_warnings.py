@@ -5,8 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from matrix.check.cells import Combination, path_of_workload
-from matrix.input.matrix import Matrix
+from matrix.check.cells import Combination, Given
 from matrix.input.workloads.fio import FioWorkload, cautions
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
@@ -15,7 +14,7 @@ from matrix.statistics.sample_size import needed
 from matrix.statistics.shortage import LEAST_INSTANCES, LEAST_LAUNCHES, LEAST_REPETITIONS, Shortage
 from matrix.terms.figures import number, rough_duration
 from matrix.terms.open_loop import RATE
-from matrix.terms.problems import Problem, Problems, path_text
+from matrix.terms.problems import Problem, Problems
 from matrix.terms.sizes import format_size
 from matrix.text.replication import advice, counts_words
 from storages.contracts.model import Storage
@@ -28,25 +27,12 @@ CACHES_TO_READ = 2
 NOTHING_COUNTED = {"nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 0.0}
 
 
-def warning_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
-    """Yield a warning for each part of the matrix that would measure something else than its storage."""
-    yield from _untestable_problems(matrix, cells)
-    yield from _short_fio_problems(matrix, cells)
-    yield from _page_cache_problems(matrix, cells)
-    yield from _volatile_create_problems(matrix, cells)
-    yield from _short_tail_problems(matrix, cells)
-    yield from _burst_problems(matrix)
-    yield from _server_cache_problems(matrix, cells)
-    yield from _assumed_bytes_problems(matrix, cells)
-    yield from _overloaded_problems(matrix, cells)
-    yield from _compression_problems(matrix)
-
-
-def _untestable_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def a_difference_can_be_tested(given: Given) -> Problems:
     """Yield a warning if no comparison of storages has enough instances and repetitions, or launches, for a test."""
+    matrix = given.matrix
     compared: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     counts: dict[tuple[str, str], int] = {}
-    for cell in cells:
+    for cell in given.cells:
         comparison = cell.workload.fingerprint, cell.fleet.slug
         compared[comparison].add(cell.storage.fingerprint)
         counts[comparison] = cell.fleet.count
@@ -66,14 +52,14 @@ def _untestable_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         yield Problem(path, None, rule, advice(lacking), is_warning=True)
 
 
-def _short_fio_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def fio_takes_a_second(given: Given) -> Problems:
     """Yield a warning for each fio workload that a storage of its cells may be done with in less than a second."""
     shortest: dict[str, tuple[float, Combination]] = {}
-    for cell in cells:
+    for cell in given.cells:
         if isinstance(cell.workload, FioWorkload):
             instances = cell.fleet.count if cell.storage.is_shared else 1
             took = min(cell.workload.io_s(point, cell.storage, instances) for point in cell.workload.points())
-            path = path_of_workload(matrix, cell)
+            path = cell.workload_path
             shortest[path] = min(shortest.get(path, (took, cell)), (took, cell), key=lambda pair: pair[0])
     for path, (took, cell) in shortest.items():
         if took < LEAST_FIO_S:
@@ -83,13 +69,13 @@ def _short_fio_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
             )
 
 
-def _page_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def fio_measures_the_storage(given: Given) -> Problems:
     """Yield one warning for each option by which a fio workload measures something else than the storage."""
     warned: set[tuple[str, str]] = set()
-    for cell in cells:
+    for cell in given.cells:
         if not isinstance(cell.workload, FioWorkload):
             continue
-        path = path_of_workload(matrix, cell)
+        path = cell.workload_path
         for point in cell.workload.points():
             for name, rule, fix in cautions(point["options"]):
                 if (path, rule) not in warned:
@@ -97,12 +83,12 @@ def _page_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
                     yield Problem(f"{path}.{name}", point["options"].get(name), rule, fix, is_warning=True)
 
 
-def _volatile_create_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def creates_are_alike(given: Given) -> Problems:
     """Yield a warning if creates in an instance's memory would be compared with durable creates."""
     storages_of: dict[str, tuple[TouchWorkload | MetadataWorkload, dict[bool, Storage]]] = {}
-    for cell in cells:
+    for cell in given.cells:
         if isinstance(cell.workload, (TouchWorkload, MetadataWorkload)) and "none" in cell.workload.sync:
-            _, by_sharing = storages_of.setdefault(path_of_workload(matrix, cell), (cell.workload, {}))
+            _, by_sharing = storages_of.setdefault(cell.workload_path, (cell.workload, {}))
             by_sharing.setdefault(cell.storage.is_shared, cell.storage)
     for path, (workload, by_sharing) in storages_of.items():
         if len(by_sharing) < 2:  # noqa: PLR2004 (shared or not)
@@ -117,10 +103,10 @@ def _volatile_create_problems(matrix: Matrix, cells: list[Combination]) -> Probl
         yield Problem(f"{path}.sync", "none", rule, fix, is_warning=True)
 
 
-def _short_tail_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def an_open_loop_has_a_p99(given: Given) -> Problems:
     """Yield a warning for each open loop whose steps have too few operations for a P99."""
     asked: set[str] = set()
-    for cell in cells:
+    for cell in given.cells:
         workload = cell.workload
         if workload.fingerprint in asked or not isinstance(workload, (ReadWorkload, TouchWorkload)):
             continue
@@ -129,15 +115,13 @@ def _short_tail_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         if fewest < needed(99):
             rule = f"{fewest:,.0f} operations carry no P99, by which an open loop is judged: it takes {needed(99)}"
             name = "records" if isinstance(workload, ReadWorkload) else "files"
-            path = path_of_workload(matrix, cell)
+            path = cell.workload_path
             yield Problem(f"{path}.{name}", None, rule, "write more, best for steps of 30 s and more", is_warning=True)
 
 
-def _burst_problems(matrix: Matrix) -> Problems:
+def storage_has_no_burst(given: Given) -> Problems:
     """Yield a warning for each storage that is faster as long as its credits last than it always is."""
-    storages_by_path = {f"storage[{i}]": storage for i, storage in enumerate(matrix.storage)}
-    storages_by_path |= {f"include[{i}].storage": inclusion.storage for i, inclusion in enumerate(matrix.include)}
-    for path, storage in storages_by_path.items():
+    for path, storage in given.storages:
         for burst in storage.bursts[:1]:
             scale, unit = (1.0, "IOPS") if burst.counts == "IOPS" else (1e6, "MB/s")
             lasts_s = burst.lasts_s(burst.most)
@@ -152,14 +136,14 @@ def _burst_problems(matrix: Matrix) -> Problems:
             yield Problem(f"{path}.{storage.bursts_by}", storage.slug, rule, fix, is_warning=True)
 
 
-def _server_cache_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def data_exceeds_the_servers_cache(given: Given) -> Problems:
     """Yield a warning if a server caches all data that a fleet reads: O_DIRECT bypasses only the instance's cache."""
     warned: set[str] = set()
-    for cell in cells:
+    for cell in given.cells:
         if not cell.storage.cache_bytes or not isinstance(cell.workload, (ReadWorkload, FioWorkload)):
             continue
         points = [point for point in cell.workload.points() if cell.workload.reads(point)]
-        path = path_of_workload(matrix, cell)
+        path = cell.workload_path
         if not points or path in warned:
             continue
         stored, jobs = max(
@@ -193,14 +177,14 @@ def _fleet_words(count: int) -> str:
     return "1 instance reads" if count == 1 else f"{count} instances read"
 
 
-def _assumed_bytes_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def charged_bytes_are_known(given: Given) -> Problems:
     """Yield a warning for each command or build on a storage that charges by bytes: how many it moves is not known."""
     warned: set[str] = set()
-    for cell in cells:
+    for cell in given.cells:
         assumed_bytes_per_s = cell.workload.assumed_bytes_per_s
         if not assumed_bytes_per_s or not cell.storage.is_billed_by_use:
             continue
-        path = path_of_workload(matrix, cell)
+        path = cell.workload_path
         if path in warned or cell.storage.metered_bytes(NOTHING_COUNTED) is None:
             continue
         warned.add(path)
@@ -212,14 +196,14 @@ def _assumed_bytes_problems(matrix: Matrix, cells: list[Combination]) -> Problem
         yield Problem(f"{path}.expectedSeconds", None, rule, fix, is_warning=True)
 
 
-def _overloaded_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def storage_is_not_overloaded(given: Given) -> Problems:
     """Yield a warning for each shared storage if commands are assumed to write more than its published throughput.
 
     Only writes count, though as much is read: only some types have one limit for both together. Storages without a
     throughput limit are left out, and storages that existed before, because their limit is not known.
     """
     overloads: dict[tuple[str, str], list[Combination]] = {}
-    for cell in cells:
+    for cell in given.cells:
         storage = cell.storage
         if not storage.is_shared or not cell.workload.assumed_bytes_per_s:
             continue
@@ -227,7 +211,7 @@ def _overloaded_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         is_known = is_bounded and storage.are_limits_published and storage.existing_id is None
         wanted = cell.fleet.count * cell.workload.assumed_bytes_per_s
         if is_known and wanted > storage.bandwidth_bytes_per_s:
-            overloads.setdefault((_path_of_storage(matrix, cell), cell.workload.fingerprint), []).append(cell)
+            overloads.setdefault((cell.storage_path, cell.workload.fingerprint), []).append(cell)
     for (path, _), overloaded in overloads.items():
         cell = min(overloaded, key=lambda each: each.fleet.count)
         storage, count, each = cell.storage, cell.fleet.count, cell.workload.assumed_bytes_per_s
@@ -242,28 +226,34 @@ def _overloaded_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
         yield Problem(path, None, rule, f"{storage.ceilings.more_throughput}{fewer}", is_warning=True)
 
 
-def _path_of_storage(matrix: Matrix, cell: Combination) -> str:
-    """Return the path of a cell's storage in the input, in an axis or an inclusion: `storage[0]`."""
-    for i, storage in enumerate(matrix.storage):
-        if storage is cell.storage:
-            return f"storage[{i}]"
-    return f"{path_text(cell.path)}.storage"
-
-
-def _compression_problems(matrix: Matrix) -> Problems:
+def data_is_incompressible(given: Given) -> Problems:
     """Yield a warning if compressible data would measure a compressor."""
-    for s, storage in enumerate(matrix.storage):
-        for w, workload in enumerate(matrix.workload):
+    for at, storage in given.parts("storage"):
+        for path, workload in given.parts("workload"):
             if storage.compressor and workload.writes_zeros:
-                rule = f"zeros on storage[{s}] ({storage.compressor}): compressible data measures the compressor"
-                yield Problem(f"workload[{w}].source", "zero", rule, "write source random", is_warning=True)
+                rule = f"zeros on {at} ({storage.compressor}): compressible data measures the compressor"
+                yield Problem(f"{path}.source", "zero", rule, "write source random", is_warning=True)
             if storage.compressor and isinstance(workload, FioWorkload) and not _refills(workload):
                 # 5 to 11 %: zlib's level 1 on records of 128 KiB, fio 3.33 with blocks of 1 MiB to 4 KiB.
-                saved = f"{storage.compressor} on storage[{s}] saves a tenth"
+                saved = f"{storage.compressor} on {at} saves a tenth"
                 rule = f"fio writes a random block again and again, of which {saved}"
-                yield Problem(f"workload[{w}].refill_buffers", None, rule, "write refill_buffers 1", is_warning=True)
+                yield Problem(f"{path}.refill_buffers", None, rule, "write refill_buffers 1", is_warning=True)
 
 
 def _refills(workload: FioWorkload) -> bool:
     """Whether every block of a fio job is drawn anew in all of its points."""
     return workload.options.get("refill_buffers") == [1]
+
+
+RULES = (
+    a_difference_can_be_tested,
+    fio_takes_a_second,
+    fio_measures_the_storage,
+    creates_are_alike,
+    an_open_loop_has_a_p99,
+    storage_has_no_burst,
+    data_exceeds_the_servers_cache,
+    charged_bytes_are_known,
+    storage_is_not_overloaded,
+    data_is_incompressible,
+)

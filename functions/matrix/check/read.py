@@ -8,15 +8,22 @@ from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
-from matrix.check.cells import Combination, Expansion
-from matrix.check.remainder import whole_problems
-from matrix.check.rules import matrix_problems, part_problems
+from matrix.check.cells import Combination, Given
+from matrix.check.rules import matrix_problems, part_problems, read_part
 from matrix.check.shape import structural_problems
 from matrix.input import limits
-from matrix.input.matrix import Matrix
+from matrix.input.fields import InputModel
+from matrix.input.matrix import MOST_ENTRIES, Matrix
 from matrix.terms.keys import RUN_PATTERN
 from matrix.terms.problems import HERE, InvalidMatrix, Path, Problem, display, path_text, shorten
 
+_LISTS = ("storage", "workload", "fleet", "include", "exclude")
+_EXAMPLE = {
+    "name": "example",
+    "storage": [{"type": "efs"}],
+    "workload": [{"type": "touch", "files": 1}],
+    "fleet": [{"instanceType": "m6i.large"}],
+}
 MOST_DEPTH = 20
 # Beyond any byte, dollar or file that can be meant, and small enough for sums and products of floats.
 MOST_NUMBER = 10**18
@@ -39,34 +46,56 @@ def read_matrix(text: str | bytes) -> CheckedMatrix:
 def check_matrix(document: object) -> CheckedMatrix:
     """Return the matrix of a parsed JSON document; raise InvalidMatrix with all of its problems."""
     if not isinstance(document, dict):
-        raise _refusal(document, "must be a JSON object", 'write {"name": …, "storage": […], "workload": […], …}')
+        raise _refusal(
+            "not-an-object", document, "must be a JSON object", 'write {"name": …, "storage": […], "workload": […], …}'
+        )
     if _depth(document) > MOST_DEPTH:
-        raise _refusal(document, f"is nested more than {MOST_DEPTH} deep", "a matrix needs 5 levels")
+        raise _refusal("too-deep", document, f"is nested more than {MOST_DEPTH} deep", "a matrix needs 5 levels")
     oversized = [_too_large(path, value) for path, value in _numbers(document) if abs(value) > MOST_NUMBER]
     if oversized:
         raise InvalidMatrix(oversized)
+    problems: list[Problem] = []
+    wrong: set[str | int] = set()
     try:
-        matrix = Matrix.model_validate(document)
+        given = Given(Matrix.model_validate(document))
     except ValidationError as error:
-        problems = [*part_problems(document), *whole_problems(error, document)]
-        firm = [problem for problem in problems if not problem.is_warning]
-        # If a rule explains a wrong value, the problem of its form is left out.
-        explained = {problem.path for problem in firm}
-        shape = [problem for problem in structural_problems(error, document) if problem.path not in explained]
-        raise InvalidMatrix(_in_order([*shape, *firm], document)) from None
-    expansion = Expansion(matrix)
-    problems = [*part_problems(document), *matrix_problems(matrix, expansion)]
+        problems = structural_problems(error, document)
+        wrong = {detail["loc"][0] if detail["loc"] else "" for detail in error.errors(include_url=False)}
+        given = _readable(document, wrong)
+    for problem in (*part_problems(document), *matrix_problems(given)):
+        # A setting with a wrong type has been left out, which explains what the rules find about it.
+        setting = re.split(r"[.\[]", problem.path, maxsplit=1)[0]
+        if setting in _LISTS or setting not in wrong:
+            problems.append(problem)
     firm = [problem for problem in problems if not problem.is_warning]
     if firm:
         raise InvalidMatrix(_in_order(firm, document))
-    return CheckedMatrix(matrix, expansion.cells, problems)
+    return CheckedMatrix(given.matrix, given.cells, problems)
+
+
+def _readable(document: dict[str, Any], wrong: set[str | int]) -> Given:
+    """Return the parts of a matrix that can be read, so that one wrong value hides none of the other problems."""
+    stand_ins = {**_EXAMPLE, "repetitions": 1} if "repetitions" in wrong else _EXAMPLE
+    settings = {key: value for key, value in document.items() if key not in wrong and key not in _LISTS}
+    # If even a key is no text, pydantic reads nothing.
+    matrix = Matrix.model_validate(stand_ins if "" in wrong else stand_ins | settings)
+    kept: dict[str, list[int]] = {}
+    read: dict[str, list[InputModel]] = {}
+    for name in _LISTS:
+        entries = document.get(name)
+        parts = [read_part(name, entry) for entry in (entries[:MOST_ENTRIES] if isinstance(entries, list) else [])]
+        kept[name] = [i for i, part in enumerate(parts) if part is not None]
+        read[name] = [part for part in parts if part is not None]
+    return Given(matrix.model_copy(update=read), kept)
 
 
 def check_run_name(name: str) -> None:
     """Raise InvalidMatrix unless an execution's name can be the name of a run."""
     if not re.fullmatch(RUN_PATTERN, name):
         rule = "is no name of a run: 1 to 80 of A-Z, a-z, 0-9, _ and -, not beginning with -"
-        raise InvalidMatrix([Problem("name of the execution", shorten(name), rule, "start it with such a name")])
+        raise InvalidMatrix(
+            [Problem("name of the execution", shorten(name), rule, "start it with such a name", code="run-name")]
+        )
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -74,7 +103,7 @@ def parse_json(text: str | bytes) -> Any:
     most = int(limits.SFN_INPUT_BYTES.value)
     if len(text) > most:
         rule = f"has {len(text):,} bytes; Step Functions takes an input of at most {most:,}"
-        raise _refusal(None, rule, "write a sweep or a list instead of many entries")
+        raise _refusal("too-long", None, rule, "write a sweep or a list instead of many entries")
     repeated: list[str] = []
 
     def object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -88,16 +117,18 @@ def parse_json(text: str | bytes) -> Any:
         decoded = text.decode("utf-8-sig") if isinstance(text, bytes) else text.removeprefix("\ufeff")
         document = json.loads(decoded, object_pairs_hook=object_of, parse_constant=_refuse_constant)
     except UnicodeDecodeError as error:
-        raise _refusal(None, f"is not UTF-8 (byte {error.start})", "save the file as UTF-8") from None
+        raise _refusal("not-utf-8", None, f"is not UTF-8 (byte {error.start})", "save the file as UTF-8") from None
     except json.JSONDecodeError as error:
         raise _no_json(error) from None
     except RecursionError:
-        raise _refusal(None, "is nested too deeply", "a matrix needs 5 levels") from None
+        raise _refusal("too-deep", None, "is nested too deeply", "a matrix needs 5 levels") from None
     except ValueError as error:  # an integer of more digits than Python reads
-        raise _refusal(None, f"holds a number that cannot be read: {error}", "write a smaller number") from None
+        raise _refusal(
+            "number-too-large", None, f"holds a number that cannot be read: {error}", "write a smaller number"
+        ) from None
     if repeated:
         names = ", ".join(display(key) for key in repeated[:5])
-        raise _refusal(None, f"has keys twice in one object: {names}", "keep one of each")
+        raise _refusal("key-twice", None, f"has keys twice in one object: {names}", "keep one of each")
     return document
 
 
@@ -117,15 +148,15 @@ def _no_json(error: json.JSONDecodeError) -> InvalidMatrix:
     before, after = text[line_begin:place], text[place : None if line_end < 0 else line_end]
     excerpt = f"{before[-40:]}{HERE}{after[:20]}".replace("\t", " ")
     where = f"at line {text.count(chr(10), 0, place) + 1}, column {place - line_begin + 1}"
-    return InvalidMatrix([Problem("", shorten(excerpt), f"is no JSON {where}: {rule}", fix)])
+    return InvalidMatrix([Problem("", shorten(excerpt), f"is no JSON {where}: {rule}", fix, code="not-json")])
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise _refusal(name, "is no JSON number", "write a finite number")
+    raise _refusal("not-json", name, "is no JSON number", "write a finite number")
 
 
-def _refusal(value: object, rule: str, fix: str) -> InvalidMatrix:
-    return InvalidMatrix([Problem("", display(value) if value is not None else None, rule, fix)])
+def _refusal(code: str, value: object, rule: str, fix: str) -> InvalidMatrix:
+    return InvalidMatrix([Problem("", display(value) if value is not None else None, rule, fix, code=code)])
 
 
 def _numbers(value: object, path: Path = ()) -> Iterator[tuple[Path, int | float]]:
@@ -141,7 +172,9 @@ def _numbers(value: object, path: Path = ()) -> Iterator[tuple[Path, int | float
 
 
 def _too_large(path: Path, value: float) -> Problem:
-    return Problem(path_text(path), shorten(value), "is far too large", "write a smaller number")
+    return Problem(
+        path_text(path), shorten(value), "is far too large", "write a smaller number", code="number-too-large"
+    )
 
 
 def _depth(document: object) -> int:

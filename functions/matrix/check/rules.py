@@ -3,27 +3,27 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import partial
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
-from matrix.check.cells import Combination, Expansion, path_of_workload
-from matrix.check.existing import existing_problems
-from matrix.check.kinds import kind_problems
-from matrix.check.objective import objective_problems, own_metric_problems
-from matrix.check.plan_warnings import warning_problems
+from pydantic import ValidationError
+
+from matrix.check import existing, kinds, plan_warnings
+from matrix.check.cells import Combination, Given
+from matrix.check.objective import metrics_mean_the_same, objective_can_be_judged
 from matrix.check.tags import tag_problems
 from matrix.input import limits, workloads
 from matrix.input.emulation import emulation_problems
+from matrix.input.fields import AS_GIVEN, InputModel
 from matrix.input.fleet import FleetAxis
 from matrix.input.image import BUILT
-from matrix.input.matrix import Matrix
+from matrix.input.matrix import Inclusion, Selector
 from matrix.input.pace import turns_of
-from matrix.input.part import Part, check
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
-from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
+from matrix.terms.problems import Problem, Problems, check, path_text, shorten
 from matrix.terms.sizes import format_size
 from storages.contracts.model import Storage
 from storages.models import MODELS
@@ -40,95 +40,58 @@ MOST_FILE_SYSTEMS = 3_000
 # A file system needs room for its own structures: XFS about 1%, plus the agent's own files.
 USABLE_SHARE = 0.95
 
-_AXES: dict[str, Mapping[str, Any]] = {"storage": MODELS, "workload": workloads.MODELS}
+_MODELS: Mapping[str, Mapping[str, Any]] = {"storage": MODELS, "workload": workloads.MODELS}
+
+
+def read_part(axis: str, written: object) -> InputModel | None:
+    """Return one entry of a list of the matrix, or None if its fields have wrong types."""
+    models = _MODELS.get(axis)
+    try:
+        if models is None:
+            return _OTHERS[axis].model_validate(written)
+        kind = written.get("type") if isinstance(written, dict) else None
+        return models[kind].model_validate(written) if isinstance(kind, str) and kind in models else None
+    except ValidationError:
+        return None
 
 
 def part_problems(document: dict[str, Any]) -> Problems:
-    """Yield the problems of storages and workloads in all readable parts of the document."""
-    for axis in _AXES:
-        for path, element in _elements(document, axis):
-            yield from _element_problems(axis, path, element)
-    for path, element in _elements(document, "fleet"):
-        if isinstance(element, dict):
-            yield from check(Part(FleetAxis, element, path), _DIFFERENT)
-    tags = document.get("tags")
-    if isinstance(tags, dict):
-        yield from tag_problems(tags)
-    objective = document.get("objective")
-    if isinstance(objective, dict):
-        yield from objective_problems(objective, [element for _, element in _elements(document, "workload")])
+    """Yield what is wrong with each storage, workload and fleet that can be read, whatever the others are."""
+    for axis in ("storage", "workload", "fleet"):
+        for path, written in _written(document, axis):
+            part = read_part(axis, written)
+            for problem in check(part.rules(), part) if part else ():
+                values = {path_text((key,)): value for key, value in written.items()}
+                value = shorten(values.get(problem.path)) if problem.value is AS_GIVEN else problem.value
+                dot = "" if problem.path.startswith("[") else "."
+                yield replace(problem, path=f"{path}{dot}{problem.path}", value=value)
 
 
-def _elements(document: dict[str, Any], axis: str) -> Iterator[tuple[Path, Any]]:
-    """Yield the elements of an axis and of `include`."""
+def _written(document: dict[str, Any], axis: str) -> Iterator[tuple[str, Any]]:
+    """Yield each element of an axis as written; for storages and workloads also those of `include`."""
     elements, added = document.get(axis), document.get("include")
     for i, element in enumerate(elements if isinstance(elements, list) else []):
-        yield (axis, i), element
+        yield f"{axis}[{i}]", element
     for i, inclusion in enumerate(added if isinstance(added, list) else []):
-        if isinstance(inclusion, dict) and axis in inclusion:
-            yield ("include", i, axis), inclusion[axis]
+        if isinstance(inclusion, dict) and axis in _MODELS and axis in inclusion:
+            yield f"include[{i}].{axis}", inclusion[axis]
 
 
-def _element_problems(axis: str, path: Path, element: Any) -> Problems:
-    models = _AXES[axis]
-    tag = element.get("type") if isinstance(element, dict) else None
-    if isinstance(tag, str) and tag in models:
-        yield from check(Part(models[tag], element, path), models[tag].rules())
+def matrix_problems(given: Given) -> Problems:
+    """Yield the problems of a matrix as a whole."""
+    yield from check([cells_can_be_planned], given)
+    if not is_too_much(given):
+        yield from check(_RULES, given)
 
 
-def _given_twice(part: Part, field: str, name: str) -> Problems:
-    values = getattr(part, field)
-    twice = next((value for i, value in enumerate(values) if value in values[:i]), None)
-    if twice is not None:
-        yield part.problem(name, f"{twice} is given twice: its cells would be duplicates", "give each value once")
-
-
-_DIFFERENT = (
-    partial(_given_twice, field="instance_type", name="instanceType"),
-    partial(_given_twice, field="count", name="count"),
-)
-
-
-def matrix_problems(matrix: Matrix, expansion: Expansion) -> Problems:
-    """Yield the problems of the whole matrix, whose parts are valid."""
-    yield from _amount_problems(matrix)
-    if is_too_much(matrix):
-        return
-    yield from _name_problems(matrix)
-    for i in expansion.unmatched_exclusions():
-        selector = matrix.exclude[i].to_document()
-        fix = "correct it or leave it out; a sweep inside a workload is compared as a whole"
-        yield Problem(f"exclude[{i}]", shorten(selector), "matches no cell", fix)
-    cells = expansion.cells
-    if not cells:
-        yield Problem("exclude", f"a list of {len(matrix.exclude)}", "leaves no cell to measure", "exclude less")
-    yield from _duplicate_problems(matrix, cells)
-    yield from _room_problems(matrix, cells)
-    yield from warning_problems(matrix, cells)
-    yield from kind_problems(matrix, cells)
-    yield from _image_problems(matrix, cells)
-    yield from _one_zone_problems(cells)
-    yield from _reader_problems(matrix, cells)
-    yield from _transfer_source_problems(matrix, cells)
-    yield from _populate_problems(cells)
-    yield from existing_problems(matrix, cells)
-    yield from own_metric_problems(matrix)
-    yield from _history_problems(cells)
-    if matrix.emulate:
-        yield from emulation_problems(
-            [*matrix.storage, *(inclusion.storage for inclusion in matrix.include)],
-            [*matrix.workload, *(inclusion.workload for inclusion in matrix.include)],
-            matrix.emulate,
-        )
-
-
-def is_too_much(matrix: Matrix) -> bool:
+def is_too_much(given: Given) -> bool:
     """Return whether a matrix has more cells or steps than can be planned, so that its cells should not be made."""
-    return any(not problem.is_warning for problem in _amount_problems(matrix))
+    return any(not problem.is_warning for problem in cells_can_be_planned(given))
 
 
-def _amount_problems(matrix: Matrix) -> Problems:
+def cells_can_be_planned(given: Given) -> Problems:
     """Yield problems with the sheer number of cells and steps, before anything is expanded."""
+    matrix = given.matrix
     counts = [count for axis in matrix.fleet for count in axis.count for _ in axis.instance_type]
     cells = len(matrix.storage) * len(matrix.workload) * len(counts) + len(matrix.include)
     cells *= matrix.launches
@@ -139,12 +102,12 @@ def _amount_problems(matrix: Matrix) -> Problems:
         fix = "use sweeps inside workloads, or several matrices"
         yield Problem("storage", cells, rule, fix, is_warning=cells <= MOST_CELLS)
     total = 0
-    for i, workload in enumerate(matrix.workload):
+    for path, workload in given.parts("workload"):
         steps = workload.number_of_points * matrix.repetitions
         total += steps * len(matrix.storage) * len(counts) * matrix.launches
         if steps > MOST_STEPS_OF_CELL:
             rule = f"its sweeps and {matrix.repetitions} repetitions are {steps:,} steps; a cell has at most 10,000"
-            yield Problem(f"workload[{i}]", steps, rule, "sweep less, or repeat less")
+            yield Problem(path, steps, rule, "sweep less, or repeat less")
     if total > MOST_STEPS:
         rule = f"{total:,} steps over all cells; a plan holds at most {MOST_STEPS:,}"
         yield Problem("repetitions", matrix.repetitions, rule, "measure fewer points, repetitions or cells")
@@ -154,7 +117,7 @@ def _amount_problems(matrix: Matrix) -> Problems:
             f"{file_systems:,} file systems over all launches; Step Functions is told of {MOST_FILE_SYSTEMS:,} at most"
         )
         yield Problem("launches", matrix.launches, rule, "launch less often, or compare fewer storages")
-    per_file_system = max([*counts, *(inclusion.fleet.count for inclusion in matrix.include)])
+    per_file_system = max([*counts, *(inclusion.fleet.count for inclusion in matrix.include)], default=0)
     at_once = per_file_system * min(matrix.max_concurrent_file_systems, len(matrix.storage) + len(matrix.include))
     if at_once > limits.EC2_AT_ONCE.value:
         rule = f"up to {at_once:,} instances at once; more than {limits.EC2_AT_ONCE.value:,.0f} have not been tried"
@@ -162,42 +125,57 @@ def _amount_problems(matrix: Matrix) -> Problems:
         yield Problem("maxConcurrentFileSystems", matrix.max_concurrent_file_systems, rule, fix, is_warning=True)
 
 
-def _name_problems(matrix: Matrix) -> Problems:
+def names_are_different(given: Given) -> Problems:
+    """Yield a problem for each storage or workload with the name of another one."""
     for axis in ("storage", "workload"):
-        first: dict[str, int] = {}
-        for i, part in enumerate(getattr(matrix, axis)):
-            if part.name is not None and first.setdefault(part.name, i) != i:
-                rule = f"{axis}[{first[part.name]}] has this name already"
-                yield Problem(f"{axis}[{i}].name", part.name, rule, "give each its own name")
+        first: dict[str, str] = {}
+        for path, part in given.parts(axis):
+            if part.name is not None and first.setdefault(part.name, path) != path:
+                rule = f"{first[part.name]} has this name already"
+                yield Problem(f"{path}.name", part.name, rule, "give each its own name")
 
 
-def _duplicate_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def exclusions_leave_cells(given: Given) -> Problems:
+    """Yield a problem for each exclusion that matches no cell, and for exclusions that leave none."""
+    if not given.is_whole:  # it may be meant for a part that could not be read
+        return
+    for i in given.unmatched_exclusions():
+        selector = given.matrix.exclude[i].to_document()
+        fix = "correct it or leave it out; a sweep inside a workload is compared as a whole"
+        yield Problem(f"exclude[{i}]", shorten(selector), "matches no cell", fix)
+    if not given.cells:
+        yield Problem("exclude", f"a list of {len(given.matrix.exclude)}", "leaves no cell to measure", "exclude less")
+
+
+def cells_are_different(given: Given) -> Problems:
+    """Yield a problem for each storage, workload or cell that another one equals."""
     duplicated = False
     for axis in ("storage", "workload"):
-        first: dict[str, int] = {}
-        for i, part in enumerate(getattr(matrix, axis)):
-            earlier = first.setdefault(part.fingerprint, i)
-            if earlier != i:
+        first: dict[str, str] = {}
+        for path, part in given.parts(axis):
+            earlier = first.setdefault(part.fingerprint, path)
+            if earlier != path:
                 duplicated = True
-                rule = f"is the same as {axis}[{earlier}]: its cells would be duplicates"
-                yield Problem(f"{axis}[{i}]", shorten(part.to_document()), rule, "leave one out, or give both a name")
+                rule = f"is the same as {earlier}: its cells would be duplicates"
+                yield Problem(path, shorten(part.to_document()), rule, "leave one out, or give both a name")
     if duplicated:
         return
-    seen: dict[tuple[str, str, str], Path] = {}
-    reported: set[Path] = set()
-    for cell in cells:
+    seen: dict[tuple[str, str, str], str] = {}
+    reported: set[str] = set()
+    for cell in given.cells:
         key = (cell.storage.fingerprint, cell.workload.fingerprint, cell.fleet.fingerprint)
-        earlier_path = seen.setdefault(key, cell.path)
-        if earlier_path != cell.path and cell.path not in reported:
-            reported.add(cell.path)
-            rule = f"makes a cell that {path_text(earlier_path)} has already: {cell.fleet.slug} on {cell.storage.slug}"
-            yield Problem(path_text(cell.path), cell.fleet.slug, rule, "leave one out")
+        path = cell.fleet_path.removesuffix(".fleet")
+        earlier = seen.setdefault(key, path)
+        if earlier != path and path not in reported:
+            reported.add(path)
+            rule = f"makes a cell that {earlier} has already: {cell.fleet.slug} on {cell.storage.slug}"
+            yield Problem(path, cell.fleet.slug, rule, "leave one out")
 
 
-def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def data_fits_on_the_storage(given: Given) -> Problems:
     """Yield a problem for each workload that does not fit on a storage of the same cell."""
     largest: dict[tuple[str, str, float | None], Combination] = {}
-    for cell in cells:
+    for cell in given.cells:
         alike = (cell.storage.fingerprint, cell.workload.fingerprint, cell.storage.room_gib(cell.fleet.instance_type))
         if alike not in largest or cell.fleet.count > largest[alike].fleet.count:
             largest[alike] = cell
@@ -215,16 +193,16 @@ def _room_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
             size_field = cell.workload.size_field
             needed = math.ceil(stored * instances / USABLE_SHARE / 2**30)
             yield Problem(
-                f"{path_of_workload(matrix, cell)}.{size_field}",
+                f"{cell.workload_path}.{size_field}",
                 format_size(int(stored)),
                 f"{of_all}{format_size(int(stored))} do not fit on {cell.storage.slug} ({gib:.0f} GiB)",
                 f"write a smaller {size_field}, or {needed} GiB of storage",
             )
 
 
-def _one_zone_problems(cells: list[Combination]) -> Problems:
+def instances_reach_the_storages_zone(given: Given) -> Problems:
     """Yield a problem for instances that could not mount a storage from their zone."""
-    for cell in cells:
+    for cell in given.cells:
         why, placement = cell.storage.only_in_its_zone, cell.fleet.placement
         if why is None or placement is None:
             continue
@@ -235,25 +213,26 @@ def _one_zone_problems(cells: list[Combination]) -> Problems:
             return
 
 
-def _image_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def image_has_what_is_needed(given: Given) -> Problems:
     """Yield a problem for a client or a container that the image cannot have."""
-    is_built = any(cell.workload.document.get("container") == BUILT for cell in cells)
+    matrix = given.matrix
+    is_built = any(cell.workload.document.get("container") == BUILT for cell in given.cells)
     if is_built and not (matrix.image and matrix.image.dockerfile):
         rule = f"is missing: a workload runs in {BUILT}, the container image that is built of it"
         yield Problem("image.dockerfile", None, rule, "write a Dockerfile, or another container")
     if matrix.image:
-        refused = (cell.storage.refused_by_image(matrix.image.os) for cell in cells)
+        refused = (cell.storage.refused_by_image(matrix.image.os) for cell in given.cells)
         for rule, fix in dict.fromkeys(filter(None, refused)):
             yield Problem("image.os", matrix.image.os, rule, fix)
 
 
-def _reader_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def server_takes_the_readers(given: Given) -> Problems:
     """Yield a problem for each workload that a storage's server would refuse: too many readers, or too much at once."""
     reported: set[tuple[str, str]] = set()
-    for cell in cells:
+    for cell in given.cells:
         if not isinstance(cell.workload, ReadWorkload):
             continue
-        path = path_of_workload(matrix, cell)
+        path = cell.workload_path
         for problem in _refused_readers(path, cell.storage, cell.workload, cell.fleet.count):
             if (problem.path, problem.rule) not in reported:
                 reported.add((problem.path, problem.rule))
@@ -276,15 +255,15 @@ def _refused_readers(path: str, storage: Storage, workload: ReadWorkload, count:
             return
 
 
-def _transfer_source_problems(matrix: Matrix, cells: list[Combination]) -> Problems:
+def source_is_as_fast_as_the_storage(given: Given) -> Problems:
     """Yield a warning for each transfer to storages that are faster than the volume with the data."""
     faster: dict[str, dict[str, float]] = {}
-    for cell in cells:
+    for cell in given.cells:
         if isinstance(cell.workload, TransferWorkload):
             share = cell.storage.bandwidth_bytes_per_s / (cell.fleet.count if cell.storage.is_shared else 1)
             share = min(share, INSTANCE_BYTES_PER_S)
             if share > SOURCE_BYTES_PER_S:
-                share_of = faster.setdefault(path_of_workload(matrix, cell), {})
+                share_of = faster.setdefault(cell.workload_path, {})
                 name = cell.storage.name or cell.storage.slug
                 share_of[name] = max(share_of.get(name, 0.0), share)
     for path, shares in faster.items():
@@ -297,11 +276,11 @@ def _transfer_source_problems(matrix: Matrix, cells: list[Combination]) -> Probl
         yield Problem(f"{path}.type", "transfer", rule, fix, is_warning=True)
 
 
-def _populate_problems(cells: list[Combination]) -> Problems:
+def file_systems_are_filled_once(given: Given) -> Problems:
     """Yield a problem if one shared file system would have to be filled in two ways."""
     first: dict[str, Any] = {}
     reported: set[str] = set()
-    for cell in cells:
+    for cell in given.cells:
         if not cell.storage.is_shared or not cell.workload.populate_seconds:
             continue
         earlier = first.setdefault(cell.storage.fingerprint, cell.workload)
@@ -312,11 +291,45 @@ def _populate_problems(cells: list[Combination]) -> Problems:
             yield Problem("workload", f"{earlier.slug}, {cell.workload.slug}", rule, fix)
 
 
-def _history_problems(cells: list[Combination]) -> Problems:
+def history_has_room_for_the_cells(given: Given) -> Problems:
     """Yield a problem if a storage has more cells than the history of one execution holds."""
-    count = Counter(cell.storage.fingerprint for cell in cells)
+    count = Counter(cell.storage.fingerprint for cell in given.cells)
     most = max(count.values(), default=0)
     if turns_of(most) <= 2 * most:
         rule = f"{most} cells on one storage do not fit into the 25,000 events of one execution"
         fix = "measure less, or give the storage more than once with different names"
         yield Problem("fleet", f"{most} cells", rule, fix)
+
+
+def tags_are_taken(given: Given) -> Problems:
+    """Yield a problem for each tag that AWS would refuse."""
+    return tag_problems(given.matrix.tags)
+
+
+def storages_can_be_emulated(given: Given) -> Problems:
+    """Yield a problem for each part that cannot be emulated, if that is asked for."""
+    matrix = given.matrix
+    if matrix.emulate:
+        yield from emulation_problems(given.storages, given.workloads, matrix.emulate, is_whole=given.is_whole)
+
+
+_OTHERS: Mapping[str, type[InputModel]] = {"fleet": FleetAxis, "include": Inclusion, "exclude": Selector}
+_RULES = (
+    tags_are_taken,
+    objective_can_be_judged,
+    names_are_different,
+    exclusions_leave_cells,
+    cells_are_different,
+    data_fits_on_the_storage,
+    *plan_warnings.RULES,
+    *kinds.RULES,
+    image_has_what_is_needed,
+    instances_reach_the_storages_zone,
+    server_takes_the_readers,
+    source_is_as_fast_as_the_storage,
+    file_systems_are_filled_once,
+    *existing.RULES,
+    metrics_mean_the_same,
+    history_has_room_for_the_cells,
+    storages_can_be_emulated,
+)

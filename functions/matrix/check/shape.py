@@ -40,10 +40,6 @@ _TYPE_WORDS = {
     "model_type": ("must be an object", "write it in { }"),
     "model_attributes_type": ("must be an object", "write it in { }"),
     "string_unicode": ("is no valid Unicode text", "write it in UTF-8"),
-    "option_value": (
-        "must be a number, or 1 to 100 letters, digits and _ . , : % + = -",
-        'write such as "4k" or 16, or a list of them',
-    ),
     "string_sub_type": ("must be a text", "write it in quotes"),
 }
 
@@ -96,7 +92,8 @@ def _problem(detail: Any, document: dict[str, Any]) -> Problem:
         path, value = (*path, "type"), value["type"]
     fault = _Fault(kind, path, value, detail.get("ctx", {}), detail["msg"], document)
     rule, fix = _TYPE_WORDS.get(kind) or _WORDS.get(kind, _other_words)(fault)
-    return Problem(path_text(path), None if value is MISSING else shorten(value), rule, fix)
+    shown = None if value is MISSING else shorten(value)
+    return Problem(path_text(path), shown, rule, fix, code=kind.replace("_", "-"))
 
 
 def _resolve(loc: tuple[int | str, ...], document: Any) -> tuple[Path, Any]:
@@ -241,6 +238,10 @@ def _value_words(fault: _Fault) -> tuple[str, str]:
     return str(fault.context.get("error", fault.message)), 'write such as "64MiB"'
 
 
+def _own_words(fault: _Fault) -> tuple[str, str]:
+    return fault.context["rule"], fault.context["fix"]
+
+
 def _other_words(fault: _Fault) -> tuple[str, str]:
     return fault.message[0].lower() + fault.message[1:], "see docs/matrix-format.md"
 
@@ -255,6 +256,7 @@ _WORDS: dict[str, Callable[[_Fault], tuple[str, str]]] = {
     **dict.fromkeys(("too_short", "too_long", "string_too_short", "string_too_long"), _length_words),
     "string_pattern_mismatch": _pattern_words,
     "value_error": _value_words,
+    **dict.fromkeys(("option_value", "option_switch", "option_owned", "option_unknown"), _own_words),
 }
 
 

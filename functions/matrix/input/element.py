@@ -2,8 +2,7 @@
 
 from typing import Any, ClassVar, Protocol
 
-from matrix.input.fields import InputModel
-from matrix.input.part import Rule
+from matrix.input.fields import InputModel, Rule
 
 
 class Element(Protocol):
@@ -47,8 +46,3 @@ class ElementModel(InputModel):
     """Defaults for the models of elements."""
 
     assumption: ClassVar[str] = ""
-
-    @classmethod
-    def rules(cls) -> tuple[Rule, ...]:
-        """Return none: its types have all rules."""
-        return ()

@@ -123,19 +123,26 @@ def environment_of(name: str, *, is_emulated: bool) -> str:
 
 
 def emulation_problems(
-    storages: Sequence[Storage], workloads: Sequence[Workload], emulate: "bool | Mapping[str, Quirks]"
+    storages: Sequence[tuple[str, Storage]],
+    workloads: Sequence[tuple[str, Workload]],
+    emulate: "bool | Mapping[str, Quirks]",
+    *,
+    is_whole: bool = True,
 ) -> Problems:
-    """Yield a problem for each storage that has no known truth, and each workload that other programs would do."""
-    names = sorted(storage.name for storage in storages if storage.name)
-    for name in emulate if isinstance(emulate, Mapping) else ():
+    """Yield a problem for each storage that has no known truth, and each workload that other programs would do.
+
+    Both come with their paths. Unless they are all of the matrix (`is_whole`), a name without a storage is no problem.
+    """
+    names = sorted(storage.name for _, storage in storages if storage.name)
+    for name in emulate if isinstance(emulate, Mapping) and is_whole else ():
         if name not in names:
             rule = f"is the name of no storage; names: {', '.join(names) or 'none'}"
             yield Problem(f"emulate.{name}", name, rule, "give that storage this `name`, or leave the entry out")
-    for i, storage in enumerate(storages):
+    for path, storage in storages:
         if storage.block_times is None:
             rule = f"cannot be emulated; can be: {', '.join(_EMULATED)}"
-            yield Problem(f"storage[{i}].type", storage.type, rule, "leave it out, or leave out emulate")
-    for i, workload in enumerate(workloads):
+            yield Problem(f"{path}.type", storage.type, rule, "leave it out, or leave out emulate")
+    for path, workload in workloads:
         refused = [params for params in workload.points() if not workload.can_be_emulated(params)]
         if refused:
             field = "tool" if "tool" in refused[0] else "type"
@@ -146,4 +153,4 @@ def emulation_problems(
                 if field == "tool"
                 else "use read or metadata, or touch or dd with tool engine, or leave out emulate"
             )
-            yield Problem(f"workload[{i}].{field}", value, rule, fix)
+            yield Problem(f"{path}.{field}", value, rule, fix)

@@ -1,17 +1,22 @@
 """Shared by the models of the input: strictness, names, sizes and sweeps."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, StringConstraints, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
+from matrix.terms.problems import Problem, Problems, path_text
 from matrix.terms.sizes import format_size, parse_size
 
 MOST_SWEEP_VALUES = 100
 MOST_NAME_CHARACTERS = 40
 NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$"
+
+
+# Value of a problem that shows what the input has in its field.
+AS_GIVEN = object()
 
 
 class InputModel(BaseModel):
@@ -40,6 +45,18 @@ class InputModel(BaseModel):
         """A text that is equal for equal parts of the input, defaults written or not."""
         return self.model_dump_json(by_alias=True, exclude_none=True)
 
+    @classmethod
+    def rules(cls) -> "tuple[Rule, ...]":
+        """Return the rules beyond the types of its fields, each for the valid part."""
+        return ()
+
+    def problem(self, name: str, rule: str, fix: str, *, is_warning: bool = False, value: object = AS_GIVEN) -> Problem:
+        """Return a problem of the field that the input calls `name`, with its path within this part."""
+        return Problem(path_text((name,)), value, rule, fix, is_warning)
+
+
+Rule = Callable[[Any], Problems]
+
 
 T = TypeVar("T")
 
@@ -48,6 +65,11 @@ def models_by_type(union: Any) -> dict[str, type[InputModel]]:
     """Return the models of a union with the discriminator `type`, by that literal."""
     models: tuple[type[InputModel], ...] = get_args(get_args(union)[0])
     return {get_args(model.model_fields["type"].annotation)[0]: model for model in models}
+
+
+def repeated(values: Sequence[Any]) -> Any:
+    """Return the first value that a list has twice, or None."""
+    return next((value for i, value in enumerate(values) if value in values[:i]), None)
 
 
 def _as_list(value: object) -> object:

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.input.fields import InputModel, Sweep
+from matrix.input.fields import InputModel, Rule, Sweep, repeated
+from matrix.terms.problems import Problems
 
 MOST_INSTANCES = 1_000
 
@@ -79,6 +80,11 @@ class FleetAxis(_Launch):
     count: Annotated[Sweep[Count], Field(examples=[[1, 10, 100]])] = Field(default=[1])
     """Number of instances, which start each step together, or a list of numbers."""
 
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        """Return the rule for its lists."""
+        return (fleets_are_different,)
+
     def fleets(self) -> list[Fleet]:
         """Return every fleet of this entry."""
         return [
@@ -93,3 +99,10 @@ class FleetAxis(_Launch):
             for instance_type in self.instance_type
             for count in self.count
         ]
+
+
+def fleets_are_different(part: FleetAxis) -> Problems:
+    """Yield a problem for each list with the same value twice: its cells would be duplicates."""
+    for name, values in (("instanceType", part.instance_type), ("count", part.count)):
+        if (twice := repeated(values)) is not None:
+            yield part.problem(name, f"{twice} is given twice: its cells would be duplicates", "give each value once")

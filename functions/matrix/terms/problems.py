@@ -2,8 +2,9 @@
 
 import json
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 MOST_VALUE_CHARACTERS = 80
 MOST_SHOWN_ENTRIES = 8
@@ -26,10 +27,13 @@ class Problem:
     rule: str
     fix: str
     is_warning: bool = False
+    code: str = ""
+    """Name of the violated rule. Stable, unlike the sentences."""
 
     def to_document(self) -> dict[str, object]:
         """Return the problem as JSON."""
-        return {"path": self.path, "value": self.value, "rule": self.rule, "fix": self.fix}
+        document = {"path": self.path, "value": self.value, "rule": self.rule, "fix": self.fix}
+        return document | ({"code": self.code} if self.code else {})
 
     def __str__(self) -> str:
         """Return one line such as `storage[2].iops: 20000 needs at least 40 GiB …; write …`."""
@@ -38,6 +42,13 @@ class Problem:
 
 
 Problems = Iterator[Problem]
+
+
+def check(rules: Iterable[Callable[..., Problems]], *args: Any) -> Problems:
+    """Yield the problems of all rules; the code of each is its rule's name, such as `iops-fit-the-size`."""
+    for rule in rules:
+        for problem in rule(*args):
+            yield replace(problem, code=problem.code or rule.__name__.replace("_", "-"))
 
 
 class InvalidMatrix(Exception):

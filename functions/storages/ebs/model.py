@@ -7,8 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, StringConstraints
 
 from matrix.input import limits
-from matrix.input.fields import Name
-from matrix.input.part import Part, Rule
+from matrix.input.fields import Name, Rule
 from matrix.terms.charges import LEAST_BILLED_S, MONTH_S, Amount, Charge, Query
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
@@ -315,7 +314,7 @@ def volume_queries(kind: str) -> list[Query]:
     return queries
 
 
-def size_is_offered(part: Part) -> Problems:
+def size_is_offered(part: EbsStorage) -> Problems:
     """Yield a problem if the volume type does not offer this size."""
     span = limits.EBS_SIZE_GIB[part.volume_type]
     if not span.least <= part.size_gib <= span.most:
@@ -324,7 +323,7 @@ def size_is_offered(part: Part) -> Problems:
         yield part.problem("sizeGiB", rule, f"write {nearest}")
 
 
-def iops_are_offered(part: Part) -> Problems:
+def iops_are_offered(part: EbsStorage) -> Problems:
     """Yield a problem if IOPS are missing, not available for the type, or outside of its range."""
     span = limits.EBS_IOPS.get(part.volume_type)
     if span is None:
@@ -340,7 +339,7 @@ def iops_are_offered(part: Part) -> Problems:
         yield part.problem("iops", f"{part.volume_type} has {span.least:,} to {span.most:,} IOPS", f"write {nearest}")
 
 
-def iops_fit_the_size(part: Part) -> Problems:
+def iops_fit_the_size(part: EbsStorage) -> Problems:
     """Yield a problem if a volume is too small for its IOPS."""
     ratio = limits.EBS_IOPS_PER_GIB.get(part.volume_type)
     if ratio is None or part.iops is None or part.size_gib <= 0:
@@ -357,7 +356,7 @@ def iops_fit_the_size(part: Part) -> Problems:
         )
 
 
-def throughput_is_offered(part: Part) -> Problems:
+def throughput_is_offered(part: EbsStorage) -> Problems:
     """Yield a problem if throughput is given for another type than gp3, or outside of its range."""
     if part.throughput_mibps is None:
         return
@@ -371,7 +370,7 @@ def throughput_is_offered(part: Part) -> Problems:
         yield part.problem("throughputMiBps", rule, f"write {nearest}")
 
 
-def throughput_fits_the_iops(part: Part) -> Problems:
+def throughput_fits_the_iops(part: EbsStorage) -> Problems:
     """Yield a problem if gp3 has too few IOPS for its throughput."""
     if part.volume_type != "gp3" or part.throughput_mibps is None or part.iops is None:
         return
@@ -386,7 +385,7 @@ def throughput_fits_the_iops(part: Part) -> Problems:
         )
 
 
-def snapshot_is_of_one_volume(part: Part) -> Problems:
+def snapshot_is_of_one_volume(part: EbsStorage) -> Problems:
     """Yield a problem for RAID-0 from one snapshot, and a warning about the slow first reads of any snapshot."""
     if part.snapshot_id is None:
         return
@@ -397,7 +396,7 @@ def snapshot_is_of_one_volume(part: Part) -> Problems:
     yield part.problem("snapshotId", rule, fix, is_warning=True)
 
 
-def what_exists_is_one_volume(part: Part) -> Problems:
+def what_exists_is_one_volume(part: EbsStorage) -> Problems:
     """Yield a problem for fields that only new volumes have, and for permission to write a volume that is not named."""
     if part.volume_id is None:
         if part.may_write:

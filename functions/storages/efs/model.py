@@ -7,8 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from matrix.input import limits
-from matrix.input.fields import FileSystemId, Name
-from matrix.input.part import Part, Rule
+from matrix.input.fields import FileSystemId, Name, Rule
 from matrix.terms.charges import METERED_REQUEST_BYTES, Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
@@ -258,22 +257,22 @@ def most_operations(throughput_mode: str, deployment: str, performance_mode: str
     return {"elastic": (250_000, 50_000), "bursting": (35_000, 7_000), "provisioned": (55_000, 25_000)}[throughput_mode]
 
 
-def performance_mode_goes_with_throughput(part: Part) -> Problems:
+def performance_mode_goes_with_throughput(part: EfsStorage) -> Problems:
     """Yield a problem for maxIO with elastic throughput."""
     if part.performance_mode == "maxIO" and part.throughput_mode == "elastic":
-        by_default = "" if "throughputMode" in part.element else " (the default throughputMode)"
+        by_default = "" if "throughput_mode" in part.model_fields_set else " (the default throughputMode)"
         rule = f"cannot have elastic throughput{by_default}"
         yield part.problem("performanceMode", rule, "write generalPurpose, or throughputMode bursting or provisioned")
 
 
-def performance_mode_goes_with_deployment(part: Part) -> Problems:
+def performance_mode_goes_with_deployment(part: EfsStorage) -> Problems:
     """Yield a problem for maxIO in one zone."""
     if part.performance_mode == "maxIO" and part.deployment == "oneZone":
         fix = "write deployment regional, or performanceMode generalPurpose"
         yield part.problem("deployment", "a One Zone file system cannot be maxIO", fix)
 
 
-def provisioned_has_its_figure(part: Part) -> Problems:
+def provisioned_has_its_figure(part: EfsStorage) -> Problems:
     """Yield a problem if only one of provisioned mode and its throughput is given."""
     is_provisioned = part.throughput_mode == "provisioned"
     if is_provisioned and part.provisioned_throughput_mibps is None:
@@ -285,7 +284,7 @@ def provisioned_has_its_figure(part: Part) -> Problems:
         yield part.problem("provisionedThroughputMiBps", rule, "leave it out, or write throughputMode provisioned")
 
 
-def provisioned_is_offered(part: Part) -> Problems:
+def provisioned_is_offered(part: EfsStorage) -> Problems:
     """Yield a problem if the throughput is outside of EFS's range."""
     mibps = part.provisioned_throughput_mibps
     span = limits.EFS_PROVISIONED_MIBPS
@@ -300,7 +299,7 @@ def provisioned_is_offered(part: Part) -> Problems:
         yield part.problem("provisionedThroughputMiBps", rule, "check the account's EFS quota first", is_warning=True)
 
 
-def iam_has_tls(part: Part) -> Problems:
+def iam_has_tls(part: EfsStorage) -> Problems:
     """Yield a problem for IAM without TLS."""
     if part.iam and not part.tls:
         yield part.problem("iam", "the mount helper authorises by IAM over TLS only", "write tls true beside it")

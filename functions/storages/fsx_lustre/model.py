@@ -6,8 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import FileSystemId, Name
-from matrix.input.part import Part, Rule
+from matrix.input.fields import FileSystemId, Name, Rule
 from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
@@ -338,7 +337,7 @@ def included_iops(gib: int) -> int:
     return 12_000 * max(1, gib // 24_000)
 
 
-def storage_class_has_its_fields(part: Part) -> Problems:
+def storage_class_has_its_fields(part: FsxLustreStorage) -> Problems:
     """Yield a problem for each field that the storage class requires or forbids."""
     if part.storage_type == SSD:
         if part.storage_capacity_gib is None:
@@ -367,7 +366,7 @@ def storage_class_has_its_fields(part: Part) -> Problems:
             yield part.problem(name, "Intelligent-Tiering needs it", fix)
 
 
-def tiering_is_offered(part: Part) -> Problems:
+def tiering_is_offered(part: FsxLustreStorage) -> Problems:
     """Yield a problem if Intelligent-Tiering does not offer this throughput capacity, or this read cache with it."""
     mbps, cache = part.throughput_capacity_mbps, part.read_cache_gib
     if part.storage_type != TIERING or mbps is None:
@@ -383,7 +382,7 @@ def tiering_is_offered(part: Part) -> Problems:
         yield part.problem("readCacheGiB", rule, f"write {min(max(cache, least), most)}, or 0 for none")
 
 
-def capacity_is_offered(part: Part) -> Problems:
+def capacity_is_offered(part: FsxLustreStorage) -> Problems:
     """Yield a problem if FSx does not offer this capacity."""
     gib = part.storage_capacity_gib
     if gib is None or part.storage_type == TIERING:
@@ -394,7 +393,7 @@ def capacity_is_offered(part: Part) -> Problems:
         yield part.problem("storageCapacityGiB", rule, f"write {nearest}")
 
 
-def throughput_goes_with_deployment(part: Part) -> Problems:
+def throughput_goes_with_deployment(part: FsxLustreStorage) -> Problems:
     """Yield a problem if PERSISTENT_2 on SSD has no throughput, or SCRATCH_2 has one."""
     if part.storage_type == TIERING:
         return
@@ -405,7 +404,7 @@ def throughput_goes_with_deployment(part: Part) -> Problems:
         yield part.problem("throughputMBpsPerTiB", rule, "leave it out, or write deploymentType PERSISTENT_2")
 
 
-def metadata_iops_are_offered(part: Part) -> Problems:
+def metadata_iops_are_offered(part: FsxLustreStorage) -> Problems:
     """Yield a problem if metadata IOPS cannot be provisioned, or not this number."""
     iops = part.metadata_iops
     if iops is None:
@@ -425,7 +424,7 @@ def metadata_iops_are_offered(part: Part) -> Problems:
         yield part.problem("metadataIops", rule, f"write {nearest}")
 
 
-def stripes_are_some(part: Part) -> Problems:
+def stripes_are_some(part: FsxLustreStorage) -> Problems:
     """Yield a problem for a stripe count of 0, with which lfs uses its default."""
     if part.stripe_count == 0:
         yield part.problem("stripeCount", "a file has at least one stripe", "write 1 or more, -1, or leave it out")

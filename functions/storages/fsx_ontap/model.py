@@ -6,8 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.input.fields import FileSystemId, Name
-from matrix.input.part import Part, Rule
+from matrix.input.fields import FileSystemId, Name, Rule
 from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
@@ -244,13 +243,13 @@ def iops_of(document: StorageFields) -> int:
     return int(document.get("iops") or min(most, IOPS_PER_GIB * document.get("storageCapacityGiB", 0)))
 
 
-def pairs_are_offered(part: Part) -> Problems:
+def pairs_are_offered(part: FsxOntapStorage) -> Problems:
     """Yield a problem if a Multi-AZ file system would have more than its one HA pair."""
     if part.deployment_type == MULTI and part.ha_pairs > 1:
         yield part.problem("haPairs", "MULTI_AZ_2 has one HA pair", "write 1, or deploymentType SINGLE_AZ_2")
 
 
-def capacity_is_offered(part: Part) -> Problems:
+def capacity_is_offered(part: FsxOntapStorage) -> Problems:
     """Yield a problem if this number of HA pairs does not offer this capacity."""
     least, most = LEAST_GIB * part.ha_pairs, MOST_GIB * part.ha_pairs
     if not least <= part.storage_capacity_gib <= most:
@@ -259,7 +258,7 @@ def capacity_is_offered(part: Part) -> Problems:
         yield part.problem("storageCapacityGiB", rule, f"write {nearest}")
 
 
-def throughput_is_offered(part: Part) -> Problems:
+def throughput_is_offered(part: FsxOntapStorage) -> Problems:
     """Yield a problem if the deployment type does not offer this throughput capacity."""
     offered, mbps = THROUGHPUT_MBPS[part.deployment_type], part.throughput_mbps_per_ha_pair
     if mbps not in offered:
@@ -268,7 +267,7 @@ def throughput_is_offered(part: Part) -> Problems:
         yield part.problem("throughputMBpsPerHaPair", rule, f"write {nearest}")
 
 
-def iops_are_offered(part: Part) -> Problems:
+def iops_are_offered(part: FsxOntapStorage) -> Problems:
     """Yield a problem if provisioned IOPS are below the included ones, or above FSx's limit."""
     if part.iops is None:
         return
@@ -280,14 +279,14 @@ def iops_are_offered(part: Part) -> Problems:
         yield part.problem("iops", rule, f"write {least} or more, or leave it out")
 
 
-def the_volume_uses_all_pairs(part: Part) -> Problems:
+def the_volume_uses_all_pairs(part: FsxOntapStorage) -> Problems:
     """Yield a warning if some paid HA pairs store nothing of the volume."""
     if part.ha_pairs > 1 and part.volume_style == FLEXVOL:
         rule = f"a FLEXVOL volume is on one of {part.ha_pairs} HA pairs, and the others are paid for and not used"
         yield part.problem("volumeStyle", rule, "write FLEXGROUP", is_warning=True)
 
 
-def what_exists_is_named_whole(part: Part) -> Problems:
+def what_exists_is_named_whole(part: FsxOntapStorage) -> Problems:
     """Yield a problem if only one of an existing file system and its volume is named."""
     if part.file_system_id and not part.junction_path:
         yield part.problem("junctionPath", f"which volume of {part.file_system_id} is to be measured?", 'write "/vol1"')

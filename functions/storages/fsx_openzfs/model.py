@@ -7,8 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from matrix.input import limits
-from matrix.input.fields import FileSystemId, Name
-from matrix.input.part import Part, Rule
+from matrix.input.fields import FileSystemId, Name, Rule
 from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
@@ -325,7 +324,7 @@ def written_mbps(document: StorageFields) -> float:
     return mbps * limits.FSX_TIERING_WRITE_SHARE.value
 
 
-def storage_type_has_its_fields(part: Part) -> Problems:
+def storage_type_has_its_fields(part: FsxOpenZfsStorage) -> Problems:
     """Yield a problem for each field that the storage class requires or forbids."""
     if part.storage_type == SSD:
         if part.storage_capacity_gib is None:
@@ -343,7 +342,7 @@ def storage_type_has_its_fields(part: Part) -> Problems:
         yield part.problem("readCacheGiB", "Intelligent-Tiering needs it", "write GiB, such as 512, or 0 for none")
 
 
-def capacity_is_offered(part: Part) -> Problems:
+def capacity_is_offered(part: FsxOpenZfsStorage) -> Problems:
     """Yield a problem if FSx does not offer this capacity."""
     span = limits.FSX_STORAGE_GIB
     if part.storage_capacity_gib is None:
@@ -354,7 +353,7 @@ def capacity_is_offered(part: Part) -> Problems:
         yield part.problem("storageCapacityGiB", rule, f"write {nearest}")
 
 
-def throughput_is_offered(part: Part) -> Problems:
+def throughput_is_offered(part: FsxOpenZfsStorage) -> Problems:
     """Yield a problem if the deployment type does not offer this throughput capacity."""
     offered = limits.FSX_THROUGHPUT_MBPS[part.deployment_type]
     mbps = part.throughput_capacity_mbps
@@ -371,7 +370,7 @@ def throughput_is_offered(part: Part) -> Problems:
         yield part.problem("throughputCapacityMBps", rule, "write 128 if it is refused", is_warning=True)
 
 
-def iops_are_offered(part: Part) -> Problems:
+def iops_are_offered(part: FsxOpenZfsStorage) -> Problems:
     """Yield a problem if provisioned IOPS are below the included ones, or above FSx's limit."""
     if part.iops is None or part.storage_capacity_gib is None:
         return
@@ -388,7 +387,7 @@ def iops_are_offered(part: Part) -> Problems:
         yield part.problem("iops", rule, f"write {included} or more, or leave it out")
 
 
-def record_size_is_offered(part: Part) -> Problems:
+def record_size_is_offered(part: FsxOpenZfsStorage) -> Problems:
     """Yield a problem if the record size is no power of two within FSx's range."""
     if part.record_size_kib not in limits.FSX_RECORD_KIB:
         nearest = min(limits.FSX_RECORD_KIB, key=lambda value: abs(value - part.record_size_kib))
@@ -396,7 +395,7 @@ def record_size_is_offered(part: Part) -> Problems:
         yield part.problem("recordSizeKiB", rule, f"write {nearest}")
 
 
-def several_are_in_one_zone_each(part: Part) -> Problems:
+def several_are_in_one_zone_each(part: FsxOpenZfsStorage) -> Problems:
     """Yield a problem if several file systems would each be in two zones, or exist already."""
     if part.file_systems and part.file_system_id:
         rule = f"are made by the run; {part.file_system_id} is one that exists"

@@ -7,8 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name
-from matrix.input.part import Part, Rule
+from matrix.input.fields import Name, Rule
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.model import OTHER_CEILINGS, CeilingWords, StorageModel, Words
@@ -97,7 +96,7 @@ class InstanceStoreStorage(StorageModel):
         return (fresh_flash_is_known,)
 
 
-def fresh_flash_is_known(part: Part) -> Problems:
+def fresh_flash_is_known(part: InstanceStoreStorage) -> Problems:
     """Yield a warning if the disks are not preconditioned before the first step."""
     if part.precondition is None:
         rule = "unless given, its flash is measured fresh; once all of it was written, SSDs write 2 to 10 times slower"

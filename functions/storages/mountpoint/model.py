@@ -9,8 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import BucketName, Name, ObjectPrefix, Size
-from matrix.input.part import Part, Rule
+from matrix.input.fields import BucketName, Name, ObjectPrefix, Rule, Size
 from matrix.terms.charges import METERED_REQUEST_BYTES, Amount, Charge, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
@@ -204,7 +203,7 @@ class MountpointStorage(StorageModel):
         return (parts_are_those_of_s3, what_exists_is_named_whole, uploads_are_incremental_where_objects_grow)
 
 
-def what_exists_is_named_whole(part: Part) -> Problems:
+def what_exists_is_named_whole(part: MountpointStorage) -> Problems:
     """Yield a problem for a prefix without a bucket, and for a storage class that the bucket's kind excludes."""
     if part.bucket and not part.prefix:
         yield part.problem("prefix", "is missing: only what lies below one is mounted", "write one")
@@ -214,14 +213,14 @@ def what_exists_is_named_whole(part: Part) -> Problems:
         yield part.problem("storageClass", "is that of a bucket that the run makes; yours has its own", "leave it out")
 
 
-def uploads_are_incremental_where_objects_grow(part: Part) -> Problems:
+def uploads_are_incremental_where_objects_grow(part: MountpointStorage) -> Problems:
     """Yield a problem if Mountpoint would refuse the option, or if nothing is written."""
     if part.incremental_upload and not part.storage_class:
         rule = "only directory buckets that the run makes can have it: other objects cannot be appended to"
         yield part.problem("incrementalUpload", rule, f'write storageClass "{EXPRESS}" beside it, or leave it out')
 
 
-def parts_are_those_of_s3(part: Part) -> Problems:
+def parts_are_those_of_s3(part: MountpointStorage) -> Problems:
     """Yield a problem for part sizes that S3 does not accept."""
     for field, size in (("readPartSize", part.read_part_size), ("writePartSize", part.write_part_size)):
         least = LEAST_PART_BYTES if field == "writePartSize" else METERED_REQUEST_BYTES

@@ -5,8 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.input.fields import Name
-from matrix.input.part import Part, Rule
+from matrix.input.fields import Name, Rule
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.model import OTHER_CEILINGS, CeilingWords, StorageModel, Words
@@ -96,7 +95,7 @@ class NfsStorage(StorageModel):
         return (options_are_known, writes_are_kept)
 
 
-def options_are_known(part: Part) -> Problems:
+def options_are_known(part: NfsStorage) -> Problems:
     """Yield a problem for options that are not of NFS, or that would measure something else than the server."""
     names = [option.partition("=")[0] for option in part.options.split(",")]
     unknown = sorted(set(names) - KNOWN_OPTIONS)
@@ -105,7 +104,7 @@ def options_are_known(part: Part) -> Problems:
         yield part.problem("options", rule, f"write some of {', '.join(sorted(KNOWN_OPTIONS))}")
 
 
-def writes_are_kept(part: Part) -> Problems:
+def writes_are_kept(part: NfsStorage) -> Problems:
     """Yield a warning if the kernel gives up writes, because a fast figure may then be one of errors."""
     soft = sorted(MAY_LOSE & set(part.options.split(",")))
     if soft:

@@ -5,8 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import BucketName, Name, ObjectPrefix
-from matrix.input.part import Part, Rule
+from matrix.input.fields import BucketName, Name, ObjectPrefix, Rule
 from matrix.terms.charges import Charge, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
@@ -124,7 +123,7 @@ class S3Storage(StorageModel):
         return (what_exists_is_named_whole_and_read_by_commands, no_directory_bucket)
 
 
-def what_exists_is_named_whole_and_read_by_commands(part: Part) -> Problems:
+def what_exists_is_named_whole_and_read_by_commands(part: S3Storage) -> Problems:
     """Yield a problem for a prefix without a bucket, and for a client that would write its own data there."""
     if part.bucket and not part.prefix:
         yield part.problem("prefix", "is missing: only what lies below one is read", "write one")
@@ -135,7 +134,7 @@ def what_exists_is_named_whole_and_read_by_commands(part: Part) -> Problems:
         yield part.problem("client", rule, "write command, or leave out bucket and prefix")
 
 
-def no_directory_bucket(part: Part) -> Problems:
+def no_directory_bucket(part: S3Storage) -> Problems:
     """Yield a problem for a bucket of S3 Express One Zone, by its name."""
     if part.bucket and is_directory_bucket(part.bucket):
         rule = (

@@ -108,7 +108,7 @@ def test_a_volume_that_exists_has_one_instance_at_a_time():
 def test_a_volume_that_exists_is_no_stripe_no_copy_and_no_empty_disk():
     mixed = problems(matrix(VOLUME | {"raid0": 2, "snapshotId": "snap-0123456789abcdef0"}, **ALONE, workload=[READS]))
     nowhere = problems(matrix({"type": "ebs", "volumeType": "gp3", "sizeGiB": 8, "mayWrite": True}))
-    fio = {"type": "fio", "job": "randread", "device": True}
+    fio = {"type": "fio", "rw": "randread", "size": "1G", "device": True}
 
     assert {"storage[0].raid0", "storage[0].snapshotId"} <= mixed.keys()
     assert "is about a volume that exists" in nowhere["storage[0].mayWrite"]

@@ -8,9 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.input.fields import InputModel, Name, Size
+from matrix.input.fields import InputModel, Name, Rule, Size
 from matrix.input.image import BUILT
-from matrix.input.part import Part, Rule
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.shell import Command, ShellWorkload
 from matrix.input.workloads.sweeps import Footprint, Params
@@ -139,19 +138,19 @@ class CommandWorkload(ShellWorkload):
         return (*super().rules(), metrics_can_be_found, primary_is_measured, objects_can_be_made)
 
 
-def metrics_can_be_found(part: Part) -> Problems:
+def metrics_can_be_found(part: CommandWorkload) -> Problems:
     """Yield a problem for each of its metrics that has the name of a built-in metric, or no place in the output."""
     for name, metric in part.metrics.items():
-        path = (*part.path, "metrics", name)
+        path = path_text(("metrics", name))
         if name in METRICS:
             rule = "is a metric of Storage Matrix, which would no more be told from it"
-            yield Problem(path_text(path), name, rule, f"write such as my_{name}"[:60])
+            yield Problem(path, name, rule, f"write such as my_{name}"[:60])
         if (metric.pattern is None) == (metric.json_field is None):
             rule = "needs either pattern or jsonField, and not both"
-            yield Problem(path_text(path), name, rule, "write a pattern with one group, or the path of a field")
+            yield Problem(path, name, rule, "write a pattern with one group, or the path of a field")
         elif metric.pattern is not None:
             for rule, fix in _pattern_faults(metric.pattern):
-                yield Problem(path_text((*path, "pattern")), metric.pattern, rule, fix)
+                yield Problem(f"{path}.pattern", metric.pattern, rule, fix)
 
 
 def _pattern_faults(text: str) -> Iterator[tuple[str, str]]:
@@ -172,7 +171,7 @@ def _pattern_faults(text: str) -> Iterator[tuple[str, str]]:
         yield "has an atomic group or a possessive quantifier, which Python 3.9 cannot read", "write it without"
 
 
-def primary_is_measured(part: Part) -> Problems:
+def primary_is_measured(part: CommandWorkload) -> Problems:
     """Yield a problem for a primary metric that it does not measure."""
     known = ["duration_s", *part.metrics, *([THROUGHPUT] if part.object_size else [])]
     if part.primary not in known:
@@ -181,7 +180,7 @@ def primary_is_measured(part: Part) -> Problems:
         yield part.problem("primaryMetric", rule, f"did you mean {close[0]}?" if close else "declare it in metrics")
 
 
-def objects_can_be_made(part: Part) -> Problems:
+def objects_can_be_made(part: CommandWorkload) -> Problems:
     """Yield a problem for objects of a size that is not a multiple of blocks, or that takes too long."""
     size = part.object_size
     if size is None:

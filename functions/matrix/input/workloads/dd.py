@@ -5,8 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Size, Sweep
-from matrix.input.part import Part, Rule
+from matrix.input.fields import Name, Rule, Size, Sweep
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.charges import PUT_PART_BYTES
@@ -108,7 +107,7 @@ class DdWorkload(WorkloadModel):
         return (blocks_fill_the_total, blocks_fit_into_memory, only_the_engine_verifies, values_are_different)
 
 
-def blocks_fill_the_total(part: Part) -> Problems:
+def blocks_fill_the_total(part: DdWorkload) -> Problems:
     """Yield a problem if the threads cannot write equally many whole blocks each."""
     for total in part.total_size:
         for threads in part.threads:
@@ -123,7 +122,7 @@ def blocks_fill_the_total(part: Part) -> Problems:
                     return
 
 
-def blocks_fit_into_memory(part: Part) -> Problems:
+def blocks_fit_into_memory(part: DdWorkload) -> Problems:
     """Yield a problem if dd would need more memory for one block than a small instance has."""
     for block in part.block_size:
         if block > MOST_BLOCK_BYTES:
@@ -131,7 +130,7 @@ def blocks_fit_into_memory(part: Part) -> Problems:
             return
 
 
-def only_the_engine_verifies(part: Part) -> Problems:
+def only_the_engine_verifies(part: DdWorkload) -> Problems:
     """Yield a problem if a program without stamps is to verify, or if a block is too small for its stamp."""
     if not part.verify:
         return

@@ -5,8 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Size, Sweep
-from matrix.input.part import Part, Rule
+from matrix.input.fields import Name, Rule, Size, Sweep
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import TOOL_CEILING_PER_S
@@ -86,7 +85,7 @@ class DeleteWorkload(WorkloadModel):
         return (files_divide_by_directories, values_are_different)
 
 
-def files_divide_by_directories(part: Part) -> Problems:
+def files_divide_by_directories(part: DeleteWorkload) -> Problems:
     """Yield a problem if the directories cannot have equally many files each."""
     for files in part.files:
         for directories in part.directories:

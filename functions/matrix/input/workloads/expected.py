@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PlainSerializer, StringConstraints
 
-from matrix.input.part import Part
 from matrix.terms.problems import Problems
 
 # Held as a map: one time for all sizes is that of one instance.
@@ -58,7 +57,7 @@ def seconds_of(expected: Mapping[str, int], storage_type: str, instances: int) -
     return float(known[0][1] if instances < known[0][0] else known[-1][1])
 
 
-def expected_for_any_storage(part: Part) -> Problems:
+def expected_for_any_storage(part: Any) -> Problems:
     """Yield a problem for times by storage alone: a storage that is not among them would have none."""
     if not any(size.isdigit() for size in part.expected_seconds):
         rule = "names no size of a fleet, so a storage that it does not name has no time"

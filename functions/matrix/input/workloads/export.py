@@ -4,8 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Size, Sweep
-from matrix.input.part import Part, Rule
+from matrix.input.fields import Name, Rule, Size, Sweep
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import files_divide_by_threads
@@ -74,7 +73,7 @@ class ExportWorkload(WorkloadModel):
         return (files_divide_by_threads, files_of_a_thread_are_a_page, values_are_different)
 
 
-def files_of_a_thread_are_a_page(part: Part) -> Problems:
+def files_of_a_thread_are_a_page(part: ExportWorkload) -> Problems:
     """Yield a problem if a thread would need several pages of a listing, which would not show one moment."""
     most, threads = max(part.files), min(part.threads)
     if most > MOST_FILES_OF_A_THREAD * threads:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
+    AfterValidator,
     ConfigDict,
     Field,
     StringConstraints,
@@ -16,8 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from matrix.input.fields import Name, Sweep
-from matrix.input.part import Part, Rule
+from matrix.input.fields import Name, Rule, Sweep, repeated
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.fio_values import FORMS
@@ -25,7 +25,7 @@ from matrix.input.workloads.sweeps import Footprint, Params, combinations
 from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.open_loop import offered_per_s
-from matrix.terms.problems import Path, Problem, Problems, path_text, shorten
+from matrix.terms.problems import Problems
 from storages.contracts.abilities import Ability, Need
 from storages.contracts.model import Storage
 
@@ -33,16 +33,35 @@ from storages.contracts.model import Storage
 VALUE_PATTERN = r"^[A-Za-z0-9_.,:%+=-]{1,100}$"
 
 
+def _refusal(code: str, rule: str, fix: str) -> PydanticCustomError:
+    return PydanticCustomError(code, "{rule}; {fix}", {"rule": rule, "fix": fix})
+
+
 def _one_reason(value: object, validate: ValidatorFunctionWrapHandler) -> object:
     """Refuse a value once, not once for each type that it could have."""
     try:
         return validate(value)
     except ValidationError:
-        raise PydanticCustomError("option_value", "no value of an option") from None
+        if isinstance(value, bool):
+            raise _refusal("option_switch", "fio's switches are 1 or 0", f"write {int(value)}") from None
+        rule = "must be a number, or 1 to 100 letters, digits and _ . , : % + = -"
+        raise _refusal("option_value", rule, 'write such as "4k" or 16, or a list of them') from None
+
+
+def _ours_to_pass(name: str) -> str:
+    """Refuse a key that is no option of a benchmark."""
+    if name in OPTIONS:
+        return name
+    if name in OWNED:
+        raise _refusal("option_owned", f"this option of fio is not yours to set: {OWNED[name]}", "leave it out")
+    close = difflib.get_close_matches(name[:40], [*OPTIONS, "type", "name"], n=1)
+    fix = f"did you mean {close[0]}?" if close else "leave it out; docs/matrix-format.md lists what can be set"
+    raise _refusal("option_unknown", "is no option of fio that a matrix may set", fix)
 
 
 _Value = Annotated[str, StringConstraints(pattern=VALUE_PATTERN)] | int | float
 FioOption = Sweep[Annotated[_Value, WrapValidator(_one_reason)]]
+OptionName = Annotated[str, AfterValidator(_ours_to_pass)]
 
 READ_WRITE = ("read", "write", "randread", "randwrite", "rw", "readwrite", "randrw")
 # These ignore iodepth: a job has one operation in flight.
@@ -115,7 +134,6 @@ OWNED = {
     "wait_for": "each point is one job",
     "flow": "each point is one job",
 }
-OPTION_NAME = re.compile(r"[a-z0-9_]{1,40}")
 PERCENTAGES = ("rwmixread", "rwmixwrite", "dedupe_percentage", "buffer_compress_percentage")
 # Least and most of the options that are whole numbers.
 RANGES = {
@@ -138,7 +156,7 @@ class FioWorkload(WorkloadModel):
     tools: ClassVar[frozenset[str]] = frozenset({"fio"})
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, FioOption] = Field(init=False)
+    __pydantic_extra__: dict[OptionName, FioOption] = Field(init=False)
 
     type: Literal["fio"]
     """Kind of workload."""
@@ -248,12 +266,11 @@ class FioWorkload(WorkloadModel):
     def rules(cls) -> tuple[Rule, ...]:
         """Return the rules for its fields."""
         return (
-            options_are_ours_to_pass,
             option_values_are_known,
             numbers_are_in_range,
             values_can_be_read,
             job_has_an_end,
-            values_are_scalars,
+            option_values_are_different,
             a_device_has_no_files,
         )
 
@@ -338,32 +355,14 @@ def cautions(options: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield "rw", "what was read once is read again from the instance's page cache", "write direct 1"
 
 
-def options_are_ours_to_pass(part: Part) -> Problems:
-    """Yield a problem for each key that is no option of a benchmark."""
-    for name in part.extra():
-        if name in OPTIONS and OPTION_NAME.fullmatch(name):
-            continue
-        if name in OWNED:
-            yield part.problem(name, f"this option of fio is not yours to set: {OWNED[name]}", "leave it out")
-            continue
-        close = difflib.get_close_matches(str(name)[:40], [*OPTIONS, "type", "name"], n=1)
-        fix = f"did you mean {close[0]}?" if close else "leave it out; docs/matrix-format.md lists what can be set"
-        yield part.problem(name, "is no option of fio that a matrix may set", fix)
-
-
-def _values(part: Part, name: str) -> list[Any]:
-    value = part.extra().get(name, [])
-    return value if isinstance(value, list) else [value]
-
-
-def option_values_are_known(part: Part) -> Problems:
+def option_values_are_known(part: FioWorkload) -> Problems:
     """Yield a problem for engines and access patterns that do not exist or leave the storage."""
     for names, known, what in (
         (("ioengine",), ENGINES, "engine that does I/O on files"),
         (("rw", "readwrite"), READ_WRITE, "access pattern"),
     ):
         for name in names:
-            for value in _values(part, name):
+            for value in part.options.get(name, []):
                 if isinstance(value, str) and value not in known:
                     close = difflib.get_close_matches(value[:40], known, n=1)
                     fix = f"did you mean {close[0]}?" if close else f"write {known[0]}"
@@ -371,13 +370,11 @@ def option_values_are_known(part: Part) -> Problems:
                     break
 
 
-def numbers_are_in_range(part: Part) -> Problems:
+def numbers_are_in_range(part: FioWorkload) -> Problems:
     """Yield a problem for counts, times and percentages that are no whole number, or beyond reason."""
     for name, (least, most) in RANGES.items():
-        for value in _values(part, name):
-            if isinstance(value, (list, dict)) or value is None:
-                continue  # the structure check reports it
-            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        for value in part.options.get(name, []):
+            if not isinstance(value, int) or not least <= value <= most:
                 if name == "runtime" and isinstance(value, (int, float)) and value < 1:
                     rule = "a run of less than 1 s reports nonsense (fio's clock ticks in ms)"
                     yield part.problem(name, rule, "write 10 (seconds) or more")
@@ -387,38 +384,27 @@ def numbers_are_in_range(part: Part) -> Problems:
                 break
 
 
-def values_can_be_read(part: Part) -> Problems:
+def values_can_be_read(part: FioWorkload) -> Problems:
     """Yield a problem for values that fio refuses, or reads as something else than is meant."""
     for name, form in FORMS.items():
-        for value in _values(part, name):
-            if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-                continue  # the structure check reports it
-            if not form.is_of(value):
-                yield part.problem(name, f"must be {form.words}", f'write such as "{form.example}"')
-                break
+        if not all(form.is_of(value) for value in part.options.get(name, [])):
+            yield part.problem(name, f"must be {form.words}", f'write such as "{form.example}"')
 
 
-def job_has_an_end(part: Part) -> Problems:
+def job_has_an_end(part: FioWorkload) -> Problems:
     """Yield a problem if neither a time nor an amount ends the job."""
-    extra = part.extra()
-    if any(value == 1 for value in _values(part, "time_based")) and "runtime" not in extra:
+    if 1 in part.options.get("time_based", []) and "runtime" not in part.options:
         yield part.problem("runtime", "time_based needs a runtime", "write runtime 10 (seconds)", value=None)
-    if not {"size", "filesize"} & set(extra):
+    if not {"size", "filesize"} & part.options.keys():
         yield part.problem("size", "fio needs the size of its files", 'write size "1G"', value=None)
-    if not {"rw", "readwrite"} & set(extra):
+    if not {"rw", "readwrite"} & part.options.keys():
         yield part.problem("rw", "fio needs the access pattern", 'write rw "randwrite"', value=None)
 
 
-def values_are_scalars(part: Part) -> Problems:
-    """Yield a problem for option values that are not possible on a command line."""
-    for name, value in part.extra().items():
-        for scalar in value if isinstance(value, list) else [value]:
-            if isinstance(scalar, bool):
-                at: Path = (*part.path, name)
-                rule = "fio's switches are 1 or 0"
-                yield Problem(path_text(at), shorten(value), rule, f"write {int(scalar)}")
-                break
-        if isinstance(value, list) and any(scalar in value[:i] for i, scalar in enumerate(value)):
+def option_values_are_different(part: FioWorkload) -> Problems:
+    """Yield a problem for each option with the same value twice."""
+    for name, values in part.options.items():
+        if repeated(values) is not None:
             yield part.problem(
                 name, "a value is given twice", "give each value once; `repetitions` measures them again"
             )
@@ -433,8 +419,8 @@ OF_FILES = frozenset(
 )  # fmt: skip
 
 
-def a_device_has_no_files(part: Part) -> Problems:
+def a_device_has_no_files(part: FioWorkload) -> Problems:
     """Yield a problem for each option about files if the job is on a device."""
     if part.device:
-        for name in sorted(OF_FILES & set(part.extra())):
+        for name in sorted(OF_FILES & part.options.keys()):
             yield part.problem(name, "is about files, and a device has none", "leave it out, or leave device out")

@@ -4,8 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Size, Sweep
-from matrix.input.part import Part, Rule
+from matrix.input.fields import Name, Rule, Size, Sweep
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.problems import Problems
@@ -72,7 +71,7 @@ class InstanceThroughputWorkload(WorkloadModel):
         return (blocks_are_smaller_than_the_file, dd_writes_whole_blocks_of_zeros, values_are_different)
 
 
-def blocks_are_smaller_than_the_file(part: Part) -> Problems:
+def blocks_are_smaller_than_the_file(part: InstanceThroughputWorkload) -> Problems:
     """Yield a problem if a block is larger than the file or than a small instance's memory."""
     largest = max(part.block_size)
     if largest > MOST_BLOCK_BYTES:
@@ -83,7 +82,7 @@ def blocks_are_smaller_than_the_file(part: Part) -> Problems:
         yield part.problem("blockSize", rule, "write smaller blocks, or a larger size", value=format_size(largest))
 
 
-def dd_writes_whole_blocks_of_zeros(part: Part) -> Problems:
+def dd_writes_whole_blocks_of_zeros(part: InstanceThroughputWorkload) -> Problems:
     """Yield a problem if dd would have to write something else, or a part of a block."""
     if "dd" not in part.tool:
         return

@@ -7,8 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Sweep
-from matrix.input.part import Part, Rule
+from matrix.input.fields import Name, Rule, Sweep
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import TOOL_CEILING_PER_S, files_divide_by_threads
@@ -148,7 +147,7 @@ def operations_of_a_file(phase: str) -> float:
     return 1 / ENTRIES_OF_A_REPLY if phase == "list" else 1.0
 
 
-def contents_are_not_synced_at_the_end(part: Part) -> Problems:
+def contents_are_not_synced_at_the_end(part: MetadataWorkload) -> Problems:
     """Yield a problem if names would be synced at the end, but not the contents of the files."""
     if "end" in part.sync and any(part.file_bytes):
         rule = "stores the names at the end, and not what is in the files"

@@ -5,8 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Size, Sweep
-from matrix.input.part import Part, Rule
+from matrix.input.fields import Name, Rule, Size, Sweep
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
@@ -205,31 +204,31 @@ class ObjectsWorkload(OpenLoopModel):
         )
 
 
-def a_mix_is_asked_for(part: Part) -> Problems:
+def a_mix_is_asked_for(part: ObjectsWorkload) -> Problems:
     """Yield a problem for weights of a mix that no point has."""
     if part.mix is not None and MIX not in part.operation:
         yield part.problem("mix", "has the weights of operation mix, which is not asked for", 'write operation "mix"')
 
 
-def only_deletes_are_batched(part: Part) -> Problems:
+def only_deletes_are_batched(part: ObjectsWorkload) -> Problems:
     """Yield a problem for batches of deletes that no point makes."""
     if part.keys_per_delete > 1 and not any(_has(part, operation, "delete") for operation in part.operation):
         rule = "is for operation delete, and for a mix that has it"
         yield part.problem("keysPerDelete", rule, 'write operation "delete" too, or leave it out')
 
 
-def _has(part: Part, operation: str, wanted: str) -> bool:
+def _has(part: ObjectsWorkload, operation: str, wanted: str) -> bool:
     return wanted in (part.mix or USUAL_MIX) if operation == MIX else operation == wanted
 
 
-def each_thread_has_a_request(part: Part) -> Problems:
+def each_thread_has_a_request(part: ObjectsWorkload) -> Problems:
     """Yield a problem if a thread would have no request."""
     least, most = min(part.requests), max(part.threads)
     if least < most:
         yield part.problem("requests", f"leaves some of {most} threads without one", f"write {most} or more")
 
 
-def each_prefix_has_an_object(part: Part) -> Problems:
+def each_prefix_has_an_object(part: ObjectsWorkload) -> Problems:
     """Yield a problem if a listing of a prefix would be empty."""
     most = max(part.prefixes)
     if part.objects < most:
@@ -238,7 +237,7 @@ def each_prefix_has_an_object(part: Part) -> Problems:
         )
 
 
-def what_is_sent_fits_into_memory(part: Part) -> Problems:
+def what_is_sent_fits_into_memory(part: ObjectsWorkload) -> Problems:
     """Yield a problem for an object, or a part of one, that is too large for each thread to hold."""
     limit = format_size(MOST_SENT_BYTES)
     rule = f"each thread holds what it sends; at most {limit} at once"
@@ -248,7 +247,7 @@ def what_is_sent_fits_into_memory(part: Part) -> Problems:
         yield part.problem("objectSize", rule, 'write partSize "8MiB", or a smaller size')
 
 
-def parts_are_those_of_s3(part: Part) -> Problems:
+def parts_are_those_of_s3(part: ObjectsWorkload) -> Problems:
     """Yield a problem for parts that S3 refuses, and for parts of objects that have none."""
     if part.part_size is None:
         return

@@ -6,7 +6,6 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from matrix.input.fields import Sweep
-from matrix.input.part import Part
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.sweeps import Params
 from matrix.terms.open_loop import RATE
@@ -46,21 +45,8 @@ class OpenLoopModel(WorkloadModel):
         return cls.open_loop_metric if RATE in params else super().judged_by(params, workload)
 
 
-def a_limit_has_its_rates(part: Part) -> Problems:
+def a_limit_has_its_rates(part: OpenLoopModel) -> Problems:
     """Yield a problem for a limit of latency without rates to test against it."""
     if part.p99_at_most_ms is not None and part.rate_per_second_per_instance is None:
         rule = "is the limit that the highest rate is looked for with, and there are no rates"
         yield part.problem("p99AtMostMs", rule, "write ratePerSecondPerInstance, such as [100, 200, 400]")
-
-
-def only_the_engine_keeps_a_rate(part: Part) -> Problems:
-    """Yield a problem if a program without a rate is to keep one, or if the last operation waits for all others."""
-    if part.rate_per_second_per_instance is None:
-        return
-    others = [tool for tool in part.tool if tool != "engine"]
-    if others:
-        rule = f"{others[0]} works as fast as it can"
-        yield part.problem("ratePerSecondPerInstance", rule, 'write tool "engine", or leave the rate out')
-    if "end" in part.sync:
-        rule = "one sync at the end is no latency of an operation that was due at its own moment"
-        yield part.problem("sync", rule, 'write sync "each" or "none", or leave the rate out')

@@ -6,8 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Size, Sweep
-from matrix.input.part import Part, Rule
+from matrix.input.fields import Name, Rule, Size, Sweep
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
@@ -156,7 +155,7 @@ class ReadWorkload(OpenLoopModel):
         )
 
 
-def records_have_room_for_their_number(part: Part) -> Problems:
+def records_have_room_for_their_number(part: ReadWorkload) -> Problems:
     """Yield a problem if a record is too small for its number, or a page too large for memory."""
     if min(part.record_bytes) < LEAST_RECORD_BYTES:
         rule = f"each carries its number and checksum; at least {LEAST_RECORD_BYTES} bytes"
@@ -165,7 +164,7 @@ def records_have_room_for_their_number(part: Part) -> Problems:
         yield part.problem("pageBytes", "each thread holds a page in memory; at most 64MiB", 'write "64MiB" or less')
 
 
-def pages_hold_whole_records(part: Part) -> Problems:
+def pages_hold_whole_records(part: ReadWorkload) -> Problems:
     """Yield a problem if a record would cross a page boundary."""
     for page in part.page_bytes:
         for record in part.record_bytes:
@@ -176,20 +175,20 @@ def pages_hold_whole_records(part: Part) -> Problems:
                 return
 
 
-def direct_reads_are_aligned(part: Part) -> Problems:
+def direct_reads_are_aligned(part: ReadWorkload) -> Problems:
     """Yield a problem for a page that O_DIRECT cannot read."""
     if "direct" not in part.caching:
         return
     for page in part.page_bytes:
         if page % DIRECT_BLOCK_BYTES:
             whole = -(-page // DIRECT_BLOCK_BYTES) * DIRECT_BLOCK_BYTES
-            by_default = "" if "caching" in part.element else " (the default caching)"
+            by_default = "" if "caching" in part.model_fields_set else " (the default caching)"
             rule = f"direct reads{by_default} take multiples of 4KiB, {format_size(page)} is none"
             yield part.problem("pageBytes", rule, f'write {_written(whole)}, or caching "cached"')
             return
 
 
-def requests_are_whole(part: Part) -> Problems:
+def requests_are_whole(part: ReadWorkload) -> Problems:
     """Yield a problem if the threads cannot have equally many whole requests each."""
     for access in part.access:
         for records in part.records:
@@ -204,14 +203,14 @@ def requests_are_whole(part: Part) -> Problems:
                         return
 
 
-def _asked_at_once(part: Part, access: str) -> list[int]:
+def _asked_at_once(part: ReadWorkload, access: str) -> list[int]:
     if access == "random":
         return list(part.records_per_request)
     pages = part.pages_per_request or 1
     return [pages * (page // record) for page in part.page_bytes for record in part.record_bytes if page >= record]
 
 
-def only_random_requests_are_batched(part: Part) -> Problems:
+def only_random_requests_are_batched(part: ReadWorkload) -> Problems:
     """Yield a problem for batches of sequential reads: there the page is the batch."""
     if "sequential" in part.access and part.records_per_request != [1]:
         fix = "write access random, or two workloads"
@@ -221,7 +220,7 @@ def only_random_requests_are_batched(part: Part) -> Problems:
         yield part.problem("pagesPerRequest", "is for sequential access; random reads ask for records", fix)
 
 
-def byte_offsets_are_random_and_cached(part: Part) -> Problems:
+def byte_offsets_are_random_and_cached(part: ReadWorkload) -> Problems:
     """Yield a problem if reads from any byte on would be sequential, of whole pages, or past the page cache."""
     if part.offsets is None:
         return
@@ -240,7 +239,7 @@ def byte_offsets_are_random_and_cached(part: Part) -> Problems:
             return
 
 
-def data_holds_the_records(part: Part) -> Problems:
+def data_holds_the_records(part: ReadWorkload) -> Problems:
     """Yield a problem if there is less data than the reads need, or if it does not consist of whole pages."""
     for records in part.records:
         for record in part.record_bytes:

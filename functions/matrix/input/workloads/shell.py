@@ -5,8 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, StringConstraints
 
-from matrix.input.fields import Name, Sweep
-from matrix.input.part import Part, Rule
+from matrix.input.fields import Name, Rule, Sweep
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
@@ -88,10 +87,9 @@ class ShellWorkload(WorkloadModel):
         return (commands_are_not_blank, values_are_different, expected_for_any_storage)
 
 
-def commands_are_not_blank(part: Part) -> Problems:
+def commands_are_not_blank(part: ShellWorkload) -> Problems:
     """Yield a problem for a command of nothing but spaces."""
-    timed = part.model.timed  # type: ignore[attr-defined] # of a ShellWorkload
-    for name in (timed, "prepare", "populate"):
+    for name in (part.timed, "prepare", "populate"):
         command = getattr(part, name)
         if command is not None and not command.strip():
-            yield part.problem(name, "is blank", "write a shell command" if name == timed else "leave it out")
+            yield part.problem(name, "is blank", "write a shell command" if name == part.timed else "leave it out")

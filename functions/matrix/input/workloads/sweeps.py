@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from matrix.input.part import Part
+from matrix.input.fields import InputModel, repeated
 from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.problems import Problems
 
@@ -38,14 +38,11 @@ def combinations(sweeps: Mapping[str, Sequence[Any]]) -> list[Params]:
     return [dict(zip(sweeps, values, strict=True)) for values in itertools.product(*sweeps.values())]
 
 
-def values_are_different(part: Part) -> Problems:
+def values_are_different(part: InputModel) -> Problems:
     """Yield a problem if a sweep has the same value twice: the same point would be measured twice."""
-    for name, field in part.model.model_fields.items():
-        value = part.element.get(field.alias or name)
-        if not isinstance(value, list):
-            continue
-        read = getattr(part, name)
-        twice = next((setting for i, setting in enumerate(read) if setting in read[:i]), None)
+    for name, field in type(part).model_fields.items():
+        values = getattr(part, name)
+        twice = repeated(values) if isinstance(values, list) else None
         if twice is not None:
             rule = f"{twice} is given twice"
             yield part.problem(field.alias or name, rule, "give each value once; `repetitions` measures them again")

@@ -1,17 +1,12 @@
 """Create empty files, to measure a storage's metadata rate."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Sweep
-from matrix.input.part import Part, Rule
-from matrix.input.workloads.open_loop import (
-    OpenLoopModel,
-    a_limit_has_its_rates,
-    only_the_engine_keeps_a_rate,
-)
+from matrix.input.fields import Name, Rule, Sweep
+from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.charges import METERED_REQUEST_BYTES
 from matrix.terms.open_loop import HIGHEST_RATE
@@ -103,7 +98,7 @@ class TouchWorkload(OpenLoopModel):
         )
 
 
-def files_divide_by_threads(part: Part) -> Problems:
+def files_divide_by_threads(part: Any) -> Problems:
     """Yield a problem if the threads cannot have equally many files each."""
     for files in part.files:
         for threads in part.threads:
@@ -114,10 +109,23 @@ def files_divide_by_threads(part: Part) -> Problems:
                 return
 
 
-def only_the_engine_syncs(part: Part) -> Problems:
+def only_the_engine_syncs(part: TouchWorkload) -> Problems:
     """Yield a problem if a program that cannot sync is to do so."""
     others = [tool for tool in part.tool if tool != "engine"]
     asked = [sync for sync in part.sync if sync != "none"]
     if others and asked:
         rule = f"{others[0]} does not sync what it creates"
         yield part.problem("sync", rule, 'write tool "engine", or leave sync out', value=asked[0])
+
+
+def only_the_engine_keeps_a_rate(part: TouchWorkload) -> Problems:
+    """Yield a problem if a program without a rate is to keep one, or if the last operation waits for all others."""
+    if part.rate_per_second_per_instance is None:
+        return
+    others = [tool for tool in part.tool if tool != "engine"]
+    if others:
+        rule = f"{others[0]} works as fast as it can"
+        yield part.problem("ratePerSecondPerInstance", rule, 'write tool "engine", or leave the rate out')
+    if "end" in part.sync:
+        rule = "one sync at the end is no latency of an operation that was due at its own moment"
+        yield part.problem("sync", rule, 'write sync "each" or "none", or leave the rate out')

@@ -1,11 +1,10 @@
 """Copy many files from the instance's own disk to the storage with common tools."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Size, Sweep
-from matrix.input.part import Part, Rule
+from matrix.input.fields import AS_GIVEN, Name, Rule, Size, Sweep
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
@@ -106,18 +105,17 @@ class TransferWorkload(WorkloadModel):
         return (data_fits_on_its_volume, values_are_different)
 
 
-def data_fits_on_its_volume(part: Part) -> Problems:
+def data_fits_on_its_volume(part: TransferWorkload) -> Problems:
     """Yield a problem if the data sets of all points, which are made once and kept, are too large."""
     needed = sum(files * size for files in part.files for size in part.file_size)
     room = part.source_volume_gib * 2**30 // 2
     if needed > room:
         shapes = len(part.files) * len(part.file_size)
         of_all = f"{shapes} data sets of together " if shapes > 1 else "a data set of "
-        element: dict[str, Any] = part.element
         rule = f"{of_all}{needed:,} bytes; its volume of {part.source_volume_gib} GiB takes {format_size(room)}"
         yield part.problem(
             "files",
             rule,
             "copy fewer or smaller files, or write a larger sourceVolumeGiB",
-            value=element.get("files", part.files[0]),
+            value=AS_GIVEN if "files" in part.model_fields_set else part.files[0],
         )

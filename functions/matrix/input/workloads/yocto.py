@@ -5,9 +5,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.input.fields import Name
+from matrix.input.fields import Name, Rule
 from matrix.input.image import BUILT
-from matrix.input.part import Rule
 from matrix.input.workloads.contract import WorkloadModel
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
 from matrix.input.workloads.shell import CachePath
