@@ -1,12 +1,15 @@
-"""The pages: links lead somewhere, and the examples of matrices can be planned."""
+"""The pages: links lead somewhere, commands exist, and the examples of matrices can be planned."""
 
 import itertools
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+import typer
 
+from cli.main import app
 from matrix.check.read import read_matrix
 from matrix.plan.planning import plan
 from matrix.terms.problems import InvalidMatrix
@@ -49,6 +52,26 @@ def test_every_error_by_name_is_in_the_page_of_errors():
 
     bases = {"StorageMatrixError", "Named", "AgentError", "Interruption"}
     assert {each for each in names - bases if f"`{each}`" not in page} == set()
+
+
+def commands(text):
+    """Each command line of `matrix` in a block of a shell or in backticks, without pipes and redirections."""
+    blocks = "\n".join(re.findall(r"```(?:console|sh|yaml)\n(.*?)```", text, re.DOTALL)).replace("\\\n", " ")
+    lines = re.findall(r"^(?:\$ |[ -]*run: )?(?:\.venv/bin/)?(matrix [^\n|>#&]*)", blocks, re.MULTILINE)
+    prose = re.findall(r"`(matrix [^`\n|>]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    return [line.partition(" ||")[0].strip() for line in (*lines, *prose)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_command_of_a_page_exists_and_has_its_options(page):
+    for line in commands(page.read_text(encoding="utf-8")):
+        words = shlex.split(line, comments=True)
+        meant = typer.main.get_command(app)
+        assert not words[1].islower() or words[1][0] == "-" or words[1] in meant.commands, line
+        for word in words[1:]:
+            meant = getattr(meant, "commands", {}).get(word, meant)
+        options = {"--help", *(option for parameter in meant.params for option in parameter.opts)}
+        assert {word.partition("=")[0] for word in words if word.startswith("--")} <= options, line
 
 
 STORAGES = [
