@@ -7,6 +7,7 @@ from support.runs_for_reports import build_run, cell_of
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
+from matrix.published.runs import published_runs
 from matrix.published.yocto_run import yocto_run
 
 AT_MOST = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
@@ -464,3 +465,20 @@ def test_points_whose_parameters_stand_in_another_order_are_one_question():
         cell_of(summary, kind, 50)["points"][0]["params"] = params
 
     assert len(decide(summary, results=results)["questions"]) == 1
+
+
+def test_what_a_source_did_not_publish_is_told_from_what_a_run_has_no_cell_of():
+    published = published_runs("p")["p-yocto"]
+    own = {**published, "environment": "aws"}
+
+    is_of_source = [
+        {
+            bool(candidate["lost"].get("of_source"))
+            for question in decide(summary)["questions"]
+            for candidate in question["candidates"]
+            if candidate["lost"] and candidate["lost"]["code"] == "no-cell"
+        }
+        for summary in (published, own)
+    ]
+
+    assert is_of_source == [{True}, {False}]
