@@ -102,6 +102,8 @@ lint-template:
 lint-code:
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
+	@$(BIN)/shellcheck .ci/run tools/bare.sh
+	@$(BIN)/lint-imports --no-cache
 lint-judge:
 	@$(PYTEST) $(CHEAP) tests/template/test_policies.py tests/judge && rm -rf .pytest-$@
 lint-audit:
@@ -172,15 +174,15 @@ calls: $(VENV)/.dev  ## Write the calls that `matrix verify` asks AWS about, fro
 bare:  ## Prove that a fresh clone works in a minimal Debian, as an ordinary user and as root (started by root on Debian)
 	@tools/bare.sh $(AS:%=--as %) $(STEPS)
 
-COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-annotate
-lock:  ## Pin every package with its hash (needs uv)
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-emit-find-links --no-annotate
+lock:  ## Pin every package with its hash
 	@$(COMPILE) --extra local --extra dev pyproject.toml -o requirements/dev.txt
 	@$(COMPILE) --constraint requirements/dev.txt --extra local pyproject.toml -o requirements/run.txt
 	@$(COMPILE) --constraint requirements/dev.txt requirements/bootstrap.in -o requirements/bootstrap.txt
 	@$(COMPILE) requirements/deploy.in -o requirements/deploy.txt
 	@$(COMPILE) requirements/mutants.in -o requirements/mutants.txt
 	@$(COMPILE) dependencies/requirements.in -o dependencies/requirements.txt
-	@$(COMPILE) --no-deps --python-version 3.9 agent_client/requirements.in -o agent_client/requirements.txt
+	@$(subst 3.11,3.9,$(COMPILE)) --no-deps agent_client/requirements.in -o agent_client/requirements.txt
 
 clean:  ## Remove what make and local runs have left
 	@rm -rf $(VENV) .local .aws-sam .pytest-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
