@@ -55,23 +55,24 @@ def test_every_error_by_name_is_in_the_page_of_errors():
 
 
 def commands(text):
-    """Each command line of `matrix` in a block of a shell or in backticks, without pipes and redirections."""
+    """The words of each command of `matrix` in a block of a shell or in backticks, up to a pipe or redirection."""
     blocks = "\n".join(re.findall(r"```(?:console|sh|yaml)\n(.*?)```", text, re.DOTALL)).replace("\\\n", " ")
-    lines = re.findall(r"^(?:\$ |[ -]*run: )?(?:\.venv/bin/)?(matrix [^\n|>#&]*)", blocks, re.MULTILINE)
-    prose = re.findall(r"`(matrix [^`\n|>]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
-    return [line.partition(" ||")[0].strip() for line in (*lines, *prose)]
+    lines = re.findall(r"^(?:\$ |[ -]*run: )?(?:\.venv/bin/)?(matrix .*)", blocks, re.MULTILINE)
+    lines += re.findall(r"`(matrix [^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        yield list(itertools.takewhile(lambda word: word not in ("|", ">", ">>", "<", "&&", "||"), words))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_command_of_a_page_exists_and_has_its_options(page):
-    for line in commands(page.read_text(encoding="utf-8")):
-        words = shlex.split(line, comments=True)
+    for words in commands(page.read_text(encoding="utf-8")):
         meant = typer.main.get_command(app)
-        assert not words[1].islower() or words[1][0] == "-" or words[1] in meant.commands, line
+        assert not words[1].islower() or words[1][0] == "-" or words[1] in meant.commands, words
         for word in words[1:]:
             meant = getattr(meant, "commands", {}).get(word, meant)
         options = {"--help", *(option for parameter in meant.params for option in parameter.opts)}
-        assert {word.partition("=")[0] for word in words if word.startswith("--")} <= options, line
+        assert {word.partition("=")[0] for word in words if word.startswith("--")} <= options, words
 
 
 STORAGES = [
