@@ -15,7 +15,6 @@ from matrix.report.charts.sweeps import sweeps
 from matrix.report.charts.timeline import timelines
 from matrix.report.charts.totals import totals
 from matrix.report.drawing import svg
-from matrix.report.drawing.axes import fitting
 from matrix.report.page import view_of
 from matrix.terms.figures import ABSENT, figure
 
@@ -102,29 +101,6 @@ def test_costs_stand_against_medians_where_the_tail_is_not_known(view):
     assert chart.y_title == "P50 of build time (s)"
     assert chart.notes == ["P50 is drawn, as P90 needs 36 independent values, the storages have 3 to 4."]
     assert sorted(row[2] for row in chart.rows) == sorted(entry.metric["p50"] for entry in view.entries)
-
-
-def test_costs_of_several_points_begin_at_zero_so_that_neighbours_can_be_compared(view):
-    cells = [{**cell, "points": [*cell["points"], *_another(cell["points"])]} for cell in view.summary["cells"]]
-    both = list(costs(view_of({**view.summary, "cells": cells, "decision": None})))
-
-    assert [chart.is_from_zero for chart in both] == [True, True]
-    assert [chart.is_from_zero for chart in costs(view)] == [False]
-
-
-def _another(points):
-    """The same points with another number of jobs."""
-    return [{**point, "id": f"{point['id']}b", "params": {**point["params"], "jobs": 8}} for point in points]
-
-
-def test_both_charts_of_fleet_sizes_have_the_same_axis():
-    view = view_of(yocto_run("p"))
-    [each], [whole] = scaling(view), totals(view)
-
-    assert svg.Plot(each).x.is_log == svg.Plot(whole).x.is_log
-    assert (each.ticks, each.is_x_log) == (whole.ticks, whole.is_x_log)
-    # 1 and 10 of 200 would touch.
-    assert [text for _, text in fitting(svg.Plot(whole).x, 420, 7)] == ["1", "50", "100", "200"]
 
 
 def test_rows_are_parted_by_fleets_and_names_have_lines_that_do_not_touch():

@@ -154,15 +154,6 @@ def test_cells_of_one_name_share_a_row():
     assert drawn.text.count("<tspan") == 1
 
 
-def test_long_names_of_rows_stand_in_two_lines():
-    name = "FSx OpenZFS (SINGLE_AZ_HA_2, 1024 GiB) · 200 instances, file system's AZ"
-    drawn = svg.drawing(chart(Series("a", [1.0], [name], "dots"), categories=[name]))
-
-    assert re.findall(r"<tspan[^>]*>(.*?)</tspan>", drawn.text) == [
-        "FSx OpenZFS (SINGLE_AZ_HA_2, 1024 GiB)", "200 instances, file system&#x27;s AZ",
-    ]  # fmt: skip
-
-
 def test_a_file_is_xml_of_its_own_with_title_and_legend_but_not_what_is_off():
     shown, off = Series("<shown> & seen", [1, 2], [1.0, 2.0]), Series("off", [1], [1.0], is_off=True)
 
@@ -194,23 +185,6 @@ def test_lines_over_the_same_places_have_them_once():
     lines = [Series("a", [1, 2], [5.0, 6.0]), Series("b", [1, 2], [7.0, 8.0]), Series("c", [1, 3], [7.0, 8.0])]
 
     assert [columns.get("x") for columns in points(chart(*lines))["series"]] == [[1, 2], None, [1, 3]]
-
-
-def test_hours_of_a_cell_are_told_in_minutes():
-    of_hours = x_axis(chart(Series("a", [0, 7200], [1.0, 2.0]), is_x_in_seconds=True))
-
-    assert [text for _, text in of_hours.ticks] == ["0", "30", "60", "90", "120"]
-    assert of_hours.title("since the first start (s)") == "since the first start (min)"
-    assert x_axis(chart(Series("a", [0, 500], [1.0, 2.0]), is_x_in_seconds=True)).ticks[1] == (100, "100")
-
-
-def test_figures_behind_a_drawing_have_no_more_digits_than_a_clock():
-    series = Series("a", [0.1 + 0.2, 1732298345.1234567], [3002.5215613399764, 7.0])
-
-    [columns] = points(chart(series))["series"]
-
-    assert columns["x"] == [0.3, 1732298345.123]
-    assert columns["y"] == [3002.52156, 7]
 
 
 def test_series_that_the_legend_switches_together_have_one_number():

@@ -2,7 +2,6 @@
 
 import csv
 import re
-import struct
 import time
 from xml.etree import ElementTree
 
@@ -14,9 +13,8 @@ from support.runs_for_reports import build_run, cell_of, swept_page
 
 from matrix.answer.comparing import compare
 from matrix.answer.history import KeptRun
-from matrix.published.runs import published_runs
 from matrix.published.yocto_run import yocto_run
-from matrix.report import heat_map, html, page, parts, ranking
+from matrix.report import heat_map, html, page, ranking
 from matrix.report.comparison import render_comparison
 from matrix.report.explore import render_explore
 from matrix.report.page import render
@@ -158,47 +156,6 @@ def test_a_chart_is_saved_as_svg_and_as_its_exact_points(opened):
     assert next(float(row[1]) for row in rows if row[0] == "EBS gp3") == 1.0
 
 
-def test_a_chart_is_saved_as_a_picture_that_names_its_run(opened):
-    page = opened()
-    figure = page.locator(".drawn").first
-    with page.expect_download() as saved:
-        figure.get_by_role("button", name=re.compile("as PNG$")).click()
-    with page.expect_download() as drawn:
-        figure.get_by_role("button", name=re.compile("as SVG$")).click()
-
-    image = ElementTree.parse(drawn.value.path()).getroot()
-    png = saved.value.path().read_bytes()
-    width, height, kind = (*struct.unpack(">II", png[16:24]), png[:8])
-
-    # Twice the size of the drawing, and not one colour.
-    assert (width, height, kind) == (2 * int(image.get("width")), 2 * int(image.get("height")), b"\x89PNG\r\n\x1a\n")
-    assert len(png) > 20_000
-    words = ["".join(text.itertext()) for text in image.iter("{http://www.w3.org/2000/svg}text")]
-    assert words[-1] in ("r1", "published-yocto, published by others")
-    # What stands at the right of the plot is in the picture.
-    assert figure.locator(".figured").count() == 1
-    [plot] = [each for each in image if each.get("class") == "plot"]
-    assert float(plot.get("x")) + float(plot.get("width")) <= float(image.get("width")) - 66
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_button_changes_between_dark_and_light_and_the_page_remembers_it(opened, scheme):
-    page = opened(color_scheme=scheme)
-    other = {"light": "Dark", "dark": "Light"}[scheme]
-    look = "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('.grid')).stroke]"
-    before = page.evaluate(look)
-
-    page.get_by_role("button", name=f"{other} appearance").click()
-    after = page.evaluate(look)
-    page.reload()
-
-    assert all(first != then for first, then in zip(before, after, strict=True))
-    assert page.evaluate(look) == after
-    assert serious_findings(page) == []
-    page.emulate_media(media="print")
-    assert page.evaluate(look)[0] == "rgb(255, 255, 255)"
-
-
 def test_a_table_is_sorted_by_its_heads_with_what_is_not_known_last(opened):
     page = opened()
     table = page.locator("#tables .many").first
@@ -213,19 +170,6 @@ def test_a_table_is_sorted_by_its_heads_with_what_is_not_known_last(opened):
 
     assert rising == sorted(rising) == falling[::-1]
     assert head.get_attribute("aria-sort") == "descending"
-
-
-def test_every_link_of_the_contents_and_of_headings_brings_its_heading_to_the_top(opened):
-    page = opened()
-    for link in page.locator("nav a").all():
-        link.click()
-        assert page.locator(f"{link.get_attribute('href')} h2").bounding_box()["y"] < 40
-
-    figure = page.locator(".drawn").last
-    figure.locator("h3 .link").click()
-
-    assert page.url.endswith(f"#{figure.get_attribute('id')}")
-    assert -1 <= figure.bounding_box()["y"] < 40
 
 
 def test_a_cell_of_the_matrix_leads_to_its_comparison_and_unfolds_it(opened):
@@ -348,23 +292,6 @@ def test_without_a_script_all_comparisons_stand_below_the_first(opened):
     assert page.locator(".ranking.first").bounding_box()["y"] == min(tops)
 
 
-def test_a_list_has_only_what_goes_with_the_lists_before_it(chromium, tmp_path):
-    path = tmp_path / "report.html"
-    path.write_text(render(published_runs("p")["p-efs-tutorial"]), encoding="utf-8")
-    context = chromium.new_context(viewport=SCREEN)
-    page = context.new_page()
-    page.goto(path.as_uri())
-    lists = page.locator(".picker select").all()
-
-    for each in lists:
-        for value in each.locator("option").evaluate_all("options => options.map(option => option.value)"):
-            each.select_option(value)
-            where = page.locator(".ranking:visible .where").inner_text()
-            assert all(other.input_value() in where for other in lists)
-    assert len(lists) >= 2
-    context.close()
-
-
 def test_a_table_is_copied_with_its_exact_values(opened):
     page = opened(permissions=["clipboard-read", "clipboard-write"])
     unfold(page)
@@ -387,15 +314,6 @@ def test_a_phone_and_the_dark_show_it_whole_and_to_people_who_see_less(opened, l
 
     # Wide tables scroll inside their own frames; the page itself never does.
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_all_figures_stand_side_by_side_on_a_laptop(opened):
-    page = opened(viewport={"width": 1100, "height": 800})
-    frames = page.locator("#tables > .table")
-
-    assert frames.count() >= 1
-    for frame in frames.all():
-        assert frame.evaluate("one => one.scrollWidth <= one.clientWidth")
 
 
 def test_without_scripts_all_charts_and_figures_are_there(opened, report):
@@ -456,48 +374,6 @@ def three_fleets_on_two_storages(tmp_path):
     return path
 
 
-def test_what_a_large_page_has_packed_is_there_once_it_is_wanted(chromium, tmp_path, monkeypatch):
-    # Given a page that packs all that it can
-    for module, name in ((html, "LONG"), (page, "MOST_OPEN"), (parts, "MOST_QUESTIONS"), (parts, "MOST_ROWS")):
-        monkeypatch.setattr(module, name, 0)
-    monkeypatch.setattr(ranking, "MOST_OPEN", 0)
-    path = three_fleets_on_two_storages(tmp_path)
-    context = chromium.new_context(viewport=SCREEN)
-    shown, problems = context.new_page(), []
-    shown.on("pageerror", lambda error: problems.append(str(error)))
-    shown.goto(path.as_uri())
-    assert shown.locator(".plot").count() == shown.locator(".verdicts").count() == 0
-
-    # A cell of the matrix leads to its comparison.
-    shown.locator('#matrix a[href="#comparison-2"]').first.click()
-    shown.locator("#comparison-2 table").wait_for(state="visible")
-
-    # A chip chooses a panel, and what is unpacked later shows only what was chosen.
-    shown.get_by_text("Filter by storage").click()
-    fleets = shown.get_by_role("group", name="Show only these: fleet").get_by_role("button")
-    fleets.first.click()
-    assert shown.locator(".ranking.seen .where").inner_text().endswith(fleets.first.inner_text())
-    shown.locator("#percentiles summary").first.click()
-    shown.locator("#percentiles .plot").first.wait_for()
-    assert shown.locator("#percentiles .row").count() == 2 * 3
-    assert shown.locator("#percentiles .row:visible").count() == 2
-    assert shown.locator("#percentiles .drawn .tools button").count() == 3
-    fleets.first.click()
-
-    # An address leads there at once, paper has all charts, and both are there without a script.
-    again = context.new_page()
-    again.goto(f"{path.as_uri()}#comparison-1")
-    again.locator("#comparison-1 table").wait_for(state="visible")
-    shown.evaluate("dispatchEvent(new Event('beforeprint'))")
-    unscripted = chromium.new_context(viewport=SCREEN, java_script_enabled=False).new_page()
-    unscripted.goto(path.as_uri())
-    assert shown.locator(".plot:visible").count() == unscripted.locator(".plot").count() > 2
-    assert shown.locator(".verdicts:visible").count() == unscripted.locator(".verdicts").count() == 3
-    assert problems == []
-    for each in (context, unscripted.context):
-        each.close()
-
-
 def test_what_a_very_large_page_has_zipped_is_there_once_it_is_wanted(chromium, tmp_path, monkeypatch):
     # Given a page that zips all that it can
     for module, name in ((html, "VERY_LONG"), (page, "MOST_OPEN"), (ranking, "MOST_OPEN"), (ranking, "MOST_PACKED")):
@@ -555,26 +431,6 @@ def with_fleets(sizes):
             cells.append({**cell, "id": name, "fleet": fleet})
             copies[name] = {**results[cell["id"]], "id": name, "fleet": fleet}
     return render({**summary, "cells": cells}, results=copies, plan=planned)
-
-
-def test_a_matrix_of_a_hundred_columns_keeps_storages_and_heads_in_sight(chromium, tmp_path):
-    path = tmp_path / "report.html"
-    path.write_text(with_fleets(100), encoding="utf-8")
-    for look, is_turned in ((SCREEN, False), (PHONE, True)):
-        context = chromium.new_context(viewport=look)
-        page = context.new_page()
-        page.goto(f"{path.as_uri()}#matrix")
-        frame = page.locator("#matrix .table")
-        assert page.locator("#matrix tbody tr").count() == (100 if is_turned else 2)
-
-        frame.evaluate("frame => { frame.scrollLeft = 2000; frame.scrollTop = 2000; }")
-
-        box, head = frame.bounding_box(), page.locator("#matrix thead tr").last.bounding_box()
-        assert 0 <= head["y"] - box["y"] < 60
-        assert abs(page.locator("#matrix tbody th").last.bounding_box()["x"] - box["x"]) < 5
-        assert page.evaluate("document.documentElement.scrollWidth") == look["width"]
-        assert page.locator("#matrix .tools button", has_text="more columns").is_visible() != is_turned
-        context.close()
 
 
 def test_a_page_of_two_hundred_cells_is_below_five_megabytes_and_opens_within_two_seconds(chromium, tmp_path):

@@ -109,11 +109,6 @@ def test_what_was_measured_too_little_is_not_called_unchanged(nights):
     assert "No cell changed by more than chance explains." in words(render_explore(nights[:2]))
 
 
-def test_a_page_of_runs_without_any_says_so():
-    assert "No cell was measured twice yet." in words(render_explore([]))
-    assert "No cell was measured twice yet." in words(render_explore([KeptRun(yocto_run("p"), {})]))
-
-
 def test_the_page_of_two_runs_has_their_ratios_as_times_as_slow_and_what_was_different(nights):
     _, base, run = nights
     page = render_comparison(compare(base.values, run.values, threshold=0.05), base, run)
@@ -123,13 +118,6 @@ def test_the_page_of_two_runs_has_their_ratios_as_times_as_slow_and_what_was_dif
     assert "EFS bursting, 10 × m6i.large · build, jobs 4: slower by" in text
     assert "kernel: 6.1 → 6.12" in text
     assert re.search(r'<svg class="row"[^>]*data-s="0"', page)
-
-
-def test_the_page_of_two_runs_without_a_common_cell_says_so(nights):
-    other = KeptRun(yocto_run("p"), {})
-    document = compare(nights[0].values, other.values, threshold=0.05)
-
-    assert "the two runs have no cell in common" in words(render_comparison(document, nights[0], other))
 
 
 def test_hostile_names_are_text_in_pages_of_runs():

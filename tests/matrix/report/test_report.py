@@ -11,7 +11,7 @@ from support.runs_for_reports import TWO_STORAGES, build_run, cell_of, swept_pag
 
 from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
-from matrix.report import heat_map, html, page, parts
+from matrix.report import html, page, parts
 from matrix.report.charts.cost import costs
 from matrix.report.charts.scaling import scaling
 from matrix.report.charts.timeline import timelines
@@ -19,8 +19,6 @@ from matrix.report.html import LONG, Markup, details, figure_of, table, tag
 from matrix.report.page import render, view_of
 from matrix.run.receipt_text import settled_page
 from matrix.samples import cloudwatch
-from matrix.terms.figures import NOT_CARRIED_NOTE
-from matrix.text.headlines import headline
 from storages.contracts.metrics import Metric
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
@@ -244,23 +242,10 @@ def test_where_and_when_it_was_measured_and_priced_stands_directly_below_the_ans
     assert "list prices of us-east-1, 2026-11" in published
 
 
-def test_the_contents_stand_above_the_answer(run):
-    text = body_of(run[2])
-
-    assert text.index('aria-label="Contents"') < text.index('id="answer"') < text.index('id="matrix"')
-
-
 def test_one_storage_has_no_matrix():
     summary, results, planned = build_run({"ebs": {1: 3000.0}})
 
     assert 'id="matrix"' not in render(summary, results=results, plan=planned)
-
-
-def test_the_answer_of_all_comparisons_stands_above_the_ranking_of_one(run):
-    decision, text = decide(run[0], results=run[1]), body_of(run[2])
-    sentence = headline(decision, lambda each: "EBS gp3" if each["file_system"].startswith("ebs") else "EFS bursting")
-
-    assert text.index('id="answer"') < text.index(sentence) < text.index('class="rankings"')
 
 
 def test_of_many_cells_the_page_leaves_metrics_that_judge_nothing_to_the_csv(monkeypatch):
@@ -294,14 +279,6 @@ def test_where_one_storage_overtakes_another_is_marked_with_how_sure_that_is():
     assert found
     assert 4 < int(found[1]) <= 8
     assert found[2] == "; the 95 % intervals of the medians show it at 16"
-
-
-def test_storages_that_do_not_cross_are_not_said_to():
-    rising = {1: 3000.0, 2: 3100.0, 4: 3300.0, 8: 3900.0}
-    slower = {size: 2 * seconds for size, seconds in rising.items()}
-    summary, results, planned = build_run({"ebs": rising, "efs": slower})
-
-    assert "By the two fitted laws" not in render(summary, results=results, plan=planned)
 
 
 def test_storages_that_run_side_by_side_are_not_said_to_overtake_each_other():
@@ -406,13 +383,6 @@ def test_a_failed_cell_stands_there_with_its_reason():
     assert "FleetFailed: nobody came" in read.text
 
 
-def test_a_local_run_says_that_it_says_nothing_about_aws():
-    summary, results, planned = build_run(TWO_STORAGES, environment="local")
-    read = Page(render(summary, results=results, plan=planned))
-
-    assert "No storage is recommended: this run ranks folders of one disk" in read.text
-
-
 def test_the_page_of_two_hundred_instances_stays_small():
     summary, results, planned = build_run(
         {kind: {50: 3000.0, 100: 3500.0, 200: 4000.0} for kind in ("ebs", "efs")}, repetitions=5
@@ -453,24 +423,6 @@ def test_what_is_zipped_cannot_be_packed_again():
             fold(inner)
 
 
-@pytest.mark.parametrize("very_long", [0, 10**9], ids=["zipped", "whole"])
-def test_what_is_said_of_tables_does_not_depend_on_whether_they_are_folded(monkeypatch, very_long):
-    monkeypatch.setattr(parts, "MOST_ROWS", 0)
-    monkeypatch.setattr(html, "VERY_LONG", very_long)
-    summary, results, planned = build_run({"ebs": {1: 3000.0, 4: 3300.0}}, spread=0.05)
-    for cell in summary["cells"]:
-        for point in cell["points"]:
-            for metric in point["metrics"].values():
-                metric |= {"carried": {"p90": False}, "at_least": {"p90": 10.0**6}}
-
-    text = render(summary, results=results, plan=planned)
-
-    assert (html.ZIPPED_START in text) == (very_long == 0)
-    assert NOT_CARRIED_NOTE in text
-    [section] = re.findall(r'<section [^>]*id="tables"[^>]*>', text)
-    assert 'class="wide"' in section
-
-
 def test_attributes_are_escaped():
     assert tag("p", "<", title='"><b>').text == '<p title="&quot;&gt;&lt;b&gt;">&lt;</p>'
 
@@ -501,39 +453,10 @@ def test_of_many_cells_the_bottlenecks_of_each_storage_stand_first_and_those_of_
     assert len(of_cells) == 1 + 16
 
 
-def test_a_workload_is_called_by_its_name_where_another_has_its_type():
-    summary, results, planned = build_run(TWO_STORAGES)
-    summary["cells"][0]["workload"] = {**summary["cells"][0]["workload"], "name": "clean"}
-    summary["cells"][1]["workload"] = {**summary["cells"][1]["workload"], "name": "warm"}
-
-    page = Page(render(summary, results=results, plan=planned))
-
-    rows = next(rows for rows in page.tables if [cell[1] for cell in rows[0]][:2] == ["Cell", "Bottleneck"])
-    names = {row[0][1].partition(",")[0] for row in rows[1:]}
-    assert names >= {"build clean", "build warm"}
-
-
 def test_speed_of_this_machine_is_held_against_no_price_of_aws():
     summary, results, planned = build_run(TWO_STORAGES, environment="local")
 
     assert list(costs(view_of(summary, results=results, plan=planned))) == []
-
-
-def test_a_cache_between_two_layers_is_told_in_words_and_every_ratio_stands_in_a_table():
-    summary, results, planned = build_run(TWO_STORAGES)
-    passed = {"way": "read", "counts": "bytes", "above": "programs", "below": "mount", "asked": 1e9}
-    summary["cells"][0]["points"][0]["layers"] = [
-        passed | {"seen": 1e8, "ratio": 0.1}, passed | {"way": "write", "seen": 1e9, "ratio": 1.0},
-    ]  # fmt: skip
-
-    page = Page(render(summary, results=results, plan=planned))
-
-    assert "the mount saw 0.100 of the bytes that programs read: the instance's cache answered the rest." in page.text
-    rows = next(rows for rows in page.tables if [cell[1] for cell in rows[0]][4:5] == ["Layers"])
-    assert [[cell[1] for cell in row][4:] for row in rows[1:]] == [
-        ["programs → mount", "1,000,000,000", "100,000,000", "0.100", "the instance's cache answered the rest"],
-        ["programs → mount", "1,000,000,000", "1,000,000,000", "1.00", "–"],
-    ]
 
 
 def receipt_in(text):
@@ -610,44 +533,10 @@ def test_what_cloudwatch_was_asked_for_in_part_is_not_drawn_as_the_whole():
     assert watched.limit == (131.072, "throughput of the volume: 131 MB/s")
 
 
-def test_of_many_minutes_some_are_drawn():
-    (chart, *_) = timelines(dd_view(counted(*[6e9] * 1000, ended=60_720.0)))
-
-    (watched,) = [one for one in chart.series if "CloudWatch" in one.name]
-    assert len(watched.x) == len(watched.y) == 150
-
-
 def test_an_emulated_storages_limit_is_drawn_too():
     (chart, *_) = timelines(dd_view(None, emulated=True))
 
     assert [list(one.y) for one in chart.series if one.kind == "limit"] == [[131.072, 131.072]]
-
-
-def test_paper_is_turned_only_for_tables_that_need_it():
-    summary, results, planned = build_run(TWO_STORAGES)
-
-    assert '<section id="tables">' in render(yocto_run("published-yocto"))
-    assert '<section id="tables" class="wide">' in render(summary, results=results, plan=planned)
-
-
-def test_a_column_in_which_nothing_is_known_takes_no_room():
-    published = Page(render(yocto_run("published-yocto")))
-    verdicts = next(rows for rows in published.tables if rows[0][-1][1] == "Risks")
-    assert [one[1] for one in verdicts[0]] == [
-        "Storage", "P50", "USD per build", "With cache fill", "Fill over 10 builds", "Verdict",
-        "Risks",
-    ]  # fmt: skip
-
-    # Nobody measured how long the cache took to fill.
-    assert all(row[at][1].endswith(" assumed") for row in verdicts[1:] for at in (3, 4) if row[at][1] != "–")
-    assert any(row[3][1].endswith(" assumed") for row in verdicts[1:])
-
-    shown = next(rows for rows in published.tables if [one[1] for one in rows[0]][3:5] == ["P0", "P50"])
-
-    heads = [one[1] for one in shown[0]]
-    assert heads[:3] == ["Storage", "Instances", "Marks"]
-    assert heads[-2:] == ["P100", "n/expected"]
-    assert all(len(row) == len(heads) for row in shown)
 
 
 def test_a_value_far_from_the_others_is_marked_with_its_instance_and_left_out_of_nothing():
@@ -667,35 +556,6 @@ def test_a_value_far_from_the_others_is_marked_with_its_instance_and_left_out_of
     assert whole[1][-1][1] == "21"
 
 
-def test_warnings_are_told_by_their_kinds_the_runs_own_first_and_at_most_five_unfolded():
-    summary, results, planned = build_run({"ebs": {1: 3000.0, 2: 3000.0}})
-    cells = [cell["id"] for cell in summary["cells"]]
-    of_cells = {cell: [] for cell in cells}
-    for at in range(40):
-        of_cells[cells[at % 2]].append(
-            {"code": "of-samples", "points": [f"p{at:02d}"], "share": at / 100, "text": f"at {at} % of its limit"}
-        )
-    alike = [f"{cells[at % 2]}: p{at:02d}: at {at} % of its limit" for at in range(40)]
-
-    def section_of(warnings, of_cells=None):
-        warned = [{**cell, "warnings": (of_cells or {}).get(cell["id"], [])} for cell in summary["cells"]]
-        page = render({**summary, "cells": warned, "warnings": warnings}, results=results, plan=planned)
-        return page[page.index('<section id="warnings">') : page.index('<section id="built">')]
-
-    def shown(section):
-        return re.findall(r"<li>([^<]*)", re.sub(r"<details>.*?</details>", "", section))
-
-    many = section_of(["the seed is 7"], of_cells)
-    assert "Warnings (41, 2 kinds)" in many
-    assert all(warning in many for warning in alike)
-    assert shown(many) == ["the seed is 7", alike[39]]
-    assert "<summary>39 more like this</summary>" in many
-    kinds = section_of([f"{word} is wrong" for word in ("a", "b", "c", "d", "e", "f", "g")])
-    assert "Warnings (7)" in kinds
-    assert shown(kinds) == [f"{word} is wrong" for word in ("a", "b", "c", "d", "e")]
-    assert "<summary>2 more kinds of warnings</summary>" in kinds
-
-
 def test_storages_that_the_same_fleets_reach_in_the_same_way_stand_at_one_arrow():
     fleets = {1: 3000.0, 4: 3000.0}
     summary, results, planned = build_run({"efs": fleets, "ebs": fleets})
@@ -709,14 +569,6 @@ def test_storages_that_the_same_fleets_reach_in_the_same_way_stand_at_one_arrow(
         [page.count(f'class="{name}"') for name in ("path", "fleets", "box storage")] for page in (apart, together)
     ]
     assert counted == [[2, 2, 2], [1, 1, 2]]
-
-
-def test_a_matrix_that_is_too_wide_for_paper_says_so_there(monkeypatch):
-    run = build_run(TWO_STORAGES)[0]
-    assert "on-paper" not in body_of(render(run))
-    monkeypatch.setattr(heat_map, "PAPER_COLUMNS", 1)
-
-    assert "Paper has no room for all of the 2 columns" in body_of(render(run))
 
 
 def body_of(page):

@@ -237,22 +237,3 @@ def test_a_page_has_the_largest_fleets_and_files_have_all(view):
     assert len(watched(is_page=False)) == 14
     assert "of the largest fleets, 6 of 14 cells" in note(view)
     assert note(view, is_page=False) == ""
-
-
-def test_a_page_of_20_cells_of_hours_that_were_all_watched_can_still_be_sent_by_mail():
-    sizes = {count: 3000.0 + count for count in (1, 2, 3, 4, 5, 10, 15, 20, 25, 30)}
-    summary, results, planned = build_run({"ebs": sizes, "efs": sizes})
-    of_hours = [1e9 + minute % 7 * 1e8 for minute in range(300)]
-    names = ("DataReadIOBytes", "DataWriteIOBytes", "MetadataIOBytes", "MeteredIOBytes", "TotalIOBytes")
-    metrics = dict.fromkeys(names, (*BYTES, *of_hours))
-    metrics |= {f"{name}/count": (*COUNT, *of_hours) for name in names[:3]}
-    metrics |= dict.fromkeys(("PercentIOLimit", "CPUUtilization", "EBSByteBalance%"), ("Maximum", "%", *of_hours))
-    for result in results.values():
-        count = result["fleet"]["count"]
-        result["cloudwatch"] = counted(metrics, asked=min(20, count), of=count)
-
-    page = render(summary, results=results, plan=planned)
-
-    # Of three cells on EFS four each, and of three on EBS, which has no such metrics of bytes, use and credits.
-    assert page.count('<figure id="watched') == 3 * 4 + 3 * 2
-    assert len(page.encode()) < 550_000

@@ -77,12 +77,6 @@ def test_a_figure_is_written_alike_but_for_where_its_unit_stands():
     assert {"4,430 µs", "≥ 17,000,000 µs"} <= set(written[Medium.DOCUMENT])
 
 
-def test_the_terminal_writes_an_interval_without_a_blank_before_its_comma():
-    summary = latencies(intervals={"p50": {"low": 4204.0, "high": 4647.0}}, scope="not replicated")
-
-    assert "4,200 – 4,650, not replicated" in terminal(summary)
-
-
 def test_a_point_stands_only_in_the_table_of_the_metric_that_it_is_judged_by():
     summary = latencies()
     point = summary["cells"][1]["points"][0]
@@ -115,14 +109,6 @@ def test_tables_come_in_reading_order_whatever_order_cells_ran_in(draw):
     assert drawn.index("touch: ") < drawn.index("read: ")
 
 
-def test_a_table_of_fio_without_reads_and_writes_apart_is_left_out():
-    summary = summary_document()
-    for cell in summary["cells"]:
-        cell["workload"] = {"type": "fio"}
-
-    assert "reads and writes apart" not in terminal(summary)
-
-
 @pytest.mark.parametrize("draw", [terminal, to_markdown, render])
 def test_below_figures_that_are_known_to_be_wrong_stands_why(draw):
     summary = summary_document()
@@ -130,16 +116,6 @@ def test_below_figures_that_are_known_to_be_wrong_stands_why(draw):
     cell["suspect"] = "the page cache answered part of it"
 
     assert "Left out: EBS gp3, 1 × m6i.large: the page cache answered part of it." in draw(summary)
-
-
-@pytest.mark.parametrize("draw", [terminal, to_markdown])
-def test_why_two_points_of_a_cell_are_wrong_is_said_once(draw):
-    summary = summary_document()
-    [cell, *_] = summary["cells"]
-    cell["suspect"] = "the page cache answered part of it"
-    cell["points"].append({**cell["points"][0], "id": "another"})
-
-    assert draw(summary).count("Left out: ") == 1
 
 
 def test_a_row_of_csv_is_a_metric_and_one_of_them_is_judged():
@@ -151,18 +127,3 @@ def test_a_row_of_csv_is_a_metric_and_one_of_them_is_judged():
         (each.cell["id"], each.point["id"], each.name) for each in measured(summary["cells"])
     ]
     assert {each.name for each in measured(summary["cells"]) if each.is_judged} == {"create_lat_p99_us"}
-
-
-def test_a_point_without_a_name_keeps_its_column_beside_its_figures():
-    summary = summary_document()
-    for cell in summary["cells"]:
-        for point in cell["points"]:
-            point["label"] = "–"
-
-    [heads, *rows] = [
-        line.split() for line in terminal(summary).splitlines() if line.startswith(("Storage, fleet", "  –"))
-    ]
-
-    assert heads[:4] == ["Storage,", "fleet,", "point", "P0"]
-    assert rows
-    assert all(row[:2] == ["–", "100"] for row in rows)

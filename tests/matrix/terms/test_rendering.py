@@ -9,7 +9,6 @@ import pytest
 from matrix.input.storage_names import brief_names, storage_label
 from matrix.report import csv_rows, markdown
 from matrix.terms import figures, names
-from matrix.text.decisions import NOT_FOR_SALE
 
 
 def summary(**changes):
@@ -120,26 +119,10 @@ def test_markdown_has_one_row_per_point_with_published_durations():
     )
 
 
-def test_markdown_says_which_end_is_the_slow_one():
-    assert "## build: Build time (lower is better, P100 is the slowest)" in markdown.to_markdown(summary())
-
-
 def test_markdown_names_failed_cells_on_one_line():
     assert "| `efs.touch.m6i.4xlarge-x1` | ToolMissing: parallel is missing \\| install it |" in (
         markdown.to_markdown(summary()).splitlines()
     )
-
-
-def test_a_local_run_says_that_its_figures_are_not_those_of_aws():
-    note = NOT_FOR_SALE["local"]
-    assert note in markdown.to_markdown(summary(environment="local"))
-    assert note not in markdown.to_markdown(summary())
-
-
-def test_warnings_are_listed_with_their_path():
-    text = markdown.to_markdown(summary(warnings=["slow", {"path": "storage[0]", "value": 1, "message": "small"}]))
-
-    assert "- slow\n- storage[0]: small" in text
 
 
 def test_csv_keeps_failed_cells_and_plain_numbers():
@@ -234,14 +217,6 @@ def test_a_phase_says_whether_names_were_asked_of_the_storage_or_of_the_clients_
     assert names.marked_label("phase stat", {**point, "emulated": True}, {}) == "phase stat"
 
 
-def test_what_is_left_behind_and_the_warnings_of_cells_are_listed():
-    cells = [{"id": "c1", "warnings": [{"code": "of-samples", "samples": 3, "text": "steal"}]}]
-    text = markdown.to_markdown({"run": "r", "cells": cells, "left_behind": [{"kind": "volume", "id": "vol-1"}]})
-
-    assert "- c1: steal (3 samples)" in text
-    assert text.endswith("\n\n## Receipt\n\nStill there: volume vol-1.\n")
-
-
 def test_cells_are_read_storage_by_storage_with_growing_fleets():
     ran = [("efs", 10), ("ebs", 4), ("efs", 2), ("ebs", 1)]
     cells = [{"id": f"{system}{count}", "file_system": system, "fleet": {"count": count}} for system, count in ran]
@@ -325,28 +300,6 @@ def hit(name, unit="IOPS", **more):
     } | more  # fmt: skip
 
 
-def test_markdown_names_the_ceiling_of_each_cell_with_evidence_and_what_to_do():
-    document = summary()
-    document["cells"][0]["bottleneck"] = hit("volume IOPS", "IOPS | at jobs 16")
-
-    text = markdown.to_markdown(document)
-
-    (row,) = [line for line in text.splitlines() if "| volume IOPS |" in line]
-    assert row == (
-        "| `ebs-gp3.build.m6i.4xlarge-x10` | volume IOPS | 2,970 of 3,000 IOPS \\| at jobs 16 "
-        "| run it on AWS: here all instances share one machine | client CPU 12 % |"
-    )
-    assert "may still arrive" not in text
-
-
-def test_markdown_says_when_metrics_may_still_arrive_and_a_cell_without_samples_has_no_ceiling():
-    document = summary()
-    document["cells"][0]["bottleneck"] = hit("not known", is_provisional=True)
-
-    assert "CloudWatch's metrics may still arrive" in markdown.to_markdown(document)
-    assert "## Bottlenecks" not in markdown.to_markdown(summary())
-
-
 def test_csv_names_the_ceiling_of_each_point():
     document = summary()
     document["cells"][0]["bottleneck"] = hit("volume IOPS")
@@ -366,20 +319,6 @@ def layered():
     ]
     document["cells"][0]["server_layers"] = {"p01": [asked | {"above": "FSx server", "below": "FSx disks", "ratio": 2}]}
     return document
-
-
-def test_markdown_says_where_a_cache_or_an_amplification_lies_the_largest_first():
-    text = markdown.to_markdown(layered())
-
-    [block] = [block for block in text.split("## ") if block.startswith("What each layer saw")]
-    assert block.splitlines()[2:4] == [
-        "- `ebs-gp3.build.m6i.4xlarge-x10`, jobs 16: the mount saw 0.100 of the bytes that programs read: the "
-        "instance's cache answered the rest",
-        "- `ebs-gp3.build.m6i.4xlarge-x10`, jobs 16: FSx disks saw 2.00 times the bytes that the FSx server read: "
-        "amplification: whole records are read for parts of them",
-    ]
-    assert "wrote" not in block
-    assert "What each layer saw" not in markdown.to_markdown(summary())
 
 
 def test_csv_has_the_ratio_of_each_layer_and_words_for_those_far_from_one():
