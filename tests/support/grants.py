@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
 from policy_sentry.querying.actions import get_action_data
 from support import s3_files_actions
 
@@ -52,40 +51,16 @@ def statements() -> Iterator[tuple[str, dict[str, Any]]]:
             case "AWS::IAM::Role":
                 documents = [(name, policy["PolicyDocument"]) for policy in properties["Policies"]]
             case "AWS::IAM::Policy":
-                documents = [(role["Ref"], properties["PolicyDocument"]) for role in properties["Roles"]]
+                documents = [(_name(role), properties["PolicyDocument"]) for role in properties["Roles"]]
             case _:
                 documents = []
         for role, document in documents:
             yield from ((role, statement) for statement in document["Statement"])
 
 
-def commented_statements() -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Every statement with its role and the comment above it, which gives the reason."""
-    lines = TEMPLATE.read_text().splitlines()
-    for (role, statement), node in zip(statements(), statement_nodes(), strict=True):
-        comment: list[str] = []
-        while (above := lines[node.start_mark.line - 1 - len(comment)].strip()).startswith("#"):
-            comment.insert(0, above.strip("# "))
-        yield role, statement, " ".join(comment)
-
-
-def statement_nodes() -> Iterator[yaml.Node]:
-    """The YAML nodes of all statements, in the order of `statements`."""
-
-    def child(node: yaml.Node, name: str) -> yaml.Node:
-        return next(value for key, value in node.value if key.value == name)
-
-    for name, resource in child(yaml.compose(TEMPLATE.read_text()), "Resources").value:
-        match resources()[name.value]["Type"]:
-            case "AWS::IAM::Role":
-                policies = child(child(resource, "Properties"), "Policies").value
-            case "AWS::IAM::Policy":
-                # Once for each role that has it.
-                policies = [child(resource, "Properties")] * len(resources()[name.value]["Properties"]["Roles"])
-            case _:
-                policies = []
-        for policy in policies:
-            yield from child(child(policy, "PolicyDocument"), "Statement").value
+def _name(role: dict[str, Any]) -> str:
+    """The logical id of a role in a policy's list; a role may exist under a condition only."""
+    return str(role["Fn::If"][1]["Ref"] if "Fn::If" in role else role["Ref"])
 
 
 def granted() -> list[Grant]:

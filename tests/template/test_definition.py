@@ -247,10 +247,13 @@ def test_instances_have_no_port_open_but_to_lustre_no_key_and_only_the_safe_meta
     resources = TEMPLATE["Resources"]
     template = dict(resources["FleetLaunchTemplate"]["Properties"]["LaunchTemplateData"])
 
-    assert "SecurityGroupIngress" not in resources["FleetSecurityGroup"]["Properties"]
-    assert "SecurityGroupIngress" not in resources["FileSystemSecurityGroup"]["Properties"]
     ways_in = [
         resource["Properties"] for resource in resources.values() if resource["Type"].endswith("SecurityGroupIngress")
+    ] + [
+        way | {"GroupId": name}
+        for name, resource in resources.items()
+        if resource["Type"].endswith("::SecurityGroup")
+        for way in resource["Properties"].get("SecurityGroupIngress", [])
     ]
     # NFS, and what NFS 3 asks before it mounts: the port mapper and FSx's mount daemon. And our own file servers. Only
     # the servers of Lustre call back.

@@ -12,7 +12,6 @@ from support.company import boundary, document
 from support.grants import (
     Grant,
     arn,
-    commented_statements,
     facts,
     granted,
     listed,
@@ -107,10 +106,6 @@ def test_all_resources_are_granted_only_where_an_action_knows_none():
     for grant in GRANTS:
         if grant.resource == "*" and grant.action not in NAMES_NONE:
             assert patterns(grant.action) == {"*"}, f"{name(grant)} could be granted on {patterns(grant.action)}"
-
-
-def test_a_reason_stands_above_each_grant():
-    assert [f"{role} {statement['Sid']}" for role, statement, reason in commented_statements() if not reason] == []
 
 
 def test_no_role_can_delete_tag_or_change_a_file_system_that_the_stack_has_not_made():
