@@ -2,8 +2,10 @@
 
 import json
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import boto3
 import pytest
@@ -17,6 +19,7 @@ from aws.records import plans, table
 from aws.results import observing
 from aws.stack import clients, network
 from local.corrections import directory_buckets, s3_files
+from local.corrections import fsx as fsx_stand_in
 from local.corrections.folders import Folders
 
 
@@ -136,6 +139,30 @@ def _make_stack() -> dict[str, str]:
         "POWERTOOLS_SERVICE_NAME": "test",
         "POWERTOOLS_METRICS_NAMESPACE": "StorageMatrix/test",
     }
+
+
+@pytest.fixture
+def fsx(stack: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """FSx as the local cloud plays it, each step of a life cycle at once."""
+    from moto.fsx import models, responses
+
+    for owner in (models.FileSystem, models.FSxBackend, models.Backup, responses.FSxResponse):
+        for name in [name for name, value in vars(owner).items() if callable(value) and not name.startswith("__")]:
+            monkeypatch.setattr(owner, name, vars(owner)[name])
+    before = set(vars(responses.FSxResponse))
+    fsx_stand_in.install(Folders(tmp_path / "fsx", lambda _id, _since: 0.0), delay_s=0.0)
+    yield boto3.client("fsx")
+    for name in set(vars(responses.FSxResponse)) - before:
+        delattr(responses.FSxResponse, name)
+
+
+def until(done: Callable[[], bool], what: str) -> None:
+    """Wait until something is done, at most four seconds."""
+    for _ in range(200):
+        if done():
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"{what} never came")
 
 
 @pytest.fixture

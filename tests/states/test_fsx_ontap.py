@@ -1,9 +1,7 @@
 """FSx for NetApp ONTAP in the functions: file system, SVM and volume, made in this order and deleted in reverse."""
 
-import time
-
-import boto3
 import pytest
+from states.conftest import until
 from support.function_events import RUN, load_event
 
 import check_file_system
@@ -13,8 +11,6 @@ import plan_matrix
 import reap
 from aws.records import bucket, table
 from aws.stack import tags
-from local.corrections import fsx as fsx_corrections
-from local.corrections.folders import Folders
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.problems import InvalidMatrix
 from storages import clouds
@@ -31,26 +27,8 @@ TAGS = [
 
 
 @pytest.fixture(autouse=True)
-def service(stack, tmp_path, monkeypatch):
-    """FSx as the local cloud plays it, each step of a life cycle at once."""
-    from moto.fsx import models, responses
-
-    for owner in (models.FileSystem, models.FSxBackend, models.Backup, responses.FSxResponse):
-        for name in [name for name, value in vars(owner).items() if callable(value) and not name.startswith("__")]:
-            monkeypatch.setattr(owner, name, vars(owner)[name])
-    before = set(vars(responses.FSxResponse))
-    fsx_corrections.install(Folders(tmp_path / "fsx", lambda _id, _since: 0.0), delay_s=0.0)
-    yield boto3.client("fsx")
-    for name in set(vars(responses.FSxResponse)) - before:
-        delattr(responses.FSxResponse, name)
-
-
-def until(done, what):
-    for _ in range(200):
-        if done():
-            return
-        time.sleep(0.02)
-    raise AssertionError(f"{what} never came")
+def service(fsx):
+    return fsx
 
 
 def made(storage=STORAGE):

@@ -43,16 +43,6 @@ def configuration(**changed):
     }
 
 
-def test_creating_twice_makes_one_tagged_bucket_in_the_zone_of_the_first_subnet(stack):
-    first, second = made(), made()
-
-    assert first == second == s3_express.find(TOKEN) == BUCKET
-    [found] = s3_express.existing()
-    assert found.id == BUCKET
-    assert found.tags == TAGS
-    assert s3_express.find("b" * 60) is None
-
-
 def test_in_a_region_without_directory_buckets_there_is_no_address_to_ask(stack, monkeypatch):
     monkeypatch.setenv("AWS_REGION", "eu-central-1")
     # The name of its endpoint does not resolve there: boto/boto3 issue 4684.

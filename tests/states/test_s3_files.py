@@ -53,16 +53,6 @@ def refusal(code, message="no"):
     return Mock(side_effect=error({"Error": {"Code": code, "Message": message}}, "x"))
 
 
-def test_creating_twice_makes_one_tagged_file_system_of_its_own_prefix(folder):
-    first, second = (s3_files.create(TOKEN, FILES, TAGS, *OWNER) for _ in range(2))
-
-    described = boto3.client("s3files").get_file_system(fileSystemId=first)
-    assert first == second == s3_files.find(TOKEN)
-    assert described["prefix"] == f"{TOKEN}/"
-    assert described["tags"] == [{"key": tag["Key"], "value": tag["Value"]} for tag in TAGS]
-    assert s3_files.find("u" * 60) is None
-
-
 def test_its_hot_storage_is_encrypted_by_the_key_of_the_stack(folder, monkeypatch):
     monkeypatch.setenv("KMS_KEY_ARN", "arn:aws:kms:us-east-1:123456789012:key/1")
 
@@ -174,14 +164,6 @@ def test_objects_of_a_file_system_that_is_gone_are_found_and_deleted_later(folde
     assert [(left.id, left.tags) for left in s3_files.existing()] == [(resource_id, TAGS)]
     assert s3_files.delete(resource_id) is True
     assert versions() == []
-
-
-def test_one_that_was_deleted_before_it_was_ever_looked_at_leaves_nothing(folder):
-    resource_id = s3_files.create(TOKEN, FILES, TAGS, *OWNER)
-
-    delete(resource_id)
-
-    assert (versions(), list(s3_files.existing())) == ([], [])
 
 
 def test_data_that_wait_for_their_export_are_lost_and_that_is_said(folder, monkeypatch):
