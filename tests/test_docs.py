@@ -10,6 +10,7 @@ import pytest
 import typer
 
 from cli.main import app
+from matrix.answer.rows import COLUMNS
 from matrix.check.read import read_matrix
 from matrix.plan.planning import plan
 from matrix.terms.problems import InvalidMatrix
@@ -52,6 +53,13 @@ def test_every_error_by_name_is_in_the_page_of_errors():
 
     bases = {"StorageMatrixError", "Named", "AgentError", "Interruption"}
     assert {each for each in names - bases if f"`{each}`" not in page} == set()
+
+
+def test_the_table_of_athena_has_the_columns_of_the_rows():
+    page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    table = re.search(r"EXTERNAL TABLE IF NOT EXISTS points \((.*?)\n\)", page, re.DOTALL)[1]
+
+    assert dict(column.split() for column in table.split(",")) == COLUMNS
 
 
 def commands(text):

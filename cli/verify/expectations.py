@@ -42,7 +42,7 @@ def compare(evidence: Evidence) -> Iterator[Check]:
     denials = evidence.denials
     yield required(
         "denials in the logs of functions and instances", "none", "; ".join(denials[:3]) or "none", is_so=not denials,
-        way_out="a role lacks what the line names: compare docs/privilege.md, and report it",
+        way_out="a role lacks what the line names: deploy the stack again, or report it",
     )  # fmt: skip
     yield from _cost(evidence)
     for cell in evidence.plan["cells"]:
