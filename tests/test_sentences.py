@@ -10,6 +10,8 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 from pydantic import TypeAdapter
+from support.matrices import matrix, problems_of
+from support.refused_matrices import REFUSED, WARNED
 from support.runs_for_reports import build_run, cell_of
 
 from matrix.answer.costs import Bill
@@ -397,6 +399,20 @@ def endings() -> Sentences:
         yield "receipt: resource", gone_text(resource)
 
 
+# --- problems of a matrix ---------------------------------------------------------------------------------------------
+
+
+def refusals() -> Sentences:
+    for changes, path, code in REFUSED:
+        yield code, str(problems_of(**changes)[path])
+
+
+def doubts_of_plans() -> Sentences:
+    for changes, path, code in WARNED:
+        [line] = [str(one) for one in matrix(**changes).warnings if (one.path, one.code) == (path, code)]
+        yield code, line
+
+
 # --- the snapshot -----------------------------------------------------------------------------------------------------
 
 SECTIONS = {
@@ -408,6 +424,8 @@ SECTIONS = {
     "Answers": answers,
     "Comparisons": comparisons,
     "Endings": endings,
+    "Problems of a matrix": refusals,
+    "Warnings of a plan": doubts_of_plans,
 }
 
 

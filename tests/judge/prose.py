@@ -16,6 +16,8 @@ from typing import Any
 
 import moto.dynamodb.parsing
 
+from matrix.input import limits
+
 AWS = "https://docs.aws.amazon.com/"
 Check = Callable[[dict[str, Any]], Iterator[str]]
 
@@ -197,13 +199,6 @@ def counts_of_instances_are_a_range(request: dict[str, Any]) -> Iterator[str]:
         yield f"MinCount: {request.get('MinCount')} to {request.get('MaxCount')} is no range of counts"
 
 
-EBS_IOPS = {"gp3": (3_000, 80_000), "io1": (100, 64_000), "io2": (100, 256_000)}
-EBS_GIB = {
-    "gp2": (1, 16_384), "gp3": (1, 65_536), "io1": (4, 16_384), "io2": (4, 65_536),
-    "st1": (125, 16_384), "sc1": (125, 16_384),
-}  # fmt: skip
-
-
 @rule("ec2:RunInstances", source="AWSEC2/latest/APIReference/API_EbsBlockDevice.html")
 def volumes_have_what_their_type_allows(request: dict[str, Any]) -> Iterator[str]:
     """Size, IOPS and throughput are within the limits of the volume's type, and only where it has them."""
@@ -211,11 +206,11 @@ def volumes_have_what_their_type_allows(request: dict[str, Any]) -> Iterator[str
         volume, path = mapping.get("Ebs", {}), f"BlockDeviceMappings[{index}].Ebs"
         kind = volume.get("VolumeType", "gp2")
         for name, allowed in (
-            ("Iops", EBS_IOPS.get(kind)),
-            ("Throughput", (125, 2_000) if kind == "gp3" else None),
-            ("VolumeSize", EBS_GIB.get(kind)),
+            ("Iops", limits.EBS_IOPS.get(kind)),
+            ("Throughput", limits.GP3_THROUGHPUT_MIBPS if kind == "gp3" else None),
+            ("VolumeSize", limits.EBS_SIZE_GIB.get(kind)),
         ):
-            if name in volume and not (allowed and allowed[0] <= volume[name] <= allowed[1]):
+            if name in volume and not (allowed and allowed.least <= volume[name] <= allowed.most):
                 yield f"{path}.{name}: {volume[name]} is not allowed for {kind} ({allowed})"
         if kind in ("io1", "io2") and "Iops" not in volume:
             yield f"{path}.Iops: is required for {kind}"

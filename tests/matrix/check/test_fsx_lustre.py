@@ -1,7 +1,7 @@
 """FSx for Lustre in a matrix: its fields, its speeds, what it costs, and the bottleneck of its metadata."""
 
 import pytest
-from support.matrices import matrix, problems_of
+from support.matrices import matrix
 
 from matrix.plan.planning import plan
 from storages.fsx_lustre.metrics import METRICS
@@ -17,73 +17,8 @@ TIERING = {
 }  # fmt: skip
 
 
-def without(document, field):
-    return {key: value for key, value in document.items() if key != field}
-
-
 def storage(**fields):
     return FsxLustreStorage.model_validate(fields)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "field", "words"),
-    [
-        (SCRATCH | {"storageCapacityGiB": 600}, "storageCapacityGiB", "write 1200"),
-        (SCRATCH | {"storageCapacityGiB": 3600}, "storageCapacityGiB", "write 4800"),
-        (SCRATCH | {"throughputMBpsPerTiB": 125}, "throughputMBpsPerTiB", "leave it out"),
-        (SCRATCH | {"metadataIops": 1500}, "metadataIops", "PERSISTENT_2"),
-        (SCRATCH | {"deploymentType": "PERSISTENT_2"}, "throughputMBpsPerTiB", "write 125, 250, 500 or 1000"),
-        (PERSISTENT | {"metadataIops": 2000}, "metadataIops", "write 1500"),
-        (PERSISTENT | {"metadataIops": 200_000}, "metadataIops", "write 192000"),
-        (PERSISTENT | {"stripeCount": 0}, "stripeCount", "write 1 or more"),
-        (without(SCRATCH, "storageCapacityGiB"), "storageCapacityGiB", "write 1200"),
-        (SCRATCH | {"throughputCapacityMBps": 4000}, "throughputCapacityMBps", "write storageType INTELLIGENT_TIERING"),
-        (SCRATCH | {"readCacheGiB": 0}, "readCacheGiB", "write storageType INTELLIGENT_TIERING"),
-        (without(TIERING, "deploymentType"), "deploymentType", "write PERSISTENT_2"),
-        (TIERING | {"storageCapacityGiB": 1200}, "storageCapacityGiB", "leave it out"),
-        (TIERING | {"throughputMBpsPerTiB": 125}, "throughputMBpsPerTiB", "leave it out"),
-        (without(TIERING, "throughputCapacityMBps"), "throughputCapacityMBps", "write 4000"),
-        (TIERING | {"throughputCapacityMBps": 6000}, "throughputCapacityMBps", "write 8000"),
-        (TIERING | {"throughputCapacityMBps": 0}, "throughputCapacityMBps", "write 4000"),
-        (TIERING | {"throughputCapacityMBps": 2_004_000}, "throughputCapacityMBps", "write 2000000"),
-        (without(TIERING, "readCacheGiB"), "readCacheGiB", "0 for none"),
-        (TIERING | {"readCacheGiB": 32}, "readCacheGiB", "write 64, or 0"),
-        (TIERING | {"readCacheGiB": 262_145}, "readCacheGiB", "write 262144, or 0"),
-        (without(TIERING, "metadataIops"), "metadataIops", "write 6000 or 12000"),
-        (TIERING | {"metadataIops": 24_000}, "metadataIops", "write 12000"),
-    ],
-)
-def test_what_fsx_has_not_is_refused_with_what_it_has(wrong, field, words):
-    problems = problems_of(storage=[wrong])
-
-    assert list(problems) == [f"storage[0].{field}"]
-    assert words in problems[f"storage[0].{field}"].fix
-
-
-@pytest.mark.parametrize("field", ["dataRepositoryPath", "importPath", "efaEnabled"])
-def test_a_link_to_s3_and_efa_are_fields_that_it_has_not(field):
-    assert list(problems_of(storage=[SCRATCH | {field: "s3://b"}])) == [f"storage[0].{field}"]
-
-
-@pytest.mark.parametrize(
-    "right",
-    [
-        SCRATCH,
-        PERSISTENT,
-        TIERING,
-        TIERING | {"readCacheGiB": 0, "metadataIops": 12_000},
-        *(SCRATCH | {"storageCapacityGiB": n} for n in (2400, 9600)),
-    ],
-)
-def test_what_fsx_has_is_taken(right):
-    assert problems_of(storage=[right]) == {}
-
-
-def test_ubuntu_is_refused_with_the_reason_and_the_way_out():
-    [problem] = problems_of(storage=[SCRATCH], image={"os": "ubuntu-22.04"}).values()
-
-    assert "nor the fingerprint of its key" in problem.rule
-    assert "al2023" in problem.fix
 
 
 def test_speeds_are_those_of_its_capacity_in_the_tib_of_aws():

@@ -6,7 +6,6 @@ from matrix.check.read import check_matrix
 from matrix.plan import account
 from matrix.plan.planning import plan
 from matrix.price.book import published_prices
-from matrix.terms.problems import InvalidMatrix
 from storages.contracts.demand import Demand
 from storages.fsx_ontap.model import FsxOntapStorage
 
@@ -22,35 +21,6 @@ def matrix(storage):
         "workload": [{"type": "touch", "files": 64, "threads": [1]}],
         "fleet": [{"instanceType": "m6i.large", "count": 1}],
     }
-
-
-def problems(storage):
-    with pytest.raises(InvalidMatrix) as refusal:
-        check_matrix(matrix(storage))
-    return {problem.path.rpartition(".")[2]: f"{problem.rule}; {problem.fix}" for problem in refusal.value.problems}
-
-
-@pytest.mark.parametrize(
-    ("storage", "field", "says"),
-    [
-        (ONTAP | {"throughputMBpsPerHaPair": 384}, "throughputMBpsPerHaPair", "1536, 3072, 6144 MB/s; write 1536"),
-        (MULTI | {"throughputMBpsPerHaPair": 500}, "throughputMBpsPerHaPair", "384, 768, 1536, 3072, 6144 MB/s"),
-        (ONTAP | {"storageCapacityGiB": 512}, "storageCapacityGiB", "1 HA pair have 1,024 to 524,288 GiB; write 1024"),
-        (TWO | {"storageCapacityGiB": 1024}, "storageCapacityGiB", "2 HA pairs have 2,048 to 1,048,576 GiB"),
-        (MULTI | {"haPairs": 2, "storageCapacityGiB": 2048}, "haPairs", "MULTI_AZ_2 has one HA pair"),
-        (ONTAP | {"iops": 1000}, "iops", "come with 3,072 IOPS"),
-        (ONTAP | {"iops": 200_001}, "iops", "each HA pair has at most 200,000 IOPS; write 200000"),
-        (ONTAP | {"fileSystemId": "fs-0123456789abcdef0"}, "junctionPath", "which volume of fs-0123456789abcdef0"),
-        (ONTAP | {"junctionPath": "/vol1"}, "junctionPath", "a run makes its own volume, at /matrix"),
-    ],
-)
-def test_what_fsx_has_not_is_refused_with_what_it_has(storage, field, says):
-    assert says in problems(storage)[field]
-
-
-@pytest.mark.parametrize("storage", [ONTAP, MULTI | {"throughputMBpsPerHaPair": 384}, TWO | {"iops": 400_000}])
-def test_what_fsx_has_is_planned(storage):
-    check_matrix(matrix(storage))
 
 
 def test_a_flexvol_on_several_pairs_is_warned_of_and_has_the_speed_of_one():

@@ -1,7 +1,7 @@
 """FSx for OpenZFS on Intelligent-Tiering: its fields, its table, its charges, and the zones that it needs."""
 
 import pytest
-from support.matrices import FSX, matrix, problems_of
+from support.matrices import FSX, matrix
 
 from matrix.input import limits
 from matrix.plan import placing
@@ -13,22 +13,6 @@ TIERING = {
     "type": "fsx-openzfs", "deploymentType": "MULTI_AZ_1", "storageType": "INTELLIGENT_TIERING",
     "throughputCapacityMBps": 320, "readCacheGiB": 512,
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("wrong", "field"),
-    [
-        (TIERING | {"deploymentType": "SINGLE_AZ_2"}, "deploymentType"),
-        (TIERING | {"storageCapacityGiB": 1024}, "storageCapacityGiB"),
-        (TIERING | {"iops": 3000}, "iops"),
-        (TIERING | {"throughputCapacityMBps": 300}, "throughputCapacityMBps"),
-        ({key: value for key, value in TIERING.items() if key != "readCacheGiB"}, "readCacheGiB"),
-        (FSX | {"readCacheGiB": 512}, "readCacheGiB"),
-        ({key: value for key, value in FSX.items() if key != "storageCapacityGiB"}, "storageCapacityGiB"),
-    ],
-)
-def test_each_class_has_its_own_fields(wrong, field):
-    assert list(problems_of(storage=[wrong])) == [f"storage[0].{field}"]
 
 
 @pytest.mark.parametrize("mbps", limits.FSX_THROUGHPUT_MBPS["MULTI_AZ_1"])

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from support.matrices import COMMAND, OBJECTS, READ, TOUCH, matrix, problems_of
+from support.matrices import OBJECTS, READ, matrix
 
 from local.corrections.yaml_template import load
 from matrix.plan import placing
@@ -18,19 +18,6 @@ TEMPLATE = Path(__file__).parents[3] / "template.yaml"
 def refused_in(region, zone, storage=EXPRESS):
     asked = matrix(storage=[storage], workload=[READ]).matrix
     return list(placing.problems(asked, 3, reaches_multi_az=False, region=region, first_zone_id=lambda: zone))
-
-
-@pytest.mark.parametrize(("storage", "workload"), [(EXPRESS, READ), (EXPRESS, OBJECTS), (BY_COMMAND, COMMAND)])
-def test_it_is_read_asked_for_objects_and_given_to_commands(storage, workload):
-    assert problems_of(storage=[storage], workload=[workload]) == {}
-
-
-@pytest.mark.parametrize(
-    ("storage", "workload"),
-    [(EXPRESS, TOUCH), (EXPRESS, COMMAND), (BY_COMMAND, READ), (EXPRESS | {"client": "crt"}, READ)],
-)
-def test_what_needs_a_file_system_or_another_client_is_refused(storage, workload):
-    assert problems_of(storage=[storage], workload=[workload])
 
 
 def test_a_zone_that_has_it_is_planned():

@@ -1,7 +1,7 @@
 """Emulated storages: the truth that follows from what is provisioned, what is refused, the mark on everything."""
 
 import pytest
-from support.matrices import DD, EBS, EFS, FIO, FSX, METADATA, TOUCH, matrix, problems_of
+from support.matrices import EBS, EFS, FSX, TOUCH, matrix, problems_of
 
 from matrix.answer.comparing import NotComparable, compare
 from matrix.answer.values import values_of
@@ -67,13 +67,6 @@ def test_quirks_are_those_of_the_storage_with_that_name_and_mark_it():
     assert (calm["storage"]["emulated"], stalling["storage"]["emulated"]) == (True, {"stall_every": 300, "stall_s": 1})
 
 
-def test_a_quirk_of_a_storage_that_is_not_there_is_a_problem_that_names_those_that_are():
-    problems = problems_of(storage=[FSX | {"name": "calm"}], emulate={"stalling": {"noise": 0.1}})
-
-    assert list(problems) == ["emulate.stalling"]
-    assert problems["emulate.stalling"].rule == "is the name of no storage; names: calm"
-
-
 def test_an_emulated_cell_is_not_taken_for_the_same_as_a_measured_one_when_resuming():
     from matrix.plan.planning import _named_cells
 
@@ -99,27 +92,6 @@ def test_storages_whose_figures_a_stand_in_would_make_are_refused_with_those_tha
     assert {"ebs", "efs", "fsx-openzfs"} <= set(named.split(", "))
     # A model that has times of its own for a block can be.
     assert named.split(", ") == [kind for kind in MODELS if MODELS[kind].block_times is not StorageModel.block_times]
-
-
-@pytest.mark.parametrize(
-    ("workload", "path", "value"),
-    [
-        (FIO, "workload[0].type", "fio"),
-        (DD, "workload[0].tool", "dd"),
-        (TOUCH | {"tool": ["engine", "parallel"]}, "workload[0].tool", "parallel"),
-        ({"type": "build", "build": "make"}, "workload[0].type", "build"),
-    ],
-)
-def test_programs_that_no_emulated_storage_can_slow_down_are_refused(workload, path, value):
-    [(found, problem)] = problems_of(emulate=True, workload=[workload]).items()
-
-    assert (found, problem.value) == (path, value)
-    assert "only the agent's own engines" in problem.rule
-
-
-def test_the_same_workloads_are_good_where_nothing_is_emulated_or_our_engine_does_them():
-    assert problems_of(workload=[FIO, DD, TOUCH | {"tool": "parallel"}]) == {}
-    assert problems_of(emulate=True, workload=[DD | {"tool": "engine"}, TOUCH, METADATA]) == {}
 
 
 @pytest.mark.parametrize("name", ["aws", "local-vm"])

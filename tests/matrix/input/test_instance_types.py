@@ -1,7 +1,7 @@
 """How instance types reach EBS: cards, and weighted bandwidth, which only some can have."""
 
 import pytest
-from support.matrices import matrix, problems_of
+from support.matrices import matrix
 
 from matrix.input.instance_types import Bandwidth, ebs_cards, network_gbps, share_of_cards, weighted
 from matrix.terms.names import fleet_words
@@ -33,25 +33,6 @@ def test_the_fullest_of_two_cards_bounds_a_stripe(volumes, share):
 def test_the_table_tells_cards_and_what_can_be_weighted():
     assert (ebs_cards("r8gb.48xlarge"), ebs_cards("r8gb.24xlarge"), ebs_cards("x99z.large")) == (2, 1, 1)
     assert (network_gbps("m8g.large"), network_gbps("m6i.large"), network_gbps("x99z.large")) == (0.937, None, None)
-
-
-def test_a_type_that_cannot_be_weighted_is_refused_with_one_that_can():
-    found = problems_of(fleet=fleet(["m8g.large", "m6i.large"]))
-
-    [(path, problem)] = found.items()
-    assert (path, problem.value) == ("fleet[0].bandwidthWeighting", "ebs-1")
-    assert problem.rule.startswith("cannot be asked for of m6i.large: EC2 weights the bandwidth of types of the 8th")
-    assert not problem.is_warning
-
-
-def test_a_type_that_the_table_lacks_may_be_weighted_with_a_warning():
-    [warning] = [each for each in matrix(fleet=fleet("m99g.large")).warnings if "bandwidthWeighting" in each.path]
-
-    assert warning.rule.startswith("may not be had of m99g.large")
-
-
-def test_only_the_two_weightings_of_ec2_can_be_written():
-    assert "fleet[0].bandwidthWeighting" in problems_of(fleet=fleet("m8g.large", "default"))
 
 
 def test_two_weightings_are_two_cells_and_a_fleet_without_one_is_the_cell_that_it_was():

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.matrices import EBS, EFS, TOUCH, matrix, problems_of
+from support.matrices import EBS, EFS, TOUCH, matrix
 
 from matrix.input.pace import (
     EARLY_LOOKS,
@@ -77,12 +77,6 @@ def test_a_large_fleet_has_a_longer_margin():
     assert [gate_margin_s(count) for count in (2, 200, 1000, 5000)] == pytest.approx([2.002, 2.2, 3.0, 3.0])
     assert gate_margin_s(4, 0.15) == pytest.approx(0.15, rel=0.01)
     assert gate_wait_s(1000) == 4.0
-
-
-def test_more_cells_than_one_history_holds_are_refused():
-    fleet = [{"instanceType": ["m6i.large", "c5.large", "m5.large"], "count": list(range(1, 101))}]
-
-    assert "300 cells on one storage" in problems_of(storage=[EFS], fleet=fleet)["fleet"].rule
 
 
 def test_every_planned_file_system_keeps_within_its_history():

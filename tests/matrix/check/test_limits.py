@@ -1,0 +1,325 @@
+"""Each limit and rule of a matrix, broken alone, and what lies just within them."""
+
+import json
+
+import pytest
+from support.matrices import (
+    BUILD,
+    COMMAND,
+    DD,
+    EBS,
+    EFS,
+    FILE_SERVER,
+    FIO,
+    FLEET,
+    FSX,
+    INSTANCE_STORE,
+    METADATA,
+    OBJECTS,
+    READ,
+    S3,
+    TOUCH,
+    TRANSFER,
+    YOCTO,
+    matrix,
+    problems_of,
+)
+from support.refused_matrices import (
+    ANY_BYTE,
+    BY_COMMAND,
+    EXISTING,
+    LOCALLY,
+    LOOKS,
+    LUSTRE,
+    LUSTRE_TIERED,
+    MOUNTPOINT,
+    NEW_FILES,
+    NFS,
+    ONTAP_MULTI,
+    ONTAP_TWO,
+    PERSISTENT,
+    READER,
+    REFUSED,
+    VOLUME,
+    WARNED,
+    fleet,
+)
+
+
+def short(value):
+    return json.dumps(value, default=str)[:100]
+
+
+@pytest.mark.parametrize(("changes", "path", "code"), REFUSED, ids=short)
+def test_a_broken_rule_is_the_only_problem_with_its_path_and_code(changes, path, code):
+    assert {found: problem.code for found, problem in problems_of(**changes).items()} == {path: code}
+
+
+@pytest.mark.parametrize(("changes", "path", "code"), WARNED, ids=short)
+def test_a_doubt_is_a_warning_with_its_path_and_code(changes, path, code):
+    assert [(one.path, one.code) for one in matrix(**changes).warnings].count((path, code)) == 1
+
+
+def test_a_problem_shows_the_value_as_it_was_written():
+    values = {
+        path: problem.value
+        for path, problem in problems_of(
+            storage=[EBS | {"sizeGiB": 10, "iops": 20000}],
+            workload=[DD | {"totalSize": "1MB"}, {"type": "touch"}],
+        ).items()
+    }
+
+    assert values == {"storage[0].iops": 20000, "workload[0].totalSize": "1MB", "workload[1].files": None}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        # What AWS offers.
+        *[
+            {"storage": [storage], "workload": [{"type": "touch", "files": 1}]}
+            for storage in (
+                EBS | {"sizeGiB": 1, "iops": 3000},
+                EBS | {"sizeGiB": 40, "iops": 20000},
+                EBS | {"sizeGiB": 160, "iops": 80000, "throughputMiBps": 2000},
+                EBS | {"throughputMiBps": 750},
+                {"type": "ebs", "volumeType": "sc1", "sizeGiB": 125},
+                EFS | {"performanceMode": "maxIO", "throughputMode": "provisioned", "provisionedThroughputMiBps": 1024},
+                EFS | {"deployment": "oneZone", "throughputMode": "bursting"},
+                FSX | {"storageCapacityGiB": 282},
+                FSX
+                | {
+                    "deploymentType": "MULTI_AZ_1",
+                    "storageCapacityGiB": 64,
+                    "throughputCapacityMBps": 160,
+                    "iops": None,
+                },
+                PERSISTENT,
+                LUSTRE_TIERED | {"readCacheGiB": 0, "metadataIops": 12_000},
+                *(LUSTRE | {"storageCapacityGiB": n} for n in (2400, 9600)),
+                ONTAP_MULTI | {"throughputMBpsPerHaPair": 384},
+                ONTAP_TWO | {"iops": 400_000},
+                *(NFS | {"source": source} for source in ("10.0.3.7:/", "s.fs-0.amazonaws.com:/v", "files:/a/b_c/d.e")),
+            )
+        ],
+        # What fio reads as it is meant.
+        *[
+            {"workload": [FIO | {option: value}]}
+            for option, value in {
+                "bs": 4096,
+                "bsrange": "4k-64k",
+                "size": "80%",
+                "io_size": "2g",
+                "filesize": "4k-64k",
+                "rate": "10m,5m",
+                "rate_iops": 500,
+                "thinktime": "10ms",
+                "offset": "10%",
+                "direct": [0, 1],
+                "sync": "dsync",
+                "fsync": 0,
+            }.items()
+        ],
+        *[{"workload": [FIO | {"bs": size}]} for size in ("4KiB", "4k,8k", ",8k")],
+        # What Mountpoint can do.
+        *[
+            {"storage": [MOUNTPOINT], "workload": [workload]}
+            for workload in (
+                NEW_FILES | {"runtime": 30, "direct": 1, "fsync_on_close": 1, "end_fsync": 1, "loops": 1, "numjobs": 4},
+                NEW_FILES | {"ioengine": "libaio", "iodepth": 1},
+                FIO | {"rw": ["read", "randread"], "ioengine": "libaio", "iodepth": 16, "loops": 3, "offset": "1m"},
+                *(DD, READ, LOOKS | {"sync": "each"}, TOUCH | {"sync": ["none", "each"]}, COMMAND, {"type": "delete"}),
+            )
+        ],
+        {"storage": [EFS, {"type": "s3-files"}], "workload": [NEW_FILES | {"rw": "randwrite", "fdatasync": 1}]},
+        {"storage": [MOUNTPOINT | {"storageClass": "EXPRESS_ONEZONE"}], "workload": [METADATA, NEW_FILES]},
+        # Storages that are no file systems.
+        {"storage": [S3], "workload": [READ, OBJECTS]},
+        {"storage": [BY_COMMAND], "workload": [COMMAND, READER | {"name": "reader"}]},
+        {"storage": [S3, EBS], "workload": [READ, TOUCH], "exclude": [{"storage": S3, "workload": {"type": "touch"}}]},
+        {"storage": [{"type": "s3-express"}], "workload": [READ, OBJECTS]},
+        {"storage": [{"type": "s3", "client": "crt"}], "workload": [READ], "image": {"os": "al2023"}},
+        # 1,000 answers of 64 KiB are 62.5 MiB; 20 * 200 readers.
+        {
+            "storage": [FILE_SERVER],
+            "workload": [READ | {"access": "random", "records": 12_800, "threads": 20}],
+            "fleet": fleet(count=200),
+        },
+        {
+            "storage": [FILE_SERVER],
+            "workload": [
+                READ | {"access": "random", "records": 10_000, "recordsPerRequest": 1_000, "dataSize": "1GiB"}
+            ],
+        },
+        # What a problem says to write.
+        {
+            "workload": [
+                READ | {"access": "random", "recordsPerRequest": 100, "threads": 3, "records": 900, "dataSize": "64MiB"}
+            ]
+        },
+        {"workload": [READ | ANY_BYTE | {"pageBytes": 8192}]},
+        # Fleets and their storages.
+        {"storage": [EFS | {"deployment": "oneZone"}], "fleet": fleet(count=4, placement="same-az")},
+        {"storage": [EFS], "fleet": fleet(count=4, placement="spread")},
+        {"storage": [EFS], "workload": [READ | {"shift": [0, 1]}], "fleet": fleet(count=2)},
+        {"storage": [FSX | {"fileSystems": 2}], "fleet": fleet(count=4, placement=[2, 2])},
+        {
+            "storage": [INSTANCE_STORE],
+            "workload": [DD | {"totalSize": "440GiB"}],
+            "fleet": fleet(instanceType="i4i.32xlarge"),
+        },
+        {"storage": [EBS, INSTANCE_STORE], "exclude": [{"storage": INSTANCE_STORE}]},
+        # The sources are stored once on a shared file system, however many read them.
+        {"storage": [FSX], "workload": [YOCTO], "fleet": fleet(instanceType="m6i.4xlarge", count=200)},
+        {
+            "storage": [EFS],
+            "workload": [YOCTO | {"container": "storage-matrix/build"}],
+            "image": {"dockerfile": "FROM ubuntu:22.04"},
+        },
+        # Each instance fills its own volume; what is included is the same workload on the same file system.
+        {"workload": [BUILD | {"build": f"make {x}", "populate": f"fetch {x}"} for x in "ab"]},
+        {
+            "storage": [EFS],
+            "workload": [BUILD | {"populate": "x"}],
+            "include": [{"storage": EFS, "workload": BUILD | {"populate": "x"}, "fleet": FLEET | {"count": 7}}],
+        },
+        # What exists.
+        {"storage": [EXISTING, EXISTING | {"tls": True}], "maxConcurrentFileSystems": 1},
+        {"storage": [VOLUME], "workload": [LOCALLY]},
+        {"storage": [VOLUME | {"mayWrite": True}]},
+        # Objectives, names, emulation, tags.
+        {"workload": [READ], "objective": {"metric": "records_per_s", "atLeast": 1000}},
+        {
+            "workload": [TOUCH | {"ratePerSecondPerInstance": [100, 200], "p99AtMostMs": 5}],
+            "objective": {"metric": "highest_rate_per_s", "atLeast": 100},
+        },
+        {"storage": [BY_COMMAND], "workload": [READER], "objective": {"metric": "mb_per_s", "atLeast": 5}},
+        {"storage": [EBS | {"name": "a"}, EBS | {"name": "b"}]},
+        {"emulate": True, "workload": [DD | {"tool": "engine"}, TOUCH, METADATA]},
+        {
+            "tags": {
+                "Kostenstelle: Köln": "Größe 3",
+                "empty": "",
+                "日本": "_.:/=+-@",
+                "name": "ours is Name",
+                "k" * 128: "v" * 256,
+            }
+        },
+        {"tags": {f"k{i}": "v" for i in range(43)}},
+    ],
+    ids=short,
+)
+def test_what_is_within_all_limits_has_no_problem(changes):
+    assert problems_of(**changes) == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        *[
+            ({"storage": [storage], "fleet": fleet(instanceType="m6id.large")}, "storage-has-no-burst")
+            for storage in (EBS, {"type": "ebs", "volumeType": "gp2", "sizeGiB": 1000}, EFS, FSX, INSTANCE_STORE)
+        ],
+        (
+            {"storage": [FSX | {"compression": "ZSTD"}], "workload": [FIO | {"refill_buffers": 1}]},
+            "data-is-incompressible",
+        ),
+        *[
+            ({"storage": storages, "workload": [TOUCH | {"sync": sync}]}, "creates-are-alike")
+            for storages, sync in (([EBS, EFS], "each"), ([EFS, FSX], "none"), ([EBS], "none"))
+        ],
+        ({"storage": [EBS, EFS], "workload": [METADATA | {"sync": "each"}]}, "creates-are-alike"),
+        # SINGLE_AZ_1 of 4,096 MB/s caches 358.4 GB: 668 GiB are twice of that.
+        (
+            {"storage": [FSX], "workload": [READ | {"dataSize": "64GiB"}], "fleet": fleet(count=11)},
+            "data-exceeds-the-servers-cache",
+        ),
+        ({"storage": [FSX], "workload": [FIO | {"rw": "randwrite"}]}, "data-exceeds-the-servers-cache"),
+        *[
+            ({"workload": [FIO | {"size": "100G"} | options]}, "fio-measures-the-storage")
+            for options in (
+                {"rw": "randread", "ioengine": "libaio", "iodepth": 16, "direct": 1},
+                {"rw": "write", "fdatasync": 1},
+                {"rw": "write", "end_fsync": 1},
+                {"rw": "write", "sync": "dsync"},
+                {"rw": "read", "time_based": 0},
+            )
+        ],
+        *[
+            ({"workload": [{"type": "fio", "rw": "write", "bs": "1m"} | options]}, "fio-takes-a-second")
+            for options in (
+                {"size": "1G"},
+                {"size": "64M", "time_based": 1, "runtime": 10},
+                {"size": "64M", "loops": 100},
+                {"size": "64M", "numjobs": 4},
+                {"size": "64M", "io_size": "1G"},
+            )
+        ],
+        ({"workload": [TOUCH | {"files": 368, "ratePerSecondPerInstance": 100}]}, "an-open-loop-has-a-p99"),
+        ({"storage": [EBS, EFS], "fleet": fleet(count=[1, 3])}, "a-difference-can-be-tested"),
+        ({"storage": [EBS, EFS], "repetitions": 1, "launches": 3}, "a-difference-can-be-tested"),
+        ({"storage": [EFS]}, "a-difference-can-be-tested"),
+        ({"storage": [EBS], "workload": [TRANSFER]}, "source-is-as-fast-as-the-storage"),
+        # 1,024 MiB/s of ten instances are 102 each.
+        (
+            {
+                "storage": [EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 1_024}],
+                "workload": [TRANSFER],
+                "fleet": fleet(count=10),
+            },
+            "source-is-as-fast-as-the-storage",
+        ),
+        *[
+            ({"storage": [storage], "workload": [COMMAND]}, "charged-bytes-are-known")
+            for storage in (EBS, EFS | {"throughputMode": "bursting"})
+        ],
+        (
+            {"storage": [FSX | {"throughputCapacityMBps": 128}], "workload": [COMMAND], "fleet": fleet(count=12)},
+            "storage-is-not-overloaded",
+        ),
+        (
+            {"storage": [FSX | {"throughputCapacityMBps": 128}], "workload": [DD], "fleet": fleet(count=50)},
+            "storage-is-not-overloaded",
+        ),
+        *[
+            ({"storage": [storage], "workload": [COMMAND], "fleet": fleet(count=400)}, "storage-is-not-overloaded")
+            for storage in (
+                EBS,
+                EFS,
+                {"type": "s3-files"},
+                MOUNTPOINT,
+                NFS,
+                EXISTING | {"throughputMode": "bursting"},
+                FSX | {"storageCapacityGiB": 4_096},
+            )
+        ],
+    ],
+    ids=short,
+)
+def test_what_is_within_a_bound_is_not_warned_of(changes, code):
+    assert code not in [one.code for one in matrix(**changes).warnings]
+
+
+def test_only_fleets_that_two_storages_have_can_be_compared():
+    alone = {"storage": {"type": "efs"}, "fleet": {"count": 10}}
+    read = matrix(storage=[EBS, EFS], fleet=fleet(count=[1, 10]), exclude=[alone])
+
+    assert "a-difference-can-be-tested" in [one.code for one in read.warnings]
+
+
+def test_a_time_based_fio_needs_its_runtime_and_any_fio_a_size_and_a_pattern():
+    found = problems_of(workload=[{"type": "fio", "time_based": 1}])
+
+    assert set(found) == {"workload[0].runtime", "workload[0].size", "workload[0].rw"}
+
+
+def test_an_overload_is_reported_for_the_smallest_fleet_that_has_one():
+    small = FSX | {"throughputCapacityMBps": 128}
+    [warning] = [
+        one
+        for one in matrix(storage=[small], workload=[COMMAND], fleet=fleet(count=[12, 13, 50])).warnings
+        if one.code == "storage-is-not-overloaded"
+    ]
+
+    assert "13 instances" in warning.rule
+    assert '"count": 12' in warning.fix

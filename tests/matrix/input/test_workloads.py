@@ -1,0 +1,364 @@
+"""The rules of each workload, and the points that its sweeps make."""
+
+import shutil
+import subprocess
+
+import pytest
+from support.matrices import (
+    BUILD,
+    DD,
+    EBS,
+    EFS,
+    EXPORT,
+    FIO,
+    METADATA,
+    OBJECTS,
+    READ,
+    S3,
+    S3_FILES,
+    TOUCH,
+    TRANSFER,
+    matrix,
+)
+
+from matrix.input import workloads
+from matrix.input.workloads import TransferWorkload
+from matrix.input.workloads.fio_values import FORMS
+from matrix.plan.planning import plan
+from matrix.terms.metrics import METRICS, measure_words
+from storages.models import MODELS
+
+
+def test_touch_makes_a_point_of_every_combination():
+    workload = matrix(workload=[TOUCH | {"directories": ["shared", "own"]}]).matrix.workload[0]
+
+    assert workload.points() == [
+        {"files": 1024, "threads": 1, "directories": "shared", "tool": "engine", "sync": "none"},
+        {"files": 1024, "threads": 1, "directories": "own", "tool": "engine", "sync": "none"},
+        {"files": 1024, "threads": 4, "directories": "shared", "tool": "engine", "sync": "none"},
+        {"files": 1024, "threads": 4, "directories": "own", "tool": "engine", "sync": "none"},
+    ]
+
+
+def test_metadata_makes_a_point_of_each_phase_of_every_combination_in_mdtests_order():
+    workload = matrix(workload=[METADATA | {"phases": ["rename", "stat"]}]).matrix.workload[0]
+
+    points = workload.points()
+
+    assert [(point["threads"], point["phase"]) for point in points] == [
+        (threads, phase) for threads in (1, 4) for phase in ("create", "stat", "rename", "delete")
+    ]
+    assert (workload.number_of_points, workload.points_in_a_row) == (8, 4)
+
+
+def test_a_phase_takes_the_time_of_a_create_or_of_a_look_and_a_listing_less():
+    efs = matrix(storage=[EFS]).matrix.storage[0]
+    workload = matrix(workload=[METADATA | {"threads": 4, "directories": ["own", "fleet"]}]).matrix.workload[0]
+
+    seconds = {
+        (point["directories"], point["phase"]): workload.footprint(point, efs, 10).seconds
+        for point in workload.points()
+    }
+
+    # 1,024 files by 4 workers: 12 ms for a create, 1 ms for a read of a block; 50,000 writes/s for all ten.
+    assert seconds["own", "create"] == seconds["own", "rename"] == seconds["own", "delete"] == 1024 / 4 * 0.012
+    assert seconds["own", "stat"] == seconds["own", "open-read"] == max(1024 / 4 * 0.001, 1024 * 10 / 50_000)
+    # One worker lists the files of ten instances, 128 in a reply: faster than the engine's 100,000/s.
+    assert seconds["fleet", "list"] == 10_240 / 100_000
+
+
+def test_reading_back_takes_the_time_and_the_bytes_of_a_read():
+    efs = matrix(storage=[EFS]).matrix.storage[0]
+    plain, verified = (
+        matrix(workload=[DD | {"tool": "engine", "verify": verify}]).matrix.workload[0] for verify in (False, True)
+    )
+
+    once, twice = (workload.footprint(workload.points()[0], efs, 1) for workload in (plain, verified))
+
+    assert (once.read_bytes, twice.read_bytes) == (0, 64 * 2**20)
+    assert twice.seconds == 2 * once.seconds
+
+
+def test_the_points_of_dd_are_in_bytes():
+    workload = matrix(workload=[DD | {"totalSize": "2GiB", "sync": ["end", "block"], "threads": 4}]).matrix.workload[0]
+
+    assert workload.points()[1] == {
+        "total_bytes": 2147483648,
+        "block_bytes": 1048576,
+        "sync": "block",
+        "threads": 4,
+        "tool": "dd",
+        "source": "random",
+    }
+
+
+def test_each_form_of_a_value_is_one_that_fio_takes(tmp_path):
+    """All examples as jobs of one file, which fio reads and does not run."""
+    assert [name for name, form in FORMS.items() if not form.is_of(form.example)] == []
+    fio = shutil.which("fio")
+    if fio is None:
+        pytest.skip("fio is not installed")
+    (tmp_path / "jobs.fio").write_text(
+        "\n".join(f"[{name}]\nrw=randwrite\nsize=1m\n{name}={form.example}" for name, form in FORMS.items())
+    )
+
+    read = subprocess.run([fio, "--parse-only", "jobs.fio"], cwd=tmp_path, capture_output=True, text=True)
+
+    assert (read.returncode, read.stderr) == (0, "")
+
+
+def test_every_option_of_fio_may_be_a_sweep():
+    workload = matrix(workload=[FIO | {"iodepth": [1, 16]}]).matrix.workload[0]
+
+    options = [point["options"] for point in workload.points()]
+    assert [(one["bs"], one["iodepth"]) for one in options] == [("4k", 1), ("4k", 16), ("8k", 1), ("8k", 16)]
+    assert options[0]["runtime"] == 10
+
+
+def test_a_build_passes_its_commands_on_unchanged():
+    command = "make -j$JOBS && echo 'done; really' > $BUILD_DIR/x"
+    workload = matrix(workload=[BUILD | {"build": command, "jobs": [1, 2]}]).matrix.workload[0]
+
+    assert workload.points() == [
+        {"build": command, "prepare": None, "populate": None, "jobs": jobs, "cache_path": "cache"} for jobs in (1, 2)
+    ]
+
+
+def test_tools_that_copy_one_file_at_a_time_have_one_point_for_all_threads():
+    workload = matrix(workload=[TRANSFER | {"files": 10, "fileSize": "2kB", "threads": [4, 8]}]).matrix.workload[0]
+
+    shape = {"files": 10, "file_bytes": 2000}
+    assert workload.points() == [
+        {"tool": "cp", **shape, "threads": 1},
+        {"tool": "cp+parallel", **shape, "threads": 4},
+        {"tool": "cp+parallel", **shape, "threads": 8},
+    ]
+
+
+def test_threads_of_a_transfer_that_are_not_given_are_left_to_the_instance():
+    workload = matrix(workload=[TRANSFER]).matrix.workload[0]
+
+    points = {one["tool"]: (one["threads"], one["files"], one["file_bytes"]) for one in workload.points()}
+    assert points == {"cp": (1, 5000, 1_000_000), "cp+parallel": (None, 5000, 1_000_000)}
+
+
+@pytest.mark.parametrize(
+    ("tool", "threads", "published_s"),
+    [("rsync", 1, 435), ("cp", 1, 329), ("fpsync", 32, 210), ("cp+parallel", 32, 73), ("fpart+cpio+parallel", 32, 42)],
+)
+def test_the_estimate_of_a_transfer_is_of_the_size_of_what_was_published(tool, threads, published_s):
+    storage = matrix(
+        storage=[EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 256}]
+    ).matrix.storage[0]
+    [params] = TransferWorkload.model_validate({"type": "transfer", "tool": tool, "threads": threads}).points()
+
+    footprint = matrix(workload=[TRANSFER]).matrix.workload[0].footprint(params, storage, 1)
+
+    # Tools of the tutorial on its instance; a tool's own slowness (fpsync) is not in what the storage lets through.
+    assert published_s / 6 < footprint.seconds < 2 * published_s
+    assert footprint.written_bytes == footprint.stored_bytes == 5e9
+
+
+def test_a_fleet_shares_the_bandwidth_that_its_transfers_take():
+    storage = matrix(storage=[EFS | {"throughputMode": "bursting"}]).matrix.storage[0]  # 100 MiB/s
+    workload = matrix(workload=[TRANSFER | {"tool": "fpart+cpio+parallel", "threads": 256}]).matrix.workload[0]
+    [params] = workload.points()
+
+    assert workload.footprint(params, storage, 10).seconds == pytest.approx(10 * 5e9 / (100 * 2**20))
+
+
+def test_the_points_of_read_say_how_much_data_there_is():
+    sweep = READ | {"access": ["sequential", "random"], "threads": [1, 4]}
+    points = matrix(workload=[sweep]).matrix.workload[0].points()
+
+    assert [(one["access"], one["threads"]) for one in points] == [
+        ("sequential", 1), ("sequential", 4), ("random", 1), ("random", 4)
+    ]  # fmt: skip
+    assert {one["data_bytes"] for one in points} == {1024 * 8192}
+    assert points[0] == {
+        **{"access": "sequential", "records": 1024, "record_bytes": 8192, "page_bytes": 65536},
+        **{"records_per_request": 1, "threads": 1, "caching": "direct", "data_bytes": 8388608},
+    }
+    larger = matrix(workload=[READ | {"dataSize": "1GiB"}]).matrix.workload[0]
+    assert larger.points()[0]["data_bytes"] == 2**30
+
+
+def test_reads_are_expected_to_take_what_bandwidth_or_iops_allow():
+    storage = matrix(storage=[EBS]).matrix.storage[0]  # 125 MiB/s, 3,000 IOPS
+    workload = matrix(workload=[READ | {"records": 2**17, "access": ["sequential", "random"]}]).matrix.workload[0]
+
+    sequential, random = (workload.footprint(point, storage, 1) for point in workload.points())
+
+    gib = 2**30  # 2^17 records of 8 KiB; the data is one file for both points
+    writing_s = gib / 2 / (125 * 2**20)
+    assert sequential.seconds == pytest.approx(8.192 + writing_s)
+    # Each random record brings its page of 64 KiB: 2^17 reads, at 2,000 a second for 125 MiB/s.
+    assert random.seconds == pytest.approx(2**17 / 2_000 + writing_s)
+    assert (sequential.read_bytes, random.read_bytes) == (gib, 8 * gib)
+    assert sequential.stored_bytes == random.stored_bytes == gib
+
+
+def test_rates_are_points_that_take_the_time_in_which_their_operations_are_due():
+    touch, read = (
+        matrix(workload=[workload | {"ratePerSecondPerInstance": [50, 100]}]).matrix.workload[0]
+        for workload in (TOUCH | {"files": 1000}, READ | {"access": "random", "records": 1024, "recordsPerRequest": 4})
+    )
+    storage = matrix(storage=[EFS]).matrix.storage[0]
+
+    assert touch.number_of_points == len(touch.points())
+    assert {point["rate_per_s_per_instance"] for point in touch.points()} == {50, 100}
+    slow = next(point for point in touch.points() if point["rate_per_s_per_instance"] == 50)
+    assert touch.footprint(slow, storage, 1).seconds == pytest.approx(1000 / 50)
+    slow = read.points()[0]
+    assert read.footprint(slow, storage, 1).seconds == pytest.approx(1024 / 4 / 50, rel=0.1)
+
+
+def test_every_metric_is_one_that_some_workload_yields_and_the_other_way_round():
+    models = workloads.MODELS.values()
+    # fio's latency without its submission comes with files and tables of others only: ours have the whole one.
+    of_others = {name for name in METRICS if "_completion_lat_" in name}
+
+    assert len(of_others) == 6
+    assert {"duration_s"}.union(*(model.yields for model in models)) == set(METRICS) - of_others
+    assert all(model.primary_metric in {"duration_s", *model.yields} for model in models)
+
+
+def test_an_instance_whose_pace_is_unknown_gets_the_time_of_the_slowest_published():
+    workload = matrix(workload=[{"type": "instance-throughput"}]).matrix.workload[0]
+    [params] = workload.points()
+
+    assert params == {"total_bytes": 20 * 2**30, "block_bytes": 2**20, "source": "random", "tool": "engine"}
+    # t2.micro: 20 GiB in 720 s, on a file system that gives more than that.
+    assert workload.footprint(params, matrix(storage=[EFS]).matrix.storage[0], 1).seconds == pytest.approx(
+        720, rel=0.01
+    )
+
+
+def test_a_create_that_is_stored_takes_a_volume_longer_and_a_file_system_no_longer():
+    workload = matrix(workload=[TOUCH | {"threads": 1, "sync": ["none", "each"]}]).matrix.workload[0]
+    ebs, efs = (matrix(storage=[storage]).matrix.storage[0] for storage in (EBS, EFS))
+
+    seconds = {
+        storage.type: [workload.footprint(params, storage, 1).seconds for params in workload.points()]
+        for storage in (ebs, efs)
+    }
+
+    # Of gp3 a create takes 0.1 ms and a sync 1 ms: 1,024 of both are 1.126 s.
+    assert seconds["ebs"] == [pytest.approx(0.1024), pytest.approx(1.1264)]
+    assert seconds["efs"][0] == seconds["efs"][1]
+
+
+DEVICE = FIO | {"device": True}
+
+
+def test_a_point_on_a_device_is_another_one_than_on_files():
+    files, device = (workloads.MODELS["fio"].model_validate(each) for each in (FIO, DEVICE))
+
+    assert device.points() == [{"device": True, **point} for point in files.points()]
+    assert (files.slug, device.slug) == ("fio", "fio-device")
+    assert "device" not in files.document
+
+
+def test_jobs_share_a_device_unless_each_has_a_part_of_its_own_and_only_what_is_read_is_written_before():
+    storage = MODELS["ebs"].model_validate(EBS)
+    options = {"type": "fio", "device": True, "bs": "1M", "size": "1G", "numjobs": 4, "direct": 1}
+
+    def footprint(**changes):
+        workload = workloads.MODELS["fio"].model_validate(options | changes)
+        return workload.footprint(workload.points()[0], storage, 1)
+
+    assert footprint(rw="randwrite").stored_bytes == 2**30
+    assert footprint(rw="randwrite", offset_increment="2G", offset="1G").stored_bytes == 8 * 2**30
+    assert footprint(rw="randread").written_bytes == 2**30
+    assert footprint(rw="randwrite").written_bytes == 4 * 2**30
+
+
+# ---------------------------------------------------------------- objects
+
+
+def objects_of(**changes):
+    return matrix(storage=[S3], workload=[OBJECTS | changes]).matrix
+
+
+def test_a_mix_is_as_warp_has_it_unless_it_is_given():
+    [workload] = objects_of(operation="mix", requests=20).workload
+    [point] = workload.points()
+    assert point["mix"] == "get 9, head 6, put 3, delete 2"
+
+    [workload] = objects_of(operation="mix", mix={"get": 2, "put": 1}, requests=10).workload
+    assert workload.points()[0]["mix"] == "get 7, put 3"  # 6.67 and 3.33: the largest remainder gets the last one
+
+
+def footprint_of(operation, **changes):
+    checked = objects_of(operation=operation, **changes)
+    [workload], [storage] = checked.workload, checked.storage
+    [point] = workload.points()
+    return workload.footprint(point, storage, 1)
+
+
+def test_requests_are_counted_in_the_two_classes_that_s3_bills():
+    pilot, size = 10, 65_536
+    put = footprint_of("put")
+    # Three listings of one prefix and a page of what was written; 16 objects are read again.
+    assert put.write_requests == 1000 + 3 + 1 + pilot
+    assert put.read_requests == 16 + pilot
+    assert put.written_bytes == put.stored_bytes == 1000 * size
+
+    parts = footprint_of("put", objectSize="12MiB", partSize="5MiB")
+    assert parts.write_requests == 5 * 1000 + 3 + 1 + pilot  # begin, three parts, complete
+
+    got = footprint_of("get", objects=200)
+    assert (got.read_requests, got.write_requests) == (1000 + pilot, 200 + 3 + pilot)
+    assert got.read_bytes == 1000 * size
+
+    listed = footprint_of("list", objects=200)
+    assert (listed.read_requests, listed.write_requests) == (pilot, 1000 + 200 + 3 + pilot)
+
+    # A DELETE costs nothing, what it deletes was put, and listed as gone.
+    deleted = footprint_of("delete", keysPerDelete=10)
+    assert deleted.write_requests == 10_000 + 3 + 10 + pilot
+    assert deleted.stored_bytes == 10_000 * size
+
+
+def test_an_open_loop_is_judged_by_the_latency_of_its_operation():
+    [workload] = objects_of(operation=["get", "mix"], ratePerSecondPerInstance=[100]).workload
+    document = workload.document
+
+    assert [workload.judged_by(point, document) for point in workload.points()] == [
+        "get_lat_p99_us",
+        "request_lat_p99_us",
+    ]
+    assert footprint_of("get", ratePerSecondPerInstance=10).seconds >= 100
+
+
+def test_requests_of_objects_cost_what_s3_bills_for_them():
+    by_put = plan(matrix(storage=[S3], workload=[OBJECTS | {"operation": "put", "objectSize": 1}])).to_document()
+    by_get = plan(
+        matrix(storage=[S3], workload=[OBJECTS | {"operation": "get", "objects": 1, "objectSize": 1}])
+    ).to_document()
+
+    [put], [got] = by_put["cells"], by_get["cells"]
+    # 3 repetitions of 1,014 PUTs and LISTs at 5 USD a million, and of as many GETs at 0.4.
+    difference = 3 * ((1014 - 14) * 5e-6 - (1010 - 26) * 0.4e-6)
+    assert put["metered_usd"]["expected"] - got["metered_usd"]["expected"] == pytest.approx(difference, rel=0.05)
+
+
+# ---------------------------------------------------------------- export
+
+
+def test_an_export_takes_a_minute_and_costs_a_put_for_each_file_and_its_listings():
+    checked = matrix(storage=[S3_FILES], workload=[EXPORT | {"files": 8000, "threads": 8}]).matrix
+    [workload], [storage] = checked.workload, checked.storage
+    [point] = workload.points()
+
+    footprint = workload.footprint(point, storage, 2)
+
+    waiting_s = 60 + 2 * 8000 / 800
+    assert footprint.write_requests == 8000 + 8 * waiting_s
+    assert footprint.seconds > waiting_s
+
+
+def test_a_time_that_is_not_that_of_a_step_is_called_what_it_is():
+    assert measure_words("duration_s", "s") == "duration"
+    assert measure_words("visible_p90_s", "s") == "time until visible P90"
+    assert measure_words("tps", "tx/s") == "tps in tx/s"

@@ -1,0 +1,867 @@
+"""Matrices that break one rule, as tables: what is written, the path of the problem, and its code.
+
+Figures are from docs/limits.md and the services' API models. tests/sentences.md has the sentence of each row.
+"""
+
+from typing import Any
+
+from support.matrices import (
+    BUILD,
+    COMMAND,
+    DD,
+    EBS,
+    EFS,
+    EXPORT,
+    FILE_SERVER,
+    FIO,
+    FLEET,
+    FSX,
+    INSTANCE_STORE,
+    METADATA,
+    OBJECTS,
+    READ,
+    S3,
+    S3_FILES,
+    THROUGHPUT,
+    TOUCH,
+    TPS,
+    TRANSFER,
+    YOCTO,
+)
+
+Document = dict[str, Any]
+GP2 = {"type": "ebs", "volumeType": "gp2", "sizeGiB": 100}
+GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}
+IO1 = {"type": "ebs", "volumeType": "io1", "sizeGiB": 100}
+IO2 = {"type": "ebs", "volumeType": "io2", "sizeGiB": 100, "iops": 3000}
+ST1 = {"type": "ebs", "volumeType": "st1", "sizeGiB": 124}
+MULTI_AZ = FSX | {"deploymentType": "MULTI_AZ_1"}
+TIERED = {
+    "type": "fsx-openzfs",
+    "deploymentType": "MULTI_AZ_1",
+    "storageType": "INTELLIGENT_TIERING",
+    "throughputCapacityMBps": 320,
+    "readCacheGiB": 512,
+}
+LUSTRE = {"type": "fsx-lustre", "storageCapacityGiB": 1200}
+PERSISTENT = {
+    "type": "fsx-lustre",
+    "deploymentType": "PERSISTENT_2",
+    "storageCapacityGiB": 2400,
+    "throughputMBpsPerTiB": 250,
+}
+LUSTRE_TIERED = {
+    "type": "fsx-lustre",
+    "deploymentType": "PERSISTENT_2",
+    "storageType": "INTELLIGENT_TIERING",
+    "throughputCapacityMBps": 8000,
+    "readCacheGiB": 512,
+    "metadataIops": 6000,
+}
+ONTAP = {"type": "fsx-ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
+ONTAP_MULTI = ONTAP | {"deploymentType": "MULTI_AZ_2"}
+ONTAP_TWO = ONTAP | {"haPairs": 2, "storageCapacityGiB": 2048, "volumeStyle": "FLEXGROUP"}
+NFS = {"type": "nfs", "source": "files.example.com:/export/builds"}
+MOUNTPOINT = {"type": "mountpoint"}
+IN_ONE_ZONE = MOUNTPOINT | {"bucket": "tables--use1-az4--x-s3", "prefix": "letters/2026"}
+BY_COMMAND = {"type": "s3", "client": "command"}
+THEIRS = BY_COMMAND | {"bucket": "theirs", "prefix": "letters/2026"}
+LOCALLY = COMMAND | {"workDirectory": "local"}
+READER = COMMAND | {"objectSize": "1GiB", "objects": 4, "primaryMetric": "mb_per_s"}
+VOLUME = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8, "volumeId": "vol-0123456789abcdef0"}
+EXISTING = EFS | {"fileSystemId": "fs-0123456789abcdef0"}  # pragma: allowlist secret
+SNAPSHOT = {"snapshotId": "snap-0123456789abcdef0"}
+NEW_FILES = {"type": "fio", "rw": "write", "bs": "256k", "size": "1g", "create_on_open": 1, "fallocate": "none"}
+LOOKS = METADATA | {"phases": ["stat", "open-read", "list"]}
+ANY_BYTE = {"access": "random", "offsets": "bytes", "caching": "cached"}
+NVME = [FLEET | {"instanceType": "m6id.large"}]
+
+
+def without(document: Document, field: str) -> Document:
+    return {key: value for key, value in document.items() if key != field}
+
+
+def fleet(**changes: Any) -> list[Document]:
+    return [FLEET | changes]
+
+
+# Each alone with a workload that all file systems can do: (storage, field, code).
+STORAGES = [
+    (GP3 | {"sizeGiB": 10, "iops": 20000}, "iops", "iops-fit-the-size"),  # 20,000 / 500 = 40 GiB
+    (GP3 | {"sizeGiB": 7, "iops": 3501}, "iops", "iops-fit-the-size"),  # 7 * 500 = 3,500
+    (GP3 | {"iops": 2999}, "iops", "iops-are-offered"),
+    (GP3 | {"sizeGiB": 200, "iops": 80001}, "iops", "iops-are-offered"),
+    (GP3 | {"throughputMiBps": 124}, "throughputMiBps", "throughput-is-offered"),
+    (GP3 | {"throughputMiBps": 751}, "throughputMiBps", "throughput-fits-the-iops"),  # 751 / 0.25 = 3,004 IOPS
+    (GP3 | {"iops": 8100, "throughputMiBps": 2001}, "throughputMiBps", "throughput-is-offered"),
+    (GP3 | {"sizeGiB": 0}, "sizeGiB", "size-is-offered"),
+    (GP3 | {"sizeGiB": 65537}, "sizeGiB", "size-is-offered"),
+    (GP2 | {"iops": 300}, "iops", "iops-are-offered"),
+    (GP2 | {"sizeGiB": 16385}, "sizeGiB", "size-is-offered"),
+    (ST1, "sizeGiB", "size-is-offered"),
+    (IO1, "iops", "iops-are-offered"),
+    (IO1 | {"iops": 5001}, "iops", "iops-fit-the-size"),  # 50 / GiB
+    (IO2 | {"iops": None}, "iops", "iops-are-offered"),
+    (IO2 | {"sizeGiB": 10, "iops": 10001}, "iops", "iops-fit-the-size"),  # 1,000 / GiB
+    (IO2 | {"sizeGiB": 1000, "iops": 256001}, "iops", "iops-are-offered"),
+    (IO2 | {"throughputMiBps": 500}, "throughputMiBps", "throughput-is-offered"),
+    (GP3 | SNAPSHOT | {"raid0": 2}, "snapshotId", "snapshot-is-of-one-volume"),
+    (GP3 | {"snapshotId": "vol-0123456789abcdef0"}, "snapshotId", "string-pattern-mismatch"),
+    (GP3 | {"mayWrite": True}, "mayWrite", "what-exists-is-one-volume"),
+    (EFS | {"performanceMode": "maxIO"}, "performanceMode", "performance-mode-goes-with-throughput"),
+    (
+        EFS | {"performanceMode": "maxIO", "throughputMode": "bursting", "deployment": "oneZone"},
+        "deployment",
+        "performance-mode-goes-with-deployment",
+    ),
+    (EFS | {"throughputMode": "provisioned"}, "provisionedThroughputMiBps", "provisioned-has-its-figure"),
+    (EFS | {"provisionedThroughputMiBps": 100}, "provisionedThroughputMiBps", "provisioned-has-its-figure"),
+    (
+        EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 3415},
+        "provisionedThroughputMiBps",
+        "provisioned-is-offered",
+    ),
+    (EFS | {"iam": True}, "iam", "iam-has-tls"),
+    (EFS | {"fileSystemId": "home"}, "fileSystemId", "string-pattern-mismatch"),
+    (EFS | {"fileSystems": 2}, "fileSystems", "extra-forbidden"),
+    (FSX | {"throughputCapacityMBps": 300}, "throughputCapacityMBps", "throughput-is-offered"),  # 256 is nearest
+    (MULTI_AZ, "throughputCapacityMBps", "throughput-is-offered"),  # 4,096 is SINGLE_AZ_1's
+    (FSX | {"storageCapacityGiB": 10}, "storageCapacityGiB", "capacity-is-offered"),
+    (FSX | {"iops": 3071}, "iops", "iops-are-offered"),  # 3 * 1,024
+    (FSX | {"iops": 400_001}, "iops", "iops-are-offered"),
+    (FSX | {"recordSizeKiB": 100}, "recordSizeKiB", "record-size-is-offered"),
+    (TIERED | {"deploymentType": "SINGLE_AZ_2"}, "deploymentType", "storage-type-has-its-fields"),
+    (TIERED | {"storageCapacityGiB": 1024}, "storageCapacityGiB", "storage-type-has-its-fields"),
+    (TIERED | {"iops": 3000}, "iops", "storage-type-has-its-fields"),
+    (TIERED | {"throughputCapacityMBps": 300}, "throughputCapacityMBps", "throughput-is-offered"),
+    (without(TIERED, "readCacheGiB"), "readCacheGiB", "storage-type-has-its-fields"),
+    (FSX | {"readCacheGiB": 512}, "readCacheGiB", "storage-type-has-its-fields"),
+    (without(FSX, "storageCapacityGiB"), "storageCapacityGiB", "storage-type-has-its-fields"),
+    (MULTI_AZ | {"throughputCapacityMBps": 5120, "fileSystems": 2}, "fileSystems", "several-are-in-one-zone-each"),
+    (FSX | {"fileSystems": 7}, "fileSystems", "less-than-equal"),
+    (FSX | {"fileSystems": 2, "fileSystemId": "fs-0123456789abcdef0"}, "fileSystems", "several-are-in-one-zone-each"),
+    (LUSTRE | {"storageCapacityGiB": 600}, "storageCapacityGiB", "capacity-is-offered"),
+    (LUSTRE | {"storageCapacityGiB": 3600}, "storageCapacityGiB", "capacity-is-offered"),
+    (LUSTRE | {"throughputMBpsPerTiB": 125}, "throughputMBpsPerTiB", "throughput-goes-with-deployment"),
+    (LUSTRE | {"deploymentType": "PERSISTENT_2"}, "throughputMBpsPerTiB", "throughput-goes-with-deployment"),
+    (LUSTRE | {"metadataIops": 1500}, "metadataIops", "metadata-iops-are-offered"),
+    (PERSISTENT | {"metadataIops": 2000}, "metadataIops", "metadata-iops-are-offered"),
+    (PERSISTENT | {"metadataIops": 200_000}, "metadataIops", "metadata-iops-are-offered"),
+    (PERSISTENT | {"stripeCount": 0}, "stripeCount", "stripes-are-some"),
+    (without(LUSTRE, "storageCapacityGiB"), "storageCapacityGiB", "storage-class-has-its-fields"),
+    (LUSTRE | {"throughputCapacityMBps": 4000}, "throughputCapacityMBps", "storage-class-has-its-fields"),
+    (LUSTRE | {"readCacheGiB": 0}, "readCacheGiB", "storage-class-has-its-fields"),
+    (LUSTRE | {"importPath": "s3://b"}, "importPath", "extra-forbidden"),
+    (without(LUSTRE_TIERED, "deploymentType"), "deploymentType", "storage-class-has-its-fields"),
+    (LUSTRE_TIERED | {"storageCapacityGiB": 1200}, "storageCapacityGiB", "storage-class-has-its-fields"),
+    (LUSTRE_TIERED | {"throughputMBpsPerTiB": 125}, "throughputMBpsPerTiB", "storage-class-has-its-fields"),
+    (without(LUSTRE_TIERED, "throughputCapacityMBps"), "throughputCapacityMBps", "storage-class-has-its-fields"),
+    (LUSTRE_TIERED | {"throughputCapacityMBps": 6000}, "throughputCapacityMBps", "tiering-is-offered"),
+    (LUSTRE_TIERED | {"throughputCapacityMBps": 0}, "throughputCapacityMBps", "tiering-is-offered"),
+    (LUSTRE_TIERED | {"throughputCapacityMBps": 2_004_000}, "throughputCapacityMBps", "tiering-is-offered"),
+    (without(LUSTRE_TIERED, "readCacheGiB"), "readCacheGiB", "storage-class-has-its-fields"),
+    (LUSTRE_TIERED | {"readCacheGiB": 32}, "readCacheGiB", "tiering-is-offered"),
+    (LUSTRE_TIERED | {"readCacheGiB": 262_145}, "readCacheGiB", "tiering-is-offered"),
+    (without(LUSTRE_TIERED, "metadataIops"), "metadataIops", "storage-class-has-its-fields"),
+    (LUSTRE_TIERED | {"metadataIops": 24_000}, "metadataIops", "metadata-iops-are-offered"),
+    (ONTAP | {"throughputMBpsPerHaPair": 384}, "throughputMBpsPerHaPair", "throughput-is-offered"),
+    (ONTAP_MULTI | {"throughputMBpsPerHaPair": 500}, "throughputMBpsPerHaPair", "throughput-is-offered"),
+    (ONTAP | {"storageCapacityGiB": 512}, "storageCapacityGiB", "capacity-is-offered"),
+    (ONTAP_TWO | {"storageCapacityGiB": 1024}, "storageCapacityGiB", "capacity-is-offered"),
+    (ONTAP_MULTI | {"haPairs": 2, "storageCapacityGiB": 2048}, "haPairs", "pairs-are-offered"),
+    (ONTAP | {"iops": 1000}, "iops", "iops-are-offered"),
+    (ONTAP | {"iops": 200_001}, "iops", "iops-are-offered"),
+    (ONTAP | {"fileSystemId": "fs-0123456789abcdef0"}, "junctionPath", "what-exists-is-named-whole"),
+    (ONTAP | {"junctionPath": "/vol1"}, "junctionPath", "what-exists-is-named-whole"),
+    *[
+        (NFS | {"source": source}, "source", "string-pattern-mismatch")
+        for source in ("/export", "files", "files:export", "files:/../etc", "f:/a/.hidden", "f:/a b", "-o:/x", "a;b:/")
+    ],
+    *[(NFS | {"options": options}, "options", "options-are-known") for options in ("ro", "hard,bg", "fsc", "exec")],
+    (NFS | {"options": "nfsvers=4.1,x-systemd.automount"}, "options", "string-pattern-mismatch"),
+    (MOUNTPOINT | {"prefix": "letters"}, "bucket", "what-exists-is-named-whole"),
+    (MOUNTPOINT | {"incrementalUpload": True}, "incrementalUpload", "uploads-are-incremental-where-objects-grow"),
+    (MOUNTPOINT | {"writePartSize": "4MiB"}, "writePartSize", "parts-are-those-of-s3"),  # S3 takes 5 MiB to 5 GiB
+    (MOUNTPOINT | {"writePartSize": "6GiB"}, "writePartSize", "parts-are-those-of-s3"),
+    (MOUNTPOINT | {"readPartSize": 1024}, "readPartSize", "parts-are-those-of-s3"),
+    (MOUNTPOINT | {"cacheMiB": 8193}, "cacheMiB", "less-than-equal"),
+    (FILE_SERVER | {"instanceType": "large"}, "instanceType", "string-pattern-mismatch"),
+    (FILE_SERVER | {"sizeGiB": 0}, "sizeGiB", "greater-than-equal"),
+]
+
+# On a volume: (workload, field, code).
+WORKLOADS = [
+    (TOUCH | {"files": 0}, "files", "greater-than-equal"),
+    (TOUCH | {"files": 1000, "threads": 3}, "files", "files-divide-by-threads"),
+    (TOUCH | {"threads": [4, 4]}, "threads", "values-are-different"),
+    (TOUCH | {"tool": "rm"}, "tool", "literal-error"),
+    (TOUCH | {"tool": ["engine", "parallel"], "sync": "each"}, "sync", "only-the-engine-syncs"),
+    (TOUCH | {"name": "a/b"}, "name", "string-pattern-mismatch"),
+    (
+        TOUCH | {"tool": "touch", "ratePerSecondPerInstance": 100},
+        "ratePerSecondPerInstance",
+        "only-the-engine-keeps-a-rate",
+    ),
+    (TOUCH | {"sync": "end", "ratePerSecondPerInstance": 100}, "sync", "only-the-engine-keeps-a-rate"),
+    (TOUCH | {"p99AtMostMs": 10}, "p99AtMostMs", "a-limit-has-its-rates"),
+    (READ | {"p99AtMostMs": 10}, "p99AtMostMs", "a-limit-has-its-rates"),
+    (METADATA | {"files": 1000, "threads": 3}, "files", "files-divide-by-threads"),
+    (METADATA | {"phases": ["create"]}, "phases[0]", "literal-error"),  # always measured
+    (METADATA | {"phases": ["stat", "stat"]}, "phases", "values-are-different"),
+    (METADATA | {"fileBytes": 3901, "sync": ["each", "end"]}, "sync", "contents-are-not-synced-at-the-end"),
+    (DD | {"totalSize": "64MiB", "threads": 3}, "totalSize", "blocks-fill-the-total"),
+    (DD | {"totalSize": "1MB"}, "totalSize", "blocks-fill-the-total"),  # 10^6 is no multiple of 2^20
+    (DD | {"blockSize": "2GiB", "totalSize": "2GiB"}, "blockSize", "blocks-fit-into-memory"),
+    *[(DD | {"totalSize": size}, "totalSize", "value-error") for size in ("64 mib", "-1MiB", 1.5, True)],
+    (DD | {"tool": ["engine", "dd"], "verify": True}, "verify", "only-the-engine-verifies"),
+    (DD | {"verify": "yes", "tool": "engine"}, "verify", "bool-type"),
+    (DD | {"tool": "engine", "verify": True, "blockSize": 32}, "blockSize", "only-the-engine-verifies"),
+    (BUILD | {"build": "  "}, "build", "commands-are-not-blank"),
+    (BUILD | {"build": "a\0b"}, "build", "string-pattern-mismatch"),
+    *[(BUILD | {"cachePath": path}, "cachePath", "string-pattern-mismatch") for path in ("../cache", "/cache", "a;b")],
+    (BUILD | {"expectedSeconds": {"1": 0}}, "expectedSeconds.1", "greater-than-equal"),
+    (TRANSFER | {"tool": ["cp", "cp"]}, "tool", "values-are-different"),
+    (TRANSFER | {"fileSize": "1 mb"}, "fileSize", "value-error"),
+    (TRANSFER | {"files": 11_000}, "files", "data-fits-on-its-volume"),  # of 1 MB; half of 20 GiB are 10,737 MB
+    (TRANSFER | {"files": [5_000, 6_000]}, "files", "data-fits-on-its-volume"),  # both are made once and kept
+    *[(YOCTO | {"image": image}, "image", "string-pattern-mismatch") for image in ("-c", "a b")],
+    (YOCTO | {"release": "--upload-pack=x"}, "release", "string-pattern-mismatch"),
+    (YOCTO | {"container": "--privileged"}, "container", "string-pattern-mismatch"),
+    (YOCTO | {"cachePath": "a/../../b"}, "cachePath", "string-pattern-mismatch"),
+    (YOCTO | {"expectedSeconds": {}}, "expectedSeconds", "too-short"),
+    (YOCTO | {"expectedSeconds": {"ebs": 100}}, "expectedSeconds", "expected-for-any-storage"),
+    (YOCTO | {"expectedSeconds": {"0": 100}}, "expectedSeconds", "string-pattern-mismatch"),
+    ({"type": "delete", "files": 10, "directories": 3}, "files", "files-divide-by-directories"),
+    (THROUGHPUT | {"tool": "dd", "source": "random"}, "source", "dd-writes-whole-blocks-of-zeros"),
+    (
+        THROUGHPUT | {"tool": "dd", "source": "zero", "size": "10MiB", "blockSize": "3MiB"},
+        "blockSize",
+        "dd-writes-whole-blocks-of-zeros",
+    ),
+    (THROUGHPUT | {"size": 0}, "size", "value-error"),
+    (THROUGHPUT | {"size": ["1GiB", "1024MiB"]}, "size", "values-are-different"),
+    (THROUGHPUT | {"blockSize": "65MiB"}, "blockSize", "blocks-are-smaller-than-the-file"),
+    (THROUGHPUT | {"blockSize": "2MiB", "size": "1MiB"}, "blockSize", "blocks-are-smaller-than-the-file"),
+    (READ | {"recordBytes": 32, "pageBytes": 4096}, "recordBytes", "records-have-room-for-their-number"),
+    (READ | {"pageBytes": "128MiB", "records": 2**20}, "pageBytes", "records-have-room-for-their-number"),
+    (READ | {"pageBytes": 12288, "dataSize": "12MiB"}, "pageBytes", "pages-hold-whole-records"),
+    (READ | {"recordBytes": 1000, "pageBytes": 10000, "records": 1000}, "pageBytes", "direct-reads-are-aligned"),
+    (READ | {"records": 1023, "dataSize": "8MiB"}, "records", "requests-are-whole"),
+    (READ | {"access": "random", "recordsPerRequest": 100, "threads": 3}, "records", "requests-are-whole"),
+    (READ | {"pagesPerRequest": 3}, "records", "requests-are-whole"),  # 3 * 8 records do not make 1,024
+    (READ | {"recordsPerRequest": 8}, "recordsPerRequest", "only-random-requests-are-batched"),
+    (READ | {"access": "random", "pagesPerRequest": 8}, "pagesPerRequest", "only-random-requests-are-batched"),
+    (
+        READ | ANY_BYTE | {"access": "sequential", "pageBytes": 8192},
+        "offsets",
+        "byte-offsets-are-random-and-cached",
+    ),
+    (READ | ANY_BYTE | {"caching": "direct", "pageBytes": 8192}, "offsets", "byte-offsets-are-random-and-cached"),
+    (READ | ANY_BYTE, "pageBytes", "byte-offsets-are-random-and-cached"),
+    (
+        READ | ANY_BYTE | {"pageBytes": 8192, "threads": 8, "dataSize": "32KiB"},
+        "dataSize",
+        "byte-offsets-are-random-and-cached",
+    ),
+    (READ | {"dataSize": "4MiB"}, "dataSize", "data-holds-the-records"),
+    (READ | {"dataSize": 8388608 + 8192}, "dataSize", "data-holds-the-records"),
+    (COMMAND | {"command": " "}, "command", "commands-are-not-blank"),
+    (COMMAND | {"metrics": {"iops": TPS}}, "metrics.iops", "metrics-can-be-found"),
+    (COMMAND | {"metrics": {"a": TPS | {"jsonField": "x"}}}, "metrics.a", "metrics-can-be-found"),
+    (COMMAND | {"metrics": {"a": {"unit": "s", "better": "lower"}}}, "metrics.a", "metrics-can-be-found"),
+    *[
+        (COMMAND | {"metrics": {"a": TPS | {"pattern": pattern}}}, "metrics.a.pattern", "metrics-can-be-found")
+        for pattern in ("(", "a", "(a)++", "(?>a)(b)", "[[:alpha:]](a)")
+    ],
+    (COMMAND | {"metrics": {"a": TPS | {"unit": "=1+1"}}}, "metrics.a.unit", "string-pattern-mismatch"),
+    (COMMAND | {"metrics": {"Tps": TPS}}, "metrics.Tps", "string-pattern-mismatch"),
+    (COMMAND | {"metrics": {f"m{n}": TPS for n in range(21)}}, "metrics", "too-long"),
+    (COMMAND | {"primaryMetric": "tps"}, "primaryMetric", "primary-is-measured"),
+    (COMMAND | {"objects": 4}, "objects", "objects-can-be-made"),
+]
+
+# A fio workload with one option: (option, value, code). The problem is at the option.
+FIO_OPTIONS = [
+    *[("bs", value, "option-value") for value in ({"a": 1}, None, "4k;x")],
+    *[("bs", value, "values-can-be-read") for value in ("banana", "4kk", ["4k", "-4k"], 0, ",", "3.5k")],
+    ("bs", [], "too-short"),
+    ("bs", ["4k", "4k"], "option-values-are-different"),
+    ("time_based", True, "option-switch"),
+    *[("size", value, "values-can-be-read") for value in ("10Q", "-1G", "101%")],
+    *[
+        (name, value, "values-can-be-read")
+        for name, value in {
+            "bsrange": "4k",
+            "filesize": "4k,8k",
+            "bssplit": "4k:banana",
+            "rate": "banana",
+            "rate_iops": ["100", "-1"],
+            "offset": "-3",
+            "thinktime": "abc",
+            "direct": 2,
+            "iodepth_batch": -1,
+            "random_distribution": "zipff:1.2",
+            "steadystate": "iops",
+            "fallocate": "maybe",
+        }.items()
+    ],
+    *[("runtime", value, "numbers-are-in-range") for value in (0, 0.5, "10s")],
+    *[("numjobs", value, "numbers-are-in-range") for value in (0, "4")],
+    *[("ramp_time", value, "numbers-are-in-range") for value in ("soon", -1)],
+    *[("rwmixread", value, "numbers-are-in-range") for value in (101, [50, 1000])],
+    ("rw", "randwrit", "option-values-are-known"),
+    ("rw", "randtrim", "option-values-are-known"),  # fio trims no file: "trim not supported"
+    ("ioengine", "rados", "option-values-are-known"),
+    *[
+        (name, value, "option-owned")
+        for name, value in {
+            "filename": "/etc/passwd",
+            "directory": "x",
+            "exec_prerun": "reboot",
+            "write_bw_log": "x",
+            "verify": "crc32c",
+            "gtod_reduce": 1,
+            "clat_percentiles": [0, 1],
+            "unified_rw_reporting": 1,
+        }.items()
+    ],
+    ("iodept", 4, "option-unknown"),
+]
+
+# On S3: (changes of the workload, field, code).
+ON_S3 = [
+    (OBJECTS | {"operation": "copy"}, "operation", "literal-error"),
+    (OBJECTS | {"mix": {"get": 1, "put": 1}}, "mix", "a-mix-is-asked-for"),
+    (OBJECTS | {"operation": "mix", "mix": {"get": 1}}, "mix", "too-short"),
+    (OBJECTS | {"operation": "mix", "mix": {"get": 1, "copy": 1}}, "mix", "literal-error"),
+    (OBJECTS | {"operation": "put", "keysPerDelete": 10}, "keysPerDelete", "only-deletes-are-batched"),
+    (
+        OBJECTS | {"operation": "mix", "mix": {"get": 1, "put": 1}, "keysPerDelete": 10},
+        "keysPerDelete",
+        "only-deletes-are-batched",
+    ),
+    (OBJECTS | {"requests": 3}, "requests", "each-thread-has-a-request"),
+    (OBJECTS | {"objects": 4, "prefixes": [1, 5]}, "objects", "each-prefix-has-an-object"),
+    (OBJECTS | {"objectSize": "65MiB"}, "objectSize", "what-is-sent-fits-into-memory"),
+    (OBJECTS | {"objectSize": "1GiB", "partSize": "65MiB"}, "partSize", "what-is-sent-fits-into-memory"),
+    (OBJECTS | {"objectSize": "1GiB", "partSize": "4MiB"}, "partSize", "parts-are-those-of-s3"),
+    (OBJECTS | {"objectSize": "8MiB", "partSize": "8MiB"}, "partSize", "parts-are-those-of-s3"),
+    (OBJECTS | {"objectSize": "100GiB", "partSize": "8MiB"}, "partSize", "parts-are-those-of-s3"),
+    (OBJECTS | {"p99AtMostMs": 10}, "p99AtMostMs", "a-limit-has-its-rates"),
+]
+EXPORTS = [
+    (EXPORT | {"files": 10, "threads": 3}, "files", "files-divide-by-threads"),
+    (EXPORT | {"files": 2002, "threads": 2}, "files", "files-of-a-thread-are-a-page"),
+]
+OF_COMMANDS_ON_S3 = [
+    (READER | {"populate": "true"}, "populate", "objects-are-in-a-bucket"),
+    (READER | {"objectSize": 5000}, "objectSize", "objects-can-be-made"),
+    (READER | {"objectSize": "1TiB"}, "objectSize", "objects-can-be-made"),
+    (COMMAND | {"primaryMetric": "mb_per_s"}, "primaryMetric", "primary-is-measured"),
+]
+# On Mountpoint each needs what it cannot do.
+ON_MOUNTPOINT = [
+    (workload, field, "storage-has-the-abilities")
+    for workload, field in (
+        (NEW_FILES | {"rw": ["write", "randwrite"]}, "rw"),
+        (NEW_FILES | {"rw": "randrw"}, "rw"),
+        (NEW_FILES | {"time_based": 1, "runtime": 30}, "time_based"),
+        (NEW_FILES | {"loops": [1, 2]}, "loops"),
+        (NEW_FILES | {"offset": "1m"}, "offset"),
+        (NEW_FILES | {"fdatasync": 1}, "fdatasync"),
+        (NEW_FILES | {"sync": 1}, "sync"),
+        (NEW_FILES | {"ioengine": "libaio", "iodepth": [1, 8]}, "iodepth"),
+        (NEW_FILES | {"ioengine": "mmap"}, "ioengine"),
+        (NEW_FILES | {"create_on_open": 0}, "create_on_open"),
+        (without(NEW_FILES, "create_on_open"), "create_on_open"),
+        (NEW_FILES | {"fallocate": "posix"}, "fallocate"),
+        (DD | {"sync": ["end", "block"]}, "sync"),
+        (METADATA, "phases"),
+        (LOOKS | {"directories": "fleet"}, "directories"),
+        (LOOKS | {"sync": "end"}, "sync"),
+        (TOUCH | {"sync": "end"}, "sync"),
+        (READ | {"shift": [0, 1]}, "shift"),
+        (COMMAND | {"populate": "true"}, "populate"),
+        (TOUCH | {"tool": "parallel", "threads": 1}, "tool"),
+        ({"type": "delete", "tool": "parallel"}, "tool"),
+        (BUILD, "type"),
+        (TRANSFER, "type"),
+    )
+]
+
+
+def _on(storage: Document, rows: list[tuple[Document, str, str]]) -> list[tuple[Document, str, str]]:
+    return [
+        ({"storage": [storage], "workload": [workload]}, f"workload[0].{field}", code) for workload, field, code in rows
+    ]
+
+
+ALONE = {"storage": [VOLUME], "fleet": fleet()}
+NEEDS_SHARED = {"workload": [READ | {"shift": [0, 1]}]}
+# (changes of the smallest matrix, path, code).
+REFUSED: list[tuple[Document, str, str]] = [
+    *[({"storage": [storage]}, f"storage[0].{field}", code) for storage, field, code in STORAGES],
+    *_on(EBS, WORKLOADS),
+    *_on(EBS, [(FIO | {name: value}, name, code) for name, value, code in FIO_OPTIONS]),
+    *_on(EBS, [(FIO | {"bs": ["4k", ["8k"]]}, "bs[1]", "option-value")]),
+    *_on(S3, ON_S3),
+    *_on(S3_FILES, EXPORTS),
+    *_on(BY_COMMAND, OF_COMMANDS_ON_S3),
+    *_on(MOUNTPOINT, ON_MOUNTPOINT),
+    # Which storage can do what.
+    ({"storage": [EBS, S3], "workload": [READ, TOUCH]}, "workload", "storage-is-for-the-workload"),
+    ({"storage": [BY_COMMAND], "workload": [READ]}, "workload", "storage-is-for-the-workload"),
+    ({"storage": [S3], "workload": [COMMAND]}, "workload", "storage-is-for-the-workload"),
+    ({"storage": [S3 | {"client": "crt"}], "workload": [OBJECTS]}, "workload", "storage-is-for-the-workload"),
+    ({"storage": [FILE_SERVER], "workload": [TOUCH]}, "workload", "storage-is-for-the-workload"),
+    ({"storage": [S3], "workload": [EXPORT]}, "workload", "storage-is-for-the-workload"),
+    ({"storage": [{"type": "s3-express"}], "workload": [TOUCH]}, "workload", "storage-is-for-the-workload"),
+    ({"storage": [EFS], "workload": [OBJECTS]}, "workload", "requests-are-for-objects"),
+    ({"storage": [EFS], "workload": [EXPORT]}, "workload", "files-are-exported"),
+    (
+        {
+            "storage": [S3_FILES | {"fileSystemId": "fs-0123456789abcdef0"}],
+            "workload": [EXPORT],
+        },  # pragma: allowlist secret
+        "workload",
+        "files-are-exported",
+    ),
+    ({"storage": [EBS], "workload": [READER]}, "workload[0].objectSize", "objects-are-in-a-bucket"),
+    ({"storage": [THEIRS], "workload": [READER]}, "workload[0].objectSize", "objects-are-in-a-bucket"),
+    ({"storage": [EFS], "workload": [FIO | {"device": True}]}, "workload[0].device", "device-is-an-empty-disk"),
+    (
+        {"storage": [INSTANCE_STORE], "workload": [FIO | {"device": True}], "fleet": NVME},
+        "workload[0].device",
+        "device-is-an-empty-disk",
+    ),
+    (
+        {"storage": [EBS | SNAPSHOT], "workload": [FIO | {"device": True}]},
+        "workload[0].device",
+        "device-is-an-empty-disk",
+    ),
+    (
+        {"workload": [FIO | {"device": True, "nrfiles": 2}]},
+        "workload[0].nrfiles",
+        "a-device-has-no-files",
+    ),
+    ({"storage": [EBS, INSTANCE_STORE]}, "fleet[0].instanceType", "instance-type-can-use-the-storage"),
+    (
+        {"storage": [S3 | {"client": "crt"}], "workload": [READ], "image": {"os": "ubuntu-22.04"}},
+        "image.os",
+        "image-has-what-is-needed",
+    ),
+    ({"storage": [LUSTRE], "image": {"os": "ubuntu-22.04"}}, "image.os", "image-has-what-is-needed"),
+    (
+        {"storage": [EFS], "workload": [YOCTO | {"container": "storage-matrix/build"}]},
+        "image.dockerfile",
+        "image-has-what-is-needed",
+    ),
+    # Fleets.
+    ({"fleet": [FLEET | {"bandwidthWeighting": "ebs-1"}]}, "fleet[0].bandwidthWeighting", "bandwidth-can-be-weighted"),
+    (
+        {"storage": [EFS | {"deployment": "oneZone"}], "fleet": fleet(placement="spread")},
+        "fleet.placement",
+        "instances-reach-the-storages-zone",
+    ),
+    (
+        {"storage": [EFS | {"deployment": "oneZone"}], "fleet": fleet(placement=[1, 1])},
+        "fleet.placement",
+        "instances-reach-the-storages-zone",
+    ),
+    (NEEDS_SHARED | {"storage": [EBS], "fleet": fleet(count=2)}, "workload[0].shift", "neighbours-can-be-read"),
+    (NEEDS_SHARED | {"storage": [EFS]}, "workload[0].shift", "neighbours-can-be-read"),
+    (
+        NEEDS_SHARED | {"storage": [EFS], "fleet": fleet(count=4, quorum=0.5)},
+        "workload[0].shift",
+        "neighbours-can-be-read",
+    ),
+    (
+        NEEDS_SHARED | {"storage": [FSX | {"fileSystems": 2}], "fleet": fleet(count=4)},
+        "workload[0].shift",
+        "neighbours-can-be-read",
+    ),
+    *[
+        (
+            {"storage": [FSX | {"fileSystems": 2}], "fleet": fleet(count=4, placement=placement)},
+            "fleet[0].placement",
+            "several-file-systems-are-used-alike",
+        )
+        for placement in ([1, 1, 1], [2, 1], "same-az", "spread")
+    ],
+    (
+        {
+            "storage": [FSX | {"fileSystems": 2}],
+            "fleet": fleet(count=4),
+            "workload": [METADATA | {"directories": "fleet"}],
+        },
+        "workload[0].directories",
+        "several-file-systems-are-used-alike",
+    ),
+    (
+        {
+            "storage": [FILE_SERVER],
+            "fleet": fleet(count=200),
+            "workload": [READ | {"access": "random", "records": 12_800, "threads": 32}],
+        },
+        "workload[0].threads",
+        "server-takes-the-readers",  # 200 * 32 of 4,000
+    ),
+    (
+        {
+            "storage": [FILE_SERVER],
+            "workload": [
+                READ | {"access": "random", "records": 10_000, "recordsPerRequest": 2_000, "dataSize": "1GiB"}
+            ],
+        },
+        "workload[0].recordsPerRequest",
+        "server-takes-the-readers",
+    ),
+    (
+        {"storage": [FILE_SERVER], "workload": [READ | {"records": 16_384, "pagesPerRequest": 2_048}]},
+        "workload[0].pagesPerRequest",
+        "server-takes-the-readers",
+    ),
+    # Room: 16 jobs of 1 GiB on 10 GiB; of each of 1,000 instances 100 MiB; 95 GB of a Yocto build.
+    (
+        {"storage": [EBS | {"sizeGiB": 10}], "workload": [FIO | {"numjobs": 16}]},
+        "workload[0].size",
+        "data-fits-on-the-storage",
+    ),
+    (
+        {
+            "storage": [FSX | {"storageCapacityGiB": 64, "throughputCapacityMBps": 64, "iops": 192}],
+            "workload": [DD | {"totalSize": "100MiB"}],
+            "fleet": fleet(count=1000),
+        },
+        "workload[0].totalSize",
+        "data-fits-on-the-storage",
+    ),
+    ({"storage": [EBS | {"sizeGiB": 80}], "workload": [YOCTO]}, "workload[0].image", "data-fits-on-the-storage"),
+    (
+        {"storage": [EBS | {"sizeGiB": 10}], "workload": [READ | {"dataSize": "20GiB"}]},
+        "workload[0].dataSize",
+        "data-fits-on-the-storage",
+    ),
+    (
+        {  # i4i.large: one disk of 468 GB, 436 GiB
+            "storage": [INSTANCE_STORE],
+            "workload": [DD | {"totalSize": "440GiB"}],
+            "fleet": fleet(instanceType="i4i.large", count=9),
+        },
+        "workload[0].totalSize",
+        "data-fits-on-the-storage",
+    ),
+    (
+        {"storage": [EFS], "workload": [BUILD | {"build": f"make {x}", "populate": f"fetch {x}"} for x in "ab"]},
+        "workload",
+        "file-systems-are-filled-once",
+    ),
+    (
+        {
+            "storage": [EFS],
+            "fleet": fleet(instanceType=["m6i.large", "c5.large", "m5.large"], count=list(range(1, 101))),
+        },
+        "fleet",
+        "history-has-room-for-the-cells",
+    ),
+    # Storages that exist.
+    (
+        {"storage": [EXISTING], "workload": [YOCTO]},
+        "workload[0].type",
+        "existing-storages-keep-no-cache",
+    ),
+    (
+        {"storage": [EXISTING, EXISTING | {"tls": True}], "maxConcurrentFileSystems": 2},
+        "storage[1].fileSystemId",
+        "existing-storages-come-to-no-harm",
+    ),
+    (ALONE, "workload[0].type", "read-only-storages-are-only-read"),
+    (ALONE | {"workload": [COMMAND]}, "workload[0].type", "read-only-storages-are-only-read"),
+    (ALONE | {"workload": [LOCALLY], "fleet": fleet(count=2)}, "fleet[0].count", "existing-storages-take-the-fleet"),
+    (
+        ALONE | {"storage": [VOLUME, VOLUME | {"name": "b"}], "workload": [LOCALLY], "maxConcurrentFileSystems": 2},
+        "storage[1].volumeId",
+        "existing-storages-come-to-no-harm",
+    ),
+    (
+        ALONE | {"storage": [VOLUME | {"raid0": 2}], "workload": [LOCALLY]},
+        "storage[0].raid0",
+        "what-exists-is-one-volume",
+    ),
+    (
+        ALONE | {"storage": [VOLUME | SNAPSHOT], "workload": [LOCALLY]},
+        "storage[0].snapshotId",
+        "what-exists-is-one-volume",
+    ),
+    (
+        ALONE
+        | {"storage": [VOLUME | {"mayWrite": True}], "workload": [FIO | {"device": True, "size": "1G", "bs": "4k"}]},
+        "workload[0].device",
+        "device-is-an-empty-disk",
+    ),
+    ({"storage": [IN_ONE_ZONE], "workload": [READ]}, "workload[0].type", "read-only-storages-are-only-read"),
+    (
+        {"storage": [without(IN_ONE_ZONE, "prefix")], "workload": [LOCALLY]},
+        "storage[0].prefix",
+        "what-exists-is-named-whole",
+    ),
+    (
+        {"storage": [IN_ONE_ZONE | {"storageClass": "EXPRESS_ONEZONE"}], "workload": [LOCALLY]},
+        "storage[0].storageClass",
+        "what-exists-is-named-whole",
+    ),
+    (
+        {"storage": [IN_ONE_ZONE | {"incrementalUpload": True}], "workload": [LOCALLY]},
+        "storage[0].incrementalUpload",
+        "uploads-are-incremental-where-objects-grow",
+    ),
+    (
+        {"storage": [without(THEIRS, "prefix")], "workload": [COMMAND]},
+        "storage[0].prefix",
+        "what-exists-is-named-whole-and-read-by-commands",
+    ),
+    (
+        {"storage": [without(THEIRS, "bucket")], "workload": [COMMAND]},
+        "storage[0].bucket",
+        "what-exists-is-named-whole-and-read-by-commands",
+    ),
+    (
+        {"storage": [THEIRS | {"client": "crt"}], "workload": [READ]},
+        "storage[0].client",
+        "what-exists-is-named-whole-and-read-by-commands",
+    ),
+    ({"storage": [THEIRS | {"prefix": "a/*"}], "workload": [COMMAND]}, "storage[0].prefix", "string-pattern-mismatch"),
+    (
+        {"storage": [THEIRS | {"bucket": "Theirs"}], "workload": [COMMAND]},
+        "storage[0].bucket",
+        "string-pattern-mismatch",
+    ),
+    (
+        {"storage": [THEIRS | {"bucket": "tables--use1-az4--x-s3"}], "workload": [COMMAND]},
+        "storage[0].bucket",
+        "no-directory-bucket",
+    ),
+    # Emulation.
+    ({"emulate": True, "storage": [S3], "workload": [READ]}, "storage[0].type", "storages-can-be-emulated"),
+    ({"emulate": True, "storage": [MOUNTPOINT]}, "storage[0].type", "storages-can-be-emulated"),
+    ({"emulate": True, "workload": [FIO]}, "workload[0].type", "storages-can-be-emulated"),
+    ({"emulate": True, "workload": [DD]}, "workload[0].tool", "storages-can-be-emulated"),
+    (
+        {"emulate": True, "workload": [TOUCH | {"tool": ["engine", "parallel"]}]},
+        "workload[0].tool",
+        "storages-can-be-emulated",
+    ),
+    ({"emulate": {"b": {"noise": 0.1}}, "storage": [FSX | {"name": "a"}]}, "emulate.b", "storages-can-be-emulated"),
+    # Objectives.
+    *[
+        ({"objective": objective}, path, "objective-can-be-judged")
+        for objective, path in (
+            ({"metric": "speed", "atMost": 1}, "objective.metric"),
+            ({"metric": "iops", "atLeast": 1}, "objective.metric"),
+            ({"metric": "files_per_s"}, "objective"),
+            ({"metric": "files_per_s", "atMost": 1}, "objective.atMost"),
+            ({"metric": "duration_s", "atLeast": 1}, "objective.atLeast"),
+            ({"metric": "files_per_s", "atMost": 1, "atLeast": 1}, "objective"),
+            ({"metric": "highest_rate_per_s", "atLeast": 100}, "objective.metric"),
+            ({"metric": "mb_per_s", "atLeast": 5}, "objective.metric"),
+        )
+    ],
+    (
+        {"objective": {"metric": "files_per_s", "atLeast": 1, "percentile": 101}},
+        "objective.percentile",
+        "less-than-equal",
+    ),
+    (
+        {
+            "workload": [COMMAND | {"metrics": {"tps": TPS}, "primaryMetric": "tps"}],
+            "objective": {"metric": "tps", "atMost": 5},
+        },
+        "objective.atMost",
+        "objective-can-be-judged",
+    ),
+    (
+        {
+            "workload": [
+                COMMAND | {"name": name, "metrics": {"tps": TPS | {"better": name}}} for name in ("higher", "lower")
+            ]
+        },
+        "workload[1].metrics.tps",
+        "metrics-mean-the-same",
+    ),
+    # Settings and axes.
+    *[
+        ({name: value}, name, code)
+        for name, value, code in (
+            ("repetitions", "3", "int-type"),
+            ("repetitions", True, "int-type"),
+            ("repetitions", 3.5, "int-type"),
+            ("dryRun", 1, "bool-type"),
+            ("budgetUsd", "2.50", "float-type"),
+            ("name", 7, "string-type"),
+            ("name", "../x", "string-pattern-mismatch"),
+            ("name", "a" * 41, "string-too-long"),
+            ("owner", "x\ny", "string-pattern-mismatch"),
+            ("storage", EBS, "list-type"),
+            ("storage", [], "too-short"),
+            ("workload", [], "too-short"),
+            ("fleet", [], "too-short"),
+            ("seed", -1, "greater-than-equal"),
+            ("order", "sorted", "literal-error"),
+            ("maxConcurrentFileSystems", 41, "less-than-equal"),
+            ("colour", "red", "extra-forbidden"),
+        )
+    ],
+    ({"image": {"packages": ["gcc make"]}}, "image.packages[0]", "string-pattern-mismatch"),
+    ({"image": {"containers": ["debian 12"]}}, "image.containers[0]", "string-pattern-mismatch"),
+    ({"storage": [{"type": "fsx-windows"}]}, "storage[0].type", "union-tag-invalid"),
+    ({"storage": [{"type": "gluster"}]}, "storage[0].type", "union-tag-invalid"),
+    ({"storage": [{"type": "ebss"}]}, "storage[0].type", "union-tag-invalid"),
+    ({"storage": [{"size": 1}]}, "storage[0]", "union-tag-not-found"),
+    ({"workload": [{"type": "build"}]}, "workload[0].build", "missing"),
+    ({"fleet": fleet(count=[])}, "fleet[0].count", "too-short"),
+    ({"fleet": fleet(count=[1, True])}, "fleet[0].count[1]", "int-type"),
+    ({"fleet": fleet(count=1001)}, "fleet[0].count", "less-than-equal"),
+    ({"fleet": fleet(count=[4, 4])}, "fleet[0].count", "fleets-are-different"),
+    ({"fleet": fleet(instanceType="m6i.large;reboot")}, "fleet[0].instanceType", "string-pattern-mismatch"),
+    ({"fleet": fleet(instanceType="c5.9large")}, "fleet[0].instanceType", "string-pattern-mismatch"),
+    ({"exclude": [{"storage": {"type": "efs"}}]}, "exclude[0]", "exclusions-leave-cells"),
+    ({"exclude": [{"workload": {"threads": 4}}]}, "exclude[0]", "exclusions-leave-cells"),
+    ({"exclude": [{}]}, "exclude", "exclusions-leave-cells"),
+    ({"include": [{"storage": EBS, "fleet": FLEET}]}, "include[0].workload", "missing"),
+    (
+        {"include": [{"storage": GP2 | {"iops": 3}, "workload": TOUCH, "fleet": FLEET}]},
+        "include[0].storage.iops",
+        "iops-are-offered",
+    ),
+    ({"include": [{"storage": EBS, "workload": TOUCH, "fleet": FLEET}]}, "include[0]", "cells-are-different"),
+    ({"storage": [EBS, EBS]}, "storage[1]", "cells-are-different"),
+    ({"workload": [TOUCH, TOUCH]}, "workload[1]", "cells-are-different"),
+    ({"fleet": [FLEET, FLEET]}, "fleet[1]", "cells-are-different"),
+    ({"storage": [EBS | {"name": "a"}, EFS | {"name": "a"}]}, "storage[1].name", "names-are-different"),
+    (
+        {
+            "repetitions": 100,
+            "workload": [TOUCH | {"threads": [2**i for i in range(7)], "files": [1024 * i for i in range(1, 16)]}],
+        },
+        "workload[0]",
+        "cells-can-be-planned",
+    ),
+    # Tags.
+    *[
+        ({"tags": {key: value}}, path, "tags-are-taken")
+        for key, value, path in (
+            ("", "x", 'tags[""]'),
+            ("AWS:x", "y", 'tags["AWS:x"]'),
+            ("x", "aws:y", "tags.x"),
+            ("Name", "mine", "tags.Name"),
+            ("storage-matrix:run", "r", 'tags["storage-matrix:run"]'),
+            ("storage-matrix:owner", "me", 'tags["storage-matrix:owner"]'),
+            ("k", "v" * 257, "tags.k"),
+            ("k", "a,b", "tags.k"),
+            ("k#", "a", 'tags["k#"]'),
+            ("k", "💰", "tags.k"),
+        )
+    ],
+    ({"tags": {"k": 4711}}, "tags.k", "string-type"),
+    ({"tags": ["CostCenter"]}, "tags", "dict-type"),
+    ({"tags": {f"k{i}": "v" for i in range(44)}}, "tags", "tags-are-taken"),  # of 50, of which 7 are ours
+]
+
+# The matrix is planned all the same: (changes, path, code).
+WARNED: list[tuple[Document, str, str]] = [
+    ({"storage": [EBS | SNAPSHOT]}, "storage[0].snapshotId", "snapshot-is-of-one-volume"),
+    (
+        {"storage": [FSX | {"deploymentType": "SINGLE_AZ_HA_1", "throughputCapacityMBps": 64}]},
+        "storage[0].throughputCapacityMBps",
+        "throughput-is-offered",
+    ),
+    ({"storage": [FSX | {"iops": 200_000}]}, "storage[0].iops", "iops-are-offered"),
+    (
+        {"storage": [EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 2000}]},
+        "storage[0].provisionedThroughputMiBps",
+        "provisioned-is-offered",
+    ),
+    ({"storage": [ONTAP_TWO | {"volumeStyle": "FLEXVOL"}]}, "storage[0].volumeStyle", "the-volume-uses-all-pairs"),
+    ({"storage": [NFS | {"options": "nfsvers=4.1,soft"}]}, "storage[0].options", "writes-are-kept"),
+    ({"storage": [NFS]}, "storage[0].source", "existing-storages-come-to-no-harm"),
+    ({"storage": [EXISTING]}, "storage[0].fileSystemId", "existing-storages-come-to-no-harm"),
+    ({"storage": [THEIRS], "workload": [COMMAND]}, "storage[0].bucket", "existing-storages-come-to-no-harm"),
+    # Credits.
+    *[
+        ({"storage": [storage]}, f"storage[0].{field}", "storage-has-no-burst")
+        for storage, field in (
+            (GP2, "volumeType"),
+            ({"type": "ebs", "volumeType": "sc1", "sizeGiB": 1024}, "volumeType"),
+            (EFS | {"throughputMode": "bursting"}, "throughputMode"),
+            (FSX | {"throughputCapacityMBps": 64}, "throughputCapacityMBps"),
+        )
+    ],
+    # A compressor, memory, a cache.
+    (
+        {"storage": [FSX | {"compression": "LZ4"}], "workload": [DD | {"source": "zero"}]},
+        "workload[0].source",
+        "data-is-incompressible",
+    ),
+    (
+        {"storage": [FSX | {"compression": "ZSTD"}], "workload": [FIO]},
+        "workload[0].refill_buffers",
+        "data-is-incompressible",
+    ),
+    ({"storage": [EBS, EFS], "workload": [TOUCH]}, "workload[0].sync", "creates-are-alike"),
+    ({"storage": [EBS, EFS], "workload": [METADATA]}, "workload[0].sync", "creates-are-alike"),
+    ({"storage": [FSX], "workload": [READ]}, "workload[0].dataSize", "data-exceeds-the-servers-cache"),
+    (
+        {"storage": [FSX], "workload": [FIO | {"rw": "randread", "direct": 1, "numjobs": 4}]},
+        "workload[0].size",
+        "data-exceeds-the-servers-cache",
+    ),
+    *[
+        ({"workload": [FIO | {"size": "100G"} | options]}, path, "fio-measures-the-storage")
+        for options, path in (
+            ({"rw": "randwrite", "direct": 1, "iodepth": 16}, "workload[0].iodepth"),
+            ({"rw": "write", "ioengine": "libaio", "iodepth": 16, "fdatasync": 1}, "workload[0].iodepth"),
+            ({"rw": "randwrite"}, "workload[0].rw"),
+            ({"rw": "randread"}, "workload[0].rw"),
+            ({"rw": "write", "direct": 1, "io_submit_mode": "offload"}, "workload[0].io_submit_mode"),
+        )
+    ],
+    (
+        {"workload": [{"type": "fio", "rw": "write", "bs": "1m", "size": ["1G", "64M"], "direct": 1}]},
+        "workload[0].size",
+        "fio-takes-a-second",
+    ),
+    # What no figure could be told from.
+    (
+        {"workload": [TOUCH | {"files": 364, "ratePerSecondPerInstance": 100}]},
+        "workload[0].files",
+        "an-open-loop-has-a-p99",
+    ),
+    ({"storage": [EBS, EFS]}, "fleet", "a-difference-can-be-tested"),
+    ({"storage": [EBS, EFS], "fleet": fleet(count=10), "repetitions": 2}, "repetitions", "a-difference-can-be-tested"),
+    ({"storage": [EBS, EFS], "fleet": fleet(count=10), "launches": 2}, "launches", "a-difference-can-be-tested"),
+    # gp3 with 1,000 MiB/s takes up to 596 of an instance (5 Gbit/s), the files come at 125.
+    (
+        {"storage": [EBS | {"iops": 4_000, "throughputMiBps": 1_000}], "workload": [TRANSFER]},
+        "workload[0].type",
+        "source-is-as-fast-as-the-storage",
+    ),
+    ({"storage": [EFS], "workload": [COMMAND]}, "workload[0].expectedSeconds", "charged-bytes-are-known"),
+    # 13 * 10 MB/s are more than 128.
+    (
+        {"storage": [FSX | {"throughputCapacityMBps": 128}], "workload": [COMMAND], "fleet": fleet(count=[12, 13, 50])},
+        "storage[0]",
+        "storage-is-not-overloaded",
+    ),
+    # Amounts.
+    (
+        {"storage": [FSX | {"fileSystems": 3}], "fleet": fleet(count=[2, 3])},
+        "fleet[0].count",
+        "several-file-systems-are-used-alike",
+    ),
+    ({"storage": [EBS, EFS, FSX], "fleet": fleet(count=1000)}, "maxConcurrentFileSystems", "cells-can-be-planned"),
+    (
+        {"fleet": fleet(instanceType="m99g.large", bandwidthWeighting="ebs-1")},
+        "fleet[0].bandwidthWeighting",
+        "bandwidth-can-be-weighted",
+    ),
+]
