@@ -5,6 +5,7 @@ uses it.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -20,12 +21,20 @@ from support import role_calls
 from support.deployed_policies import actions_of, is_allowed, policies_of, without
 from support.grants import Grant, granted, role_of, used, without_variables
 from support.owned import owned_efs, owned_snapshot, owned_volume, stack_resources
-from support.pages import example_of
 from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, path_without, start_cloud, until
 
 from cli.verify.permissions import CALLS
 from local import recording
 from storages.models import MODELS
+
+
+def example_of(kind: str) -> dict[str, Any]:
+    """The first storage of the first example in the section of a type in docs/storages.md."""
+    section = (ROOT / "docs/storages.md").read_text(encoding="utf-8").partition(f"\n## `{kind}`\n")[2]
+    [example, *_] = re.findall(r"```json\n(.*?)```", section, re.DOTALL)
+    first: dict[str, Any] = json.loads("{" + example + "}")["storage"][0]
+    return first
+
 
 FSX = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64}
 ONTAP = {"type": "fsx-ontap", "name": "ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
@@ -46,7 +55,7 @@ ELSEWHERE = {each["type"] for each in (*VARIED, STORAGES[3], EXPRESS, SERVER, LO
 # A type of which nothing is written here is measured as its example in docs/storages.md has it.
 EVERY_MOUNT = [
     *VARIED,
-    *(example_of("storages.md", kind)["storage"][0] | {"name": kind} for kind in MODELS if kind not in ELSEWHERE),
+    *(example_of(kind) | {"name": kind} for kind in MODELS if kind not in ELSEWHERE),
 ]
 READ = {"type": "read", "records": 64, "pageBytes": "64KiB", "threads": 1}
 ONE, TWO = ({"instanceType": "m6i.large", "count": count} for count in (1, 2))
