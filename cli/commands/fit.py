@@ -19,8 +19,8 @@ def fit(
     """Fit scaling laws to a series, and predict other sizes.
 
     The series: {"n": [1, 10, 50, 100], "value": [5921, 5929, 6210, 7026], "higherIsBetter": false, "predict": [200]}.
-    Shows the law that predicts unseen points best, its knee, and predictions with the range of all laws that the data
-    allow. If a prediction is refused, it says why. A pipe gets JSON. Mistakes are listed, with exit code 2.
+    Shows the law with the least AIC, its knee, and predictions with the range of all laws that the data allow. If a
+    prediction is refused, it says why. A pipe gets JSON. Mistakes are listed, with exit code 2.
 
     Example: matrix fit series.json | jq .predictions
     """

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from cli.tables.text_table import TextTable
 from matrix.answer.scaling.series import Series
-from matrix.terms.figures import ABSENT, number
+from matrix.terms.figures import number
 
 # Characters of the longest bar.
 BAR_WIDTH = 32
@@ -22,7 +22,8 @@ def show(console: Console, series: Series, report: Mapping[str, Any]) -> None:
     )
     parameters = ", ".join(f"{name} {number(value)}" for name, value in report["parameters"].items())
     console.print(Text.assemble(("Law:  ", "bold"), f"{report['model']}: {report['formula']}, with {parameters}"))
-    console.print(Text.assemble(("Off:  ", "bold"), _errors(report)))
+    if others := ", ".join(f"{rival['model']} {100 * rival['weight']:.0f} %" for rival in report["rivals"]):
+        console.print(Text.assemble(("Odds: ", "bold"), f"{100 * report['weight']:.0f} % for this law; {others}"))
     if knee := report["knee"]:
         console.print(Text.assemble(("Knee: ", "bold"), knee["meaning"]))
     if report["peak_n"]:
@@ -34,26 +35,10 @@ def show(console: Console, series: Series, report: Mapping[str, Any]) -> None:
     for prediction in report["predictions"]:
         if prediction["refused"]:
             console.print(Text.assemble((f"No prediction of {prediction['n']:,}: ", "yellow"), prediction["refused"]))
-        if between := prediction["bounds"]:
-            console.print(
-                f"Bounds at {prediction['n']:,}: {number(between['low'])} to {number(between['high'])}, if the whole "
-                f"fleet does no less there than with {report['largest_n']:,}"
-            )
     for warning in report["warnings"]:
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
     if any(prediction["value"] is not None for prediction in report["predictions"]):
         console.print(f"Range: {report['interval']}")
-
-
-def _errors(report: Mapping[str, Any]) -> str:
-    """Return the errors of the law, and of its rivals, at sizes that were held out from the fit."""
-    own = f"by {_percent(report['held_out_error'])} at sizes that the law had not seen"
-    others = [f"{rival['model']} {_percent(rival['held_out_error'])}" for rival in report["rivals"]]
-    return f"{own}; other laws: {', '.join(others)}" if others else own
-
-
-def _percent(error: float | None) -> str:
-    return ABSENT if error is None else f"{100 * error:.1f} %"
 
 
 def _table(series: Series, report: Mapping[str, Any]) -> TextTable:

@@ -218,11 +218,11 @@ def test_a_series_is_fitted_from_a_file_and_from_a_pipe(matrix, tmp_path):
 
     assert from_file.stdout == from_pipe.stdout
     found = json.loads(from_file.stdout)
-    assert found["model"] in {"linear", "knee", "usl"}
+    assert found["model"] in {"capacity", "usl"}
     near, far = found["predictions"]
     assert near["low"] < near["value"] < near["high"]
     assert (far["value"], len(found["refusals"])) == (None, 1)
-    assert "more than 2 times" in far["refused"]
+    assert far["reasons"] == [{"code": "too-far", "largest": 100, "measure": 250}]
 
 
 def test_a_fit_for_people_names_the_law_and_draws_what_was_measured_and_what_is_predicted():

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from matrix.answer.scaling.fitting import LEAST_SIZES, Scaling, analyse, crossover, knee
+from matrix.answer.scaling.fitting import Scaling, analyse, crossover, knee
 from matrix.answer.scaling.series import Series as Measured
 from matrix.report.charts.chart import Chart, Series
 from matrix.report.charts.labels import interval_words, lower, median_heads, percentile_words, point_title, slug
@@ -14,12 +14,14 @@ from matrix.report.view import Entry, View
 from matrix.terms.figures import quantity
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 
-# Meaning of the fitted laws, by their names in `matrix.answer.scaling.laws`.
+# A law of two parameters is drawn where two sizes more than it needs have tested it.
+LEAST_SIZES = 4
+# Meaning of the fitted laws, by their names in `matrix.answer.scaling.fitting`.
 LAWS = {
     "constant": "its time is constant",
-    "linear": "its time grows linearly",
-    "ceiling": "full speed, then a shared limit",
-    "knee": "a wait that grows from a size on",
+    "amdahl": "its time grows linearly",
+    "power": "its time grows with a power of the fleet",
+    "capacity": "full speed, then a shared limit",
     "usl": "the Universal Scalability Law",
 }
 Interval = tuple[float | None, float | None]
@@ -50,16 +52,14 @@ def scaling(view: View) -> Iterator[Chart]:
         series += [mark for mark, _ in crossed]
         series += [_left_out_series(view, entry) for entry in left_out if entry.storage in curves]
         notes = [f"left out: {entry.storage} at {entry.instances} instances: {entry.left_out}." for entry in left_out]
-        notes += [
-            f"{storage}: {knee(law)['meaning']} ({LAWS[law.chosen.curve.model]})." for storage, law in fitted.items()
-        ]
+        notes += [f"{storage}: {knee(law)['meaning']} ({LAWS[law.chosen.model]})." for storage, law in fitted.items()]
         yield Chart(
             id=f"scaling-{slug(f'{workload}-{label}')}",
             title=f"{point_title(workload, label)}: {lower(first.quantity)} of each instance over the size of a fleet",
             reads=f"Solid: median{interval_words(drawn)}."
             + (f" Dashed: {tail}, where there are enough samples." if tail else "")
             + (" A hollow mark without a line: known to be wrong, left out." if left_out else "")
-            + (" The law that predicts best can be shown too." if fitted else "")
+            + (" The best law can be shown too." if fitted else "")
             + (" Hollow, a crossover: here its storage gets ahead of another by the fitted laws." if crossed else ""),
             notes=[*notes, *(sentence for _, sentence in crossed)],
             x_title="instances that work at the same time",
@@ -111,7 +111,7 @@ def _scaling_series(view: View, entries: Sequence[Entry]) -> Iterator[Series]:
 
 
 def _fit(entries: Sequence[Entry]) -> Scaling | None:
-    """The law that predicts the medians of a storage best; None below four sizes."""
+    """The law that fits the medians of a storage best; None below four sizes."""
     known = [entry for entry in entries if (entry.metric.get("p50") or 0) > 0]
     if len({entry.instances for entry in known}) < LEAST_SIZES:
         return None
@@ -135,8 +135,8 @@ def _left_out_series(view: View, entry: Entry) -> Series:
 def _fit_series(view: View, entries: Sequence[Entry], law: Scaling) -> Series:
     storage, sizes = entries[0].storage, law.series.n
     x = np.geomspace(min(sizes), max(sizes), 40).tolist()
-    y = [law.value(law.chosen.curve, n) for n in x]
-    name = f"{storage}, fit {law.chosen.curve.model}"
+    y = [law.value(law.chosen, n) for n in x]
+    name = f"{storage}, fit {law.chosen.model}"
     return Series(name, x, y, "line", entries[0].style, "fitted laws", is_hollow=True, is_off=True, width=1,
                   of=view.facets.marks(storage=storage))  # fmt: skip
 
@@ -150,7 +150,7 @@ def _crossings(
     if n is None:
         return
     # The storage with the better value at the crossing is ahead from there on.
-    values = [law.value(law.chosen.curve, n) for law in (first, other)]
+    values = [law.value(law.chosen, n) for law in (first, other)]
     is_first = (values[0] > values[1]) == first.series.higher_is_better
     ahead, behind = pair if is_first else pair[::-1]
     if not _is_worth_telling(curves[ahead], curves[behind], n):
