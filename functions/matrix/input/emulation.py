@@ -34,17 +34,17 @@ class Quirks(InputModel):
     """Deviations of an emulated storage from its provisioned limits, which `matrix selftest` must find."""
 
     times: Times = 1
-    """How many times as long each operation takes."""
+    """Factor of the time of each operation."""
     tail_share: Annotated[int | float, Field(ge=0, le=1)] = 0
     """Share of the operations that take tailS instead, drawn by chance."""
     tail_s: Seconds = 0
     """Seconds of such an operation."""
     stall_every: Operations | None = None
-    """After each so many operations a shared storage stands still for stallS."""
+    """Number of operations after which a shared storage stands still for stallS, again and again."""
     stall_s: Seconds = 0
     """Seconds of a standstill."""
     change_after: Operations | None = None
-    """After so many operations a shared storage changes for good: credits run out, or a cache has filled."""
+    """Number of operations after which a shared storage changes for good: credits run out, or a cache has filled."""
     change_times: Times = 1
     """How many times as long each operation takes from then on, and as much of the IOPS and bytes/s it costs."""
     noise: Annotated[int | float, Field(ge=0, le=1)] = 0

@@ -89,13 +89,13 @@ class EbsStorage(StorageModel):
     )
     """Provisioned throughput in MiB/s: for gp3 only, 125 unless given."""
     raid0: Annotated[int | None, Field(ge=2, le=MOST_RAID0, examples=[2])] = None
-    """Stripe over so many such volumes (2 to 8, mdadm); size, iops and throughput are those of each volume."""
+    """Number of such volumes to stripe over (2 to 8, mdadm); size, iops and throughput are those of each volume."""
     snapshot_id: Annotated[SnapshotId | None, Field(examples=["snap-0123456789abcdef0"])] = None
     """Snapshot that each instance's volume is made from, such as one that holds a filled cache."""
     volume_id: Annotated[VolumeId | None, Field(examples=["vol-0123456789abcdef0"])] = None
-    """A volume that exists, as the other fields describe it: attached to the one instance of a fleet, never deleted."""
+    """Id of a volume that exists, for fleets of one instance. It is attached and never deleted."""
     may_write: bool | None = None
-    """Whether a volume that exists may be written, in a folder of the run's own; else it is mounted read-only."""
+    """Allow writes to a volume that exists, in a folder of the run. Default: it is mounted read-only."""
 
     @property
     def volumes(self) -> int:

@@ -69,7 +69,7 @@ class EfsStorage(StorageModel):
     provisioned_throughput_mibps: Annotated[int | None, Field(alias="provisionedThroughputMiBps", examples=[1024])] = (
         None
     )
-    """Throughput in MiB/s, for throughputMode provisioned and only for it."""
+    """Throughput in MiB/s, only for throughputMode provisioned."""
     deployment: Literal["regional", "oneZone"] = "regional"
     """In all Availability Zones of the region, or in one."""
     tls: bool = False
@@ -77,7 +77,7 @@ class EfsStorage(StorageModel):
     iam: bool = False
     """Authorise instances by IAM, and refuse all others and every connection without TLS; needs tls."""
     file_system_id: Annotated[FileSystemId | None, Field(examples=["fs-0123456789abcdef0"])] = None
-    """One that exists, as the other fields describe it: measured in a folder of its own, and left as it was."""
+    """Id of a file system that exists. The run works in a folder of its own and leaves the file system as it was."""
 
     @property
     def bandwidth_bytes_per_s(self) -> float:

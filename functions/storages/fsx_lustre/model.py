@@ -142,17 +142,17 @@ class FsxLustreStorage(StorageModel):
     throughput_capacity_mbps: Annotated[int | None, Field(alias="throughputCapacityMBps", examples=[4000])] = None
     """Throughput capacity of INTELLIGENT_TIERING in MB/s: 4000, or a multiple of it up to 2000000."""
     read_cache_gib: Annotated[int | None, Field(alias="readCacheGiB", ge=0, examples=[512])] = None
-    """SSD read cache of INTELLIGENT_TIERING in GiB, 0: none; it has to be said, as it is paid."""
+    """SSD read cache of INTELLIGENT_TIERING in GiB, 0 for none. Required there, because it costs money."""
     metadata_iops: Annotated[int | None, Field(examples=[6000])] = None
     """Provisioned metadata IOPS of PERSISTENT_2; unless given, those of its SSD. INTELLIGENT_TIERING: 6000 or 12000."""
     stripe_count: Annotated[int | None, Field(ge=-1, le=2_000, examples=[4])] = None
-    """Over how many targets each file is spread, -1: over all; unless given, as FSx has it."""
+    """Number of targets that each file is spread over, -1 for all. Default: FSx's."""
     stripe_size_mib: Annotated[int | None, Field(alias="stripeSizeMiB", ge=1, le=2_048, examples=[4])] = None
-    """MiB of a file that lie on a target before the next one follows; unless given, as FSx has it."""
+    """MiB of a file on one target before the next target follows. Default: FSx's."""
     compression: Literal["NONE", "LZ4"] = "NONE"
     """Compression by the servers; compressible data would measure the compressor."""
     file_system_id: Annotated[FileSystemId | None, Field(examples=["fs-0123456789abcdef0"])] = None
-    """One that exists, as the other fields describe it: measured in a folder of its own, and left as it was."""
+    """Id of a file system that exists. The run works in a folder of its own and leaves the file system as it was."""
 
     @property
     def _units(self) -> float:

@@ -89,7 +89,7 @@ class FsxOntapStorage(StorageModel):
     storage_capacity_gib: Annotated[int, Field(alias="storageCapacityGiB", examples=[1024])]
     """SSD storage of all HA pairs together in GiB, at least 1024 for each."""
     throughput_mbps_per_ha_pair: Annotated[int, Field(alias="throughputMBpsPerHaPair", examples=[3072])]
-    """Throughput capacity of each HA pair in MB/s; the deployment type says which values there are."""
+    """Throughput capacity of each HA pair in MB/s; the allowed values depend on the deployment type."""
     iops: Annotated[int | None, Field(examples=[20000])] = None
     """Provisioned SSD IOPS of all HA pairs together; unless given, 3 per GiB."""
     volume_style: Literal["FLEXVOL", "FLEXGROUP"] = "FLEXVOL"
@@ -99,9 +99,9 @@ class FsxOntapStorage(StorageModel):
     nconnect: Annotated[int, Field(ge=1, le=16, examples=[1])] = 16
     """TCP connections of each instance to the file system, 1 to 16."""
     file_system_id: Annotated[FileSystemId | None, Field(examples=["fs-0123456789abcdef0"])] = None
-    """One that exists, as the other fields describe it: measured in a folder of its own, and left as it was."""
+    """Id of a file system that exists. The run works in a folder of its own and leaves the file system as it was."""
     junction_path: Annotated[JunctionPath | None, Field(examples=["/vol1"])] = None
-    """Where the volume to measure is in an SVM of the file system that exists; for fileSystemId and only for it."""
+    """Junction path of the volume to measure, only with fileSystemId."""
 
     @property
     def _pairs_used(self) -> int:

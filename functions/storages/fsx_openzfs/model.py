@@ -88,11 +88,11 @@ class FsxOpenZfsStorage(StorageModel):
     storage_type: Literal["SSD", "INTELLIGENT_TIERING"] = "SSD"
     """Storage class; INTELLIGENT_TIERING grows with its data, and is for MULTI_AZ_1 only."""
     storage_capacity_gib: Annotated[int | None, Field(alias="storageCapacityGiB", examples=[1024])] = None
-    """SSD storage in GiB, for storageType SSD and only for it."""
+    """SSD storage in GiB, only for storageType SSD."""
     read_cache_gib: Annotated[int | None, Field(alias="readCacheGiB", ge=0, examples=[512])] = None
-    """SSD read cache of INTELLIGENT_TIERING in GiB, 0: none; it has to be said, as it is paid."""
+    """SSD read cache of INTELLIGENT_TIERING in GiB, 0 for none. Required there, because it costs money."""
     throughput_capacity_mbps: Annotated[int, Field(alias="throughputCapacityMBps", examples=[4096])]
-    """Throughput capacity in MB/s; the deployment type says which values there are."""
+    """Throughput capacity in MB/s; the allowed values depend on the deployment type."""
     iops: Annotated[int | None, Field(examples=[20000])] = None
     """Provisioned SSD IOPS of storageType SSD; unless given, 3 per GiB."""
     compression: Literal["NONE", "LZ4", "ZSTD"] = "NONE"
@@ -104,9 +104,9 @@ class FsxOpenZfsStorage(StorageModel):
     nconnect: Annotated[int | None, Field(ge=1, le=16, examples=[16])] = None
     """TCP connections of each instance to the file system, 1 to 16; unless given, the kernel's one."""
     file_system_id: Annotated[FileSystemId | None, Field(examples=["fs-0123456789abcdef0"])] = None
-    """One that exists, as the other fields describe it: measured in a folder of its own, and left as it was."""
+    """Id of a file system that exists. The run works in a folder of its own and leaves the file system as it was."""
     file_systems: Annotated[int | None, Field(ge=2, le=6, examples=[2])] = None
-    """So many such file systems, one in each Availability Zone, each with its part of the fleet; unless given, one."""
+    """Number of such file systems, one in each Availability Zone, each with its part of the fleet. Default: one."""
 
     @property
     def how_many(self) -> int:

@@ -36,7 +36,7 @@ class InstanceStoreStorage(StorageModel):
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
     precondition: Annotated[int | None, Field(ge=1, le=MOST_PASSES, examples=[2])] = None
-    """How often all of its disks are written before the first step; unless given, they are trimmed before each step."""
+    """Number of times that all disks are written before the first step. Default: they are trimmed before each step."""
 
     # The disks differ by instance type, and AWS publishes figures for few of them: these values are only for the
     # estimate of a cell's time, for the smallest disks (EC2 guide: m6id.large writes 16,771 times 4 KiB a second).

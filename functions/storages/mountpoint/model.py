@@ -86,15 +86,15 @@ class MountpointStorage(StorageModel):
     bucket: Annotated[BucketName | None, Field(examples=["my-tables"])] = None
     """A bucket of yours in the stack's region, mounted read-only. Nothing is written, tagged or deleted."""
     prefix: Annotated[ObjectPrefix | None, Field(examples=["sales/2026"])] = None
-    """Which of its prefixes is mounted."""
+    """Prefix of the bucket to mount."""
     incremental_upload: bool | None = None
     """Upload while a file is written, part by part (`--incremental-upload`); for EXPRESS_ONEZONE only."""
     cache_mib: Annotated[int | None, Field(ge=1, le=MOST_CACHE_MIB, alias="cacheMiB", examples=[4096])] = None
-    """MiB of a cache of what was read, on the instance's root volume; empty before each step. None unless given."""
+    """Read cache in MiB on the instance's root volume, emptied before each step. Default: none."""
     read_part_size: Annotated[Size | None, Field(examples=["16MiB"])] = None
-    """The most that it asks for in one GET; 8 MiB unless given."""
+    """Largest part that it asks for in one GET. Default: 8 MiB."""
     write_part_size: Annotated[Size | None, Field(examples=["16MiB"])] = None
-    """What it uploads in one request; 8 MiB unless given, which allows files of 78.1 GiB."""
+    """Part that it uploads in one request. Default: 8 MiB, which allows files of 78.1 GiB."""
 
     @property
     def lacks(self) -> Mapping[Ability, str]:

@@ -49,7 +49,7 @@ class NfsStorage(StorageModel):
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
     source: Annotated[Source, Field(examples=["files.example.com:/export"])]
-    """Server and path, as `mount` takes them: measured in a folder of its own, and left as it was."""
+    """Server and path, as `mount` takes them. The run works in a folder of its own and leaves the server as it was."""
     options: Annotated[Options, Field(examples=["nfsvers=4.1,hard,timeo=600"])] = "nfsvers=4.1,hard,timeo=600,retrans=2"
     """Options of the mount, as nfs(5) has them."""
 

@@ -52,7 +52,7 @@ class S3Storage(StorageModel):
     bucket: Annotated[BucketName | None, Field(examples=["my-tables"])] = None
     """A bucket of yours in the stack's region, whose objects commands read. Nothing is written, tagged or deleted."""
     prefix: Annotated[ObjectPrefix | None, Field(examples=["sales/2026"])] = None
-    """Below which of its prefixes they are."""
+    """Prefix of these objects."""
 
     @property
     def only_workloads(self) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ class S3FilesStorage(StorageModel):
     expire_after_days: Annotated[int, Field(ge=1, le=365, examples=[1])] = 30
     """Days without access after which the hot storage drops data that S3 has."""
     file_system_id: Annotated[FileSystemId | None, Field(examples=["fs-0123456789abcdef0"])] = None
-    """One that exists, as the other fields describe it: measured in a folder of its own, and left as it was."""
+    """Id of a file system that exists. The run works in a folder of its own and leaves the file system as it was."""
 
     @property
     def bandwidth_bytes_per_s(self) -> float:

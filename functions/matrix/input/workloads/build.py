@@ -24,7 +24,7 @@ class BuildWorkload(ShellWorkload):
     build_directory: Literal["storage", "local"] = "storage"
     """Where BUILD_DIR is: on the storage that is measured, or on the instance's own disk."""
     expected_seconds: Annotated[ExpectedSeconds, Field(examples=[{"1": 600, "100": 900}])] = Field(default={ALONE: 600})
-    """Seconds that one build takes, about, or a map of them by instances: it sets deadline and cost of a cell."""
+    """About how many seconds one build takes, or a map by fleet size: it sets deadline and cost of a cell."""
 
     @property
     def is_only_reading(self) -> bool:

@@ -76,15 +76,15 @@ class CommandWorkload(ShellWorkload):
     work_directory: Literal["storage", "local"] = "storage"
     """Where WORK_DIR is: on the storage that is measured, or on the instance's own disk."""
     container: Annotated[ContainerImage | None, Field(examples=["docker.io/library/postgres:17"])] = None
-    """Container image in which all commands run, by bash or sh, fetched before the time; else on the instance."""
+    """Container image in which all commands run, by bash or sh. Default: they run on the instance."""
     metrics: Annotated[dict[MetricName, OwnMetric], Field(max_length=MOST_METRICS)] = Field(default={})
     """Numbers that the command prints, by your own names for them."""
     primary: Annotated[str, Field(alias="primaryMetric", max_length=41, pattern=r"^[a-z][a-z0-9_]*$")] = "duration_s"
-    """Primary metric: duration_s, one of its own metrics, or mb_per_s if it reads objects."""
+    """Metric that judges the command: duration_s, one of its own metrics, or mb_per_s if it reads objects."""
     object_size: Annotated[Size | None, Field(examples=["1GiB"])] = None
     """On S3 only: size of each object that an instance uploads for the command before the time."""
     objects: Annotated[int, Field(ge=1, le=MOST_OBJECTS, examples=[100])] = 1
-    """How many such objects."""
+    """Number of these objects."""
 
     def needs(self) -> Iterator[Need]:
         """Yield the need to see a cache that another instance fills. Only the user knows the command's other needs."""

@@ -37,7 +37,7 @@ class ExportWorkload(WorkloadModel):
     threads: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[1])
     """Writers of each instance; each has a directory of its own, and lists it each second."""
     at_most_seconds: Annotated[int, Field(ge=1, le=3_600, examples=[1_800])] = 600
-    """Seconds after which a file that is no object yet fails the cell."""
+    """Seconds after which the cell fails if a file is not an object yet."""
 
     def points(self) -> list[Params]:
         """Return the parameters of each point."""

@@ -68,11 +68,11 @@ class ObjectsWorkload(OpenLoopModel):
     object_size: Sweep[Size] = Field(default=[65_536])
     """Size of each object."""
     part_size: Annotated[Size | None, Field(examples=["8MiB"])] = None
-    """Larger objects are put in parts of this size, one after the other by each thread; unless given, at once."""
+    """Larger objects are put in parts of this size, one after the other by each thread. Default: in one request."""
     keys_per_list: Annotated[int, Field(ge=1, le=MOST_KEYS)] = MOST_KEYS
     """Keys of one page of a listing (MaxKeys); a LIST request is a page."""
     keys_per_delete: Annotated[int, Field(ge=1, le=MOST_KEYS, examples=[1_000])] = 1
-    """Objects that one DELETE request takes away: 1 by DeleteObject, more by DeleteObjects."""
+    """Objects that one DELETE request deletes: 1 by DeleteObject, more by DeleteObjects."""
     prefixes: Sweep[Annotated[int, Field(ge=1, le=999)]] = Field(default=[1])
     """Prefixes below which the objects of each instance lie, equally many in each: S3 bounds requests by prefix."""
     threads: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[1])

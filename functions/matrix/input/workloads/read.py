@@ -58,7 +58,7 @@ class ReadWorkload(OpenLoopModel):
     caching: Sweep[Literal["direct", "cached"]] = Field(default=["direct"])
     """Past the page cache of the instance (O_DIRECT), or through it, emptied before each step."""
     shift: Sweep[Annotated[int, Field(ge=0, le=999)]] = Field(default=[0], examples=[1])
-    """Whose data an instance reads: its own, or that of the instance so many places further in the fleet."""
+    """Whose data an instance reads: 0 its own, 1 that of the next instance of the fleet, and so on."""
     data_size: Size | None = None
     """Bytes that each instance writes once and then reads from. Default: as many as it reads."""
 

@@ -43,7 +43,7 @@ class ShellWorkload(WorkloadModel):
     cache_path: CachePath = "cache"
     """Folder of the cache, relative to the root of the storage."""
     expected_seconds: Annotated[ExpectedSeconds, Field(examples=[{"1": 600, "100": 900}])] = Field(default={ALONE: 600})
-    """Seconds that one execution takes, about, or a map of them by instances: it sets deadline and cost of a cell."""
+    """About how many seconds one execution takes, or a map by fleet size: it sets deadline and cost of a cell."""
 
     @property
     def populate_seconds(self) -> float:

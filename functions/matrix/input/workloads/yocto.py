@@ -54,9 +54,9 @@ class YoctoWorkload(WorkloadModel):
     expected_seconds: Annotated[ExpectedSeconds, Field(examples=[{"1": 6000, "200": 11000}])] = Field(
         default={ALONE: 6_000}
     )
-    """Seconds that one build takes, about, or a map of them by instances: it sets deadline and cost of a cell."""
+    """About how many seconds one build takes, or a map by fleet size: it sets deadline and cost of a cell."""
     expected_fetch_seconds: Annotated[int, Field(ge=1, le=86_400)] = 900
-    """Seconds that fetching all sources takes, about: once per shared file system, or on each instance of its own."""
+    """About how many seconds fetching all sources takes: once per shared file system, or on each instance with EBS."""
 
     @property
     def populate_seconds(self) -> float:
