@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 
 from matrix.check.read import read_matrix
 from matrix.input import workloads
-from matrix.input.element import Element
 from matrix.terms.documents.parts import Part
 from matrix.terms.problems import InvalidMatrix
 from storages.contracts.model import StorageModel
@@ -125,5 +124,5 @@ def _element(kind: str, models: Mapping[str, Any], starters: Mapping[str, Part])
     return {"type": kind, **examples, **starters.get(kind, {})}
 
 
-def _sentence(model: type[Element]) -> str:
+def _sentence(model: type) -> str:
     return (model.__doc__ or "").strip().splitlines()[0].rstrip(".").partition(";")[0]

@@ -1,7 +1,7 @@
 """The workloads of a matrix, one module each: fields, rules, points, and expected time and bytes."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 from pydantic import Field
 
@@ -39,12 +39,6 @@ AnyWorkload = Annotated[
 ]  # fmt: skip
 
 MODELS = cast("dict[str, type[Workload]]", models_by_type(AnyWorkload))
-
-if TYPE_CHECKING:
-
-    def _holds(workload: AnyWorkload) -> Workload:
-        """Let mypy check each model against the protocol; tests/house/test_additions.py names missing members."""
-        return workload
 
 
 def same_point(workload: Mapping[str, Any], params: Mapping[str, Any], metric: str) -> list[Any]:

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.input.fields import Name, Rule, Size, Sweep
-from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.metrics import latencies
@@ -22,7 +22,7 @@ LEAST_STAMPED_BYTES = 64
 INSTANCE_BYTES_PER_S = 625e6
 
 
-class DdWorkload(WorkloadModel):
+class DdWorkload(Workload):
     """Writes files in blocks; primary metric mb_per_s."""
 
     primary_metric: ClassVar[str] = "mb_per_s"
@@ -95,11 +95,6 @@ class DdWorkload(WorkloadModel):
     def writes_zeros(self) -> bool:
         """Whether zeros are one of its sources."""
         return "zero" in self.source
-
-    @property
-    def slug(self) -> str:
-        """Readable id."""
-        return self.name or self.type
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.input.fields import Name, Rule, Size, Sweep
-from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import TOOL_CEILING_PER_S
 from matrix.terms.charges import METERED_REQUEST_BYTES
@@ -21,7 +21,7 @@ HANDS = 16
 ASSUMED_THREADS = 64
 
 
-class DeleteWorkload(WorkloadModel):
+class DeleteWorkload(Workload):
     """Deletes files in many directories at once; primary metric files_per_s."""
 
     primary_metric: ClassVar[str] = "files_per_s"
@@ -73,11 +73,6 @@ class DeleteWorkload(WorkloadModel):
     def can_be_emulated(self, params: Params) -> bool:
         """Return whether our own engine does a point, which alone keeps to an emulated storage's speed."""
         return bool(params["tool"] == "engine")
-
-    @property
-    def slug(self) -> str:
-        """Readable id."""
-        return self.name or self.type
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

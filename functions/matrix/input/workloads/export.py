@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.input.fields import Name, Rule, Size, Sweep
-from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import files_divide_by_threads
 from matrix.terms.problems import Problems
@@ -19,7 +19,7 @@ BEGINS_AFTER_S, FILES_PER_S = 60.0, 800.0
 MOST_FILES_OF_A_THREAD = 1_000
 
 
-class ExportWorkload(WorkloadModel):
+class ExportWorkload(Workload):
     """Writes files and waits until each is an object of the bucket; primary metric visible_p90_s."""
 
     primary_metric: ClassVar[str] = "visible_p90_s"
@@ -61,11 +61,6 @@ class ExportWorkload(WorkloadModel):
     def wants_exports(self) -> bool:
         """Whether it waits for files to become objects: it does."""
         return True
-
-    @property
-    def slug(self) -> str:
-        """Readable id."""
-        return self.name or self.type
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from matrix.input.fields import Name, Rule, Sweep, repeated
-from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.fio_values import FORMS
 from matrix.input.workloads.sweeps import Footprint, Params, combinations
@@ -144,7 +144,7 @@ DEFAULT_BLOCK_BYTES = 4_096
 MOST_NUMBER = 10**9
 
 
-class FioWorkload(WorkloadModel):
+class FioWorkload(Workload):
     """Runs fio; every other key is one of its options, a list makes a sweep; primary metric iops."""
 
     primary_metric: ClassVar[str] = "iops"

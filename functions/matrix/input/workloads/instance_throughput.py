@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from matrix.input.fields import Name, Rule, Size, Sweep
-from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import format_size
@@ -17,7 +17,7 @@ SLOWEST_BYTES_PER_S = 30e6
 MOST_BLOCK_BYTES = 64 * 2**20
 
 
-class InstanceThroughputWorkload(WorkloadModel):
+class InstanceThroughputWorkload(Workload):
     """Writes one large file and watches the bytes each second; primary metric mb_per_s."""
 
     primary_metric: ClassVar[str] = "mb_per_s"
@@ -59,11 +59,6 @@ class InstanceThroughputWorkload(WorkloadModel):
     def writes_zeros(self) -> bool:
         """Whether zeros are one of its sources."""
         return "zero" in self.source
-
-    @property
-    def slug(self) -> str:
-        """Readable id."""
-        return self.name or self.type
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

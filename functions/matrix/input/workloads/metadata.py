@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.input.fields import Name, Rule, Sweep
-from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import TOOL_CEILING_PER_S, files_divide_by_threads
 from matrix.terms.charges import METERED_REQUEST_BYTES
@@ -26,7 +26,7 @@ ENTRIES_OF_A_REPLY = 128
 MOST_FILE_BYTES = 2**20
 
 
-class MetadataWorkload(WorkloadModel):
+class MetadataWorkload(Workload):
     """Creates files and then looks at, opens, lists, renames and deletes them; primary metric files_per_s."""
 
     primary_metric: ClassVar[str] = "files_per_s"
@@ -130,11 +130,6 @@ class MetadataWorkload(WorkloadModel):
         """Return whether our own engine does a point, which alone keeps to an emulated storage's speed: it does all."""
         del params
         return True
-
-    @property
-    def slug(self) -> str:
-        """Readable id."""
-        return self.name or self.type
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

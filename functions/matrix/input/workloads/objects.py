@@ -184,11 +184,6 @@ class ObjectsWorkload(OpenLoopModel):
             return f"{params['operation']}_lat_p99_us"
         return super().judged_by(params, workload)
 
-    @property
-    def slug(self) -> str:
-        """Readable id."""
-        return self.name or self.type
-
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         """Return the rules for its fields."""

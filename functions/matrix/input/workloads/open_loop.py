@@ -6,13 +6,13 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from matrix.input.fields import Sweep
-from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Params
 from matrix.terms.open_loop import RATE
 from matrix.terms.problems import Problems
 
 
-class OpenLoopModel(WorkloadModel):
+class OpenLoopModel(Workload):
     """A workload that our engine does, one operation after the other or each when it is due."""
 
     open_loop_metric: ClassVar[str]

@@ -134,11 +134,6 @@ class ReadWorkload(OpenLoopModel):
         files = {(point["record_bytes"], point["data_bytes"], point.get("shift", 0)) for point in self.points()}
         return sum(data_bytes for _, data_bytes, _ in files)
 
-    @property
-    def slug(self) -> str:
-        """Readable id."""
-        return self.name or self.type
-
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         """Return the rules for its fields."""

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field, StringConstraints
 
 from matrix.input.fields import Name, Rule, Sweep
-from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.problems import Problems
@@ -23,7 +23,7 @@ CachePath = Annotated[
 ASSUMED_BYTES_PER_S = 10e6
 
 
-class ShellWorkload(WorkloadModel):
+class ShellWorkload(Workload):
     """Shared by builds and other commands."""
 
     timed: ClassVar[str]
@@ -75,11 +75,6 @@ class ShellWorkload(WorkloadModel):
         seconds = seconds_of(self.expected_seconds, storage.type, on_each)
         moved = seconds * ASSUMED_BYTES_PER_S
         return Footprint(seconds, read_bytes=moved, written_bytes=moved)
-
-    @property
-    def slug(self) -> str:
-        """Readable id."""
-        return self.name or self.type
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

@@ -81,11 +81,6 @@ class TouchWorkload(OpenLoopModel):
         """Return whether our own engine does a point, which alone keeps to an emulated storage's speed."""
         return bool(params["tool"] == "engine")
 
-    @property
-    def slug(self) -> str:
-        """Readable id."""
-        return self.name or self.type
-
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         """Return the rules for its fields."""

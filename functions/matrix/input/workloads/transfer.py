@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.input.fields import AS_GIVEN, Name, Rule, Size, Sweep
-from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.terms.documents.parts import Volume
@@ -28,7 +28,7 @@ TOOL_FILES_PER_S = {
 MIB = 2**20
 
 
-class TransferWorkload(WorkloadModel):
+class TransferWorkload(Workload):
     """Copies files of a generated data set to the storage; primary metric mb_per_s."""
 
     primary_metric: ClassVar[str] = "mb_per_s"
@@ -93,11 +93,6 @@ class TransferWorkload(WorkloadModel):
         """Return the volume that the files are copied from."""
         del storage
         return {"volumeType": self.source_volume_type, "sizeGiB": self.source_volume_gib}
-
-    @property
-    def slug(self) -> str:
-        """Readable id."""
-        return self.name or self.type
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

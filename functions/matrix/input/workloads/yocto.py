@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints
 
 from matrix.input.fields import Name, Rule
 from matrix.input.image import BUILT
-from matrix.input.workloads.contract import WorkloadModel
+from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
 from matrix.input.workloads.shell import CachePath
 from matrix.input.workloads.sweeps import Footprint, Params
@@ -26,7 +26,7 @@ DOWNLOADS_BYTES = 15e9
 BUILD_BYTES = 80e9
 
 
-class YoctoWorkload(WorkloadModel):
+class YoctoWorkload(Workload):
     """Builds a Yocto image with bitbake, its sources on the storage; primary metric duration_s."""
 
     primary_metric: ClassVar[str] = "duration_s"
