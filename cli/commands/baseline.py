@@ -9,7 +9,7 @@ import typer
 from cli.inputs import completing, options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.tables.text_table import TextTable
+from cli.tables.rich_tables import add_ids, add_words, new_table
 from cli.target import baselines, summaries
 from cli.target.place import Place
 from cli.target.run_folders import lasting
@@ -80,9 +80,9 @@ def list_(
     if as_json:
         typer.echo(json.dumps(listed, indent=2, ensure_ascii=False))
     elif listed:
-        table = TextTable()
-        for head in ("Baseline", "Run", "Matrix", "Set"):
-            table.add_column(head, no_wrap=head == "Set")
+        table = new_table()
+        add_ids(table, "Baseline", "Run")
+        add_words(table, "Matrix", "Set")
         for each in listed:
             table.add_row(each["name"], each["run"], each["matrix"], instant(each["set_at"]))
         terminal.stdout().print(table)

@@ -9,12 +9,13 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from cli.inputs import completing, options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
-from cli.tables.text_table import TextTable
+from cli.tables.rich_tables import add_figures, add_words, new_table
 from cli.target import run_folders, summaries
 from cli.target.pages import write_page
 from cli.target.place import Place
@@ -196,13 +197,10 @@ def _change(ratio: float | None) -> str:
     return ABSENT if ratio is None else f"{100 * (ratio - 1):+.1f} %"
 
 
-def _table(compared: list[ComparedPair]) -> TextTable:
-    table = TextTable()
-    table.add_column("Storage, fleet, point")
-    table.add_column("Base P50", justify="right", no_wrap=True)
-    table.add_column("Run P50", justify="right", no_wrap=True)
-    table.add_column("Change", justify="right", no_wrap=True)
-    table.add_column("What it means")
+def _table(compared: list[ComparedPair]) -> Table:
+    table = new_table("Storage, fleet, point")
+    add_figures(table, "Base P50", "Run P50", "Change")
+    add_words(table, "What it means")
     for pair in compared:
         name = f"{pair['storage']}, {pair['fleet']}, {pair['workload']}: {pair['point']}"
         medians = (quantity(pair[side]["p50"], pair["unit"]) if pair[side] else ABSENT for side in ("base", "run"))

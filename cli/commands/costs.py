@@ -10,7 +10,7 @@ import typer
 
 from cli.inputs import options
 from cli.messages import terminal
-from cli.tables.text_table import TextTable
+from cli.tables.rich_tables import add_figures, add_words, new_table
 from cli.target.documents import readable
 from cli.target.place import Place
 from cli.target.run_documents import RunDocuments
@@ -81,9 +81,9 @@ def _receipts(store: RunStore) -> "Iterator[tuple[PlanDocument, ReceiptDocument]
 
 
 def _show(rows: "list[Spending]", *, paid: bool) -> None:
-    table = TextTable()
+    table = new_table()
     for head in HEADS:
-        table.add_column(head, justify="right" if head in ("Runs", "Cost") else "left", no_wrap=head != HEADS[-1])
+        (add_figures if head in ("Runs", "Cost") else add_words)(table, head)
     for row in rows:
         more = f"{row['open']} not complete: it costs more until all is gone" if row["open"] else ""
         table.add_row(row["owner"], row["matrix"], row["month"], f"{row['runs']:,}", money(row["cost_usd"]), more)

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
 
 from cli.inputs import imported_files, options
 from cli.inputs.imported_files import LARGEST_FILE_BYTES, Format, Several
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.tables.text_table import TextTable
+from cli.tables.rich_tables import add_figures, new_table
 from matrix.terms.figures import ABSENT, number
 
 if TYPE_CHECKING:
@@ -107,12 +108,9 @@ def _read(file: Path) -> str:
     return text.decode(errors="replace")
 
 
-def _table(rows: "list[Row]") -> TextTable:
-    table = TextTable()
-    for head in ("File", "Job", "rw"):
-        table.add_column(head)
-    for head in ("Block KiB", "Jobs", "Depth", "IOPS", "MiB/s", "P50 µs", "P99 µs"):
-        table.add_column(head, justify="right", no_wrap=True)
+def _table(rows: "list[Row]") -> Table:
+    table = new_table("File", "Job", "rw")
+    add_figures(table, "Block KiB", "Jobs", "Depth", "IOPS", "MiB/s", "P50 µs", "P99 µs")
     for row in rows:
         settings = (ABSENT if setting is None else f"{setting:g}" for setting in (row.block_kib, row.jobs, row.iodepth))
         figures = (row.iops, row.mib_per_s, row.lat_p50_us, row.lat_p99_us)

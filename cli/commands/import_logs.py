@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
 
 from cli.inputs import imported_files, options
 from cli.inputs.imported_files import LARGEST_FILE_BYTES, Format, Several
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.tables.text_table import TextTable
+from cli.tables.rich_tables import add_figures, new_table
 from matrix.terms.figures import ABSENT, number
 
 if TYPE_CHECKING:
@@ -153,12 +154,9 @@ def _document(text: str) -> dict[str, object]:
     raise NotALog("is no file of elbencho or warp")
 
 
-def _table(rows: "list[LogRow]") -> TextTable:
-    table = TextTable()
-    for head in ("File", "Phase", "Of"):
-        table.add_column(head)
-    for head in ("Threads", "s", "Rate", "MiB/s", "Mean µs", "P50 µs", "P99 µs"):
-        table.add_column(head, justify="right", no_wrap=True)
+def _table(rows: "list[LogRow]") -> Table:
+    table = new_table("File", "Phase", "Of")
+    add_figures(table, "Threads", "s", "Rate", "MiB/s", "Mean µs", "P50 µs", "P99 µs")
     for row in rows:
         rate = ABSENT if row.rate is None else f"{number(row.rate)} {row.unit}"
         figures = (row.mib_per_s, row.lat_avg_us, row.lat_p50_us, row.lat_p99_us)

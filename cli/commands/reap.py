@@ -10,7 +10,7 @@ import typer
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.tables.text_table import TextTable
+from cli.tables.rich_tables import add_ids, add_words, new_table
 from cli.target import deployment, local_leftovers
 from cli.target.place import Place
 from cli.target.service import Service
@@ -114,9 +114,9 @@ def _show(answer: dict[str, Any], dry_run: bool) -> None:
     if not deleted and not remaining:
         console.print("nothing to delete")
         return
-    table = TextTable()
-    for head in ("Resource", "Id", "Run", ""):
-        table.add_column(head)
+    table = new_table("Resource")
+    add_ids(table, "Id", "Run")
+    add_words(table, "")
     for resource in deleted:
         table.add_row(*_names(resource), "deleted")
     for resource in remaining:

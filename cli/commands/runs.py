@@ -4,13 +4,14 @@ import json
 from dataclasses import asdict, dataclass
 
 import typer
+from rich.table import Table
 from rich.text import Text
 
 from cli.follow.live_view import STYLES
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import UnreadableRun
-from cli.tables.text_table import TextTable
+from cli.tables.rich_tables import add_ids, add_words, new_table
 from cli.target import deployment
 from cli.target.documents import note, readable
 from cli.target.place import Place
@@ -112,10 +113,10 @@ def _state(status: str) -> str:
     return STATES.get(status, status)
 
 
-def _table(listed: list[Listed]) -> TextTable:
-    table = TextTable()
-    for head in ("Run", "Status", "Started", "Took", "Results"):
-        table.add_column(head, no_wrap=head in ("Status", "Started", "Took"))
+def _table(listed: list[Listed]) -> Table:
+    table = new_table()
+    add_ids(table, "Run")
+    add_words(table, "Status", "Started", "Took", "Results")
     for run in listed:
         took = rough_duration(run.duration_s) if run.duration_s is not None else "–"
         status = Text(_state(run.status), STYLES.get(run.status, ""))

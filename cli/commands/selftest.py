@@ -13,7 +13,7 @@ from agent import VERSION
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import ExitCode
-from cli.tables.text_table import TextTable
+from cli.tables.rich_tables import new_table
 from cli.target import local_cloud
 from cli.target.service import Service
 
@@ -78,9 +78,7 @@ def _outcome(documents: Sequence[dict[str, Any]], wrong: int) -> str:
 
 def _show(documents: Sequence[dict[str, Any]], draws: int, wrong: int) -> None:
     console = terminal.stdout()
-    table = TextTable()
-    for title in ("Layer", "Of", "Truth", "The report says", "Verdict"):
-        table.add_column(title)
+    table = new_table("Layer", "Of", "Truth", "The report says", "Verdict")
     for row in documents:
         verdict = Text(row["verdict"], "green" if row["is_right"] else "bold red")
         table.add_row(row["layer"], row["subject"], row["truth"], row["reported"], verdict)

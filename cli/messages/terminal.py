@@ -72,12 +72,12 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
 
 def stdout() -> Console:
     """Return a console for the results."""
-    return Pipe(width=_width(sys.stdout.isatty()), markup=False, highlight=False)
+    return Pipe(width=_width(sys.stdout.isatty()), markup=False, highlight=False, emoji=False)
 
 
 def stderr() -> Console:
     """Return a console for progress, problems and advice."""
-    return Pipe(stderr=True, width=_width(sys.stderr.isatty()), markup=False, highlight=False)
+    return Pipe(stderr=True, width=_width(sys.stderr.isatty()), markup=False, highlight=False, emoji=False)
 
 
 def print_wrapped(console: Console, text: str | Text) -> None:

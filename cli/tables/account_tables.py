@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from cli.messages import terminal
-from cli.tables.text_table import TextTable
+from cli.tables.rich_tables import add_figures, add_words, new_table
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.figures import ABSENT
 
@@ -39,14 +40,12 @@ def show(console: Console, plan: PlanDocument, account: Account) -> None:
             console.print(f"  {need.request} --region {account.region}", soft_wrap=True)
 
 
-def _table(listed: "list[AccountNeed]", instances: int) -> TextTable:
+def _table(listed: "list[AccountNeed]", instances: int) -> Table:
     from matrix.plan.account import ADDRESSES_OF_SUBNET
 
-    table = TextTable()
-    table.add_column("Quota")
-    for head in ("Needed", "Default"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    table = new_table("Quota")
+    add_figures(table, "Needed", "Default")
+    add_words(table, "")
     for need in listed:
         default = ABSENT if need.default is None else f"{need.default:,.0f}"
         mark = Text("ask" if need.is_beyond else "", "yellow")

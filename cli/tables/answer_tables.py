@@ -1,14 +1,14 @@
 """The answer of a run on one screen: the recommendation, then a matrix of storages (rows) and fleet sizes (columns)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from rich.console import Console
-from rich.measure import Measurement
+from rich.table import Table
 from rich.text import Text
 
 from cli.messages import terminal
-from cli.tables.text_table import TextTable
+from cli.tables.rich_tables import add_figures, new_table
 from matrix.input.storage_names import brief_names
 from matrix.terms.documents.summary import Decision, Question, SummaryDocument
 from matrix.terms.figures import ABSENT, quantity
@@ -19,7 +19,8 @@ from matrix.terms.verdicts import taken
 from matrix.text.decisions import decision_sentences
 
 TAKEN = "*"
-UNLIMITED = 10_000
+# Fleets beside each other in one table.
+MOST_FLEETS = 3
 
 
 def show(console: Console, summary: SummaryDocument) -> None:
@@ -46,40 +47,17 @@ def _show_grids(console: Console, decision: Decision, names: Mapping[str, str]) 
         questions = list(alike)
         console.print()
         terminal.print_wrapped(console, Text(_title(questions, is_for_sale), "bold"))
-        for some in _that_fit(console, questions, names, is_for_sale=is_for_sale):
-            console.print(grid(some, names, is_for_sale=is_for_sale))
+        for first in range(0, len(questions), MOST_FLEETS):
+            console.print(grid(questions[first : first + MOST_FLEETS], names, is_for_sale=is_for_sale))
     if is_for_sale and any(taken(question) for question in decision["questions"]):
         reason = why_taken(decision["objective"])
         console.print(f"{TAKEN} is the one to take: {reason}. {ABSENT} was not measured: see above.")
 
 
-def _that_fit(
-    console: Console, questions: Sequence[Question], names: Mapping[str, str], *, is_for_sale: bool
-) -> Iterator[Sequence[Question]]:
-    """Yield groups of fleets that fit beside the names of the storages; each group's table repeats these names.
-
-    Otherwise rich would drop the names, or cut the figures.
-    """
-    rest = list(questions)
-    while rest:
-        count = len(rest)
-        while count > 1 and _width(console, grid(rest[:count], names, is_for_sale=is_for_sale)) > console.width:
-            count -= 1
-        yield rest[:count]
-        rest = rest[count:]
-
-
-def _width(console: Console, table: TextTable) -> int:
-    # Without a limit: the width that it would take if there was room.
-    return Measurement.get(console, console.options.update(width=UNLIMITED), table).maximum
-
-
-def grid(questions: Sequence[Question], names: Mapping[str, str], *, is_for_sale: bool) -> TextTable:
+def grid(questions: Sequence[Question], names: Mapping[str, str], *, is_for_sale: bool) -> Table:
     """Build the table of one workload and point: a row for each storage, by brief `names`, a column for each fleet."""
-    table = TextTable()
-    table.add_column("Storage")
-    for question in questions:
-        table.add_column(question["fleet"], justify="right", no_wrap=True)
+    table = new_table("Storage")
+    add_figures(table, *(question["fleet"] for question in questions))
     measured = [each["file_system"] for question in questions for each in question["candidates"] if each.get("ranked")]
     for system in dict.fromkeys(measured):
         table.add_row(Text(names[system]), *(_cell(question, system, is_for_sale) for question in questions))

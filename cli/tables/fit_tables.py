@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
-from cli.tables.text_table import TextTable
+from cli.tables.rich_tables import add_figures, add_words, new_table
 from matrix.answer.scaling.series import Series
 from matrix.terms.figures import number
 
 # Characters of the longest bar.
-BAR_WIDTH = 32
+BAR_WIDTH = 24
 
 
 def show(console: Console, series: Series, report: Mapping[str, Any]) -> None:
@@ -41,14 +42,12 @@ def show(console: Console, series: Series, report: Mapping[str, Any]) -> None:
         console.print(f"Range: {report['interval']}")
 
 
-def _table(series: Series, report: Mapping[str, Any]) -> TextTable:
+def _table(series: Series, report: Mapping[str, Any]) -> Table:
     predicted = [prediction for prediction in report["predictions"] if prediction["value"] is not None]
     longest = max([*series.value, *(prediction["value"] for prediction in predicted)])
-    table = TextTable()
-    for head in ("Instances", "Measured", "Predicted"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("Range", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    table = new_table()
+    add_figures(table, "Instances", "Measured", "Predicted")
+    add_words(table, "Range", "")
     for size, value in sorted(zip(series.n, series.value, strict=True)):
         table.add_row(f"{size:,}", number(value), "", "", _bar(value, longest))
     for prediction in sorted(predicted, key=lambda prediction: int(prediction["n"])):

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from cli.messages import terminal
-from cli.tables.text_table import TextTable
+from cli.tables.rich_tables import add_figures, new_table
 from matrix.terms.figures import ABSENT, instant, number
 
 if TYPE_CHECKING:
@@ -55,16 +56,9 @@ def _step(value: float, highest: float, steps: int) -> int:
     return 0 if value <= 0 or highest <= 0 else max(1, round(steps * value / highest))
 
 
-def _table(*heads: str) -> TextTable:
-    table = TextTable()
-    table.add_column(heads[0])
-    for head in heads[1:]:
-        table.add_column(head, justify="right", no_wrap=True)
-    return table
-
-
-def _metrics(metrics: "Sequence[ObservedMetric]") -> TextTable:
-    table = _table("Metric", "P50", "P90", "P99", "Worst", "Limit", "Hours at it")
+def _metrics(metrics: "Sequence[ObservedMetric]") -> Table:
+    table = new_table("Metric")
+    add_figures(table, "P50", "P90", "P99", "Worst", "Limit", "Hours at it")
     for metric in metrics:
         figures = [number(metric[level]) for level in ("p50", "p90", "p99", "worst")]
         limit, hours = metric["limit"], metric["hours_at_limit"]
@@ -77,8 +71,9 @@ def _metrics(metrics: "Sequence[ObservedMetric]") -> TextTable:
     return table
 
 
-def _carriers(carriers: "Sequence[Carrier]") -> TextTable:
-    table = _table("Storage", "IOPS", "MiB/s", "Carries", "Hours beyond", "USD a month", "Range")
+def _carriers(carriers: "Sequence[Carrier]") -> Table:
+    table = new_table("Storage")
+    add_figures(table, "IOPS", "MiB/s", "Carries", "Hours beyond", "USD a month", "Range")
     for carrier in carriers:
         style = "" if carrier["share_within"] >= RARELY else "dim"
         table.add_row(

@@ -4,12 +4,13 @@ import json
 from collections.abc import Iterable, Iterator
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from cli.messages import terminal
 from cli.tables import account_tables
 from cli.tables.account_tables import Account
-from cli.tables.text_table import TextTable
+from cli.tables.rich_tables import add_figures, new_table
 from matrix.input.storage_names import brief_names
 from matrix.terms.documents.parts import CostRange
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanUse
@@ -19,7 +20,6 @@ from matrix.terms.sentences import warning_text
 
 # Smaller amounts get more digits than whole cents.
 CENTS_MATTER = 0.1
-GAP = 2
 # Units of usage-based charges, by the end of a price's name; S3 has one price for PUT and LIST.
 USED = {"_read_gib": "GiB read", "_write_gib": "GiB written", "_put": "PUT or LIST requests", "_get": "GET requests"}
 
@@ -53,7 +53,7 @@ def show(console: Console, plan: PlanDocument, account: Account, *, is_whole: bo
     if is_whole:
         console.print()
         console.print(Text("Cells, in the order of the run: their steps, time, and cost (low–high)", "bold"))
-        for row in cells(plan, console.width):
+        for row in cells(plan):
             terminal.print_wrapped(console, row)
     # Emulated storages use no quota of an account.
     if not plan.get("emulated"):
@@ -82,14 +82,12 @@ def _charges_by_use(plan: PlanDocument) -> bool:
     return any(system.get("by_use") for system in plan["file_systems"])
 
 
-def grid(plan: PlanDocument) -> TextTable:
+def grid(plan: PlanDocument) -> Table:
     """Build the costs: a row for each storage and kind of fleet on it, a column for each number of instances."""
-    table = TextTable()
-    table.add_column("Storage")
+    table = new_table("Storage")
     sizes = sorted({cell["fleet"]["count"] for cell in plan["cells"]})
     by_use = _charges_by_use(plan)
-    for head in ("By hours", *(["By bytes, requests"] if by_use else []), *(f"{size} ×" for size in sizes)):
-        table.add_column(head, justify="right", no_wrap=True)
+    add_figures(table, "By hours", *(["By bytes, requests"] if by_use else []), *(f"{size} ×" for size in sizes))
     # The models of storages need pydantic: a quarter of a second for which `matrix --help` must not wait.
     from storages.models import is_shared
 
@@ -162,27 +160,21 @@ def _costs(planned: list[PlanCell], plan: PlanDocument) -> list[tuple[str, dict[
     return sorted(kinds.items())
 
 
-def cells(plan: PlanDocument, width: int) -> Iterator[Text]:
-    """Yield a line for each file system and each of its cells, or two if it would break: ids are kept whole."""
+def cells(plan: PlanDocument) -> Iterator[Text]:
+    """Yield a line for each file system and each of its cells."""
     own = {system["id"]: system for system in plan["file_systems"]}
     names = _storage_names(plan)
-    parts = [_parts(cell) for cell in plan["cells"]]
-    widths = [max(map(len, column)) for column in zip(*(figures for _, figures in parts), strict=True)]
-    longest = max(len(name) for name, _ in parts)
-    is_narrow = longest + sum(widths) + GAP * len(widths) > width
     before = ""
-    for cell, (name, figures) in zip(plan["cells"], parts, strict=True):
+    for cell in plan["cells"]:
         system = own[cell["file_system"]]
         if system["id"] != before:
             before = system["id"]
             populated = ", with a cache to fill" if system.get("populate") else ""
             yield Text.assemble((system["id"], "bold"), f"  {names[system['id']]}{populated}")
-        if is_narrow:
-            yield Text(name)
-            yield Text(f"    {', '.join(figures)}")
-        else:
-            aligned = [figure.rjust(most) for figure, most in zip(figures, widths, strict=True)]
-            yield Text((" " * GAP).join([name.ljust(longest), *aligned]))
+        count, points = len(cell["steps"]), len(cell["points"])
+        steps = f"{count} step{'' if count == 1 else 's'} of {points} point{'' if points == 1 else 's'}"
+        time, cost = rough_duration(cell["expected_s"]), money_range(cell["cost_usd"])
+        yield Text(f"  {cell['id']}: {fleet_words(cell['fleet'])}, {steps}, {time}, {cost}")
 
 
 def _storage_names(plan: PlanDocument) -> dict[str, str]:
@@ -190,18 +182,6 @@ def _storage_names(plan: PlanDocument) -> dict[str, str]:
     storages = {system["id"]: json.dumps(system["storage"], sort_keys=True) for system in plan["file_systems"]}
     names = brief_names((text, json.loads(text)) for text in storages.values())
     return {system: names[text] for system, text in storages.items()}
-
-
-def _parts(cell: PlanCell) -> tuple[str, list[str]]:
-    """Return the id of a cell, in the form for other commands, and its figures."""
-    count, points = len(cell["steps"]), len(cell["points"])
-    steps = f"{count} step{'' if count == 1 else 's'} of {points} point{'' if points == 1 else 's'}"
-    return f"  {cell['id']}", [
-        fleet_words(cell["fleet"]),
-        steps,
-        rough_duration(cell["expected_s"]),
-        money_range(cell["cost_usd"]),
-    ]
 
 
 def totals(plan: PlanDocument) -> list[str]:

@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
-from cli.tables.text_table import TextTable
+from cli.tables.rich_tables import add_figures, add_words, new_table
 from matrix.terms.documents.beside import Beside
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import quantity
@@ -23,10 +23,9 @@ def show(console: Console, summary: SummaryDocument, rows: list[Beside]) -> None
             f"no figure of run {summary['run']} has a published counterpart; the matrices in events/ have some"
         )
         return
-    table = TextTable()
+    table = new_table()
     for head in HEADS:
-        is_figure = head not in (HEADS[0], "")
-        table.add_column(head, justify="right" if is_figure else "left", no_wrap=is_figure)
+        (add_words if head in (HEADS[0], "") else add_figures)(table, head)
     for row in rows:
         table.add_row(*_cells(row)[:-1], Text(_cells(row)[-1], "yellow"))
     console.print(table)

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from cli.messages import terminal
 from cli.tables.plan_tables import money
-from cli.tables.text_table import TextTable
+from cli.tables.rich_tables import add_figures, add_words, new_table
 from matrix.price.regions import NOT_ENABLED, RegionCost, best
 from matrix.terms.printable import csv_text
 
@@ -28,9 +28,9 @@ class RegionsDocument(TypedDict):
 
 def show(console: Console, document: RegionsDocument) -> None:
     """Print a row for each region, and the storages that were not checked."""
-    table = TextTable()
-    for head, is_figure in (("Region", False), ("Cost", True), ("Low", True), ("High", True), ("", False)):
-        table.add_column(head, justify="right" if is_figure else "left", no_wrap=bool(head))
+    table = new_table("Region")
+    add_figures(table, "Cost", "Low", "High")
+    add_words(table, "")
     for each in document["regions"]:
         cost = each["cost_usd"]
         figures = [money(cost[part]) for part in ("expected", "low", "high")] if cost else ["–", "–", "–"]

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from cli.messages import terminal
 from cli.tables import answer_tables
-from cli.tables.text_table import TextTable, grouped
+from cli.tables.rich_tables import grouped
 from matrix.input.storage_names import brief_names
 from matrix.tables.bottleneck_table import BOTTLENECK, CELL, EVIDENCE, NEXT, bottleneck_table
 from matrix.tables.directories_table import directories_table
@@ -28,7 +29,6 @@ from matrix.terms.sentences import (
 from matrix.text import bottlenecks
 from matrix.text.warnings import warning_lines
 
-NARROW = 100
 LONGEST_REASON = 240
 # The number of cells that are shown with their evidence for each bottleneck.
 MOST_EXAMPLES = 3
@@ -48,7 +48,7 @@ def show(console: Console, summary: SummaryDocument) -> None:
     counts = f", {totals['measured']} of {totals['cells']} cells measured" if is_partial else ""
     console.print(Text.assemble(("Run ", "bold"), summary["run"], "  ", (f"{status}{counts}", style)))
     answer_tables.show_answer(console, summary)
-    for table in _percentiles(summary, console.width):
+    for table in _percentiles(summary):
         console.print()
         console.print(table)
     show_highest_rates(console, summary)
@@ -142,9 +142,8 @@ def has_refused(summary: SummaryDocument) -> bool:
     return any(not all((each.metric.get("carried") or {}).values()) for each in shown)
 
 
-def _percentiles(summary: SummaryDocument, width: int) -> Iterator[TextTable]:
+def _percentiles(summary: SummaryDocument) -> Iterator[Table]:
     """Yield a table for each workload and metric; below one of fio a table of its reads and writes."""
-    gap = 2 if width >= NARROW else 1
     cells = reading_order(summary.get("cells", []))
     names = brief_names((cell["file_system"], cell["storage"]) for cell in cells)
 
@@ -153,10 +152,10 @@ def _percentiles(summary: SummaryDocument, width: int) -> Iterator[TextTable]:
 
     points = list(judged_metrics(cells))
     for built in percentile_tables(points, name, Medium.TERMINAL):
-        yield grouped(built, gap=gap, most_rows=MOST_ROWS)
+        yield grouped(built, most_rows=MOST_ROWS)
         apart = reads_and_writes([row.about for row in built.rows if row.about], name)
         if apart.rows:
-            yield grouped(apart, gap=gap, most_rows=MOST_ROWS)
+            yield grouped(apart, most_rows=MOST_ROWS)
 
 
 def reads_and_writes(points: Iterable[Measured], name: Name) -> RunTable:

@@ -365,16 +365,20 @@ def test_the_answer_names_its_source_and_the_storage_to_take_at_each_size_of_the
     shown = matrix("results", "published-yocto", "--all").stdout
 
     assert "Published, not measured here: muellerc/yocto-poky-reference-build-aws-comparison" in shown
-    row = {line[:12]: line for line in reversed(shown.splitlines())}
+    rows = [line.rstrip() for line in shown.splitlines()]
     # Of 99m 12s for 1.28 and 98m 41s for 1.69 the cheaper one, which is within 5 %; at 200 only EBS stays fast.
     # ~: what a build moves is assumed.
-    assert re.search(r"99m 12s +1.28 \*.*190m 42s +2.10 *$", row["EFS bursting"])
-    assert re.search(r"98m 41s +~1.69  ", row["EFS elastic "])
-    assert row["EBS gp3     "].rstrip().endswith("102m 50s  1.32 *")
+    for row in (
+        r"EFS bursting +99m 12s  1.28 \*  .*",
+        r"EFS bursting .* 190m 42s  2.10",
+        r"EFS elastic +98m 41s  ~1.69  .*",
+        r"EBS gp3 .* 102m 50s  1.32 \*",
+    ):
+        assert any(re.fullmatch(row, line) for line in rows), row
     assert "* is the one to take" in shown
 
 
-@pytest.mark.parametrize("width", [60, 80, 110, 200])
+@pytest.mark.parametrize("width", [80, 120, 200])
 def test_an_answer_names_each_row_and_cuts_no_figure_at_any_width(width):
     summary = published_runs("p")["p-yocto"]
     summary["decision"] = decide(summary)
