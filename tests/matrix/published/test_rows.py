@@ -22,10 +22,10 @@ from matrix.published.figures import (
     figures,
     load,
 )
-from matrix.published.rows import EMPTY, REASONS, SECTIONS, plans_of, rows
 from matrix.published.runs import published_runs
 from matrix.report.markdown import to_markdown
 from matrix.report.page import render
+from tools.published_rows import EMPTY, REASONS, SECTIONS, plans_of, rows
 
 REPOSITORY = Path(__file__).parents[3]
 
