@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundl
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema snapshots published instances boundary calls mutants selftest agent lock sbom release bench bench-fleet peers vm bare clean
+.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema snapshots published instances boundary calls mutants agent lock sbom release bench bench-fleet peers vm bare clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -149,9 +149,6 @@ published: install  ## Write docs/published.csv and docs/published.md: which mat
 
 instances: $(VENV)/.dev  ## Write what EC2 says of each instance type, limits to EBS and disks, from moto's copy (PRICES=FILE for prices)
 	@PYTHONPATH=functions:tests $(BIN)/python -m support.instance_tables $(PRICES)
-
-selftest: install  ## Put known truths through the whole system, and show what the report says of them (7 minutes on two quiet cores)
-	@$(BIN)/matrix selftest
 
 # mutmut needs a newer click than aws-sam-cli, so it has an environment of its own, which sees the packages of the other.
 # It takes the name of a module from its path below src/, so it works on a copy of what is committed or staged.

@@ -30,7 +30,6 @@ from cli.commands.results import results
 from cli.commands.run import run
 from cli.commands.runs import runs
 from cli.commands.schema import schema
-from cli.commands.selftest import selftest
 from cli.commands.stop import stop
 from cli.commands.verify import verify
 from cli.commands.version import show_version
@@ -64,7 +63,7 @@ GROUPS = {
     ),
     "Develop": (
         "matrix local up",
-        (local_up.app, schema, selftest, completion),
+        (local_up.app, schema, completion),
     ),
 }
 MORE = """\b

@@ -13,8 +13,8 @@ TESTS = Path(__file__).parent
 SYSTEM = ("local", "system", "faults", "contract")
 LONGEST = (
     "test_demo.py", "test_vm_fleet.py", "test_release.py", "test_sam_deploy.py", "test_privilege.py", "test_faults.py",
-    "test_contract.py", "test_emulated_run.py", "test_budget_and_resume.py", "test_coverage.py", "test_selftest.py",
-    "test_lifecycle.py",
+    "test_contract.py", "test_emulated_run.py", "test_budget_and_resume.py", "test_coverage.py", "test_drawn.py",
+    "test_emulated_truths.py", "test_lifecycle.py",
 )  # fmt: skip
 
 quick_start.skip_needless_work()

@@ -142,7 +142,7 @@ def test_without_the_local_cloud_its_commands_say_in_a_line_what_to_install(matr
     assert names.isdisjoint({"moto", "flask", "docker", "aws_lambda_powertools", "antlr4_python3_runtime"})
 
     event = str(site_packages(environment) / "storage_matrix/events/local-demo.json")
-    for words in (("run", event, "--local"), ("demo",), ("local", "up"), ("selftest",)):
+    for words in (("run", event, "--local"), ("demo",), ("local", "up")):
         ended = matrix(*words)
         assert ended.returncode == 2
         assert "the local cloud is not installed" in ended.stderr

@@ -31,7 +31,7 @@ Operations = Annotated[int, Field(ge=1, le=10**9)]
 
 
 class Quirks(InputModel):
-    """Deviations of an emulated storage from its provisioned limits, which `matrix selftest` must find."""
+    """Deviations of an emulated storage from its provisioned limits, which results must show."""
 
     times: Times = 1
     """Factor of the time of each operation."""

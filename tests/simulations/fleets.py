@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.random import Generator
+from scipy import optimize, special, stats
 
 from agent import job_check, samples
 from agent.machine.metadata import Identity
@@ -38,7 +39,7 @@ from matrix.terms.documents.result import Interval, Latency, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import percentile_of
 
-RUN, THREADS, FILES = "selftest", 4, 400
+RUN, THREADS, FILES = "simulated", 4, 400
 MOST_INSTANCES = 1_000
 BEGUN_AT = 1_800_000_000.0
 # FSx: all instances share it, so noise of a repetition affects all of them.
@@ -91,8 +92,6 @@ class FleetTruth:
 
     def percentile(self, level: float) -> float:
         """Return the true percentile of the seconds that such a fleet may show."""
-        from scipy import optimize, special
-
         spread = float(np.hypot(np.hypot(self.of_instances, self.of_repetitions), self.residual))
         slow = self.slow_instances / self.instances
 
@@ -230,3 +229,13 @@ def verdicts_of(base: Sequence[ResultDocument], run: Sequence[ResultDocument]) -
         ),
     )
     return compare(*map(values_of, runs), threshold=0.05)["compared"]
+
+
+def at_least(outcomes: Sequence[bool], share: float) -> bool:
+    """Return whether the outcomes are consistent with a true share of at least `share`, at 99.9 %."""
+    return stats.binomtest(sum(outcomes), len(outcomes)).proportion_ci(0.999).high >= share
+
+
+def at_most(outcomes: Sequence[bool], share: float) -> bool:
+    """Return whether the outcomes are consistent with a true share of at most `share`, at 99.9 %."""
+    return stats.binomtest(sum(outcomes), len(outcomes)).proportion_ci(0.999).low <= share
