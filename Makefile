@@ -12,7 +12,7 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundl
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema snapshots published instances boundary calls mutants agent lock sbom release bench bench-fleet peers vm bare clean
+.PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema snapshots published instances boundary calls mutants agent lock sbom release bench vm bare clean
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,15 +64,10 @@ test-old: $(VENV)/.dev  ## Test how a fleet boots, meets and measures on the pro
 	@python=$$(PYTHONPATH=functions:tests:. $(BIN)/python -m support.debian11) || exit 1; \
 	if [ -n "$$python" ]; then STORAGE_MATRIX_AGENT_PYTHON=$$python $(PYTEST) -n 3 $(DEALT) $(OLD) && rm -rf .pytest-$@; fi
 
-PARTS ?= engines demo waiting
-bench: $(VENV)/.dev  ## How quick it is: engines against their bars, the demo, commands (the engines take about 6 idle minutes; PARTS=engines for some)
-	@$(BIN)/python -m bench $(PARTS)
-
-bench-fleet: $(VENV)/.dev  ## How quick large fleets are: gates and functions at 1,000 instances (with make bench about 12 idle minutes)
-	@$(BIN)/python -m bench gates scale
-
-peers: $(VENV)/.dev  ## Hold our engines against the tools of others that are on the PATH, in pairs (5 minutes on an idle machine)
-	@$(BIN)/python -m bench.peers
+# Each part is also a command with options of its own: .venv/bin/python -m bench.engines --help
+PARTS ?= engines demo waiting scale
+bench: $(VENV)/.dev  ## How quick it is: engines beside C, dd and fio, the demo, commands, fleets of 1,000 (about 12 idle minutes; PARTS=waiting for some)
+	@for part in $(PARTS); do echo "── bench.$$part"; $(BIN)/python -m bench.$$part || echo "bench.$$part failed or missed a goal"; done
 
 vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run: each storage, each release of Debian (root on Debian, about 22 idle minutes)
 	@STORAGE_MATRIX_VM_TESTS=all $(PYTEST) tests/system/test_vm_fleet.py && rm -rf .pytest-$@

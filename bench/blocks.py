@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-import statistics
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -18,7 +16,7 @@ from agent.job_check import parse
 from agent.machine.workspace import Workspace, remove
 from agent.workloads import engines, read
 from agent.workloads.trial import Trial
-from bench.pairs import Result, cost, in_turns
+from bench.pairs import Result, in_turns
 
 MIB = 1 << 20
 # No page is read twice: the file has enough pages for a fast disk during the whole read by fio.
@@ -48,13 +46,8 @@ def bars(folder: Path, rounds: int) -> Iterator[Result]:
             records = min(DATA_BYTES // PAGE_BYTES, int(raw() * FIO_S)) // threads * threads
             engine = partial(run_reads, folder, threads, records)
             yield in_turns(name, engine, raw, bar=0.97, unit="IOPS", rounds=rounds)
-        walls_s: dict[str, list[float]] = {"agent": [], "alone": []}
-        ours, theirs = (partial(timed, walls_s[who], way, folder) for who, way in FIO_WAYS.items())
+        ours, theirs = partial(run_fio_under_agent, folder), partial(run_fio_alone, folder)
         yield in_turns("fio under the agent / fio alone", ours, theirs, bar=0.99, unit="IOPS", rounds=rounds)
-        alone_s = map(statistics.mean, zip(walls_s["alone"][::2], walls_s["alone"][1::2], strict=True))
-        added = iter([agent_s - other_s for agent_s, other_s in zip(walls_s["agent"], alone_s, strict=True)])
-        yield cost("wall time that the agent adds to fio", added.__next__, most_ms=120, rounds=rounds)
-    yield cost("start of the read engine to its first read", partial(start_to_first_read, folder), most_ms=50, rounds=5)
 
 
 def has_direct(folder: Path) -> bool:
@@ -77,19 +70,14 @@ def run_writes(folder: Path, tool: str, threads: int, sync: str) -> float:
 
 
 def run_reads(folder: Path, threads: int, records: int) -> float:
-    """Return reads per second of the engine."""
-    report = engine_reads(folder, threads, records)
-    return report.operations / report.duration_s
-
-
-def engine_reads(folder: Path, threads: int, records: int, **shape: object) -> engines.Report:
-    """Read random pages with direct I/O, unless `shape` changes that; return the engine's report."""
-    params = {**READS, "records": records, "threads": threads, **shape}
+    """Return reads of random pages per second of the engine, with direct I/O."""
+    params = {**READS, "records": records, "threads": threads}
     plan = read.plan_of(params, "bench", read.data_file(params, folder))
     armed = read.arm_engine(plan, folder)
     armed.release()
     [ended] = armed.wait()
-    return engines.read_report(ended.stdout, threads=threads, operations=reads.requests_of_each(plan) * threads)
+    operations = reads.requests_of_each(plan) * threads
+    return operations / engines.read_report(ended.stdout, threads=threads, operations=operations).duration_s
 
 
 def run_fio_reads(folder: Path, threads: int) -> float:
@@ -108,6 +96,7 @@ def fio_iops(folder: Path, options: dict[str, object]) -> float:
     return float(job["read"]["iops"] + job["write"]["iops"])
 
 
+# Writes, because before reads fio would lay out a file, which takes fio's time and not the agent's.
 def run_fio_alone(folder: Path) -> float:
     """Return writes per second of fio by itself."""
     (folder / "bench.0.0").unlink(missing_ok=True)
@@ -118,25 +107,6 @@ def run_fio_under_agent(folder: Path) -> float:
     """Return writes per second of the same job in the agent."""
     trial = prepare("fio", folder, {"options": FIO_WRITES})
     return trial.read(trial.armed, trial.run()).metrics["iops"]
-
-
-# Writes, because before reads fio would lay out a file, which takes fio's time and not the agent's.
-FIO_WAYS: dict[str, Callable[[Path], float]] = {"agent": run_fio_under_agent, "alone": run_fio_alone}
-
-
-def timed(walls_s: list[float], way: Callable[[Path], float], folder: Path) -> float:
-    """Return the rate of a way to run fio; append its wall time to `walls_s`."""
-    begun = time.monotonic()
-    rate = way(folder)
-    walls_s.append(time.monotonic() - begun)
-    return rate
-
-
-def start_to_first_read(folder: Path) -> float:
-    """Return the seconds from the start of the engine's interpreter to the end of its first read."""
-    begun_ns = time.monotonic_ns()
-    report = engine_reads(folder, 1, 1)
-    return (report.workers[0]["end_ns"] - begun_ns) / 1e9
 
 
 def prepare(kind: str, folder: Path, params: dict[str, object]) -> Trial:

@@ -1,30 +1,26 @@
-"""The create engine beside a C loop, beside the ideal rate of a slow storage, and beside GNU parallel."""
+"""The create engine beside a C loop."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from agent.engine import emulation
 from agent.machine.workspace import remove
 from agent.workloads import engines
-from bench.pairs import Result, against, in_turns
+from bench.pairs import Result, in_turns
 
 FILES = 40_000
 # The engine and the C loop call open(O_CREAT) + close on relative names in separate directories, one process per
 # worker, rate = files / (last end - first start).
-CREATE = "int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0666); if (fd < 0) _exit(1); close(fd);"
 C_LOOP = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,8 +32,7 @@ static long long now(void) {
 int main(int argc, char **argv) {
     int files = atoi(argv[1]), workers = argc - 2, gate[2], ready[2];
     long long *stamps = mmap(0, workers * 16, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    char byte = '\n', name[64], other[72];
-    struct stat about;
+    char byte = '\n', name[64];
     if (pipe(gate) || pipe(ready)) return 1;
     for (int w = 0; w < workers; w++)
         if (!fork()) {
@@ -46,7 +41,9 @@ int main(int argc, char **argv) {
             stamps[2 * w] = now();
             for (int i = 0; i < share; i++) {
                 snprintf(name, sizeof name, "%d-%d", w, i);
-                ACT
+                int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0666);
+                if (fd < 0) _exit(1);
+                close(fd);
             }
             stamps[2 * w + 1] = now();
             _exit(0);
@@ -71,82 +68,40 @@ def bars(folder: Path, rounds: int) -> Iterator[Result]:
     for workers in (1, 4) if shutil.which("cc") else ():
         program = compile_c(folder)
         name = f"create engine / C loop, own directories, {workers} worker{'s' * (workers > 1)}"
-        engine, c = partial(run_engine, folder, workers, FILES), partial(run_c, folder, program, workers)
+        engine, c = partial(run_engine, folder, workers), partial(run_c, folder, program, workers)
         yield in_turns(name, engine, c, bar=0.95, unit="files/s", rounds=rounds)
-    for latency_s, least, times, bar in ((0.01, 100, 8, 0.97), (0.002, 300, 41, 0.94)):
-        slow = partial(run_engine, folder, 32, 32 * least, latency_s)
-        what = f"{1000 * latency_s:g} ms, 32 workers"
-        yield against(f"create engine / ideal, {what}", slow, 32 / latency_s, bar=bar, unit="files/s", rounds=rounds)
-        if shutil.which("parallel"):
-            parallel = partial(run_parallel, folder, 32, 256, latency_s)
-            name = f"create engine / GNU parallel, {what}"
-            yield in_turns(name, slow, parallel, bar=times, unit="files/s", rounds=2)
-    if shutil.which("parallel"):
-        engine, parallel = partial(run_engine, folder, 4, FILES), partial(run_parallel, folder, 32, 256, 0)
-        yield in_turns(
-            "create engine / GNU parallel, as fast as it goes", engine, parallel, bar=300, unit="files/s", rounds=2
-        )
 
 
-def run_engine(folder: Path, workers: int, files: int, latency_s: float = 0.0) -> float:
+def run_engine(folder: Path, workers: int) -> float:
     """Return files per second of the engine, started as a touch point starts it."""
     directories = fresh(folder, workers)
     plan = {
-        "files": files,
+        "files": FILES,
         "threads": workers,
         "directories": directories,
         "pilot_directory": str(folder),
         "mode": "auto",
         "sync": "none",
-        "emulation": slow_storage(folder, latency_s) if latency_s else None,
+        "emulation": None,
     }
     armed = engines.arm("creates", plan, folder)
     armed.release()
     [ended] = armed.wait()
-    done = engines.read_report(ended.stdout, threads=workers, operations=files)
-    return files / done.duration_s
+    return FILES / engines.read_report(ended.stdout, threads=workers, operations=FILES).duration_s
 
 
-def slow_storage(folder: Path, create_s: float) -> dict[str, object]:
-    """Return the emulation of a storage that takes `create_s` for each create, at any concurrency.
-
-    Delays of the timer count as the engine's loss.
-    """
-    own = {"create_s": create_s, "create_operations": 0, "catch_up_s": 0}
-    return {**emulation.UNLIMITED, **own, "path": str(folder / "bucket")}
-
-
-def compile_c(folder: Path, name: str = "create", act: str = CREATE) -> Path:
-    """Build the C loop with the call `act` on a file named `name`; return its path."""
-    source, program = folder / f"{name}.c", folder / f"{name}-loop"
-    source.write_text(C_LOOP.replace("ACT", act))
+def compile_c(folder: Path) -> Path:
+    """Build the C loop; return its path."""
+    source, program = folder / "create.c", folder / "create-loop"
+    source.write_text(C_LOOP)
     subprocess.run(["cc", "-O2", "-o", str(program), str(source)], check=True)
     return program
 
 
 def run_c(folder: Path, program: Path, workers: int) -> float:
-    """Return files per second of the C loop in empty directories."""
-    return run_c_in(fresh(folder, workers), program)
-
-
-def run_c_in(directories: list[str], program: Path) -> float:
-    """Return files per second of the C loop, one process for each directory."""
-    command = [str(program), str(FILES), *directories]
+    """Return files per second of the C loop, one process for each of the empty directories."""
+    command = [str(program), str(FILES), *fresh(folder, workers)]
     return float(subprocess.run(command, check=True, capture_output=True).stdout)
-
-
-def run_parallel(folder: Path, jobs: int, files: int, latency_s: float) -> float:
-    """Return files per second of GNU parallel, used as published; a sleep before each touch emulates slow storage."""
-    [directory] = set(fresh(folder, 1))
-    wait = f"sleep {latency_s}; " if latency_s else ""
-    line = f"seq {files} | parallel --will-cite -j {jobs} '{wait}touch {directory}/{{}}'"
-    begun = time.monotonic()
-    subprocess.run(
-        ["bash", "-c", line],
-        check=True,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(folder), "PARALLEL_HOME": str(folder)},
-    )
-    return files / (time.monotonic() - begun)
 
 
 def fresh(folder: Path, workers: int) -> list[str]:

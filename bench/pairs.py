@@ -15,29 +15,17 @@ class Result:
     ours: float
     theirs: float
     ratio: float
-    bar: float  # the least ratio, or the largest of a cost (`is_cost`)
+    bar: float  # the least ratio
     unit: str
-    is_cost: bool = False
-    itself: float | None = None  # the reference against itself, the smaller over the larger: 1 without disturbance
-
-    @property
-    def is_reached(self) -> bool:
-        """Return whether the ratio reaches the bar."""
-        return self.ratio <= self.bar if self.is_cost else self.ratio >= self.bar
-
-    @property
-    def is_missed(self) -> bool:
-        """Return whether the bar is missed by more than the reference misses itself."""
-        return not self.is_reached and (self.itself is None or self.ratio < self.bar * self.itself)
+    itself: float = 1.0  # the reference against itself, the smaller over the larger: 1 without disturbance
 
     def line(self) -> str:
-        """Return one row of the table."""
-        mark = "MISS" if self.is_missed else "ok  " if self.is_reached else "near"
-        sign = "≤" if self.is_cost else "≥"
-        itself = "" if self.itself is None else f"  {self.itself:.3f}"
+        """Return one row of the table; a bar that is missed by less than the reference misses itself is near."""
+        is_reached, is_near = self.ratio >= self.bar, self.ratio >= self.bar * self.itself
+        mark = "ok  " if is_reached else "near" if is_near else "MISS"
         return (
             f"{mark} {self.name:<58} {self.ours:>12,.6g} {self.theirs:>12,.6g} {self.unit:<9}"
-            f" {self.ratio:>8.3f}  {sign} {self.bar:<5g}{itself}".rstrip()
+            f" {self.ratio:>8.3f}  ≥ {self.bar:<5g}  {self.itself:.3f}"
         )
 
 
@@ -55,15 +43,3 @@ def in_turns(
     ratio = max(own) / statistics.mean((best, worst))
     median = statistics.median((*before, *after))
     return Result(name, statistics.median(own), median, ratio, bar, unit, itself=worst / best)
-
-
-def against(name: str, ours: Callable[[], float], ideal: float, *, bar: float, unit: str, rounds: int) -> Result:
-    """Compare the best of some rounds with a known figure."""
-    rates = [ours() for _ in range(rounds)]
-    return Result(name, statistics.median(rates), ideal, max(rates) / ideal, bar, unit)
-
-
-def cost(name: str, seconds: Callable[[], float], *, most_ms: float, rounds: int) -> Result:
-    """Compare the fewest milliseconds of some rounds with the allowed maximum."""
-    taken_ms = [1000 * seconds() for _ in range(rounds)]
-    return Result(name, statistics.median(taken_ms), most_ms, min(taken_ms) / most_ms, 1.0, "ms", is_cost=True)

@@ -36,16 +36,9 @@ def limits() -> dict[str, dict[str, int]]:
 
 def share_of_time(cpu_s: float, requests: Mapping[str, float], limit: Mapping[str, int]) -> float:
     """Return the share of a third of its Timeout that a function needs, by processor time and requests of each kind."""
-    return needed_s(cpu_s, requests, limit) / (limit["Timeout"] / MARGIN)
-
-
-def needed_s(cpu_s: float, requests: Mapping[str, float], limit: Mapping[str, int]) -> float:
-    """Return the duration of a function on Lambda in seconds, by processor time and requests of each kind."""
-    waits_s = sum(count * _wait_s(operation) for operation, count in requests.items())
-    return cpu_s / min(1.0, limit["MemorySize"] / VCPU_MB) + waits_s
-
-
-def _wait_s(operation: str) -> float:
-    name = operation.removesuffix(IN_THREADS)
-    threads = THREADS.get(name, 1) if operation.endswith(IN_THREADS) else 1
-    return ANSWER_S.get(name, OTHER_ANSWER_S) / threads
+    needed_s = cpu_s / min(1.0, limit["MemorySize"] / VCPU_MB)
+    for operation, count in requests.items():
+        name = operation.removesuffix(IN_THREADS)
+        threads = THREADS.get(name, 1) if operation.endswith(IN_THREADS) else 1
+        needed_s += count * ANSWER_S.get(name, OTHER_ANSWER_S) / threads
+    return needed_s / (limit["Timeout"] / MARGIN)
