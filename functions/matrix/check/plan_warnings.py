@@ -54,12 +54,12 @@ def a_difference_can_be_tested(given: Given) -> Problems:
 
 def fio_takes_a_second(given: Given) -> Problems:
     """Yield a warning for each fio workload that a storage of its cells may be done with in less than a second."""
+    points = {path: workload.points() for path, workload in given.workloads}
     shortest: dict[str, tuple[float, Combination]] = {}
     for cell in given.cells:
         if isinstance(cell.workload, FioWorkload):
-            instances = cell.fleet.count if cell.storage.is_shared else 1
-            took = min(cell.workload.io_s(point, cell.storage, instances) for point in cell.workload.points())
-            path = cell.workload_path
+            path, instances = cell.workload_path, cell.fleet.count if cell.storage.is_shared else 1
+            took = min(cell.workload.io_s(point, cell.storage, instances) for point in points[path])
             shortest[path] = min(shortest.get(path, (took, cell)), (took, cell), key=lambda pair: pair[0])
     for path, (took, cell) in shortest.items():
         if took < LEAST_FIO_S:
@@ -71,15 +71,12 @@ def fio_takes_a_second(given: Given) -> Problems:
 
 def fio_measures_the_storage(given: Given) -> Problems:
     """Yield one warning for each option by which a fio workload measures something else than the storage."""
-    warned: set[tuple[str, str]] = set()
-    for cell in given.cells:
-        if not isinstance(cell.workload, FioWorkload):
-            continue
-        path = cell.workload_path
-        for point in cell.workload.points():
+    for path, workload in {cell.workload_path: cell.workload for cell in given.cells}.items():
+        warned: set[str] = set()
+        for point in workload.points() if isinstance(workload, FioWorkload) else ():
             for name, rule, fix in cautions(point["options"]):
-                if (path, rule) not in warned:
-                    warned.add((path, rule))
+                if rule not in warned:
+                    warned.add(rule)
                     yield Problem(f"{path}.{name}", point["options"].get(name), rule, fix, is_warning=True)
 
 

@@ -4,6 +4,8 @@ import difflib
 import math
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -222,40 +224,34 @@ class FioWorkload(Workload):
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
         """Return the expected footprint of one instance for one step: laying out its files, then its I/O."""
-        options = params["options"]
-        bytes_per_s = _bytes_per_s(storage, instances)
-        stored = device_bytes(options) if self.wants_device else total_bytes(options)
+        job, bytes_per_s = _job_of(params), _bytes_per_s(storage, instances)
+        stored = job.device_bytes if self.wants_device else job.file_bytes
         # A device is written before the job only if the job reads it.
-        laid_out = stored if not self.wants_device or self.reads(params) else 0.0
-        moved, io_s = _io(options, storage, instances)
-        is_reading = str(options.get("rw", options.get("readwrite", "read"))) in {"read", "randread"}
-        files = max(1.0, number(options, "numjobs")) * max(1.0, number(options, "nrfiles"))
+        laid_out = stored if not self.wants_device or job.reads else 0.0
+        moved, io_s = job.io(storage, instances)
         return Footprint(
-            seconds=laid_out / bytes_per_s + number(options, "ramp_time") + io_s,
-            read_bytes=moved if is_reading else 0.0,
-            written_bytes=laid_out + (0.0 if is_reading else moved),
+            seconds=laid_out / bytes_per_s + job.ramp_s + io_s,
+            read_bytes=0.0 if job.writes else moved,
+            written_bytes=laid_out + (moved if job.writes else 0.0),
             stored_bytes=stored,
-            read_requests=moved / _block_bytes(options) if is_reading else 0.0,
-            write_requests=max(files, stored / PUT_PART_BYTES),
+            read_requests=0.0 if job.writes else moved / job.block_bytes,
+            write_requests=max(job.files, stored / PUT_PART_BYTES),
         )
 
     def reads(self, params: Params) -> bool:
         """Return whether a point reads."""
-        options = params["options"]
-        return str(options.get("rw", options.get("readwrite", "read"))) not in {"write", "randwrite"}
+        return _job_of(params).reads
 
     @classmethod
     def judged_by(cls, params: Params, workload: dict[str, Any]) -> str:
         """Return the rate; for an open loop, which has a given rate, P99 of its reads, or of writes without reads."""
         if offered_per_s(params) is None:
             return super().judged_by(params, workload)
-        options = params["options"]
-        is_writing = str(options.get("rw", options.get("readwrite", "read"))) in {"write", "randwrite"}
-        return "write_lat_p99_us" if is_writing else "read_lat_p99_us"
+        return "read_lat_p99_us" if _job_of(params).reads else "write_lat_p99_us"
 
     def io_s(self, params: Params, storage: Storage, instances: int) -> float:
         """Return the seconds for which fio is expected to measure; below one second its rates mean nothing."""
-        return _io(params["options"], storage, instances)[1]
+        return _job_of(params).io(storage, instances)[1]
 
     @property
     def slug(self) -> str:
@@ -280,17 +276,55 @@ def _bytes_per_s(storage: Storage, instances: int) -> float:
     return min(share, INSTANCE_BYTES_PER_S)
 
 
-def _io(options: Mapping[str, Any], storage: Storage, instances: int) -> tuple[float, float]:
-    """Bytes that one instance moves, and the seconds that takes it."""
-    runtime_s, bytes_per_s = number(options, "runtime"), _bytes_per_s(storage, instances)
-    if runtime_s and number(options, "time_based"):
-        # A time-based job is limited by the storage's IOPS at its block size or by its throughput, whichever is lower.
-        block = _block_bytes(options)
-        iops = storage.effective_iops / (instances if storage.is_shared else 1)
-        return min(iops * block, bytes_per_s) * runtime_s, runtime_s
-    each = size_of(options.get("io_size", 0)) * (number(options, "numjobs") or 1) or total_bytes(options)
-    moved = each * (number(options, "loops") or 1)
-    return moved, min(moved / bytes_per_s, runtime_s or math.inf)
+@dataclass(frozen=True)
+class _Job:
+    """The part of a point's options that decides its time and bytes on one instance."""
+
+    reads: bool
+    writes: bool
+    file_bytes: float
+    device_bytes: float  # up to which byte of a device the jobs get; all have the same part unless it is moved for each
+    files: float
+    moved_bytes: float  # without an end by time
+    block_bytes: int
+    ramp_s: float
+    runtime_s: float
+    is_time_based: bool
+
+    def io(self, storage: Storage, instances: int) -> tuple[float, float]:
+        """Return the bytes that one instance moves, and the seconds."""
+        bytes_per_s = _bytes_per_s(storage, instances)
+        if self.is_time_based:
+            # The storage limits it by its IOPS at this block size or by its throughput, whichever is lower.
+            iops = storage.effective_iops / (instances if storage.is_shared else 1)
+            return min(iops * self.block_bytes, bytes_per_s) * self.runtime_s, self.runtime_s
+        return self.moved_bytes, min(self.moved_bytes / bytes_per_s, self.runtime_s or math.inf)
+
+
+def _job_of(params: Params) -> _Job:
+    return _job(tuple(params["options"].items()))
+
+
+@lru_cache(maxsize=1_000)
+def _job(given: tuple[tuple[str, Any], ...]) -> _Job:
+    """Read the options of a point once for all storages and fleets."""
+    options = dict(given)
+    pattern = str(options.get("rw", options.get("readwrite", "read")))
+    jobs, loops = number(options, "numjobs") or 1, number(options, "loops") or 1
+    size, runtime_s = size_of(options.get("size", options.get("filesize", 0))), number(options, "runtime")
+    further = size_of(options.get("offset_increment", 0)) * max(0.0, number(options, "numjobs") - 1)
+    return _Job(
+        reads=pattern not in {"write", "randwrite"},
+        writes=pattern not in {"read", "randread"},
+        file_bytes=size * jobs,
+        device_bytes=size_of(options.get("offset", 0)) + size_of(options.get("size", 0)) + further,
+        files=max(1.0, number(options, "numjobs")) * max(1.0, number(options, "nrfiles")),
+        moved_bytes=(size_of(options.get("io_size", 0)) * jobs or size * jobs) * loops,
+        block_bytes=size_of(options.get("bs", options.get("blocksize", 0))) or DEFAULT_BLOCK_BYTES,
+        ramp_s=number(options, "ramp_time"),
+        runtime_s=runtime_s,
+        is_time_based=bool(runtime_s and number(options, "time_based")),
+    )
 
 
 def number(options: Mapping[str, Any], name: str) -> float:
@@ -307,22 +341,6 @@ def size_of(value: object) -> int:
     """Return a size in fio's notation in bytes, 0 if it is none (such as a percentage)."""
     match = _FIO_SIZE.fullmatch(str(value))
     return int(match[1]) * 1_024 ** ("kmgt".index(match[2].lower()) + 1 if match[2] else 0) if match else 0
-
-
-def _block_bytes(options: Mapping[str, Any]) -> int:
-    """Return the bytes of one operation; fio's default if it is no single size."""
-    return size_of(options.get("bs", options.get("blocksize", 0))) or DEFAULT_BLOCK_BYTES
-
-
-def total_bytes(options: Mapping[str, Any]) -> float:
-    """Return the bytes of all files of one instance."""
-    return size_of(options.get("size", options.get("filesize", 0))) * (number(options, "numjobs") or 1)
-
-
-def device_bytes(options: Mapping[str, Any]) -> float:
-    """Return up to which byte of a device the jobs get, which all have the same part unless it is moved for each."""
-    further = size_of(options.get("offset_increment", 0)) * max(0.0, number(options, "numjobs") - 1)
-    return size_of(options.get("offset", 0)) + size_of(options.get("size", 0)) + further
 
 
 def is_on(options: Mapping[str, Any], *names: str) -> bool:
