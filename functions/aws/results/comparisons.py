@@ -1,8 +1,8 @@
 """Compare a run with the baseline or run that its matrix names, by the metrics that both have."""
 
 from aws.records import bucket
+from matrix.answer.comparing import beside, not_compared
 from matrix.answer.values import values_of
-from matrix.answer.verdicts_beside import beside, not_compared
 from matrix.terms.documents.baseline import BaselineDocument
 from matrix.terms.documents.comparison import ComparisonDocument
 from matrix.terms.documents.result import ResultDocument

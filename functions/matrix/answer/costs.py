@@ -15,7 +15,6 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from matrix.answer.cache_cost import Filling
 from matrix.input.workloads import AnyWorkload, Workload
 from matrix.price.book import PriceBook, file_system_cost, machine_rates, published_prices, volume_hours
 from matrix.run.receipt import CACHE, SERVER
@@ -28,6 +27,36 @@ from matrix.terms.documents.result import PointResult, ResultDocument
 from matrix.terms.names import ran_of
 from storages.contracts.model import Storage
 from storages.models import AnyStorage, how_many
+
+
+@dataclass(frozen=True)
+class Filling:
+    """Seconds to fill a cache, the instances that fill one, the cost, and the builds of the fleet."""
+
+    seconds: float  # on one instance
+    instances: int  # that fill a cache: all with storages of their own, else one of each file system
+    builds: int  # at once that use it
+    usd: float
+    basis: str
+    is_assumed: bool = False  # the seconds were not measured: the matrix or the source expects them
+
+    def added_usd(self, times: int) -> float:
+        """Return the added US dollars per build if each instance builds this many times with a cache filled once."""
+        return self.usd / (self.builds * times)
+
+    def to_document(self) -> documents.Filling:
+        """The form in summary.json."""
+        document: documents.Filling = {
+            "seconds": self.seconds,
+            "instances": self.instances,
+            "builds": self.builds,
+            "usd": self.usd,
+            "basis": self.basis,
+        }
+        if self.is_assumed:
+            document["is_assumed"] = True
+        return document
+
 
 # Work that samples report: the unit that its price is quoted in, and how many pieces of work make one such unit.
 SOLD_BY = {

@@ -10,8 +10,7 @@ from matrix.input.workloads.fio import FioWorkload, cautions
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
-from matrix.statistics.sample_size import needed
-from matrix.statistics.shortage import LEAST_INSTANCES, LEAST_LAUNCHES, LEAST_REPETITIONS, Shortage
+from matrix.statistics.sample_size import LEAST_INSTANCES, LEAST_LAUNCHES, LEAST_REPETITIONS, Shortage, needed
 from matrix.terms.figures import number, rough_duration
 from matrix.terms.open_loop import RATE
 from matrix.terms.problems import Problem, Problems

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from matrix.samples.fields import MOST_VALUES
-from matrix.samples.file import SampleFile
+from matrix.samples.file import MOST_VALUES, SampleFile
 
 
 def provenance(files: Sequence[SampleFile]) -> dict[str, dict[str, int]]:

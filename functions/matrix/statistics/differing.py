@@ -26,7 +26,7 @@ from matrix.statistics.autocorrelation import assumed
 from matrix.statistics.fleet_values import FleetValues, Floats
 from matrix.statistics.intervals import Interval, method_of
 from matrix.statistics.resampling import LEAST_UNITS, lacks_replication, uncertainties
-from matrix.statistics.shortage import LEAST_LAUNCHES
+from matrix.statistics.sample_size import LEAST_LAUNCHES
 from matrix.statistics.spread import complete_rows
 from matrix.statistics.uncertainty import LAUNCHES, Uncertainty, of_difference, of_mean, of_successive
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from matrix.statistics.autocorrelation import assumed
 from matrix.statistics.fleet_values import FleetValues, Floats
-from matrix.statistics.shortage import LEAST_INSTANCES, LEAST_LAUNCHES, LEAST_REPETITIONS, Shortage
+from matrix.statistics.sample_size import LEAST_INSTANCES, LEAST_LAUNCHES, LEAST_REPETITIONS, Shortage
 from matrix.statistics.uncertainty import (
     INSTANCES,
     LAUNCHES,

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from matrix.statistics.shortage import LEAST_LAUNCHES
+from matrix.statistics.sample_size import LEAST_LAUNCHES
 from matrix.terms.documents.summary import Shortage
 
 # Two runs with one launch each do not show the variation between hours, which often exceeds that within one run.

@@ -4,11 +4,9 @@ import pytest
 from support.fleet_values import fleet
 
 from matrix.answer.costs import PointCost
-from matrix.answer.decision.answers import answer
-from matrix.answer.decision.candidates import Absence, Candidate, Question
+from matrix.answer.decision.answers import answer, slow_tail
+from matrix.answer.decision.candidates import Absence, Candidate, Question, judge_by_sustained
 from matrix.answer.decision.objective import Objective, Percentile
-from matrix.answer.decision.sustaining import judge_by_sustained
-from matrix.answer.decision.tails import slow_tail
 from matrix.text.decisions import question_words
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from matrix.answer.comparing import compare
-from matrix.answer.verdicts_beside import beside, not_compared
+from matrix.answer.comparing import beside, compare, not_compared
 from matrix.terms.documents.comparison import ComparisonDocument
 from matrix.terms.documents.reading import read
 from matrix.text.comparisons import brief_words, comparison_lines

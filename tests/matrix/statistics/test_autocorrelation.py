@@ -9,9 +9,8 @@ from support.fleet_values import fleet, launched
 
 from matrix.statistics.autocorrelation import LEAST_IN_A_ROW, is_beyond_chance, measured
 from matrix.statistics.differing import difference
-from matrix.statistics.independence import independent_n
 from matrix.statistics.intervals import percentile_interval
-from matrix.statistics.spread import spread
+from matrix.statistics.spread import independent_n, spread
 from matrix.statistics.steadiness import findings
 
 

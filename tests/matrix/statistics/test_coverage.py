@@ -17,9 +17,9 @@ from support.fleet_values import fleet, launched
 
 from matrix.statistics.describing import describe
 from matrix.statistics.differing import difference
-from matrix.statistics.independence import independent_n
 from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.sample_size import has_enough_samples
+from matrix.statistics.spread import independent_n
 from matrix.statistics.steadiness import two_groups
 
 # Standard deviations of logarithms: between instances, and what is left.

@@ -11,7 +11,7 @@ from support.fleet_values import fleet
 
 from matrix.statistics.differing import SIGNIFICANT, benjamini_hochberg, difference, holm, with_the_best
 from matrix.statistics.resampling import lacks_replication
-from matrix.statistics.shortage import Shortage
+from matrix.statistics.sample_size import Shortage
 
 
 def column(*values):

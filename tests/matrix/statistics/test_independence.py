@@ -5,8 +5,7 @@ import pytest
 from support.fleet_values import fleet
 
 from matrix.statistics.fleet_values import FleetValues, from_columns
-from matrix.statistics.independence import independent_n
-from matrix.statistics.spread import deviations
+from matrix.statistics.spread import deviations, independent_n
 
 
 def drawn(instances, repetitions, *, between_instances=0.0, between_repetitions=0.0, residual=0.02, seed=1):

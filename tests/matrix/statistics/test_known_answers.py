@@ -10,9 +10,8 @@ from support.fleet_values import fleet, launched
 from matrix.statistics import resampling, steadiness
 from matrix.statistics.autocorrelation import Autocorrelation
 from matrix.statistics.differing import ALL_EQUAL, CROSSED_MEANS, NOT_TESTED, Difference, difference
-from matrix.statistics.independence import independent_n
 from matrix.statistics.intervals import CROSSED_TAIL_CONFIDENCE, intervals, method_of
-from matrix.statistics.spread import deviations
+from matrix.statistics.spread import deviations, independent_n
 from matrix.statistics.uncertainty import (
     INSTANCES,
     REPETITIONS,

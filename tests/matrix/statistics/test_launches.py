@@ -9,9 +9,8 @@ from support.fleet_values import launched
 
 from matrix.statistics.describing import describe
 from matrix.statistics.differing import difference
-from matrix.statistics.independence import carries, independent_n
 from matrix.statistics.intervals import intervals
-from matrix.statistics.spread import deviations
+from matrix.statistics.spread import carries, deviations, independent_n
 
 
 def steady(middle, instances=6, repetitions=3):

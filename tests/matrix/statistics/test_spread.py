@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.fleet_values import fleet
 
-from matrix.statistics.outliers import outliers
+from matrix.statistics.describing import outliers
 from matrix.statistics.spread import deviations, spread
 
 

@@ -6,8 +6,8 @@ from scipy import optimize, stats
 from support.fleet_values import fleet
 
 from matrix.statistics import steadiness
-from matrix.statistics.dip import CRITICAL, dip, is_bimodal
 from matrix.statistics.intervals import Interval
+from matrix.statistics.steadiness import CRITICAL, dip, is_bimodal
 from matrix.statistics.uncertainty import count_that_halves
 
 RNG = np.random.default_rng(6)

@@ -4,7 +4,6 @@
 the ceiling that most points reached, the reasons against the others, and the ceilings without data.
 """
 
-from matrix.answer.bottleneck.refreshing import is_late, refreshed
-from matrix.answer.bottleneck.verdict import find
+from matrix.answer.bottleneck.verdict import find, is_late, refreshed
 
 __all__ = ["find", "is_late", "refreshed"]

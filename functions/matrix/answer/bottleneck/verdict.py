@@ -1,15 +1,17 @@
 """Choose one bottleneck from the ceilings, with its evidence, advice, and the reasons against the others."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from matrix.answer.bottleneck import bursting, clients, provisioned, watched
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence
 from matrix.answer.costs import storage_of
+from matrix.answer.layers import of_server
 from matrix.plan.instance_ebs import smallest_that_carries
 from matrix.terms.ceilings import INSTANCE_EBS, NOT_KNOWN, NOT_SATURATED, PROCESSORS, TOOL
 from matrix.terms.documents.bottleneck import Bottleneck, LimitUse, NextStep, Unseen, Waiting
 from matrix.terms.documents.result import ResultDocument
+from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
 
 # If workers divided by latency explains the rate to within this share, the workers only wait: no limit throttles them.
 WAITING = 0.25
@@ -142,3 +144,31 @@ def _absent(evidence: Evidence) -> Iterator[Unseen]:
         yield {"code": "not-of-aws"}
     elif absent := kept.get("absent") or []:
         yield {"code": "no-values", "metrics": list(absent), "may_arrive": not kept.get("is_settled")}
+
+
+def is_late(result: ResultDocument) -> bool:
+    """Return whether CloudWatch may have published metrics of a result after they were read."""
+    kept = result.get("cloudwatch")
+    return kept is not None and not kept["is_settled"]
+
+
+def refreshed(
+    result: ResultDocument, environment: str, read: Callable[[WatchedResources, float, float], CloudWatchMetrics]
+) -> ResultDocument:
+    """Return a result with metrics that are read again, and with its bottleneck and layers computed anew.
+
+    `read` gets the resources and the first and last moment. Earlier values stay if CloudWatch could not be queried or
+    has deleted its own (values per minute after 15 days).
+    """
+    kept = result["cloudwatch"]
+    now = read(kept["resources"], kept["from"], kept["to"])
+    if now["unasked"] or _count(now) < _count(kept):
+        return result
+    if moved := kept.get("moved"):
+        now["moved"] = moved
+    refreshed: ResultDocument = {**result, "cloudwatch": now}
+    return {**refreshed, "bottleneck": find(refreshed, environment), "server_layers": of_server(refreshed)}
+
+
+def _count(kept: CloudWatchMetrics) -> int:
+    return sum(len(series["values"]) for series in kept["series"])

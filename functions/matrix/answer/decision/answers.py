@@ -5,11 +5,14 @@ It is made of codes and numbers; `matrix.text.decisions` writes the words.
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from matrix.answer.decision.candidates import MEDIAN, Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
-from matrix.answer.decision.tails import slow_tail
 from matrix.statistics.differing import Difference, difference, with_the_best
+from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.documents import summary as documents
+from matrix.terms.documents.summary import Risk
 
 
 def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
@@ -167,3 +170,19 @@ def _times_as_slow(candidate: Candidate, fastest: Candidate, question: Question)
     if not best or not mine:
         return None
     return best / mine if question.higher_is_better else mine / best
+
+
+# A tail this many times as slow as the median is reported: chance and hosts that differ by a third stay below it.
+SLOW = 2.0
+
+
+def slow_tail(values: FleetValues | None, *, higher_is_better: bool) -> Risk | None:
+    """Return how many values are at least twice as slow as the median, and the slowest; None if there are none."""
+    if values is None or values.pooled.min() <= 0:
+        return None
+    median = float(np.median(values.pooled))
+    slowness = median / values.pooled if higher_is_better else values.pooled / median
+    slow = int(np.count_nonzero(slowness >= SLOW))
+    if not slow:
+        return None
+    return {"code": "slow-tail", "slow": slow, "values": int(slowness.size), "slowest": float(slowness.max())}

@@ -5,17 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from matrix.answer.costs import Bill
-from matrix.answer.decision.candidates import MEDIAN, Absence, Candidate, Question
+from matrix.answer.decision.candidates import MEDIAN, Absence, Candidate, Question, judge_by_sustained
 from matrix.answer.decision.objective import Objective, Percentile
-from matrix.answer.decision.sustaining import judge_by_sustained
 from matrix.input.storage_names import whole_names
 from matrix.input.workloads import same_point
 from matrix.input.workloads.metadata import CHANGES
 from matrix.statistics.fleet_values import FleetValues, from_columns
-from matrix.statistics.independence import carries, independent_n, shows_interval
 from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.resampling import lacks_replication
 from matrix.statistics.sample_size import CONFIDENCE, has_enough_samples, needed
+from matrix.statistics.spread import carries, independent_n, shows_interval
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.documents.result import MetricResult, PointResult, PointSteadiness, ResultDocument
 from matrix.terms.documents.summary import Lost, Risk, SummaryDocument

@@ -1,5 +1,4 @@
 """Observe an existing volume or file system: its use, and storages that could serve this load, with their cost.
 
-`asking` has the queries to CloudWatch, `tracks` interprets the answers, `carrying` finds other storages, and `document`
-combines them.
+`asking` has the queries to CloudWatch, `tracks` interprets the answers, and `document` finds other storages.
 """
