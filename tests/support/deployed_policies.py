@@ -24,9 +24,13 @@ def policies_of(cloud: Cloud, role: str) -> Policies:
 
 
 def put(cloud: Cloud, role: str, policies: Policies) -> None:
-    """Replace a role's policies of the same names; they apply from the next call on."""
+    """Replace a role's policies of the same names, and delete those without a statement; they apply from the next call on."""
+    iam = cloud.client("iam")
     for one, document in policies.items():
-        cloud.client("iam").put_role_policy(RoleName=role, PolicyName=one, PolicyDocument=json.dumps(document))
+        if document["Statement"]:
+            iam.put_role_policy(RoleName=role, PolicyName=one, PolicyDocument=json.dumps(document))
+        else:
+            iam.delete_role_policy(RoleName=role, PolicyName=one)
 
 
 def actions_of(policies: Policies) -> Iterator[tuple[str, str]]:
