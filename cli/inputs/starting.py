@@ -9,7 +9,7 @@ from matrix.check.read import read_matrix
 from matrix.input import workloads
 from matrix.terms.documents.parts import Part
 from matrix.terms.problems import InvalidMatrix
-from storages.contracts.model import StorageModel
+from storages.contracts.model import Storage
 from storages.models import MODELS
 
 # Unchecked fields of a matrix; `read_matrix` validates them.
@@ -58,7 +58,7 @@ def usual_instance_type(kinds: Iterable[str]) -> str:
     """Return an instance type that storages of these types can be used from."""
     usual = [MODELS[kind].usual_instance_type for kind in kinds if kind in MODELS]
     # Of several storages one may need a type of its own, from which the others can be used, too.
-    return next((name for name in usual if name != StorageModel.usual_instance_type), StorageModel.usual_instance_type)
+    return next((name for name in usual if name != Storage.usual_instance_type), Storage.usual_instance_type)
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """The storages that a matrix may name: one module each, with its fields, its rules and its special cases."""
 
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast
 
 from pydantic import Field
 
@@ -37,13 +37,6 @@ AnyStorage = Annotated[
 ]  # fmt: skip
 
 MODELS = cast("dict[str, type[Storage]]", models_by_type(AnyStorage))
-
-if TYPE_CHECKING:
-
-    def _holds(storage: AnyStorage) -> Storage:
-        """Let mypy check each model against the protocol; tests/house/test_additions.py names the missing members."""
-        return storage
-
 
 def is_shared(storage: StorageFields) -> bool:
     """Whether the instances of a cell share a storage, as a result describes it; True for an unknown type."""

@@ -11,7 +11,7 @@ from matrix.input.workloads import MODELS as WORKLOADS
 from matrix.input.workloads import Workload
 from storages.clouds import FILE_SYSTEMS, OF_INSTANCES
 from storages.contracts.cloud import FileSystem
-from storages.contracts.model import Storage, StorageModel
+from storages.contracts.model import Storage
 from storages.models import MODELS
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,8 @@ def _lacking(model: object, protocol: type) -> list[str]:
     parts = [part for part in protocol.__mro__ if part.__module__ != "typing" and part is not object]
     asked = {name for part in parts for name in (*vars(part), *vars(part).get("__annotations__", ())) if name[0] != "_"}
     fields = getattr(model, "model_fields", {})
-    return sorted(name for name in asked if not hasattr(model, name) and name not in fields)
+    abstract = getattr(model, "__abstractmethods__", frozenset())
+    return sorted({name for name in asked if not hasattr(model, name) and name not in fields} | abstract)
 
 
 def _package(kind: str) -> str:
@@ -65,7 +66,7 @@ def test_a_workload_has_all_that_its_contracts_ask_for(kind):
 
 
 def test_what_a_model_lacks_is_named():
-    class Lacking(StorageModel):
+    class Lacking(Storage):
         words: ClassVar[None] = None
 
     assert {"bandwidth_bytes_per_s", "ceilings", "is_shared", "slug"} <= set(_lacking(Lacking, Storage))

@@ -24,7 +24,7 @@ def policies_of(cloud: Cloud, role: str) -> Policies:
 
 
 def put(cloud: Cloud, role: str, policies: Policies) -> None:
-    """Replace a role's policies of the same names, and delete those without a statement; they apply from the next call on."""
+    """Replace a role's policies by name, delete those without a statement; both for the next call."""
     iam = cloud.client("iam")
     for one, document in policies.items():
         if document["Statement"]:

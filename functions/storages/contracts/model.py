@@ -1,10 +1,12 @@
-"""The interface of a storage model (`Storage`), and defaults for most models (`StorageModel`)."""
+"""The base class of the storages' models."""
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
-from matrix.input.element import Element, ElementModel
+from matrix.input.element import ElementModel
+from matrix.input.fields import Name
 from matrix.terms.charges import Amount, Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from storages.contracts.abilities import Ability
@@ -72,38 +74,41 @@ class AttachedVolumes:
     bytes_per_s: float
 
 
-class Storage(Element, Protocol):
-    """Interface of a storage in a matrix. mypy checks each model against it (models.py)."""
+class Storage(ElementModel):
+    """A storage in a matrix: what plans and functions ask of it, with what holds for most storages.
+
+    A model of a storage says what has no value here, and what is different of it.
+    """
 
     is_shared: ClassVar[bool]
     """Whether all instances of a cell share it. If false, each instance has its own."""
-    has_device: ClassVar[bool]
+    has_device: ClassVar[bool] = False
     """Whether it is an empty disk that is made for the run, so that a workload may write to the device itself."""
-    is_only_read: ClassVar[bool]
+    is_only_read: ClassVar[bool] = False
     """Whether it has no file system, so that only `only_workloads` run on it."""
-    keeps_objects: ClassVar[bool]
+    keeps_objects: ClassVar[bool] = False
     """Whether it stores objects and not files."""
-    exports_objects: ClassVar[bool]
+    exports_objects: ClassVar[bool] = False
     """Whether its files are exported as objects to a bucket of the stack after some time."""
-    existing_fields: ClassVar[tuple[str, ...]]
+    existing_fields: ClassVar[tuple[str, ...]] = ()
     """Fields that name an existing resource, such as fileSystemId. Empty if only new ones can be measured."""
-    most_instances: ClassVar[int | None]
+    most_instances: ClassVar[int | None] = None
     """Largest fleet on an existing one. None: no limit."""
-    are_limits_published: ClassVar[bool]
+    are_limits_published: ClassVar[bool] = True
     """Whether AWS publishes its limits, so that charts can show them."""
-    bursts_by: ClassVar[str]
+    bursts_by: ClassVar[str] = "type"
     """Field of the matrix that decides its burst credits."""
-    starter: ClassVar[Mapping[str, Any]]
+    starter: ClassVar[Mapping[str, Any]] = {}
     """Fields that `matrix new` writes beside the required ones, to make a first run useful."""
-    opened_by: ClassVar[str]
+    opened_by: ClassVar[str] = ""
     """Field that allows a run to write to an existing one. Empty if writing is never or always allowed."""
-    usual_instance_type: ClassVar[str]
+    usual_instance_type: ClassVar[str] = "m6i.large"
     """An instance type that can use it."""
-    most_readers: ClassVar[int | None]
+    most_readers: ClassVar[int | None] = None
     """Most threads of a fleet that can read it at the same time. None: no limit."""
-    most_answer_bytes: ClassVar[int | None]
+    most_answer_bytes: ClassVar[int | None] = None
     """Most bytes that one request can ask for. None: no limit of its own."""
-    limits_count: ClassVar[str]
+    limits_count: ClassVar[str] = ""
     """Operations that its published limits count, as the end of a clause, such as `, of writes`. Empty: all."""
     create_and_delete_s: ClassVar[float]
     """Expected seconds for creating and deleting it."""
@@ -111,96 +116,106 @@ class Storage(Element, Protocol):
     """Most seconds that creating and deleting it may take."""
     words: ClassVar[Words]
     ceilings: ClassVar[CeilingWords]
+    quotas: ClassVar[tuple[Quota, ...]] = ()
+    """Quotas that count it, in addition to those of its instances and volumes."""
+
+    type: str
+    name: Name | None = None
+
+    @property
+    @abstractmethod
+    def slug(self) -> str:
+        """Readable id."""
 
     @property
     def only_workloads(self) -> tuple[str, ...]:
         """Types of the only workloads that it supports. Empty if it is a file system, which supports all."""
-        ...
+        return ("read",) if self.is_only_read else ()
 
     @property
     def lacks(self) -> Mapping[Ability, str]:
         """Abilities of a file system that it lacks, each with the rule that a plan shows."""
-        ...
+        return {}
 
     @property
+    @abstractmethod
     def bandwidth_bytes_per_s(self) -> float:
         """Limit of the throughput in bytes per second. For a shared storage, of all clients together."""
-        ...
 
     @property
+    @abstractmethod
     def effective_iops(self) -> int:
         """Limit of the operations per second. For a shared storage, of all clients together."""
-        ...
 
     @property
+    @abstractmethod
     def create_latency_s(self) -> float:
         """Seconds for one create of one thread."""
-        ...
 
     @property
+    @abstractmethod
     def sync_latency_s(self) -> float:
         """Latency of one small synchronous write in seconds, without the transfer of its bytes."""
-        ...
 
     @property
     def read_latency_s(self) -> float:
         """Latency of one read in seconds, without the transfer of its bytes. 0 if it does not limit a single thread."""
-        ...
+        return 0.0
 
     @property
     def block_times(self) -> BlockTimes | None:
         """Latencies of a block for emulation. None: the type cannot be emulated."""
-        ...
+        return None
 
     @property
     def bursts(self) -> list[Burst]:
         """Limits that burst credits raise for some time."""
-        ...
+        return []
 
     @property
     def cache_bytes(self) -> float:
         """Size in bytes of the server's memory or cache. 0: none."""
-        ...
+        return 0.0
 
     @property
     def is_throughput_published(self) -> bool:
         """Whether AWS publishes a throughput limit that holds in every region."""
-        ...
+        return True
 
     @property
     def is_billed_by_use(self) -> bool:
         """Whether AWS charges for its bytes or requests, in addition to its hours."""
-        ...
+        return False
 
     def metered_bytes(self, use: Mapping[str, float]) -> tuple[float, float] | None:
         """Return (read, written) bytes per second as AWS bills them. None if the mount did not count them."""
-        ...
+        return None
 
     @property
     def only_in_its_zone(self) -> str | None:
         """Reason why an instance in another zone cannot mount it, as a clause. None if it can."""
-        ...
+        return None
 
     def unfit(self, instance_type: str) -> tuple[str, str] | None:
         """Return (reason, usable type) if an instance type cannot use it, else None."""
-        ...
+        return None
 
     def refused_by_image(self, os: str) -> tuple[str, str] | None:
         """Return (reason, way out) if instances with this operating system cannot use it, else None."""
-        ...
+        return None
 
     def bursts_keeping(self, gib: float) -> list[Burst]:
         """Return its burst limits when it stores `gib` GiB. The limits of some storages grow with the stored data."""
-        ...
+        return self.bursts
 
     @property
     def volumes(self) -> int:
         """Number of volumes of one instance. They are created, deleted and charged with it."""
-        ...
+        return 0
 
     def attached(self, instance_type: str) -> AttachedVolumes | None:
         """Return the volumes of a fleet's instance of this type, or of the storage's server. None: it has none."""
-        ...
+        return None
 
     @classmethod
     def fitting(cls, demand: Demand) -> Iterable["Storage"]:
@@ -208,322 +223,106 @@ class Storage(Element, Protocol):
 
         Includes configurations that meet it only while their credits last. Empty if the type cannot meet it.
         """
-        ...
+        return ()
 
     @property
     def price_queries(self) -> list[Query]:
         """Queries for its products in AWS's price list. The answers replace the prices of prices.json."""
-        ...
+        return []
 
     @property
     def offer_queries(self) -> list[Query]:
         """Queries for products that AWS's price list has in every region that offers the storage."""
-        ...
+        return self.price_queries
 
     def charges(self, usage: Usage) -> Iterable[Charge]:
         """Return the charges of a shared storage. Empty if only its volumes and instances cost money."""
-        ...
+        return ()
 
     def volume_charges(self, count: int, each_s: Amount) -> Iterable[Charge]:
         """Return the charges of `count` of its volumes that each exist for `each_s` seconds."""
-        ...
+        return ()
 
     @property
     def precondition_s(self) -> float:
         """Seconds that each instance needs to write its disks full before the first step. 0: it does not."""
-        ...
+        return 0.0
 
     @property
     def compressor(self) -> str | None:
         """Name of the compression of its data. None: not compressed."""
-        ...
+        return None
 
     @property
     def existing_id(self) -> str | None:
         """Id of the user's existing resource, which a run never tags or deletes. None: the run creates one."""
-        ...
-
-    @classmethod
-    def existing_id_in(cls, document: StorageFields) -> str | None:
-        """Return `existing_id` of a storage's document in a plan or a result."""
-        ...
-
-    @classmethod
-    def is_written_in(cls, document: StorageFields) -> bool:
-        """Return whether a run writes to it (in its own folder, if the resource existed before) or only reads it."""
-        ...
-
-    @property
-    def is_beyond_security_groups(self) -> bool:
-        """Whether no security group covers its endpoint, so that the stack must know the VPC's address range."""
-        ...
-
-    @property
-    def least_zones(self) -> int:
-        """Number of Availability Zones in which the stack must have subnets to create one."""
-        ...
-
-    @property
-    def offered_zones(self) -> Mapping[str, tuple[str, ...]] | None:
-        """Ids of the only Availability Zones that offer it, by region. None: all zones."""
-        ...
-
-    @property
-    def gateway_service(self) -> str:
-        """Service whose gateway endpoint subnets without internet need to reach it. Empty: none."""
-        ...
-
-    @property
-    def is_free_between_zones(self) -> bool:
-        """Whether its price includes traffic between Availability Zones."""
-        ...
-
-    def room_gib(self, instance_type: str) -> float | None:
-        """Return its capacity in GiB as one instance sees it. None: unlimited."""
-        ...
-
-    quotas: ClassVar[tuple[Quota, ...]]
-    """Quotas that count it, in addition to those of its instances and volumes."""
-
-    @classmethod
-    def quota_uses(cls, document: StorageFields) -> Iterable[QuotaUse]:
-        """Return the use of each of `quotas` by one that a run creates."""
-        ...
-
-    @classmethod
-    def volumes_of(cls, document: StorageFields, count: int) -> Iterable[tuple[int, StorageFields]]:
-        """Return the volumes of a fleet of `count` instances and of its server: (number, fields of a volume)."""
-        ...
-
-    @classmethod
-    def server_type(cls, document: StorageFields) -> str | None:
-        """Return the type of the instance that serves it. None if AWS serves it."""
-        ...
-
-    @classmethod
-    def is_in_one_zone(cls, document: StorageFields) -> bool:
-        """Return whether it is in one Availability Zone, so that traffic from other zones is charged."""
-        ...
-
-    @classmethod
-    def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the programs that an instance needs to use it."""
-        ...
-
-    @classmethod
-    def tools_in_folder(cls, document: StorageFields) -> frozenset[str]:
-        """Return the programs that an instance of the local cloud needs too, which mounts nothing."""
-        ...
-
-
-class StorageModel(ElementModel):
-    """Defaults for the models of storages."""
-
-    has_device: ClassVar[bool] = False
-    is_only_read: ClassVar[bool] = False
-    keeps_objects: ClassVar[bool] = False
-    exports_objects: ClassVar[bool] = False
-    existing_fields: ClassVar[tuple[str, ...]] = ()
-    most_instances: ClassVar[int | None] = None
-    are_limits_published: ClassVar[bool] = True
-    bursts_by: ClassVar[str] = "type"
-    starter: ClassVar[Mapping[str, Any]] = {}
-    opened_by: ClassVar[str] = ""
-    usual_instance_type: ClassVar[str] = "m6i.large"
-    most_readers: ClassVar[int | None] = None
-    most_answer_bytes: ClassVar[int | None] = None
-    limits_count: ClassVar[str] = ""
-    quotas: ClassVar[tuple[Quota, ...]] = ()
-
-    @property
-    def only_workloads(self) -> tuple[str, ...]:
-        """It is a file system, or the agent's engine reads it."""
-        return ("read",) if self.is_only_read else ()
-
-    @property
-    def lacks(self) -> Mapping[Ability, str]:
-        """Nothing."""
-        return {}
-
-    @property
-    def read_latency_s(self) -> float:
-        """Bandwidth and IOPS bound its reads first."""
-        return 0.0
-
-    @property
-    def block_times(self) -> BlockTimes | None:
-        """It cannot be emulated."""
-        return None
-
-    @property
-    def bursts(self) -> list[Burst]:
-        """It is always as fast."""
-        return []
-
-    @property
-    def cache_bytes(self) -> float:
-        """It has no server with a cache."""
-        return 0.0
-
-    @property
-    def is_throughput_published(self) -> bool:
-        """AWS publishes its throughput."""
-        return True
-
-    @property
-    def is_billed_by_use(self) -> bool:
-        """It costs by the time that it exists."""
-        return False
-
-    def metered_bytes(self, use: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return None: the kernel does not count the billed bytes."""
-        del use
-        return None
-
-    @property
-    def only_in_its_zone(self) -> str | None:
-        """Any instance of the VPC can use it."""
-        return None
-
-    def unfit(self, instance_type: str) -> tuple[str, str] | None:
-        """Return None: any type will do."""
-        del instance_type
-        return None
-
-    def refused_by_image(self, os: str) -> tuple[str, str] | None:
-        """Return None: each image has its programs or can install them."""
-        del os
-        return None
-
-    def bursts_keeping(self, gib: float) -> list[Burst]:
-        """Return its bursts: they do not depend on the stored data."""
-        del gib
-        return self.bursts
-
-    @property
-    def volumes(self) -> int:
-        """It has none."""
-        return 0
-
-    def attached(self, instance_type: str) -> AttachedVolumes | None:
-        """Return None: it is no volume."""
-        del instance_type
-        return None
-
-    @classmethod
-    def fitting(cls, demand: Demand) -> Iterable["Storage"]:
-        """Return none: it is not durable, or has another purpose."""
-        del demand
-        return ()
-
-    @property
-    def price_queries(self) -> list[Query]:
-        """It is no product of its own."""
-        return []
-
-    @property
-    def offer_queries(self) -> list[Query]:
-        """Its price queries."""
-        return self.price_queries
-
-    def charges(self, usage: Usage) -> Iterable[Charge]:
-        """Return none: it costs no more than its instances and volumes."""
-        del usage
-        return ()
-
-    def volume_charges(self, count: int, each_s: Amount) -> Iterable[Charge]:
-        """Return none: it has no volumes."""
-        del count, each_s
-        return ()
-
-    @property
-    def precondition_s(self) -> float:
-        """It is measured as it is."""
-        return 0.0
-
-    @property
-    def compressor(self) -> str | None:
-        """Nothing compresses its data."""
-        return None
-
-    @property
-    def existing_id(self) -> str | None:
-        """The values of its `existing_fields`, joined by /."""
         return self.existing_id_in(self.document)
 
     @classmethod
     def existing_id_in(cls, document: StorageFields) -> str | None:
-        """Return the values of its `existing_fields`, joined by /. None if it is created for the run."""
+        """Return `existing_id` of a storage's document in a plan or a result."""
         return "/".join(document[field] for field in cls.existing_fields if field in document) or None
 
     @classmethod
     def is_written_in(cls, document: StorageFields) -> bool:
-        """Return True if it is a file system."""
-        del document
+        """Return whether a run writes to it (in its own folder, if the resource existed before) or only reads it."""
         return not cls.is_only_read
 
     @property
     def is_beyond_security_groups(self) -> bool:
-        """Its endpoint is in a security group of the stack."""
+        """Whether no security group covers its endpoint, so that the stack must know the VPC's address range."""
         return False
 
     @property
     def least_zones(self) -> int:
-        """It is created in one subnet, or in every subnet of the stack."""
+        """Number of Availability Zones in which the stack must have subnets to create one."""
         return 1
 
     @property
     def offered_zones(self) -> Mapping[str, tuple[str, ...]] | None:
-        """Return None: AWS makes it in each zone."""
+        """Ids of the only Availability Zones that offer it, by region. None: all zones."""
         return None
 
     @property
     def gateway_service(self) -> str:
-        """It has an address in its subnets, or uses the endpoint of S3."""
+        """Service whose gateway endpoint subnets without internet need to reach it. Empty: none."""
         return ""
 
     @property
     def is_free_between_zones(self) -> bool:
-        """Traffic between zones is billed."""
+        """Whether its price includes traffic between Availability Zones."""
         return False
 
     def room_gib(self, instance_type: str) -> float | None:
-        """Return None: there is no end to it."""
-        del instance_type
+        """Return its capacity in GiB as one instance sees it. None: unlimited."""
         return None
 
     @classmethod
     def quota_uses(cls, document: StorageFields) -> Iterable[QuotaUse]:
-        """Return none: no quota counts it."""
-        del document
+        """Return the use of each of `quotas` by one that a run creates."""
         return ()
 
     @classmethod
     def volumes_of(cls, document: StorageFields, count: int) -> Iterable[tuple[int, StorageFields]]:
-        """Return none: it has no volumes of the account."""
-        del document, count
+        """Return the volumes of a fleet of `count` instances and of its server: (number, fields of a volume)."""
         return ()
 
     @classmethod
     def server_type(cls, document: StorageFields) -> str | None:
-        """Return None: AWS serves it."""
-        del document
+        """Return the type of the instance that serves it. None if AWS serves it."""
         return None
 
     @classmethod
     def is_in_one_zone(cls, document: StorageFields) -> bool:
-        """Return False: it is in every zone, or in its instance's zone."""
-        del document
+        """Return whether it is in one Availability Zone, so that traffic from other zones is charged."""
         return False
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return none: the agent needs no program to use it."""
-        del document
+        """Return the programs that an instance needs to use it."""
         return frozenset()
 
     @classmethod
     def tools_in_folder(cls, document: StorageFields) -> frozenset[str]:
-        """Return none: a folder is neither made nor mounted."""
-        del document
+        """Return the programs that an instance of the local cloud needs too, which mounts nothing."""
         return frozenset()

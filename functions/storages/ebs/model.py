@@ -13,7 +13,7 @@ from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.bursts import Burst, Counted
 from storages.contracts.demand import Demand
-from storages.contracts.model import AttachedVolumes, BlockTimes, CeilingWords, StorageModel, Words
+from storages.contracts.model import AttachedVolumes, BlockTimes, CeilingWords, Storage, Words
 
 VolumeId = Annotated[str, StringConstraints(pattern=r"^vol-[0-9a-f]{8,17}$")]
 SnapshotId = Annotated[str, StringConstraints(pattern=r"^snap-[0-9a-f]{8,17}$")]
@@ -36,7 +36,7 @@ def _gp3_only(limit: limits.Limit) -> Callable[[dict[str, Any]], int | None]:
     return lambda fields: int(limit.value) if fields.get("volume_type") == "gp3" else None
 
 
-class EbsStorage(StorageModel):
+class EbsStorage(Storage):
     """An Amazon EBS volume, or several as RAID-0; each instance of a cell gets its own."""
 
     is_shared: ClassVar[bool] = False

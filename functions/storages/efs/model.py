@@ -13,7 +13,7 @@ from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
-from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, StorageModel, Words
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Words
 from storages.contracts.quotas import Quota, QuotaUse
 
 # Code and default are from published outputs of `aws service-quotas list-aws-default-service-quotas`, read in November
@@ -21,7 +21,7 @@ from storages.contracts.quotas import Quota, QuotaUse
 FILE_SYSTEMS = Quota("elasticfilesystem", "L-848C634D", "File systems per account", "file systems", 1_000)
 
 
-class EfsStorage(StorageModel):
+class EfsStorage(Storage):
     """An Amazon EFS file system, shared by the instances of a cell."""
 
     is_shared: ClassVar[bool] = True

@@ -9,7 +9,7 @@ from matrix.input.fields import Name
 from matrix.input.fleet import InstanceType
 from matrix.terms.charges import ROOT_VOLUME_GIB, Charge, Query, Usage, instance_charges, instance_query
 from matrix.terms.documents.parts import StorageFields
-from storages.contracts.model import AttachedVolumes, CeilingWords, StorageModel, Words
+from storages.contracts.model import AttachedVolumes, CeilingWords, Storage, Words
 from storages.ebs.model import EbsStorage
 
 
@@ -18,7 +18,7 @@ def volume(size_gib: int) -> dict[str, Any]:
     return {"type": "ebs", "volumeType": "gp3", "sizeGiB": size_gib, "iops": 3_000, "throughputMiBps": 125}
 
 
-class FileServerStorage(StorageModel):
+class FileServerStorage(Storage):
     """Our file server with a gp3 volume (3,000 IOPS, 125 MiB/s), shared by the instances of a cell; for reads."""
 
     is_shared: ClassVar[bool] = True

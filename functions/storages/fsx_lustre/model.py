@@ -11,7 +11,7 @@ from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.bursts import Burst
-from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, StorageModel, Words
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Words
 from storages.contracts.quotas import Quota, QuotaUse
 from storages.fsx.metrics import DISK_THROUGHPUT, NETWORK_THROUGHPUT
 
@@ -80,7 +80,7 @@ TIERING_CACHE = Quota(
 )
 
 
-class FsxLustreStorage(StorageModel):
+class FsxLustreStorage(Storage):
     """An Amazon FSx for Lustre file system on SSD or Intelligent-Tiering, shared by the instances of a cell."""
 
     is_shared: ClassVar[bool] = True

@@ -11,7 +11,7 @@ from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.demand import Demand
-from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, StorageModel, Words
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Words
 from storages.contracts.quotas import Quota, QuotaUse
 
 SINGLE, MULTI = "SINGLE_AZ_2", "MULTI_AZ_2"
@@ -39,7 +39,7 @@ DISK_IOPS = Quota("fsx", "L-57578687", "ONTAP SSD IOPS", "IOPS", 1_000_000)
 JunctionPath = Annotated[str, StringConstraints(max_length=255, pattern=r"^(/\w[\w.-]*)+$")]
 
 
-class FsxOntapStorage(StorageModel):
+class FsxOntapStorage(Storage):
     """A volume on an Amazon FSx for NetApp ONTAP file system of the second generation, shared by the instances."""
 
     is_shared: ClassVar[bool] = True

@@ -13,7 +13,7 @@ from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.bursts import Burst
 from storages.contracts.demand import Demand
-from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, StorageModel, Words
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Words
 from storages.contracts.quotas import Quota, QuotaUse
 from storages.fsx.metrics import DISK_THROUGHPUT, NETWORK_THROUGHPUT
 
@@ -34,7 +34,7 @@ CAPACITY = Quota("fsx", "L-88479C21", "OpenZFS SSD storage capacity", "GiB", 262
 DISK_IOPS = Quota("fsx", "L-E24B4DE4", "OpenZFS disk IOPS", "IOPS", 400_000)
 
 
-class FsxOpenZfsStorage(StorageModel):
+class FsxOpenZfsStorage(Storage):
     """An Amazon FSx for OpenZFS file system on SSD or Intelligent-Tiering, shared by the instances of a cell."""
 
     is_shared: ClassVar[bool] = True

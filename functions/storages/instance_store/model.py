@@ -10,7 +10,7 @@ from pydantic import Field
 from matrix.input.fields import Name, Rule
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
-from storages.contracts.model import OTHER_CEILINGS, CeilingWords, StorageModel, Words
+from storages.contracts.model import OTHER_CEILINGS, CeilingWords, Storage, Words
 
 # Seconds to write all disks of an instance once: the 118 GB of an m6id.large at 150 MB/s. Larger disks are assumed to
 # be faster in about the same proportion.
@@ -19,7 +19,7 @@ MOST_PASSES = 4
 _TABLE = Path(__file__).parent / "instance_stores.json"
 
 
-class InstanceStoreStorage(StorageModel):
+class InstanceStoreStorage(Storage):
     """The NVMe instance store of an instance, striped as RAID-0 where it has several disks; gone with the instance."""
 
     is_shared: ClassVar[bool] = False

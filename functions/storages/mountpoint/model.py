@@ -15,7 +15,7 @@ from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
 from storages.contracts.abilities import Ability
-from storages.contracts.model import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, StorageModel, Words
+from storages.contracts.model import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, Storage, Words
 from storages.directory_buckets.zones import GATEWAY_SERVICE, WRITES_PER_S, ZONES, is_directory_bucket
 
 # Mountpoint's configuration guide, performance: the size of one request's read or write.
@@ -42,7 +42,7 @@ LACKS_EXPRESS: Mapping[Ability, str] = {
 EXPRESS = "EXPRESS_ONEZONE"
 
 
-class MountpointStorage(StorageModel):
+class MountpointStorage(Storage):
     """A bucket of Amazon S3 mounted by Mountpoint, each instance its own prefix: new files, reads, deletes."""
 
     is_shared: ClassVar[bool] = True

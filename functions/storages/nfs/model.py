@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 from matrix.input.fields import Name, Rule
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
-from storages.contracts.model import OTHER_CEILINGS, CeilingWords, StorageModel, Words
+from storages.contracts.model import OTHER_CEILINGS, CeilingWords, Storage, Words
 
 # A DNS name or an IPv4 address, and a path without a part that begins with a dot: in the local cloud a folder of that
 # name replaces it.
@@ -27,7 +27,7 @@ KNOWN_OPTIONS = frozenset({
 MAY_LOSE = frozenset({"soft", "softerr"})
 
 
-class NfsStorage(StorageModel):
+class NfsStorage(Storage):
     """An NFS export that exists, shared by the instances of a cell, and left as it was."""
 
     is_shared: ClassVar[bool] = True

@@ -9,14 +9,14 @@ from matrix.input.fields import BucketName, Name, ObjectPrefix, Rule
 from matrix.terms.charges import Charge, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
-from storages.contracts.model import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, StorageModel, Words
+from storages.contracts.model import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, Storage, Words
 from storages.directory_buckets.zones import is_directory_bucket
 
 # Programs of its clients, except botocore, which each instance has.
 _PROGRAMS = {"crt": {"awscrt"}}
 
 
-class S3Storage(StorageModel):
+class S3Storage(Storage):
     """Objects in Amazon S3 (Standard), each instance's below its own prefix; for reads, and for commands that read."""
 
     is_shared: ClassVar[bool] = True

@@ -6,11 +6,11 @@ from typing import ClassVar, Literal
 from matrix.input.fields import Name
 from matrix.terms.charges import Charge, Usage
 from matrix.terms.documents.parts import StorageFields
-from storages.contracts.model import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, StorageModel, Words
+from storages.contracts.model import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, Storage, Words
 from storages.directory_buckets.zones import GATEWAY_SERVICE, REQUEST_S, WRITES_PER_S, ZONES
 
 
-class S3ExpressStorage(StorageModel):
+class S3ExpressStorage(Storage):
     """Objects in a directory bucket of S3 Express One Zone, in the fleet's zone; each instance's below its own name."""
 
     is_shared: ClassVar[bool] = True

@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 from matrix.input.fields import Name
 from matrix.terms.charges import Amount, Charge, Usage
 from matrix.terms.documents.parts import StorageFields
-from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, StorageModel, Words
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Words
 
 # S3 user guide, S3 Files performance (read in November 2026): of a file system, and of one client.
 READ_IOPS, WRITE_IOPS = 250_000, 50_000
@@ -19,7 +19,7 @@ METERED_DATA_BYTES, METERED_METADATA_BYTES = 32_768, 4_096
 FileSystemId = Annotated[str, StringConstraints(pattern=r"^fs-[0-9a-f]{17,40}$")]
 
 
-class S3FilesStorage(StorageModel):
+class S3FilesStorage(Storage):
     """An Amazon S3 Files file system, shared by the instances of a cell; it shows objects of a bucket as files."""
 
     is_shared: ClassVar[bool] = True

@@ -9,7 +9,7 @@ from matrix.input.emulation import environment_of, truth
 from matrix.input.storage_names import storage_label
 from matrix.plan.planning import plan
 from matrix.terms.problems import InvalidMatrix
-from storages.contracts.model import StorageModel
+from storages.contracts.model import Storage
 from storages.models import MODELS
 
 MIB = 2**20
@@ -91,7 +91,7 @@ def test_storages_whose_figures_a_stand_in_would_make_are_refused_with_those_tha
     assert rule == "cannot be emulated"
     assert {"ebs", "efs", "fsx-openzfs"} <= set(named.split(", "))
     # A model that has times of its own for a block can be.
-    assert named.split(", ") == [kind for kind in MODELS if MODELS[kind].block_times is not StorageModel.block_times]
+    assert named.split(", ") == [kind for kind in MODELS if MODELS[kind].block_times is not Storage.block_times]
 
 
 @pytest.mark.parametrize("name", ["aws", "local-vm"])
