@@ -6,7 +6,6 @@ are marked everywhere.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, cast
 
 from pydantic import Field
@@ -53,50 +52,32 @@ class Quirks(InputModel):
     """How many times as long operations take on the first instance of a cell that comes to a shared storage."""
 
 
-@dataclass(frozen=True)
-class Truth:
-    """Limits and latencies of an emulated storage: of a volume for its instance, of a file system for all instances."""
-
-    shared: bool
-    iops: int
-    bytes_per_s: float
-    unit_bytes: int
-    create_s: float
-    create_operations: int  # of a journalled volume a create is no operation of its own
-    read_s: float
-    write_s: float
-    sync_s: float
-    quirks: dict[str, float] = field(default_factory=dict)
-
-    def to_document(self) -> Emulation:
-        """Return it as the plan, the job and the cell's result have it."""
-        document = asdict(self)
-        return cast("Emulation", document | document.pop("quirks"))
-
-
 def quirks_of(storage: Storage, emulate: "bool | Mapping[str, Quirks]") -> dict[str, float]:
     """Return the quirks that a matrix sets for a storage, without default values."""
     quirks = emulate.get(storage.name or "") if isinstance(emulate, Mapping) else None
     return quirks.model_dump(exclude_defaults=True) if quirks else {}
 
 
-def truth(storage: Storage, emulate: "bool | Mapping[str, Quirks]" = True) -> Truth:
-    """Return the limits and latencies of an emulated `storage`. ValueError: the type cannot be emulated."""
+def truth(storage: Storage, emulate: "bool | Mapping[str, Quirks]" = True) -> Emulation:
+    """Return the limits, latencies and quirks of an emulated `storage`: of a volume, or of a file system for all.
+
+    ValueError: the type cannot be emulated.
+    """
     block = storage.block_times
     if block is None:
         raise ValueError(f"{storage.type} cannot be emulated")
-    return Truth(
-        shared=storage.is_shared,
-        iops=storage.effective_iops,
-        bytes_per_s=float(storage.bandwidth_bytes_per_s),
-        unit_bytes=block.unit_bytes,
-        create_s=storage.create_latency_s,
-        create_operations=int(storage.is_shared),
-        read_s=block.read_s,
-        write_s=block.write_s,
-        sync_s=storage.sync_latency_s,
-        quirks=quirks_of(storage, emulate),
-    )
+    known = {
+        "shared": storage.is_shared,
+        "iops": storage.effective_iops,
+        "bytes_per_s": float(storage.bandwidth_bytes_per_s),
+        "unit_bytes": block.unit_bytes,
+        "create_s": storage.create_latency_s,
+        "create_operations": int(storage.is_shared),  # a create on a journalled volume is no operation of its own
+        "read_s": block.read_s,
+        "write_s": block.write_s,
+        "sync_s": storage.sync_latency_s,
+    }
+    return cast("Emulation", known | quirks_of(storage, emulate))
 
 
 def marked(document: Mapping[str, Any], quirks: Mapping[str, float]) -> dict[str, Any]:

@@ -12,9 +12,6 @@ Os = Literal["al2023", "ubuntu-22.04"]
 # Name of the container image that is built from a Dockerfile; it is never pulled.
 BUILT = "storage-matrix/build"
 
-Architecture = Literal["arm64", "x86_64"]
-
-
 PackageName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.+_-]{0,99}$")]
 
 

@@ -124,20 +124,21 @@ class _Cell:
         return steps
 
 
-class _Alike(NamedTuple):
-    """Times and costs that cells of one file system share if only their instance types differ."""
+class _Estimate(NamedTuple):
+    """Times and costs of a cell that do not depend on its instance type."""
 
     expected_s: float
     ready_within_s: float
     deadline_s: int
     poll_s: int
-    each_s: Amount  # how long an instance exists
-    beside: Cost  # of Step Functions, functions, their S3, and traffic between zones
+    instance_s: Amount  # how long an instance exists
+    orchestration: Cost  # Step Functions, Lambda and S3
+    between_zones: Cost
     volumes: Cost
-    volumes_usd: tuple[float, float]  # of an hour of one, and of one for work
-    shared: Cost  # of the file system while such a cell runs
-    used: tuple[Charge, ...]  # the part of `shared` that grows with bytes and requests and not with time
-    metered: Cost
+    volume_hours_usd: tuple[float, float]  # one measured volume, one work volume
+    file_system: Cost  # while the cell runs
+    charges_by_use: tuple[Charge, ...]  # the part of `file_system` that grows with bytes and requests
+    by_use: Cost  # their cost
 
 
 def plan(
@@ -421,16 +422,16 @@ def _plan_fresh(
         raise AssertionError(f"{group[0].file_system} cannot be polled often enough")
     storage = group[0].combination.storage
     stored_bytes = _stored_bytes(group)
-    known: dict[tuple[Work, Footprint, str], _Alike] = {}
+    known: dict[tuple[Work, Footprint, str], _Estimate] = {}
     cells = []
     used: dict[str, Amount] = {}
     for cell in group:
         # Fleets of one size have one `Work`; their placement determines the traffic between zones.
         key = cell.work, cell.footprint, str(cell.combination.fleet.placement)
         if key not in known:
-            known[key] = _alike(cell, least_s, book, stored_bytes)
+            known[key] = _estimate(cell, least_s, book, stored_bytes)
         cells.append(_plan_cell(cell, known[key], seed, book, is_random=matrix.order == "random"))
-        for name, amount in known[key].used:
+        for name, amount in known[key].charges_by_use:
             used[name] = used.get(name, NOTHING).and_also(amount)
     populate, filling_s, populate_cost = _populate(group, book)
     creation_s, most_creation_s = _creation_s(storage)
@@ -472,38 +473,38 @@ def _creation_s(storage: Storage) -> tuple[float, float]:
     return (0.0, 0.0) if storage.existing_id else (storage.create_and_delete_s, storage.create_and_delete_most_s)
 
 
-def _alike(cell: _Cell, least_poll_s: int, book: PriceBook, stored_bytes: float) -> _Alike:
+def _estimate(cell: _Cell, least_poll_s: int, book: PriceBook, stored_bytes: float) -> _Estimate:
     fleet, storage, work = cell.combination.fleet, cell.combination.storage, cell.work
-    expected_s, poll_s = work.expected_s, work.poll_s(least_poll_s)
-    deadline_s = math.ceil(work.deadline_s)
-    each_s = Amount(work.least_s + SHUTDOWN_S, expected_s + SHUTDOWN_S, deadline_s + SHUTDOWN_S)
-    turns = each_s.times(1 / poll_s)
+    deadline_s, poll_s = math.ceil(work.deadline_s), work.poll_s(least_poll_s)
+    cell_s = Amount(work.least_s, work.expected_s, deadline_s)
+    instance_s = cell_s.plus(SHUTDOWN_S)
+    polls = instance_s.times(1 / poll_s)
     if work.meets_again:
-        turns = Amount(turns.low, turns.expected + 1, turns.high + EARLY_LOOKS)
-    orchestration = orchestration_cost(book, poll_turns=turns, steps=work.steps, instances=fleet.count, each_s=each_s)
-    crossing = _crossing_cost(cell, book)
-    usage = _usage(Amount(work.least_s, expected_s, deadline_s), [cell], stored_bytes)
-    used = tuple(charge for charge in storage.charges(replace(usage, seconds=NOTHING)) if charge.amount.high)
-    moved = sum((charge_cost(book, charge) for charge in used), Cost())
-    return _Alike(
-        expected_s=expected_s,
+        polls = Amount(polls.low, polls.expected + 1, polls.high + EARLY_LOOKS)
+    usage = _usage(cell_s, [cell], stored_bytes)
+    by_use = tuple(charge for charge in storage.charges(replace(usage, seconds=NOTHING)) if charge.amount.high)
+    return _Estimate(
+        expected_s=work.expected_s,
         ready_within_s=work.ready_within_s,
         deadline_s=deadline_s,
         poll_s=poll_s,
-        each_s=each_s,
-        beside=orchestration + crossing,
-        volumes=volumes_cost(book, storage, fleet.count * storage.volumes, each_s),
-        volumes_usd=volume_hours(book, storage, cell.work_volume),
-        shared=file_system_cost(book, storage, usage),
-        used=used,
-        metered=orchestration + moved + crossing,
+        instance_s=instance_s,
+        orchestration=orchestration_cost(
+            book, poll_turns=polls, steps=work.steps, instances=fleet.count, each_s=instance_s
+        ),
+        between_zones=_crossing_cost(cell, book),
+        volumes=volumes_cost(book, storage, fleet.count * storage.volumes, instance_s),
+        volume_hours_usd=volume_hours(book, storage, cell.work_volume),
+        file_system=file_system_cost(book, storage, usage),
+        charges_by_use=by_use,
+        by_use=sum((charge_cost(book, charge) for charge in by_use), Cost()),
     )
 
 
-def _plan_cell(cell: _Cell, alike: _Alike, seed: int, book: PriceBook, *, is_random: bool) -> PlannedCell:
+def _plan_cell(cell: _Cell, estimate: _Estimate, seed: int, book: PriceBook, *, is_random: bool) -> PlannedCell:
     fleet, storage, volume = cell.combination.fleet, cell.combination.storage, cell.work_volume
     instances = instances_cost(
-        book, fleet.instance_type, fleet.count, alike.each_s, is_spot=fleet.spot, work_volume=volume
+        book, fleet.instance_type, fleet.count, estimate.instance_s, is_spot=fleet.spot, work_volume=volume
     )
     return PlannedCell(
         id=cell.id,
@@ -514,19 +515,19 @@ def _plan_cell(cell: _Cell, alike: _Alike, seed: int, book: PriceBook, *, is_ran
         image=cell.image,
         points=cell.points,
         steps=cell.steps(seed, is_random=is_random),
-        expected_s=alike.expected_s,
-        ready_within_s=alike.ready_within_s,
-        deadline_s=alike.deadline_s,
-        poll_s=alike.poll_s,
-        cost=instances + alike.beside + alike.volumes,
-        rates=machine_rates(book, fleet.instance_type, alike.volumes_usd, is_spot=fleet.spot),
+        expected_s=estimate.expected_s,
+        ready_within_s=estimate.ready_within_s,
+        deadline_s=estimate.deadline_s,
+        poll_s=estimate.poll_s,
+        cost=instances + (estimate.orchestration + estimate.between_zones) + estimate.volumes,
+        rates=machine_rates(book, fleet.instance_type, estimate.volume_hours_usd, is_spot=fleet.spot),
         work_volume=volume,
-        shared_cost=alike.shared,
-        metered_cost=alike.metered,
+        shared_cost=estimate.file_system,
+        metered_cost=estimate.orchestration + estimate.by_use + estimate.between_zones,
         launch=cell.launch if cell.joined else None,
         joined=cell.joined,
         attempts=cell.earlier.attempts,
-        emulation=truth(storage, cell.emulate).to_document() if cell.emulate else None,
+        emulation=truth(storage, cell.emulate) if cell.emulate else None,
     )
 
 

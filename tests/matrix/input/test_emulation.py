@@ -34,9 +34,9 @@ HDD = {"type": "ebs", "volumeType": "st1", "sizeGiB": 1024}
 def test_the_truth_of_a_storage_is_what_the_matrix_provisions(storage, shared, iops, bytes_per_s, unit_bytes):
     found = truth(matrix(storage=[storage]).matrix.storage[0])
 
-    assert (found.shared, found.iops, found.bytes_per_s, found.unit_bytes) == (shared, iops, bytes_per_s, unit_bytes)
-    assert found.create_operations == int(shared)
-    assert 0 < found.read_s <= found.write_s
+    names = ("shared", "iops", "bytes_per_s", "unit_bytes", "create_operations")
+    assert [found[name] for name in names] == [shared, iops, bytes_per_s, unit_bytes, int(shared)]
+    assert 0 < found["read_s"] <= found["write_s"]
 
 
 def test_a_plan_marks_every_emulated_storage_so_that_none_equals_a_measured_one():

@@ -103,11 +103,9 @@ class CommandWorkload(ShellWorkload):
 
     @property
     def containers(self) -> tuple[str, ...]:
-        """The container that it runs in, if any."""
         return (self.container,) if self.container not in (None, BUILT) else ()
 
     def points(self) -> list[Params]:
-        """Return the parameters of each point."""
         own = {"objects": self.objects, "object_bytes": self.object_size} if self.object_size else {}
         return [{"name": self.name, **point, "container": self.container, **own} for point in super().points()]
 
@@ -134,7 +132,6 @@ class CommandWorkload(ShellWorkload):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (*super().rules(), metrics_can_be_found, primary_is_measured, objects_can_be_made)
 
 

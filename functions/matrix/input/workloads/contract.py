@@ -5,16 +5,18 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from matrix.input.element import ElementModel
+from matrix.input.fields import InputModel
 from matrix.input.workloads.sweeps import Footprint, Params
 from matrix.terms.documents.parts import Volume
 from storages.contracts.abilities import Ability, Need
 from storages.contracts.model import Storage
 
 
-class Workload(ElementModel):
+class Workload(InputModel):
     """A workload of a matrix."""
 
+    assumption: ClassVar[str] = ""
+    """Assumption of plans about it, in a sentence."""
     primary_metric: ClassVar[str]
     """Its primary metric, except for open loops."""
     yields: ClassVar[frozenset[str]]

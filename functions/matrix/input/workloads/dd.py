@@ -56,7 +56,6 @@ class DdWorkload(Workload):
             yield Need(Ability.SYNC_MIDWAY, "sync", "block", 'write sync "end"')
 
     def points(self) -> list[Params]:
-        """Return the parameters of each point."""
         points = combinations(
             {
                 "total_bytes": self.total_size,
@@ -93,12 +92,10 @@ class DdWorkload(Workload):
 
     @property
     def writes_zeros(self) -> bool:
-        """Whether zeros are one of its sources."""
         return "zero" in self.source
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (blocks_fill_the_total, blocks_fit_into_memory, only_the_engine_verifies, values_are_different)
 
 

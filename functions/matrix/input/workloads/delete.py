@@ -51,7 +51,6 @@ class DeleteWorkload(Workload):
             yield Need(Ability.EVERYTHING, "tool", "parallel", 'write tool "engine"')
 
     def points(self) -> list[Params]:
-        """Return the parameters of each point."""
         swept = combinations(
             {"files": self.files, "file_bytes": self.file_size, "directories": self.directories, "tool": self.tool}
         )
@@ -76,7 +75,6 @@ class DeleteWorkload(Workload):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (files_divide_by_directories, values_are_different)
 
 

@@ -40,7 +40,6 @@ class ExportWorkload(Workload):
     """Seconds after which the cell fails if a file is not an object yet."""
 
     def points(self) -> list[Params]:
-        """Return the parameters of each point."""
         swept = combinations({"files": self.files, "file_bytes": self.file_size, "threads": self.threads})
         return [point | {"at_most_s": self.at_most_seconds} for point in swept]
 
@@ -64,7 +63,6 @@ class ExportWorkload(Workload):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (files_divide_by_threads, files_of_a_thread_are_a_page, values_are_different)
 
 

@@ -179,7 +179,6 @@ class FioWorkload(Workload):
 
     @property
     def wants_device(self) -> bool:
-        """Whether it writes the disk itself."""
         return bool(self.device)
 
     def needs(self) -> Iterator[Need]:
@@ -255,12 +254,10 @@ class FioWorkload(Workload):
 
     @property
     def slug(self) -> str:
-        """Readable id."""
         return self.name or ("fio-device" if self.wants_device else self.type)
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (
             option_values_are_known,
             numbers_are_in_range,

@@ -43,7 +43,6 @@ class InstanceThroughputWorkload(Workload):
     """Our own writer, or dd with conv=fsync (as published), which writes zeros."""
 
     def points(self) -> list[Params]:
-        """Return the parameters of each point."""
         return combinations(
             {"total_bytes": self.size, "block_bytes": self.block_size, "source": self.source, "tool": self.tool}
         )
@@ -57,12 +56,10 @@ class InstanceThroughputWorkload(Workload):
 
     @property
     def writes_zeros(self) -> bool:
-        """Whether zeros are one of its sources."""
         return "zero" in self.source
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (blocks_are_smaller_than_the_file, dd_writes_whole_blocks_of_zeros, values_are_different)
 
 

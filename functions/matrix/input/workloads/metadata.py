@@ -133,7 +133,6 @@ class MetadataWorkload(Workload):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (files_divide_by_threads, contents_are_not_synced_at_the_end, values_are_different)
 
 

@@ -120,7 +120,6 @@ class ObjectsWorkload(OpenLoopModel):
         return {name: count for name, count in counts.items() if count}
 
     def operations(self, params: Params) -> float:
-        """Return how many requests one instance makes in a step."""
         return float(params["requests"])
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
@@ -186,7 +185,6 @@ class ObjectsWorkload(OpenLoopModel):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (
             a_mix_is_asked_for,
             only_deletes_are_batched,

@@ -68,7 +68,6 @@ class ReadWorkload(OpenLoopModel):
             yield Need(Ability.SEE_OTHERS, "shift", max(self.shift), "leave shift out")
 
     def points(self) -> list[Params]:
-        """Return the parameters of each point."""
         points = combinations(
             {
                 "access": self.access,
@@ -91,7 +90,6 @@ class ReadWorkload(OpenLoopModel):
         return self.data_size or int(point["records"]) * int(point["record_bytes"])
 
     def operations(self, params: Params) -> float:
-        """Return how many requests one instance makes in a step."""
         is_random = params["access"] == "random"
         per_page = params["page_bytes"] / params["record_bytes"] * (self.pages_per_request or 1)
         return float(params["records"] / (params["records_per_request"] if is_random else per_page))
@@ -136,7 +134,6 @@ class ReadWorkload(OpenLoopModel):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (
             records_have_room_for_their_number,
             pages_hold_whole_records,

@@ -56,7 +56,6 @@ class ShellWorkload(Workload):
         return ASSUMED_BYTES_PER_S
 
     def points(self) -> list[Params]:
-        """Return the parameters of each point."""
         swept = combinations(
             {
                 self.timed: [getattr(self, self.timed)],
@@ -78,7 +77,6 @@ class ShellWorkload(Workload):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (commands_are_not_blank, values_are_different, expected_for_any_storage)
 
 

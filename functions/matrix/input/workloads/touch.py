@@ -50,7 +50,6 @@ class TouchWorkload(OpenLoopModel):
             yield Need(Ability.SYNC_NAMES, "sync", "end", 'write sync "each"')
 
     def points(self) -> list[Params]:
-        """Return the parameters of each point."""
         points = combinations(
             {
                 "files": self.files,
@@ -63,7 +62,6 @@ class TouchWorkload(OpenLoopModel):
         return self.with_rates(points)
 
     def operations(self, params: Params) -> float:
-        """Return how many files one instance creates in a step."""
         return float(params["files"])
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
@@ -83,7 +81,6 @@ class TouchWorkload(OpenLoopModel):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (
             files_divide_by_threads,
             only_the_engine_syncs,

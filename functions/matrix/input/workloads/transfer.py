@@ -96,7 +96,6 @@ class TransferWorkload(Workload):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (data_fits_on_its_volume, values_are_different)
 
 

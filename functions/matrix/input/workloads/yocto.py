@@ -73,7 +73,6 @@ class YoctoWorkload(Workload):
         return {"volumeType": "gp3", "sizeGiB": self.build_disk_gib} if storage.is_shared else None
 
     def points(self) -> list[Params]:
-        """Return the parameters of the only point."""
         params = {"image": self.image, "release": self.release, "container": self.container}
         return [params | {"cache_path": self.cache_path}]
 
@@ -91,10 +90,8 @@ class YoctoWorkload(Workload):
 
     @property
     def slug(self) -> str:
-        """Readable id."""
         return self.name or f"{self.type}-{self.image}".lower().replace("_", "-").replace("+", "-").replace(".", "-")
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (expected_for_any_storage,)
