@@ -56,15 +56,6 @@ def test_a_comparison_takes_baselines_for_runs(three, matrix):
     assert (as_run["base"], as_run["run"]) == ("second", "first")
 
 
-def test_results_and_report_take_baselines_for_runs(three, matrix):
-    matrix("baseline", "set", "release", "first", "--local")
-
-    assert json.loads(matrix("results", "baseline:release", "--json").stdout)["run"] == "first"
-    assert json.loads(matrix("report", "baseline:release", "--json").stdout)["run"] == "first"
-    assert matrix("baseline", "set", "stable", "baseline:release").stdout.startswith("baseline stable of this machine")
-    assert "did you mean release?" in matrix("results", "baseline:relase").stderr
-
-
 def test_latest_is_the_newest_run_of_the_same_matrix_and_never_the_base_itself(three, matrix):
     matrix("baseline", "set", "release", "first", "--local")
     matrix("baseline", "set", "newest", "second", "--local")
@@ -100,13 +91,6 @@ def test_a_baseline_is_deleted_and_its_run_stays(three, matrix, workdir):
 @pytest.mark.parametrize("name", ["", "../up", "a b", "-x"])
 def test_a_name_that_would_be_no_name_of_a_run_is_none_of_a_baseline(three, matrix, name):
     assert matrix("baseline", "set", "--local", "--", name, "first").exit_code == 2
-
-
-def test_a_run_that_does_not_exist_is_no_baseline(three, matrix):
-    seen = matrix("baseline", "set", "release", "fist", "--local")
-
-    assert seen.exit_code == 1
-    assert "did you mean first?" in seen.stderr
 
 
 def test_a_damaged_baseline_is_named_and_can_be_set_again(three, matrix, workdir):

@@ -190,15 +190,6 @@ def test_a_threshold_that_is_no_percentage_is_a_mistake(keep_run, matrix):
     assert matrix("compare", "base", "base", "--threshold", "much").exit_code == 2
 
 
-def test_an_unknown_run_is_named(keep_run, matrix):
-    keep_run("base")
-
-    seen = matrix("compare", "base", "gone", "--local")
-
-    assert seen.exit_code == 1
-    assert "gone" in seen.stderr
-
-
 # --- fit --------------------------------------------------------------------------------------------------------------
 
 SERIES = {
@@ -246,13 +237,6 @@ def test_a_bad_series_is_answered_with_every_problem(matrix):
     assert seen.exit_code == 2
     paths = {problem["path"] for problem in json.loads(seen.stdout)["problems"]}
     assert paths == {"n[0]", "value[0]", "value", "higherIsBetter"}
-
-
-def test_a_series_that_is_not_there_is_said_not_to_be(matrix):
-    seen = matrix("fit", "gone.json")
-
-    assert seen.exit_code == 2
-    assert "cannot read gone.json" in seen.stderr
 
 
 # --- import-fio -------------------------------------------------------------------------------------------------------
@@ -357,13 +341,6 @@ def test_ours_stand_beside_the_published_figures_with_what_speaks_against_it(kee
     assert "not comparable" in matrix("results", "r", "--published").output
     assert "| 0.83 |" in matrix("results", "r", "--published", "--format", "markdown").output
     assert "0.829" in matrix("results", "r", "--published", "--format", "csv").output
-
-
-def test_a_run_without_a_counterpart_says_so(keep_run, matrix):
-    keep_run("r")
-
-    assert "no figure of run r has a published counterpart" in matrix("results", "r", "--published").output
-    assert CELLS[0] in matrix("results", "r", "--format", "csv").output
 
 
 def test_runs_of_which_nothing_can_be_judged_say_so_in_one_line_and_pass_only_where_that_is_allowed(keep_run, matrix):

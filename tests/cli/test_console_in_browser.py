@@ -74,15 +74,6 @@ def test_a_failing_cell_is_red_in_matrix_graph_and_state(chromium, address):
         assert page.locator(".panel dd.bad").first.evaluate("words => getComputedStyle(words).color") == red
 
 
-def test_a_retry_and_a_loop_are_counted(chromium, address):
-    with opened(chromium, f"{address}&view=graph&cell={GOOD}&state=Launch fleet") as console:
-        page = console.page
-        expect(page.get_by_role("link", name="Launch fleet: done, 2 retries")).to_be_visible()
-        expect(page.get_by_role("link", name="Poll fleet: done, ×")).to_be_visible()
-        expect(page.locator(".failure b")).to_have_text(["✕ tried again after: Lambda.TooManyRequestsException"] * 2)
-        expect(page.locator(".panel summary").first).to_contain_text("3 attempts")
-
-
 def test_an_address_shows_the_same_again_after_a_reload_and_carries_no_token(chromium, address):
     with opened(chromium, f"{address}&view=graph&cell={GOOD}&state=Poll fleet") as console:
         page = console.page
@@ -137,12 +128,6 @@ def test_a_phone_shows_it_without_scrolling_the_page_sideways(chromium, address)
             wide = console.page.evaluate("() => document.documentElement.scrollWidth")
             assert wide <= PHONE["width"], view
             picture(console.page, f"{view}-phone")
-
-
-def test_nothing_moves_for_those_who_want_no_motion(chromium, address):
-    with opened(chromium, f"{address}&view=graph", reduced_motion="reduce") as console:
-        expect(console.page.locator(".graph svg a").first).to_be_visible()
-        assert console.page.evaluate("() => document.getAnimations().length") == 0
 
 
 def test_stop_asks_first_and_escape_is_no(chromium):
@@ -238,79 +223,6 @@ def test_a_hundred_cells_of_two_hundred_instances_are_drawn_within_a_tenth_of_a_
         expect(polls).to_have_attribute("aria-label", re.compile(r"^Poll fleet: done, ×2200, .+ ago$"))
 
 
-def _covered(page):
-    """How many pixels of the page's width the matrix leaves free, and how wide each column is."""
-    return page.locator(".matrix").evaluate(
-        "box => [document.documentElement.clientWidth - box.getBoundingClientRect().width,"
-        " ...[...box.querySelectorAll('thead tr:last-child th:not(:first-child)')]"
-        ".map(head => head.getBoundingClientRect().width)]"
-    )
-
-
-def _edges(page, inner):
-    """Where something of the matrix begins and ends, seen from its box: read at once, since each look draws it anew."""
-    return page.locator(".matrix").evaluate(
-        "(box, inner) => { const outer = box.getBoundingClientRect();"
-        " const there = box.querySelector(inner).getBoundingClientRect();"
-        " return [there.left - outer.left, outer.right - there.right]; }",
-        inner,
-    )
-
-
-@pytest.mark.parametrize(("points", "columns"), [(1, 15), (6, 40), (38, 200)])
-@pytest.mark.parametrize("width", [1440, 1920])
-def test_a_wide_matrix_uses_the_page_and_says_what_is_beyond_its_edge(chromium, points, columns, width):
-    run = LargeRun(recorded("failed_and_retried")["definition"], points)
-    view = {"width": width, "height": 900}
-    with served(run.source, LARGE) as at, opened(chromium, at, viewport=view, reduced_motion="reduce") as console:
-        page = console.page
-        expect(page.locator("td.going")).to_have_count(1)
-        free, *widths = _covered(page)
-        assert free <= 60
-        assert len(widths) == columns
-        assert max(widths) - min(widths) < 1
-        picture(page, f"wide-{columns}-{width}")
-        assert min(_edges(page, "td.going b")) >= -1
-        page.locator(".matrix").evaluate("box => box.scrollTo(0, 0)")
-        right = page.locator(".more.right")
-        beyond = page.locator(".matrix").evaluate("box => box.scrollWidth - box.clientWidth")
-        if beyond <= 4:
-            expect(right).to_be_hidden()
-            return
-        expect(right).to_have_text(re.compile(r"^\d+ more columns? →$"))
-        before, _ = _edges(page, "tbody th")
-        right.click()
-        expect(page.locator(".more.left")).to_be_visible()
-        assert _edges(page, "tbody th")[0] == before
-
-
-def test_a_matrix_can_be_turned_and_stays_so(chromium):
-    run = LargeRun(recorded("failed_and_retried")["definition"])
-    with served(run.source, LARGE) as at, opened(chromium, at) as console:
-        page = console.page
-        expect(page.locator(".heat tbody tr")).to_have_count(10)
-        figures = sorted(page.locator("td a b").all_inner_texts())
-        page.get_by_role("button", name="Storages across").click()
-        expect(page.locator(".heat tbody tr")).to_have_count(25)
-        expect(page.locator(".heat thead th")).to_have_count(10)
-        expect(page.locator("td.going")).to_have_attribute("rowspan", re.compile("[23]"))
-        assert sorted(page.locator("td a b").all_inner_texts()) == figures
-        page.reload()
-        expect(page.locator(".heat tbody tr")).to_have_count(25)
-        page.get_by_role("button", name="Storages across").click()
-        expect(page.locator(".heat tbody tr")).to_have_count(10)
-
-
-def test_a_phone_has_the_storages_across_and_a_low_header(chromium):
-    run = LargeRun(recorded("failed_and_retried")["definition"])
-    with served(run.source, LARGE) as at, opened(chromium, at, viewport=PHONE) as console:
-        page = console.page
-        expect(page.locator(".heat tbody tr")).to_have_count(25)
-        picture(page, "wide-25-390")
-        assert page.locator("header").bounding_box()["height"] < PHONE["height"] / 3
-        expect(page.locator(".more.right")).to_be_visible()
-
-
 @pytest.mark.parametrize("is_stopped", [True, False])
 def test_a_phone_has_a_low_header_after_a_failure_and_a_command_in_one_piece(chromium, is_stopped):
     played = stopped_run() if is_stopped else PlayedRun(recorded("failed_and_retried"))
@@ -384,15 +296,6 @@ def test_labels_of_charts_do_not_meet_and_charts_are_saved_as_numbers_drawing_an
     assert struct.unpack(">II", saved["PNG"][16:24]) == (2 * int(drawn.get("width")), 2 * int(drawn.get("height")))
 
 
-def test_a_local_run_says_on_every_view_that_it_is_not_aws_and_costs_nothing(chromium, address):
-    with opened(chromium, address) as console:
-        for view, there in VIEWS.items():
-            console.go(f"view={view}&cell={GOOD}")
-            expect(console.page.locator(there).first).to_be_visible()
-            expect(console.page.locator("#place")).to_contain_text("Local disk, not AWS.")
-            expect(console.page.locator("#facts")).to_contain_text("$0 (on AWS: ")
-
-
 def stopped_run():
     """A run of which a cell was measured and another was cut short by the button, with what its command said."""
     record = recorded("failed_and_retried")
@@ -438,66 +341,3 @@ def test_a_fleet_that_runs_is_drawn_by_the_second_with_axes_from_zero(chromium):
         expect(page.locator(".strip .name").first).to_contain_text("threads")
         console.go("view=matrix")
         expect(page.locator("td.going .now").first).to_contain_text("MB/s now")
-
-
-def test_the_bar_of_a_page_that_knows_nothing_yet_is_empty(chromium, address):
-    with opened(chromium, address, reduced_motion="reduce") as console:
-        width = console.page.locator(".progress i").evaluate(
-            "bar => { bar.style.removeProperty('--share'); return bar.getBoundingClientRect().width; }"
-        )
-        assert width < console.page.locator(".progress").evaluate("bar => bar.getBoundingClientRect().width") / 2
-
-
-def test_the_page_can_be_dark_or_light_and_stays_so(chromium, address):
-    with opened(chromium, address, color_scheme="light") as console:
-        page = console.page
-        ground = "getComputedStyle(document.body).backgroundColor"
-        light = page.evaluate(ground)
-        page.get_by_role("button", name="Dark").click()
-        dark = page.evaluate(ground)
-        assert dark != light
-        page.reload()
-        expect(page.locator(".heat")).to_be_visible()
-        assert page.evaluate(ground) == dark
-        page.get_by_role("button", name="Light").click()
-        assert page.evaluate(ground) == light
-        page.emulate_media(color_scheme="dark")
-        assert page.evaluate(ground) == dark
-
-
-def test_the_link_of_what_is_shown_is_copied_without_the_token(chromium, address):
-    with opened(chromium, f"{address}&view=graph", permissions=["clipboard-read", "clipboard-write"]) as console:
-        console.page.get_by_role("button", name="Copy link").click()
-        expect(console.page.get_by_role("button", name="Copied")).to_be_visible()
-        copied = console.page.evaluate("navigator.clipboard.readText()")
-        assert copied.endswith(f"/#run={RUN}&view=graph")
-
-
-def test_the_reason_of_a_failed_cell_is_seen_whole_and_without_names_of_instances(chromium):
-    reason = "3 (i-0e781, i-0e782, i-0e783) of 5 instances gave up: disk full: needs 128 MiB, 2.9 MiB free there"
-    record = recorded("failed_and_retried")
-    for row in record["rows"]:
-        if row.get("cell", {}).get("S") == BAD and "error" in row:
-            row["error"] = {"M": {"name": {"S": "InstanceFailed"}, "message": {"S": f"{BAD}: {reason}"}}}
-    with served(PlayedRun(record).source, RUN) as at, opened(chromium, at) as console:
-        shown = console.page.locator("td.failed .reason")
-        expect(shown).to_have_text(
-            "InstanceFailed: 3 of 5 instances gave up: disk full: needs 128 MiB, 2.9 MiB free there"
-        )
-        assert shown.evaluate("e => e.scrollHeight <= e.clientHeight && e.scrollWidth <= e.clientWidth")
-
-
-def test_nothing_is_seen_between_the_lines_of_the_matrix_heads(chromium):
-    run = LargeRun(recorded("failed_and_retried")["definition"])
-    with served(run.source, LARGE) as at, opened(chromium, at, viewport={"width": 1440, "height": 500}) as console:
-        page = console.page
-        table, body = page.locator(".matrix"), page.locator(".heat tbody")
-        for scrolled in (45, 60, 75, 90):
-            table.evaluate("(table, at) => { table.scrollTop = at; }", scrolled)
-            assert table.evaluate("table => table.scrollTop") == scrolled
-            head = page.locator(".heat thead").bounding_box()
-            clip = {"x": head["x"] + 300, "y": head["y"], "width": 500, "height": head["height"] - 2}
-            seen = page.screenshot(clip=clip)
-            body.evaluate("body => { body.style.visibility = 'hidden'; }")
-            assert page.screenshot(clip=clip) == seen
-            body.evaluate("body => { body.style.visibility = ''; }")

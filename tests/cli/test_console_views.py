@@ -1,7 +1,6 @@
 """What the console shows of a run that was recorded on the local cloud, and of histories made by hand."""
 
 import json
-import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,19 +13,18 @@ from cli.console.beats import Beats
 from cli.console.boards import Boards
 from cli.console.definition import machine, places
 from cli.console.fleet_view import Board, fleet, objects_of
-from cli.console.header_view import left_s, place_words
+from cli.console.header_view import left_s
 from cli.console.histories import Reader
 from cli.console.history import KEPT_VISITS, History
 from cli.console.logs import instance_lines
 from cli.console.matrix_view import Layout
 from cli.console.polling import SLOWEST_LOOK_S, RunLook
 from cli.follow.progress import CellProgress, RunProgress, read
-from cli.follow.spending import money, spent, spent_words
+from cli.follow.spending import money, spent
 from cli.target.service import Execution
 from cli.target.traces import console_address
 from matrix.check.read import read_matrix
 from matrix.plan.planning import plan
-from matrix.text.rankings import OPEN
 
 RUN = "red2"
 SYSTEM = "efs-elastic"
@@ -102,14 +100,6 @@ def test_a_loop_is_one_state_with_a_count_and_its_last_turns(played):
     assert document["state"]["visits"][0]["entered_at"] == polls[-1]["timestamp"]
 
 
-def test_each_cell_has_a_graph_of_its_own(played):
-    good, bad = (seen(played, view="graph", cell=cell)["graph"]["states"] for cell in (GOOD, BAD))
-
-    assert "Cell measured" in good
-    assert "Cell measured" not in bad
-    assert "Cell failed" in bad
-
-
 def test_while_a_run_goes_on_its_state_runs_and_what_comes_later_is_not_there(played):
     at = entered(played, "Wait for fleet") + 0.01
 
@@ -120,15 +110,6 @@ def test_while_a_run_goes_on_its_state_runs_and_what_comes_later_is_not_there(pl
     assert document["graph"]["states"]["Each file system"]["status"] == "running"
     assert "Poll fleet" not in document["graph"]["states"]
     assert document["graph"]["maps"]["Each cell"] == "1 of 2"
-
-
-def test_a_state_that_waits_for_another_attempt_says_so(played):
-    events = (event for history in played.record["histories"].values() for event in history)
-    failed = next(event for event in events if event["type"] == "TaskFailed")
-
-    document = seen(played, failed["timestamp"], view="graph", cell=GOOD)
-
-    assert document["graph"]["states"]["Launch fleet"]["status"] == "retrying"
 
 
 def test_states_of_a_run_that_was_stopped_are_stopped(played):
@@ -171,25 +152,6 @@ def test_an_instance_log_is_shown_without_control_characters(played):
 
 
 # --- reading bit by bit ----------------------------------------------------------------------------------------------
-
-
-def test_a_history_that_grows_is_read_as_if_it_had_been_read_at_once(played):
-    arn, events = max(played.record["histories"].items(), key=lambda entry: len(entry[1]))
-    reader, whole = Reader(arn), History()
-    whole.feed(events)
-
-    for event in events[::7]:
-        played.until = event["timestamp"]
-        reader.read(played.source)
-    played.until = float("inf")
-    reader.read(played.source)
-
-    read = {name: (trace.entered, trace.exited, trace.retries) for name, trace in reader.history.root.states.items()}
-    assert read == {name: (t.entered, t.exited, t.retries) for name, t in whole.root.states.items()}
-    assert reader.history.root.taken == whole.root.taken
-    assert [scope.taken for scope in reader.history.iterations.values()] == [
-        scope.taken for scope in whole.iterations.values()
-    ]
 
 
 def test_a_look_reads_only_what_is_new_and_an_ended_history_never_again(played):
@@ -327,18 +289,6 @@ def cell_of(planned, system, count=10):
     )  # fmt: skip
 
 
-def test_columns_stand_by_workload_then_by_type_and_size_of_the_fleet_then_by_point(planned):
-    columns = Layout(planned).columns
-
-    fleets = list(dict.fromkeys((column["workload"], column["fleet"]) for column in columns))
-    assert [fleet for _, fleet in fleets[:3]] == ["2 × m6i.4xlarge", "10 × m6i.4xlarge", "2 × m6i.16xlarge"]
-    assert len(columns) == 3 * 2 + 3
-    assert [column["point"] for column in columns if column["workload"].startswith("touch (files 64")][:2] == [
-        "threads 1", "threads 4"
-    ]  # fmt: skip
-    assert {workload for workload, _ in fleets} == {"touch (files 64, threads 1, 4)", "touch (files 8, threads 1)"}
-
-
 def test_what_the_matrix_leaves_out_is_no_cell(planned):
     matrix = Layout(planned).matrix(progress_of(planned), {}, 0.0)
 
@@ -374,44 +324,6 @@ def test_a_figure_stands_beside_the_best_of_its_column_and_says_whether_that_can
 
     assert (figures[best["id"]]["is_best"], figures[best["id"]]["is_open"]) == (True, False)
     assert (figures[other["id"]]["ratio"], figures[other["id"]]["is_open"]) == (ratio, is_open)
-
-
-def test_the_matrix_of_the_console_has_the_word_of_reports_for_what_is_not_significant():
-    source = (PAGES / "matrix.js").read_text(encoding="utf-8")
-
-    legend, of_figure = re.findall(r'[^"`]*' + re.escape(OPEN) + r'[^"`]*', source)
-
-    assert "hatched" in legend
-    assert of_figure.endswith(f", {OPEN}")
-    assert "cannot tell" not in source
-
-
-def test_a_figure_without_another_has_no_ratio(planned):
-    cell = cell_of(planned, "efs")
-
-    shown = Layout(planned).matrix(progress_of(planned), {cell["id"]: [point(100.0)]}, 0.0)["rows"]
-
-    [figure] = [figure for row in shown for each in row["cells"] for figure in each["figures"]]
-    assert (figure["ratio"], figure["is_best"], figure["is_open"]) == (None, False, False)
-
-
-@pytest.mark.parametrize(
-    ("cell", "words"),
-    [
-        (CellProgress("c", "f", "waiting", instances={"expected": 50, "ready": 31}), "booting 31 of 50"),
-        (CellProgress("c", "f", "running", step=7, steps=12, instances={"expected": 50, "running": 50}),
-         "step 8 of 12 · 50 running"),
-        (CellProgress("c", "f", "launching"), "launching"),
-    ],
-)  # fmt: skip
-def test_a_cell_says_what_it_does(planned, cell, words):
-    planned_cell = planned["cells"][0]
-    now = progress_of(planned)
-    cells = tuple(replace(cell, id=each.id) if each.id == planned_cell["id"] else each for each in now.cells)
-
-    rows = Layout(planned).matrix(replace(now, cells=cells), {}, 0.0)["rows"]
-
-    assert words in [each["words"] for row in rows for each in row["cells"]]
 
 
 def test_the_time_left_follows_the_pace_of_the_cells_that_have_ended(planned):
@@ -458,36 +370,6 @@ def test_the_most_that_a_run_can_have_cost_does_not_fall_when_its_cells_end(plan
     assert before["most"] == after["most"] == pytest.approx(metered["high"])
     assert before["least"] == 0.0
     assert after["least"] == pytest.approx(metered["low"])
-
-
-def test_a_cost_that_is_not_certain_says_at_most():
-    assert spent_words({"least": 0.063, "most": 0.7469}) == "$0.063 to at most $0.747 so far"
-    assert spent_words({"least": 0.0, "most": 0.7469}) == "$0 to at most $0.747 so far"
-    assert spent_words({"least": 0.5, "most": 0.5}) == "$0.500 so far"
-    assert spent_words({"least": 0.063, "most": 0.7469}, is_over=True) == "$0.063 to at most $0.747"
-
-
-@pytest.mark.parametrize(
-    ("environment", "planned_for", "words"),
-    [("aws", "aws", ""), ("local", "", "Local disk, not AWS."), ("local", "aws", "Local disk, not AWS."),
-     ("local", "local-vm", "Emulated machines, not AWS."), ("local", "emulated", "Emulated, not AWS.")],
-)  # fmt: skip
-def test_a_page_says_that_its_figures_are_not_aws(environment, planned_for, words):
-    banner = place_words(environment, planned_for)
-
-    assert banner.startswith(words)
-    assert bool(banner) == bool(words)
-    assert banner.lower().count("emulated") == words.lower().count("emulated")  # once is enough
-
-
-def test_money_is_written_as_people_do():
-    assert [money(usd) for usd in (0, 0.004, 0.036, 3.2, 1234.5)] == [
-        "$0.00",
-        "less than $0.01",
-        "$0.036",
-        "$3.20",
-        "$1,234.50",
-    ]
 
 
 def test_the_squares_of_a_fleet_tell_what_each_instance_does(planned):
@@ -571,12 +453,6 @@ def test_a_rate_that_cannot_be_is_left_out(rate):
     assert [each.moved for each in said.rates] == [(1.0, 1.0, 1.0)]
 
 
-def test_a_heartbeat_of_a_million_rates_is_read_as_one_of_a_few():
-    said = beats.parse(beat(1, [(990.0, 1.0, 1, 1, 1)] * 100_000), 4, 1000.0)
-
-    assert len(said.rates) == beats.MOST_RATES
-
-
 def test_a_heartbeat_is_read_once_and_only_its_first_part(played):
     name = f"cells/{GOOD}/instances/R:i-1/heartbeat"
     asked = []
@@ -619,13 +495,6 @@ def test_after_a_stop_nothing_runs_and_nothing_has_failed(planned):
     ]
     assert set(rest) == {"not measured"}
     assert [(square["state"], square["since_s"]) for square in shown["instances"]] == [("gone", None)]
-
-
-def test_a_run_took_what_its_report_says(planned):
-    rows = [{"SK": "PLAN", "started_at": 11.0, "finished_at": 31.0}]
-
-    assert read(rows, planned, Execution("r", "SUCCEEDED", 10.0, 40.0)).elapsed_s(99.0) == 20.0
-    assert read(rows, planned, Execution("r", "RUNNING", 10.0)).elapsed_s(99.0) == 89.0
 
 
 def test_the_page_of_a_run_that_begins_shows_its_plan_at_once(played, planned):

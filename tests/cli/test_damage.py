@@ -130,27 +130,6 @@ def test_of_an_interrupted_run_the_damaged_file_is_named_and_the_rest_shown(work
         assert "region" not in said.stderr
 
 
-@pytest.mark.parametrize("other", ["execution.json", "plan.json", "receipt.json", "matrix.json", CELLS])
-def test_two_damaged_files_are_both_named_and_the_rest_is_shown(kept, matrix, other):
-    other = next(kept.glob(other)).relative_to(kept).as_posix()
-    for name in ("summary.json", other):
-        DAMAGE["random bytes"](kept / name)
-
-    said = matrix("report" if other == "receipt.json" else "results", "r")
-
-    assert said.exit_code == 1
-    assert f"{kept}/summary.json cannot be read: " in said.stderr
-    assert f"{kept}/{other} cannot be read: " in said.stderr
-    assert "2 × m6i.large" in said.stdout or other == "receipt.json"
-
-
-def test_a_result_counts_more_than_a_lost_row(workdir, matrix):
-    write_interrupted_run(workdir / "runs" / "r", "r")
-    (workdir / "runs" / "r" / "rows.jsonl").unlink()
-
-    assert "1 of 2 cells measured" in matrix("watch", "r").stdout
-
-
 @pytest.mark.parametrize("row", [
     b"[1]", b'{"SK": {"S": "CELL#c"}, "state": {"S": "running"}}', b'{"SK": {"S": "FS#f"}, "state": {"S": "gone"}}',
     b'{"SK": {"S": "CELL#c"}, "cell": {"L": []}, "state": {"S": "x"}}', b'{"SK": {"X": 1}}',
@@ -253,9 +232,3 @@ def test_no_control_character_of_a_document_is_shown(code, is_escaped):
     text = json.dumps({"text": f"a{chr(code)}b"}, ensure_ascii=is_escaped or code < 0x20).encode()
 
     assert documents.parsed(text, "notes.json", "notes.json", "")["text"] == "a?b"
-
-
-def test_signs_beyond_ascii_do_not_make_every_text_be_looked_at(monkeypatch):
-    monkeypatch.setattr(documents, "_printable", lambda _: pytest.fail("it holds no control character"))
-
-    assert documents.parsed(b'{"text": "4 \\u00d7 5 \\u00b5s"}', "notes.json", "notes.json", "")["text"] == "4 × 5 µs"

@@ -7,10 +7,8 @@ import botocore.session
 import pytest
 import typer
 from botocore import xform_name
-from typer.testing import CliRunner
 
 from cli.main import app
-from cli.messages.errors import ExitCode
 
 ROOT = Path(__file__).resolve().parents[2]
 # By the prefix that IAM has for them.
@@ -59,31 +57,6 @@ def test_each_command_answers_programs_too_or_has_a_reason(name):
     options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
 
     assert ("--json" in options) != (name in WITHOUT_JSON)
-
-
-def test_each_exit_code_is_in_the_help():
-    shown = " ".join(CliRunner().invoke(app, ["--help"]).stdout.split())
-    codes = shown.partition("Exit codes:")[2].partition("Documentation")[0]
-
-    for code in ExitCode:
-        assert f" {code} " in codes
-
-
-def test_the_list_of_commands_cuts_no_sentence_on_80_columns():
-    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).stdout
-
-    assert "..." not in shown.partition("Start,")[2]
-    assert max(map(len, shown.splitlines())) <= 80
-
-
-def test_the_help_has_each_command_in_one_group_and_one_example_for_each_group():
-    shown = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"}).stdout
-
-    groups = re.findall(r"^([A-Z][a-z ]+), such as `(matrix [^`]+)`:\n((?:  .+\n)+)", shown, re.MULTILINE)
-    listed = [line.split()[0] for _, _, lines in groups for line in lines.splitlines()]
-    assert [title for title, _, _ in groups] == ["Start", "Watch", "Read", "Compare", "Clean up", "Develop"]
-    assert sorted(listed) == sorted({name.split()[1] for name in COMMANDS})
-    assert all(example.split()[1] in lines for _, example, lines in groups)
 
 
 def test_every_right_that_the_command_needs_of_its_user_is_documented():

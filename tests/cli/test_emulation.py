@@ -1,9 +1,6 @@
 """Emulated runs at the command line: refused where storages are real, marked where shown, never mixed with others."""
 
-import json
-
 import pytest
-from support.runs import ROOT
 
 TOUCH = {"type": "touch", "files": 64}
 
@@ -40,20 +37,3 @@ def test_an_emulated_run_is_not_compared_with_a_measured_one(matrix, keep_run, n
 
     assert seen.exit_code == 2
     assert "the storages of played were emulated, those of measured were not" in " ".join(seen.output.split())
-
-
-def test_the_table_of_an_emulated_run_says_so(matrix, keep_run):
-    keep_run("played", environment="emulated")
-
-    seen = matrix("results", "played")
-
-    assert "Emulated, not AWS. This machine played the storages" in " ".join(seen.output.split())
-
-
-def test_the_demo_plays_at_least_two_storages_with_the_repetitions_that_differences_need(matrix):
-    seen = matrix("plan", str(ROOT / "events" / "demo.json"), "--json")
-
-    planned = json.loads(seen.stdout)
-    assert planned["emulated"]
-    assert len({cell["file_system"] for cell in planned["cells"]}) >= 2
-    assert {max(step["repetition"] for step in cell["steps"]) for cell in planned["cells"]} == {3}

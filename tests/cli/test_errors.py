@@ -6,7 +6,6 @@ from support.cli_documents import plan_document
 
 from cli.inputs import tools
 from cli.messages import errors, explain
-from cli.messages.errors import CommandError
 
 
 def refusal(code, message="why"):
@@ -39,12 +38,6 @@ def test_each_error_says_what_to_try_next(error, meaning, advice):
 
     assert meaning in said.message
     assert advice in said.advice
-
-
-def test_an_error_of_ours_is_said_as_it_is():
-    error = CommandError("message", "advice")
-
-    assert explain.explain(error) is error
 
 
 def test_without_credentials_a_command_advises_and_shows_no_traceback(matrix):
@@ -142,16 +135,3 @@ def test_a_folder_in_place_of_a_storage_needs_nothing_to_be_mounted_but_a_bucket
     plan["cells"] = [plan["cells"][0] | {"storage": storage}]
 
     assert set(tools.needed(plan)) == names
-
-
-def test_a_container_engine_is_here_whichever_it_is(monkeypatch, tmp_path):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert not tools.is_here("docker")
-    (tmp_path / "podman").touch(mode=0o755)
-
-    assert tools.is_here("docker")
-
-
-def test_tools_that_are_here_or_not_needed_are_not_mentioned():
-    assert tools.missing(plan_document(), has=lambda _tool: False) == []
-    assert tools.missing({**plan_document(), "cells": []}) == []

@@ -92,15 +92,6 @@ def test_percentiles_of_several_jobs_are_those_of_their_merged_bins(matrix, work
     assert "read_lat_p99_us" not in point["metrics"]  # it kept no latency of whole operations
 
 
-def test_whole_latencies_are_told_from_completion_ones(matrix, workdir, tmp_path):
-    matrix("import-fio", str(fio(tmp_path, "whole", "--lat_percentiles=1", "--clat_percentiles=0")), "--as", "old")
-
-    (result,) = results_in(workdir, "old").values()
-    metrics = result["points"][0]["metrics"]
-    assert "read_lat_p50_us" in metrics
-    assert not [name for name in metrics if "completion" in name]
-
-
 def test_plain_json_of_several_jobs_has_no_percentiles_and_says_why(matrix, workdir, tmp_path):
     apart = fio(tmp_path, "apart", form="json")
     grouped = fio(tmp_path, "grouped", "--group_reporting", form="json")
@@ -167,25 +158,6 @@ def test_what_fio_does_not_tell_is_said_to_be_unknown(matrix, workdir, tmp_path)
     assert "No storage is recommended" in said
 
 
-def test_a_storage_in_words_is_called_by_them(matrix, workdir, tmp_path):
-    matrix("import-fio", str(fio(tmp_path, "a")), "--as", "old", "--storage", "NVMe of the old server")
-
-    assert "NVMe of the old server" in matrix("results", "old").output
-
-
-def test_a_second_storage_is_a_second_cell_of_the_same_run(matrix, workdir, tmp_path):
-    first, second = fio(tmp_path, "a"), fio(tmp_path, "b")
-    matrix("import-fio", str(first), "--as", "both", "--storage", GP3)
-    matrix("import-fio", str(second), "--as", "both", "--storage", EFS)
-    matrix("import-fio", str(second), "--as", "both", "--storage", EFS)
-
-    summary = kept(workdir, "both")
-    assert [cell["storage"]["type"] for cell in summary["cells"]] == ["ebs", "efs"]
-    (question,) = summary["decision"]["questions"]
-    assert len(question["candidates"]) == 2
-    assert summary["source"] == f"{first}; {second}"
-
-
 def test_the_commands_of_runs_read_an_imported_one(matrix, workdir, tmp_path):
     for run in ("before", "after"):
         files = [str(fio(tmp_path, f"{run}{i}")) for i in range(3)]
@@ -216,16 +188,6 @@ def test_nothing_is_kept_where_a_file_is_none_of_fios_or_its_job_failed(matrix, 
         seen = matrix("import-fio", str(good), bad, "--as", "old")
         assert seen.exit_code == 2
         assert why in seen.stderr
-    assert not (workdir / "runs/old").exists()
-
-
-def test_a_storage_that_is_none_is_refused_by_its_field(matrix, workdir, tmp_path):
-    seen = matrix(
-        "import-fio", str(fio(tmp_path, "a")), "--as", "old", "--storage", '{"type": "ebs", "volumeType": "gp9"}'
-    )
-
-    assert seen.exit_code == 2
-    assert "--storage.volumeType" in seen.stderr
     assert not (workdir / "runs/old").exists()
 
 

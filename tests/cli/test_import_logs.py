@@ -73,17 +73,6 @@ def test_each_phase_of_elbencho_is_a_point_and_each_time_it_was_done_a_repetitio
     assert kept(workdir, "old")["started_at"] == tool_logs.STARTED.timestamp()
 
 
-def test_iterations_in_one_file_are_repetitions(log, matrix, workdir):
-    rates = (1000, 1100, 900)
-    file = log("r.json", "".join(elbencho_phase(iops=iops, bytes_=iops * 10 * 2**20) for iops in rates))
-
-    matrix("import-logs", file, "--as", "old")
-
-    (result,) = results_in(workdir, "old").values()
-    assert result["points"][0]["samples"]["metrics"]["iops"] == list(rates)
-    assert result["points"][0]["samples"]["repetition"] == [1, 2, 3]
-
-
 def test_a_mean_latency_makes_no_percentile_and_that_is_said(log, matrix, workdir):
     latency = {"IO": {"min_us": "27", "avg_us": "318", "max_us": "80129",
                       "histogram": {"buckets": [{"range": "256-304us", "count": "900"}]}}}  # fmt: skip
@@ -98,17 +87,6 @@ def test_a_mean_latency_makes_no_percentile_and_that_is_said(log, matrix, workdi
     assert not [name for name in metrics if re.search(r"_p[0-9]+_us$", name)]
     assert not result["points"][0]["latency"]
     assert "there are no percentiles" in json.dumps(result["warnings"])
-
-
-def test_a_mean_below_ten_microseconds_is_no_figure_as_elbencho_cuts_it_to_whole_ones(log, matrix, workdir):
-    latency = {"entries": {"min_us": "0", "avg_us": "9", "max_us": "12"}}
-    file = log("r.json", elbencho_phase("STAT", entries=40_000, latency=latency))
-
-    matrix("import-logs", file, "--as", "old")
-
-    (result,) = results_in(workdir, "old").values()
-    assert result["points"][0]["metrics"]["entry_lat_max_us"]["p50"] == 12
-    assert "entry_lat_avg_us" not in result["points"][0]["metrics"]
 
 
 def test_reads_and_writes_of_a_mix_are_kept_apart(log, matrix, workdir):
@@ -172,14 +150,6 @@ def test_whole_mib_of_a_csv_are_no_rate_where_they_are_few(log, matrix, workdir)
     (result,) = results_in(workdir, "old").values()
     assert set(result["points"][0]["metrics"]) == {"duration_s", "iops", "write_iops"}
     assert "counts whole MiB" in json.dumps(result["warnings"])
-
-
-def test_the_date_of_an_old_csv_is_the_end_of_its_phase(log, matrix, workdir):
-    row = {"operation": "STAT", "time ms [last]": "10000", "entries [last]": "90000", "entries/s [last]": "9000"}
-
-    matrix("import-logs", log("r.csv", elbencho_csv(row, version="3.0-25")), "--as", "old")
-
-    assert kept(workdir, "old")["finished_at"] == tool_logs.STARTED.timestamp()
 
 
 def test_command_lines_that_differ_in_more_than_paths_are_named(log, matrix, workdir):
@@ -300,16 +270,6 @@ def test_clients_of_several_files_are_not_taken_for_the_same_machines(log, matri
     assert not (workdir / "runs/old").exists()
 
 
-def test_files_of_one_client_each_are_repetitions(log, matrix, workdir):
-    files = [log(f"{client}.csv", warp_csv(*gets(200, client))) for client in ("b2Xk", "qP9z", "Lm0a")]
-
-    matrix("import-logs", *files, "--as", "old")
-
-    (result,) = results_in(workdir, "old").values()
-    assert result["fleet"]["count"] == 1
-    assert result["points"][0]["samples"]["repetition"] == [1, 2, 3]
-
-
 # --- both -------------------------------------------------------------------------------------------------------------
 
 
@@ -330,16 +290,6 @@ def test_the_commands_of_runs_read_imported_logs(log, matrix, workdir, tmp_path)
     assert matrix("explore", "--output", "all.html").exit_code == 0
     (track,) = json.loads(matrix("history", "s3", "--json").stdout)
     assert {each["run"] for each in track["measured"]} == {"before", "after"}
-
-
-def test_a_second_tool_makes_cells_of_its_own_in_a_run_that_names_both(log, matrix, workdir):
-    matrix("import-logs", log("r.json", elbencho_phase(iops=1000, bytes_=GIB)), "--as", "both", "--storage", "s3")
-    matrix("import-logs", log("w.csv", warp_csv(*gets(200))), "--as", "both", "--storage", "s3")
-
-    summary = kept(workdir, "both")
-    assert len(summary["cells"]) == 2
-    assert summary["tools"] == ["elbencho", "warp"]
-    assert "files of elbencho and warp" in matrix("results", "both").output
 
 
 WARP = warp_json({"GET": {"b2Xk": (warp_client(), [warp_segment(900)])}})
@@ -383,22 +333,6 @@ def test_a_file_that_cannot_be_read_is_named_with_its_reason_and_nothing_is_kept
     assert not (workdir / "runs/old").exists()
 
 
-def test_a_pipe_and_a_missing_file_end_with_a_sentence(matrix, tmp_path):
-    for path, why in ((tmp_path, "is no file"), (tmp_path / "gone.json", "cannot be read")):
-        seen = matrix("import-logs", str(path))
-        assert seen.exit_code == 2
-        assert why in " ".join(seen.stderr.split())
-
-
-def test_files_of_two_tools_are_not_one_import(log, matrix, workdir):
-    files = [log("r.json", elbencho_phase(iops=1000, bytes_=GIB)), log("w.csv", warp_csv(*gets(200)))]
-
-    seen = matrix("import-logs", *files, "--as", "old")
-
-    assert seen.exit_code == 2
-    assert "files of elbencho and warp: import those of each tool by themselves" in " ".join(seen.stderr.split())
-
-
 def test_no_name_of_a_log_writes_an_escape_sequence_or_a_formula(log, matrix):
     file = log("r.json", elbencho_phase("=1+1\x1b[2J", iops=1000, bytes_=GIB).replace("\x1b", "\\u001b"))
 
@@ -406,12 +340,3 @@ def test_no_name_of_a_log_writes_an_escape_sequence_or_a_formula(log, matrix):
         seen = matrix("import-logs", file, "--format", format_)
         assert "\x1b" not in seen.output
         assert ",=1+1" not in seen.output
-
-
-def test_rows_say_what_a_tool_has_not_kept(log, matrix):
-    file = log("r.json", elbencho_phase("WRITE+s", iops=1000, bytes_=10 * GIB))
-
-    (row,) = json.loads(matrix("import-logs", file, "--json").stdout)
-
-    assert (row["phase"], row["rate"], row["unit"], row["mib_per_s"]) == ("WRITE+s", 1000, "IOPS", 1024)
-    assert row["lat_avg_us"] is row["lat_p50_us"] is row["lat_p99_us"] is None

@@ -101,31 +101,6 @@ def test_ctrl_c_stops_the_execution_then_reaps_until_nothing_is_found_twice(caps
     assert "remaining: volume vol-1" in capsys.readouterr().out
 
 
-def test_what_was_measured_before_is_said_with_its_place():
-    said = run_interrupted(FakeService([]))
-
-    assert f"measured before: 1 of 2 cells: {CELLS[0]}" in said.message
-    assert "s3://results/runs/r/" in said.message
-    assert said.advice == "measure the rest: `matrix run --resume r --stack storage-matrix --region eu-central-1`"
-
-
-def test_what_remained_and_then_went_counts_as_deleted():
-    said = run_interrupted(
-        FakeService([{"deleted": [VOLUME], "remaining": [VOLUME, INSTANCE]}, {"remaining": [VOLUME]}])
-    )
-
-    assert "deleted: instance i-1, volume vol-1" in said.message
-
-
-def test_a_failing_reap_is_tried_again():
-    service = FakeService([FunctionFailed("throttled"), {"deleted": [VOLUME], "remaining": []}])
-
-    said = run_interrupted(service)
-
-    assert "volume vol-1" in said.message
-    assert "NOT FINISHED" not in said.message
-
-
 def test_a_clean_up_that_never_succeeds_ends_and_says_why(monkeypatch):
     monkeypatch.setattr(running, "AWS_PATIENCE", Patience(pause_s=0.1, at_most_s=0.2))
 
@@ -234,14 +209,6 @@ def test_a_run_that_has_ended_meanwhile_is_not_stopped_again():
     service.execution = lambda run: Execution(run, "SUCCEEDED" if service.looks >= 2 else "RUNNING", started_at=0)
 
     assert "interrupted" in run_interrupted(service).message
-
-
-def test_signals_are_given_back():
-    before = signal.getsignal(signal.SIGINT)
-
-    with InterruptCounter():
-        assert signal.getsignal(signal.SIGINT) is not before
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_local_run_keeps_its_files_and_names_the_failed_cell(cloud, capsys, workdir):

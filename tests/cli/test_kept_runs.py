@@ -4,7 +4,6 @@ import json
 import os
 import random
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -127,10 +126,6 @@ def test_a_killed_run_shows_what_it_measured_and_how_to_go_on(killed, matrix, wo
     assert "matrix run --resume r --local" in page
 
 
-def test_a_killed_run_can_be_compared(killed, matrix):
-    assert matrix("compare", "r", "r").exit_code == 0
-
-
 def test_watching_a_killed_run_shows_its_end(killed, matrix, workdir):
     KeptRuns(workdir / "runs").keep_row(
         "r", {"SK": {"S": "CELL#c"}, "cell": {"S": killed["cells"][0]["id"]}, "state": {"S": "measured"}}
@@ -142,17 +137,6 @@ def test_watching_a_killed_run_shows_its_end(killed, matrix, workdir):
     assert "run r: ABORTED (LocalCloudEnded), 1 of 2 cells measured" in seen.stdout
     assert "ended ABORTED: LocalCloudEnded: the local cloud" in seen.stderr
     assert "matrix run --resume r --local" in seen.stderr
-
-
-def test_watching_an_ended_run_shows_its_results_without_its_cloud(workdir, matrix):
-    kept = KeptRuns(workdir / "runs")
-    kept.keep_execution(execution("r", "SUCCEEDED"))
-    put(kept, "summary.json", summary_document("r"))
-
-    seen = matrix("watch", "r", "--json")
-
-    assert seen.exit_code == 0
-    assert json.loads(seen.stdout)["run"] == "r"
 
 
 @pytest.mark.parametrize(
@@ -171,14 +155,6 @@ def test_a_run_is_good_only_if_its_objective_is_reached(workdir, matrix, at_leas
     assert seen.exit_code == code
     missed = "no storage reaches P10 of files_per_s at least 5,000 files/s in 4 of 4 comparisons"
     assert (missed in " ".join(seen.stderr.split())) == (code == 4)
-
-
-@pytest.mark.parametrize("arguments", [("run", "--resume", "r"), ("reap", "--run", "r"), ("watch", "r")])
-def test_of_a_local_run_nobody_is_asked_for_a_region(killed, matrix, arguments):
-    seen = matrix(*arguments)
-
-    assert "region" not in seen.output
-    assert "run of this machine" in seen.stderr or "run r ended ABORTED: LocalCloudEnded" in seen.stderr
 
 
 def test_a_run_under_way_is_not_taken_for_a_killed_one(workdir, matrix, killed):
@@ -282,13 +258,3 @@ def test_results_are_on_the_disk_before_their_name_is_and_heartbeats_are_not_wai
     assert done[1][1].endswith(".partial")
     assert done[2] == ("renamed", "result.json")
     assert [name for _, name in done[3:]] == ["c", "cells", "r", "runs"]
-
-
-def test_a_run_took_as_long_as_its_summary_says_in_the_list_too(workdir, keep_run, matrix):
-    keep_run("r", started_at=1_000.0, finished_at=1_277.0)
-    KeptRuns(workdir / "runs").keep_execution(replace(execution("r", "SUCCEEDED"), ended_at=1_287.0))
-
-    [listed] = json.loads(matrix("runs", "--json").stdout)
-
-    assert listed["duration_s"] == 277.0
-    assert "4m 37s" in matrix("runs").stdout

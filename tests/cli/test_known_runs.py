@@ -51,23 +51,6 @@ def test_a_mistyped_latest_and_a_mistyped_cell_are_recognised(matrix, keep_run):
     assert "did you mean ebs.touch.m6i.large-x1?" in matrix("logs", "r", "ebs.tuch.m6i.large-x1").stderr
 
 
-def test_of_very_many_runs_the_newest_are_named_and_the_others_counted(matrix, keep_run):
-    for number in range(45):
-        keep_run(f"night-{number:02}")
-
-    assert "and 5 more: `matrix runs`" in matrix("results", "other").stderr
-
-
 def test_a_mistyped_command_is_answered_with_the_nearest(matrix):
     assert "did you mean results?" in matrix("reslts").stderr
     assert "see them all: `matrix --help`" in matrix("frobnicate").stderr
-
-
-def test_the_list_of_runs_has_one_word_for_each_state(matrix, keep_run):
-    keep_run("a", status="ABORTED")
-    keep_run("b", status="7 of 10 rows have figures", environment="published")
-    keep_run("c", status="interrupted")
-
-    shown = {line.split()[0]: line.split()[1] for line in matrix("runs").stdout.splitlines()[1:]}
-
-    assert shown == {"a": "stopped", "b": "published", "c": "stopped"}

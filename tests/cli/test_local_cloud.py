@@ -10,7 +10,6 @@ from botocore.loaders import JSONFileLoader
 
 from cli.messages.errors import CloudDidNotStart
 from cli.target import cloud_process, deployment, local_cloud
-from local.instances.vm import image
 from local.programs import memory
 
 READY = json.dumps({"endpoint": "http://localhost:1", "region": "us-east-1", "stack": "s", "outputs": {"A": "b"},
@@ -131,19 +130,6 @@ def test_machines_that_cannot_be_emulated_here_are_refused_before_anything_start
 
     assert "apt-get install qemu-system-x86" in refused.value.advice
     assert not (tmp_path / "started").exists()
-
-
-def test_what_machines_boot_is_built_first_and_said_so(plays, monkeypatch, capsys):
-    built = []
-    monkeypatch.setattr(image, "require_tools", lambda: None)
-    monkeypatch.setattr(image, "is_built", lambda: False)
-    monkeypatch.setattr(image, "image", lambda: built.append("image"))
-    plays(f"import sys; print('''{READY}''', flush=True); sys.stdin.read()")
-
-    with local_cloud.started("vm"):
-        assert built == ["image"]
-
-    assert "Building what emulated machines boot, once" in capsys.readouterr().err
 
 
 def test_a_cloud_that_is_never_ready_is_not_waited_for_for_ever(plays, monkeypatch):

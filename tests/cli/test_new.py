@@ -58,18 +58,6 @@ def test_an_answer_that_is_wrong_is_asked_for_again_at_once(matrix, monkeypatch,
     assert "did you mean touch?" in done.stderr
 
 
-def test_editors_complete_what_was_written_by_the_schema_beside_it(matrix, tmp_path):
-    assert matrix("new").exit_code == 0
-
-    written = json.loads((tmp_path / "my-matrix.json").read_text())
-    schema = json.loads((tmp_path / written["$schema"]).read_text())
-    assert next(iter(written)) == "$schema"
-    assert "storage" in schema["properties"]
-    (tmp_path / "matrix.schema.json").write_text("{}")
-    assert matrix("new", "other.json").exit_code == 0
-    assert (tmp_path / "matrix.schema.json").read_text() == "{}"
-
-
 def test_a_program_is_told_what_was_written_and_what_it_costs(matrix, tmp_path):
     answer = json.loads(matrix("new", "a.json", "--storage", "ebs", "--count", "1", "--json").stdout)
 
@@ -79,12 +67,6 @@ def test_a_program_is_told_what_was_written_and_what_it_costs(matrix, tmp_path):
     assert answer["cost_usd"]["expected"] > 0
 
 
-def test_one_stdout_takes_no_two_documents(matrix):
-    seen = matrix("new", "-", "--json")
-
-    assert (seen.exit_code, seen.stdout) == (2, "")
-
-
 def test_what_does_not_go_together_is_said_and_not_written(matrix, tmp_path):
     done = matrix("new", "--storage", "s3,lustre", "--workload", "touch")
 
@@ -92,14 +74,6 @@ def test_what_does_not_go_together_is_said_and_not_written(matrix, tmp_path):
     assert "is no known type" in done.stderr
     assert "use workload read" in done.stderr
     assert not (tmp_path / "my-matrix.json").exists()
-
-
-@pytest.mark.parametrize(("option", "advice"), [("ten", "write such as 1,10"), ("", "write such as 1,10")])
-def test_what_is_no_number_is_refused(matrix, option, advice):
-    done = matrix("new", "--count", option)
-
-    assert done.exit_code == 2
-    assert advice in done.stderr
 
 
 def test_a_file_that_is_there_is_not_written_over(matrix, tmp_path):

@@ -114,16 +114,6 @@ def test_what_is_not_there_is_said_with_where_to_look(matrix, account, name, mes
     assert "--region" in shown.stderr
 
 
-def test_a_volume_that_did_nothing_is_no_error_of_a_program(matrix, account, later):
-    volume = account.ec2.create_volume(AvailabilityZone=f"{REGION}a", Size=8, VolumeType="gp3")["VolumeId"]
-
-    shown = matrix("observe", volume, "--local")
-
-    assert shown.exit_code == 1
-    assert f"CloudWatch has counted nothing of {volume} in the last 14 days" in shown.stderr
-    assert "--days 60" in shown.stderr
-
-
 def test_an_id_of_something_else_is_a_mistake_of_the_input(matrix, cloud):
     shown = matrix("observe", "i-0123456789abcdef0", "--local")
 
@@ -161,33 +151,6 @@ def test_an_id_that_efs_does_not_know_is_asked_of_fsx():
         "storageCapacityGiB": 256,
         "throughputCapacityMBps": 64,
     }
-
-
-@pytest.mark.parametrize(
-    ("settings", "storage"),
-    [
-        (
-            {"DeploymentType": "SINGLE_AZ_2", "HAPairs": 2, "ThroughputCapacityPerHAPair": 1536,
-             "ThroughputCapacity": 3072, "DiskIopsConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 9000}},
-            {"type": "fsx-ontap", "deploymentType": "SINGLE_AZ_2", "haPairs": 2, "storageCapacityGiB": 2048,
-             "throughputMBpsPerHaPair": 1536, "iops": 9000, "volumeStyle": "FLEXGROUP"},
-        ),
-        (
-            {"DeploymentType": "MULTI_AZ_2", "ThroughputCapacity": 384},
-            {"type": "fsx-ontap", "deploymentType": "MULTI_AZ_2", "storageCapacityGiB": 2048,
-             "throughputMBpsPerHaPair": 384},
-        ),
-        # Of the first generation: a matrix cannot have one, and CloudWatch counts it all the same.
-        ({"DeploymentType": "MULTI_AZ_1", "ThroughputCapacity": 512}, None),
-    ],
-)  # fmt: skip
-def test_an_ontap_is_what_a_matrix_would_write(settings, storage):
-    listed = {"FileSystemType": "ONTAP", "StorageCapacity": 2048, "OntapConfiguration": settings}
-
-    subject = existing.subject(answering(**listed), "fs-0123456789abcdef0")
-
-    assert (subject.namespace, subject.storage, subject.gib) == ("AWS/FSx", storage, 2048)
-    assert subject.words == "FSx for NetApp ONTAP (2048 GiB)"
 
 
 @pytest.mark.parametrize("deployment", ["SINGLE_AZ_2", "SINGLE_AZ_1"])

@@ -3,7 +3,6 @@
 import pytest
 from botocore.exceptions import ClientError
 from support.cli_documents import CELLS, summary_document
-from support.grants import resources
 
 from cli.target import deployment, over_runs
 from matrix.answer.rows import Origin, rows_of
@@ -48,18 +47,6 @@ def test_a_cell_is_followed_over_runs_that_step_functions_has_forgotten_whatever
     assert first == second == ["forgotten", "other", "newest"]
 
 
-def test_a_stack_is_described_once_for_all_its_runs(stack, matrix, monkeypatch):
-    described, deployed = [], deployment.running_local_cloud()
-    monkeypatch.setattr(deployment, "deployed_stack", lambda name, _: described.append(name) or deployed)
-    for day, run in enumerate(("first", "second", "third")):
-        keep(stack, run, day)
-        stack.start(run)
-
-    matrix("history", CELLS[0], "--stack", "mine")
-
-    assert described == ["mine"]
-
-
 def test_what_no_newest_run_has_measured_is_looked_for_in_the_whole_index(stack, matrix):
     keep(stack, "forgotten", -100)
     stack.start("newest")
@@ -92,13 +79,3 @@ def test_a_table_without_the_index_is_told_and_the_newest_runs_are_shown(stack, 
     assert "newest" in seen.stdout
     assert "forgotten" not in seen.stdout
     assert "only the newest runs are looked at" in seen.stderr
-
-
-def test_the_template_makes_the_index_of_the_key_and_the_date():
-    [index] = resources()["ResultsTable"]["Properties"]["GlobalSecondaryIndexes"]
-
-    assert index["IndexName"] == over_runs.INDEX
-    assert [(key["AttributeName"], key["KeyType"]) for key in index["KeySchema"]] == [
-        ("cell_key", "HASH"),
-        ("measured_at", "RANGE"),
-    ]

@@ -70,30 +70,6 @@ def test_the_view_fits_80_columns_with_all_it_has_to_say():
         assert word in text
 
 
-def test_the_view_says_how_long_aws_takes_only_of_a_run_there():
-    moment = progress.read([], plan_document(), RUNNING)
-
-    local, aws = ("\n".join(draw(moment, 120, environment=place)) for place in ("local", "aws"))
-
-    # The plan's time is AWS's: 120 s for the run.
-    assert "1m 10s of about 2m 00s" in aws
-    assert "2m 00s" not in local
-
-
-def test_the_view_names_the_cost_so_far_and_says_of_a_local_run_that_it_would_be_on_aws():
-    moment = replace(progress.read(progress_rows(), plan_document(), RUNNING), cost="$0.500 so far")
-
-    assert draw(moment, 80, environment="aws")[2].endswith("  $0.500 so far")
-    assert draw(moment, 80)[2].endswith("  $0 here (on AWS $0.500 so far)")
-
-
-def test_the_view_keeps_the_mark_of_an_emulated_storage_whole_at_80_columns():
-    name = "FSx OpenZFS (emulated, not AWS)"
-    moment = replace(progress.read(progress_rows(), plan_document(), RUNNING), names={"ebs-gp3": name})
-
-    assert any(line.startswith(f"{name}  1 of 2") for line in draw(moment, 80))
-
-
 def test_a_look_brings_the_cost_so_far_and_the_names_of_storages():
     plan = plan_document()
     service = SimpleNamespace(execution=lambda _: RUNNING, progress_rows=lambda _: [])
@@ -173,22 +149,10 @@ def test_many_storages_have_a_line_each_those_under_way_first_and_the_others_are
     assert any("and 21 more storages" in line for line in lines)
 
 
-def test_the_view_says_in_a_line_why_a_cell_failed():
-    error = {"name": "InstanceDied", "message": "c: i-1 ended " + "x" * 200}
-    lines = draw(progress.read([cell_row("c", "failed", error=error)], None, RUNNING), 80)
-
-    assert lines[-1].startswith("c: InstanceDied: i-1 ended x")
-    assert lines[-1].rstrip().endswith("…")
-
-
 def test_an_ended_run_that_measured_nothing_is_not_shown_as_done():
     failed = Execution("r", "FAILED", started_at=0, ended_at=10)
 
     assert progress.read([cell_row("c", "running", started_at=0)], None, failed).fraction(10) == 0
-
-
-def test_long_names_are_shortened_in_the_middle():
-    assert live_view.shorten("efs-elastic.touch.m6i.4xlarge-x10", 16) == "efs-ela…arge-x10"
 
 
 def test_only_changes_become_lines():
@@ -224,21 +188,6 @@ def test_a_log_has_a_line_for_each_ended_cell_and_failed_file_system_and_each_ch
     assert not [line for line in logs[False] if line.startswith("file system")]
 
 
-def test_a_file_system_that_fails_has_a_line_once():
-    row = {"SK": "FS#efs", "file_system": "efs", "state": "failed", "error": {"name": "Denied", "message": "no"}}
-    before, after = (progress.read(rows, None, RUNNING) for rows in ([], [row]))
-
-    assert progress.endings(before, after) == ["file system efs: failed; Denied: no"]
-    assert progress.endings(after, after) == []
-
-
-def test_a_failed_cell_says_why():
-    error = {"name": "InstanceDied", "message": "i-1 ended"}
-    after = progress.read([cell_row("c", "failed", error=error)], None, RUNNING)
-
-    assert progress.changes(None, after) == ["cell c: failed; InstanceDied: i-1 ended"]
-
-
 def test_each_line_without_a_terminal_says_how_long_it_took_and_how_long_it_may_take(monkeypatch):
     console = Console(file=io.StringIO(), width=200, markup=False, highlight=False)
     monkeypatch.setattr(following.time, "time", lambda: 1065.0)
@@ -249,9 +198,3 @@ def test_each_line_without_a_terminal_says_how_long_it_took_and_how_long_it_may_
     # 75 of 120 s are done after 75 s.
     assert cells
     assert all(line.endswith("; 1m 15s, about 45s left") for line in cells), cells
-
-
-def test_nobody_says_how_long_a_run_may_take_before_a_cell_has_ended():
-    moment = progress.read([], plan_document(), RUNNING)
-
-    assert progress.time_words(moment, 1000) == "10s"

@@ -91,12 +91,6 @@ def test_a_dry_run_only_says_what_would_be_deleted(reaps, matrix):
     assert asked == [(None, True)]
 
 
-def test_reap_with_nothing_to_do_says_so(reaps, matrix):
-    reaps({"deleted": [], "remaining": []})
-
-    assert matrix("reap").stdout.strip() == "nothing to delete"
-
-
 @pytest.fixture
 def stack(cloud, moto_server, workdir, monkeypatch):
     """The deployment of `cloud`, found as on AWS: by the outputs of a stack."""
@@ -206,16 +200,6 @@ def test_a_misspelt_run_is_not_said_to_have_left_nothing(stack, matrix, nothing_
     assert "no run builds-l" in said.stderr
     assert "builds-1" in said.stderr
     assert matrix("reap", "--run", "builds-1", "--stack", "mine").stdout.strip() == "nothing to delete"
-
-
-def test_results_of_a_run_that_goes_on_advise_to_watch_it(stack, matrix):
-    stack.start("going")
-
-    said = matrix("results", "going", "--stack", "mine")
-
-    assert said.exit_code == 1
-    assert "it is RUNNING" in said.stderr
-    assert "matrix watch going --stack mine --region eu-central-1" in said.stderr
 
 
 def test_a_stack_of_something_else_is_refused(stack, matrix):

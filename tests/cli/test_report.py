@@ -53,13 +53,6 @@ def test_the_page_of_a_run_in_the_bucket_is_drawn_here(cloud, matrix, tmp_path, 
     assert "r-report.html" in seen.stdout or "runs/r/report.html" in seen.stdout
 
 
-def test_published_builds_have_a_page(matrix, workdir):
-    matrix("import-published")
-
-    assert matrix("report", "published-yocto").exit_code == 0
-    assert "FSx OpenZFS" in (workdir / "runs/published-yocto/report.html").read_text()
-
-
 def test_a_machine_without_a_browser_gets_its_page_and_where_it_is(keep_run, matrix, monkeypatch):
     keep_run("r")
     monkeypatch.setattr("webbrowser.open", lambda _: False)

@@ -11,7 +11,6 @@ from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.published.runs import published_runs
 
-CODES = re.compile("\x1b\\[[0-9;]*m")
 AT_MOST = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
 FIVE_SIZES = {
     "ebs": {1: 3000.0, 200: 3050.0},
@@ -63,13 +62,6 @@ def test_of_many_comparisons_each_has_its_best_value_and_how_far_the_next_is_beh
     assert re.search(r"EFS bursting ×1\.6\d$", largest.rstrip())
     [ten] = [line for line in lines if line.startswith("10 × m6i.large")]
     assert ten.rstrip().endswith("nothing to compare")
-
-
-def test_what_is_too_close_to_call_is_marked_and_says_what_to_change():
-    lines = shown(run_of({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, repetitions=1), 200)
-
-    assert "n.s." in next(line for line in lines if line.startswith("EFS bursting"))
-    assert 'n.s. (not significant): only 1 repetition: set "repetitions": 3, or "launches": 3.' in lines
 
 
 def test_a_run_of_this_machine_recommends_nothing_and_has_no_prices():
@@ -150,23 +142,3 @@ def test_a_busy_machine_is_named_before_what_its_figures_lack():
     )
     summary["environment"] = "aws"
     assert not any("processors of this machine" in line for line in shown(summary, 160))
-
-
-def test_the_load_generator_is_told_from_the_processors_and_at_most_two_cells_of_each_are_named():
-    summary = run_of({"ebs": {1: 3000.0, 4: 3000.0}, "efs": {1: 2000.0, 4: 2000.0}}, environment="emulated")
-    tool = {"code": "tool", "share": 0.8, "point": ""}
-    processors = {"code": "processors", "machine": 0.99, "worker": None, "stolen": 0.0, "point": ""}
-    for cell in summary["cells"]:
-        cell["bottleneck"]["uses"] = [tool]
-
-    def busy():
-        return next(line for line in shown(summary, 400) if line.startswith("In "))
-
-    assert re.fullmatch(
-        r"In 4 of 4 cells the load generator was the limit, not the storage \(E\S+ \S+ at \d × m6i\.large; "
-        r"E\S+ \S+ at \d × m6i\.large and 2 more\)\. Run it again when nothing else runs on this machine\.",
-        busy(),
-    )
-    cell_of(summary, "ebs", 4)["bottleneck"]["uses"] = [processors]
-    assert "of this machine in 1 (EBS gp3 at 4 × m6i.large)" in busy()
-    assert "the load generator in 3 (" in busy()
