@@ -12,7 +12,7 @@ from aws.fleet import watching
 from aws.records import bucket, table
 from aws.stack.clock import now
 from aws.stack.entry import entry
-from matrix.run import poll_schedule
+from matrix.run import polling
 from matrix.terms.documents.job import Gate
 from matrix.terms.keys import Board
 
@@ -39,9 +39,9 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     state = "running" if progress.state == "finished" else progress.state
     table.set_cell(run, cell, state, step=progress.step, point=point, instances=progress.counts())
     points = [each["point"] for each in steps]
-    left_s = poll_schedule.left_s(points, watched.opened_at, now())
+    left_s = polling.left_s(points, watched.opened_at, now())
     # A run that started before the stack was updated has no `early_looks`; its interval stays unchanged.
-    look = poll_schedule.next_look(event["poll_s"], event.get("early_looks", 0), left_s)
+    look = polling.next_look(event["poll_s"], event.get("early_looks", 0), left_s)
     return {
         "cell": cell,
         "poll_s": event["poll_s"],

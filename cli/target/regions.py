@@ -13,9 +13,8 @@ from matrix.plan.assumptions import spot_types
 from matrix.plan.planning import plan
 from matrix.price import regions
 from matrix.price.book import SpotPrice, published_prices
-from matrix.price.pricing_api import queries
+from matrix.price.pricing_api import HISTORY_S, queries, spot_prices
 from matrix.price.regions import PriceList, Region, RegionCost
-from matrix.price.spot import HISTORY_S, spot_prices
 from matrix.terms.charges import Query
 
 # The price list has endpoints in a few regions only, and has the prices of all.

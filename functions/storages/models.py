@@ -38,6 +38,7 @@ AnyStorage = Annotated[
 
 MODELS = cast("dict[str, type[Storage]]", models_by_type(AnyStorage))
 
+
 def is_shared(storage: StorageFields) -> bool:
     """Whether the instances of a cell share a storage, as a result describes it; True for an unknown type."""
     model = MODELS.get(str(storage.get("type")))

@@ -11,7 +11,7 @@ from contract.mending import reason_of
 from matrix.input.matrix import Matrix
 from matrix.plan.assumptions import spot_types
 from matrix.price.book import SpotPrice
-from matrix.price.spot import HISTORY_S, spot_prices
+from matrix.price.pricing_api import HISTORY_S, spot_prices
 
 # The price of one type changes some dozen times a week in each zone.
 MOST_ENTRIES = 5_000

@@ -1,14 +1,15 @@
 """Today's prices from AWS's price list: queries for a matrix, and the prices in the Pricing API's answers.
 
 Each storage has the queries of its products. If a query matches no product, or several at different prices, the book's
-price stays in force.
+price stays in force. Spot prices come from EC2's price history.
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from matrix.input.matrix import Matrix
+from matrix.price.book import SpotPrice
 from matrix.terms.charges import Query, instance_query
 from storages.ebs.model import volume_queries
 
@@ -53,3 +54,25 @@ def _on_demand_usd(product: Any) -> Iterable[float]:
             usd = float(dimension["pricePerUnit"].get("USD", 0.0))
             if usd > 0 and float(dimension.get("beginRange") or 0) == 0:
                 yield usd
+
+
+HISTORY_S = 7 * 86_400.0
+
+
+def spot_prices(history: Iterable[Mapping[str, Any]]) -> dict[str, SpotPrice]:
+    """Return the price of each instance type from entries of DescribeSpotPriceHistory, in any order.
+
+    An entry is a change of the price in one zone: the newest one of a zone is in force.
+    """
+    entries: dict[str, list[Mapping[str, Any]]] = {}
+    for entry in history:
+        entries.setdefault(entry["InstanceType"], []).append(entry)
+    return {name: _spot_price(of_type) for name, of_type in entries.items()}
+
+
+def _spot_price(entries: list[Mapping[str, Any]]) -> SpotPrice:
+    newest: dict[str, float] = {}
+    for entry in sorted(entries, key=lambda change: change["Timestamp"]):
+        newest[entry["AvailabilityZone"]] = float(entry["SpotPrice"])
+    seen = [float(entry["SpotPrice"]) for entry in entries]
+    return SpotPrice(min(seen), sum(newest.values()) / len(newest), max(seen), len(newest))

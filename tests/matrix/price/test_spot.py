@@ -10,7 +10,7 @@ from matrix.answer.costs import Bill
 from matrix.plan.assumptions import spot_types
 from matrix.plan.planning import plan
 from matrix.price.book import SpotPrice, published_prices
-from matrix.price.spot import spot_prices
+from matrix.price.pricing_api import spot_prices
 
 SPOT = [FLEET | {"spot": True}]
 TYPE = FLEET["instanceType"]
