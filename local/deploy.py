@@ -72,7 +72,7 @@ class Deployment:
         ]
         outputs = self._create(stack, template, parameters)
         if DASHBOARD in outputs:
-            # The local cloud has no CloudWatch console, so link to our own (cli/console/doorway.py). The stack's own
+            # The local cloud has no CloudWatch console, so link to our own (cli/console/opening.py). The stack's own
             # output stays, because `matrix verify` compares the deployed template with the tree.
             outputs[DASHBOARD] = (storage.parent / CONSOLE_PAGE).as_uri()
         return outputs

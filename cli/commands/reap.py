@@ -11,9 +11,12 @@ from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables.rich_tables import add_ids, add_words, new_table
-from cli.target import deployment, local_leftovers
+from cli.target import deployment
 from cli.target.place import Place
 from cli.target.service import Service
+from cli.target.workdir import workdir
+from local import sweeping
+from local.programs import claims
 
 SECONDS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0}
 
@@ -60,7 +63,7 @@ def reap(
     if run:
         place.refuse_local_run(run)
     if local and not (run or images or owner or older_than) and not deployment.is_local_cloud_running():
-        _finish(local_leftovers.take_away(dry_run=dry_run), "--local", dry_run=dry_run, as_json=as_json)
+        _finish(_take_away(dry_run=dry_run), "--local", dry_run=dry_run, as_json=as_json)
         return
     service = place.service()
     answer = service.reap(run, dry_run=dry_run, images=images, owner=owner, older_than_s=older_than_s)
@@ -126,3 +129,30 @@ def _show(answer: dict[str, Any], dry_run: bool) -> None:
 
 def _names(resource: dict[str, Any]) -> list[str]:
     return [str(resource.get(name, "–")) for name in ("kind", "id", "run")]
+
+
+def _take_away(*, dry_run: bool) -> dict[str, Any]:
+    """Delete the leftovers, or only list them; return the deleted and the remaining ones, as Reap does."""
+    folder = workdir()
+    if not folder.is_dir():
+        return {"deleted": [], "remaining": []}
+    try:
+        claim = claims.own(folder)
+    except OSError as error:
+        raise CommandError(
+            f"{folder} cannot be used: {error.strerror}", "choose another one: MATRIX_WORKDIR", ExitCode.BAD_INPUT
+        ) from error
+    if claim is None:
+        raise CommandError(f"a local cloud is starting or ending in {folder}", "in a minute again")
+    with claim:
+        before = sweeping.left(folder)
+        if not dry_run:
+            for sentence in sweeping.sweep(folder):
+                terminal.print_wrapped(terminal.stderr(), f"Found: {sentence}")
+        remaining = sweeping.left(folder)
+    gone = [left for left in before if left not in remaining]
+    return {"deleted": list(map(_resource, gone)), "remaining": list(map(_resource, remaining))}
+
+
+def _resource(left: sweeping.Left) -> dict[str, str]:
+    return {"kind": left.kind, "id": left.name}

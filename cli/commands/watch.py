@@ -1,7 +1,8 @@
 """`matrix watch`: the live view of a run that is in progress."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import typer
 from rich.console import Console
@@ -10,11 +11,11 @@ from cli.console import opening
 from cli.follow import following, progress, running
 from cli.follow.following import View
 from cli.follow.interruption import InterruptCounter, Interrupted
-from cli.follow.linking import Linked
-from cli.follow.progress import RunProgress
+from cli.follow.progress import NOT_MEASURED, RunProgress
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, NoLocalCloud, UnknownRun, UnreadableRun
+from cli.messages.explain import explain
 from cli.target import deployment, run_folders
 from cli.target.documents import note, readable
 from cli.target.place import Place
@@ -22,7 +23,7 @@ from cli.target.run_documents import RunDocuments
 from cli.target.run_folders import RunFolders
 from cli.target.service import Execution, Service
 from cli.target.summaries import LATEST
-from cli.target.traces import Traces
+from cli.target.traces import Traces, console_address
 from matrix.terms.documents.plan import PlanDocument
 
 
@@ -132,3 +133,53 @@ def _show_end(execution: Execution, as_json: bool) -> None:
     with following.view(terminal.stderr() if as_json else terminal.stdout(), "local", plain=as_json) as shown:
         shown.show(ended)
     running.finish_kept(ended, as_json=as_json)
+
+
+# --- links into the AWS console ---------------------------------------------------------------------------------------
+
+# The item of an iteration of "Each file system".
+ITEM = "file_system"
+
+
+@dataclass
+class Linked:
+    """A view that also links to the AWS console.
+
+    The cells of a file system run in a child execution of a distributed Map. Its name is generated and three clicks
+    away from the run, so users would not find it.
+    """
+
+    view: View
+    traces: Traces
+    _linked: set[str] = field(default_factory=set)
+    _begun: int = 0
+
+    def show(self, now: RunProgress) -> None:
+        """Show a moment, and the links that are new."""
+        if not self._linked:
+            self._say(now.execution.run, now.execution.arn)
+        begun = sum(system.state not in ("planned", NOT_MEASURED) for system in now.file_systems)
+        if begun > self._begun:
+            self._begun = begun
+            self._guarded(lambda: self._say_children(now.execution.run))
+        self.view.show(now)
+
+    def say(self, line: str) -> None:
+        """Add a line."""
+        self.view.say(line)
+
+    def _say_children(self, run: str) -> None:
+        for arn, _ in self.traces.children(run):
+            if arn not in self._linked:
+                self._say(str(self.traces.item(arn).get(ITEM, arn)), arn)
+
+    def _say(self, name: str, arn: str) -> None:
+        self._linked.add(arn)
+        self.view.say(f"{name} in the AWS console: {console_address(arn)}")
+
+    def _guarded(self, act: Callable[[], None]) -> None:
+        """Go on without links where the user lacks the right, or AWS throttles: they are no part of the run."""
+        try:
+            act()
+        except Exception as error:
+            self.view.say(f"no links to file systems: {explain(error).message}")

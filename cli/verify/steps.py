@@ -9,7 +9,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from cli.messages.errors import CommandError, ExitCode
 from cli.messages.explain import explain
-from cli.verify import definition, deployed, encryption, launches, limits, measurements, permissions
+from cli.verify import deployed, limits, measurements, permissions
 from cli.verify.checks import Check, Verdict, is_broken, required
 from cli.verify.measurements import Measurement
 from cli.verify.stack import Stack
@@ -51,14 +51,14 @@ def steps_of(stack: Stack, *, with_fsx: bool) -> list[Step]:
     chosen = [*MEASUREMENTS, *([measurements.ON_FSX] if with_fsx else [])]
     plans = [each.planned(stack.deployment.region).plan for each in chosen]
     return [
-        Step("definition", "AWS would create this state machine", partial(definition.checks, stack)),
+        Step("definition", "AWS would create this state machine", partial(deployed.definition, stack)),
         Step("deployed", "what is deployed is this tree", partial(deployed.checks, stack)),
         Step("limits", "quotas and zones are enough for what follows", partial(limits.checks, stack, plans)),
         Step(
             "permissions", "each role may make every call that runs make, and use the stack's key",
-            lambda: (*permissions.checks(stack), *encryption.checks(stack)),
+            lambda: (*permissions.checks(stack), *permissions.key_checks(stack)),
         ),
-        Step("launches", "EC2 would launch these instances", partial(launches.checks, stack, plans[0])),
+        Step("launches", "EC2 would launch these instances", partial(limits.launches, stack, plans[0])),
         Step(
             "plan", "the state machine runs, plans like this tree, and prices are near the book's",
             partial(measurements.plan_only, stack, measurements.ONE_INSTANCE),

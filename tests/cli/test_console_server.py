@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from support.console_source import PlayedRun, recorded
 
-from cli.console import doorway
+from cli.console import opening as doorway
 from cli.console.admission import Admission
 from cli.console.server import PAGES, Console, Handler, Server, new_token
 

@@ -13,12 +13,11 @@ from cli.console.beats import Beats
 from cli.console.boards import Boards
 from cli.console.definition import machine, places
 from cli.console.fleet_view import Board, fleet, objects_of
-from cli.console.header_view import left_s
 from cli.console.histories import Reader
 from cli.console.history import KEPT_VISITS, History
-from cli.console.logs import instance_lines
 from cli.console.matrix_view import Layout
-from cli.console.polling import SLOWEST_LOOK_S, RunLook
+from cli.console.polling import SLOWEST_LOOK_S, RunLook, left_s
+from cli.console.server import instance_lines
 from cli.follow.progress import CellProgress, RunProgress, read
 from cli.follow.spending import money, spent
 from cli.target.service import Execution

@@ -1,6 +1,6 @@
 """On AWS `matrix watch` says where the Step Functions console shows the run and each file system."""
 
-from cli.follow.linking import Linked
+from cli.commands.watch import Linked
 from cli.follow.progress import FileSystemProgress, RunProgress
 from cli.target.service import Execution
 

@@ -15,11 +15,8 @@ from support.grants import granted
 from cli.messages.errors import CommandError, ExitCode
 from cli.target.deployment import Deployment
 from cli.verify import (
-    definition,
     deployed,
-    encryption,
     expectations,
-    launches,
     limits,
     measurements,
     pages,
@@ -106,7 +103,7 @@ def test_the_definition_is_asked_about_with_an_arn_in_each_place_that_the_templa
         return {"result": "OK", "diagnostics": [], "truncated": False}
 
     answers = {"validate_state_machine_definition": validate, "meta": SimpleNamespace(partition=partition)}
-    checks = definition.checks(stack(stepfunctions=answers))
+    checks = deployed.definition(stack(stepfunctions=answers))
 
     assert broken(checks) == {}
     assert "${" not in asked[0]
@@ -120,7 +117,7 @@ def test_a_definition_that_aws_would_refuse_is_broken_with_its_diagnostics():
     answer = {"result": "FAIL", "diagnostics": [problem]}
 
     answers = {"validate_state_machine_definition": lambda **_: answer, "meta": SimpleNamespace(partition="aws")}
-    checks = definition.checks(stack(stepfunctions=answers))
+    checks = deployed.definition(stack(stepfunctions=answers))
 
     [check] = broken(checks).values()
     assert "SCHEMA_VALIDATION_FAILED at /States/x: run twice" in check.seen
@@ -435,7 +432,7 @@ def of_key(metadata=None, *statements, key=KEY, **kms):
             **kms,
         },
     }
-    return list(encryption.checks(stack(**answers)))
+    return list(permissions.key_checks(stack(**answers)))
 
 
 OF_ADMIN = OF_ACCOUNT | {"Principal": {"AWS": "arn:aws:iam::111122223333:role/admin"}}
@@ -472,7 +469,7 @@ def test_a_key_that_is_not_there_or_not_to_be_asked_about_stops_nothing():
 def launched(error):
     """The checks of dry runs that EC2 answers so."""
     ssm = {"get_parameter": lambda **_: {"Parameter": {"Value": "ami-1"}}}
-    return list(launches.checks(stack(ec2={"run_instances": raising(error)}, ssm=ssm), PLAN))
+    return list(limits.launches(stack(ec2={"run_instances": raising(error)}, ssm=ssm), PLAN))
 
 
 @pytest.mark.parametrize(

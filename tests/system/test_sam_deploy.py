@@ -17,7 +17,7 @@ from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, start_cloud, until
 from cli.commands import local_up
 from cli.target.deployment import from_cloud_document
 from cli.verify import deployed as verified
-from cli.verify import encryption, permissions
+from cli.verify import permissions
 from cli.verify.checks import Verdict
 from cli.verify.stack import Stack
 from local.corrections import yaml_template
@@ -218,7 +218,7 @@ def test_every_role_is_below_the_path_and_has_the_boundary_of_the_parameters(dep
 def test_matrix_verify_finds_every_call_allowed_below_the_path_and_under_the_boundary(deployed: Cloud):
     stack = Stack(from_cloud_document(deployed.description))
 
-    checks = [*permissions.checks(stack), *encryption.checks(stack)]
+    checks = [*permissions.checks(stack), *permissions.key_checks(stack)]
 
     assert len(checks) > 15
     assert [check for check in checks if check.verdict is not Verdict.AS_ASSUMED] == []
