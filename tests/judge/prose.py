@@ -24,26 +24,22 @@ Check = Callable[[dict[str, Any]], Iterator[str]]
 
 @dataclass(frozen=True)
 class Rule:
-    """One sentence of AWS's documentation: what it is about, where it stands, and a check of what breaks it.
-
-    `unproved` is what of it stands on no page that could be found: believed, and refused all the same.
-    """
+    """One sentence of AWS's documentation: what it is about, where it stands, and a check of what breaks it."""
 
     subjects: tuple[str, ...]
     sources: tuple[str, ...]
     check: Check
-    unproved: str
 
 
 RULES: list[Rule] = []
 
 
-def rule(*subjects: str, source: str, more: tuple[str, ...] = (), unproved: str = "") -> Callable[[Check], Check]:
+def rule(*subjects: str, source: str, more: tuple[str, ...] = ()) -> Callable[[Check], Check]:
     """Add a check to RULES; `more` are further pages, whole where they are not below AWS."""
 
     def added(check: Check) -> Check:
         pages = tuple(page if page.startswith("https:") else AWS + page for page in (source, *more))
-        RULES.append(Rule(subjects, pages, check, unproved))
+        RULES.append(Rule(subjects, pages, check))
         return check
 
     return added
@@ -191,7 +187,7 @@ def tokens_of_ec2_are_64_ascii_characters(request: dict[str, Any]) -> Iterator[s
 @rule(
     "ec2:RunInstances",
     source="AWSEC2/latest/APIReference/API_RunInstances.html",
-    unproved="that MinCount may not be above MaxCount",
+    # On no page that could be found: that MinCount may not be above MaxCount.
 )
 def counts_of_instances_are_a_range(request: dict[str, Any]) -> Iterator[str]:
     """MinCount is at least 1 and at most MaxCount."""
@@ -702,7 +698,7 @@ def dashboards_are_json_on_a_grid_of_24_columns(properties: dict[str, Any]) -> I
     "efs:CreateFileSystem",
     source="efs/latest/ug/API_CreateFileSystem.html",
     more=("https://repost.aws/knowledge-center/efs-choosing-correct-throughput-mode",),
-    unproved="that a figure is refused in the other modes",
+    # On no page that could be found: that a figure is refused in the other modes.
 )
 def efs_has_throughput_where_it_is_provisioned(request: dict[str, Any]) -> Iterator[str]:
     """A figure is required in mode provisioned and refused in others; maxIO is neither for One Zone nor for elastic."""
@@ -723,7 +719,8 @@ ZFS_THROUGHPUTS = {
 @rule(
     "fsx:CreateFileSystem",
     source="fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html",
-    unproved="the throughputs of the two types with a standby in one zone (HA), and the counts of subnets",
+    # On no page that could be found: the throughputs of the two types with a standby in one zone (HA), and the counts
+    # of subnets.
 )
 def zfs_has_a_throughput_of_its_deployment_type(request: dict[str, Any]) -> Iterator[str]:
     """Throughputs are those of the type; a Multi-AZ system has two subnets, of which one is preferred, others one."""
@@ -744,7 +741,8 @@ def zfs_has_a_throughput_of_its_deployment_type(request: dict[str, Any]) -> Iter
     "fsx:CreateFileSystem",
     source="fsx/latest/APIReference/API_CreateFileSystem.html",
     more=("fsx/latest/APIReference/API_DiskIopsConfiguration.html",),
-    unproved="the 400,000 IOPS (the page has 200,000 for each pair of servers), that AUTOMATIC takes no figure",
+    # On no page that could be found: the 400,000 IOPS (the page has 200,000 for each pair of servers), that AUTOMATIC
+    # takes no figure.
 )
 def zfs_has_from_64_gib_on(request: dict[str, Any]) -> Iterator[str]:
     """From 64 to 524,288 GiB, and from 3 IOPS for each GiB to 400,000 (the highest of any deployment type)."""
@@ -773,8 +771,8 @@ def zfs_has_from_64_gib_on(request: dict[str, Any]) -> Iterator[str]:
         "fsx/latest/APIReference/API_CreateFileSystemLustreMetadataConfiguration.html",
         "fsx/latest/APIReference/API_LustreReadCacheConfiguration.html",
     ),
-    unproved="that Intelligent-Tiering with a capacity, and scratch with a throughput or a key of its own, are refused,"
-    " and not made without them",
+    # On no page that could be found: that Intelligent-Tiering with a capacity, and scratch with a throughput or a key
+    # of its own, are refused and not made without them.
 )
 def lustre_is_of_the_sizes_and_throughputs_of_its_type(request: dict[str, Any]) -> Iterator[str]:
     """1,200 GiB, 2,400 GiB or multiples of that, one subnet; only Persistent_2 has throughput, metadata IOPS and a key.
