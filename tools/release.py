@@ -43,8 +43,12 @@ FOLDERS = {
 GROUPS, PARAMETERS = "    ParameterGroups:\n", "\nParameters:\n"
 ANY_ARCHITECTURE = "    Default: arm64\n    AllowedValues: [arm64, x86_64]\n"
 ANY_RUNTIME = "    Default: python3.13\n    AllowedValues: [python3.11, python3.12, python3.13, python3.14]\n"
-# Copied unchanged: the files in the template's metadata, and the instructions for Terraform and the CDK.
-BESIDE = ("LICENSE", "README.md", "docs/deploy/main.tf", "docs/deploy/app.py")
+# Copied unchanged: the files in the template's metadata, those for Terraform and the CDK, and policies for companies.
+BESIDE = (
+    "LICENSE",
+    "README.md",
+    *(f"docs/deploy/{name}" for name in ("main.tf", "app.py", "boundary.json", "key-policy.json", "tag-policy.json")),
+)
 BILLS = ("sbom.cdx.json", "sbom-layer.cdx.json", "sbom-agent.cdx.json")
 SUMS = "SHA256SUMS"
 
