@@ -7,7 +7,6 @@ from matrix.answer.costs import PointCost
 from matrix.answer.decision.answers import answer, slow_tail
 from matrix.answer.decision.candidates import Absence, Candidate, Question, judge_by_sustained
 from matrix.answer.decision.objective import Objective, Percentile
-from matrix.text.decisions import question_words
 
 
 def candidate(name, value, usd=1.0, *, low=None, high=None, missing=None, **facts):
@@ -32,13 +31,6 @@ def answered(asked, **wanted):
     """Answer a question; return its candidates by name."""
     answer(asked, Objective(**wanted), for_sale=True)
     return {each.storage: each for each in asked.candidates}
-
-
-def in_words(asked, **wanted):
-    """The answer to a question in words."""
-    objective = {"metric": "duration_s", "atMost": wanted["limit"]} if "limit" in wanted else None
-    decision = {"objective": objective, "is_recommendation": True}
-    return question_words(asked.to_document(Objective(**wanted)), decision)
 
 
 def on_front(*candidates, **facts):
@@ -116,7 +108,6 @@ def test_the_cheapest_that_meets_the_limit_is_taken_with_its_margin_and_unpriced
     assert seen["dear"].verdict == {"code": "meets", "margin": pytest.approx(0.5), "times_as_dear": 1.5}
     assert seen["dearer"].verdict["times_as_dear"] == 3.0
     assert seen["unknown"].verdict["times_as_dear"] is None
-    assert "unknown may cost less, $0.500 per run and bytes" in in_words(asked, limit=100.0)
 
 
 def test_a_limit_is_met_from_above_or_below_and_never_without_one():
@@ -153,7 +144,6 @@ def test_who_has_an_interval_across_the_limit_is_at_risk_and_the_next_without_it
     assert risky.risks == [crossing]
     assert also.risks == [crossing | {"low": 91.0, "high": 102.0}]
     assert sure.risks == []
-    assert "Cheapest without a risk: sure" in in_words(asked, limit=100.0)
 
 
 def test_verdicts_without_an_objective_say_how_much_slower():
@@ -198,21 +188,6 @@ def test_who_was_not_measured_is_expected_to_be_ahead_only_between_sizes_where_i
 
     [found] = asked.to_document(Objective(**wanted))["absences"]
     assert (found["storage"], found["is_expected_ahead"]) == ("gone", is_ahead)
-
-
-def test_of_those_that_were_not_measured_who_is_expected_to_be_ahead_is_named_and_the_others_are_counted():
-    absent = [
-        Absence("behind", ((1, 190.0), (100, 195.0)), is_between=True),
-        Absence("ahead", ((1, 90.0), (100, 95.0)), is_between=True),
-    ]
-    asked = question(candidate("here", 100.0), candidate("too", 110.0), absences=absent)
-
-    answered(asked)
-
-    words = in_words(asked)
-    assert "ahead" in words
-    assert "behind" not in words
-    assert "1 other storage" in words
 
 
 BURST = {"of": "volume IOPS", "counts": "IOPS", "rate": 3000.0, "sustained": 300.0, "lasts_s": 2000.0}

@@ -45,18 +45,6 @@ def test_the_cheapest_that_reaches_the_objective_is_recommended_with_its_margin(
     assert ebs["verdict"]["code"] == "cheapest-that-meets"
 
 
-def test_why_the_others_lost_is_said():
-    slow, _ = decided({"ebs": {50: 3000.0}, "efs": {50: 8000.0}}, AT_MOST)
-    dear, _ = decided({"ebs": {50: 2000.0}, "efs": {50: 3000.0}}, AT_MOST)
-
-    missing = by_storage(slow["questions"][0])["EFS"]["verdict"]
-    assert (missing["code"], missing["interval_meets"]) == ("misses", False)
-    assert missing["margin"] == pytest.approx(1.0, abs=0.1)
-    dearer = by_storage(dear["questions"][0])["EFS"]["verdict"]
-    assert dearer["code"] == "meets"
-    assert dearer["times_as_dear"] > 1
-
-
 def test_a_fast_storage_that_costs_more_loses_to_a_slower_one_that_is_fast_enough():
     # Per hour EFS bursting costs less than 200 GiB of gp3 on each of 50 instances.
     decision, summary = decided({"ebs": {50: 3000.0}, "efs": {50: 3001.0}}, AT_MOST)
@@ -119,27 +107,6 @@ def test_a_job_that_outlasts_credits_is_decided_by_what_is_sustained():
     ]
 
 
-def test_without_an_objective_the_fastest_has_its_credits_as_a_risk():
-    question, _ = on_credits_decision(None)
-    ebs = by_storage(question)["EBS"]
-
-    assert ebs["verdict"]["code"] == "fastest"
-    assert "burst" in codes(ebs)
-
-
-def test_an_interval_across_the_limit_is_a_risk_and_the_next_without_it_is_named():
-    decision, _ = decided({"ebs": {60: 3500.0}, "efs": {60: 3800.0}}, {**AT_MOST, "atMost": 3830}, spread=0.006)
-    [question] = decision["questions"]
-    candidates = by_storage(question)
-
-    assert codes(candidates["EBS"]) == []
-    risky = {**AT_MOST, "atMost": candidates["EFS"]["value"] * 1.0001}
-    found, _ = decided({"ebs": {60: 3500.0}, "efs": {60: 3800.0}}, risky, spread=0.006)
-    [efs] = [one for one in found["questions"][0]["candidates"] if one["storage"].startswith("EFS")]
-    assert efs["low"] < risky["atMost"] < efs["high"]
-    assert codes(efs) == ["interval-crosses-limit"]
-
-
 def test_a_percentile_that_so_few_instances_cannot_carry_is_a_risk():
     decision, _ = decided({"ebs": {4: 3000.0}}, AT_MOST)
     [candidate] = decision["questions"][0]["candidates"]
@@ -182,18 +149,6 @@ def test_without_single_values_a_rate_is_judged_by_its_worst_which_promises_noth
 
     assert candidate["value"] == metric["p0"]
     assert {"code": "only-worst-known", "level": 10} in candidate["risks"]
-
-
-def test_without_an_objective_front_fastest_and_cheapest_are_named():
-    decision, _ = decided({"ebs": {50: 3000.0}, "efs": {50: 3030.0}}, spread=0.0001)
-    [question] = decision["questions"]
-    candidates = by_storage(question)
-
-    assert question["recommended"] is None
-    assert question["best_value"] == candidates["EFS"]["cell"]
-    assert (candidates["EBS"]["verdict"]["code"], candidates["EBS"]["verdict"]["is_cheapest"]) == ("fastest", False)
-    assert (candidates["EFS"]["verdict"]["code"], candidates["EFS"]["verdict"]["is_cheapest"]) == ("slower", True)
-    assert (candidates["EBS"]["on_front"], candidates["EFS"]["on_front"]) == (True, True)
 
 
 def test_nobody_is_sent_to_a_dearer_storage_for_less_than_five_per_cent():
@@ -335,15 +290,6 @@ def test_one_repetition_is_not_replicated_and_tells_nothing_apart():
         assert {"code": "not-replicated", "shortages": shortages} in by_storage(question)[storage]["risks"]
 
 
-def test_what_is_slower_and_dearer_is_not_on_the_front():
-    decision, _ = decided({"ebs": {50: 3000.0}, "efs": {50: 6000.0}})
-
-    candidates = by_storage(decision["questions"][0])
-
-    assert (candidates["EBS"]["on_front"], candidates["EFS"]["on_front"]) == (True, False)
-    assert candidates["EFS"]["verdict"]["times_as_slow"] == pytest.approx(2, rel=0.05)
-
-
 def test_one_storage_with_its_fleet_put_in_two_ways_is_two_candidates():
     summary, results, planned = build_run({"ebs": {50: 3000.0}, "efs": {50: 3800.0}})
     elsewhere = json.loads(json.dumps(cell_of(summary, "efs", 50)))
@@ -355,15 +301,6 @@ def test_one_storage_with_its_fleet_put_in_two_ways_is_two_candidates():
     [whole, split] = [one["storage"] for one in question["candidates"] if one["storage"].startswith("EFS")]
 
     assert split == f"{whole}, split 1:1 over zones"
-
-
-def test_equal_storages_show_no_difference():
-    decision, _ = decided({"ebs": {20: 3000.0}, "efs": {20: 3000.0}}, spread=0.05)
-
-    [question] = decision["questions"]
-    [other] = [each for each in question["candidates"] if each["verdict"]["code"] == "slower"]
-    assert other["verdict"]["difference"] == {"code": "not-significant"}
-    assert question["as_good"] is None
 
 
 def test_two_instances_are_too_few_to_tell():
@@ -416,12 +353,6 @@ def test_a_cost_that_is_known_in_part_is_no_cheapest():
     assert elastic["verdict"] == {"code": "meets", "margin": elastic["verdict"]["margin"], "times_as_dear": None}
 
 
-def test_a_decision_is_json():
-    decision, _ = decided({"ebs": {10: 3000.0}, "efs": {10: 3800.0}}, AT_MOST)
-
-    assert json.loads(json.dumps(decision, allow_nan=False)) == decision
-
-
 def test_a_storage_that_is_first_by_its_median_is_named_with_its_slow_tail():
     summary, results, planned = build_run({"ebs": {10: 98.0}, "efs": {10: 90.0}})
     columns = results[cell_of(summary, "efs", 10)["id"]]["points"][0]["samples"]
@@ -438,15 +369,6 @@ def test_a_storage_that_is_first_by_its_median_is_named_with_its_slow_tail():
     assert (tail["slow"], tail["values"]) == (6, 30)
     assert tail["slowest"] == pytest.approx(10, rel=0.1)
     assert "slow-tail" not in codes(by_storage(question)["EBS"])
-
-
-def test_a_risk_that_every_candidate_has_is_named_beside_the_choice():
-    decision, _ = decided({"ebs": {4: 3000.0}, "efs": {4: 3800.0}}, AT_MOST, repetitions=1)
-    [question] = decision["questions"]
-
-    assert all(candidate["risks"] for candidate in question["candidates"])
-    [taken] = [each for each in question["candidates"] if each["cell"] == question["recommended"]]
-    assert codes(taken) == ["too-few-samples", "not-replicated"]
 
 
 def test_a_fleet_that_met_only_its_quorum_is_not_ranked_and_the_answer_says_so():

@@ -33,13 +33,6 @@ def test_an_n_that_the_source_does_not_tell_is_none():
     assert by_count == {1: None, 10: 10, 50: 50, 100: 100, 200: 200}
 
 
-def test_the_figure_that_the_source_got_wrong_carries_a_warning():
-    wrong = [cell for cell in yocto_run("r")["cells"] if cell["suspect"]]
-
-    assert [(cell["storage"]["throughputMode"], cell["fleet"]["count"]) for cell in wrong] == [("provisioned", 200)]
-    assert "copying slip" in wrong[0]["warnings"][0]["text"]
-
-
 def run_of(cell, metrics, params, *, environment="aws"):
     """A run with one cell and one point."""
     shown = {
@@ -87,10 +80,6 @@ def test_what_does_not_compare_is_said_to_be_so(cell, environment, reason):
     assert reason in " ".join(rows[0]["why_not"])
 
 
-def test_an_image_that_nobody_published_has_no_counterpart():
-    assert beside(run_of(build(), {"duration_s": 7000.0}, {"image": "core-image-minimal"})) == []
-
-
 @pytest.mark.parametrize(("placement", "published"), [(None, 11066), ([2, 2], None), ("spread", None)])
 def test_builds_on_fsx_compare_with_the_published_row_of_their_placement(placement, published):
     storage = {
@@ -117,14 +106,6 @@ def test_two_file_systems_of_100_instances_each_stand_beside_the_published_ones_
 
     [(published, why_not)] = [(row["published"], row["why_not"]) for row in rows if row["percentile"] == "p50"]
     assert (published, why_not) == (7695, [READ_AS_TWO])
-
-
-def test_the_wrong_figure_is_shown_and_marked():
-    storage = {**build(mode="provisioned")["storage"], "provisionedThroughputMiBps": 1024}
-    rows = beside(run_of(build(200, storage=storage), {"duration_s": 10000.0}, {"image": IMAGE}))
-
-    assert rows
-    assert all("the source got it wrong" in " ".join(row["why_not"]) for row in rows)
 
 
 def test_a_sweep_of_block_sizes_stands_beside_the_published_rows():
@@ -228,21 +209,6 @@ def test_what_the_authors_measured_later_stands_beside_ours_with_its_date():
     assert (published["p50"], published["p90"]) == (97 * 60 + 26, 101 * 60 + 51)
 
 
-def test_seconds_and_mib_per_s_stand_beside_those_published():
-    copied = transfer_of(metrics={"mb_per_s": 140.2, "duration_s": 36.5})
-    cell = {"storage": {"type": "ebs", "volumeType": "io2", "iops": 16000}, "workload": {"type": "fio"},
-            "fleet": {"instanceType": "m6i.12xlarge", "count": 1}}  # fmt: skip
-    options = {"rw": "randwrite", "bs": "4k", "iodepth": 16, "numjobs": 16, "direct": 1}
-    written = beside(run_of(cell, {"iops": 17585.0, "mib_per_s": 138.0}, {"device": True, "options": options}))
-
-    assert [(row["metric"], row["published"], row["ratio"]) for row in copied] == [
-        ("mb_per_s", 70.1, 2.0), ("duration_s", 73, 0.5),
-    ]  # fmt: skip
-    assert [(row["metric"], row["published"], row["ratio"]) for row in written] == [
-        ("iops", 17585, 1.0), ("mib_per_s", 69, 2.0),
-    ]  # fmt: skip
-
-
 def test_the_conditions_that_differ_are_said_and_what_a_source_omits_and_forbid_nothing():
     measured = {
         "system": {"Ubuntu 22.04.5 LTS x86_64": 1}, "kernel": {"6.8.0-1021-aws": 1},
@@ -281,24 +247,6 @@ def test_random_reads_of_objects_stand_beside_the_published_ones_of_another_clie
     assert row["why_not"] == ["the source does not tell the instance type", "client boto3, published with S3A"]
 
 
-def test_reads_of_other_records_or_threads_have_no_counterpart():
-    assert reads_of({"type": "s3", "client": "boto3"}, record_bytes=4096) == []
-    assert reads_of({"type": "s3", "client": "boto3"}, threads=8) == []
-
-
-def test_published_reads_that_a_volume_cannot_have_given_are_marked():
-    [row] = reads_of({"type": "ebs", "volumeType": "gp2", "sizeGiB": 100})
-
-    assert row["published"] == 35
-    assert "the source got it wrong: more than such a volume can" in " ".join(row["why_not"])
-
-
-def test_objects_read_by_one_thread_stand_beside_both_published_clients():
-    rows = reads_of({"type": "s3", "client": "crt"}, access="sequential", threads=1, page_bytes=10_002_432)
-
-    assert sorted(row["published"] for row in rows) == [12, 21]
-
-
 @pytest.mark.parametrize(
     ("params", "published"), [({"name": "s3a", "jobs": 10}, 90), ({"name": "s3a-random", "jobs": 7}, 5.48),
                               ({"name": "sdk-java", "jobs": 1}, 12), ({"name": "aws-s3-cp", "jobs": 10}, 100)]
@@ -315,17 +263,3 @@ def test_a_command_by_the_sources_own_client_stands_beside_its_row_and_only_its_
     assert row["why_not"] == ["the source does not tell the instance type"]
     assert not any("Python" in text for text in row["differs"])
     assert any("Hadoop 3.3.3" in text for text in row["differs"]) == (params["name"] != "aws-s3-cp")
-
-
-def test_batches_from_the_file_server_stand_beside_the_published_ones():
-    server = {"type": "file-server", "instanceType": "m5.xlarge"}
-
-    [row] = reads_of(server, records_per_request=100)  # each record once, none across two pages
-
-    assert row["published"] == 24
-    assert [why.split(":")[0] for why in row["why_not"]] == [
-        "published of another program",
-        "the source does not tell the instance type",
-        "offsets None, published with bytes",
-    ]
-    assert reads_of(server, records_per_request=1) == []

@@ -77,10 +77,6 @@ def test_what_a_source_asks_for_and_leaves_empty_is_shown_as_measured_here(all_r
     assert all("throughput mode elastic" in label or "2 file systems" in label for label in left)
 
 
-def test_each_row_that_is_measured_says_what_sets_it_apart(all_rows):
-    assert [row.label for row in all_rows if row.matrix and not row.differs] == []
-
-
 def run_of(plan, environment="aws", instance_type=None):
     """A run of a plan in which every figure that a source tells came out as 1."""
     metrics = {figure.metric for figure in figures()}
@@ -153,38 +149,6 @@ def test_what_is_measured_as_the_source_did_compares(all_rows, source):
     assert all(why == READ_AS_TWO or why.startswith("the source got it wrong") for why in against)
 
 
-def test_rows_that_are_mapped_by_their_source_name_the_point_that_repeats_them(all_rows):
-    def point(source, *words):
-        [row] = [row for row in all_rows if row.source == source and all(word in row.label for word in words)]
-        return row.point
-
-    on_amd = point(EBS_AMD, "c6a.xlarge", "randwrite"), point(EBS_AMD, "r6a.xlarge", "randwrite")
-    assert [".one-block-each." in on_amd[0], ".files-of-1gib." in on_amd[1]] == [True, True]
-    assert ".c5n.xlarge-x1" in point(S3_CLIENTS, "c5n.xlarge", "s5cmd")
-    assert point(FSX_LUSTRE, "threads 8", "BTRFS", "read small").startswith("ebs-gp2-1229gib.read-small-files.")
-    assert ".mdtest." in point(EFS_MDTEST, "storage EFS", "Tree removal")
-
-
-def test_mountpoints_rows_are_measured_again_in_both_classes(all_rows):
-    by_section = [(row.name.partition("[")[0], row.state) for row in all_rows if row.source == MOUNTPOINT]
-
-    # Left out: two kinds of jobs at once (3), skipping reads, 100,000 files one by one, and jobs below a second (3); of
-    # caches all, as they hold what is read.
-    assert {
-        section: (by_section.count((section, "measured again")), by_section.count((section, "left out")))
-        for section, _ in by_section
-    } == {"standard": (22, 8), "express": (22, 8), "incremental_upload": (2, 3), "cache": (0, 17)}
-
-
-def test_the_figures_are_those_of_the_sources(all_rows):
-    shown = {(row.source, row.label): row.published for row in all_rows}
-
-    assert shown[MOUNTPOINT, "benchmark random_read"] == "199 MiB/s"
-    assert shown[EBS_AMD, "instance m5a.xlarge, operation randread"].startswith("16,060 IOPS; 251 MiB/s; 996 µs")
-    assert shown[EFS_MDTEST, "storage EFS, operation Directory stat"] == "1,311 operations/s"
-    assert shown[FSX_LUSTRE, "storage LUSTRE"] == "189m 24s"
-
-
 def test_a_published_median_lies_between_the_least_and_the_most_of_its_runs():
     ranges = [
         (source, row["benchmark"], row["least"], row["median"], row["most"])
@@ -196,15 +160,6 @@ def test_a_published_median_lies_between_the_least_and_the_most_of_its_runs():
 
     assert len(ranges) == 82
     assert [row for row in ranges if not row[2] <= row[3] <= row[4]] == []
-
-
-def test_striped_volumes_are_not_held_against_a_single_one(all_rows):
-    of_fio = {
-        row.label.partition(",")[0].removeprefix("volume "): row.point for row in all_rows if row.source == EBS_FIO
-    }
-
-    assert of_fio["gp3_throughput_1000"].startswith("gp3-throughput-1000.")
-    assert of_fio["gp3_throughput_2000_with_raid_0"].startswith("gp3-raid0-throughput-2000.")
 
 
 def test_files_are_not_held_against_the_raw_device_of_the_source(all_rows):
@@ -219,12 +174,6 @@ def test_files_are_not_held_against_the_raw_device_of_the_source(all_rows):
     assert not is_counterpart(cell, {"params": {"options": on_device}}, figure)
 
 
-def test_amazon_linux_2023_is_not_taken_for_amazon_linux_2(all_rows):
-    rows = [row for row in all_rows if row.source == EBS_FIO]
-
-    assert all("system: Amazon Linux 2023 here, Amazon Linux 2 there" in row.differs for row in rows)
-
-
 def test_a_published_run_names_what_was_measured_there_and_not_what_repeats_it():
     run = published_runs()["published-fsx-lustre-epam"]
     cells = {cell["id"]: cell for cell in run["cells"]}
@@ -237,13 +186,6 @@ def test_a_published_run_names_what_was_measured_there_and_not_what_repeats_it()
     assert sorted(len(cell["points"]) for cell in doubtful.values()) == [1, 1, 1]
     assert all(name.endswith("-doubtful") for name in doubtful)
     assert sorted(len(cell["points"]) for name, cell in cells.items() if name not in doubtful) == [12, 12, 12, 13]
-
-
-def test_clients_of_s3_are_compared_with_each_other():
-    run = published_runs()["published-s3-clients"]
-    questions = decide(run)["questions"]
-
-    assert sorted(len(question["candidates"]) for question in questions) == [5] * 5
 
 
 def test_each_published_benchmark_becomes_a_run_that_renders():

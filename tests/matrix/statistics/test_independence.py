@@ -1,11 +1,10 @@
 """What instances and repetitions are worth together."""
 
 import numpy as np
-import pytest
 from support.fleet_values import fleet
 
 from matrix.statistics.fleet_values import FleetValues, from_columns
-from matrix.statistics.spread import deviations, independent_n
+from matrix.statistics.spread import independent_n
 
 
 def drawn(instances, repetitions, *, between_instances=0.0, between_repetitions=0.0, residual=0.02, seed=1):
@@ -18,11 +17,6 @@ def drawn(instances, repetitions, *, between_instances=0.0, between_repetitions=
 
 def test_repetitions_that_only_repeat_are_worth_nothing():
     assert independent_n(fleet([[value] * 3 for value in range(1, 11)])) == 10
-
-
-def test_instances_that_only_share_their_repetitions_are_worth_nothing():
-    # Each instance has the same three values: what differs was drawn three times.
-    assert independent_n(fleet([[1, 2, 3]] * 10)) == 3
 
 
 def test_values_that_neither_share_are_all_worth_their_number():
@@ -47,27 +41,8 @@ def test_noise_that_all_instances_share_lowers_the_worth_and_never_raises_it():
     assert worth[-1] == 3
 
 
-def test_the_worth_is_the_variance_of_values_over_that_of_their_mean():
-    table = [[1, 3], [3, 5], [5, 7], [1, 3], [3, 5], [5, 7]]
-    # Rows have means 2 4 6 2 4 6, variance 3.2; columns have means 3 and 5, variance 2; nothing is left over.
-    # (3.2 + 2) / (3.2 / 6 + 2 / 2) = 3.4.
-    assert list(deviations(fleet(table)).values()) == pytest.approx([3.2**0.5, 2**0.5, 0])
-
-    assert independent_n(fleet(table)) == 3
-
-
 def test_fewer_than_six_instances_count_once_each_at_most():
     assert independent_n(fleet(np.random.default_rng(1).normal(size=(5, 20)))) == 5
-
-
-def test_one_instance_alone_is_as_many_as_its_repetitions():
-    alone = fleet([[1, 2, 3, 4, 5, 6, 7]])
-
-    assert (independent_n(alone), alone.unit_name) == (7, "repetitions")
-
-
-def test_one_repetition_of_each_instance_is_as_many_as_instances():
-    assert independent_n(fleet([[float(value)] for value in range(50)])) == 50
 
 
 def test_instances_that_miss_repetitions_do_not_stop_the_count():

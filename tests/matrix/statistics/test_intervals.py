@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from support.fleet_values import fleet
 
 from matrix.statistics import resampling
-from matrix.statistics.autocorrelation import Autocorrelation
 from matrix.statistics.intervals import intervals, percentile_interval
 from matrix.statistics.resampling import MEAN, why_none
-from matrix.statistics.uncertainty import REPETITIONS, of_crossed, of_independent, of_mean
+from matrix.statistics.uncertainty import REPETITIONS
 
 RNG = np.random.default_rng(4)
 
@@ -48,12 +47,6 @@ def test_the_method_is_named():
     assert percentile_interval(fleet(np.ones((20, 1))), 50).method == "all values are equal"
 
 
-def test_an_interval_of_equal_values_is_that_value():
-    interval = percentile_interval(fleet(np.full((8, 3), 5.0)), 90)
-
-    assert (interval.low, interval.high) == (5.0, 5.0)
-
-
 def test_the_interval_of_a_normal_mean_is_students():
     values = np.random.default_rng(3).normal(100, 10, (30, 1))
     half = 2.045 * values.std(ddof=1) / np.sqrt(30)  # t(0.975, 29) = 2.045 (tables)
@@ -62,20 +55,6 @@ def test_the_interval_of_a_normal_mean_is_students():
 
     assert interval.low == pytest.approx(values.mean() - half, abs=0.15 * half)
     assert interval.high == pytest.approx(values.mean() + half, abs=0.15 * half)
-
-
-def test_the_uncertainty_of_a_crossed_mean_is_that_of_its_mean_squares():
-    # Rows have means 2, 4, 6: MS = 2 * 4 = 8 with 2 degrees of freedom. Columns have means 3, 5: MS = 3 * 2 = 6 with 1.
-    # Nothing is left over. v = (8 + 6 - 0) / 6; Satterthwaite: 14^2 / (8^2 / 2 + 6^2 / 1) = 2.88.
-    uncertainty = of_mean(np.array([[1.0, 3.0], [3.0, 5.0], [5.0, 7.0]]))
-
-    assert uncertainty.variance == pytest.approx(14 / 6)
-    assert uncertainty.degrees_of_freedom == pytest.approx(196 / 68)
-
-
-def test_what_both_mean_squares_hold_counts_once_and_the_variance_never_falls_below_either():
-    assert of_crossed(3.0, 2.0, 1.0, instances=10, alike=Autocorrelation.none(3)).variance == 4.0
-    assert of_crossed(3.0, 0.5, 1.0, instances=10, alike=Autocorrelation.none(3)).variance == 3.0
 
 
 def test_repetitions_that_differ_widen_an_interval_that_instances_alone_would_narrow():
@@ -104,25 +83,6 @@ def test_instances_are_resampled_whole_so_repetitions_that_only_repeat_narrow_no
     one, three = (percentile_interval(fleet(np.repeat(once, times, axis=1)), 50) for times in (1, 3))
 
     assert three.high - three.low == pytest.approx(one.high - one.low, rel=0.25)
-
-
-def test_students_t_widens_what_few_values_know():
-    # t(0.975, 5) = 2.571 (tables).
-    assert of_independent(4.0, 6, "instances").half_width() == pytest.approx(2.571 * 2, rel=1e-3)
-
-
-@pytest.mark.parametrize("shape", [(6, 3), (20, 5), (70, 11)])
-def test_the_variance_of_counted_draws_is_that_of_copied_ones(shape):
-    table = np.random.default_rng(1).integers(1, 9, shape).astype(float)
-    table[1:, 1] = np.nan
-    counts = resampling._counts(resampling.INSTANCES, shape[0], np.dtype(np.int64))
-
-    variances = resampling._variances(fleet(table), [50, 90], instances=True, repetitions=False)
-
-    copied = [np.repeat(table, times, axis=0) for times in counts.T]
-    for level in (50, 90):
-        figures = np.log([np.nanpercentile(draw, level) for draw in copied])
-        assert variances[level] == pytest.approx(figures.var(ddof=1) * shape[0] / (shape[0] - 1), rel=1e-9)
 
 
 def test_one_instance_says_nothing_about_others_however_often_it_repeats():

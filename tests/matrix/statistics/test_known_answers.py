@@ -9,7 +9,7 @@ from support.fleet_values import fleet, launched
 
 from matrix.statistics import resampling, steadiness
 from matrix.statistics.autocorrelation import Autocorrelation
-from matrix.statistics.differing import ALL_EQUAL, CROSSED_MEANS, NOT_TESTED, Difference, difference
+from matrix.statistics.differing import ALL_EQUAL, CROSSED_MEANS, Difference, difference
 from matrix.statistics.intervals import CROSSED_TAIL_CONFIDENCE, intervals, method_of
 from matrix.statistics.spread import deviations, independent_n
 from matrix.statistics.uncertainty import (
@@ -139,15 +139,6 @@ def test_one_side_that_varies_is_enough_for_a_test():
     assert seen.p_value == pytest.approx(
         2 * stats.t.sf(math.log(seen.ratio) / math.sqrt(known.variance), known.degrees_of_freedom)
     )
-
-
-def test_what_was_not_replicated_has_a_ratio_and_no_verdict():
-    seen = difference(fleet([[1.0], [2.0], [4.0]]), fleet([[2.0], [4.0], [8.0]]))
-
-    assert (seen.ratio, seen.p_value, seen.interval, seen.test) == (2.0, None, None, NOT_TESTED)
-    assert not seen.is_replicated
-    assert not seen.is_shown(0.0)
-    assert seen.units == (3, 3)
 
 
 def test_a_ratio_has_no_meaning_where_a_value_is_not_above_0():

@@ -37,26 +37,6 @@ def test_a_slow_first_run_is_found_in_durations_and_in_rates():
     assert "slow-first-run" not in kinds(1e4 / slow, higher_is_better=False)
 
 
-def test_a_first_run_that_differs_no_more_than_the_others_is_none():
-    # Medians 110, 100, 109: the later ones differ by 9.
-    assert kinds([[110, 100, 109]] * 3) == []
-
-
-def test_a_drift_says_which_way_and_by_how_much():
-    falling = noise(10, 8) * np.linspace(1, 0.7, 8)
-
-    found = steadiness.drift(fleet(falling), higher_is_better=True)
-
-    assert (found["way"], found["repetitions"]) == ("slower", 8)
-    assert found["share"] == pytest.approx(0.35, abs=0.05)  # 0.3 of the median, which is 0.85
-    assert steadiness.drift(fleet(falling), higher_is_better=False)["way"] == "faster"
-
-
-def test_four_repetitions_show_no_drift_for_they_cannot():
-    # The smallest p of Mann-Kendall's test with 4 values is 2/24 = 0.083.
-    assert steadiness.drift(fleet([[1.0, 2.0, 3.0, 4.0]]), higher_is_better=False) is None
-
-
 def test_two_groups_of_instances_are_told_from_two_groups_of_repetitions():
     by_instance, by_repetition = noise(20, 3), noise(20, 4)
     by_instance[:8] *= 2
