@@ -128,12 +128,13 @@ def difference(
     elif uncertainty is not None:
         p_value, uncertainty, test = (1.0 if ratio == 1 else 0.0), None, ALL_EQUAL
     of_base, of_run = base.unit_percentiles(level), run.unit_percentiles(level)
+    lower = (of_run < of_base[:, None]).mean(axis=1) + (of_run == of_base[:, None]).mean(axis=1) / 2
     return Difference(
         level=level,
         ratio=ratio,
         interval=interval,
         uncertainty=uncertainty,
-        p_lower=float(np.mean([(of_run < value).mean() + (of_run == value).mean() / 2 for value in of_base])),
+        p_lower=float(lower.mean()),
         p_value=p_value,
         test=test,
         units=(len(of_base), len(of_run)),
