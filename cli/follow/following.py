@@ -106,13 +106,8 @@ def view(console: Console, environment: str, *, plain: bool = False, verbose: bo
 
 def _status_line(now: RunProgress) -> str:
     execution = now.execution
-    counts = f"{now.count('measured')} of {len(now.cells)} cells measured"
-    if now.count("failed"):
-        counts += f", {now.count('failed')} failed"
-    if now.count("skipped"):
-        counts += f", {now.count('skipped')} skipped"
     reason = f" ({execution.error})" if execution.error else ""
-    return f"run {execution.run}: {execution.status}{reason}, {counts}"
+    return f"run {execution.run}: {execution.status}{reason}, {now.counts()}"
 
 
 def look(

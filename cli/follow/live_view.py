@@ -55,16 +55,11 @@ def _head(progress: RunProgress, environment: str) -> Text:
 
 
 def _bar(progress: RunProgress, now: float) -> RenderableType:
-    counts = f"{progress.count('measured')} of {len(progress.cells)} cells measured"
-    if progress.count("failed"):
-        counts += f", {progress.count('failed')} failed"
-    if progress.count("skipped"):
-        counts += f", {progress.count('skipped')} skipped"
     fraction = progress.fraction(now)
     grid = Table.grid(padding=(0, 1), expand=True)
     grid.add_column(ratio=1)
     grid.add_column(justify="right", no_wrap=True)
-    grid.add_row(ProgressBar(total=1, completed=fraction), f"{fraction:4.0%}  {counts}")
+    grid.add_row(ProgressBar(total=1, completed=fraction), f"{fraction:4.0%}  {progress.counts()}")
     return grid
 
 

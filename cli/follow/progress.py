@@ -121,6 +121,11 @@ class RunProgress:
         """Return the number of cells in a state."""
         return sum(cell.state == state for cell in self.cells)
 
+    def counts(self) -> str:
+        """Write how many cells have ended, and how: `3 of 4 cells measured, 1 failed`."""
+        ends = [f", {self.count(state)} {state}" for state in ("failed", "skipped") if self.count(state)]
+        return f"{self.count('measured')} of {len(self.cells)} cells measured{''.join(ends)}"
+
     def fraction(self, now: float) -> float:
         """Return the completed share of the run, from 0 to 1: the mean over its cells, weighted by expected time."""
         weights = [max(cell.expected_s, 1.0) for cell in self.cells]

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from moto.server import ThreadedMotoServer
 from support.cli_documents import Cloud, summary_document
 from typer.testing import CliRunner
@@ -76,6 +77,27 @@ def keep_run(workdir):
         return folder
 
     return keep
+
+
+@pytest.fixture
+def stacks(monkeypatch):
+    """The account's stacks by name, with their outputs: moto's CloudFormation would import all of its services."""
+    known, real = {}, deployment.Deployment.client
+
+    def describe(StackName):  # noqa: N803 - as boto3 calls it
+        if StackName not in known:
+            answer = {"Error": {"Code": "ValidationError", "Message": f"Stack with id {StackName} does not exist"}}
+            raise ClientError(answer, "DescribeStacks")
+        outputs = [{"OutputKey": name, "OutputValue": value} for name, value in known[StackName].items()]
+        return {"Stacks": [{"StackStatus": "CREATE_COMPLETE", "Outputs": outputs}]}
+
+    def client(self, service, **how):
+        if service != "cloudformation":
+            return real(self, service, **how)
+        return SimpleNamespace(describe_stacks=describe, meta=SimpleNamespace(region_name=self.region))
+
+    monkeypatch.setattr(deployment.Deployment, "client", client)
+    return known
 
 
 @pytest.fixture(scope="session")

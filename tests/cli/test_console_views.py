@@ -16,7 +16,7 @@ from cli.console.fleet_view import Board, fleet, objects_of
 from cli.console.histories import Reader
 from cli.console.history import KEPT_VISITS, History
 from cli.console.matrix_view import Layout
-from cli.console.polling import SLOWEST_LOOK_S, RunLook, left_s
+from cli.console.polling import SLOWEST_LOOK_S, RunLook
 from cli.console.server import instance_lines
 from cli.follow.progress import CellProgress, RunProgress, read
 from cli.follow.spending import money, spent
@@ -323,20 +323,6 @@ def test_a_figure_stands_beside_the_best_of_its_column_and_says_whether_that_can
 
     assert (figures[best["id"]]["is_best"], figures[best["id"]]["is_open"]) == (True, False)
     assert (figures[other["id"]]["ratio"], figures[other["id"]]["is_open"]) == (ratio, is_open)
-
-
-def test_the_time_left_follows_the_pace_of_the_cells_that_have_ended(planned):
-    now = progress_of(planned)
-    first = replace(now.cells[0], state="measured", started_at=0.0, finished_at=2 * now.cells[0].expected_s)
-    rest = sum(cell.expected_s for cell in now.cells[1:])
-
-    left = left_s(replace(now, cells=(first, *now.cells[1:]), expected_s=0.0), 100.0, is_local=True)
-
-    assert left == pytest.approx(2 * rest)
-    assert left_s(now, 100.0, is_local=True) is None
-    assert left_s(replace(now, expected_s=0.0), 100.0, is_local=False) == pytest.approx(
-        sum(cell.expected_s for cell in now.cells)
-    )
 
 
 def test_the_cost_so_far_is_what_is_settled_and_what_runs_but_not_what_is_set_aside(planned):

@@ -83,11 +83,7 @@ def test_a_name_that_no_run_can_have_is_refused_before_anything_is_started_or_as
     assert "local cloud" not in said.stderr
 
 
-def test_a_stack_that_is_not_there_is_to_be_deployed_first(cloud, matrix, monkeypatch, moto_server):
-    monkeypatch.setenv("AWS_ENDPOINT_URL", moto_server)
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")
-
+def test_a_stack_that_is_not_there_is_to_be_deployed_first(stacks, matrix):
     said = matrix("reap", "--region", "eu-central-1")
 
     assert said.exit_code == 1

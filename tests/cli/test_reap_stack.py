@@ -3,9 +3,7 @@
 import json
 from pathlib import Path
 
-import boto3
 import pytest
-from botocore.config import Config
 from support.cli_documents import plan_document, rows, summary_document
 
 from cli.follow import running
@@ -92,7 +90,7 @@ def test_a_dry_run_only_says_what_would_be_deleted(reaps, matrix):
 
 
 @pytest.fixture
-def stack(cloud, moto_server, workdir, monkeypatch):
+def stack(cloud, stacks, moto_server, workdir, monkeypatch):
     """The deployment of `cloud`, found as on AWS: by the outputs of a stack."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", moto_server)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
@@ -100,16 +98,8 @@ def stack(cloud, moto_server, workdir, monkeypatch):
     monkeypatch.setenv("AWS_REGION", "eu-central-1")
     outputs = json.loads((workdir / "cloud.json").read_text())["outputs"]
     (workdir / "cloud.json").unlink()
-    template = {
-        "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
-        "Outputs": {name: {"Value": value} for name, value in outputs.items()},
-    }
-    # At its first stack moto imports all of its services, which takes more than a minute on a busy machine.
-    patient = Config(read_timeout=600)
-    client = boto3.client("cloudformation", region_name="eu-central-1", endpoint_url=moto_server, config=patient)
-    client.create_stack(StackName="mine", TemplateBody=json.dumps(template))
-    template["Outputs"].pop("TableName")
-    client.create_stack(StackName="other", TemplateBody=json.dumps(template))
+    stacks["mine"] = outputs
+    stacks["other"] = {name: value for name, value in outputs.items() if name != "TableName"}
     return cloud
 
 
