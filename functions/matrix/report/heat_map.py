@@ -69,8 +69,8 @@ def level_of(ratio: float) -> int:
 
 
 def question_id(index: int) -> str:
-    """Return the id of a comparison's table, to which the cells of its column lead."""
-    return f"comparison-{index + 1}"
+    """Return the id of a comparison's panel, to which the cells of its column lead."""
+    return f"ranking-{index + 1}"
 
 
 def _value(candidate: Candidate) -> float | None:

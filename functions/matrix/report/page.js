@@ -483,7 +483,7 @@
 
   function reveal(id) {
     const target = placed(id);
-    if (!target || target.matches(".ranking")) return;
+    if (!target) return;
     for (let above = target; above; above = above.parentElement) if (above.matches("details")) above.open = true;
     document.querySelector("main").classList.add("long");
     target.scrollIntoView();
@@ -543,7 +543,7 @@
   function arrive() {
     readAddress();
     choose();
-    if (isFiltered() || !document.getElementById(place)) reveal(place);
+    if (isFiltered() || !document.getElementById(place)?.matches(":not(.ranking)")) reveal(place);
   }
   arrive();
   addEventListener("hashchange", arrive);
@@ -567,8 +567,8 @@
   let folded = [];
   addEventListener("beforeprint", () => {
     const folds = () => [...document.querySelectorAll("details:not([open])")];
-    for (const block of folds()) if (packed(block).some((text) => /class="(chart|question)"/.test(textOf(text)))) unpack(block);
-    folded = folds().filter((block) => block.querySelector(".chart") || block.matches(".question"));
+    for (const block of folds()) if (packed(block).some((text) => /class="chart"/.test(textOf(text)))) unpack(block);
+    folded = folds().filter((block) => block.querySelector(".chart"));
     for (const block of folded) block.open = true;
   });
   addEventListener("afterprint", () => { for (const block of folded) block.open = false; });

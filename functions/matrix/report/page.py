@@ -62,7 +62,6 @@ def render(
         ),
         parts.answer(view),
         heat,
-        parts.comparisons(view),
         *([hit] if hit else []),
         *_sections(shown, crossed),
         *([shared] if shared else []),
@@ -131,7 +130,6 @@ def _contents(
     has_built: bool,
 ) -> Markup:
     names = [("matrix", "The matrix")] if has_matrix else []
-    names += [("comparisons", "Each comparison")]
     names += [("ceilings", "Bottlenecks")] if has_ceilings else []
     for section in shown:
         names += [(section.id, section.title)]

@@ -1,13 +1,11 @@
 """The parts of the page that are words and tables: the answer, all figures, warnings, provenance."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from matrix.answer.costs import prices_read
-from matrix.input.storage_names import NOT_AWS, storage_label
+from matrix.input.storage_names import storage_label
 from matrix.price.book import published_prices
-from matrix.report.heat_map import question_id
 from matrix.report.html import Figure, Markup, details, join, table, tag
 from matrix.report.origin import origin
 from matrix.report.page_table import page_table
@@ -19,9 +17,7 @@ from matrix.tables.failed_table import FLEET, STATE, STORAGE, WHY, WORKLOAD, fai
 from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.other_metrics import other_metrics_table
 from matrix.tables.percentiles import Medium, percentile_tables
-from matrix.tables.ranking_table import WHOLE, ranking_table
-from matrix.tables.table import RunTable, TableRow
-from matrix.terms.documents.summary import Candidate, Question
+from matrix.tables.table import RunTable
 from matrix.terms.figures import (
     ABSENT,
     NOT_CARRIED_NOTE,
@@ -29,16 +25,12 @@ from matrix.terms.figures import (
 )
 from matrix.terms.measured import measured
 from matrix.terms.metrics import metric_title
-from matrix.terms.verdicts import ranked_of, winner
-from matrix.text.decisions import NEAR, question_words, sale_note
+from matrix.text.decisions import NEAR, sale_note
 from matrix.text.glossary import GLOSSARY
-from matrix.text.headlines import BEST_MEASURED, claim, doubts
-from matrix.text.rankings import OPEN, comparison_words, level_words
-from matrix.text.verdicts import verdict_words
+from matrix.text.headlines import BEST_MEASURED, doubts
+from matrix.text.rankings import OPEN
 from matrix.text.warnings import every_warning, kinds_of, of_run
 
-# More questions than this are folded away, since the sentences above them sum them up.
-MOST_QUESTIONS = 12
 # Longer tables of percentiles are folded away.
 MOST_ROWS = 500
 ONLY_IN_CSV = "This browser cannot show these figures: they are in summary.csv, beside this page."
@@ -81,53 +73,6 @@ def _doubts(view: View) -> Iterator[Markup]:
         has_more = any(True for _ in every_warning(view.summary))
         more = [tag("p", tag("a", "All warnings", href="#warnings"), class_="quiet")] if has_more else []
         yield tag("div", tag("h3", "What may be wrong with it"), tag("ul", *lines), *more, class_="doubts")
-
-
-def comparisons(view: View) -> Markup:
-    """Each question with its answer, and why the others lost."""
-    questions = view.decision.get("questions") or []
-    if not questions:
-        return Markup("")
-    blocks = [_question(view, question, index, is_open=len(questions) == 1) for index, question in enumerate(questions)]
-    return tag(
-        "section",
-        tag("h2", "Each comparison, and why the others lost"),
-        *(blocks if len(blocks) <= MOST_QUESTIONS else [details(f"All {len(questions)} comparisons", *blocks)]),
-        id="comparisons",
-    )
-
-
-def _question(view: View, question: Question, index: int, *, is_open: bool) -> Markup:
-    built = ranking_table(view.summary, view.decision, question, _whole_name, WHOLE)
-    rows = page_table(built, class_="verdicts", marks=partial(_marks, view))
-    # A link to an element within a folded block unfolds the block; a link to the block itself does not.
-    linked = tag("div", rows, id=question_id(index))
-    absent: dict[str, list[str]] = {}
-    for candidate in question["candidates"]:
-        if candidate["value"] is None:
-            absent.setdefault(verdict_words(candidate), []).append(candidate["storage"])
-    unmeasured = [tag("p", f"{', '.join(names)}: {why}.", class_="quiet") for why, names in absent.items()]
-    head = tag("summary", tag("strong", comparison_words(question)), _in_short(view, question))
-    of = view.facets.marks(workload=question["workload"], label=question["label"], fleet=question["fleet"])
-    return tag("details", head, linked, *unmeasured, class_="question", open="" if is_open else None, **of)
-
-
-def _whole_name(candidate: Candidate) -> str:
-    """Name a storage as the decision does, without `emulated`, which the page has once."""
-    return candidate["storage"].removesuffix(f" {NOT_AWS}")
-
-
-def _marks(view: View, row: TableRow) -> Mapping[str, str]:
-    return view.facets.marks(storage=view.called(row.candidate)) if row.candidate else {}
-
-
-def _in_short(view: View, question: Question) -> str:
-    """Answer a comparison in sentences; without costs, which are meaningless, if the run recommends nothing."""
-    best = winner(question, view.decision)
-    if view.decision.get("is_recommendation", True) or view.decision["objective"] or best is None:
-        return question_words(question, view.decision)
-    figure = quantity(ranked_of(best)["value"], question["unit"])
-    return f"{view.called(best)} {claim(question, view.decision, best)}: {level_words(question)} {figure}."
 
 
 def _how(view: View) -> Iterator[object]:

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from matrix.report.charts.chart import MOST_BEYOND
-from matrix.report.heat_map import level_of
+from matrix.report.heat_map import level_of, question_id
 from matrix.report.html import Markup, join, packed, tag, zipped
 from matrix.report.neighbours import Absent, absences
 from matrix.report.view import View
-from matrix.tables.ranking_table import BARS, figure_column, ranking_table
+from matrix.tables.ranking_table import OF_PAGE, figure_column, ranking_table
 from matrix.tables.table import TableCell, TableColumn
 from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.figures import Column, bounded_cost_words, interval_words, number, quantity
@@ -16,8 +16,8 @@ from matrix.terms.verdicts import judged, ranked_of, winner
 from matrix.text.decisions import limit_words, open_words
 from matrix.text.headlines import claim, headline
 from matrix.text.rankings import OPEN, comparison_words, cost_unit, level_words, parts
-from matrix.text.risks import risks_words
-from matrix.text.verdicts import SAME
+from matrix.text.risks import risk_words, risks_words
+from matrix.text.verdicts import SAME, verdict_words
 
 # With more comparisons than this, the panels that are hidden at first are packed.
 MOST_OPEN = 24
@@ -29,14 +29,14 @@ AXES = ("data_workload", "data_parameters", "data_fleet")
 
 def rankings(view: View) -> Markup:
     """Return a panel for each comparison. A picker shows one of them; without a script all are shown."""
-    questions = [question for question in view.decision.get("questions") or [] if judged(question)]
+    questions = {index: question for index, question in enumerate(view.questions) if judged(question)}
     if not questions:
         return Markup("")
-    first = max(range(len(questions)), key=lambda index: (len(judged(questions[index])), questions[index]["instances"]))
+    first = max(questions, key=lambda index: (len(judged(questions[index])), questions[index]["instances"]))
     fold = _zipped if len(questions) > MOST_PACKED else packed if len(questions) > MOST_OPEN else _open
     panels = [
         _panel(view, question, index, is_first=index == first, fold=_open if index == first else fold)
-        for index, question in enumerate(questions)
+        for index, question in questions.items()
     ]
     verdict = []
     if len(questions) > 1:
@@ -54,7 +54,7 @@ def _open(inner: Markup) -> Markup:
 
 
 def _zipped(inner: Markup) -> Markup:
-    return zipped(inner, "This browser cannot show it here: the same stands further down, below Each comparison.")
+    return zipped(inner, "This browser cannot show it here: its figures are in summary.md and summary.csv.")
 
 
 def _panel(view: View, question: Question, index: int, *, is_first: bool, fold: Callable[[Markup], Markup]) -> Markup:
@@ -62,7 +62,7 @@ def _panel(view: View, question: Question, index: int, *, is_first: bool, fold: 
     inner = join([*_verdict(view, question, absent), _table(view, question, absent), *_caveats(view, question, absent)])
     where = tag("h3", comparison_words(question), class_="where")
     return tag(
-        "article", where, fold(inner), id=f"ranking-{index + 1}",
+        "article", where, fold(inner), id=question_id(index),
         class_="ranking first" if is_first else "ranking", **_marks(view, question),
     )  # fmt: skip
 
@@ -135,8 +135,29 @@ def _caveats(view: View, question: Question, absent: Sequence[Absent]) -> Iterat
     if risks:
         lines.append(f"Caution: {risks_words(risks, question['unit'])}.")
     lines += _filling(view, question)
+    lines += _other_risks(view, question, chosen)
+    lines += _without_figure(view, question)
     yield from (tag("p", line, class_="quiet") for line in lines)
     yield from _expected(view, question, absent)
+
+
+def _other_risks(view: View, question: Question, chosen: Candidate | None) -> list[str]:
+    """Name each risk that only other storages have, with these storages."""
+    known = [risk_words(risk, question["unit"]) for risk in (chosen["risks"] if chosen else ())]
+    storages: dict[str, list[str]] = {}
+    for candidate in judged(question):
+        for risk in candidate["risks"]:
+            storages.setdefault(risk_words(risk, question["unit"]), []).append(view.called(candidate))
+    return [f"{', '.join(names)}: {words}." for words, names in storages.items() if words not in known]
+
+
+def _without_figure(view: View, question: Question) -> list[str]:
+    """Name the storages that failed here, each with the reason; storages without a cell have their own line."""
+    reasons: dict[str, list[str]] = {}
+    for candidate in question["candidates"]:
+        if candidate["value"] is None and not (candidate["lost"] and candidate["lost"]["code"] == "no-cell"):
+            reasons.setdefault(verdict_words(candidate), []).append(view.called(candidate))
+    return [f"{', '.join(names)}: {why}." for why, names in reasons.items()]
 
 
 def _filling(view: View, question: Question) -> list[str]:
@@ -175,7 +196,7 @@ def _table(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
     ends = [ranked_of(each)["high"] for each in ranked] + [_tail(view, question, each) for each in ranked]
     greatest = max([*values, *(each.middle for each in ghosts)])
     most = max([greatest, *(min(end, MOST_BEYOND * greatest) for end in ends if end is not None)]) or 1.0
-    built, column = ranking_table(view.summary, view.decision, question, view.called, BARS), figure_column(question)
+    built, column = ranking_table(view.summary, view.decision, question, view.called, OF_PAGE), figure_column(question)
     _, *columns = built.columns
     best = ranked_of(ranked[0])["value"]
     rows = [
@@ -242,7 +263,7 @@ def _ghost(ghost: Absent, most: float, column: Column, width: str) -> Markup:
 
 def _wrong(view: View, candidate: Candidate, most: float, column: Column, width: str) -> Markup:
     value = ranked_of(candidate)["value"]
-    words = f"{column.write(value)}, left out"
+    words = f"{column.write(value)}, {verdict_words(candidate)}"
     return _row(view.called(candidate), _bar("wrong", value, most, None), [_note(words, width)])
 
 

@@ -18,7 +18,6 @@ from matrix.text.rankings import (
     mark,
     unclear,
 )
-from matrix.text.risks import risks_words
 from matrix.text.verdicts import verdict_words
 
 # Number of builds on each instance over which a separate column spreads the cost of filling a cache.
@@ -39,13 +38,11 @@ class Part(Enum):
     """The cost including a share of the fill of a cache that is used `SPREAD` times."""
     VERDICT = auto()
     BOTTLENECK = auto()
-    RISKS = auto()
 
 
-# Columns of the terminal and Markdown, of the bars of the page, and of the whole table.
+# Columns of the terminal and Markdown, and of the page.
 BRIEF = (Part.STORAGE, Part.FIGURE, Part.INTERVAL, Part.COST, Part.BOTTLENECK)
-BARS = (*BRIEF[:-1], Part.FIRST_COST, Part.BOTTLENECK)
-WHOLE = tuple(Part)
+OF_PAGE = (*BRIEF[:-1], Part.FIRST_COST, Part.SPREAD_COST, Part.BOTTLENECK, Part.VERDICT)
 
 
 def ranking_table(
@@ -53,12 +50,11 @@ def ranking_table(
 ) -> RunTable:
     """Return a row for each ranked storage, the best first, with these parts, except parts that no storage has.
 
-    Storages that are not ranked have a row only if the verdict, which gives the reason, is a part. `name` names a
-    storage.
+    `name` names a storage.
     """
-    ranked = _with_left_out(question) if Part.VERDICT in parts else judged(question)
+    ranked = judged(question)
     columns = _columns(question, decision, ranked)
-    written = _cells(summary, question, decision, name, has_verdict=Part.VERDICT in parts)
+    written = _cells(summary, question, decision, name)
     rows = [TableRow([written[part](each) for part in parts], candidate=each) for each in ranked]
     title = f"{comparison_words(question)}: {metric_title(question['metric'], question['workload'])}"
     return RunTable(title, [columns[part] for part in parts], rows).without_empty()
@@ -87,27 +83,22 @@ def _columns(question: Question, decision: Decision, ranked: Sequence[Candidate]
         Part.SPREAD_COST: TableColumn(f"Fill over {SPREAD} builds", is_figure=True),
         Part.VERDICT: TableColumn("Verdict"),
         Part.BOTTLENECK: TableColumn("Bottleneck"),
-        Part.RISKS: TableColumn("Risks"),
     }
 
 
 def _cells(
-    summary: SummaryDocument, question: Question, decision: Decision, name: Name, *, has_verdict: bool
+    summary: SummaryDocument, question: Question, decision: Decision, name: Name
 ) -> Mapping[Part, Callable[[Candidate], TableCell]]:
     """Return a function for each part that writes its cell for a storage."""
-    column, is_priced, is_alone = (
-        figure_column(question),
-        bool(cost_unit(question, decision)),
-        len(judged(question)) == 1,
-    )
+    column, is_priced = figure_column(question), bool(cost_unit(question, decision))
+    is_alone = len(judged(question)) == 1
 
     def storage(each: Candidate) -> TableCell:
         return TableCell(f"{mark(each, question, decision)}{name(each)}")
 
     def figure(each: Candidate) -> TableCell:
         value = ranked_of(each)["value"]
-        # The verdict has the same in words.
-        return TableCell(f"{column.write(value)}{'' if has_verdict else unclear(each)}", value)
+        return TableCell(f"{column.write(value)}{unclear(each)}", value)
 
     def cost(times: int | None) -> Callable[[Candidate], TableCell]:
         return lambda each: _cost_cell(each["cost"] if is_priced else None, times=times)
@@ -125,7 +116,6 @@ def _cells(
         Part.SPREAD_COST: cost(SPREAD),
         Part.VERDICT: verdict,
         Part.BOTTLENECK: lambda each: TableCell(bottleneck_of(summary, each)),
-        Part.RISKS: lambda each: TableCell(risks_words(each["risks"], question["unit"]) or ABSENT),
     }
 
 

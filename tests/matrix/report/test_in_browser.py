@@ -172,13 +172,13 @@ def test_a_table_is_sorted_by_its_heads_with_what_is_not_known_last(opened):
     assert head.get_attribute("aria-sort") == "descending"
 
 
-def test_a_cell_of_the_matrix_leads_to_its_comparison_and_unfolds_it(opened):
+def test_a_cell_of_the_matrix_leads_to_its_comparison(opened):
     page = opened()
-    assert not page.locator("#comparison-2 table").is_visible()
+    assert not page.locator("#ranking-1 table").is_visible()
 
-    page.locator('#matrix a[href="#comparison-2"]').first.click()
+    page.locator('#matrix a[href="#ranking-1"]').first.click()
 
-    page.locator("#comparison-2 table").wait_for(state="visible")
+    page.locator("#ranking-1 table").wait_for(state="visible")
 
 
 def test_a_matrix_of_many_columns_takes_the_window_and_can_be_turned(chromium, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ from support.runs_for_reports import build_run
 from matrix.answer.decision import decide
 from matrix.report.markdown import to_markdown
 from matrix.report.page import render
-from matrix.tables.ranking_table import BARS, BRIEF, WHOLE, Part, ranking_table
+from matrix.tables.ranking_table import BRIEF, OF_PAGE, Part, ranking_table
 
 FILLING = {"seconds": 100.0, "instances": 2, "builds": 4, "usd": 4.0, "basis": "a plan"}
 
@@ -31,7 +31,7 @@ def heads(table):
     return [column.head for column in table.columns]
 
 
-@pytest.mark.parametrize("parts", [BRIEF, BARS, WHOLE])
+@pytest.mark.parametrize("parts", [BRIEF, OF_PAGE])
 def test_a_storage_has_the_same_figure_cost_and_bottleneck_wherever_it_is_ranked(parts):
     summary, question = compared({"ebs": 3000.0, "efs": 3900.0})
 
@@ -43,33 +43,24 @@ def test_a_storage_has_the_same_figure_cost_and_bottleneck_wherever_it_is_ranked
     ]
 
 
-def test_what_is_left_out_has_a_row_only_beside_the_reason():
-    summary, question = compared({"ebs": 3000.0, "efs": 3900.0})
-    leave_out(next(each for each in question["candidates"] if each["storage"].startswith("EFS")))
-
-    assert len(ranked(summary, question, BRIEF).rows) == len(ranked(summary, question, BARS).rows) == 1
-    assert [*ranked(summary, question, WHOLE).texts("Verdict")][1] == ("left out: its disk was full",)
-
-
-def test_a_figure_is_written_alike_in_all_outputs_whatever_is_left_out():
+def test_what_is_left_out_has_no_row_and_decides_the_format_of_figures_all_the_same():
     summary, question = compared({"ebs": 50.0, "efs": 90.0})
     leave_out(next(each for each in question["candidates"] if each["storage"].startswith("EFS")))
 
+    table = ranked(summary, question, BRIEF)
+
     # Without what is left out most durations are below a minute, and seconds would stand in the head.
-    assert {heads(ranked(summary, question, parts))[1] for parts in (BRIEF, BARS, WHOLE)} == {"P50"}
+    assert (len(table.rows), heads(table)[1]) == (1, "P50")
     assert "| P50 |" in to_markdown(summary)
     assert "P50 (s)" not in render(summary).partition('id="answer"')[2].partition("</section>")[0]
 
 
-def test_a_difference_that_is_not_significant_is_said_once_in_a_row():
+def test_a_difference_that_is_not_significant_is_marked_at_the_figure():
     summary, question = compared({"ebs": 3000.0, "efs": 3010.0}, spread=0.05)
 
-    [*_, brief] = ranked(summary, question, BRIEF).texts("P50")
-    [*_, whole] = ranked(summary, question, WHOLE).texts("P50", "Verdict")
+    [*_, (figure,)] = ranked(summary, question, BRIEF).texts("P50")
 
-    assert brief[0].endswith(" n.s.")
-    assert "n.s." not in whole[0]
-    assert "difference not significant" in whole[1]
+    assert figure.endswith(" n.s.")
 
 
 def test_the_cost_of_filling_a_cache_is_added_for_one_build_and_for_ten():
@@ -78,7 +69,7 @@ def test_the_cost_of_filling_a_cache_is_added_for_one_build_and_for_ten():
         assumed = {"is_assumed": True} if candidate["storage"].startswith("EFS") else {}
         candidate["cost"] |= {"usd": 1.5, "filling": FILLING | assumed}
 
-    table = ranked(summary, question, WHOLE).only("USD per build", "With cache fill", "Fill over 10 builds")
+    table = ranked(summary, question, OF_PAGE).only("USD per build", "With cache fill", "Fill over 10 builds")
 
     # 4 dollars for four builds at once are one for each.
     assert [*table.texts()] == [("1.50", "2.50", "1.60"), ("1.50", "2.50 assumed", "1.60 assumed")]
