@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from matrix.input.storage_names import cell_names
+from matrix.tables.layers_table import is_far, layer_sentence, layers_of
 from matrix.tables.point_figures import csv_columns, csv_values
 from matrix.terms.documents.result import PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import PERCENTILES, SLOW_OF_RATES
-from matrix.terms.layers import is_far, layer_sentence, layers_of
 from matrix.terms.measured import Measured, measured
 from matrix.terms.names import marks
 from matrix.terms.open_loop import HIGHEST_RATE

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from matrix.input.storage_names import cell_names
-from matrix.report.markdown_table import markdown_table
 from matrix.run import receipt_text
 from matrix.tables.best_table import best_table, largest
 from matrix.tables.bottleneck_table import BOTTLENECK, CELL, EVIDENCE, NEXT, OTHERS, bottleneck_table
@@ -14,9 +13,10 @@ from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.layers_table import far_layers_table
 from matrix.tables.percentiles import Medium, percentile_tables
 from matrix.tables.ranking_table import BRIEF, ranking_table
+from matrix.tables.table import RunTable, TableColumn
 from matrix.terms.documents.summary import Candidate, SummaryDocument
 from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, instant
-from matrix.terms.markdown_text import inline
+from matrix.terms.markdown_text import inline, table_line
 from matrix.terms.measured import judged_metrics
 from matrix.terms.names import reading_order
 from matrix.terms.verdicts import judged
@@ -139,3 +139,18 @@ def _markdown_resumed(summary: SummaryDocument) -> str:
     """Write which results are an earlier run's, and which cells measured again have samples of earlier runs."""
     table = earlier_runs_table(summary)
     return "\n".join([f"## {table.title}", "", *markdown_table(table)]) if table.rows else ""
+
+
+def markdown_table(table: RunTable) -> list[str]:
+    """Return the lines of a table; its title and its notes are the caller's."""
+    heads = [column.head for column in table.columns]
+    rules = ["---:" if column.is_figure else "---" for column in table.columns]
+    rows = [
+        [_written(cell.text, column) for cell, column in zip(row.cells, table.columns, strict=True)]
+        for row in table.rows
+    ]
+    return [table_line(line) for line in (heads, rules, *rows)]
+
+
+def _written(text: str, column: TableColumn) -> str:
+    return f"`{text}`" if column.is_code else inline(text)

@@ -5,20 +5,18 @@ from itertools import groupby
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
-from matrix.report import parts, receipt_island, shell
+from matrix.report import parts, shell
 from matrix.report.built import built
 from matrix.report.ceilings import ceilings
 from matrix.report.charts import Section, sections
 from matrix.report.charts.chart import Chart
-from matrix.report.directories import directories
 from matrix.report.grids import grids
 from matrix.report.heat_map import heat_map
 from matrix.report.html import Markup, data, details, tag
-from matrix.report.layers import layers
 from matrix.report.origin import origin_words
 from matrix.report.view import View
 from matrix.run import receipt_text
-from matrix.terms.directories import TITLE
+from matrix.tables.directories_table import TITLE
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
@@ -47,8 +45,8 @@ def render(
     """
     paid = receipt or summary.get("receipt")
     view = view_of(summary, results=results, plan=plan, receipt=paid, objective=objective)
-    shown, hit, passed, heat = sections(view), ceilings(view), layers(view), heat_map(view)
-    crossed, drawn, shared = grids(view), built(view), directories(view)
+    shown, hit, passed, heat = sections(view), ceilings(view), parts.layers(view), heat_map(view)
+    crossed, drawn, shared = grids(view), built(view), parts.directories(view)
     figures, columns = parts.figures(view)
     turned = "wide" if columns > PORTRAIT_COLUMNS else None
     charts = [chart for section in shown for chart in section.charts]
@@ -71,7 +69,7 @@ def render(
         parts.failed(view),
         parts.earlier_runs(view),
         drawn,
-        receipt_island.section(island),
+        parts.receipt(island),
         parts.provenance(view),
         parts.words(),
     )  # fmt: skip

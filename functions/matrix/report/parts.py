@@ -12,9 +12,11 @@ from matrix.report.page_table import page_table
 from matrix.report.ranking import rankings
 from matrix.report.view import View
 from matrix.samples.provenance import lines
+from matrix.tables.directories_table import directories_table
 from matrix.tables.earlier_runs import earlier_runs_table
 from matrix.tables.failed_table import FLEET, STATE, STORAGE, WHY, WORKLOAD, failed_table
 from matrix.tables.highest_rates import highest_rates_table
+from matrix.tables.layers_table import all_layers_table, far_layers_table
 from matrix.tables.other_metrics import other_metrics_table
 from matrix.tables.percentiles import Medium, percentile_tables
 from matrix.tables.table import RunTable
@@ -40,6 +42,12 @@ MOST_DOUBTS = 5
 MOST_WARNINGS = 5
 # Rows of metrics that are not primary. With 200 cells they were 9,600 rows, 29 % of the page.
 MOST_OTHERS = 2_000
+MOST_LAYERS = 12
+LAYERS_READ = (
+    "Programs ask their mount, a mount its volume or its server, a server its disks. A ratio below 1 is what a cache"
+    " answered or what is not written yet; above 1 it is amplification. Both sides were counted: by the kernels of the"
+    " instances, the volumes themselves and CloudWatch."
+)
 
 
 # --- the answer -------------------------------------------------------------------------------------------------------
@@ -213,6 +221,51 @@ def earlier_runs(view: View) -> Markup:
         tag("section", tag("h2", built.title), page_table(built, class_="prose"), id="earlier")
         if built.rows
         else Markup("")
+    )
+
+
+# --- sections on the side ---------------------------------------------------------------------------------------------
+
+
+def directories(view: View) -> Markup | None:
+    """Compare one directory for all workers with own ones, for points measured both ways; None if there are none."""
+    built = directories_table(view.summary)
+    sentences = [tag("li", f"{cell}: {sentence}.") for cell, sentence in built.texts()]
+    return tag("section", tag("h2", built.title), tag("ul", *sentences), id="directories") if sentences else None
+
+
+def layers(view: View) -> Markup | None:
+    """Sentences on ratios far from 1, and a table of all; None if no layer below the programs has counts."""
+    built, far = all_layers_table(view.summary), far_layers_table(view.summary)
+    if not built.rows:
+        return None
+    first = list(far.texts())[:MOST_LAYERS]
+    sentences = [tag("li", f"{cell}, {label}: {sentence}.") for cell, label, sentence in first]
+    return tag(
+        "section",
+        tag("h2", far.title),
+        tag("p", LAYERS_READ, class_="quiet"),
+        tag("ul", *sentences) if sentences else tag("p", "Nowhere was more or less seen than was asked for."),
+        details(f"All {len(built.rows)} ratios", page_table(built)),
+        id="layers",
+    )
+
+
+def receipt(drawn: Mapping[str, Any]) -> Markup:
+    """Draw the result of `receipt_text.island`; the page's script draws it again, readers without it keep this."""
+    rows = [[Figure(**cell) if isinstance(cell, dict) else cell for cell in row] for row in drawn["rows"]]
+    note = "As of when this page was drawn. The clean-up after a run completes the receipt in receipt.json."
+    return tag(
+        "section",
+        tag("h2", "Receipt"),
+        tag("noscript", tag("p", note, class_="quiet")),
+        tag(
+            "div",
+            *(tag("p", sentence) for sentence in drawn["sentences"]),
+            *([details("Each resource", table(drawn["heads"], rows, caption="Resources"))] if rows else []),
+            id="receipt-drawn",
+        ),
+        id="receipt-section",
     )
 
 

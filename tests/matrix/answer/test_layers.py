@@ -9,7 +9,7 @@ from matrix.answer.bottleneck import refreshed
 from matrix.samples import cloudwatch
 from matrix.samples.file import SampleFile, by_point
 from matrix.samples.moved import by_minute
-from matrix.terms.layers import is_far
+from matrix.tables.layers_table import is_far
 from storages.contracts.metrics import Metric
 
 START = 1_763_683_200.0  # a full minute

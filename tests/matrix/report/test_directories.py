@@ -9,8 +9,7 @@ from support.cli_documents import summary_document
 from cli.tables.result_tables import show_sentences
 from matrix.report import page
 from matrix.report.markdown import to_markdown
-from matrix.tables.directories_table import directories_table
-from matrix.terms.directories import WHY, shared_directories
+from matrix.tables.directories_table import WHY, directories_table, shared_directories
 
 PARAMS = {"files": 1024, "threads": 32, "tool": "parallel", "sync": "none"}
 
