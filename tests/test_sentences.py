@@ -74,13 +74,9 @@ WARNINGS: list[Example] = [
 def warnings() -> Sentences:
     for warning in WARNINGS:
         yield warning["code"], warning_line("a", warning)
-    for warning in WARNINGS:
-        [kind] = kinds_of({"cells": [{"id": "a", "warnings": [warning]}]})
-        yield f"{warning['code']}, in brief", kind.brief()
     several = [WARNINGS[5], WARNINGS[5] | {"points": ["p02"], "share": 1.35}]
     [kind] = kinds_of({"cells": [{"id": "a", "warnings": several}, {"id": "b", "warnings": several[:1]}]})
     yield "several of a kind", kind.line
-    yield "several of a kind, in brief", kind.brief()
 
 
 # --- what an answer says of one storage -------------------------------------------------------------------------------

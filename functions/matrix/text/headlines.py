@@ -151,7 +151,7 @@ def doubts(summary: SummaryDocument, decision: Decision, name: Name, most: int) 
     source = summary.get("source")
     about_run = [line for line in of_run(summary) if not (source and source in line)]
     names = cell_words(summary, decision, name)
-    return [*known, *(kind.brief(names) for kind in kinds_of(summary)), *about_run][:most]
+    return [*known, *(f"{kind.line}." for kind in kinds_of(summary, names)), *about_run][:most]
 
 
 def cell_words(summary: SummaryDocument, decision: Decision, name: Name) -> dict[str, str]:

@@ -24,37 +24,11 @@ SEVERITY: tuple[tuple[str, ...], ...] = (
     ("overhead",), ("no-bottleneck",), ("of-samples",), ("of-source",),
 )  # fmt: skip
 RANK = {code: rank for rank, codes in enumerate(SEVERITY) for code in codes}
-# The share of these is the size of an uncertainty, so it is shown; the share of other warnings is their extent.
-FINDINGS = frozenset(SEVERITY[7])
 # Half of an interval, as a share of its median, that still reads as a percentage.
 WIDEST_AS_PERCENT = 0.5
 WORD, DIGIT = re.compile(r"\S+"), re.compile(r"\d")
-LONGER = 'Use longer steps (more "files", a larger "size" or "totalSize", fio\'s "runtime")'
-AGAIN = 'Raise "repetitions", or set "launches": 3'
-# Effect of a warning on the result, and advice.
-BRIEF: dict[str, tuple[str, str | Callable[[Any], str]]] = {
-    "fewer-instances": (
-        "fewer instances ran than asked: another load",
-        'Lower "count", or raise the quota',
-    ),
-    "tool-bound": (
-        "the load generator was near its own limit, so the figures may be the tool's and not the storage's",
-        lambda it: _sentence(_tool_advice(it)),
-    ),
-    "behind": ("the storage fell behind the rate, so latencies grow with the step", 'Lower "ratePerSecondPerInstance"'),
-    "not-steady": ("the rate was still changing at the end", f'{LONGER}, or set "precondition"'),
-    "steady-late": ("the figure holds a burst or a cold start", LONGER),
-    "overhead": ("part of the time was not the work, which shares of CPU and network include", LONGER),
-    "slow-first-run": ("the first repetition was slower, as caches were cold or credits full", LONGER),
-    "drift": ("the rate kept rising or falling over the repetitions", LONGER),
-    "two-groups": ("the values form two groups, and the median is in neither", AGAIN),
-    "two-groups-of-instances": ("some instances are always faster", 'Compare their zones and hosts, or raise "count"'),
-    "two-groups-of-repetitions": ("some repetitions are faster as a whole", AGAIN),
-    "unsteady": ("repetitions differ", AGAIN),
-    "autocorrelated": ("each repetition resembles the one before, so they count as fewer", 'Set "launches": 3'),
-    "launches-differ": ("launches differ, as what you buy will", 'Raise "launches"'),
-    "wide-interval": ("the interval of the median is wider than ± 10 %", AGAIN),
-}
+LONGER = 'use longer steps (more "files", a larger "size" or "totalSize", fio\'s "runtime")'
+AGAIN = 'raise "repetitions", or set "launches": 3'
 LOST = {
     "latencies": "latency histograms are left out",
     "bundles": "files of many steps are damaged: latencies were read step by step, throughput over time is lost",
@@ -70,10 +44,6 @@ WHO = {
 def warning_words(warning: CellWarning) -> str:
     """Write the problem, its effect on the result and advice; without cell, points and metric."""
     return _WRITERS[warning["code"]](warning)
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def _percent(share: float) -> str:
@@ -105,7 +75,7 @@ def _unsteady_words(warning: NotSteady) -> str:
         )
     return (
         f"not steady (SNIA PTS): over the last 56 % of {samples} the rate rose or fell by more than a tenth, or varied "
-        "by more than a fifth; let steps last longer, or write the storage full before (precondition)"
+        f'by more than a fifth; {LONGER}, or set "precondition"'
     )
 
 
@@ -127,50 +97,50 @@ def _tool_advice(warning: ToolBound) -> str:
     return "use tool engine, where there is one, or more instances"
 
 
+# What is wrong with the evidence, its effect on the result, and what to change.
 _WRITERS: dict[str, Callable[[Any], str]] = {
     "slow-first-run": lambda it: (
-        f"repetition {it['repetition']} was {times(1 + it['share'])} as slow as the median of the later ones: caches, "
-        "burst credits or first-touch blocks differ then; warm up before, or report it on its own"
+        f"repetition {it['repetition']} was {times(1 + it['share'])} as slow as the median of the later ones, as "
+        f"caches were cold, credits full or blocks touched for the first time; {LONGER}"
     ),
     "drift": lambda it: (
-        f"became {it['way']} by {_percent(it['share'])} from the first to the last of {it['repetitions']} repetitions: "
-        "credits run out, a cache fills or the file system grows; measure longer until it levels off, and report that "
-        "level"
+        f"became {it['way']} by {_percent(it['share'])} from the first to the last of {it['repetitions']} repetitions; "
+        f"{LONGER}"
     ),
-    "unsteady": lambda it: (
-        f"medians of the {it['repetitions']} repetitions differ by {_percent(it['share'])}: let each run for longer, "
-        "repeat more often, and look for other load on the storage"
-    ),
+    "unsteady": lambda it: f"medians of the {it['repetitions']} repetitions differ by {_percent(it['share'])}; {AGAIN}",
     "autocorrelated": lambda it: (
         f"each of the {it['count']} {it['unit']} resembles the one before it (lag-1 autocorrelation "
-        f"{it['share']:.2f}): they count as {it['counts_as']}, and intervals are as much wider; measure with more time "
-        "between them (`launches`, or another run on another day)"
+        f'{it["share"]:.2f}), so they count as {it["counts_as"]}; set "launches", or repeat on another day'
     ),
     "launches-differ": lambda it: (
-        f"medians of the {it['count']} launches differ by {_percent(it['share'])}: a run with a single launch would "
-        "have shown any of them; expect the same of what you buy, and launch more often to know its middle better"
+        f"medians of the {it['count']} launches differ by {_percent(it['share'])}, as what you buy will; "
+        'raise "launches" to know their middle better'
     ),
     "wide-interval": lambda it: (
         f"the interval of the median is wide ({_width_words(it['share'])}); {it['needed']} {it['unit']} would halve it"
     ),
-    "fewer-instances": lambda it: f"only {it['ran']} of {it['count']} instances were launched: {it['reason']}",
+    "fewer-instances": lambda it: (
+        f"only {it['ran']} of {it['count']} instances were launched, which is another load: {it['reason']}; "
+        'lower "count", or raise the quota'
+    ),
     "launch-missing": lambda it: (
         f"launch {', '.join(map(str, it['launches']))} of {it['of']} was not measured: {it['reason']}"
     ),
     "overhead": lambda it: (
         f"up to {_percent(it['share'])} of the time was not the work itself (programs starting, a ramp, their end): "
-        "rates and costs exclude it, shares of processor, network and disk include it; use longer steps"
+        f"rates and costs exclude it, shares of processor, network and disk include it; {LONGER}"
     ),
     "behind": lambda it: (
         f"{_percent(1 - it['share'])} of what was due was done ({number(it['done_per_s'])} of "
-        f"{number(it['offered_per_s'])}/s): operations piled up, and how long they took depends on how long the step is"
+        f"{number(it['offered_per_s'])}/s), so operations piled up and latencies grow with the step; "
+        'lower "ratePerSecondPerInstance"'
     ),
     "not-steady": _unsteady_words,
     "tool-bound": _tool_words,
     **dict.fromkeys(WHO, _groups_words),
     "steady-late": lambda it: (
         f"steady from second {it['from_s']:g} on, at {_percent(it['ratio'])} of the whole step's rate: the figure "
-        "holds what was before, a burst or a cold start; use longer steps"
+        f"holds what was before, a burst or a cold start; {LONGER}"
     ),
     "unreadable": lambda it: f"{it['files']} {LOST[it['what']]}; the first: {it['reason']}",
     "no-bottleneck": lambda it: f"no bottleneck was looked for: {it['reason']}",
@@ -197,23 +167,6 @@ class Kind:
         where = f"{points} points of {cells} cell{'s' if cells > 1 else ''}"
         return f"{where}, the worst is {self._line(cell, worst)}"
 
-    def brief(self, names: Mapping[str, str] | None = None) -> str:
-        """All of them in one short line: the place, the effect on the result, and advice.
-
-        `names` has the name of each cell in tables, by id.
-        """
-        cell, worst = self.warnings[0]
-        cell = (names or {}).get(cell, cell)
-        points = [point for _, warning in self.warnings for point in warning.get("points") or []]
-        cells = len({cell for cell, _ in self.warnings})
-        where = f"{len(points)} points" if len(points) > 1 else f"{cells} cells" if cells > 1 else cell
-        known = BRIEF.get(worst["code"])
-        if known is None:
-            return f"{where}: {readable(warning_words(worst))}."
-        what, change = known
-        size = f" (up to {_percent(_share(worst))})" if worst["code"] in FINDINGS else ""
-        return f"{where}: {what}{size}. {change if isinstance(change, str) else change(worst)}."
-
     @property
     def lines(self) -> list[str]:
         """Each in a separate line."""
@@ -235,10 +188,13 @@ def warning_line(cell: str, warning: CellWarning) -> str:
     return readable(f"{cell}: {f'{about}: ' if about else ''}{of}{warning_words(warning)}{count}")
 
 
-def kinds_of(summary: SummaryDocument) -> list[Kind]:
-    """Return the warnings of all cells by their kind, the most severe kind first, of a kind the worst first."""
+def kinds_of(summary: SummaryDocument, names: Mapping[str, str] | None = None) -> list[Kind]:
+    """Return the warnings of all cells by their kind, the most severe kind first, of a kind the worst first.
+
+    `names` has the names of cells by id; without it they are called by their ids, or by the names of a source.
+    """
     kinds: dict[tuple[str, str], Kind] = {}
-    names = _names_of_rows(summary)
+    names = _names_of_rows(summary) if names is None else names
     for cell in summary.get("cells", []):
         for warning in cell.get("warnings") or []:
             kinds.setdefault(_key(warning), Kind(names=names)).warnings.append((cell["id"], warning))
