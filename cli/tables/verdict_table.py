@@ -8,7 +8,7 @@ from cli.tables import result_tables
 from cli.tables.rich_tables import drawn
 from matrix.input.storage_names import brief_names
 from matrix.tables.best_table import best_table, largest
-from matrix.tables.ranking_table import BRIEF, ranking_table
+from matrix.tables.ranking_table import ranking_table
 from matrix.terms.documents.summary import Candidate, Decision, SummaryDocument
 from matrix.terms.sentences import left_behind_lines
 from matrix.terms.verdicts import judged
@@ -65,7 +65,7 @@ def _state(summary: SummaryDocument) -> Text:
 def _show_comparisons(console: Console, summary: SummaryDocument, decision: Decision, name: Name) -> None:
     questions = [question for question in decision["questions"] if judged(question)]
     if len(questions) == 1:
-        console.print(drawn(ranking_table(summary, decision, questions[0], name, BRIEF)))
+        console.print(drawn(ranking_table(summary, decision, questions[0], name)))
     elif questions:
         some = largest(questions, MOST_ROWS)
         console.print(drawn(best_table(summary, decision, some, name, of=len(questions))))

@@ -12,7 +12,7 @@ from matrix.tables.failed_table import WHY, failed_table
 from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.layers_table import far_layers_table
 from matrix.tables.percentiles import Medium, percentile_tables
-from matrix.tables.ranking_table import BRIEF, ranking_table
+from matrix.tables.ranking_table import ranking_table
 from matrix.tables.table import RunTable, TableColumn
 from matrix.terms.documents.summary import Candidate, SummaryDocument
 from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, instant
@@ -77,7 +77,7 @@ def _answer(summary: SummaryDocument) -> Iterator[str]:
     if questions:
         some = largest(questions, MOST_COMPARISONS)
         table = (
-            ranking_table(summary, decision, questions[0], name, BRIEF)
+            ranking_table(summary, decision, questions[0], name)
             if len(questions) == 1
             else best_table(summary, decision, some, name, of=len(questions))
         )

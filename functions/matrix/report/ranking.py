@@ -7,7 +7,7 @@ from matrix.report.heat_map import level_of, question_id
 from matrix.report.html import Markup, join, packed, tag, zipped
 from matrix.report.neighbours import Absent, absences
 from matrix.report.view import View
-from matrix.tables.ranking_table import OF_PAGE, figure_column, ranking_table
+from matrix.tables.ranking_table import figure_column, ranking_table
 from matrix.tables.table import TableCell, TableColumn
 from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.figures import Column, bounded_cost_words, interval_words, number, quantity
@@ -196,7 +196,7 @@ def _table(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
     ends = [ranked_of(each)["high"] for each in ranked] + [_tail(view, question, each) for each in ranked]
     greatest = max([*values, *(each.middle for each in ghosts)])
     most = max([greatest, *(min(end, MOST_BEYOND * greatest) for end in ends if end is not None)]) or 1.0
-    built, column = ranking_table(view.summary, view.decision, question, view.called, OF_PAGE), figure_column(question)
+    built, column = ranking_table(view.summary, view.decision, question, view.called), figure_column(question)
     _, *columns = built.columns
     best = ranked_of(ranked[0])["value"]
     rows = [

@@ -50,9 +50,7 @@ def _table(measured: Sequence[Measured], name: Name, medium: Medium) -> RunTable
         for each in measured
         if each.left_out
     ]
-    table = RunTable(title, [*heads, *(figure.column for figure in figures)], rows, notes)
-    # A terminal is too narrow for a percentile without enough samples in any row; the note below explains its absence.
-    return table.without_empty(is_narrow=medium is Medium.TERMINAL)
+    return RunTable(title, [*heads, *(figure.column for figure in figures)], rows, notes).without_empty()
 
 
 # --- titles, and how numbers are written ------------------------------------------------------------------------------

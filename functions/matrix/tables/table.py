@@ -96,16 +96,12 @@ class RunTable:
         places = [[column.head for column in self.columns].index(head) for head in heads]
         return self._of(places)
 
-    def without_empty(self, *, is_narrow: bool = False) -> "RunTable":
-        """Leave out columns without any content: they take room from the others.
-
-        A narrow output also leaves out empty columns of figures that all tables of its kind have otherwise.
-        """
+    def without_empty(self) -> "RunTable":
+        """Leave out columns without any content: they take room from the others."""
         kept = [
             index
             for index, column in enumerate(self.columns)
-            if (column.is_fixed and not (is_narrow and column.is_figure))
-            or any(row.cells[index].text != ABSENT for row in self.rows)
+            if column.is_fixed or any(row.cells[index].text != ABSENT for row in self.rows)
         ]
         return self._of(kept)
 

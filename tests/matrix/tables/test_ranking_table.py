@@ -1,12 +1,11 @@
 """The table of one comparison, which terminal, Markdown and page draw."""
 
-import pytest
 from support.runs_for_reports import build_run
 
 from matrix.answer.decision import decide
 from matrix.report.markdown import to_markdown
 from matrix.report.page import render
-from matrix.tables.ranking_table import BRIEF, OF_PAGE, Part, ranking_table
+from matrix.tables.ranking_table import ranking_table
 
 FILLING = {"seconds": 100.0, "instances": 2, "builds": 4, "usd": 4.0, "basis": "a plan"}
 
@@ -19,8 +18,8 @@ def compared(seconds, **changes):
     return summary, question
 
 
-def ranked(summary, question, parts):
-    return ranking_table(summary, summary["decision"], question, lambda each: each["storage"], parts)
+def ranked(summary, question):
+    return ranking_table(summary, summary["decision"], question, lambda each: each["storage"])
 
 
 def leave_out(candidate):
@@ -31,11 +30,10 @@ def heads(table):
     return [column.head for column in table.columns]
 
 
-@pytest.mark.parametrize("parts", [BRIEF, OF_PAGE])
-def test_a_storage_has_the_same_figure_cost_and_bottleneck_wherever_it_is_ranked(parts):
+def test_a_storage_has_its_figure_cost_and_bottleneck():
     summary, question = compared({"ebs": 3000.0, "efs": 3900.0})
 
-    table = ranked(summary, question, parts)
+    table = ranked(summary, question)
 
     assert [*table.texts("Storage", "P50", "USD per build", "Bottleneck")] == [
         ("★ EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s)", "50m 00s", "0.105", "client CPU"),
@@ -47,7 +45,7 @@ def test_what_is_left_out_has_no_row_and_decides_the_format_of_figures_all_the_s
     summary, question = compared({"ebs": 50.0, "efs": 90.0})
     leave_out(next(each for each in question["candidates"] if each["storage"].startswith("EFS")))
 
-    table = ranked(summary, question, BRIEF)
+    table = ranked(summary, question)
 
     # Without what is left out most durations are below a minute, and seconds would stand in the head.
     assert (len(table.rows), heads(table)[1]) == (1, "P50")
@@ -58,7 +56,7 @@ def test_what_is_left_out_has_no_row_and_decides_the_format_of_figures_all_the_s
 def test_a_difference_that_is_not_significant_is_marked_at_the_figure():
     summary, question = compared({"ebs": 3000.0, "efs": 3010.0}, spread=0.05)
 
-    [*_, (figure,)] = ranked(summary, question, BRIEF).texts("P50")
+    [*_, (figure,)] = ranked(summary, question).texts("P50")
 
     assert figure.endswith(" n.s.")
 
@@ -69,7 +67,7 @@ def test_the_cost_of_filling_a_cache_is_added_for_one_build_and_for_ten():
         assumed = {"is_assumed": True} if candidate["storage"].startswith("EFS") else {}
         candidate["cost"] |= {"usd": 1.5, "filling": FILLING | assumed}
 
-    table = ranked(summary, question, OF_PAGE).only("USD per build", "With cache fill", "Fill over 10 builds")
+    table = ranked(summary, question).only("USD per build", "With cache fill", "Fill over 10 builds")
 
     # 4 dollars for four builds at once are one for each.
     assert [*table.texts()] == [("1.50", "2.50", "1.60"), ("1.50", "2.50 assumed", "1.60 assumed")]
@@ -78,7 +76,7 @@ def test_the_cost_of_filling_a_cache_is_added_for_one_build_and_for_ten():
 
 def test_a_run_that_recommends_nothing_has_no_costs_and_marks_nothing():
     summary, question = compared({"ebs": 3000.0, "efs": 3900.0}, environment="local")
-    table = ranked(summary, question, [Part.STORAGE, Part.FIGURE, Part.COST])
+    table = ranked(summary, question)
 
-    assert len(table.columns) == 2
+    assert not [head for head in heads(table) if "USD" in head]
     assert not any(name.startswith("★") for (name,) in table.texts("Storage"))
