@@ -29,8 +29,6 @@ HEADS = ("Owner", "Matrix", "Month", "Runs", "Cost", "")
 
 
 class Format(StrEnum):
-    """Output formats of costs."""
-
     TABLE = "table"
     JSON = "json"
     CSV = "csv"

@@ -21,8 +21,6 @@ ALL_REGIONS = "all"
 
 
 class Format(StrEnum):
-    """Output formats of a plan."""
-
     TABLE = "table"
     JSON = "json"
     CSV = "csv"

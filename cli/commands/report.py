@@ -117,7 +117,6 @@ def documents(run: FoundRun) -> Documents:
 
 
 def _write_charts(summary: SummaryDocument, known: Documents, folder: Path) -> list[Path]:
-    """Write each chart into the folder; return their paths."""
     from matrix.report.charts import sections
     from matrix.report.drawing.svg import document
     from matrix.report.origin import origin_words

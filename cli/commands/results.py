@@ -19,8 +19,6 @@ from matrix.terms.documents.summary import SummaryDocument
 
 
 class Format(StrEnum):
-    """Output formats of results."""
-
     TABLE = "table"
     JSON = "json"
     CSV = "csv"

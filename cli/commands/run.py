@@ -14,7 +14,7 @@ from cli.commands.plan import report_problems
 from cli.console import opening
 from cli.follow import running
 from cli.follow.running import RunOptions
-from cli.inputs import completing, options, planning, resuming, room, tools
+from cli.inputs import completing, options, planning, resuming, this_machine
 from cli.inputs.planning import Planned
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
@@ -188,13 +188,13 @@ def _taken_over(planned: Planned) -> str:
 def _run_here(planned: Planned, chosen: RunOptions, instances: str, child: subprocess.Popen[bytes] | None) -> None:
     console = terminal.stderr()
     # Emulated machines have their own tools.
-    for line in tools.missing(planned.plan) if instances == "process" else []:
+    for line in this_machine.missing_tools(planned.plan) if instances == "process" else []:
         terminal.print_wrapped(console, f"Note: {line}")
     expected = rough_duration(planned.plan["totals"]["expected_s"])
     console.print(f"On this machine, free: it {_does_here(planned, instances)}")
     if not planned.plan.get("emulated"):
         console.print(f"On AWS it would take about {expected} and cost {plan_tables.cost_sentence(planned.plan)}.")
-    if instances == "process" and (note := room.refuse_full_disk(planned)):
+    if instances == "process" and (note := this_machine.refuse_full_disk(planned)):
         terminal.print_wrapped(console, f"Note: {note}")
     if chosen.detach and not deployment.is_local_cloud_running():
         raise CommandError(

@@ -35,8 +35,6 @@ STATES = {
 
 @dataclass(frozen=True)
 class Listed:
-    """One run of the list."""
-
     run: str
     status: str
     started_at: float | None

@@ -64,7 +64,6 @@ def watch(
 
 
 def _follow(service: Service, run: str, plan: PlanDocument | None, *, as_json: bool, verbose: bool) -> None:
-    """Follow a run to its end."""
     console = terminal.stderr() if as_json else terminal.stdout()
     environment = service.deployment.environment
     view = following.view(console, environment, plain=as_json, verbose=verbose)
@@ -165,7 +164,6 @@ class Linked:
         self.view.show(now)
 
     def say(self, line: str) -> None:
-        """Add a line."""
         self.view.say(line)
 
     def _say_children(self, run: str) -> None:

@@ -16,8 +16,6 @@ class DrawnEdge(TypedDict):
 
 
 class DrawnState(TypedDict):
-    """A state."""
-
     name: str
     kind: str
     edges: list[DrawnEdge]

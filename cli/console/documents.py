@@ -38,8 +38,6 @@ class Figure(TypedDict):
 
 
 class MatrixCell(TypedDict):
-    """A cell of the matrix."""
-
     id: str
     file_system: str
     columns: list[str]

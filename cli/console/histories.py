@@ -55,8 +55,6 @@ class Reader:
 
 @dataclass
 class Histories:
-    """All histories of a run."""
-
     places: Mapping[str, Place]
     parent: Reader
     children: dict[str, tuple[str, Reader]] = field(default_factory=dict)

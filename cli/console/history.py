@@ -95,8 +95,6 @@ class Scope:
 
 
 class History:
-    """One execution."""
-
     def __init__(self) -> None:
         """Begin without any event."""
         self.root = Scope()

@@ -29,8 +29,6 @@ NOBODY_AFTER_S = 75.0
 
 @dataclass
 class OpenConsole:
-    """A console that is served."""
-
     address: str
     server: "Server"
     own_stop: "AsCtrlC | None"

@@ -111,8 +111,6 @@ class Console:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request."""
-
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "storage-matrix", ""
     timeout = 60
@@ -205,7 +203,6 @@ class Server(ThreadingHTTPServer):
 
 
 def new_token() -> str:
-    """Return a random token."""
     return secrets.token_urlsafe(32)
 
 

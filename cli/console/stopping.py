@@ -37,7 +37,6 @@ class _Lines:
     lines: list[str] = field(default_factory=list)
 
     def say(self, line: str) -> None:
-        """Add a line."""
         self.lines.append(line)
         del self.lines[:-MOST_LINES]
 
@@ -78,7 +77,6 @@ class OwnStop:
         self._views[run] = state, lines
 
     def view(self, run: str) -> StopView:
-        """Return the state of a stop."""
         state, lines = self._views.get(run, ("no", _Lines()))
         return {"state": state, "lines": list(lines.lines)}
 

@@ -62,7 +62,6 @@ class PlainLines:
         self._last = now
 
     def say(self, line: str) -> None:
-        """Print a line with the time."""
         terminal.print_wrapped(self._console, f"{datetime.now().astimezone():%H:%M:%S} {line}")
 
 
@@ -70,7 +69,6 @@ class LiveScreen:
     """A view that is redrawn in place."""
 
     def __init__(self, console: Console, environment: str) -> None:
-        """Draw on this console."""
         self._console = console
         self._environment = environment
         self._last: RunProgress | None = None

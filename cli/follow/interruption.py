@@ -29,7 +29,6 @@ class InterruptCounter:
     """Counts interruptions instead of raising them, since a library's call may swallow an exception."""
 
     def __init__(self) -> None:
-        """Start with none."""
         self.count = 0
         self._previous: dict[signal.Signals, Any] = {}
 

@@ -45,8 +45,6 @@ class Measured:
 
 @dataclass(frozen=True)
 class CellProgress:
-    """One cell."""
-
     id: str
     file_system: str
     state: str = "planned"
@@ -97,8 +95,6 @@ class CellProgress:
 
 @dataclass(frozen=True)
 class FileSystemProgress:
-    """One file system."""
-
     id: str
     state: str
     since: float | None = None

@@ -23,7 +23,6 @@ class CommandError(Exception):
     code: int = ExitCode.FAILED
 
     def __str__(self) -> str:
-        """Return the message."""
         return self.message
 
 

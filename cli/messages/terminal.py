@@ -121,7 +121,6 @@ def _width(is_terminal: bool) -> int | None:
 
 
 def say_error(error: CommandError) -> None:
-    """Print the error and its advice."""
     console = stderr()
     print_wrapped(console, Text.assemble(("Error: ", "bold red"), error.message))
     if error.advice:

@@ -35,13 +35,11 @@ def show(console: Console, summary: SummaryDocument, rows: list[Beside]) -> None
 
 
 def to_csv(rows: list[Beside]) -> str:
-    """Write the rows as CSV."""
     joined = [{name: "; ".join(row[name]) for name in ("why_not", "differs")} for row in rows]
     return csv_text(COLUMNS, ({**row, **words} for row, words in zip(rows, joined, strict=True)))
 
 
 def to_markdown(rows: list[Beside]) -> str:
-    """Write the rows as a Markdown table."""
     lines = [HEADS, ("---", "---:", "---", "---:", "---:", "---:", "---"), *map(_cells, rows)]
     return "\n".join(f"| {' | '.join(value.replace('|', '/') for value in line)} |" for line in lines)
 

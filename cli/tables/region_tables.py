@@ -78,5 +78,4 @@ def to_csv(rows: Sequence[RegionCost]) -> str:
 
 
 def document_of(name: str, rows: list[RegionCost], unchecked: list[str]) -> RegionsDocument:
-    """Return the answer as a document."""
     return {"name": name, "cheapest": best(rows), "regions": rows, "unchecked": unchecked}

@@ -27,7 +27,6 @@ def new_table(*heads: str, title: str = "", gap: int = 2) -> Table:
 
 
 def add_words(table: Table, *heads: str) -> None:
-    """Add columns of words."""
     for head in heads:
         table.add_column(head, overflow="fold")
 

@@ -137,7 +137,6 @@ def running_local_cloud() -> Deployment:
 
 
 def is_local_cloud_running() -> bool:
-    """Return whether a local cloud is running."""
     return _read_cloud_file() is not None
 
 

@@ -46,7 +46,6 @@ class RunDocuments:
         return self.document(ReceiptDocument, "receipt.json")
 
     def result(self, cell: str) -> ResultDocument | None:
-        """Return the result of a cell, by its id."""
         return self.document(ResultDocument, f"cells/{cell}/result.json")
 
     def written_summary(self) -> SummaryDocument | None:

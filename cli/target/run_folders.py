@@ -146,7 +146,6 @@ class RunFolders:
         return sorted(known_runs.plain(path.name for path in (run_folder(run) / "cells").glob("*")))
 
     def where(self, run: str) -> str:
-        """Return the folder of a run."""
         return f"{run_folder(run)}/"
 
     def put_documents(self, run: str, documents: Mapping[str, object]) -> None:

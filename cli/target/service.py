@@ -220,7 +220,6 @@ class Service:
         self._bucket.put_object(Bucket=bucket, Key=key, Body=body, ContentType="application/json")
 
     def delete_baseline(self, name: str) -> None:
-        """Delete a baseline."""
         self._bucket.delete_object(Bucket=self.deployment.outputs["BucketName"], Key=baseline_key(name))
 
     # --- clean-up -----------------------------------------------------------------------------------------------------
@@ -267,7 +266,6 @@ class Service:
 
 
 def execution_arn(deployment: Deployment, run: str) -> str:
-    """Return the ARN of the execution of a run."""
     return deployment.outputs["StateMachineArn"].replace(":stateMachine:", ":execution:") + f":{run}"
 
 

@@ -67,7 +67,6 @@ class FoundRun(RunDocuments):
         return {**results, **relaunched.joined(self, apart)}
 
     def has(self, need: "Need") -> bool:
-        """Return whether it has the needed documents."""
         try:
             need(self)
         except NoResults:

@@ -26,7 +26,6 @@ def cloud_log() -> Path:
 
 
 def runs_folder() -> Path:
-    """Return the folder of all local runs."""
     return workdir() / "runs"
 
 

@@ -17,8 +17,6 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison."""
-
     what: str
     expected: str
     seen: str

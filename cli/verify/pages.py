@@ -12,7 +12,6 @@ SCHEMA = 1
 
 
 def to_document(deployment: Deployment, outcomes: Sequence[Outcome], at: float) -> dict[str, Any]:
-    """Return all outcomes, for programs."""
     return {
         "schema": SCHEMA,
         "at": at,
@@ -73,6 +72,5 @@ def _cell(text: str) -> str:
 
 
 def line_of(check: Check) -> str:
-    """Return a check as a line of the terminal."""
     way_out = f"; {check.way_out}" if check.way_out else ""
     return f"  {check.verdict}: {check.what}: expected {check.expected}, seen {check.seen}{way_out}"

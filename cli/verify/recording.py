@@ -96,7 +96,6 @@ class RecordedDeployment(Deployment):
     recorder: Recorder = field(default_factory=Recorder)
 
     def client(self, service: str, *, is_patient: bool = True) -> Any:
-        """Return a watched client."""
         client = super().client(service, is_patient=is_patient)
         self.recorder.watch(client)
         return client

@@ -21,7 +21,6 @@ class Stack:
     sources: Path = SOURCES
 
     def client(self, service: str) -> Any:
-        """Return a client of the deployment."""
         return self.deployment.client(service)
 
     @cached_property

@@ -20,8 +20,6 @@ MEASUREMENTS = (measurements.ONE_INSTANCE, measurements.FLEET, measurements.ON_E
 
 @dataclass(frozen=True)
 class Step:
-    """One step."""
-
     name: str
     proves: str
     take: Callable[[], Iterable[Check]]
@@ -31,8 +29,6 @@ class Step:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a step."""
-
     step: Step
     checks: tuple[Check, ...] = ()
     seconds: float | None = None

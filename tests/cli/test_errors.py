@@ -4,7 +4,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, NoRegionError
 from support.cli_documents import plan_document
 
-from cli.inputs import tools
+from cli.inputs import this_machine
 from cli.messages import errors, explain
 
 
@@ -100,7 +100,7 @@ def test_tools_that_are_missing_are_named_with_their_package():
     plan["cells"][0]["workload"] = {"type": "fio"}
     plan["cells"][1]["points"] = [{"id": "p01", "params": {"tool": "parallel"}}]
 
-    fio, parallel = tools.missing(plan, has=lambda _tool: False)
+    fio, parallel = this_machine.missing_tools(plan, has=lambda _tool: False)
 
     assert fio.startswith("1 of 2 cells will fail: fio is not installed; install the package 'fio'")
     assert "GNU parallel is not installed; install the package 'parallel'" in parallel
@@ -113,7 +113,7 @@ def test_every_tool_of_every_copy_is_looked_for():
         for n, tool in enumerate(("rsync", "cp", "fpsync", "cp+parallel", "fpart+cpio+parallel"))
     ]
 
-    assert set(tools.needed(plan)) == {"rsync", "fpsync", "parallel", "fpart", "cpio"}
+    assert set(this_machine.needed(plan)) == {"rsync", "fpsync", "parallel", "fpart", "cpio"}
 
 
 @pytest.mark.parametrize(
@@ -130,4 +130,4 @@ def test_a_folder_in_place_of_a_storage_needs_nothing_to_be_mounted_but_a_bucket
     plan = plan_document()
     plan["cells"] = [plan["cells"][0] | {"storage": storage}]
 
-    assert set(tools.needed(plan)) == names
+    assert set(this_machine.needed(plan)) == names

@@ -3,7 +3,7 @@
 import pytest
 from support.cli_documents import summary_document
 
-from cli.inputs import room
+from cli.inputs import this_machine
 from cli.tables.result_tables import LONGEST_REASON, shortened
 from matrix.tables.failed_table import why_words
 
@@ -20,7 +20,7 @@ def _no_cloud(monkeypatch):
 
 @pytest.mark.usefixtures("_no_cloud")
 def test_a_run_that_fills_the_disk_is_refused_before_anything_starts(matrix, scenario, monkeypatch, workdir):
-    monkeypatch.setattr(room, "_free_bytes", lambda _: 24 * 2**20)
+    monkeypatch.setattr(this_machine, "_free_bytes", lambda _: 24 * 2**20)
 
     said = matrix("run", scenario(workload=[{**FIO, "numjobs": 2}]), "--local")
 
@@ -34,11 +34,11 @@ def test_what_is_only_guessed_is_a_note_and_what_fits_is_not_mentioned(monkeypat
     from cli.inputs.planning import Planned
 
     def note(free, workload):
-        monkeypatch.setattr(room, "_free_bytes", lambda _: free)
+        monkeypatch.setattr(this_machine, "_free_bytes", lambda _: free)
         fleet = [{"instanceType": "m6i.large", "count": 1}]
         storage = [{"type": "ebs", "volumeType": "gp3", "sizeGiB": 400}]
         document = {"name": "n", "storage": storage, "workload": [workload], "fleet": fleet, "repetitions": 1}
-        return room.refuse_full_disk(Planned(document, {}))
+        return this_machine.refuse_full_disk(Planned(document, {}))
 
     assert note(2**40, FIO) == ""
     assert "(a guess)" in note(2**20, {"type": "yocto", "image": "core-image-sato-sdk"})

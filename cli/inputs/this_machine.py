@@ -1,11 +1,14 @@
-"""Check before a local run starts that this machine's disk has room for its files."""
+"""What a local run needs of this machine: room on its disk, and tools."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
+from agent.programs import containers, tools
 from cli.inputs.planning import Planned
 from cli.messages.errors import CommandError, ExitCode
 from cli.target.workdir import workdir
+from matrix.terms.documents.plan import PlanDocument
 
 # The matrix gives the sizes of these workloads; sizes of builds and commands are guesses.
 EXACT = ("dd", "fio", "read", "transfer")
@@ -53,3 +56,30 @@ def _free_bytes(folder: Path) -> int:
     disk = os.statvfs(folder)
     # ext4 keeps a twentieth for root.
     return (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail) * disk.f_frsize
+
+
+def needed(plan: PlanDocument) -> dict[str, list[str]]:
+    """Return the tools that a plan's cells need where storages are folders, each with the ids of these cells."""
+    # The models of storages need pydantic: a quarter of a second that `matrix --help` does not wait for.
+    from matrix.plan import needed_tools
+
+    cells: dict[str, list[str]] = {}
+    for cell in plan["cells"]:
+        for tool in sorted(needed_tools.of_cell_in_folder(cell)):
+            cells.setdefault(tool, []).append(cell["id"])
+    return cells
+
+
+def missing_tools(plan: PlanDocument, has: Callable[[str], bool] | None = None) -> list[str]:
+    """Return a sentence for each tool that is needed and not here, with the packages that have it."""
+    look_up = has or is_here
+    return [
+        f"{len(cells)} of {len(plan['cells'])} cells will fail: {tools.explain_missing(tool)}"
+        for tool, cells in needed(plan).items()
+        if not look_up(tool)
+    ]
+
+
+def is_here(tool: str) -> bool:
+    """Return whether an agent would find the tool on this machine."""
+    return any(map(tools.is_present, containers.ENGINES if tool == "docker" else (tool,)))
