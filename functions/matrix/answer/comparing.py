@@ -55,13 +55,6 @@ class MeasuredPoint:
 class Compared:
     """One point of one cell in both runs."""
 
-    storage: str
-    workload: str
-    fleet: str
-    point: str
-    metric: str
-    unit: str
-    higher_is_better: bool
     base: MeasuredPoint
     run: MeasuredPoint
     ratio: float | None
@@ -79,13 +72,13 @@ class Compared:
         between = self.difference
         interval = between.interval if between else None
         return {
-            "storage": self.storage,
-            "workload": self.workload,
-            "fleet": self.fleet,
-            "point": self.point,
-            "metric": self.metric,
-            "unit": self.unit,
-            "higher_is_better": self.higher_is_better,
+            "storage": self.run.storage,
+            "workload": self.run.workload,
+            "fleet": self.run.fleet,
+            "point": self.run.label,
+            "metric": self.run.metric,
+            "unit": self.run.unit,
+            "higher_is_better": self.run.higher_is_better,
             "base": {"cell": self.base.cell, "p50": self.base.p50, "n": self.base.n},
             "run": {"cell": self.run.cell, "p50": self.run.p50, "n": self.run.n},
             "ratio": self.ratio,
@@ -211,19 +204,7 @@ def _compared(base: MeasuredPoint, run: MeasuredPoint) -> Compared:
     if before is not None and after is not None and before.table.size and after.table.size:
         between = difference(before, after, known=(base.uncertainty, run.uncertainty))
     ratio = between.ratio if between else run.p50 / base.p50 if base.p50 and run.p50 is not None else None
-    return Compared(
-        storage=run.storage,
-        workload=run.workload,
-        fleet=run.fleet,
-        point=run.label,
-        metric=run.metric,
-        unit=run.unit,
-        higher_is_better=run.higher_is_better,
-        base=base,
-        run=run,
-        ratio=ratio,
-        difference=between,
-    )
+    return Compared(base, run, ratio, between)
 
 
 def _corrected(matched: Sequence[Compared]) -> Iterator[Compared]:
@@ -250,9 +231,9 @@ def _judged(cell: Compared, threshold: float, *, is_list: bool) -> Compared:
     if not between.is_shown(cell.q_value if is_list else cell.p_holm):
         words = f"no difference shown ({_ratio_words(cell)})"
         return replace(cell, verdict="no difference shown", words=words)
-    is_slower = between.is_lower == cell.higher_is_better
+    is_slower = between.is_lower == cell.run.higher_is_better
     verdict: PairVerdict = "slower" if is_slower else "faster"
-    change = _slowdown(ratio, cell.higher_is_better)
+    change = _slowdown(ratio, cell.run.higher_is_better)
     words = f"{verdict} by {100 * abs(change):.1f} % ({_ratio_words(cell)}, {_chance_words(between, is_slower, cell)})"
     beyond = is_slower and change > threshold
     if is_slower and not beyond:
@@ -286,7 +267,7 @@ def _ratio_words(cell: Compared) -> str:
 
 
 def _chance_words(between: Difference, is_slower: bool, cell: Compared) -> str:
-    slower = between.p_lower if cell.higher_is_better else 1 - between.p_lower
+    slower = between.p_lower if cell.run.higher_is_better else 1 - between.p_lower
     return f"{100 * (slower if is_slower else 1 - slower):.0f} % of pairs"
 
 

@@ -20,12 +20,11 @@ from matrix.statistics.fleet_values import from_columns
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import (
-    FleetRate,
+    HighestRate,
     Latency,
     LaunchOutcome,
     Layer,
     MetricResult,
-    OverTime,
     PointResult,
     ResultDocument,
     SampleColumns,
@@ -68,7 +67,7 @@ def _joined(name: str, cells: Sequence[PlanCell], results: Sequence[ResultDocume
     points = [_point(point["id"], first, counted, len(every)) for point in first["points"]]
     is_measured = first["state"] == "measured"
     known_s = [result["actual_s"] for result in results if result["actual_s"] is not None]
-    joined: ResultDocument = {
+    joined = {
         "id": name,
         "file_system": without_launch(cells[0]["file_system"], cells[0]["launch"]),
         "storage": first["storage"],
@@ -84,25 +83,33 @@ def _joined(name: str, cells: Sequence[PlanCell], results: Sequence[ResultDocume
         "launches": [_outcome(launch, result) for launch, result in every],
         "warnings": [*_not_measured(every if is_measured else []), *_warnings(counted), *point_warnings(points)],
     }
-    if highest := highest_rates(cells[0], points):
-        for of_sweep in highest:
-            of_sweep["metric"]["expected_n"] = len(every) * (of_sweep["metric"]["expected_n"] or 0)
-        joined["highest_rates"] = highest
-    served = [result["server_layers"] for _, result in counted if "server_layers" in result]
-    if served:
-        names = dict.fromkeys(point for of_points in served for point in of_points)
-        joined["server_layers"] = {
-            name: _layers([layer for of_points in served for layer in of_points.get(name, [])]) for name in names
-        }
-    if "emulation" in first:
-        joined["emulation"] = first["emulation"]
-    if "instance_limits" in first:
-        joined["instance_limits"] = first["instance_limits"]
-    if attempts := [attempt for result in results for attempt in result.get("attempts") or []]:
-        joined["attempts"] = attempts
-    if bottleneck := _bottleneck(counted):
-        joined["bottleneck"] = bottleneck
-    return joined
+    return cast("ResultDocument", joined | _known({
+        "highest_rates": _highest_rates(cells[0], points, len(every)),
+        "server_layers": _server_layers([result for _, result in counted]),
+        "emulation": first.get("emulation"),
+        "instance_limits": first.get("instance_limits"),
+        "attempts": [attempt for result in results for attempt in result.get("attempts") or []],
+        "bottleneck": _bottleneck(counted),
+    }))  # fmt: skip
+
+
+def _known(optional: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys that have a value: those without one are left out of documents."""
+    return {name: value for name, value in optional.items() if value not in (None, [], "")}
+
+
+def _highest_rates(cell: PlanCell, points: Sequence[PointResult], launches: int) -> list[HighestRate]:
+    highest = highest_rates(cell, points)
+    for of_sweep in highest:
+        of_sweep["metric"]["expected_n"] = launches * (of_sweep["metric"]["expected_n"] or 0)
+    return highest
+
+
+def _server_layers(results: Sequence[ResultDocument]) -> dict[str, list[Layer]] | None:
+    served = [result["server_layers"] for result in results if "server_layers" in result]
+    names = dict.fromkeys(point for of_points in served for point in of_points)
+    layers = {name: _layers([layer for of_points in served for layer in of_points.get(name, [])]) for name in names}
+    return layers if served else None
 
 
 def _point(point: str, first: ResultDocument, launches: Sequence[Launch], planned: int) -> PointResult:
@@ -112,34 +119,28 @@ def _point(point: str, first: ResultDocument, launches: Sequence[Launch], planne
     points = [measured for _, measured in every]
     samples = _samples(every)
     is_shared_storage = is_shared(first["storage"])
-    joined: PointResult = {
-        **points[0],
+    caches = {words for measured in points for words in measured.get("caches", "").split(" and ") if words}
+    joined = {
         "metrics": {
             name: _metric(name, points, samples, planned, is_shared=is_shared_storage)
             for name in sorted({name for measured in points for name in measured["metrics"]})
         },
-        "fleet": [cast("FleetRate", {**rate, "launch": launch}) for launch, each in every for rate in each["fleet"]],
+        "fleet": [{**rate, "launch": launch} for launch, each in every for rate in each["fleet"]],
         "overhead_share": median(measured["overhead_share"] for measured in points),
         "use": _medians([measured["use"] for measured in points]),
         "fleet_use": _medians([measured["fleet_use"] for measured in points]),
         "latency": _latencies([measured["latency"] for measured in points]),
         "samples": samples,
     }
-    if caches := {words for measured in points for words in measured.get("caches", "").split(" and ") if words}:
-        joined["caches"] = " and ".join(sorted(caches))
-    if passed := _layers([layer for measured in points for layer in measured.get("layers", [])]):
-        joined["layers"] = passed
-    if rates := [rate for measured in points for rate in measured.get("rates") or []]:
-        joined["rates"] = rates[:MOST_CURVES]
-    if of_fleet := [
-        cast("OverTime", {**moved, "launch": launch}) for launch, each in every for moved in each.get("over_time", [])
-    ]:
-        joined["over_time"] = of_fleet
-    if of_each := [measured["steadiness"] for measured in points if "steadiness" in measured]:
-        joined["steadiness"] = joined_steadiness(of_each)
-    if ceilings := [measured["tool_ceiling"] for measured in points if "tool_ceiling" in measured]:
-        joined["tool_ceiling"] = _tool_ceiling(ceilings)
-    return joined
+    optional = {
+        "caches": " and ".join(sorted(caches)),
+        "layers": _layers([layer for measured in points for layer in measured.get("layers", [])]),
+        "rates": [rate for measured in points for rate in measured.get("rates") or []][:MOST_CURVES],
+        "over_time": [{**moved, "launch": launch} for launch, each in every for moved in each.get("over_time", [])],
+        "steadiness": joined_steadiness([each["steadiness"] for each in points if "steadiness" in each]),
+        "tool_ceiling": _tool_ceiling([each["tool_ceiling"] for each in points if "tool_ceiling" in each]),
+    }
+    return cast("PointResult", {**points[0], **joined, **_known(optional)})
 
 
 def _samples(points: Sequence[tuple[int, PointResult]]) -> SampleColumns:
@@ -219,7 +220,9 @@ def _layers(layers: Sequence[Layer]) -> list[Layer]:
     return list(sums.values())
 
 
-def _tool_ceiling(ceilings: Sequence[ToolCeiling]) -> ToolCeiling:
+def _tool_ceiling(ceilings: Sequence[ToolCeiling]) -> ToolCeiling | None:
+    if not ceilings:
+        return None
     share = median(ceiling["share"] for ceiling in ceilings)
     value = median(ceiling["value"] for ceiling in ceilings)
     return {**ceilings[0], "value": value, "share": share, "is_bound": share > BOUND_SHARE}

@@ -17,38 +17,46 @@ def steadiness_of(samples: Sequence[Sample]) -> PointSteadiness | None:
         return None
     steady = [steadiness for steadiness in of_each if steadiness.state == "steady"]
     count = Counter(steadiness.state for steadiness in of_each)
-    periods = [steadiness.period_s for steadiness in of_each if steadiness.period_s is not None]
-    starts = [steadiness.from_s for steadiness in steady if steadiness.from_s is not None]
-    ratios = [steadiness.ratio for steadiness in steady if steadiness.ratio is not None]
-    of_point: PointSteadiness = {
-        "judged": count["steady"] + count["not steady"],
-        "steady": count["steady"],
-        "from_s": median(starts) if starts else None,
-        "ratio": median(ratios) if ratios else None,
-        "too_short": count["too short"],
-        "too_noisy": count["too noisy"],
-    }
-    if 2 * len(periods) > count["not steady"]:
-        of_point["period_s"] = median(periods)
-    return of_point
+    return _of(
+        {
+            "judged": count["steady"] + count["not steady"],
+            "steady": count["steady"],
+            "from_s": _median([each.from_s for each in steady]),
+            "ratio": _median([each.ratio for each in steady]),
+            "too_short": count["too short"],
+            "too_noisy": count["too noisy"],
+        },
+        [each.period_s for each in of_each if each.period_s is not None],
+        count["not steady"],
+    )
 
 
-def joined_steadiness(of_launches: Sequence[PointSteadiness]) -> PointSteadiness:
+def joined_steadiness(of_launches: Sequence[PointSteadiness]) -> PointSteadiness | None:
     """Return how steady the samples of several launches were: counts add up, seconds and ratios are medians."""
-    starts = [each["from_s"] for each in of_launches if each["from_s"] is not None]
-    ratios = [each["ratio"] for each in of_launches if each["ratio"] is not None]
-    periods = [each["period_s"] for each in of_launches if "period_s" in each]
-    of_point: PointSteadiness = {
-        "judged": sum(each["judged"] for each in of_launches),
-        "steady": sum(each["steady"] for each in of_launches),
-        "from_s": median(starts) if starts else None,
-        "ratio": median(ratios) if ratios else None,
-        "too_short": sum(each["too_short"] for each in of_launches),
-        "too_noisy": sum(each["too_noisy"] for each in of_launches),
-    }
-    if 2 * len(periods) > sum(map(is_unsteady, of_launches)):
-        of_point["period_s"] = median(periods)
-    return of_point
+    if not of_launches:
+        return None
+    return _of(
+        {
+            "judged": sum(each["judged"] for each in of_launches),
+            "steady": sum(each["steady"] for each in of_launches),
+            "from_s": _median([each["from_s"] for each in of_launches]),
+            "ratio": _median([each["ratio"] for each in of_launches]),
+            "too_short": sum(each["too_short"] for each in of_launches),
+            "too_noisy": sum(each["too_noisy"] for each in of_launches),
+        },
+        [each["period_s"] for each in of_launches if "period_s" in each],
+        sum(map(is_unsteady, of_launches)),
+    )
+
+
+def _of(counted: PointSteadiness, periods: Sequence[float], unsteady: int) -> PointSteadiness:
+    """Add the period after which a rate repeats, if most of what was not steady has one."""
+    return {**counted, "period_s": median(periods)} if 2 * len(periods) > unsteady else counted
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
 def steadiness_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
