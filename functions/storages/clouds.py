@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Sequence
 from aws.stack import network
 from aws.stack.environment import environment
 from aws.stack.lending import OWN_FOLDER, local_mount
-from matrix.check.cells import Given
 from matrix.input.matrix import Matrix
 from matrix.terms.documents.job import ExportedTo, Mount
 from matrix.terms.documents.parts import Part
@@ -92,7 +91,7 @@ def existing_problems(matrix: Matrix, account: str) -> Problems:
 
     Calls AWS, and changes nothing.
     """
-    for path, storage in Given(matrix).storages:
+    for path, storage in matrix.located("storage"):
         refusals: Iterable[Refusal] = ()
         if check := _CHECKED.get(storage.type):
             refusals = check(storage.document, account)

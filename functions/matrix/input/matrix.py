@@ -145,3 +145,12 @@ class Matrix(InputModel):
         Field(examples=["build-team"]),
     ] = None
     """Value of the tag storage-matrix:owner on all resources that the run creates."""
+
+    def located(self, axis: Literal["storage", "workload"]) -> list[tuple[str, Any]]:
+        """Return each storage or workload of the axis and of the inclusions, with its path in the input."""
+        elements = [(f"{axis}[{i}]", element) for i, element in enumerate(getattr(self, axis))]
+        return elements + [(f"include[{i}].{axis}", getattr(added, axis)) for i, added in enumerate(self.include)]
+
+    def fleets(self) -> list[Fleet]:
+        """Return each fleet of the axis and of the inclusions."""
+        return [fleet for axis in self.fleet for fleet in axis.fleets()] + [added.fleet for added in self.include]

@@ -20,9 +20,7 @@ UNMEASURED = {
 
 def spot_types(matrix: Matrix) -> list[str]:
     """Return the instance types that a matrix wants as Spot."""
-    fleets = [fleet for axis in matrix.fleet for fleet in axis.fleets()]
-    fleets += [inclusion.fleet for inclusion in matrix.include]
-    return list(dict.fromkeys(fleet.instance_type for fleet in fleets if fleet.spot))
+    return list(dict.fromkeys(fleet.instance_type for fleet in matrix.fleets() if fleet.spot))
 
 
 def _spot_assumptions(types: list[str], book: PriceBook) -> list[str]:

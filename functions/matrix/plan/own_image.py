@@ -18,11 +18,8 @@ KNOWN_OWNERS = ("self", "amazon", "aws-marketplace")
 
 def named_types(matrix: Matrix) -> list[str]:
     """Return the instance types that boot the image of a matrix: types of fleets and of file servers."""
-    fleets = [fleet for axis in matrix.fleet for fleet in axis.fleets()]
-    fleets += [inclusion.fleet for inclusion in matrix.include]
-    storages = [*matrix.storage, *(inclusion.storage for inclusion in matrix.include)]
-    servers = (storage.document.get("instanceType") for storage in storages)
-    return list(dict.fromkeys([*(fleet.instance_type for fleet in fleets), *filter(None, servers)]))
+    servers = (storage.document.get("instanceType") for _, storage in matrix.located("storage"))
+    return list(dict.fromkeys([*(fleet.instance_type for fleet in matrix.fleets()), *filter(None, servers)]))
 
 
 def problems(

@@ -76,9 +76,7 @@ def problems(
         if isinstance(placement, list) and len(placement) > zones:
             rule = f"has {len(placement)} shares, but the stack has subnets in {zones} Availability Zones"
             yield Problem(f"{path}.placement", placement, rule, "write fewer shares, or give the stack more subnets")
-    storages = [(f"storage[{i}]", storage) for i, storage in enumerate(matrix.storage)]
-    storages += [(f"include[{i}].storage", inclusion.storage) for i, inclusion in enumerate(matrix.include)]
-    for path, storage in storages:
+    for path, storage in matrix.located("storage"):
         if (count := how_many(storage.document)) > zones:
             rule = f"are in a zone each, but the stack has subnets in {zones} Availability Zones"
             yield Problem(f"{path}.fileSystems", count, rule, f"write {zones}, or give the stack more subnets")

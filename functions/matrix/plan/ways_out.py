@@ -198,9 +198,7 @@ def service_problems(subnets: Sequence[WayOut], region: str) -> Problems:
 
 def _of_storages(subnets: Sequence[WayOut], matrix: Matrix, region: str) -> Problems:
     """Yield the storages that need an endpoint of their service, if subnets lack it."""
-    storages = [(f"storage[{number}]", storage) for number, storage in enumerate(matrix.storage)]
-    storages += [(f"include[{number}].storage", cell.storage) for number, cell in enumerate(matrix.include)]
-    for path, storage in storages:
+    for path, storage in matrix.located("storage"):
         if service := storage.gateway_service:
             rule = f"is reached by an endpoint of its own, {service}, to which subnets have no way"
             fix = partial(creation_of, service, region=region, is_gateway=True)
@@ -235,14 +233,12 @@ def _of_containers(subnets: Sequence[WayOut], matrix: Matrix) -> Problems:
     image = matrix.image
     wanted = [("image.containers", name) for name in image.containers] if image else []
     wanted += [("image.dockerfile", "that of FROM")] if image and image.dockerfile else []
-    workloads = [(f"workload[{number}]", workload) for number, workload in enumerate(matrix.workload)]
-    workloads += [(f"include[{number}].workload", cell.workload) for number, cell in enumerate(matrix.include)]
-    wanted += [(path, name) for path, workload in workloads for name in workload.containers]
+    wanted += [(path, name) for path, workload in matrix.located("workload") for name in workload.containers]
     for path, name in wanted:
         rule = f"needs a container image ({name}), and its registry is on the internet, where subnets have no way to"
         fix = "give the subnets a NAT gateway, or name an image of yours that has the container image (image.ami)"
         yield from _problems(subnets, WayOut.reaches_internet, rule, fix, is_firm=_installs(matrix), path=path)
-    for path, workload in workloads:
+    for path, workload in matrix.located("workload"):
         if workload.populate_seconds:
             rule = "fills its cache before the first step, and what it fetches from the internet has no way"
             fix = "let its commands fetch from a mirror that the subnets reach"

@@ -16,10 +16,9 @@ from storages.ebs.model import volume_queries
 
 def queries(matrix: Matrix) -> list[Query]:
     """Return the queries for the instance types and storages of a matrix."""
-    fleets = [fleet for axis in matrix.fleet for fleet in axis.fleets()] + [cell.fleet for cell in matrix.include]
-    needed = [instance_query(name) for name in dict.fromkeys(fleet.instance_type for fleet in fleets)]
+    needed = [instance_query(name) for name in dict.fromkeys(fleet.instance_type for fleet in matrix.fleets())]
     needed += volume_queries("gp3")  # every instance has such a root volume
-    for storage in [*matrix.storage, *(cell.storage for cell in matrix.include)]:
+    for _, storage in matrix.located("storage"):
         needed += storage.price_queries
     return list(dict.fromkeys(needed))
 

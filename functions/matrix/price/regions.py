@@ -83,8 +83,7 @@ def instance_types(matrix: Matrix) -> list[str]:
 
 def storages_of(matrix: Matrix) -> dict[str, Storage]:
     """Return the storages of a matrix by name."""
-    storages = [*matrix.storage, *(cell.storage for cell in matrix.include)]
-    texts = {json.dumps(storage.document, sort_keys=True): storage for storage in storages}
+    texts = {json.dumps(storage.document, sort_keys=True): storage for _, storage in matrix.located("storage")}
     names = brief_names((text, storage.document) for text, storage in texts.items())
     return {name: texts[text] for text, name in names.items()}
 
