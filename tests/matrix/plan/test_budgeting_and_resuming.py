@@ -8,8 +8,6 @@ from support.matrices import BUILD, DD, EBS, EFS, FSX, TOUCH, matrix
 from matrix.plan.planning import plan
 from matrix.plan.resume import earlier_cells, taken_over
 from matrix.run.admission import over_budget, skip_of, skipped, too_late
-from matrix.terms.documents.plan import PlanDocument
-from matrix.terms.documents.reading import read
 
 
 @given(
@@ -57,19 +55,6 @@ def earlier(states, uploads=0, **changes):
 
 def resumed(found, **changes):
     return plan(matrix(order="as-written", fleet=FLEETS, **changes), earlier=found).to_document()
-
-
-def test_a_run_of_an_older_version_is_resumed_by_what_its_plan_left_out():
-    document = plan(matrix(order="as-written", fleet=FLEETS)).to_document()
-    for entry in (*document["cells"], *document["file_systems"]):
-        for name in ("ready_within_s", "root_volume_gib", "reserve_usd", "metered_usd", "rates_usd", "image"):
-            entry.pop(name, None)
-    del document["images"]
-
-    older = read(PlanDocument, document, "plan.json")
-    cells = resumed(earlier_cells("old", older, lambda _: {"state": "measured"}, lambda _: 0))["cells"]
-
-    assert [cell["taken_from"]["run"] for cell in cells] == ["old", "old"]
 
 
 def test_measured_cells_are_taken_over_and_cost_nothing():

@@ -7,11 +7,10 @@ from support.matrices import BUILD, EBS, EFS, FSX, TOUCH, matrix
 
 from agent import mounts, workloads
 from agent.programs import tools
-from matrix.check.read import check_matrix, read_matrix
+from matrix.check.read import read_matrix
 from matrix.plan import needed_tools
 from matrix.plan.images import fingerprint
 from matrix.plan.planning import plan
-from matrix.terms.problems import InvalidMatrix
 from storages.ebs import cloud as ebs
 
 ROOT = Path(__file__).parents[3]
@@ -103,23 +102,6 @@ def test_baking_costs_nothing_where_the_image_is_there_and_is_in_budget_time_and
     assert baked["totals"]["deadline_s"] == plain["totals"]["deadline_s"] + 3600
     assert any("0.10 to 1.00 USD a month" in line for line in baked["assumptions"])
     assert plain["images"][0]["cost_usd"]["high"] == 0.0
-
-
-@pytest.mark.parametrize(
-    ("image", "path"),
-    [
-        ({"os": "windows"}, "image.os"),
-        ({"packages": ["-y"]}, "image.packages[0]"),
-        ({"packages": ["gcc; reboot"]}, "image.packages[0]"),
-        ({"containers": ["--privileged"]}, "image.containers[0]"),
-        ({"bakes": True}, "image.bakes"),
-    ],
-)
-def test_what_is_no_image_is_refused_where_it_stands(image, path):
-    with pytest.raises(InvalidMatrix) as refused:
-        check_matrix(matrix().matrix.to_document() | {"image": image})
-
-    assert [problem.path for problem in refused.value.problems] == [path]
 
 
 def test_another_operating_system_is_measured_anew():

@@ -96,11 +96,6 @@ def test_more_launches_are_added_to_those_of_an_earlier_run_with_one():
     assert taken_over({"id": "x", "file_system": "ebs"}, cell)["file_system"] == "ebs.l1"
 
 
-@pytest.mark.parametrize("launches", [0, 31, 2.5, True])
-def test_launches_are_one_to_thirty(launches):
-    assert "launches" in problems_of(launches=launches)
-
-
 def test_cells_steps_and_file_systems_of_all_launches_count():
     many = [EFS | {"name": f"efs-{i}"} for i in range(101)]
 

@@ -8,7 +8,7 @@ from support.matrices import BUILD, EBS, EFS, FILE_SERVER, FLEET, FSX, READ, TOU
 
 from matrix.input.pace import EARLY_LOOKS, PREPARE_S, WORK_FACTOR
 from matrix.plan import planning
-from matrix.plan.placing import share_away, shares
+from matrix.plan.placing import share_away
 from matrix.plan.planning import SHUTDOWN_S, plan
 from matrix.price.book import Cost, instances_cost, orchestration_cost, published_prices
 from matrix.terms.charges import Amount
@@ -57,24 +57,6 @@ def test_filling_a_cache_takes_half_of_boot_and_work_at_least():
     assert planning._populate(planning._named_cells(matrix(workload=[work])), BOOK) == (None, 0.0, Cost())
 
 
-def test_only_bytes_that_pass_between_zones_cost_anything():
-    read = READ | {"records": 1024, "recordBytes": "1MiB", "pageBytes": "1MiB"}
-
-    def crossing(storage, placement):
-        fleet = FLEET | {"count": 3, "placement": placement}
-        [cell] = planning._named_cells(matrix(storage=[storage], workload=[read], fleet=[fleet], repetitions=2))
-        return cell, planning._crossing_cost(cell, BOOK)
-
-    one_zone = FILE_SERVER
-    assert crossing(one_zone, "same-az")[1] == Cost()
-    assert crossing(EBS, "same-az")[1] == Cost()
-    cell, cost = crossing(one_zone, [1, 1])
-    gib = 3 * 2 * (cell.footprint.read_bytes + cell.footprint.written_bytes) / 2**30
-    usd = BOOK.price("between_zones_gib").usd
-    assert cost.expected == pytest.approx(gib / 2 * usd)
-    assert (cost.low, cost.high) == pytest.approx((cost.expected / 2, cost.expected * 2), rel=0.02)
-
-
 @pytest.mark.parametrize(
     ("placement", "share"),
     [
@@ -92,13 +74,6 @@ def test_the_share_of_a_fleet_away_from_its_storage_follows_from_the_zones(place
     assert share_away(placement, free) == (0, 0, 0)
     regional = SimpleNamespace(document={"type": "efs"}, is_free_between_zones=False)
     assert share_away(placement, regional) == (0, 0, 0)
-
-
-def test_equal_shares_leave_the_remainder_to_the_first_zones():
-    assert shares("spread", 8, 3) == [3, 3, 2]
-    assert shares([2, 1], 3, 3) == [2, 1]
-    assert shares([1, 1, 1], 3, 3) == [1, 1, 1]
-    assert shares("same-az", 7, 3) == [7]
 
 
 def test_a_run_ends_after_all_deadlines_creation_and_what_is_around_them():

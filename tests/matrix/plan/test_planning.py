@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from support.matrices import BUILD, DD, EBS, EFS, FIO, FLEET, FSX, METADATA, READ, TOUCH, TRANSFER, YOCTO, matrix
 
 from matrix.check.read import read_matrix
-from matrix.input.workloads.touch import TouchWorkload
 from matrix.plan.planning import plan
 from matrix.price.book import PriceBook, file_system_cost, instances_cost, published_prices
 from matrix.published.figures import load
@@ -26,24 +25,6 @@ FLEETS = [{"instanceType": ["m6i.large", "m7g.large"], "count": [1, 4, 10]}]
 
 def planned(**changes):
     return plan(matrix(**({"storage": STORAGES, "workload": WORKLOADS, "fleet": FLEETS} | changes))).to_document()
-
-
-def test_a_plan_has_the_shape_that_all_others_read():
-    document_ = planned()
-
-    assert set(document_) >= {"schema", "name", "seed", "cells", "file_systems", "totals", "assumptions", "warnings"}
-    cell = document_["cells"][0]
-    assert set(cell) == {
-        "id", "file_system", "storage", "workload", "fleet", "image", "points", "steps",
-        "expected_s", "ready_within_s", "deadline_s", "poll_s", "root_volume_gib", "cost_usd", "reserve_usd",
-        "metered_usd", "rates_usd",
-    }  # fmt: skip
-    assert set(cell["cost_usd"]) == {"low", "expected", "high"}
-    assert set(document_["file_systems"][0]) >= {"id", "storage", "cells", "populate", "cost_usd"}
-    assert set(document_["totals"]) >= {
-        "cells", "points", "steps", "instances", "instance_hours", "expected_s", "cost_usd",
-    }  # fmt: skip
-    assert json.loads(json.dumps(document_, allow_nan=False)) == document_
 
 
 def test_the_cells_are_the_product_of_the_axes():
@@ -120,23 +101,6 @@ def test_phases_stay_together_in_their_order_however_random_the_rest_is():
         }
         orders.add(tuple(row[0] for row in rows))
     assert len(orders) > 1
-
-
-def test_what_alike_cells_take_is_worked_out_once(monkeypatch):
-    asked = []
-    footprint = TouchWorkload.footprint
-
-    def counted(self, params, storage, instances):
-        asked.append((params["threads"], instances))
-        return footprint(self, params, storage, instances)
-
-    fleet = [{"instanceType": ["m6i.large", "c6i.large"], "count": [1, 4]}]
-    checked = matrix(storage=[EBS], workload=[TOUCH | {"threads": [1, 2]}], fleet=fleet, launches=2)
-    monkeypatch.setattr(TouchWorkload, "footprint", counted)
-
-    assert len(plan(checked).cells) == 2 * 2 * 2
-    # Each point for one instance and for four, whatever their type and launch.
-    assert sorted(asked) == [(1, 1), (1, 4), (2, 1), (2, 4)]
 
 
 def test_the_order_is_random_but_reproducible():
@@ -266,25 +230,6 @@ def test_the_published_builds_run_on_the_published_image_with_its_packages():
     assert recipe["dockerfile"].startswith(f"FROM {published['from']}\n")
     installed = re.search(r"apt-get install --yes ([^&]*) && locale-gen", recipe["dockerfile"])
     assert installed[1].split() == published["packages"]
-
-
-def test_the_published_yocto_tables_are_planned_column_by_column():
-    document_ = plan(read_matrix((ROOT / "events" / "yocto-builds.json").read_bytes())).to_document()
-
-    counts = {}
-    for cell in document_["cells"]:
-        counts.setdefault(cell["file_system"], []).append(cell["fleet"]["count"])
-    four, five = [1, 10, 100, 200], [1, 10, 50, 100, 200]
-    assert {name: sorted(of_one) for name, of_one in counts.items()} == {
-        "ebs-gp3-200gib-3000iops": four, "ebs-io2-200gib-3000iops": four,
-        "efs-elastic": five, "efs-provisioned-1024": five, "efs-bursting": five,
-        "efs-maxio-bursting": four, "efs-maxio-provisioned-1024": four,
-        "fsx-single-az-1-256gib-4096mbps-20000iops-lz4-nfs3": five,
-        "fsx-single-az-1-282gib-4096mbps-20000iops-lz4-nfs3": five,
-        "fsx-single-az-1-1024gib-4096mbps-20000iops-lz4-nfs3": five,
-        "fsx-2x-single-az-1-1024gib-4096mbps-20000iops-lz4-nfs3": [200],  # 100 instances on each
-        "fsx-single-az-1-1024gib-4096mbps-160000iops-lz4-nfs3": five,
-    }  # fmt: skip
 
 
 def test_the_run_ends_when_the_matrix_says():

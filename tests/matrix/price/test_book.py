@@ -265,6 +265,9 @@ def test_bytes_that_pass_between_zones_are_in_the_plan(storage, placement, gib_a
     placed, together = (one.metered_cost.expected for one in costs)
 
     assert placed - together == pytest.approx(0.02 * gib_away, abs=1e-9)
+    low, high = (getattr(costs[0].metered_cost, end) - getattr(costs[1].metered_cost, end) for end in ("low", "high"))
+    if placement != "spread":  # then the number of zones is not known either
+        assert (low, high) == pytest.approx((0.01 * gib_away, 0.04 * gib_away), abs=1e-9)
     assert costs[0].cost.expected - costs[1].cost.expected == pytest.approx(placed - together, abs=1e-9)
 
 
