@@ -17,12 +17,13 @@ from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.answer.results import run_summary
 from matrix.answer.values import values_of
+from matrix.input.storage_names import cell_names
 from matrix.report import csv_rows, markdown, page
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.keys import Board, run_key
-from matrix.text.decisions import decision_sentences
+from matrix.text.headlines import answer_sentences
 
 logger = Logger()
 
@@ -64,12 +65,13 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     undrawn = _write_report(run, summary, results, plan)
     if not receipts.stands(receipt):  # for a run that was stopped during this function, and swept meanwhile
         receipts.settle(run)
+    names = cell_names(summary["cells"])
     return {
         "state": "measured" if summary["status"] == "measured" and not left_behind else "failed",
         "totals": summary["totals"],
         "left_behind": len(left_behind),
         "cost_usd": summary["cost_usd"],
-        "decision": decision_sentences(summary),
+        "decision": answer_sentences(summary, lambda candidate: names.get(candidate["cell"], candidate["storage"])),
         "summary": f"s3://{environment().bucket}/{run_key(run, 'summary.json')}",
         "report": None if undrawn else f"s3://{environment().bucket}/{run_key(run, 'report.html')}",
         "warnings": warnings + undrawn,

@@ -23,9 +23,9 @@ from matrix.terms.documents.warning import CellWarning
 from matrix.terms.sentences import gone_text, receipt_sentence
 from matrix.text.bottlenecks import evidence_words, next_words, others_words, unseen_words
 from matrix.text.comparisons import comparison_lines
-from matrix.text.decisions import decision_sentences
+from matrix.text.decisions import question_words
 from matrix.text.endings import failed_words, state_words
-from matrix.text.headlines import doubts, headline
+from matrix.text.headlines import answer_sentences, doubts
 from matrix.text.rankings import comparison_words, level_words
 from matrix.text.replication import shortage_words, shortage_words_of
 from matrix.text.risks import risk_words, why_median_words
@@ -317,11 +317,14 @@ def answers() -> Sentences:
     for name, made in runs.items():
         made["warnings"] = []  # of the plan, whose sentences are not made here
         decision = made["decision"]
-        yield f"{name}: headline", headline(decision, _short)
-        for sentence in decision_sentences(made):
+        answer = answer_sentences(made, _short)
+        for sentence in answer:
             yield f"{name}: answer", sentence
+        for question in decision["questions"]:
+            yield f"{name}: comparison", question_words(question, decision)
         for line in doubts(made, decision, _short, 9):
-            yield f"{name}: caveat", line
+            if line not in answer:
+                yield f"{name}: caveat", line
     [question] = runs["one clear winner"]["decision"]["questions"]
     yield "comparison", comparison_words(question)
     yield "percentile", level_words(question)

@@ -16,7 +16,7 @@ from matrix.terms.metrics import measure_words
 from matrix.terms.names import tools_words
 from matrix.terms.sentences import ENVIRONMENT_NOTES, why_taken
 from matrix.terms.verdicts import taken
-from matrix.text.decisions import decision_sentences
+from matrix.text.headlines import answer_sentences
 
 TAKEN = "*"
 # Fleets beside each other in one table.
@@ -35,10 +35,11 @@ def show_answer(console: Console, summary: SummaryDocument) -> None:
     if source := summary.get("source"):
         whose = f"From files of {tools_words(summary)}" if summary["environment"] == "imported" else "Published"
         terminal.print_wrapped(console, f"{whose}, not measured here: {source}.")
-    for sentence in decision_sentences(summary):
+    names = brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"])
+    for sentence in answer_sentences(summary, lambda candidate: names[candidate["file_system"]]):
         terminal.print_wrapped(console, Text(sentence, "bold"))
     if decision := summary.get("decision"):
-        _show_grids(console, decision, brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"]))
+        _show_grids(console, decision, names)
 
 
 def _show_grids(console: Console, decision: Decision, names: Mapping[str, str]) -> None:

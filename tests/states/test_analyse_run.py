@@ -11,7 +11,6 @@ from support.runs_for_reports import build_run
 import analyse_run
 from aws.records import plans, table
 from matrix.samples.cloudwatch import document, resources
-from matrix.text.decisions import decision_sentences
 
 OBJECTIVE = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
 
@@ -49,7 +48,7 @@ def test_the_decision_is_in_the_answer_in_the_summary_and_in_the_markdown(bucket
     decision = summary["decision"]
 
     assert answer["state"] == "measured"
-    assert answer["decision"] == decision_sentences(summary)
+    assert answer["decision"][0] in read(bucket, "summary.md")
     assert decision["objective"] == OBJECTIVE
     assert all(one["recommended"] for one in decision["questions"])
     assert "**Cheapest that meets the objective" in read(bucket, "summary.md")

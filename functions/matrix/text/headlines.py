@@ -7,7 +7,7 @@ from matrix.terms.documents.summary import Absence, Candidate, Decision, Questio
 from matrix.terms.names import fleet_label, workload_words
 from matrix.terms.sentences import listed
 from matrix.terms.verdicts import difference_of, expected_ahead, is_open, judged, winner
-from matrix.text.decisions import NEAR, at_sizes, limit_words, not_comparable
+from matrix.text.decisions import NEAR, at_sizes, limit_words, not_comparable, sale_note
 from matrix.text.rankings import OPEN, Name, comparison_words, short_name
 from matrix.text.replication import shortage_words_of
 from matrix.text.risks import ranked_by_median, risk_words
@@ -24,6 +24,15 @@ OWN_LIMITS = {"processors": PROCESSORS, "tool": "the load generator"}
 MOST_CELLS = 2
 # Meaning of brackets around a winner, in tables of several comparisons.
 BEST_MEASURED = "( ) Best measured: "
+
+
+def answer_sentences(summary: SummaryDocument, name: Name) -> list[str]:
+    """Return why a run recommends nothing, the answer, and its caveats; empty without a decision."""
+    decision = summary.get("decision")
+    if not decision:
+        return []
+    note = sale_note(summary)
+    return [*([note] if note else []), headline(decision, name), *caveats(decision, name)]
 
 
 def headline(decision: Decision, name: Name) -> str:
