@@ -168,6 +168,7 @@ def measured_points(values: ValuesDocument) -> Iterator[tuple[str, MeasuredPoint
     for cell in values["cells"]:
         storage, fleet = same_storage(cell["storage"]), same_fleet(cell["fleet"])
         same = json.dumps([storage, fleet], sort_keys=True)
+        workload, fleet_name = workload_words(cell["workload"]), fleet_words({**cell["fleet"], "spot": False})
         for point in cell["points"]:
             uncertainty = point["median_uncertainty"]
             yield (
@@ -176,8 +177,8 @@ def measured_points(values: ValuesDocument) -> Iterator[tuple[str, MeasuredPoint
                     name=f"{cell['id']}, {point['label']}",
                     cell=cell["id"],
                     storage=names[keys[cell["id"]]],
-                    workload=workload_words(cell["workload"]),
-                    fleet=fleet_words({**cell["fleet"], "spot": False}),
+                    workload=workload,
+                    fleet=fleet_name,
                     is_relaunched=cell["is_relaunched"],
                     label=point["label"],
                     metric=point["metric"],
