@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from matrix.input.element import ElementModel
-from matrix.input.fields import Name
+from matrix.input.fields import InputModel, Name
 from matrix.terms.charges import Amount, Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from storages.contracts.abilities import Ability
@@ -74,12 +73,14 @@ class AttachedVolumes:
     bytes_per_s: float
 
 
-class Storage(ElementModel):
+class Storage(InputModel):
     """A storage in a matrix: what plans and functions ask of it, with what holds for most storages.
 
     A model of a storage says what has no value here, and what is different of it.
     """
 
+    assumption: ClassVar[str] = ""
+    """Assumption of plans about it, in a sentence."""
     is_shared: ClassVar[bool]
     """Whether all instances of a cell share it. If false, each instance has its own."""
     has_device: ClassVar[bool] = False
