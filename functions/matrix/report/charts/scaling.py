@@ -30,61 +30,57 @@ Interval = tuple[float | None, float | None]
 def scaling(view: View) -> Iterator[Chart]:
     """Yield a chart for each point: each storage over fleet sizes, with a fitted law from four sizes on."""
     for (workload, label, _), entries in view.by("workload", "label", "name").items():
-        by_storage: dict[str, list[Entry]] = {}
-        left_out = [entry for entry in entries if entry.left_out]
-        for entry in sorted(entries, key=lambda entry: entry.instances):
-            if entry in left_out:
-                continue
+        if curves := _curves(entries):
+            yield _chart(view, f"{workload}-{label}", point_title(workload, label), entries, curves)
+
+
+def _curves(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """Return the points of each storage that was measured with fleets of several sizes, by rising size."""
+    by_storage: dict[str, list[Entry]] = {}
+    for entry in sorted(entries, key=lambda entry: entry.instances):
+        if not entry.left_out:
             by_storage.setdefault(entry.storage, []).append(entry)
-        curves = {
-            storage: curve for storage, curve in by_storage.items() if len({entry.instances for entry in curve}) > 1
-        }
-        if not curves:
-            continue
-        sizes = sorted({entry.instances for curve in curves.values() for entry in curve})
-        first = entries[0]
-        drawn = [entry for curve in curves.values() for entry in curve]
-        tail = view.tail_name(drawn)
-        series = [line for curve in curves.values() for line in _scaling_series(view, curve)]
-        fitted = {storage: law for storage, curve in curves.items() if (law := _fit(curve)) is not None}
-        series += [_fit_series(view, curves[storage], law) for storage, law in fitted.items()]
-        crossed = [crossing for pair in combinations(fitted, 2) for crossing in _crossings(pair, fitted, curves)]
-        series += [mark for mark, _ in crossed]
-        series += [_left_out_series(view, entry) for entry in left_out if entry.storage in curves]
-        notes = [f"left out: {entry.storage} at {entry.instances} instances: {entry.left_out}." for entry in left_out]
-        notes += [f"{storage}: {knee(law)['meaning']} ({LAWS[law.chosen.model]})." for storage, law in fitted.items()]
-        yield Chart(
-            id=f"scaling-{slug(f'{workload}-{label}')}",
-            title=f"{point_title(workload, label)}: {lower(first.quantity)} of each instance over the size of a fleet",
-            reads=f"Solid: median{interval_words(drawn)}."
-            + (f" Dashed: {tail}, where there are enough samples." if tail else "")
-            + (" A hollow mark without a line: known to be wrong, left out." if left_out else "")
-            + (" The best law can be shown too." if fitted else "")
-            + (" Hollow, a crossover: here its storage gets ahead of another by the fitted laws." if crossed else ""),
-            notes=[*notes, *(sentence for _, sentence in crossed)],
-            x_title="instances that work at the same time",
-            y_title=first.title,
-            series=series,
-            heads=("Storage", "Instances", *median_heads(first), f"{tail} ({first.unit})"),
-            rows=[
-                (
-                    entry.storage,
-                    entry.instances,
-                    entry.metric.get("p50"),
-                    *entry.interval(),
-                    view.tail(entry),
-                )
-                for curve in curves.values()
-                for entry in curve
-            ],
-            is_y_log=is_wide([entry.metric.get("p50") for curve in curves.values() for entry in curve]),
-            is_from_zero=True,
-            limit=view.limit(first),
-            is_in_seconds=first.unit == "s",
-            ticks=tuple(float(size) for size in sizes),
-            metric=f"{first.name} ({first.unit})",
-            of=view.facets.marks(workload=workload, label=label),
-        )
+    return {storage: curve for storage, curve in by_storage.items() if len({each.instances for each in curve}) > 1}
+
+
+def _chart(view: View, place: str, work: str, entries: Sequence[Entry], curves: Mapping[str, Sequence[Entry]]) -> Chart:
+    first, left_out = entries[0], [entry for entry in entries if entry.left_out]
+    drawn = [entry for curve in curves.values() for entry in curve]
+    tail = view.tail_name(drawn)
+    fitted = {storage: law for storage, curve in curves.items() if (law := _fit(curve)) is not None}
+    crossed = [crossing for pair in combinations(fitted, 2) for crossing in _crossings(pair, fitted, curves)]
+    notes = [f"left out: {entry.storage} at {entry.instances} instances: {entry.left_out}." for entry in left_out]
+    notes += [f"{storage}: {knee(law)['meaning']} ({LAWS[law.chosen.model]})." for storage, law in fitted.items()]
+    return Chart(
+        id=f"scaling-{slug(place)}",
+        title=f"{work}: {lower(first.quantity)} of each instance over the size of a fleet",
+        reads=f"Solid: median{interval_words(drawn)}."
+        + (f" Dashed: {tail}, where there are enough samples." if tail else "")
+        + (" A hollow mark without a line: known to be wrong, left out." if left_out else "")
+        + (" The best law can be shown too." if fitted else "")
+        + (" Hollow, a crossover: here its storage gets ahead of another by the fitted laws." if crossed else ""),
+        notes=[*notes, *(sentence for _, sentence in crossed)],
+        x_title="instances that work at the same time",
+        y_title=first.title,
+        series=[
+            *(line for curve in curves.values() for line in _scaling_series(view, curve)),
+            *(_fit_series(view, curves[storage], law) for storage, law in fitted.items()),
+            *(mark for mark, _ in crossed),
+            *(_left_out_series(view, entry) for entry in left_out if entry.storage in curves),
+        ],
+        heads=("Storage", "Instances", *median_heads(first), f"{tail} ({first.unit})"),
+        rows=[
+            (entry.storage, entry.instances, entry.metric.get("p50"), *entry.interval(), view.tail(entry))
+            for entry in drawn
+        ],
+        is_y_log=is_wide([entry.metric.get("p50") for entry in drawn]),
+        is_from_zero=True,
+        limit=view.limit(first),
+        is_in_seconds=first.unit == "s",
+        ticks=tuple(float(size) for size in sorted({entry.instances for entry in drawn})),
+        metric=f"{first.name} ({first.unit})",
+        of=view.facets.marks(workload=first.workload, label=first.label),
+    )
 
 
 def _scaling_series(view: View, entries: Sequence[Entry]) -> Iterator[Series]:
