@@ -28,8 +28,6 @@ BEFORE_ANYTHING = ("InvalidMatrix", "QuotaExceeded", "NotGranted", "PlanDiffers"
 
 @dataclass(frozen=True)
 class Ended:
-    """A run that has ended."""
-
     run: str
     status: str
     """Of its execution: SUCCEEDED, FAILED, TIMED_OUT or ABORTED."""
@@ -43,7 +41,6 @@ class Ended:
 
 
 def subject(ended: Ended, summary: SummaryDocument | None, comparison: ComparisonDocument | None = None) -> str:
-    """Return the message's subject."""
     how = ENDS[ended.status] if summary is None or ended.status != "SUCCEEDED" else summary["status"]
     beside = f", {brief_words(comparison)}" if comparison else ""
     return f"Storage Matrix: {ended.run} {how}{beside}"[:LONGEST_SUBJECT]

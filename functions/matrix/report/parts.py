@@ -301,7 +301,6 @@ def provenance(view: View) -> Markup:
 
 
 def words() -> Markup:
-    """Return the glossary."""
     listed = [tag("div", tag("dt", word), tag("dd", meaning)) for word, meaning in GLOSSARY.items()]
     return tag("section", tag("h2", "Words"), tag("dl", *listed, class_="words"), id="words")
 

@@ -51,8 +51,6 @@ class TableColumn:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row, and its subject."""
-
     cells: Sequence[TableCell]
     about: Measured | None = None
     candidate: Candidate | None = None
@@ -69,8 +67,6 @@ class TableNote:
 
 @dataclass(frozen=True)
 class RunTable:
-    """A table of a run."""
-
     title: str
     columns: Sequence[TableColumn]
     rows: Sequence[TableRow]

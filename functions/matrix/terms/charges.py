@@ -32,7 +32,6 @@ class Amount(NamedTuple):
         return cls(amount, amount, amount)
 
     def times(self, factor: float) -> "Amount":
-        """Return the amount `factor` times."""
         return Amount(self.low * factor, self.expected * factor, self.high * factor)
 
     def and_also(self, other: "Amount") -> "Amount":
@@ -40,11 +39,9 @@ class Amount(NamedTuple):
         return Amount(self.low + other.low, self.expected + other.expected, self.high + other.high)
 
     def plus(self, more: float) -> "Amount":
-        """Return the amount and `more`."""
         return Amount(self.low + more, self.expected + more, self.high + more)
 
     def at_least(self, least: float) -> "Amount":
-        """Return the amount with a minimum."""
         return Amount(max(self.low, least), max(self.expected, least), max(self.high, least))
 
 

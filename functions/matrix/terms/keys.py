@@ -58,7 +58,6 @@ class Board:
 
     @classmethod
     def of_cell(cls, run: str, cell: str) -> "Board":
-        """The board of one cell."""
         return cls(f"runs/{run}/cells/{cell}/")
 
     @classmethod
@@ -78,7 +77,6 @@ class Board:
 
     @property
     def job(self) -> str:
-        """The job of the agents."""
         return f"{self.prefix}job.json"
 
     @property
@@ -107,7 +105,6 @@ class Board:
 
     @property
     def result(self) -> str:
-        """The result of the cell."""
         return f"{self.prefix}result.json"
 
     @property

@@ -10,5 +10,4 @@ def inline(text: object) -> str:
 
 
 def table_line(values: Iterable[str]) -> str:
-    """Return a line of a table."""
     return f"| {' | '.join(values)} |"

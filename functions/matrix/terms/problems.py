@@ -31,7 +31,6 @@ class Problem:
     """Name of the violated rule. Stable, unlike the sentences."""
 
     def to_document(self) -> dict[str, object]:
-        """Return the problem as JSON."""
         document = {"path": self.path, "value": self.value, "rule": self.rule, "fix": self.fix}
         return document | ({"code": self.code} if self.code else {})
 
@@ -62,7 +61,6 @@ class InvalidMatrix(Exception):
         super().__init__("\n".join([*lines, f"and {unsaid} more problems"] if unsaid else lines))
 
     def to_document(self) -> dict[str, object]:
-        """Return the problems as JSON; beyond 200 only their number, so that the answer stays readable."""
         listed = [problem.to_document() for problem in self.problems[:MOST_PROBLEMS]]
         unlisted = len(self.problems) - len(listed)
         return {"problems": listed} | ({"further_problems": unlisted} if unlisted else {})

@@ -33,7 +33,6 @@ class Line:
 
     @property
     def name(self) -> str:
-        """Its name in the legend."""
         launch = f", launch {self.step['launch']}" if "launch" in self.step else ""
         point = f"{self.entry.label}, " if self.entry.label else ""
         return f"{point}repetition {self.step['repetition']}{launch}: {OF.get(self.what, self.what)}"

@@ -8,7 +8,6 @@ from matrix.terms.documents.reading import DOCUMENTS, adapter
 
 
 def schema_text(name: str) -> str:
-    """Return the schema of a document."""
     schema = adapter(DOCUMENTS[name], is_described=True).json_schema()
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"{name}.json of Storage Matrix"}
     return json.dumps({**schema, **head}, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
