@@ -1,7 +1,7 @@
 """Shared by Analyse cell and Record failed cell: read the fleet's uploads, write the cell's result."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal
@@ -15,6 +15,7 @@ from aws.results import observing, rows
 from aws.run import budget
 from aws.stack.clock import now
 from aws.stack.environment import environment
+from contract import keys
 from contract.keys import RAW_LETTER, SAMPLES, instance_of, is_bundle
 from matrix.answer import bottleneck, layers
 from matrix.answer.results import cell_result, skipped_result, without_samples
@@ -131,7 +132,7 @@ def together_of(uploads: Uploads, files: Sequence[SampleFile]) -> Together:
     """
     sums = Sums(files)
     by_point: dict[str, dict[str, list[Histogram]]] = {}
-    of_steps = {(step.folder, step.stem): step for step in _of_steps(uploads, files, histograms.step_of)}
+    of_steps = {(step.folder, step.stem): step for step in _of_steps(uploads, files, keys.HISTOGRAMS)}
     damaged: list[str] = []
 
     def add(step: Upload, of_step: Mapping[str, Histogram]) -> None:
@@ -169,7 +170,7 @@ def curves_of(uploads: Uploads, files: Sequence[SampleFile]) -> tuple[dict[str, 
     """
     by_point: dict[str, list[Rate]] = {}
     refused: list[str] = []
-    series = _first_of_each_point(_of_steps(uploads, files, rates.step_of))
+    series = _first_of_each_point(_of_steps(uploads, files, keys.SERIES))
     for step, text in _texts(series, rates.MAX_BYTES):
         try:
             curve = rates.read_curve(text)
@@ -189,16 +190,14 @@ def _from_instances(uploads: Iterable[Upload], instances: Collection[str]) -> li
     return [upload for upload in uploads if upload.instance in instances]
 
 
-def _of_steps(
-    uploads: Uploads, files: Sequence[SampleFile], step_of: Callable[[str], tuple[str, int] | None]
-) -> Iterator[Upload]:
+def _of_steps(uploads: Uploads, files: Sequence[SampleFile], kind: str) -> Iterator[Upload]:
     """Yield the raw files of one kind that samples name: a sample names its own, or it does not count."""
     folders = {upload.instance: upload.folder for upload in uploads.samples}
     for file in files:
         instance = file.instance.id
         for sample in file.samples:
             for name in sample.raw:
-                if step_of(name) == (sample.point, sample.repetition):
+                if keys.step_of(name, kind) == (sample.point, sample.repetition):
                     yield Upload(f"{folders[instance]}/{name}", instance, sample.point, sample.repetition)
 
 

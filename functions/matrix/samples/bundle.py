@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from matrix.samples import raw_file
 from matrix.samples.histograms import Histogram, HistogramFile, histograms_of
 from matrix.samples.over_time import StepCurve
+from matrix.samples.raw_file import Claims
 
 # An agent's bundle has at most 4 MB of both, with their names.
 MAX_BYTES = 5_000_000
@@ -17,10 +18,8 @@ MOST_STEPS = 10_000
 Stem = Annotated[str, StringConstraints(max_length=220)]
 
 
-class _BundleFile(BaseModel):
+class _BundleFile(Claims):
     """Both by the names of the steps: `p01-r1`."""
-
-    model_config = ConfigDict(extra="ignore")
 
     steps: dict[Stem, HistogramFile] = Field(max_length=MOST_STEPS)
     curves: dict[Stem, StepCurve] = Field(default_factory=dict, max_length=MOST_STEPS)

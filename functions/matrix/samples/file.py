@@ -5,8 +5,9 @@ from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, FiniteFloat, ValidationError
 
+from matrix.samples.raw_file import Claims
 from matrix.terms.errors import InvalidSamples
 from matrix.terms.metrics import METRICS
 
@@ -24,12 +25,6 @@ def _mapping(value: object) -> object:
 
 
 Text = Annotated[str | None, BeforeValidator(_text)]
-
-
-class Claims(BaseModel):
-    """Claims of an agent; fields that this version does not know are ignored."""
-
-    model_config = ConfigDict(extra="ignore")
 
 
 class Agent(Claims):
@@ -111,19 +106,15 @@ Counters = Annotated[dict[str, float], BeforeValidator(_counters)]
 Epoch = Annotated[FiniteFloat, Field(ge=0, le=1e11)]
 
 
-class Between(BaseModel):
+class Between(Claims):
     """Traffic of the storage between the step before, or the mount, and a step."""
-
-    model_config = ConfigDict(extra="ignore")
 
     since: Epoch
     counters: Counters = Field(default_factory=dict)
 
 
-class Steadiness(BaseModel):
+class Steadiness(Claims):
     """Whether a step's rate of each second became steady, from which second on, and its ratio to the whole step's."""
-
-    model_config = ConfigDict(extra="ignore")
 
     state: Literal["steady", "not steady", "too short", "too noisy"]
     from_s: Annotated[FiniteFloat, Field(ge=0, le=1e7)] | None = None
@@ -146,10 +137,8 @@ def _or_none(model: type[Aside]) -> Callable[[object], Aside | None]:
     return validated
 
 
-class Sample(BaseModel):
+class Sample(Claims):
     """One step (a point in one repetition) on one instance."""
-
-    model_config = ConfigDict(extra="ignore")
 
     point: Name
     repetition: int = Field(ge=1, le=1_000_000)
@@ -187,10 +176,8 @@ class Sample(BaseModel):
         return max(0.0, 1 - (end - start) / whole_s) if whole_s > 0 else 0.0
 
 
-class Calibration(BaseModel):
+class Calibration(Claims):
     """Rate of a tool in the instance's memory, without a storage: the load generator's limit at some points."""
-
-    model_config = ConfigDict(extra="ignore")
 
     points: list[Name] = Field(max_length=10_000)
     metric: Name
@@ -206,20 +193,16 @@ def _calibrations(value: object) -> list[Calibration]:
     return calibrations
 
 
-class InstanceIdentity(BaseModel):
+class InstanceIdentity(Claims):
     """Which instance measured."""
-
-    model_config = ConfigDict(extra="ignore")
 
     id: Name
     type: Name
     availability_zone: Name | None = None
 
 
-class SampleFile(BaseModel):
+class SampleFile(Claims):
     """All samples of one instance in one cell."""
-
-    model_config = ConfigDict(extra="ignore")
 
     run: Name
     cell: Name

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Annotated, cast
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
-from contract import keys
 from contract.histogram import bin_index, bin_value, merge, percentile
 from matrix.samples import raw_file
+from matrix.samples.raw_file import Claims
 from matrix.statistics.sample_size import has_enough_samples
 from matrix.terms.documents.result import Latency
 
@@ -44,27 +44,18 @@ class Histogram:
         return self.longest_ns if is_believed and self.longest_ns is not None else last_bin
 
 
-class Bins(BaseModel):
+class Bins(Claims):
     """Counts by the middle of each bin (ns). Older agents did not write the longest latency too."""
-
-    model_config = ConfigDict(extra="ignore")
 
     bins: dict[Count, Count] = Field(max_length=3712)
     max_ns: Count | None = None
 
 
-class HistogramFile(BaseModel):
+class HistogramFile(Claims):
     """The latencies of one step on one instance: `create_lat`, `read_lat`, `write_lat`, `sync_lat`."""
-
-    model_config = ConfigDict(extra="ignore")
 
     unit: Annotated[str, StringConstraints(pattern="^ns$")]
     histograms: dict[Name, Bins] = Field(max_length=10)
-
-
-def step_of(name: str) -> tuple[str, int] | None:
-    """Return point and repetition of an instance's file of histograms by its name; None for any other file."""
-    return keys.step_of(name, keys.HISTOGRAMS)
 
 
 def read_histograms(content: bytes) -> dict[str, Histogram]:

@@ -12,9 +12,10 @@ from typing import Annotated, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints, model_validator
+from pydantic import Field, FiniteFloat, StringConstraints, model_validator
 
 from matrix.samples.file import SampleFile
+from matrix.samples.raw_file import Claims
 from matrix.terms.documents.result import OverTime
 
 # An agent keeps 480 readings of a step.
@@ -49,10 +50,8 @@ Step = tuple[str, int]
 Array = NDArray[np.float64]
 
 
-class Operations(BaseModel):
+class Operations(Claims):
     """Number of operations completed by each second after the first reading."""
-
-    model_config = ConfigDict(extra="ignore")
 
     seconds: Readings
     done: Readings
@@ -63,10 +62,8 @@ class Operations(BaseModel):
         return self
 
 
-class StepCurve(BaseModel):
+class StepCurve(Claims):
     """Counters of one instance since `begun_at` (epoch seconds), at these seconds of one step."""
-
-    model_config = ConfigDict(extra="ignore")
 
     begun_at: Annotated[FiniteFloat, Field(ge=0, le=1e11)]
     seconds: Readings

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints, model_validator
+from pydantic import Field, FiniteFloat, StringConstraints, model_validator
 
-from contract import keys
 from matrix.samples import raw_file
+from matrix.samples.raw_file import Claims
 from matrix.terms.documents.result import Curve
 
 # 86,400 s of a day with seven counters of 20 characters are 12 MB; no agent writes more.
@@ -25,10 +25,8 @@ Reading = Annotated[FiniteFloat, Field(ge=0, le=1e15)]
 Counter = Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")]
 
 
-class SeriesFile(BaseModel):
+class SeriesFile(Claims):
     """The counters of one instance since the start of a step, at these seconds."""
-
-    model_config = ConfigDict(extra="ignore")
 
     carrier: Counter
     seconds: Annotated[list[Reading], Field(min_length=2, max_length=MOST_READINGS)]
@@ -41,11 +39,6 @@ class SeriesFile(BaseModel):
         if any(after <= before for before, after in pairwise(self.seconds)):
             raise ValueError("the seconds do not rise")
         return self
-
-
-def step_of(name: str) -> tuple[str, int] | None:
-    """Return point and repetition of an instance's file of rates by its name; None for any other file."""
-    return keys.step_of(name, keys.SERIES)
 
 
 def read_curve(content: bytes) -> Curve:

@@ -5,11 +5,17 @@ import io
 import zlib
 from typing import TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from matrix.terms.errors import InvalidSamples
 
 Model = TypeVar("Model", bound=BaseModel)
+
+
+class Claims(BaseModel):
+    """Claims of an agent; fields that this version does not know are ignored."""
+
+    model_config = ConfigDict(extra="ignore")
 
 
 def read(model: type[Model], content: bytes, *, name: str, max_bytes: int) -> Model:

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contract import keys
 from contract.histogram import entry, from_latencies, merge, percentile
-from matrix.samples.histograms import Histogram, latency, read_histograms, step_of
+from matrix.samples.histograms import Histogram, latency, read_histograms
 from matrix.terms.errors import InvalidSamples
 
 # 64 bins per power of two, each represented by its middle.
@@ -99,10 +100,11 @@ def test_a_zip_bomb_is_refused_before_it_unfolds():
     [
         ("raw/p01-r2.histograms.json", ("p01", 2)), ("raw/p12-r10.histograms.json.gz", ("p12", 10)),
         ("raw/p01-r1.fio.json", None), ("samples.json", None), ("p01-r1.histograms.json", None),
+        ("raw/p01-r2.series.json", None),
     ],
 )  # fmt: skip
 def test_histograms_are_known_by_their_name(name, step):
-    assert step_of(name) == step
+    assert keys.step_of(name, keys.HISTOGRAMS) == step
 
 
 def test_a_slow_instance_shows_in_the_percentiles_of_instances_though_it_does_few_operations():

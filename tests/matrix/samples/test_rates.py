@@ -10,7 +10,7 @@ from support.runs_for_reports import build_run
 from matrix.answer.results import without_samples
 from matrix.report.charts import sections
 from matrix.report.page import view_of
-from matrix.samples.rates import MOST_STRETCHES, read_curve, step_of
+from matrix.samples.rates import MOST_STRETCHES, read_curve
 from matrix.terms.errors import InvalidSamples
 
 
@@ -66,13 +66,6 @@ def test_a_long_series_is_thinned_without_losing_a_byte():
 def test_what_is_no_series_is_refused(text):
     with pytest.raises(InvalidSamples, match="a series cannot be read"):
         read_curve(text)
-
-
-def test_a_file_of_another_kind_is_not_read():
-    assert step_of("raw/p01-r2.series.json") == ("p01", 2)
-    assert step_of("raw/p01-r2.series.json.gz") == ("p01", 2)
-    assert step_of("raw/p01-r2.histograms.json") is None
-    assert step_of("samples.json") is None
 
 
 def test_the_report_draws_each_watched_instance_once_and_the_summary_stays_small():
