@@ -35,7 +35,7 @@ REGION = "eu-west-1"
 BUCKET = "storage-matrix-agent-tests"
 RUN, CELL = "run-1", "ebs-gp3.touch.m6i.4xlarge-x1"
 PREFIX = f"runs/{RUN}/cells/{CELL}"
-TOKEN = "a-session-token"  # noqa: S105 - of no account
+TOKEN = "a-session-token"
 PAUSE_S = 0.02
 # The rule of the start barrier here, and the secret name of its launch.
 BARRIER = {"poll_s": 0.05, "margin_s": 0.3, "request_s": 5, "timeout_s": 30}

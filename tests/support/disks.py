@@ -19,7 +19,7 @@ def small_disk(folder: Path, size: str, **options: int) -> Iterator[Path]:
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("only root may mount, and not in every container")
     yield folder
-    subprocess.run(["umount", str(folder)], check=True)  # noqa: S607 - of the machine
+    subprocess.run(["umount", str(folder)], check=True)
 
 
 @contextmanager

@@ -90,7 +90,7 @@ def _linked(path: Path) -> None:
 DAMAGE: dict[str, Callable[[Path], object]] = {
     "truncated": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
     "emptied": lambda path: path.write_bytes(b""),
-    "random bytes": lambda path: path.write_bytes(random.Random(1).randbytes(4096)),  # noqa: S311 - the same each time
+    "random bytes": lambda path: path.write_bytes(random.Random(1).randbytes(4096)),
     "a link": _linked,
     "a link to nothing": lambda path: _replaced(path, lambda place: place.symlink_to("nothing")),
     "a link to itself": lambda path: _replaced(path, lambda place: place.symlink_to(place.name)),

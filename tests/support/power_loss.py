@@ -52,7 +52,7 @@ class Copier:
         """Pause for 0 to 2 × `pause_s` between copies, of which no more than `most` are taken."""
         self.copies: list[Copy] = []
         self._folder, self._into, self._pause_s, self._most = folder, into, pause_s, most
-        self._chance = random.Random(1)  # noqa: S311 - the same each time
+        self._chance = random.Random(1)
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._take, daemon=True)
 
