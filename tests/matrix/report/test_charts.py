@@ -103,19 +103,6 @@ def test_costs_stand_against_medians_where_the_tail_is_not_known(view):
     assert sorted(row[2] for row in chart.rows) == sorted(entry.metric["p50"] for entry in view.entries)
 
 
-def test_rows_are_parted_by_fleets_and_names_have_lines_that_do_not_touch():
-    [chart] = percentiles.bands(view_of(yocto_run("p")))
-    text = svg.drawing(chart).text
-    long = "FSx OpenZFS (2 file systems, 1024 GiB, each file system's AZ) · 200 instances"
-
-    assert len(set(chart.groups)) == 5
-    assert text.count('class="edge"') == 1 + 4
-    assert svg.name_lines(long) == long.split(" · ")
-    assert len(svg.name_lines(long.replace("1024", "1024 " * 40))) == 3
-    steps = {float(step) for step in re.findall(r'<tspan x="-12" dy="(\d[^"]*)"', text)}
-    assert max(steps) == 14
-
-
 def test_latency_stands_in_ms_at_each_percentile(view):
     entry = view.entries[0]
     bins = {"1000000": 90, "5000000": 9, "80000000": 1}

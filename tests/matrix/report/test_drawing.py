@@ -181,20 +181,6 @@ def test_figures_behind_a_drawing_are_exact_and_name_their_rows_once():
     assert figures["axes"] == [[1.18, 3.07, 0]]
 
 
-def test_lines_over_the_same_places_have_them_once():
-    lines = [Series("a", [1, 2], [5.0, 6.0]), Series("b", [1, 2], [7.0, 8.0]), Series("c", [1, 3], [7.0, 8.0])]
-
-    assert [columns.get("x") for columns in points(chart(*lines))["series"]] == [[1, 2], None, [1, 3]]
-
-
-def test_series_that_the_legend_switches_together_have_one_number():
-    both = [Series("a", [1], [1.0]), Series("a, slow end", [1], [2.0], group="a"), Series("b", [1], [3.0])]
-
-    assert [columns["group"] for columns in points(chart(*both))["series"]] == [0, 0, 1]
-    assert re.findall(r'data-group="(\d)"', svg.drawing(chart(*both)).text) == ["0", "0", "1"]
-    assert [series.legend for series, _ in svg.legend(chart(*both))] == ["a", "b"]
-
-
 def test_a_row_is_drawn_from_its_own_points(monkeypatch):
     rows = [f"row {number}" for number in range(50)]
     placed = []
