@@ -41,7 +41,6 @@ class Boards:
         self._read_beats(source, cell, listing, steps, now)
         return Board(
             instances=tuple(record.get("instances", ())),
-            launched_at=record.get("launched_at"),
             objects=objects,
             gates=gates,
             ready=ready,

@@ -4,8 +4,6 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-CellState = Literal["planned", "waiting", "launching", "running", "analysing", "measured", "failed", "skipped"]
-
 
 class Column(TypedDict):
     """A column of the matrix: one point of a workload, on fleets of one kind."""
@@ -214,7 +212,6 @@ class Square(TypedDict):
     """Seconds since its last sign of life. None: it has ended."""
     skew_s: float | None
     """Seconds after the fleet's start at which it began its last finished step."""
-    has_log: bool
     values: list[float | None]
     """Its result of each finished step."""
 
@@ -249,7 +246,6 @@ class Fleet(TypedDict):
 
     cell: str
     expected: int
-    launched_at: float | None
     counts: dict[str, int]
     instances: list[Square]
     step: int | None

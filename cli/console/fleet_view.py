@@ -32,7 +32,6 @@ class Board:
 
     instances: Sequence[str] = ()
     """Ids of the launched instances, from fleet.json."""
-    launched_at: float | None = None
     objects: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """By instance: the names of its objects, and their times."""
     gates: Mapping[int, float] = field(default_factory=dict)
@@ -82,7 +81,6 @@ def fleet(cell: PlanCell, board: Board, now: float, *, has_ended: bool, was_stop
     return {
         "cell": cell["id"],
         "expected": cell["fleet"]["count"],
-        "launched_at": board.launched_at,
         "counts": {state: count for state in STATES if (count := sum(each["state"] == state for each in instances))},
         "instances": instances,
         "step": None if at is None else min(at, len(steps) - 1),
@@ -143,7 +141,6 @@ def _square(instance: str, board: Board, now: float | None, *, metric: str, was_
         "state": state,
         "since_s": None if last_at is None or now is None else round(max(0.0, now - last_at), 1),
         "skew_s": samples[-1].get("start_skew_s") if samples else None,
-        "has_log": "log.gz" in objects,
         "values": _values(samples, metric),
     }
 

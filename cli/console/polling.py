@@ -45,7 +45,6 @@ MOST_BOARDS = 8
 BOARD_EVERY_S = {"local": 0.0, "aws": 30.0}
 # Before Step Functions lists the run.
 STARTING = "STARTING"
-NO_STOP: StopView = {"state": "no", "lines": []}
 EMPTY: Matrix = {"columns": [], "rows": []}
 
 

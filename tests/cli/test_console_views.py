@@ -367,7 +367,7 @@ def test_the_squares_of_a_fleet_tell_what_each_instance_does(planned):
         ("R:i-4/log.gz", 999.0), ("R:i-7/unknown", 999.0),
     ]  # fmt: skip
     samples = {"i-4": [{"step": 0, "metrics": {"files_per_s": 123.456}, "start_skew_s": 0.002}]}
-    board = Board(names, 900.0, objects_of(listing), {0: 990.0}, {"i-3": 994.0}, samples)
+    board = Board(names, objects_of(listing), {0: 990.0}, {"i-3": 994.0}, samples)
 
     shown = fleet(cell, board, 1000.0, has_ended=False)
     states = {square["id"]: square["state"] for square in shown["instances"]}
@@ -377,7 +377,7 @@ def test_the_squares_of_a_fleet_tell_what_each_instance_does(planned):
     assert shown["counts"]["running"] == 4
     assert shown["steps"][0]["words"] == "123 files/s"
     assert shown["instances"][4]["values"] == [123.456]
-    before = fleet(cell, Board(names, 900.0, objects_of(listing)), 1000.0, has_ended=False)["instances"]
+    before = fleet(cell, Board(names, objects_of(listing)), 1000.0, has_ended=False)["instances"]
     assert [square["state"] for square in before[:2]] == ["booting", "preparing"]
     after = fleet(cell, board, 1000.0, has_ended=True)["instances"]
     assert [square["state"] for square in after[:2]] == ["gone", "gone"]
@@ -399,7 +399,7 @@ def test_a_fleet_without_gates_is_at_the_step_of_its_heartbeats_and_its_curve_is
             name,
             beats.parse(beat(1, [(991.0, 1.0, 0, 100, 5), (993.0, 2.0, 0, 300, 5), (994.5, 1.0, 0, 40, 0)]), 4, 1000.0),
         )
-    board = Board(["i-1", "i-2"], 900.0, objects_of([("R:i-1/heartbeat", 995.0)]), beats=told)
+    board = Board(["i-1", "i-2"], objects_of([("R:i-1/heartbeat", 995.0)]), beats=told)
 
     shown = fleet(cell, board, 1000.0, has_ended=False)
 
@@ -466,7 +466,7 @@ def test_after_a_stop_nothing_runs_and_nothing_has_failed(planned):
     ]  # fmt: skip
     now = read(rows, planned, Execution("r", "ABORTED", 890.0, 1000.0))
     stopped = next(each for each in now.cells if each.id == cell["id"])
-    board = Board(["i-1"], 900.0, objects_of([("R:i-1/heartbeat", 995.0), ("R:i-1/failed.json", 1001.0)]))
+    board = Board(["i-1"], objects_of([("R:i-1/heartbeat", 995.0), ("R:i-1/failed.json", 1001.0)]))
 
     shown = fleet(cell, board, 2000.0, has_ended=True, was_stopped=True)
 
@@ -497,7 +497,7 @@ def test_the_page_of_a_run_that_begins_shows_its_plan_at_once(played, planned):
 def test_what_an_instance_invents_is_not_drawn(planned):
     entries = [{"step": 10**12, "metrics": {"files_per_s": 1.0}}, {"step": 0, "metrics": {"files_per_s": "<b>"}},
                {"step": 1, "metrics": {"no such metric": 5}}]  # fmt: skip
-    board = Board(["i-0"], 900.0, {}, {}, {}, {"i-0": entries})
+    board = Board(["i-0"], {}, {}, {}, {"i-0": entries})
 
     [square] = fleet(cell_of(planned, "efs"), board, 1000.0, has_ended=False)["instances"]
 
