@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from matrix.answer.scaling.fitting import analyse, crossover, knee, peak, predict, report
 from matrix.answer.scaling.series import Series, read_series
@@ -131,7 +129,10 @@ def measured_thrice(law, noise, seed):
     return Series(3 * data[0].n, sum((each.value for each in data), ()), law[0])
 
 
-@pytest.mark.parametrize("source", ["intervals", "repeats", "assumed"])
+@pytest.mark.parametrize(
+    "source",
+    ["assumed", pytest.param("intervals", marks=pytest.mark.slow), pytest.param("repeats", marks=pytest.mark.slow)],
+)
 def test_ranges_hold_a_truth_that_noise_and_unmeasured_sizes_hide(source):
     held, given = 0, 0
     for law in GOES_ON.values():
@@ -241,8 +242,7 @@ def test_a_rate_and_the_time_it_takes_have_the_same_law_and_range():
     assert rate["predictions"][0]["low"] == pytest.approx(1 / time["predictions"][0]["high"], rel=1e-3)
 
 
-@settings(max_examples=5)
-@given(st.floats(0.001, 1000))
+@pytest.mark.parametrize("factor", [0.001, 1000])
 def test_other_units_make_other_figures_and_the_same_law(factor):
     one, other = (
         report(series(lambda n, unit=unit: unit * (50 + 3 * n), predict=[100])) for unit in (1, factor)
