@@ -96,26 +96,36 @@ def test_a_volume_that_does_all_the_operations_it_was_bought_for_is_bound_by_its
     assert {one["name"] for one in said["others"]} >= {"client CPU", "instance EBS allowance"}
 
 
-def test_a_volume_that_moves_all_the_bytes_it_was_bought_for_is_bound_by_its_throughput():
-    said = found(measured(cell(), {"disk_read_bytes": 20 * MIB, "disk_write_bytes": 103 * MIB}))
-
-    assert said["name"] == "volume throughput"
-    assert [rate(use) for use in said["uses"]] == [(129.0, 131.1, "MB/s")]
+ONE_ZONE = {"type": "efs", "throughputMode": "elastic", "deployment": "oneZone", "tls": True}
+FSX_IOPS = FSX["storageCapacityGiB"] * 3 if FSX.get("iops") is None else FSX["iops"]
 
 
-def test_what_a_page_cache_took_is_not_taken_for_the_volumes_throughput():
-    said = found(measured(cell(), {"disk_read_bytes": 0.0, "disk_write_bytes": 3_000 * MIB}))
+@pytest.mark.parametrize(
+    ("storage", "count", "used", "name", "reached"),
+    [
+        (EBS, 2, {"disk_read_bytes": 20 * MIB, "disk_write_bytes": 103 * MIB}, "volume throughput",
+         ((129.0, 131.1, "MB/s"), None)),
+        # A page cache took what no volume can.
+        (EBS, 2, {"disk_read_bytes": 0.0, "disk_write_bytes": 3_000 * MIB}, "not known", None),
+        # A faster volume on an instance that is held at its baseline.
+        (EBS | {"iops": 16_000, "throughputMiBps": 1_000}, 2, {"disk_read_bytes": 0.0, "disk_write_bytes": 118e6},
+         "instance EBS allowance", ((118.0, 118.8, "MB/s"), "baseline")),
+        (EFS, 1, {"nfs_read_bytes": 490 * MIB, "nfs_write_bytes": 0.0}, "EFS per-client cap",
+         ((490.0, 500.0, "MiB/s"), "client")),
+        (ONE_ZONE, 1, {"nfs_read_bytes": 490 * MIB, "nfs_write_bytes": 0.0}, "EFS per-client cap",
+         ((490.0, 500.0, "MiB/s"), "client")),
+        # Elastic throughput ends where its region does, not at a gibibyte.
+        (EFS, 10, {"nfs_read_bytes": 50 * MIB, "nfs_write_bytes": 50 * MIB}, "not saturated", None),
+        # Requests that its cache may have answered are no use of its disks.
+        (FSX, 1, {"nfs_read_operations": 0.95 * FSX_IOPS, "nfs_read_bytes": 0.0, "nfs_write_bytes": 0.0},
+         "not saturated", None),
+    ],
+)  # fmt: skip
+def test_the_limit_that_counters_reach_is_named_with_its_use(storage, count, used, name, reached):
+    said = found(measured(cell(storage, count=count), used))
 
-    assert said["name"] == "not known"
-
-
-def test_an_instance_held_at_its_ebs_baseline_is_the_bottleneck_of_a_faster_volume():
-    volume = EBS | {"iops": 16_000, "throughputMiBps": 1_000}
-
-    said = found(measured(cell(volume), {"disk_read_bytes": 0.0, "disk_write_bytes": 118e6}))
-
-    assert said["name"] == "instance EBS allowance"
-    assert [(rate(use), use["of"]) for use in said["uses"]] == [((118.0, 118.8, "MB/s"), "baseline")]
+    assert said["name"] == name
+    assert reached is None or [(rate(use), use.get("of")) for use in said["uses"]] == [reached]
 
 
 def test_the_published_raid_0_ended_at_what_its_instance_may_move_to_ebs():
@@ -234,19 +244,6 @@ def test_without_cloudwatch_efs_is_held_against_its_provisioned_throughput_with_
     assert reading["name"] == "not saturated"
 
 
-def test_one_client_of_efs_is_bound_by_the_cap_of_a_client():
-    said = found(measured(cell(EFS, count=1), {"nfs_read_bytes": 490 * MIB, "nfs_write_bytes": 0.0}))
-
-    assert said["name"] == "EFS per-client cap"
-    assert [(rate(use), use["of"]) for use in said["uses"]] == [((490.0, 500.0, "MiB/s"), "client")]
-
-
-def test_an_elastic_file_system_ends_where_its_region_does_not_at_a_gibibyte():
-    each = {"nfs_read_bytes": 50 * MIB, "nfs_write_bytes": 50 * MIB}
-
-    assert found(measured(cell(EFS, count=10), each))["name"] == "not saturated"
-
-
 @pytest.mark.parametrize(
     ("storage", "operations", "name"),
     [
@@ -269,23 +266,6 @@ def test_reads_take_less_than_writes_of_the_operations_that_efs_allows(storage, 
     said = found(measured(cell({"type": "efs"} | shape, count=4), {"nfs_other_operations": 0.0} | operations))
 
     assert said["name"] == name
-
-
-def test_a_client_of_one_zone_has_no_more_than_500_mib_per_s():
-    tls = {"type": "efs", "throughputMode": "elastic", "deployment": "oneZone", "tls": True}
-
-    said = found(measured(cell(tls, count=1), {"nfs_read_bytes": 490 * MIB, "nfs_write_bytes": 0.0}))
-
-    assert said["name"] == "EFS per-client cap"
-
-
-def test_requests_that_fsx_may_have_answered_from_its_cache_are_no_use_of_its_disks():
-    iops = FSX["storageCapacityGiB"] * 3 if FSX.get("iops") is None else FSX["iops"]
-
-    said = found(measured(cell(FSX, count=1), {"nfs_read_operations": 0.95 * iops, "nfs_read_bytes": 0.0,
-                                               "nfs_write_bytes": 0.0}))  # fmt: skip
-
-    assert said["name"] == "not saturated"
 
 
 TIERED_LUSTRE = {
