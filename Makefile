@@ -147,7 +147,8 @@ instances: $(VENV)/.dev  ## Write what EC2 says of each instance type, limits to
 
 # mutmut needs a newer click than aws-sam-cli, so it has an environment of its own, which sees the packages of the other.
 # It takes the name of a module from its path below src/, so it works on a copy of what is committed or staged.
-# *__mutmut_*3 is a tenth of all changes; MUTANTS='matrix.price.*' is all changes of one package.
+# *__mutmut_*3 is a tenth of all changes; MUTANTS='matrix.price.*' is all changes of one package. Ctrl-C lists what is known so
+# far. To see a change: cd .local/mutants && ../../.venv-mutants/bin/mutmut show NAME
 MUTANTS ?= *__mutmut_*3
 mutants: $(VENV)/.dev  ## Change code about money and verdicts in small ways and see which tests notice (MUTANTS='matrix.price.*' for one part)
 	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python $(VENV)-mutants
@@ -177,4 +178,4 @@ lock:  ## Pin every package with its hash
 	@$(subst 3.11,3.9,$(COMPILE)) --no-deps agent_client/requirements.in -o agent_client/requirements.txt
 
 clean:  ## Remove what make and local runs have left
-	@rm -rf $(VENV) .local .aws-sam .pytest-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+	@rm -rf $(VENV) $(VENV)-mutants .local .aws-sam .pytest-* .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
