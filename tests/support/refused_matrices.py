@@ -566,6 +566,11 @@ REFUSED: list[tuple[Document, str, str]] = [
     ),
     # Storages that exist.
     (
+        {"storage": [EXISTING], "emulate": True},
+        "storage[0].fileSystemId",
+        "existing-storages-come-to-no-harm",
+    ),
+    (
         {"storage": [EXISTING], "workload": [YOCTO]},
         "workload[0].type",
         "existing-storages-keep-no-cache",
@@ -726,6 +731,7 @@ REFUSED: list[tuple[Document, str, str]] = [
     ({"fleet": fleet(instanceType="c5.9large")}, "fleet[0].instanceType", "string-pattern-mismatch"),
     ({"exclude": [{"storage": {"type": "efs"}}]}, "exclude[0]", "exclusions-leave-cells"),
     ({"exclude": [{"workload": {"threads": 4}}]}, "exclude[0]", "exclusions-leave-cells"),
+    ({"workload": [FIO], "exclude": [{"workload": {"bs": "4k"}}]}, "exclude[0]", "exclusions-leave-cells"),
     ({"exclude": [{}]}, "exclude", "exclusions-leave-cells"),
     ({"include": [{"storage": EBS, "fleet": FLEET}]}, "include[0].workload", "missing"),
     (

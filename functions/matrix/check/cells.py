@@ -31,7 +31,8 @@ def has_values(part: BaseModel, wanted: dict[str, Any]) -> bool:
     extra = part.__pydantic_extra__ or {}
     for key, value in wanted.items():
         if key in extra:
-            if extra[key] != value or isinstance(extra[key], bool) != isinstance(value, bool):
+            # Options of fio, which are held as lists.
+            if extra[key] != (value if isinstance(value, list) else [value]):
                 return False
             continue
         name = names.get(key)

@@ -422,12 +422,12 @@ def _plan_fresh(
         raise AssertionError(f"{group[0].file_system} cannot be polled often enough")
     storage = group[0].combination.storage
     stored_bytes = _stored_bytes(group)
-    known: dict[tuple[Work, Footprint, str], _Estimate] = {}
+    known: dict[tuple[str, int, str], _Estimate] = {}
     cells = []
     used: dict[str, Amount] = {}
     for cell in group:
-        # Fleets of one size have one `Work`; their placement determines the traffic between zones.
-        key = cell.work, cell.footprint, str(cell.combination.fleet.placement)
+        # Fleets of one size take the same time; their placement determines the traffic between zones.
+        key = cell.workload, cell.combination.fleet.count, str(cell.combination.fleet.placement)
         if key not in known:
             known[key] = _estimate(cell, least_s, book, stored_bytes)
         cells.append(_plan_cell(cell, known[key], seed, book, is_random=matrix.order == "random"))

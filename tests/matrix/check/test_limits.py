@@ -186,6 +186,8 @@ def test_a_problem_shows_the_value_as_it_was_written():
         # What exists.
         {"storage": [EXISTING, EXISTING | {"tls": True}], "maxConcurrentFileSystems": 1},
         {"storage": [VOLUME], "workload": [LOCALLY]},
+        {"storage": [VOLUME], "workload": [BUILD | {"buildDirectory": "local"}]},
+        {"workload": [FIO, TOUCH], "exclude": [{"workload": {"rw": "randwrite", "bs": ["4k", "8k"]}}]},
         {"storage": [VOLUME | {"mayWrite": True}]},
         # Objectives, names, emulation, tags.
         {"workload": [READ], "objective": {"metric": "records_per_s", "atLeast": 1000}},
