@@ -368,7 +368,7 @@ def knee(scaling: Scaling) -> dict[str, Any]:
     status = SLOWED if all(slowed) else HIDDEN if any(slowed) else KEEPS_SPEED
     size = None
     if status == SLOWED:
-        sizes = np.unique(np.geomspace(1, largest, 100_000).round())
+        sizes = np.arange(1.0, largest + 1)
         times = scaling.chosen.time(sizes)
         size = int(sizes[np.flatnonzero(times > (1 + KNEE) * times[0])[0] - 1])
     at_most = f"each needs at most {100 * KNEE:.0f} % more time than one alone"
