@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from aws.records import table
-from aws.results import cloudwatch, observing
+from aws.results import observing
 from matrix.answer import layers
 from matrix.samples.file import SampleFile
 
@@ -146,7 +146,7 @@ def test_where_cloudwatch_may_not_be_asked_that_is_kept_and_nothing_fails():
     about = {"type": "efs", "volume_type": None, "instance_type": "m6i.large", "instances": ["i-1"], "of": 1,
              "volumes": {}, "file_systems": ["fs-1"]}  # fmt: skip
 
-    kept = cloudwatch.read(Refusing(), about, START, START + 60)
+    kept = observing.read_metrics(Refusing(), about, START, START + 60)
 
     assert kept["unasked"] == "AccessDenied"
     assert kept["series"] == []

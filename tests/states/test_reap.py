@@ -10,11 +10,11 @@ from botocore.exceptions import ClientError, EndpointConnectionError
 
 import reap
 from aws.ec2 import instances
-from aws.records import data_bucket, table
+from aws.records import table
 from aws.run import executions
 from aws.stack.clients import client
 from aws.teardown import reaping
-from storages import clouds
+from storages import clouds, prefixes
 from storages.efs import cloud as efs
 from storages.mountpoint import cloud as mountpoint
 from storages.s3 import cloud as s3
@@ -282,7 +282,7 @@ def test_data_in_s3_is_deleted_with_its_run_and_left_alone_before(stack, context
     swept = sweep(context)
 
     assert ids(swept["deleted"]) == {ended, overdue}
-    assert {found for found, _, _ in data_bucket.all_tagged()} == {kept}
+    assert {found for found, _, _ in prefixes.all_tagged()} == {kept}
 
 
 def test_a_prefix_that_was_mounted_is_swept_once_and_as_what_it_was(stack, context, running):
@@ -295,4 +295,4 @@ def test_a_prefix_that_was_mounted_is_swept_once_and_as_what_it_was(stack, conte
     for entries in (listed["remaining"], swept["deleted"]):
         assert sorted((each["kind"], each["id"]) for each in entries) == [("mountpoint", mounted), ("s3", read)]
     assert swept["remaining"] == []
-    assert list(data_bucket.all_tagged()) == []
+    assert list(prefixes.all_tagged()) == []

@@ -8,6 +8,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.account import standing
 from aws.ec2 import instances
+from aws.stack import denials
 from aws.stack.clients import client, impatient_client
 from matrix.plan import instance_ebs, quotas
 from matrix.plan.quotas import Need
@@ -39,7 +40,7 @@ def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
             value = _value(need)
             in_use = _in_use(need)
         except (ClientError, BotoCoreError) as error:
-            unasked.append(f"{need.quota.name} ({_reason(error)})")
+            unasked.append(f"{need.quota.name} ({denials.reason(error)})")
             continue
         refusals.append(quotas.refusal(need, value, in_use))
     of_account, warnings = standing.check(types)
@@ -68,7 +69,7 @@ def instance_types(names: list[str]) -> tuple[dict[str, dict[str, Any]], str]:
             answer = client("ec2").describe_instance_types(InstanceTypes=names[start : start + TYPES_AT_ONCE])
             descriptions |= {description["InstanceType"]: description for description in answer["InstanceTypes"]}
     except ClientError as error:
-        return descriptions, f"vCPUs of the instance types ({_reason(error)})"
+        return descriptions, f"vCPUs of the instance types ({denials.reason(error)})"
     return descriptions, ""
 
 
@@ -78,7 +79,7 @@ def _value(need: Need) -> float:
     try:
         answer = service_quotas.get_service_quota(**name)
     except ClientError as error:
-        if _reason(error) != "NoSuchResourceException":
+        if denials.reason(error) != "NoSuchResourceException":
             raise
         # Service Quotas knows a quota that was never raised for this account by its default only.
         answer = service_quotas.get_aws_default_service_quota(**name)
@@ -98,7 +99,3 @@ def _in_use(need: Need) -> float:
 def _of_volumes(kind: str, name: str, unit: float = 1) -> float:
     of_kind = [{"Name": "volume-type", "Values": [kind]}]
     return sum(volume.get(name) or 0 for volume in instances.volumes(of_kind)) / unit
-
-
-def _reason(error: ClientError | BotoCoreError) -> str:
-    return error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__

@@ -5,6 +5,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from aws.stack import denials
 from aws.stack.clients import impatient_client, session
 from aws.stack.environment import environment
 from matrix.plan import standing
@@ -27,15 +28,11 @@ def check(types: Mapping[str, Mapping[str, Any]]) -> tuple[str | None, list[Plan
             answer = impatient_client("freetier", FREE_TIER_REGION).get_account_plan_state()
             refusal = standing.refusal_of_free_plan(answer.get("accountPlanType", ""), not_eligible)
         except (ClientError, BotoCoreError) as error:
-            unasked.append(f"the account's plan ({_reason(error)})")
+            unasked.append(f"the account's plan ({denials.reason(error)})")
     try:
         options = impatient_client("ec2").describe_vpc_block_public_access_options()["VpcBlockPublicAccessOptions"]
         warnings.append(standing.warning_of_public_access(options.get("InternetGatewayBlockMode", standing.OFF)))
     except (ClientError, BotoCoreError) as error:
-        unasked.append(f"VPC Block Public Access ({_reason(error)})")
+        unasked.append(f"VPC Block Public Access ({denials.reason(error)})")
     warnings.append(standing.warning_of_unasked(unasked))
     return refusal, [warning for warning in warnings if warning]
-
-
-def _reason(error: ClientError | BotoCoreError) -> str:
-    return error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__

@@ -229,7 +229,6 @@ def reopen_receipt(run: str) -> None:
 
 
 def cell_row(run: str, cell: str) -> dict[str, Any]:
-    """Return a cell's row."""
     response = _table().get_item(Key={"PK": _partition(run), "SK": f"CELL#{cell}"}, ConsistentRead=True)
     return response.get("Item", {})
 

@@ -8,16 +8,17 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.records import bucket, table
-from aws.results import cloudwatch
+from aws.stack import denials
 from aws.stack.clients import client, impatient_client
+from aws.stack.clock import now
 from matrix.answer import bottleneck
 from matrix.answer.bottleneck.instance_limits import limits_of, reached
-from matrix.samples.cloudwatch import resources
+from matrix.samples import cloudwatch
 from matrix.samples.file import SampleFile
 from matrix.samples.moved import by_minute
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import Limit, ResultDocument
-from matrix.terms.documents.watched import CloudWatchMetrics
+from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
 from matrix.terms.keys import Board
 from storages.contracts.model import FILE_SYSTEM_ID
 from storages.metrics import metrics_of
@@ -32,7 +33,7 @@ def observe(run: str, cell: PlanCell, files: Sequence[SampleFile]) -> tuple[Clou
     if not samples:
         return None
     rows_of = partial(table.resources, run, cell["file_system"])
-    about = resources(
+    about = cloudwatch.resources(
         cell["storage"],
         cell["fleet"]["instanceType"],
         [file.instance.id for file in files],
@@ -40,7 +41,7 @@ def observe(run: str, cell: PlanCell, files: Sequence[SampleFile]) -> tuple[Clou
         [cell["storage"][FILE_SYSTEM_ID]] if FILE_SYSTEM_ID in cell["storage"] else _file_systems(rows_of("")),
     )
     begun, ended = min(sample.started_at for sample in samples), max(sample.ended_at for sample in samples)
-    watched = cloudwatch.read(impatient_client("cloudwatch"), about, begun, ended)
+    watched = read_metrics(impatient_client("cloudwatch"), about, begun, ended)
     # Volumes are asked for of some instances only; a file system is everybody's.
     watched["moved"] = by_minute(files, set(about["volumes"].values() or (file.instance.id for file in files)))
     return watched, _limits_of(cell)
@@ -52,7 +53,7 @@ def refresh(run: str, results: dict[str, ResultDocument], environment: str) -> N
     Analyse cell runs seconds after the last sample; CloudWatch has mostly published those minutes by the run's end.
     """
     late = {cell: result for cell, result in results.items() if bottleneck.is_late(result)}
-    read = partial(cloudwatch.read, impatient_client("cloudwatch"))
+    read = partial(read_metrics, impatient_client("cloudwatch"))
     with ThreadPoolExecutor(READS_AT_ONCE) as pool:
         refreshed = pool.map(lambda result: bottleneck.refreshed(result, environment, read), late.values())
         for (cell, before), result in zip(late.items(), refreshed, strict=True):
@@ -89,3 +90,14 @@ def described_type(instance_type: str) -> dict[str, Any]:
     except (ClientError, BotoCoreError):
         return {}
     return dict(answer["InstanceTypes"][0])
+
+
+def read_metrics(client: Any, about: WatchedResources, begun: float, ended: float) -> CloudWatchMetrics:
+    """Return the available metrics of `about` (matrix.cloudwatch.resources) from `begun` to `ended`, in epoch seconds.
+
+    A refusal must not cost the result: without permission the document has a reason and no values.
+    """
+    try:
+        return cloudwatch.read(client.get_paginator("get_metric_data").paginate, about, begun, ended, now())
+    except (ClientError, BotoCoreError) as error:
+        return cloudwatch.refused(about, begun, ended, now(), denials.reason(error))

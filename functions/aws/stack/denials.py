@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.errors import CreationForbidden
@@ -20,6 +20,11 @@ _OF_ACCOUNT = re.compile(
 )
 # EC2 adds a thousand letters that only sts:DecodeAuthorizationMessage can read.
 _ENCODED = re.compile(r"\s*Encoded authorization failure message: \S+")
+
+
+def reason(error: ClientError | BotoCoreError) -> str:
+    """Return AWS's code of an error, or its type where no answer came."""
+    return error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
 
 
 def in_words(error: ClientError) -> str:
