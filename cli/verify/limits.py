@@ -11,7 +11,7 @@ from matrix.plan import quotas, ways_out
 from matrix.plan.account import CONCURRENCY
 from matrix.plan.quotas import request_line
 from matrix.terms.documents.plan import PlanDocument
-from storages.contracts.quotas import Quota
+from storages.contracts.model import Quota
 
 # maxConcurrentFileSystems is at most 40, and the sweep wants one more.
 FUNCTIONS_AT_ONCE = 41

@@ -19,7 +19,7 @@ from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Fleet, Part, Volume
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.errors import CapacityUnavailable, CreationForbidden, LaunchRefused, LaunchThrottled, QuotaExceeded
-from storages.contracts.quotas import Quota
+from storages.contracts.model import Quota
 from storages.metrics import metrics_of
 
 # EC2 advises batches of about 100; each is an idempotent call with its own client token.

@@ -13,7 +13,7 @@ from matrix.plan.quotas import (
     request_line,
 )
 from matrix.terms.documents.plan import PlanDocument
-from storages.contracts.quotas import Quota
+from storages.contracts.model import Quota
 from storages.models import MODELS
 
 # Each file system that is measured at the same time runs one function at a time, and so does the sweep.

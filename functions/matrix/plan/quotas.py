@@ -13,7 +13,7 @@ from typing import Any
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem
 from matrix.terms.errors import QuotaExceeded
-from storages.contracts.quotas import Quota, QuotaUse
+from storages.contracts.model import Quota, QuotaUse
 from storages.models import MODELS, existing_id
 
 # Codes as the Service Quotas console and several public quota checkers have them, read November 2026.

@@ -9,7 +9,7 @@ from typing import Literal
 
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use, disk_operations
-from storages.contracts.bursts import Burst
+from storages.contracts.model import Burst
 
 # A metric (`AWS/EBS VolumeReadBytes`), with its statistic if it is not the usual one.
 Counted = tuple[str, str | None]

@@ -3,15 +3,12 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from enum import StrEnum
+from typing import Any, ClassVar, Literal
 
 from matrix.input.fields import InputModel, Name
 from matrix.terms.charges import Amount, Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
-from storages.contracts.abilities import Ability
-from storages.contracts.bursts import Burst
-from storages.contracts.demand import Demand
-from storages.contracts.quotas import Quota, QuotaUse
 
 # For a service with no throughput limit that a fleet reaches: the sum of 1,000 instances, each with 5 Gbit/s.
 BEYOND_ANY_FLEET_BYTES_PER_S = 1_000 * 625e6
@@ -71,6 +68,101 @@ class AttachedVolumes:
     count: int
     iops: float | None  # None for HDDs, whose operations AWS counts in MiB
     bytes_per_s: float
+
+
+class Ability(StrEnum):
+    """Something that not every storage can do with files."""
+
+    WRITE_ANYWHERE = "write anywhere"
+    """Write at any place of a file, in any order, more than once, or to an existing file."""
+    SYNC_MIDWAY = "sync midway"
+    """Go on writing to a file after it was synchronised."""
+    SYNC_NAMES = "sync names"
+    """Wait, by fsync of a directory, until the names in it are stored."""
+    ALLOCATE = "allocate"
+    """Reserve the room of a file before it is written."""
+    RENAME = "rename"
+    """Rename a file."""
+    SEE_OTHERS = "see others"
+    """See files that another instance has written."""
+    EVERYTHING = "everything"
+    """Every ability of a file system, such as links, permissions, renamed and empty directories.
+
+    The need of a workload that runs unknown programs.
+    """
+
+
+@dataclass(frozen=True)
+class Need:
+    """An ability that a workload needs because of one field's value, and the fix: a value without that need."""
+
+    ability: Ability
+    field: str
+    value: object
+    fix: str
+
+
+Counted = Literal["IOPS", "bytes/s"]
+
+
+@dataclass(frozen=True)
+class Burst:
+    """A limit of the whole storage that credits raise for some time, in IOPS or bytes per second."""
+
+    of: str
+    counts: Counted
+    sustained: float
+    most: float
+    # Operations or bytes above the sustained rate that a full balance allows; None if AWS does not publish it.
+    credits: float | None
+
+    def lasts_s(self, rate: float) -> float | None:
+        """Return how many seconds a full balance lasts at a rate above the sustained one. None: unknown.
+
+        Credits are earned at the sustained rate, so only the rate above it uses up the balance.
+        """
+        return None if self.credits is None else self.credits / (rate - self.sustained)
+
+
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Capacity in GiB, operations per second and bytes per second that a storage must provide."""
+
+    gib: float
+    iops: float
+    bytes_per_s: float
+
+    @property
+    def mibps(self) -> float:
+        """MiB per second."""
+        return self.bytes_per_s / MIB
+
+
+@dataclass(frozen=True)
+class Quota:
+    """A quota as Service Quotas names it.
+
+    `default` is AWS's in most regions; None if it is not known, or if most accounts may have none before they request
+    it.
+    """
+
+    service: str
+    code: str
+    name: str
+    unit: str
+    default: float | None = None
+
+
+@dataclass(frozen=True)
+class QuotaUse:
+    """Use of a quota by one storage while it exists, in the quota's unit, and the fields that lower it."""
+
+    quota: Quota
+    amount: float
+    lower: str = ""  # the fields to lower, as an imperative; empty if only fewer file systems help
 
 
 class Storage(InputModel):

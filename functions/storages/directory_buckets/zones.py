@@ -22,7 +22,6 @@ WRITES_PER_S = 100_000
 
 
 def is_directory_bucket(name: str) -> bool:
-    """Return whether a bucket of this name is a directory bucket."""
     return name.endswith(ENDING)
 
 

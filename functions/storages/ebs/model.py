@@ -11,9 +11,7 @@ from matrix.input.fields import Name, Rule
 from matrix.terms.charges import LEAST_BILLED_S, MONTH_S, Amount, Charge, Query
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
-from storages.contracts.bursts import Burst, Counted
-from storages.contracts.demand import Demand
-from storages.contracts.model import AttachedVolumes, BlockTimes, CeilingWords, Storage, Words
+from storages.contracts.model import AttachedVolumes, BlockTimes, Burst, CeilingWords, Counted, Demand, Storage, Words
 
 VolumeId = Annotated[str, StringConstraints(pattern=r"^vol-[0-9a-f]{8,17}$")]
 SnapshotId = Annotated[str, StringConstraints(pattern=r"^snap-[0-9a-f]{8,17}$")]
@@ -251,7 +249,6 @@ class EbsStorage(Storage):
 
     @property
     def slug(self) -> str:
-        """Readable id."""
         words = ["ebs", self.volume_type, f"{self.size_gib}gib"]
         words += [f"{self.iops}iops"] if self.iops else []
         words += [f"{self.throughput_mibps}mibps"] if self.throughput_mibps not in {None, 125} else []
@@ -263,19 +260,16 @@ class EbsStorage(Storage):
 
     def room_gib(self, instance_type: str) -> float | None:
         """Return the GiB of one instance's volumes."""
-        del instance_type
         return float(self.size_gib * self._members)
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the programs that create or mount its file system."""
         if "volumeId" in document:
             return frozenset()  # its file system exists, and nothing is created
         return frozenset({"mkfs.xfs", "mdadm"} if document.get("raid0") else {"mkfs.xfs"})
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (
             snapshot_is_of_one_volume,
             what_exists_is_one_volume,

@@ -62,7 +62,6 @@ def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _na
 
 
 def find(token: str) -> str | None:
-    """Return the id of the file system that was created with this token, None if there is none (any more)."""
     file_systems = client("efs").describe_file_systems(CreationToken=token)["FileSystems"]
     return file_systems[0]["FileSystemId"] if file_systems else None
 
@@ -200,7 +199,6 @@ def mount(resource_id: str, storage: Part) -> Mount:
 
 
 def existing() -> Iterator[Existing]:
-    """Yield the file systems of the account and region."""
     for page in client("efs").get_paginator("describe_file_systems").paginate():
         for listed in page["FileSystems"]:
             if listed["LifeCycleState"] != "deleted":  # still listed for a while

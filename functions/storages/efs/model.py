@@ -11,10 +11,17 @@ from matrix.input.fields import FileSystemId, Name, Rule
 from matrix.terms.charges import METERED_REQUEST_BYTES, Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
-from storages.contracts.bursts import Burst
-from storages.contracts.demand import Demand
-from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Words
-from storages.contracts.quotas import Quota, QuotaUse
+from storages.contracts.model import (
+    FILE_SYSTEM_ID,
+    BlockTimes,
+    Burst,
+    CeilingWords,
+    Demand,
+    Quota,
+    QuotaUse,
+    Storage,
+    Words,
+)
 
 # Code and default are from published outputs of `aws service-quotas list-aws-default-service-quotas`, read in November
 # 2026.
@@ -206,12 +213,10 @@ class EfsStorage(Storage):
     @classmethod
     def quota_uses(cls, document: StorageFields) -> Iterator[QuotaUse]:
         """Yield one file system."""
-        del document
         yield QuotaUse(FILE_SYSTEMS, 1.0)
 
     @property
     def slug(self) -> str:
-        """Readable id."""
         words = ["efs"] + (["maxio"] if self.performance_mode == "maxIO" else [])
         words += ["onezone"] if self.deployment == "oneZone" else []
         words += [self.throughput_mode]
@@ -228,13 +233,11 @@ class EfsStorage(Storage):
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the programs that create or mount its file system."""
         is_helped = document.get("tls") or document.get("iam")
         return frozenset({"mount.nfs", "mount.efs"} if is_helped else {"mount.nfs"})
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (
             iam_has_tls,
             performance_mode_goes_with_throughput,

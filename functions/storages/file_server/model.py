@@ -57,7 +57,6 @@ class FileServerStorage(Storage):
 
     def attached(self, instance_type: str) -> AttachedVolumes:
         """Return the volume of the server, whatever the type of the fleet."""
-        del instance_type
         return self.volume.attached(self.instance_type)
 
     @property
@@ -82,7 +81,6 @@ class FileServerStorage(Storage):
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds of one write, without the transfer of its bytes."""
         return 0.0015
 
     @property
@@ -99,27 +97,21 @@ class FileServerStorage(Storage):
     @classmethod
     def volumes_of(cls, document: StorageFields, count: int) -> Iterator[tuple[int, StorageFields]]:
         """Yield the server's volumes: its root volume and the volume that it serves."""
-        del count
         yield 1, {"volumeType": "gp3", "sizeGiB": ROOT_VOLUME_GIB}
         yield 1, volume(document["sizeGiB"])
 
     @classmethod
     def server_type(cls, document: StorageFields) -> str:
-        """Return the type of the server."""
         return str(document["instanceType"])
 
     @property
     def slug(self) -> str:
-        """Readable id."""
         return f"file-server-{self.instance_type.replace('.', '-')}"
 
     def room_gib(self, instance_type: str) -> float | None:
-        """Return the GiB of its volume."""
-        del instance_type
         return float(self.size_gib)
 
     @classmethod
     def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return True: it is one instance."""
-        del document
         return True

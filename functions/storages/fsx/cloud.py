@@ -38,7 +38,6 @@ def create(token: str, tags: list[dict[str, str]], **request: Any) -> str:
 
 
 def find(token: str) -> str | None:
-    """Return the id of the file system that was created with this token, None if there is none any more."""
     token_tag = {"Key": TOKEN_TAG, "Value": token}
     return next((listed["FileSystemId"] for listed in _all() if token_tag in listed.get("Tags", [])), None)
 

@@ -2,7 +2,6 @@
 
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use
-from storages.contracts.bursts import Burst
 from storages.contracts.metrics import (
     MINUTE_S,
     LayerPair,
@@ -13,6 +12,7 @@ from storages.contracts.metrics import (
     layer_pairs,
     metrics_table,
 )
+from storages.contracts.model import Burst
 
 # The burst limit that applies to writes, but not to reads from the server's cache.
 DISK_THROUGHPUT = "FSx disk throughput"

@@ -10,9 +10,7 @@ from matrix.input.fields import FileSystemId, Name, Rule
 from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
-from storages.contracts.bursts import Burst
-from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Words
-from storages.contracts.quotas import Quota, QuotaUse
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, Burst, CeilingWords, Quota, QuotaUse, Storage, Words
 from storages.fsx.metrics import DISK_THROUGHPUT, NETWORK_THROUGHPUT
 
 SCRATCH, PERSISTENT = "SCRATCH_2", "PERSISTENT_2"
@@ -177,7 +175,6 @@ class FsxLustreStorage(Storage):
 
     @property
     def cache_bytes(self) -> float:
-        """Size in bytes of the servers' memory and read cache."""
         return (self._speed.memory_gib * self._units + (self.read_cache_gib or 0)) * 2**30
 
     @property
@@ -268,7 +265,6 @@ class FsxLustreStorage(Storage):
 
     @property
     def slug(self) -> str:
-        """Readable id."""
         words = ["fsx-lustre", self.deployment_type.lower().replace("_", "-")]
         words += ["tiering"] if self.storage_type == TIERING else []
         words += [f"{self.storage_capacity_gib}gib"] if self.storage_capacity_gib else []
@@ -284,24 +280,19 @@ class FsxLustreStorage(Storage):
 
     def room_gib(self, instance_type: str) -> float | None:
         """Return the GiB of SSD; None of Intelligent-Tiering, which grows."""
-        del instance_type
         return float(self.storage_capacity_gib) if self.storage_capacity_gib else None
 
     @classmethod
     def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return True: all its servers are in one subnet."""
-        del document
         return True
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the programs of its client."""
-        del document
         return frozenset({"lctl", "lfs"})
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (
             storage_class_has_its_fields,
             capacity_is_offered,

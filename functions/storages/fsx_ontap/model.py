@@ -10,9 +10,7 @@ from matrix.input.fields import FileSystemId, Name, Rule
 from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
-from storages.contracts.demand import Demand
-from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Words
-from storages.contracts.quotas import Quota, QuotaUse
+from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Demand, Quota, QuotaUse, Storage, Words
 
 SINGLE, MULTI = "SINGLE_AZ_2", "MULTI_AZ_2"
 FLEXVOL, FLEXGROUP = "FLEXVOL", "FLEXGROUP"
@@ -192,7 +190,6 @@ class FsxOntapStorage(Storage):
 
     @property
     def slug(self) -> str:
-        """Readable id."""
         words = ["fsx-ontap", self.deployment_type.lower().replace("_", "-")]
         words += [f"{self.ha_pairs}pairs"] if self.ha_pairs > 1 else []
         words += [f"{self.storage_capacity_gib}gib", f"{self.throughput_mbps_per_ha_pair}mbps"]
@@ -208,25 +205,20 @@ class FsxOntapStorage(Storage):
 
     def room_gib(self, instance_type: str) -> float | None:
         """Return the size in GiB of a run's volume; the free space of an existing one is not known."""
-        del instance_type
         share = VOLUME_SHARE * (1 - SNAPSHOT_SHARE)
         return None if self.file_system_id else float(self.storage_capacity_gib * share)
 
     @classmethod
     def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return True: its active file servers are in one zone."""
-        del document
         return True
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the program that mounts it."""
-        del document
         return frozenset({"mount.nfs"})
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (
             pairs_are_offered,
             capacity_is_offered,

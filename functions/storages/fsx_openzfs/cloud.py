@@ -100,7 +100,6 @@ def mount(resource_id: str, storage: Part) -> Mount:
 
 
 def existing() -> Iterator[Existing]:
-    """Yield the file systems of the account and region."""
     return fsx.existing(KIND)
 
 

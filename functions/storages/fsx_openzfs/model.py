@@ -11,10 +11,17 @@ from matrix.input.fields import FileSystemId, Name, Rule
 from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
-from storages.contracts.bursts import Burst
-from storages.contracts.demand import Demand
-from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Words
-from storages.contracts.quotas import Quota, QuotaUse
+from storages.contracts.model import (
+    FILE_SYSTEM_ID,
+    BlockTimes,
+    Burst,
+    CeilingWords,
+    Demand,
+    Quota,
+    QuotaUse,
+    Storage,
+    Words,
+)
 from storages.fsx.metrics import DISK_THROUGHPUT, NETWORK_THROUGHPUT
 
 # Deployment types whose option in the price list a source confirms (infracost's filters, Apache-2.0, November 2026):
@@ -157,7 +164,6 @@ class FsxOpenZfsStorage(Storage):
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds of one synchronous write, without the transfer of its bytes."""
         return 0.002
 
     @property
@@ -257,7 +263,6 @@ class FsxOpenZfsStorage(Storage):
 
     @property
     def slug(self) -> str:
-        """Readable id."""
         words = ["fsx"] + ([f"{self.how_many}x"] if self.how_many > 1 else [])
         words += [self.deployment_type.lower().replace("_", "-")]
         words += ["tiering"] if self.storage_type == TIERING else []
@@ -274,24 +279,19 @@ class FsxOpenZfsStorage(Storage):
 
     def room_gib(self, instance_type: str) -> float | None:
         """Return the GiB of SSD; None of Intelligent-Tiering, which grows."""
-        del instance_type
         return float(self.storage_capacity_gib * self.how_many) if self.storage_capacity_gib else None
 
     @classmethod
     def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return True: its active file server is in one zone."""
-        del document
         return True
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the programs that create or mount its file system."""
-        del document
         return frozenset({"mount.nfs"})
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (
             storage_type_has_its_fields,
             capacity_is_offered,

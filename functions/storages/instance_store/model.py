@@ -68,7 +68,6 @@ class InstanceStoreStorage(Storage):
 
     @property
     def slug(self) -> str:
-        """Readable id."""
         return f"{self.type}-written-{self.precondition}x" if self.precondition else self.type
 
     def unfit(self, instance_type: str) -> tuple[str, str] | None:
@@ -86,13 +85,10 @@ class InstanceStoreStorage(Storage):
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the programs that create or mount its file system."""
-        del document
         return frozenset({"mkfs.xfs", "mdadm"})  # only the instance knows the number of its disks
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (fresh_flash_is_known,)
 
 

@@ -32,7 +32,6 @@ def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _na
 
 
 def find(token: str) -> str | None:
-    """Return the id of the one that was created with this token, None if there is none (any more)."""
     return PREFIXES.find(token) or BUCKETS.find(token)
 
 

@@ -14,8 +14,7 @@ from matrix.terms.charges import METERED_REQUEST_BYTES, Amount, Charge, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
-from storages.contracts.abilities import Ability
-from storages.contracts.model import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, Storage, Words
+from storages.contracts.model import BEYOND_ANY_FLEET_BYTES_PER_S, Ability, CeilingWords, Storage, Words
 from storages.directory_buckets.zones import GATEWAY_SERVICE, WRITES_PER_S, ZONES, is_directory_bucket
 
 # Mountpoint's configuration guide, performance: the size of one request's read or write.
@@ -132,7 +131,6 @@ class MountpointStorage(Storage):
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
-        """Bytes per second of all clients together."""
         return BEYOND_ANY_FLEET_BYTES_PER_S
 
     @property
@@ -183,7 +181,6 @@ class MountpointStorage(Storage):
 
     @property
     def slug(self) -> str:
-        """Readable id."""
         words = ["mountpoint"] + (["express"] if self.storage_class else []) + ([self.bucket] if self.bucket else [])
         words += ["incremental"] if self.incremental_upload else []
         words += [f"cache{self.cache_mib}"] if self.cache_mib else []
@@ -193,13 +190,10 @@ class MountpointStorage(Storage):
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the program that mounts it."""
-        del document
         return frozenset({"mount-s3"})
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (parts_are_those_of_s3, what_exists_is_named_whole, uploads_are_incremental_where_objects_grow)
 
 

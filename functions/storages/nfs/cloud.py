@@ -55,7 +55,6 @@ def is_lent(_storage: Part) -> bool:
 
 
 def mount(resource_id: str, storage: Part) -> Mount:
-    """Return how an instance mounts it."""
     return {"kind": "nfs", "source": resource_id, "options": str(storage["options"])}
 
 

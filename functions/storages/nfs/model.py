@@ -57,22 +57,18 @@ class NfsStorage(Storage):
 
     @property
     def effective_iops(self) -> int:
-        """Operations per second."""
         return 1_000
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
-        """Bytes per second of all instances together."""
         return 100 * 2.0**20
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds for one create of one thread."""
         return 0.005
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds of one small synchronous write, without the transfer of its bytes."""
         return 0.005
 
     @property
@@ -85,13 +81,10 @@ class NfsStorage(Storage):
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the program that mounts it."""
-        del document
         return frozenset({"mount.nfs"})
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (options_are_known, writes_are_kept)
 
 

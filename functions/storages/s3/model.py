@@ -73,7 +73,6 @@ class S3Storage(Storage):
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
-        """Bytes per second of all clients together."""
         return BEYOND_ANY_FLEET_BYTES_PER_S
 
     @property
@@ -104,7 +103,6 @@ class S3Storage(Storage):
 
     @property
     def slug(self) -> str:
-        """Readable id."""
         return f"s3-{self.client}" + (f"-{self.bucket}" if self.bucket else "")
 
     @classmethod
@@ -119,7 +117,6 @@ class S3Storage(Storage):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        """Return the rules for its fields."""
         return (what_exists_is_named_whole_and_read_by_commands, no_directory_bucket)
 
 

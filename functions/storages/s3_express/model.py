@@ -58,7 +58,6 @@ class S3ExpressStorage(Storage):
 
     @property
     def bandwidth_bytes_per_s(self) -> float:
-        """Bytes per second of all clients together."""
         return BEYOND_ANY_FLEET_BYTES_PER_S
 
     @property
@@ -101,11 +100,9 @@ class S3ExpressStorage(Storage):
 
     @property
     def slug(self) -> str:
-        """Readable id."""
         return f"s3-express-{self.client}"
 
     @classmethod
     def is_in_one_zone(cls, document: StorageFields) -> bool:
         """Return True: a directory bucket is in one zone."""
-        del document
         return True

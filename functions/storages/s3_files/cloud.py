@@ -56,7 +56,6 @@ def _key() -> dict[str, str]:
 
 
 def find(token: str) -> str | None:
-    """Return the id of the file system that was created with this token, None if there is none (any more)."""
     for resource_id, owner in _owners().items():
         if owner["prefix"] == f"{token}/":
             return resource_id

@@ -143,7 +143,6 @@ class S3FilesStorage(Storage):
 
     @property
     def slug(self) -> str:
-        """Readable id."""
         words = ["s3-files"] + ([] if self.direct_reads else ["indirect"])
         words += ["on-file"] if self.import_trigger == "onFileAccess" else []
         words += [f"below{self.import_below_bytes}"] if self.import_below_bytes != 131_072 else []  # noqa: PLR2004
@@ -153,6 +152,4 @@ class S3FilesStorage(Storage):
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the programs that mount it."""
-        del document
         return frozenset({"mount.nfs", "mount.s3files"})

@@ -6,7 +6,7 @@ from matrix.check.read import check_matrix
 from matrix.plan import account
 from matrix.plan.planning import plan
 from matrix.price.book import published_prices
-from storages.contracts.demand import Demand
+from storages.contracts.model import Demand
 from storages.fsx_ontap.model import FsxOntapStorage
 
 ONTAP = {"type": "fsx-ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}

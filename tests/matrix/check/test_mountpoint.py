@@ -9,7 +9,7 @@ from matrix.plan import needed_tools, placing
 from matrix.plan.planning import plan
 from matrix.price.book import file_system_cost, published_prices
 from matrix.terms.charges import NOTHING, Amount, Usage
-from storages.contracts.abilities import Ability
+from storages.contracts.model import Ability
 from storages.mountpoint.model import LACKS
 
 MOUNTPOINT = {"type": "mountpoint"}

@@ -9,7 +9,7 @@ from matrix.answer.costs import storage_of
 from matrix.terms.documents.bottleneck import OnCredits
 from matrix.terms.documents.result import Limit
 from matrix.terms.use import disk_bytes, disk_operations, most
-from storages.contracts.bursts import Burst, Counted
+from storages.contracts.model import Burst, Counted
 
 # "Maximum performance for 30 minutes at least once every 24 hours" (EBS guide, EBS optimization).
 EBS_AT_MOST_S = 30 * 60.0

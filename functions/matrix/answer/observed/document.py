@@ -12,9 +12,7 @@ from matrix.price.book import Cost, PriceBook, file_system_cost, volumes_cost
 from matrix.samples.cloudwatch import Query
 from matrix.terms.charges import MONTH_S, Amount, Usage
 from matrix.terms.documents.observed import Carrier, ObservedDocument, ObservedMetric
-from storages.contracts.bursts import Burst
-from storages.contracts.demand import Demand
-from storages.contracts.model import Storage
+from storages.contracts.model import Burst, Demand, Storage
 from storages.models import MODELS, AnyStorage
 
 # Percentiles of the load over the periods (the maximum, and P99): configurations are sized for both.

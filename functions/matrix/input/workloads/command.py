@@ -17,8 +17,7 @@ from matrix.input.workloads.yocto import ContainerImage
 from matrix.terms.metrics import METRICS
 from matrix.terms.problems import Problem, Problems, path_text, shorten
 from matrix.terms.sizes import UNITS, format_size
-from storages.contracts.abilities import Ability, Need
-from storages.contracts.model import Storage
+from storages.contracts.model import Ability, Need, Storage
 
 MOST_METRICS = 20
 MOST_OBJECTS = 10_000

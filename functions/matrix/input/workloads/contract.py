@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from matrix.input.fields import InputModel
 from matrix.input.workloads.sweeps import Footprint, Params
 from matrix.terms.documents.parts import Volume
-from storages.contracts.abilities import Ability, Need
-from storages.contracts.model import Storage
+from storages.contracts.model import Ability, Need, Storage
 
 
 class Workload(InputModel):

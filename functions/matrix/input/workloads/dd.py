@@ -12,8 +12,7 @@ from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
-from storages.contracts.abilities import Ability, Need
-from storages.contracts.model import Storage
+from storages.contracts.model import Ability, Need, Storage
 
 MOST_BLOCK_BYTES = UNITS["GiB"]
 # A stamp has 32 bytes (agent/engine/stamps.py).

@@ -12,8 +12,7 @@ from matrix.input.workloads.touch import TOOL_CEILING_PER_S
 from matrix.terms.charges import METERED_REQUEST_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
-from storages.contracts.abilities import Ability, Need
-from storages.contracts.model import Storage
+from storages.contracts.model import Ability, Need, Storage
 
 # Number of threads that create the files before the measurement; the plan includes their time.
 HANDS = 16

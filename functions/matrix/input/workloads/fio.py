@@ -28,8 +28,7 @@ from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.open_loop import offered_per_s
 from matrix.terms.problems import Problems
-from storages.contracts.abilities import Ability, Need
-from storages.contracts.model import Storage
+from storages.contracts.model import Ability, Need, Storage
 
 # No slash: no value may be a path. No quotes, spaces, semicolons or dollars: none may leave its argument.
 VALUE_PATTERN = r"^[A-Za-z0-9_.,:%+=-]{1,100}$"

@@ -14,8 +14,7 @@ from matrix.input.workloads.touch import TOOL_CEILING_PER_S, files_divide_by_thr
 from matrix.terms.charges import METERED_REQUEST_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
-from storages.contracts.abilities import Ability, Need
-from storages.contracts.model import Storage
+from storages.contracts.model import Ability, Need, Storage
 
 # Always in this order, as in mdtest; list is IO500's find.
 PHASES = ("create", "stat", "open-read", "list", "rename", "delete")

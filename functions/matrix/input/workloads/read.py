@@ -14,8 +14,7 @@ from matrix.terms.metrics import latencies
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
-from storages.contracts.abilities import Ability, Need
-from storages.contracts.model import Storage
+from storages.contracts.model import Ability, Need, Storage
 
 # A record begins with its number and checksum (16 bytes, agent/engine/records.py); each thread holds a page in memory.
 LEAST_RECORD_BYTES = 64

@@ -11,8 +11,7 @@ from matrix.input.workloads.sweeps import Footprint, Params, combinations, value
 from matrix.terms.charges import METERED_REQUEST_BYTES
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
-from storages.contracts.abilities import Ability, Need
-from storages.contracts.model import Storage
+from storages.contracts.model import Ability, Need, Storage
 
 # Files per second that a tool can start at all, measured on two cores, the median of 3 to 5 runs.
 TOOL_CEILING_PER_S = {"engine": 100_000.0, "touch": 900.0, "parallel": 300.0}
