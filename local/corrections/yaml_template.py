@@ -31,15 +31,11 @@ _TemplateLoader.yaml_implicit_resolvers = {
 
 
 def load(text: str) -> dict[str, Any]:
-    """Load the template in JSON's long form; try JSON first, because YAML's parser takes a second for 100 kB of it.
-
-    The content of an anchor is copied to each place, so that a change in one place changes no other.
-    """
+    """Load the template in JSON's long form; try JSON first, because YAML's parser takes a second for 100 kB of it."""
     try:
         template = json.loads(text)
     except ValueError:
-        shared = yaml.load(text, Loader=_TemplateLoader)  # noqa: S506 - derived from SafeLoader
-        template = json.loads(json.dumps(shared))
+        template = yaml.load(text, Loader=_TemplateLoader)  # noqa: S506 - derived from SafeLoader
     if not isinstance(template, dict):
         raise ValueError(f"a template is a mapping, this is a {type(template).__name__}")
     return template
