@@ -6,11 +6,14 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
+from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 from cli.messages.errors import CommandError
@@ -36,8 +39,20 @@ class _Printable:
     text: ConsoleRenderable
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for segment in console.render(self.text, options):
+        segments = console.render(self.text, options)
+        for segment in _unpadded(segments) if isinstance(self.text, Table) else segments:
             yield segment if segment.control else segment._replace(text=printable(segment.text))
+
+
+def _unpadded(segments: Iterable[Segment]) -> Iterator[Segment]:
+    """Drop the blanks at the ends of lines with which rich fills a table's last column."""
+    for line in Segment.split_lines(segments):
+        while line and not line[-1].text.strip(" "):
+            line.pop()
+        if line:
+            yield from line[:-1]
+            yield line[-1]._replace(text=line[-1].text.rstrip(" "))
+        yield Segment.line()
 
 
 class Pipe(Console):

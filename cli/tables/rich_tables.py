@@ -44,11 +44,14 @@ def add_figures(table: Table, *heads: str) -> None:
 
 
 def drawn(table: RunTable) -> Table:
-    """Draw a table of a run as it is."""
-    built = new_table()
-    for column in table.columns:
+    """Draw a table of a run as it is. A first head that is wider than its column stands above the table."""
+    rows = list(table.texts())
+    first, *others = table.columns
+    is_wide = len(first.head) > max((len(row[0]) for row in rows), default=0)
+    built = new_table("" if is_wide else first.head, title=first.head if is_wide else "")
+    for column in others:
         (add_figures if column.is_figure else add_words)(built, column.head)
-    for texts in table.texts():
+    for texts in rows:
         built.add_row(*map(Text, texts))
     return built
 
