@@ -8,8 +8,6 @@ from typing import Any
 
 import botocore.session
 
-from local.programs import service_models
-
 # SAM's models of resources that our templates do not use: pydantic needs 0.1 s to build them.
 MODELS_OF_OTHERS = ("capacity_provider", "function", "microvmimage", "networkconnector")
 
@@ -27,9 +25,8 @@ def skip_needless_work() -> None:
     botocore.session.create_loader = cache(botocore.session.create_loader)
 
 
-def load_only(region: str) -> None:
-    """Skip unused loading by moto, 0.4 s of processor time; call it before its EC2 is imported."""
-    service_models.read_quickly()
+def load_only(*regions: str) -> None:
+    """Let moto load the offerings of these regions only, 0.4 s and 90 MB less; call it before its EC2 is imported."""
     from moto.core import utils as core_utils
     from moto.utilities import utils
 
@@ -39,7 +36,7 @@ def load_only(region: str) -> None:
 
     def load_ours(resource: str) -> Any:
         folder, _, name = resource.rpartition("/")
-        is_of_others = "instance_type_offerings" in folder and name.partition(".")[0] != region
+        is_of_others = "instance_type_offerings" in folder and name.partition(".")[0] not in regions
         return [] if is_of_others or folder.endswith("ecs/optimized_amis") else load(resource)
 
     utils.load_resource = load_ours

@@ -20,7 +20,7 @@ from local.deploy import Deployment
 from local.faults.injection import Faults
 from local.instances import metadata
 from local.keeping import room, runs
-from local.programs import claims, leftovers, processes
+from local.programs import claims, leftovers, processes, service_models
 from local.programs.liveness import is_alive, started_ticks
 from local.settings import ADDRESS, Options
 
@@ -70,6 +70,7 @@ class Cloud:
         self._closing.append(self.starter.close)
         _configure_moto()
         quick_start.skip_needless_work()
+        service_models.read_quickly()
         quick_start.load_only(self.options.region)
         quick_start.load_sam_as_needed()
         names.check()

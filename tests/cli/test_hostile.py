@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.hostile import made
 from support.tiers import first_is_quick
 
 MATRIX = Path(sys.executable).with_name("matrix")
@@ -29,9 +30,9 @@ def text(**changes: object) -> bytes:
     first_is_quick(
         [
             b"",
-            b"\x00" * 10_000_000,
-            b"[" * 10_000_000,
-            text(name="x" * 10_000_000),
+            lambda: b"\x00" * 10_000_000,
+            lambda: b"[" * 10_000_000,
+            lambda: text(name="x" * 10_000_000),
             b'{"a":' * 100_000,
             b"\xff\xfe{}",
             text().replace(b"64", b"NaN"),
@@ -55,11 +56,11 @@ def text(**changes: object) -> bytes:
             ),
         ]
     ),
-    ids=lambda content: repr(content[:30]),
+    ids=lambda content: repr(made(content)[:30]),
 )
 def test_a_hostile_file_has_one_answer_in_words(tmp_path, content):
     file = tmp_path / "hostile.json"
-    file.write_bytes(content)
+    file.write_bytes(made(content))
 
     said = subprocess.run(
         [MATRIX, "plan", file, "--json"], capture_output=True, timeout=MOST_S, cwd=tmp_path,

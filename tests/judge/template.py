@@ -17,8 +17,6 @@ from typing import Any
 
 import boto3
 from botocore.model import Shape
-from cfnlint.schema import ResourceNotFoundError
-from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
 from jsonschema import Draft7Validator, validators
 from judge import prose, shapes
 from samtranslator.parser.parser import Parser
@@ -308,6 +306,10 @@ def _of_attached_policies(resources: dict[str, Any]) -> Iterator[str]:
 
 def _of_schema(name: str, resource: dict[str, Any]) -> Iterator[str]:
     """Yield what CloudFormation's own schema of the resource's type refuses."""
+    # 60 MB that few tests need
+    from cfnlint.schema import ResourceNotFoundError
+    from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER
+
     try:
         schema = PROVIDER_SCHEMA_MANAGER.get_resource_schema(REGION, resource["Type"]).schema
     except ResourceNotFoundError:

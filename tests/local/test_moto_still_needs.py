@@ -63,7 +63,6 @@ def test_another_moto_is_one_clear_error(monkeypatch):
 def test_of_what_moto_knows_only_this_regions_part_is_read(monkeypatch):
     monkeypatch.setattr(utils, "load_resource", utils.load_resource)
     monkeypatch.setattr(core_utils, "create_loader", core_utils.create_loader)
-    monkeypatch.setattr(JSONFileLoader, "load_file", JSONFileLoader.load_file)
     quick_start.load_only("eu-west-1")
     offered = {
         region: utils.load_resource(f"ec2/resources/instance_type_offerings/region/{region}.json.gz")

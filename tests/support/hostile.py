@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections.abc import Callable
 
 SHELL = [
     "$(reboot)",
@@ -39,3 +40,8 @@ HOSTILE = {
     "an escape sequence": json.dumps({"error": "\x1b[2J", "message": "\x1b]0;title\x07"}).encode(),
     "a bomb": gzip.compress(b"[" * 50_000_000, 1),
 }  # fmt: skip
+
+
+def made(content: str | bytes | Callable[[], str | bytes]) -> str | bytes:
+    """Return a content; a large one is made where it is needed, as each worker would keep it from its start on."""
+    return content() if callable(content) else content

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from support.hostile import made
 from support.matrices import EBS, TOUCH, document, matrix, problems_of, problems_of_text
 
 from matrix.check.cells import Given
@@ -104,11 +105,11 @@ def test_an_exclude_that_matches_nothing_is_not_said_while_a_storage_cannot_be_r
         ('{"a":' * 30 + "1" + "}" * 30, "is nested more than 20 deep"),
         ('{"seed": ' + "9" * 5_000 + "}", "holds a number that cannot be read"),
         (b"\xff\xfe{}", "is not UTF-8"),
-        (" " * 10_000_000, "has 10,000,000 bytes"),
+        (lambda: " " * 10_000_000, "has 10,000,000 bytes"),
     ],
 )
 def test_what_is_no_matrix_at_all_is_one_clear_problem(text, rule):
-    found = problems_of_text(text)
+    found = problems_of_text(made(text))
 
     assert len(found) == 1
     assert rule in found[""].rule

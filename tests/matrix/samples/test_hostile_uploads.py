@@ -54,7 +54,6 @@ def refused(text: bytes) -> str:
         b"[" * 1_000_000,
         b'{"samples":' * 100_000,
         b'{"run": "r", "cell": "c", "instance": {"id": "i-1", "type": "t"}, "samples": [' + b"[" * 500_000,
-        b" " * (MAX_BYTES + 1),
         json.dumps(upload(samples=[SAMPLE] * 10_001)).encode(),
         json.dumps(upload(cell="another")).encode(),
         json.dumps(upload(cell="\x1b[2J")).encode(),
@@ -68,6 +67,10 @@ def refused(text: bytes) -> str:
 )
 def test_files_that_are_no_samples_of_this_instance_are_refused(text):
     refused(text)
+
+
+def test_a_file_above_the_limit_is_refused():
+    refused(b" " * (MAX_BYTES + 1))
 
 
 @pytest.mark.parametrize(
