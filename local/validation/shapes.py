@@ -34,15 +34,10 @@ Fits = Callable[[str, str], bool]
 def fits(pattern: str, text: str) -> bool:
     """Return whether a text fits a pattern as services apply it: as a whole, where the pattern does not say otherwise.
 
-    Any text fits a pattern that Python cannot read (`can_read`).
+    Any text fits a pattern that Python cannot read, as AWS writes them for Java.
     """
     compiled = _compiled(pattern)
     return compiled is None or compiled.fullmatch(text) is not None
-
-
-def can_read(pattern: str) -> bool:
-    """Return whether Python can read a pattern, which AWS writes for Java."""
-    return _compiled(pattern) is not None
 
 
 def violations(shape: Any, value: Any, path: str, fits: Fits = fits) -> list[str]:

@@ -6,10 +6,8 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
-from moto.core.serialize import AttributePicker
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
-from moto.dynamodb.parsing.validators import Validator
 from moto.dynamodb.responses import DynamoHandler
 
 from local.corrections import dynamodb_speed
@@ -125,26 +123,3 @@ def test_quicker_answers_are_those_of_moto(quick, values):
 
     assert what_a_client_sees(values) == answers
     assert {name: DynamoType(value).size() for name, value in values.items()} == sizes
-
-
-def test_rows_are_answered_without_a_walk_through_the_model_of_their_answer(quick, monkeypatch):
-    quick()
-    looked_up, look_up = [], AttributePicker.__call__
-    monkeypatch.setattr(
-        AttributePicker, "__call__", lambda *at: looked_up.append(at[1].operation_model.name) or look_up(*at)
-    )
-
-    what_a_client_sees({"k2": {"M": {"p50": {"N": "1"}}}, "map": {"M": {}}})
-
-    assert set(looked_up) == {"CreateTable", "BatchWriteItem"}
-
-
-def test_an_update_that_only_sets_attributes_is_not_validated_as_a_tree(quick, monkeypatch):
-    quick()
-    validated, validate = [], Validator.validate
-    monkeypatch.setattr(Validator, "validate", lambda tree: validated.append(tree) or validate(tree))
-
-    what_a_client_sees({"a": {"S": "x"}, "b": {"N": "1"}})
-
-    # One has no placeholder for its attribute, and two set a row's key, which DynamoDB refuses.
-    assert len(validated) == 3

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from local import sweeping
-from local.functions import runtime
 
 EXECUTIONS, STATES = 60, 12
 # The deployed state machine hands its plan on from state to state.
@@ -126,15 +125,6 @@ def test_logs_and_agents_have_a_limit_of_age_and_of_size(tmp_path, monkeypatch):
 
     assert left_in(tmp_path / "logs") == ["Analyse.log", "i-2.log"]
     assert left_in(tmp_path / "agents/bucket") == ["b.pyz"]
-
-
-def test_the_logs_of_the_latest_calls_stay():
-    streams = {str(number): None for number in range(runtime.MOST_STREAMS + 2)}
-
-    runtime._forget_oldest(streams)
-
-    assert next(iter(streams)) == "2"
-    assert len(streams) == runtime.MOST_STREAMS
 
 
 INSTANCES, SCRIPT = 100, "x" * 15_000

@@ -11,10 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 from botocore.exceptions import ClientError
-from moto.ec2.models.elastic_block_store import EBSBackend
 from support.running_cloud import RunningCloud, role, wait_until
 
-from local.corrections import ec2
 from local.instances import player as player_module
 
 # A stand-in for the agent: says who it is on the blackboard, then does what its job says.
@@ -368,34 +366,3 @@ def test_an_instance_that_ends_at_once_stays_until_its_launch_has_seen_its_volum
     player._stay_until_described(instance)
 
     assert clock.now_s - 1000 == pytest.approx(stays_s, abs=0.1)
-
-
-def test_volumes_count_as_described_to_who_asks_for_those_of_a_run(monkeypatch):
-    monkeypatch.setattr(EBSBackend, "describe_volumes", EBSBackend.describe_volumes)  # as it was, at the end
-    attached = SimpleNamespace(instance=SimpleNamespace(local_is_described=False))
-    volumes = {"vol-1": SimpleNamespace(id="vol-1", attachment=attached), "vol-2": SimpleNamespace(attachment=None)}
-    monkeypatch.setattr("moto.ec2.models.elastic_block_store.generic_filter", lambda _filters, matches: matches)
-    ec2.note_described()
-
-    EBSBackend.describe_volumes(SimpleNamespace(volumes=volumes), filters={"volume-id": ["vol-1"]})
-    assert not attached.instance.local_is_described
-
-    EBSBackend.describe_volumes(SimpleNamespace(volumes=volumes), filters={"tag:storage-matrix:run": ["r"]})
-    assert attached.instance.local_is_described
-
-
-@pytest.mark.parametrize(("late", "up_s"), [({}, 0), ({"tags": 5}, 15), ({"tags": 5, "instances": 20}, 30)])
-def test_an_instance_boots_until_what_ec2_describes_late_was_there_for_two_looks(monkeypatch, late, up_s):
-    clock = SimpleNamespace(now_s=1000.0)
-    player = player_module.InstancePlayer.__new__(player_module.InstancePlayer)
-    player._running = {"i-1": player_module.Running()}
-    player._injected = SimpleNamespace(late_s=lambda what, _run, _since: late.get(what, 0.0))
-
-    def sleep(pause_s: float) -> None:
-        clock.now_s += pause_s
-
-    monkeypatch.setattr(player_module, "time", SimpleNamespace(time=lambda: clock.now_s, sleep=sleep))
-
-    player._boot(SimpleNamespace(id="i-1"), "run")
-
-    assert clock.now_s - 1000 == pytest.approx(up_s, abs=0.3)

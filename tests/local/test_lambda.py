@@ -10,20 +10,14 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
-from unittest.mock import patch
 
-import botocore.session
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 from support.disturbance import attempts
 from support.running_cloud import function, role, wait_until
 
-from local.deploy import Deployment
-from local.functions import runtime as runtime_module
 from local.functions.runtime import CodeTooLargeError, LambdaRuntime
-from local.programs import fork_server
-from local.programs.fork_server import ForkServer
 from local.programs.processes import ProcessStarter
 
 CODE = """
@@ -249,17 +243,6 @@ def test_new_code_of_a_function_is_what_runs_its_packages_too(call, cloud, names
     assert answers == [1, 2]
 
 
-def test_the_packages_of_the_project_are_importable_and_warm(call):
-    for attempt in attempts():
-        with attempt:
-            began = time.monotonic()
-            answer, _ = call("Layered", do="import")
-
-            assert time.monotonic() - began < 2
-
-    assert "FunctionError" not in answer
-
-
 def test_reserved_concurrency_throttles(call, cloud, names):
     client = cloud.client("lambda", config=Config(retries={"total_max_attempts": 1}))
     with ThreadPoolExecutor(2) as threads:
@@ -285,58 +268,6 @@ def test_the_operators_environment_does_not_reach_functions(call):
     assert call("Plain")[1]["secret"] is None
 
 
-def test_the_code_of_a_stack_is_imported_once_and_while_the_stack_is_created(tmp_path):
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        archive.writestr("plan.py", "")
-    asked: list[list[str]] = []
-    runtime = LambdaRuntime(SimpleNamespace(preload=asked.append), "http://localhost", tmp_path, dict)
-    of_stack = {"code_bytes": content.getvalue(), "account_id": "123456789012", "region": "us-east-1"}
-    layer = SimpleNamespace(code_bytes=content.getvalue())  # without a folder `python`
-    backend = SimpleNamespace(layers_versions_by_arn=lambda _: layer)
-
-    with patch.object(runtime_module.models, "lambda_backends", {"123456789012": {"us-east-1": backend}}):
-        runtime.expect(SimpleNamespace(**of_stack, layers=[{"Arn": "agent"}]))
-        runtime.expect(SimpleNamespace(**of_stack, layers=[]))
-
-        [[root]] = asked
-        assert [path.name for path in Path(root).iterdir()] == ["plan.py"]
-
-        runtime = LambdaRuntime(SimpleNamespace(preload=asked.append), "http://localhost", tmp_path, dict)
-        runtime.expect_code(content.getvalue())
-        runtime.expect(SimpleNamespace(**of_stack, layers=[]))
-
-    assert asked == [[root], [root]], "also before any function is created, and then once too"
-
-
-def test_the_code_that_functions_share_is_expected_before_anything_is_uploaded(tmp_path):
-    (tmp_path / "code").mkdir()
-    (tmp_path / "code" / "plan.py").write_text("")
-    happened: list[str] = []
-    bucket = SimpleNamespace(
-        create_bucket=lambda **_: happened.append("bucket"), put_object=lambda **_: happened.append("upload")
-    )
-    operator = SimpleNamespace(client=lambda _: bucket, region="us-east-1")
-    deployment = Deployment(tmp_path / "template.yaml", operator, lambda _: happened.append("expected"))
-    functions = {name: {"Type": "AWS::Serverless::Function"} for name in ("Plan", "Launch")}
-
-    deployment._package({"Globals": {"Function": {"CodeUri": "code"}}, "Resources": functions})
-
-    assert happened == ["expected", "bucket", "upload"]
-
-
-def test_the_first_session_of_a_sandbox_is_made_before_and_says_that_a_function_asks(monkeypatch):
-    monkeypatch.setattr(botocore.session, "get_session", botocore.session.get_session)
-
-    fork_server._prepare_session()
-    [prepared] = fork_server._prepared
-    first, second = (botocore.session.get_session() for _ in range(2))
-
-    assert (first is prepared, second is prepared) == (True, False)
-    agents = [session.get_component("user_agent_creator").to_string() for session in (first, second)]
-    assert ["AWS_Lambda_python3" in agent for agent in agents] == [True, False]
-
-
 def test_the_fork_server_has_a_log_of_its_own_once_the_cloud_has_a_folder(tmp_path):
     starter = ProcessStarter()
     try:
@@ -349,15 +280,6 @@ def test_the_fork_server_has_a_log_of_its_own_once_the_cloud_has_a_folder(tmp_pa
 
     assert "could not start ['/does/not/exist']" in (tmp_path / "program.log").read_text()
     assert "could not start ['/bin/true']" in (tmp_path / "processes.log").read_text()
-
-
-def test_the_fork_server_imports_what_is_expected_without_starting_anything():
-    server, loaded = ForkServer.__new__(ForkServer), []
-    server._functions = SimpleNamespace(load=loaded.append)
-
-    server._start({"preload": ["/code"]})
-
-    assert loaded == [["/code"]]
 
 
 def test_code_that_lambda_would_not_unpack_is_not_unpacked(tmp_path):

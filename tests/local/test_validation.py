@@ -1,6 +1,5 @@
 """The local cloud refuses a request that AWS's own model refuses, in the words of the service."""
 
-import json
 import re
 import sys
 import unicodedata
@@ -11,20 +10,10 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from support.running_cloud import RunningCloud
 
-from cli.verify.permissions import CALLS
-from local.validation.requests import model_of
-from local.validation.shapes import WIDER_CLASSES, can_read
+from local.validation.shapes import WIDER_CLASSES
 
 SUBNET = "subnet-0123456789abcdef0"
 OPENZFS = {"FileSystemType": "OPENZFS", "StorageCapacity": 64, "SubnetIds": [SUBNET]}
-# Patterns of the services that runs and the command ask, which Python cannot read: no value is refused for them.
-UNREAD = {
-    "dynamodb:AutoScalingPolicyName", "dynamodb:AutoScalingRoleArn", "fsx:VerboseFlag", "logs:ResourceType",
-    "ssm:AzureApplicationDisplayName", "ssm:AzureSubscriptionDisplayName", "ssm:AzureTenantDisplayName",
-    "ssm:CloudConnectorDescription", "ssm:CloudConnectorIamRoleArn", "ssm:DisplayName", "stepfunctions:TraceHeader",
-}  # fmt: skip
-# Asked by the command only, as a role would be.
-OF_THE_COMMAND = {"freetier", "kms", "logs", "pricing"}
 
 
 def refused(cloud: RunningCloud, service: str, call: str, parameters: dict[str, Any]) -> tuple[str, str]:
@@ -80,18 +69,6 @@ def test_the_longest_token_and_letters_of_all_languages_are_taken(cloud: Running
 
     assert made["CreationToken"] == "t" * 64
     efs.delete_file_system(FileSystemId=made["FileSystemId"])
-
-
-def test_patterns_that_python_cannot_read_are_these_few():
-    services = {call["action"].partition(":")[0] for call in json.loads(CALLS.read_text())} | OF_THE_COMMAND
-    read, unread = set(), set()
-    for model in map(model_of, sorted(services)):
-        for name in model.shape_names:
-            if pattern := model.shape_for(name).metadata.get("pattern"):
-                (read if can_read(pattern) else unread).add(f"{model.service_name}:{name}")
-
-    assert unread == UNREAD
-    assert len(read) > 400
 
 
 @pytest.mark.parametrize(("java", "python"), WIDER_CLASSES.items())
