@@ -43,46 +43,32 @@ def proxy() -> Iterator[tuple[str, list[bytes]]]:
     listener.close()
 
 
-def run(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A local run of one cell to its end, with an environment of the user."""
-    (folder / "m.json").write_text(json.dumps(matrix(workload=[TOUCH])))
-    users = {name: value for name, value in os.environ.items() if name.lower() != "no_proxy"}
-    return subprocess.run(
-        [sys.executable, "-c", "from cli.main import main; main()", "run", "m.json", "--local", "--name", "one"],
-        cwd=folder, text=True, env={**users, "MATRIX_WORKDIR": str(folder / ".local"), **environment},
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE_S, check=False,
-    )  # fmt: skip
-
-
-def test_no_request_of_a_local_run_goes_to_a_proxy(tmp_path: Path, proxy: tuple[str, list[bytes]]):
+def test_a_local_run_passes_by_the_users_proxy_aws_settings_and_localhost(
+    tmp_path: Path, proxy: tuple[str, list[bytes]]
+):
     address, asked = proxy
-    names = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-
-    ended = run(tmp_path, **dict.fromkeys(names, address))
-
-    assert asked == []
-    assert ended.returncode == 0, ended.stdout
-
-
-def test_what_is_set_for_aws_does_not_stop_a_local_run(tmp_path: Path):
+    proxies = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
     (tmp_path / "config").write_text("[default]\nendpoint_url = http://unused\ns3 =\n  addressing_style = virtual\n")
-    ended = run(
-        tmp_path,
-        AWS_PROFILE="not-there",
-        AWS_DEFAULT_PROFILE="not-there",
-        AWS_CONFIG_FILE=str(tmp_path / "config"),
-        AWS_ENDPOINT_URL="http://unused",
-        AWS_USE_FIPS_ENDPOINT="true",
-        AWS_USE_DUALSTACK_ENDPOINT="true",
-    )
-
-    assert ended.returncode == 0, ended.stdout
-
-
-def test_a_local_run_works_where_localhost_is_an_ipv6_address_only(tmp_path: Path):
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "sitecustomize.py").write_text(IPV6_ONLY)
+    (tmp_path / "m.json").write_text(json.dumps(matrix(workload=[TOUCH])))
+    settings = {
+        **{name: value for name, value in os.environ.items() if name.lower() != "no_proxy"},
+        **dict.fromkeys(proxies, address),
+        "PYTHONPATH": os.pathsep.join([str(tmp_path / "site"), os.environ.get("PYTHONPATH", "")]),
+        "AWS_PROFILE": "not-there",
+        "AWS_DEFAULT_PROFILE": "not-there",
+        "AWS_CONFIG_FILE": str(tmp_path / "config"),
+        "AWS_ENDPOINT_URL": "http://unused",
+        "AWS_USE_FIPS_ENDPOINT": "true",
+        "AWS_USE_DUALSTACK_ENDPOINT": "true",
+        "MATRIX_WORKDIR": str(tmp_path / ".local"),
+    }
 
-    ended = run(tmp_path, PYTHONPATH=os.pathsep.join([str(tmp_path / "site"), os.environ.get("PYTHONPATH", "")]))
+    ended = subprocess.run(
+        [sys.executable, "-c", "from cli.main import main; main()", "run", "m.json", "--local", "--name", "one"],
+        cwd=tmp_path, text=True, env=settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE_S,
+    )  # fmt: skip
 
+    assert asked == []
     assert ended.returncode == 0, ended.stdout
