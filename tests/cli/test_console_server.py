@@ -3,40 +3,23 @@
 import http.client
 import json
 import re
-import threading
 from types import SimpleNamespace
 
 import pytest
-from support.console_source import PlayedRun, recorded
+from support.console_source import NoStop, PlayedRun, recorded, serving
 
 from cli.console import opening as doorway
-from cli.console.admission import Admission
-from cli.console.server import PAGES, Console, Handler, Server, new_token
+from cli.console.server import PAGES
 
 RUN = "red2"
-
-
-class NoStop:
-    """Notes what it was asked to stop."""
-
-    def __init__(self):
-        self.runs = []
-
-    def start(self, run):
-        self.runs.append(run)
-
-    def view(self, run):
-        return {"state": "stopping" if run in self.runs else "no", "lines": []}
 
 
 @pytest.fixture(scope="module")
 def served():
     """A console of a recorded run, and how to ask it."""
-    stop, token, played = NoStop(), new_token(), PlayedRun(recorded("failed_and_retried"))
-    with Server(("127.0.0.1", 0), Handler) as server:
-        server.console = Console(played.source, RUN, stop, Admission(server.server_port, token))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        host = f"127.0.0.1:{server.server_port}"
+    stop, played = NoStop(), PlayedRun(recorded("failed_and_retried"))
+    with serving(played.source, RUN, stop) as console:
+        host, bearer = f"127.0.0.1:{console.admission.port}", f"Bearer {console.admission.token}"
 
         def ask(path, method="GET", body=None, **headers):
             connection = http.client.HTTPConnection(host, timeout=30)
@@ -45,10 +28,7 @@ def served():
             answer = connection.getresponse()
             return SimpleNamespace(status=answer.status, headers=answer.headers, body=answer.read())
 
-        yield SimpleNamespace(
-            ask=ask, host=host, bearer=f"Bearer {token}", stop=stop, console=server.console, played=played
-        )
-        server.shutdown()
+        yield SimpleNamespace(ask=ask, host=host, bearer=bearer, stop=stop, console=console, played=played)
 
 
 def test_the_page_with_its_token_sees_the_run(served):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.console_source import PlayedRun, recorded
+from support.console_synthetic import TURNS, poll_events
 
 from cli.console import beats
 from cli.console.beats import Beats
@@ -21,7 +22,6 @@ from cli.console.server import instance_lines
 from cli.follow.progress import CellProgress, RunProgress, read
 from cli.follow.spending import money, spent
 from cli.target.service import Execution
-from cli.target.traces import console_address
 from matrix.check.read import read_matrix
 from matrix.plan.planning import plan
 
@@ -172,7 +172,8 @@ def test_a_look_reads_only_what_is_new_and_an_ended_history_never_again(played):
 
 
 def test_looking_is_done_once_a_period_however_many_pages_ask(played):
-    clock = [played.record["execution"]["ended_at"]]
+    played.until = entered(played, "Wait for fleet") + 0.01
+    clock = [played.until]
     look = RunLook(played.source, RUN, clock=lambda: clock[0])
     look.look()
     played.asked.clear()
@@ -182,7 +183,7 @@ def test_looking_is_done_once_a_period_however_many_pages_ask(played):
     assert played.asked == []
     clock[0] += 2.0
     look.look()
-    assert played.asked != [] or look._receipt
+    assert played.asked
 
 
 def test_a_look_that_is_throttled_comes_ever_more_seldom_and_says_why(played):
@@ -217,33 +218,17 @@ def test_a_look_that_is_throttled_comes_ever_more_seldom_and_says_why(played):
 
 
 def test_twenty_thousand_events_are_read_in_a_second_of_processor_time():
-    def turn(number):
-        first = 9 * number + 2
-        parts = [("TaskStateEntered", "stateEntered", {"name": "Poll fleet", "input": "{}"}), ("TaskScheduled", "", {}),
-                 ("TaskStarted", "", {}), ("TaskSucceeded", "", {}),
-                 ("TaskStateExited", "stateExited", {"name": "Poll fleet", "output": "{}"}),
-                 ("ChoiceStateEntered", "stateEntered", {"name": "Fleet finished?", "input": "{}"}),
-                 ("ChoiceStateExited", "stateExited", {"name": "Fleet finished?", "output": "{}"}),
-                 ("WaitStateEntered", "stateEntered", {"name": "Wait for fleet", "input": "{}"}),
-                 ("WaitStateExited", "stateExited", {"name": "Wait for fleet", "output": "{}"})]  # fmt: skip
-        return [
-            {"id": first + place, "previousEventId": first + place - 1, "type": kind, "timestamp": float(number),
-             **({f"{name}EventDetails": details} if name else {})}
-            for place, (kind, name, details) in enumerate(parts)
-        ]  # fmt: skip
-
-    events = [{"id": 1, "previousEventId": 0, "type": "ExecutionStarted", "timestamp": 0.0}]
-    events += [event for number in range(2_222) for event in turn(number)]
+    events = list(poll_events("{}"))
     history = History()
 
     began = time.process_time()
     history.feed(events)
     took = time.process_time() - began
 
-    assert len(events) == 19_999
+    assert len(events) == 9 * TURNS + 4
     assert took < 1.0
-    assert history.root.states["Poll fleet"].entered == 2_222
-    assert len(history.root.states["Poll fleet"].visits) == KEPT_VISITS
+    polled = history.iterations["Each cell", 0].states["Poll fleet"]
+    assert (polled.entered, len(polled.visits)) == (TURNS, KEPT_VISITS)
 
 
 def test_a_text_of_a_history_is_kept_to_its_first_part():
@@ -286,12 +271,6 @@ def cell_of(planned, system, count=10):
         if cell["storage"]["type"] == system and cell["workload"]["files"] == 64
         and cell["fleet"] | {"instanceType": "m6i.4xlarge", "count": count} == cell["fleet"]
     )  # fmt: skip
-
-
-def test_what_the_matrix_leaves_out_is_no_cell(planned):
-    matrix = Layout(planned).matrix(progress_of(planned), {}, 0.0)
-
-    assert {row["label"]: len(row["cells"]) for row in matrix["rows"]} == {"EBS gp3": 3, "EFS elastic": 6}
 
 
 def progress_of(planned, **states):
@@ -520,17 +499,6 @@ def test_each_state_of_the_definition_is_drawn_once_with_all_its_edges(played):
     assert len(names) == len(set(names)) == len(places(definition))
     poll = next(state for state in states(drawn) if state["name"] == "Poll fleet")
     assert poll["edges"] == [{"target": "Fleet finished?", "kind": "next"}, {"target": "Stop fleet", "kind": "caught"}]
-
-
-def test_the_aws_console_shows_an_execution_by_its_arn():
-    arn = "arn:aws:states:eu-central-1:123456789012:execution:storage-matrix-run/EachFileSystem:6f7a"
-
-    assert console_address(arn) == (
-        "https://eu-central-1.console.aws.amazon.com/states/home?region=eu-central-1#/v2/executions/details/" + arn
-    )
-    assert console_address(arn.replace("arn:aws:", "arn:aws-cn:")).startswith(
-        "https://eu-central-1.console.amazonaws.cn/"
-    )
 
 
 def test_a_fleet_of_a_command_is_shown_by_what_it_is_judged_by():

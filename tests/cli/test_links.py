@@ -3,6 +3,7 @@
 from cli.commands.watch import Linked
 from cli.follow.progress import FileSystemProgress, RunProgress
 from cli.target.service import Execution
+from cli.target.traces import console_address
 
 ARN = "arn:aws:states:eu-central-1:123456789012:execution:storage-matrix-run:builds"
 CHILD = "arn:aws:states:eu-central-1:123456789012:execution:storage-matrix-run/EachFileSystem:"
@@ -62,6 +63,12 @@ def test_the_run_and_each_file_system_are_linked_once_as_soon_as_they_begin():
     assert [line.split(" ")[0] for line in said] == ["efs", "ebs"]
     assert said[1].endswith(f"#/v2/executions/details/{CHILD}1")
     assert children.asked == 2
+
+
+def test_an_execution_in_china_is_shown_by_the_console_there():
+    assert console_address(ARN.replace("arn:aws:", "arn:aws-cn:")).startswith(
+        "https://eu-central-1.console.amazonaws.cn/"
+    )
 
 
 def test_without_the_right_to_list_the_run_is_shown_all_the_same():

@@ -1,45 +1,13 @@
 """The console in a browser: open, wait, screenshot. Its policy forbids evaluated conditions, so tests use locators."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
-from cli.console.admission import Admission
-from cli.console.server import Console, Handler, Server, new_token
-from cli.console.sources import Source
-from cli.console.stopping import Stop
-
 PATIENCE_MS = 60_000
-
-
-@dataclass
-class NoStop:
-    """Notes the runs that it was asked to stop."""
-
-    runs: list[str] = field(default_factory=list)
-
-    def start(self, run: str) -> None:
-        """Note it."""
-        self.runs.append(run)
-
-    def view(self, run: str) -> dict[str, Any]:
-        """A view that never ends."""
-        return {"state": "stopping" if run in self.runs else "no", "lines": []}
-
-
-@contextmanager
-def served(source: Source, run: str, stop: Stop | None = None) -> Iterator[str]:
-    """The address of a console."""
-    with Server(("127.0.0.1", 0), Handler) as server:
-        admission = Admission(server.server_port, new_token())
-        server.console = Console(source, run, stop or NoStop(), admission)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/#token={admission.token}"
-        server.shutdown()
 
 
 @dataclass

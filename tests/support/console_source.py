@@ -2,23 +2,52 @@
 
 import gzip
 import json
+import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from cli.console.admission import Admission
+from cli.console.server import Console, Handler, Server, new_token
 from cli.console.sources import Source
+from cli.console.stopping import Stop
 from cli.messages.errors import UnknownRun
 from cli.target.service import Execution, plain_row
 from cli.target.traces import EventPage, LogLines
 
 RECORDS = Path(__file__).parents[1] / "cli" / "recorded_runs"
-PAGE = 50
 
 
 def recorded(name: str) -> dict[str, Any]:
     """The record of a run."""
     return json.loads(gzip.decompress((RECORDS / f"{name}.json.gz").read_bytes()))
+
+
+@dataclass
+class NoStop:
+    """Notes the runs that it was asked to stop."""
+
+    runs: list[str] = field(default_factory=list)
+
+    def start(self, run: str) -> None:
+        """Note it."""
+        self.runs.append(run)
+
+    def view(self, run: str) -> dict[str, Any]:
+        """A view that never ends."""
+        return {"state": "stopping" if run in self.runs else "no", "lines": []}
+
+
+@contextmanager
+def serving(source: Source, run: str, stop: Stop) -> Iterator[Console]:
+    """A console that answers on a free port."""
+    with Server(("127.0.0.1", 0), Handler) as server:
+        server.console = Console(source, run, stop, Admission(server.server_port, new_token()))
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.console
+        server.shutdown()
 
 
 @dataclass
@@ -28,6 +57,7 @@ class PlayedRun:
     record: dict[str, Any]
     until: float = float("inf")
     asked: list[tuple[str, ...]] = field(default_factory=list)
+    page: int = 50
 
     @property
     def source(self) -> Source:
@@ -78,9 +108,8 @@ class PlayedRun:
         known = [event for event in self.record["histories"][arn] if event["timestamp"] <= self.until]
         ordered = known[::-1] if newest_first else known
         begin = int(after or 0)
-        page = ordered[begin : begin + PAGE]
-        following = str(begin + PAGE) if begin + PAGE < len(ordered) else ""
-        return EventPage(page, following)
+        end = begin + self.page
+        return EventPage(ordered[begin:end], str(end) if end < len(ordered) else "")
 
     def children(self, run: str) -> Iterator[tuple[str, str]]:
         """Iterations that had started."""

@@ -5,9 +5,9 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cli.console.sources import Source
+from support.console_source import PlayedRun
+
 from cli.target.service import Execution
-from cli.target.traces import EventPage, LogLines
 from matrix.check.read import read_matrix
 from matrix.plan.planning import plan
 
@@ -20,49 +20,50 @@ ARN = "arn:aws:states:us-east-1:123456789012:execution:machine:large"
 CHILD = "arn:aws:states:us-east-1:123456789012:execution:machine/EachFileSystem:1"
 
 
-def asked(points: int = 3) -> dict[str, Any]:
-    """10 storages × 2 workloads × 5 fleets; `points` points of the first workload and two of the second."""
-    sizes = [{"type": "ebs", "volumeType": "gp3", "sizeGiB": 20 + number} for number in range(10)]
-    workloads = [
-        {"type": "touch", "files": 5040, "threads": [part for part in range(1, 5041) if 5040 % part == 0][:points]},
+# 10 storages × 2 workloads × 5 fleets.
+ASKED = {
+    "name": RUN,
+    "storage": [{"type": "ebs", "volumeType": "gp3", "sizeGiB": 20 + number} for number in range(10)],
+    "workload": [
+        {"type": "touch", "files": 5040, "threads": [1, 2, 3]},
         {"type": "dd", "totalSize": "64MiB", "threads": [1, 4]},
-    ]
-    fleets = [{"instanceType": kind, "count": INSTANCES} for kind in ("m6i.large", "m6i.xlarge", "m6i.2xlarge")]
-    fleets += [{"instanceType": "m6i.4xlarge", "count": count} for count in (100, INSTANCES)]
-    return {
-        "name": RUN,
-        "storage": sizes,
-        "workload": workloads,
-        "fleet": fleets,
-        "repetitions": 5,
-        "order": "as-written",
-    }
+    ],
+    "fleet": [
+        {"instanceType": f"m6i.{size}", "count": count}
+        for size, count in (
+            ("large", INSTANCES),
+            ("xlarge", INSTANCES),
+            ("2xlarge", INSTANCES),
+            ("4xlarge", 100),
+            ("4xlarge", INSTANCES),
+        )
+    ],
+    "repetitions": 5,
+    "order": "as-written",
+}
 
 
-class LargeRun:
-    """Both halves of the service layer. The run progresses a little with each poll."""
+class LargeRun(PlayedRun):
+    """The run progresses a little with each poll."""
 
-    def __init__(self, definition: dict[str, Any], points: int = 3) -> None:
-        self.looks = 0
-        self._definition = definition
-        self._plan: Any = plan(read_matrix(json.dumps(asked(points)))).to_document()
+    def __init__(self, definition: dict[str, Any]) -> None:
+        self._plan: Any = plan(read_matrix(json.dumps(ASKED))).to_document()
         self.cells = [cell["id"] for cell in self._plan["cells"]]
         self.at = self.cells[50]
-        self._events = list(_events(json.dumps({"cell": self.at})))
-
-    @property
-    def source(self) -> Source:
-        """The run as a source."""
-        return Source(self, self, "local", "--local")
+        self.looks = 0
+        events = list(poll_events(json.dumps({"cell": self.at})))
+        record = {
+            "run": RUN,
+            "definition": definition,
+            "histories": {ARN: PARENT, CHILD: events},
+            "items": {CHILD: {"file_system": self._plan["cells"][50]["file_system"]}},
+        }
+        super().__init__(record, page=1000)
 
     def execution(self, run: str) -> Execution:
         """A running execution."""
         self.looks += 1
         return Execution(run, "RUNNING", BEGAN, arn=ARN)
-
-    def executions(self, limit: int) -> list[Execution]:
-        """The only execution."""
-        return [Execution(RUN, "RUNNING", BEGAN, arn=ARN)][:limit]
 
     def progress_rows(self, run: str) -> list[dict[str, Any]]:
         """Half of it is measured, one cell runs, and progresses with each poll."""
@@ -125,26 +126,6 @@ class LargeRun:
         beat = {"at": now, "state": "running", "step": STEPS_DONE, "since": now - 20}
         return json.dumps({**beat, "lately": {"of": "disk", "rates": rates}}).encode()
 
-    def definition(self, run: str) -> dict[str, Any]:
-        """The repository's definition."""
-        return self._definition
-
-    def events(self, arn: str, after: str = "", *, newest_first: bool = False) -> EventPage:
-        """A short history, and one of 20,000 events."""
-        events = self._events if arn == CHILD else _parent()
-        ordered = events[::-1] if newest_first else events
-        begin = int(after or 0)
-        following = str(begin + 1000) if begin + 1000 < len(ordered) else ""
-        return EventPage(ordered[begin : begin + 1000], following)
-
-    def children(self, run: str) -> Iterator[tuple[str, str]]:
-        """One file system."""
-        yield CHILD, "RUNNING"
-
-    def item(self, child: str) -> dict[str, Any]:
-        """Its name."""
-        return {"file_system": next(cell["file_system"] for cell in self._plan["cells"] if cell["id"] == self.at)}
-
     def listing(self, run: str, below: str) -> Iterable[tuple[str, float]]:
         """Heartbeats and samples of 200 instances, ten gates, and ready marks for the next."""
         now = time.time()
@@ -156,20 +137,16 @@ class LargeRun:
             return [(f"{step:04d}.json", now - 10) for step in range(STEPS_DONE)]
         return [(name, now - 1) for name in names[: 20 + self.looks % 50]] if "/ready/" in below else []
 
-    def log_lines(self, function: str, since: float, until: float) -> LogLines:
-        """None."""
-        return {"group": "", "lines": []}
+
+PARENT = [
+    {"id": 1, "previousEventId": 0, "type": "ExecutionStarted", "timestamp": BEGAN},
+    {"id": 2, "previousEventId": 1, "type": "MapStateEntered", "timestamp": BEGAN,
+     "stateEnteredEventDetails": {"name": "Each file system", "input": "{}"}},
+]  # fmt: skip
 
 
-def _parent() -> list[dict[str, Any]]:
-    return [
-        {"id": 1, "previousEventId": 0, "type": "ExecutionStarted", "timestamp": BEGAN},
-        {"id": 2, "previousEventId": 1, "type": "MapStateEntered", "timestamp": BEGAN,
-         "stateEnteredEventDetails": {"name": "Each file system", "input": "{}"}},
-    ]  # fmt: skip
-
-
-def _events(cell: str) -> Iterator[dict[str, Any]]:
+def poll_events(cell: str) -> Iterator[dict[str, Any]]:
+    """A history of 20,000 events that polls one cell."""
     number = 0
 
     def event(kind: str, field: str = "", **details: Any) -> dict[str, Any]:
