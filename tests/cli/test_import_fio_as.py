@@ -7,6 +7,7 @@ import subprocess
 import time
 
 import pytest
+from support.cli_documents import kept_results, kept_summary
 
 GP3 = '{"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}'
 EFS = '{"type": "efs"}'
@@ -43,22 +44,13 @@ def jobs_in(path):
     return json.loads(path.read_text())["jobs"]
 
 
-def kept(workdir, run):
-    return json.loads((workdir / f"runs/{run}/summary.json").read_text())
-
-
-def results_in(workdir, run):
-    found = (workdir / f"runs/{run}/cells").glob("*/result.json")
-    return {path.parent.name: json.loads(path.read_text()) for path in found}
-
-
-def test_files_of_one_job_are_the_repetitions_of_one_point(matrix, workdir, tmp_path):
+def test_files_of_one_job_are_the_repetitions_of_one_point(matrix, tmp_path):
     files = [fio(tmp_path, f"r{i}") for i in range(3)]
 
     seen = matrix("import-fio", *map(str, files), "--as", "old", "--storage", GP3, "--instance-type", "m6i.large")
 
     assert seen.exit_code == 0, seen.stderr
-    (result,) = results_in(workdir, "old").values()
+    (result,) = kept_results("old").values()
     (point,) = result["points"]
     # All I/O of a direction over its longest runtime, by what fio counted itself.
     for place, file in enumerate(files):
@@ -71,12 +63,12 @@ def test_files_of_one_job_are_the_repetitions_of_one_point(matrix, workdir, tmp_
     assert result["fleet"] == {"instanceType": "m6i.large", "count": 1}
 
 
-def test_percentiles_of_several_jobs_are_those_of_their_merged_bins(matrix, workdir, tmp_path):
+def test_percentiles_of_several_jobs_are_those_of_their_merged_bins(matrix, tmp_path):
     file = fio(tmp_path, "bins")
 
     matrix("import-fio", str(file), "--as", "old")
 
-    (result,) = results_in(workdir, "old").values()
+    (result,) = kept_results("old").values()
     point = result["points"][0]
     counts = {}
     for job in jobs_in(file):
@@ -92,14 +84,14 @@ def test_percentiles_of_several_jobs_are_those_of_their_merged_bins(matrix, work
     assert "read_lat_p99_us" not in point["metrics"]  # it kept no latency of whole operations
 
 
-def test_plain_json_of_several_jobs_has_no_percentiles_and_says_why(matrix, workdir, tmp_path):
+def test_plain_json_of_several_jobs_has_no_percentiles_and_says_why(matrix, tmp_path):
     apart = fio(tmp_path, "apart", form="json")
     grouped = fio(tmp_path, "grouped", "--group_reporting", form="json")
 
     matrix("import-fio", str(apart), "--as", "apart")
     matrix("import-fio", str(grouped), "--as", "grouped")
 
-    (unmerged,), (printed,) = (results_in(workdir, run).values() for run in ("apart", "grouped"))
+    (unmerged,), (printed,) = (kept_results(run).values() for run in ("apart", "grouped"))
     assert not [name for name in unmerged["points"][0]["metrics"] if "_lat_" in name]
     assert "cannot be merged" in json.dumps(unmerged["warnings"])
     (job,) = jobs_in(grouped)
@@ -108,7 +100,7 @@ def test_plain_json_of_several_jobs_has_no_percentiles_and_says_why(matrix, work
     assert not printed["points"][0]["latency"]
 
 
-def test_hosts_of_client_output_are_the_instances_of_a_fleet(matrix, workdir, tmp_path):
+def test_hosts_of_client_output_are_the_instances_of_a_fleet(matrix, tmp_path):
     # fio tells its servers by address and port, and its output has one host name for each address.
     addresses = [("127.0.0.1", free_port()), ("127.0.0.2", free_port())]
     servers = [subprocess.Popen(["fio", f"--server={host},{port}"]) for host, port in addresses]
@@ -130,51 +122,24 @@ def test_hosts_of_client_output_are_the_instances_of_a_fleet(matrix, workdir, tm
     seen = matrix("import-fio", str(output), "--as", "fleet", "--storage", EFS)
 
     assert seen.exit_code == 0, seen.stderr
-    (result,) = results_in(workdir, "fleet").values()
+    (result,) = kept_results("fleet").values()
     assert result["fleet"]["count"] == 2
     assert sorted(result["points"][0]["samples"]["instance"]) == ["127.0.0.1", "127.0.0.2"]
     assert len(result["points"][0]["fleet"]) == 1
 
 
-def test_files_of_several_hosts_are_a_fleet_where_that_is_told(matrix, workdir, tmp_path):
-    files = [str(fio(tmp_path, f"h{i}")) for i in range(2)]
-
-    matrix("import-fio", *files, "--as", "hosts", "--files-are", "hosts")
-
-    (result,) = results_in(workdir, "hosts").values()
-    assert result["fleet"]["count"] == 2
-    assert result["points"][0]["metrics"]["iops"]["n"] == 2
-
-
-def test_what_fio_does_not_tell_is_said_to_be_unknown(matrix, workdir, tmp_path):
+def test_what_fio_does_not_tell_is_said_to_be_unknown(matrix, tmp_path):
     matrix("import-fio", str(fio(tmp_path, "a")), "--as", "old")
 
-    summary = kept(workdir, "old")
+    summary = kept_summary("old")
     assert summary["environment"] == "imported"
     assert summary["cells"][0]["storage"] == {"type": "unknown storage"}
     assert summary["decision"]["is_recommendation"] is False
+    for command in (("results", "latest"), ("watch", "old")):  # it was not run here
+        assert matrix(*command).exit_code == 1
     said = matrix("results", "old", "--all").output
     assert "unknown: storage, instance type" in said
     assert "No storage is recommended" in said
-
-
-def test_the_commands_of_runs_read_an_imported_one(matrix, workdir, tmp_path):
-    for run in ("before", "after"):
-        files = [str(fio(tmp_path, f"{run}{i}")) for i in range(3)]
-        assert (
-            matrix("import-fio", *files, "--as", run, "--storage", GP3, "--instance-type", "m6i.large").exit_code == 0
-        )
-
-    (pair,) = json.loads(matrix("compare", "before", "after", "--json").stdout)["compared"]
-    assert pair["base"]["n"] == pair["run"]["n"] == 3
-    assert pair["test"]  # of single values, not of a percentile alone
-    assert matrix("report", "before", "--output", "page.html").exit_code == 0
-    assert "elsewhere, by fio" in (tmp_path / "page.html").read_text()
-    assert matrix("explore", "--output", "all.html").exit_code == 0
-    (track,) = json.loads(matrix("history", "ebs", "--json").stdout)
-    assert [each["run"] for each in track["measured"]] == ["before", "after"]
-    assert matrix("results", "latest").exit_code != 0  # nothing was run here
-    assert matrix("watch", "before").exit_code != 0
 
 
 def test_nothing_is_kept_where_a_file_is_none_of_fios_or_its_job_failed(matrix, workdir, tmp_path):
@@ -191,14 +156,14 @@ def test_nothing_is_kept_where_a_file_is_none_of_fios_or_its_job_failed(matrix, 
     assert not (workdir / "runs/old").exists()
 
 
-def test_a_measured_run_is_never_overwritten_by_imported_files(keep_run, matrix, workdir, tmp_path):
+def test_a_measured_run_is_never_overwritten_by_imported_files(keep_run, matrix, tmp_path):
     keep_run("mine")
-    before = kept(workdir, "mine")
+    before = kept_summary("mine")
 
     seen = matrix("import-fio", str(fio(tmp_path, "a")), "--as", "mine")
 
     assert seen.exit_code == 2
-    assert kept(workdir, "mine") == before
+    assert kept_summary("mine") == before
 
 
 @pytest.mark.parametrize("name", ["../up", "..", "a/b", ""])

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from support import tool_logs
+from support.cli_documents import kept_results, kept_summary
 from support.tool_logs import elbencho_csv, elbencho_phase, warp_client, warp_csv, warp_json, warp_segment
 
 EFS = '{"type": "efs"}'
@@ -23,13 +24,17 @@ def log(tmp_path):
     return write
 
 
-def kept(workdir, run):
-    return json.loads((workdir / f"runs/{run}/summary.json").read_text())
+@pytest.fixture
+def imported(log, matrix):
+    """Keep a log of one cell as a run; return the cell's result."""
 
+    def keep(name, text, *options):
+        run = name.replace(".", "-")
+        matrix("import-logs", log(name, text), "--as", run, *options)
+        (result,) = kept_results(run).values()
+        return result
 
-def results_in(workdir, run):
-    found = (workdir / f"runs/{run}/cells").glob("*/result.json")
-    return {path.parent.name: json.loads(path.read_text()) for path in found}
+    return keep
 
 
 def points_of(result):
@@ -45,7 +50,7 @@ def gets(count, client="b2Xk", *, millis=20, thread=0, size=2**20):
 # --- elbencho ---------------------------------------------------------------------------------------------------------
 
 
-def test_each_phase_of_elbencho_is_a_point_and_each_time_it_was_done_a_repetition(log, matrix, workdir):
+def test_each_phase_of_elbencho_is_a_point_and_each_time_it_was_done_a_repetition(log, matrix):
     texts = [
         elbencho_phase("MKDIRS", seconds=2.0, entries=400)
         + elbencho_phase("WRITE", bytes_=20 * GIB, iops=2048, after_s=3)
@@ -58,7 +63,7 @@ def test_each_phase_of_elbencho_is_a_point_and_each_time_it_was_done_a_repetitio
     seen = matrix("import-logs", *files, "--as", "old", "--storage", EFS, "--instance-type", "m6i.large")
 
     assert seen.exit_code == 0, seen.stderr
-    results = results_in(workdir, "old")
+    results = kept_results("old")
     assert sorted(results) == ["efs-elastic.elbencho-entries.m6i.large-x1", "efs-elastic.elbencho-io.m6i.large-x1"]
     io = points_of(results["efs-elastic.elbencho-io.m6i.large-x1"])
     # 20 GiB in 10 s.
@@ -70,17 +75,14 @@ def test_each_phase_of_elbencho_is_a_point_and_each_time_it_was_done_a_repetitio
     (directories,) = results["efs-elastic.elbencho-entries.m6i.large-x1"]["points"]
     assert directories["metrics"]["entries_per_s"]["p50"] == 200
     assert directories["metrics"]["entries_per_s"]["unit"] == "entries/s"
-    assert kept(workdir, "old")["started_at"] == tool_logs.STARTED.timestamp()
+    assert kept_summary("old")["started_at"] == tool_logs.STARTED.timestamp()
 
 
-def test_a_mean_latency_makes_no_percentile_and_that_is_said(log, matrix, workdir):
+def test_a_mean_latency_makes_no_percentile_and_that_is_said(imported):
     latency = {"IO": {"min_us": "27", "avg_us": "318", "max_us": "80129",
                       "histogram": {"buckets": [{"range": "256-304us", "count": "900"}]}}}  # fmt: skip
-    file = log("r.json", elbencho_phase(bytes_=10 * GIB, iops=1024, latency=latency))
+    result = imported("r.json", elbencho_phase(bytes_=10 * GIB, iops=1024, latency=latency))
 
-    matrix("import-logs", file, "--as", "old")
-
-    (result,) = results_in(workdir, "old").values()
     metrics = result["points"][0]["metrics"]
     assert metrics["io_lat_avg_us"]["p50"] == 318
     assert metrics["io_lat_max_us"]["p50"] == 80129
@@ -89,13 +91,10 @@ def test_a_mean_latency_makes_no_percentile_and_that_is_said(log, matrix, workdi
     assert "there are no percentiles" in json.dumps(result["warnings"])
 
 
-def test_reads_and_writes_of_a_mix_are_kept_apart(log, matrix, workdir):
+def test_reads_and_writes_of_a_mix_are_kept_apart(imported):
     mixed = {"iops": 300, "bytes/s": 300 * 2**20, "bytes": 3000 * 2**20}
-    file = log("r.json", elbencho_phase("RWMIX30", bytes_=7000 * 2**20, iops=700, mixed=mixed))
+    result = imported("r.json", elbencho_phase("RWMIX30", bytes_=7000 * 2**20, iops=700, mixed=mixed))
 
-    matrix("import-logs", file, "--as", "old")
-
-    (result,) = results_in(workdir, "old").values()
     metrics = {name: metric["p50"] for name, metric in result["points"][0]["metrics"].items()}
     assert (metrics["write_iops"], metrics["read_iops"], metrics["iops"]) == (700, 300, 1000)
     assert (metrics["write_mib_per_s"], metrics["read_mib_per_s"]) == (700, 300)
@@ -113,18 +112,18 @@ def test_the_sum_of_several_hosts_is_shown_and_makes_no_run(log, matrix, workdir
     assert not (workdir / "runs/old").exists()
 
 
-def test_files_of_single_hosts_are_a_fleet_where_that_is_told(log, matrix, workdir):
+def test_files_of_single_hosts_are_a_fleet_where_that_is_told(log, matrix):
     files = [log(f"h{number}.json", elbencho_phase(bytes_=10 * GIB, iops=1024 + number)) for number in range(2)]
 
     matrix("import-logs", *files, "--as", "old", "--files-are", "hosts")
 
-    (result,) = results_in(workdir, "old").values()
+    (result,) = kept_results("old").values()
     assert result["fleet"]["count"] == 2
     assert result["points"][0]["samples"]["instance"] == files
     assert result["points"][0]["metrics"]["iops"]["n"] == 2
 
 
-def test_the_csv_of_elbencho_makes_the_points_of_its_json(log, matrix, workdir):
+def test_the_csv_of_elbencho_makes_the_points_of_its_json(log, matrix):
     row = {"operation": "WRITE", "time ms [last]": "10000", "IOPS [last]": "2048", "MiB/s [last]": "2048",
            "MiB [last]": "20480", "IO lat us [avg]": "318", "IO lat us [max]": "80129"}  # fmt: skip
     latency = {"IO": {"min_us": "27", "avg_us": "318", "max_us": "80129"}}
@@ -134,25 +133,24 @@ def test_the_csv_of_elbencho_makes_the_points_of_its_json(log, matrix, workdir):
     for file, run in ((as_csv, "c"), (as_json, "j")):
         assert matrix("import-logs", file, "--as", run).exit_code == 0
 
-    (of_csv,), (of_json,) = (results_in(workdir, run).values() for run in ("c", "j"))
+    (of_csv,), (of_json,) = (kept_results(run).values() for run in ("c", "j"))
     assert of_csv["points"][0]["params"] == of_json["points"][0]["params"]
     assert {name: metric["p50"] for name, metric in of_csv["points"][0]["metrics"].items()} == {
         name: metric["p50"] for name, metric in of_json["points"][0]["metrics"].items()
     }
 
 
-def test_whole_mib_of_a_csv_are_no_rate_where_they_are_few(log, matrix, workdir):
+def test_whole_mib_of_a_csv_are_no_rate_where_they_are_few(imported):
     row = {"operation": "WRITE", "time ms [last]": "10000", "IOPS [last]": "900", "MiB/s [last]": "3",
            "MiB [last]": "35"}  # fmt: skip
 
-    matrix("import-logs", log("r.csv", elbencho_csv(row)), "--as", "old")
+    result = imported("r.csv", elbencho_csv(row))
 
-    (result,) = results_in(workdir, "old").values()
     assert set(result["points"][0]["metrics"]) == {"duration_s", "iops", "write_iops"}
     assert "counts whole MiB" in json.dumps(result["warnings"])
 
 
-def test_command_lines_that_differ_in_more_than_paths_are_named(log, matrix, workdir):
+def test_command_lines_that_differ_in_more_than_paths_are_named(log, matrix):
     other = [*tool_logs.COMMAND[:-1], "--sync", "/mnt/y"]
     same = [*tool_logs.COMMAND[:-3], "--jsonfile", "other.json", "/mnt/z"]
     first = log("a.json", elbencho_phase(iops=1000, bytes_=GIB))
@@ -160,7 +158,7 @@ def test_command_lines_that_differ_in_more_than_paths_are_named(log, matrix, wor
     matrix("import-logs", first, log("b.json", elbencho_phase(iops=1000, bytes_=GIB, command=same)), "--as", "same")
     matrix("import-logs", first, log("c.json", elbencho_phase(iops=1000, bytes_=GIB, command=other)), "--as", "other")
 
-    (alike,), (unlike,) = (results_in(workdir, run).values() for run in ("same", "other"))
+    (alike,), (unlike,) = (kept_results(run).values() for run in ("same", "other"))
     assert "command lines" not in json.dumps(alike["warnings"])
     assert "--lat --sync" in json.dumps(unlike["warnings"])
 
@@ -168,12 +166,11 @@ def test_command_lines_that_differ_in_more_than_paths_are_named(log, matrix, wor
 # --- warp -------------------------------------------------------------------------------------------------------------
 
 
-def test_rates_of_warp_are_those_of_each_client_and_not_of_its_trimmed_throughput(log, matrix, workdir):
+def test_rates_of_warp_are_those_of_each_client_and_not_of_its_trimmed_throughput(imported):
     clients = {"b2Xk": (warp_client(), [warp_segment(900)]), "qP9z": (warp_client(requests=450), [warp_segment(450)])}
 
-    matrix("import-logs", log("w.json", warp_json({"GET": clients})), "--as", "old", "--storage", "s3")
+    result = imported("w.json", warp_json({"GET": clients}), "--storage", "s3")
 
-    (result,) = results_in(workdir, "old").values()
     assert result["fleet"]["count"] == 2
     (point,) = result["points"]
     assert point["params"] == {"operation": "get", "threads": 4, "object_bytes": 2**20}
@@ -185,16 +182,15 @@ def test_rates_of_warp_are_those_of_each_client_and_not_of_its_trimmed_throughpu
     ]
 
 
-def test_percentiles_of_ten_seconds_are_those_of_a_client_that_needed_no_more(log, matrix, workdir):
+def test_percentiles_of_ten_seconds_are_those_of_a_client_that_needed_no_more(imported):
     short = {"b2Xk": (warp_client(), [warp_segment(900, millis=40)])}
     long = {
         "b2Xk": (warp_client(seconds=25, requests=2500), [warp_segment(1000), warp_segment(1000), warp_segment(500)])
     }
 
-    matrix("import-logs", log("s.json", warp_json({"GET": short})), "--as", "short")
-    matrix("import-logs", log("l.json", warp_json({"GET": long})), "--as", "long")
+    of_short = imported("s.json", warp_json({"GET": short}))
+    of_long = imported("l.json", warp_json({"GET": long}))
 
-    (of_short,), (of_long,) = (results_in(workdir, run).values() for run in ("short", "long"))
     metrics = of_short["points"][0]["metrics"]
     assert [metrics[f"get_lat_p{p}_us"]["p50"] for p in (50, 90, 99)] == [40_000, 80_000, 160_000]
     assert not [name for name in of_long["points"][0]["metrics"] if "_lat_" in name]
@@ -202,12 +198,11 @@ def test_percentiles_of_ten_seconds_are_those_of_a_client_that_needed_no_more(lo
     assert of_long["points"][0]["metrics"]["requests_per_s"]["p50"] == 100
 
 
-def test_all_requests_of_warp_have_their_percentiles_and_histogram(log, matrix, workdir):
+def test_all_requests_of_warp_have_their_percentiles_and_histogram(imported):
     requests = [("GET", "b2Xk", 0, i * 0.1, 20 if i < 990 else 90, 2**20, "") for i in range(1000)]
 
-    matrix("import-logs", log("w.csv", warp_csv(*requests)), "--as", "old")
+    result = imported("w.csv", warp_csv(*requests))
 
-    (result,) = results_in(workdir, "old").values()
     (point,) = result["points"]
     assert point["latency"]["get_lat"]["operations"] == 1000
     assert point["metrics"]["get_lat_p50_us"]["p50"] == pytest.approx(20_000, rel=1 / 128)
@@ -216,23 +211,21 @@ def test_all_requests_of_warp_have_their_percentiles_and_histogram(log, matrix, 
     assert point["metrics"]["requests_per_s"]["p50"] == pytest.approx(1000 / (99.9 + 0.09), rel=1e-6)
 
 
-def test_a_percentile_that_too_few_requests_carry_is_left_out(log, matrix, workdir):
-    matrix("import-logs", log("w.csv", warp_csv(*gets(100))), "--as", "old")
+def test_a_percentile_that_too_few_requests_carry_is_left_out(imported):
+    result = imported("w.csv", warp_csv(*gets(100)))
 
-    (result,) = results_in(workdir, "old").values()
     metrics = result["points"][0]["metrics"]
     assert "get_lat_p90_us" in metrics
     assert "get_lat_p99_us" not in metrics  # it takes 368
 
 
-def test_failed_requests_are_in_no_rate(log, matrix, workdir):
+def test_failed_requests_are_in_no_rate(imported):
     requests = [*gets(99), ("GET", "b2Xk", 0, 1.98, 20, 2**20, "The specified key does not exist.")]
     failed = {"b2Xk": (warp_client(requests=900, errors=90), [warp_segment(900)])}
 
-    matrix("import-logs", log("w.csv", warp_csv(*requests)), "--as", "all")
-    matrix("import-logs", log("w.json", warp_json({"GET": failed})), "--as", "sums")
+    of_all = imported("w.csv", warp_csv(*requests))
+    of_sums = imported("w.json", warp_json({"GET": failed}))
 
-    (of_all,), (of_sums,) = (results_in(workdir, run).values() for run in ("all", "sums"))
     metrics = {name: metric["p50"] for name, metric in of_all["points"][0]["metrics"].items()}
     assert metrics["requests_per_s"] == pytest.approx(99 / 2.0)
     assert metrics["mb_per_s"] == pytest.approx(99 * 2**20 / 2.0 / 1e6)
@@ -243,14 +236,13 @@ def test_failed_requests_are_in_no_rate(log, matrix, workdir):
         assert "failed and are in no figure" in json.dumps(result["warnings"])
 
 
-def test_requests_at_the_same_time_are_another_point_than_those_alone(log, matrix, workdir):
+def test_requests_at_the_same_time_are_another_point_than_those_alone(imported):
     mixed = [*gets(100), *(("PUT", "b2Xk", 1, i * 0.02, 20, 2**20, "") for i in range(100))]
     apart = [*gets(100), *(("PUT", "b2Xk", 1, 10 + i * 0.02, 20, 2**20, "") for i in range(100))]
 
-    matrix("import-logs", log("m.csv", warp_csv(*mixed)), "--as", "mixed")
-    matrix("import-logs", log("a.csv", warp_csv(*apart)), "--as", "apart")
+    together = imported("m.csv", warp_csv(*mixed))
+    alone = imported("a.csv", warp_csv(*apart))
 
-    (together,), (alone,) = (results_in(workdir, run).values() for run in ("mixed", "apart"))
     assert {point["params"]["operation"]: point["params"].get("mixed_with") for point in together["points"]} == {
         "get": "PUT",
         "put": "GET",
@@ -273,7 +265,7 @@ def test_clients_of_several_files_are_not_taken_for_the_same_machines(log, matri
 # --- both -------------------------------------------------------------------------------------------------------------
 
 
-def test_the_commands_of_runs_read_imported_logs(log, matrix, workdir, tmp_path):
+def test_the_commands_of_runs_read_imported_logs(log, matrix, tmp_path):
     for run, millis in (("before", 20), ("after", 30)):
         files = [log(f"{run}{number}.csv", warp_csv(*gets(200, millis=millis))) for number in range(3)]
         seen = matrix("import-logs", *files, "--as", run, "--storage", "s3", "--instance-type", "m6i.large")

@@ -81,11 +81,16 @@ def no_pauses(monkeypatch):
     monkeypatch.setattr(running, "AWS_PATIENCE", Patience(pause_s=0.0, at_most_s=60.0))
 
 
-def run_interrupted(service):
+def run_interrupted(service, **options):
     """Run until the interruption; return what is said at the end."""
     with pytest.raises(CommandError) as ended:
-        running.run_to_end(service, Planned({}, plan_document()), RunOptions("r"))
+        running.run_to_end(service, Planned({}, plan_document()), RunOptions("r", **options))
     return ended.value
+
+
+def local(process=None):
+    """A local cloud, by default one without a process."""
+    return Deployment("local", "s", "us-east-1", "http://localhost:1", process=process)
 
 
 def test_ctrl_c_stops_the_execution_then_reaps_until_nothing_is_found_twice(capsys):
@@ -124,23 +129,21 @@ def test_a_second_interruption_says_how_to_finish_by_hand():
 def test_a_second_interruption_of_a_local_run_leaves_nothing_to_do_where_its_cloud_ends_with_it(keep_run, workdir):
     keep_run("r")
     service = FakeService([{"deleted": [], "remaining": [VOLUME]}] * 9, interrupt_at_reap=(1,))
-    service.deployment = Deployment("local", "s", "us-east-1", "http://localhost:1", process=this_process())
+    service.deployment = local(this_process())
 
-    with pytest.raises(CommandError) as ended:
-        running.run_to_end(service, Planned({}, plan_document()), RunOptions("r", ends_cloud=True))
+    said = run_interrupted(service, ends_cloud=True)
 
-    said = ended.value
     assert "deleted: everything goes with the local cloud" in said.message
     assert "NOT FINISHED" not in said.message
     assert said.advice == "measure the rest: `matrix run --resume r --local`"
 
     # A command that uses the cloud keeps it up, with all that is in it.
     service = FakeService([{"deleted": [], "remaining": [VOLUME]}] * 9, interrupt_at_reap=(1,))
-    service.deployment = Deployment("local", "s", "us-east-1", "http://localhost:1", process=this_process())
-    with pytest.raises(CommandError) as ended, claims.used(workdir):
-        running.run_to_end(service, Planned({}, plan_document()), RunOptions("r", ends_cloud=True))
-    assert "still there: volume vol-1" in ended.value.message
-    assert ended.value.advice == "finish by hand: matrix reap --run r --local"
+    service.deployment = local(this_process())
+    with claims.used(workdir):
+        said = run_interrupted(service, ends_cloud=True)
+    assert "still there: volume vol-1" in said.message
+    assert said.advice == "finish by hand: matrix reap --run r --local"
 
 
 def test_what_a_faster_sweep_has_deleted_is_said_as_in_the_receipt():
@@ -188,10 +191,10 @@ def test_a_run_that_stays_unknown_is_lost_sight_of_and_said_to_go_on(monkeypatch
     service = FakeService([])
     unknown_at_first(service, looks=99)
 
-    with pytest.raises(CommandError, match="lost sight of run r") as ended:
-        running.run_to_end(service, Planned({}, plan_document()), RunOptions("r"))
+    said = run_interrupted(service)
 
-    assert "the run itself goes on" in ended.value.advice
+    assert "lost sight of run r" in said.message
+    assert "the run itself goes on" in said.advice
 
 
 def test_a_run_that_is_not_known_yet_is_stopped_all_the_same():
@@ -248,14 +251,13 @@ def test_that_the_local_cloud_has_ended_is_said_within_seconds(workdir):
             cloud.kill()
 
     began = time.monotonic()
-    with pytest.raises(CommandError) as ended:
-        running.run_to_end(Started(from_cloud_document(document)), Planned({}, plan_document()), RunOptions("r"))
+    said = run_interrupted(Started(from_cloud_document(document)))
     took_s = time.monotonic() - began
     cloud.wait()
 
     assert took_s < 60  # 1 s alone; who only asked on would do so for ever
-    assert "the local cloud has ended, and run r with it" in ended.value.message
-    assert "matrix results r --local" in ended.value.advice
+    assert "the local cloud has ended, and run r with it" in said.message
+    assert "matrix results r --local" in said.advice
 
 
 def test_a_local_cloud_that_ends_with_the_run_that_is_stopped_has_taken_everything_along(keep_run, capsys, monkeypatch):
@@ -265,8 +267,7 @@ def test_a_local_cloud_that_ends_with_the_run_that_is_stopped_has_taken_everythi
     cloud = subprocess.Popen(["sleep", "1000"])
 
     class Ending(FakeService):
-        deployment = Deployment("local", "storage-matrix", "eu-central-1", None,
-                                process=(cloud.pid, started_ticks(cloud.pid)))  # fmt: skip
+        deployment = local((cloud.pid, started_ticks(cloud.pid)))
 
         def reap(self, run, *, dry_run=False):
             cloud.kill()
@@ -305,7 +306,6 @@ def test_results_are_shown_though_the_cloud_was_killed_just_after_them(keep_run,
     process = (cloud.pid, started_ticks(cloud.pid))
     cloud.kill()
     cloud.wait()
-    deployment = Deployment("local", "s", "us-east-1", "http://localhost:1", process=process)
 
     class Killed(Service):
         """Nobody answers any more."""
@@ -315,7 +315,7 @@ def test_results_are_shown_though_the_cloud_was_killed_just_after_them(keep_run,
 
     execution = Execution("r", "SUCCEEDED", 1.0, 2.0)
     with pytest.raises(Exit) as ended:
-        running.finish(Killed(deployment), progress.read([], plan_document(), execution), as_json=False)
+        running.finish(Killed(local(process)), progress.read([], plan_document(), execution), as_json=False)
 
     assert ended.value.exit_code == ExitCode.MEASURED
     assert f"files: {workdir}/runs/r/" in capsys.readouterr().out
@@ -325,7 +325,7 @@ class Swept(Service):
     """A local run whose receipt is open at the first looks."""
 
     def __init__(self, open_looks):
-        super().__init__(Deployment("local", "s", "us-east-1", "http://localhost:1"))
+        super().__init__(local())
         self.__dict__.update(open_looks=open_looks, reaped=[])
 
     def has_open_receipt(self, _run):
@@ -377,7 +377,7 @@ def test_a_local_run_is_looked_at_as_soon_as_its_end_is_kept(workdir, monkeypatc
     monkeypatch.setattr(following, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
     monkeypatch.setattr(following, "look", look)
     shown = SimpleNamespace(show=lambda _: None)
-    service = SimpleNamespace(deployment=Deployment("local", "s", "us-east-1", "http://localhost:1"))
+    service = SimpleNamespace(deployment=local())
 
     ended = following.follow(service, "r", None, shown)
 
@@ -398,9 +398,8 @@ def test_a_full_disk_is_not_asked_to_delete_anything(keep_run):
             return None
 
     execution = Execution("r", "ABORTED", 1.0, 2.0, DISK_FULL, "the disk of /x is full")
-    deployment = Deployment("local", "s", "us-east-1", "http://localhost:1")
     with pytest.raises(CommandError, match="DiskFull: the disk of /x is full"):
-        running.finish(Full(deployment), progress.read([], plan_document(), execution), as_json=False)
+        running.finish(Full(local()), progress.read([], plan_document(), execution), as_json=False)
 
 
 def denied():
@@ -439,9 +438,7 @@ def test_a_look_that_no_further_one_mends_is_the_last(error, reason):
     service = FakeService([])
     failing(service, error, 99)
 
-    with pytest.raises(CommandError, match=f"lost sight of run r: {reason}"):
-        running.run_to_end(service, Planned({}, plan_document()), RunOptions("r"))
-
+    assert f"lost sight of run r: {reason}" in run_interrupted(service).message
     assert service.calls.count("look") == 1
 
 

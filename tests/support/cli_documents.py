@@ -87,6 +87,17 @@ def summary_document(run="r", states=("measured", "measured"), environment="loca
     }
 
 
+def kept_summary(run):
+    """The summary of a run that is kept here."""
+    return json.loads((workdir() / "runs" / run / "summary.json").read_text())
+
+
+def kept_results(run):
+    """The results of its cells, by id."""
+    found = (workdir() / "runs" / run / "cells").glob("*/result.json")
+    return {path.parent.name: json.loads(path.read_text()) for path in found}
+
+
 class Cloud:
     """Writes the objects and rows that the functions would write."""
 
