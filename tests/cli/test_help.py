@@ -1,14 +1,10 @@
-"""Every command has a help text with an example, and every right that it needs of its user is in docs/privilege.md."""
+"""Every right that the command needs of its user is in docs/privilege.md."""
 
 import re
 from pathlib import Path
 
 import botocore.session
-import pytest
-import typer
 from botocore import xform_name
-
-from cli.main import app
 
 ROOT = Path(__file__).resolve().parents[2]
 # By the prefix that IAM has for them.
@@ -22,41 +18,6 @@ ACTIONS = {
     "s3:ListObjectsV2": "s3:ListBucket",
     "fsx:DescribeVolumes": None,
 }  # EC2 has an operation of that name, which is the one that is called
-
-
-def commands(group, prefix="matrix"):
-    """Each command with its full name."""
-    for name, command in group.commands.items():
-        if hasattr(command, "commands"):
-            yield from commands(command, f"{prefix} {name}")
-        else:
-            yield f"{prefix} {name}", command
-
-
-COMMANDS = dict(commands(typer.main.get_command(app)))
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_each_help_has_a_sentence_and_an_example(name):
-    text = COMMANDS[name].help
-
-    assert re.match(r"[A-Z].*\.\n", text)
-    assert f"Example: {name}" in text
-
-
-# Commands that have no answer for a program, each with its reason.
-WITHOUT_JSON = {
-    "matrix demo": "it shows the product to a person; `matrix run --json` is the same for a program",
-    "matrix schema": "what it prints is one JSON document anyway",
-    "matrix completion": "it prints a script for a shell",
-}
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_answers_programs_too_or_has_a_reason(name):
-    options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
-
-    assert ("--json" in options) != (name in WITHOUT_JSON)
 
 
 def test_every_right_that_the_command_needs_of_its_user_is_documented():

@@ -9,7 +9,7 @@ import pytest
 from botocore.loaders import JSONFileLoader
 
 from cli.messages.errors import CloudDidNotStart
-from cli.target import cloud_process, deployment, local_cloud
+from cli.target import cloud_process, local_cloud
 from local.programs import memory
 
 READY = json.dumps({"endpoint": "http://localhost:1", "region": "us-east-1", "stack": "s", "outputs": {"A": "b"},
@@ -85,19 +85,6 @@ def test_a_run_on_this_machine_finds_its_cloud_started_before_the_command_line_i
 
     assert early.returncode == 0
     assert cloud_process.started_early() is None
-
-
-def test_what_clients_are_made_from_is_read_while_the_cloud_starts(plays, monkeypatch):
-    plays(f"import sys; print('''{READY}''', flush=True); sys.stdin.read()")
-    happened, wait = [], local_cloud.wait_until_ready
-    monkeypatch.setattr(local_cloud, "wait_until_ready", lambda child: happened.append("waited") or wait(child))
-    prepare = deployment.prepare_clients
-    monkeypatch.setattr(deployment, "prepare_clients", lambda: happened.append("prepared") or prepare())
-
-    with local_cloud.started():
-        pass
-
-    assert happened == ["prepared", "waited"]
 
 
 def test_the_stack_is_our_own_whatever_folder_one_is_in(plays, tmp_path, monkeypatch):

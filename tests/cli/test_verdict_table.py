@@ -88,14 +88,6 @@ def test_what_may_still_cost_money_is_named():
     assert "still there: instance i-1" in shown(summary)
 
 
-def test_of_many_comparisons_the_largest_fleets_are_shown_and_their_number():
-    sizes = dict.fromkeys(range(1, 15), 3000.0)
-    lines = shown(run_of({"ebs": sizes, "efs": dict.fromkeys(sizes, 3500.0)}), 200)
-
-    assert sum(bool(re.match(r"\d+ × m6i", line)) for line in lines) == verdict_table.MOST_ROWS
-    assert "build, jobs 4 (12 of 14)" in lines[2]
-
-
 def test_where_the_figures_do_not_tell_nothing_is_marked_to_be_taken():
     close, told = run_of({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, repetitions=1), run_of(FIVE_SIZES)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from cli.messages import terminal
 
@@ -21,19 +20,6 @@ def printed(text, width=30, is_terminal=True):
     output = io.StringIO()
     terminal.print_wrapped(Console(file=output, width=width, force_terminal=is_terminal, color_system=None), text)
     return output.getvalue().splitlines()
-
-
-def test_later_lines_hang_below_the_text_behind_a_label_a_dash_or_spaces():
-    assert printed(Text.assemble(("Note: ", "yellow"), "one two three four five six")) == [
-        "Note: one two three four five",
-        "      six",
-    ]
-    assert printed("  - one two three four five six seven\nnext line") == [
-        "  - one two three four five",
-        "    six seven",
-        "next line",
-    ]
-    assert printed("12:30:59 cell a.b: running, 1 step; 5s") == ["12:30:59 cell a.b: running, 1", "         step; 5s"]
 
 
 def test_a_word_wider_than_the_terminal_stays_whole():
