@@ -100,38 +100,20 @@ def test_every_region_is_listed_the_cheapest_that_can_be_used_first(matrix, scen
     shown = matrix("plan", scenario(), "--region", "all", "--json")
 
     assert shown.exit_code == 0, shown.stderr
+    # One query for all regions: the instance type, and size, IOPS and throughput of gp3.
+    assert price_list.calls == {"AmazonEC2": 4}
     document = json.loads(shown.stdout)
     names = [each["region"] for each in document["regions"]]
-    ec2 = boto3.client("ec2", "us-east-1")
-    assert sorted(names) == sorted(each["RegionName"] for each in ec2.describe_regions(AllRegions=True)["Regions"])
-    assert document["cheapest"] == names[0] == "us-east-2"
-    usable = [each for each in document["regions"] if not each["missing"] and not each["reason"]]
-    costs = [each["cost_usd"]["expected"] for each in usable]
-    assert costs == sorted(costs)
-    assert names[: len(usable)] == [each["region"] for each in usable]
-
-
-def test_a_price_is_that_of_the_region_and_not_of_its_local_zones(matrix, scenario, price_list):
-    usd = {name: row["cost_usd"] for name, row in rows(matrix("plan", scenario(), "--region", "all", "--json")).items()}
-
+    assert sorted(names) == sorted([*PRICED, UNPRICED])
+    assert names[:3] == ["us-east-2", "us-east-1", "eu-west-1"]
+    assert document["cheapest"] == names[0]
+    # A price is that of the region and not of its Local Zones.
+    usd = {name: row["cost_usd"]["expected"] for name, row in rows(shown).items() if row["cost_usd"]}
     of_book = json.loads(matrix("plan", scenario(), "--json").stdout)["totals"]["cost_usd"]["expected"]
-    assert usd["us-east-1"]["expected"] == pytest.approx(of_book, rel=0.01)
-    assert usd["us-east-2"]["expected"] < usd["us-east-1"]["expected"] < usd["eu-west-1"]["expected"]
-
-
-def test_one_query_asks_for_all_regions(matrix, scenario, price_list):
-    matrix("plan", scenario(), "--region", "all", "--json")
-
-    # The instance type, and size, IOPS and throughput of gp3.
-    assert price_list.calls == {"AmazonEC2": 4}
-
-
-def test_a_region_that_is_not_enabled_has_a_price_and_says_how_to_enable_it(matrix, scenario, price_list):
-    row = rows(matrix("plan", scenario(), "--region", "all", "--json"))["eu-south-2"]
-
-    assert row["cost_usd"]["expected"] > 0
-    assert row["reason"] == "not enabled for this account"
-    assert "aws account enable-region" in matrix("plan", scenario(), "--region", "all").stdout
+    assert usd["us-east-1"] == pytest.approx(of_book, rel=0.01)
+    assert usd["us-east-2"] < usd["us-east-1"] < usd["eu-west-1"]
+    assert usd["eu-south-2"] > 0
+    assert rows(shown)["eu-south-2"]["reason"] == "not enabled for this account"
 
 
 def test_a_region_without_the_instance_type_says_so(matrix, scenario, price_list):
@@ -204,17 +186,16 @@ def test_the_table_and_its_csv_have_a_row_for_each_region(matrix, scenario, pric
     assert table[-1].startswith("Cheapest: us-east-2.")
 
 
-def test_what_exists_in_one_region_is_not_compared(matrix, scenario, price_list):
-    path = scenario(storage=[{"type": "efs", "fileSystemId": "fs-0123456789abcdef0"}])
-
-    shown = matrix("plan", path, "--region", "all")
-
-    assert shown.exit_code == 2
-    assert price_list.calls == {}
-
-
-def test_mistakes_are_listed_before_aws_is_asked(matrix, scenario, price_list):
-    shown = matrix("plan", scenario(repetitions=0), "--region", "all")
+@pytest.mark.parametrize(
+    "changes",
+    [{"repetitions": 0}, {"storage": [{"type": "efs", "fileSystemId": "fs-0123456789abcdef0"}]}],
+    ids=["a mistake", "a storage of one region"],
+)
+def test_what_cannot_be_compared_is_refused_before_aws_is_asked(matrix, scenario, price_list, changes):
+    shown = matrix("plan", scenario(**changes), "--region", "all")
 
     assert (shown.exit_code, dict(price_list.calls)) == (2, {})
+
+
+def test_a_csv_of_one_region_is_refused(matrix, scenario):
     assert matrix("plan", scenario(), "--format", "csv").exit_code == 2

@@ -1,6 +1,7 @@
 """How far a run is: read from rows, drawn to fit a terminal, told in lines where there is none."""
 
 import io
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -22,36 +23,30 @@ def draw(moment, width, height=40, now=1060, environment="local"):
     return console.file.getvalue().splitlines()
 
 
-def test_rows_become_cells_in_the_order_of_the_plan():
-    moment = progress.read(list(reversed(progress_rows())), plan_document(), RUNNING)
+@pytest.mark.parametrize(
+    ("found", "plan", "states"),
+    [
+        (list(reversed(progress_rows())), plan_document(), ["measured", "running"]),
+        ([], plan_document(), ["planned", "planned"]),
+        (progress_rows(), None, ["measured", "running"]),
+    ],
+    ids=["rows and plan", "no rows yet", "no plan yet"],
+)
+def test_rows_become_cells_in_the_order_of_the_plan(found, plan, states):
+    moment = progress.read(found, plan, RUNNING)
 
     assert [cell.id for cell in moment.cells] == list(CELLS)
-    assert [cell.state for cell in moment.cells] == ["measured", "running"]
-    assert moment.expected_s == 120
+    assert [cell.state for cell in moment.cells] == states
 
 
-def test_a_cell_without_a_row_is_planned():
-    moment = progress.read([], plan_document(), RUNNING)
-
-    assert {cell.state for cell in moment.cells} == {"planned"}
-    assert moment.cells[1].step_words() == "4 steps"
-
-
-def test_a_run_is_read_without_its_plan():
-    assert [cell.id for cell in progress.read(progress_rows(), None, RUNNING).cells] == list(CELLS)
-
-
-def test_the_overall_share_weighs_cells_by_their_expected_time():
+def test_the_overall_share_weighs_cells_by_their_expected_time_and_is_whole_only_at_the_end():
     moment = progress.read(progress_rows(), plan_document(), RUNNING)
+    failed = Execution("r", "FAILED", started_at=0, ended_at=10)
 
     # The first cell, 60 of 120 s, is done; of the second 15 of its 60 s have passed at 1065.
     assert moment.fraction(1065) == (60 + 15) / 120
-
-
-def test_a_cell_that_takes_longer_than_expected_is_not_shown_as_done():
-    cell = CellProgress("c", "f", "running", started_at=0, expected_s=10)
-
-    assert cell.fraction(1000) == 0.95
+    assert CellProgress("c", "f", "running", started_at=0, expected_s=10).fraction(1000) == 0.95
+    assert progress.read([cell_row("c", "running", started_at=0)], None, failed).fraction(10) == 0
 
 
 def test_the_current_step_counts_from_one_and_names_its_point():
@@ -68,16 +63,6 @@ def test_the_view_fits_80_columns_with_all_it_has_to_say():
     text = "\n".join(lines)
     for word in ("1 of 2 cells measured", "touch.m6i.large-x4", "step 2/4 p02", "1m 10s, about", " left", "not AWS"):
         assert word in text
-
-
-def test_a_look_brings_the_cost_so_far_and_the_names_of_storages():
-    plan = plan_document()
-    service = SimpleNamespace(execution=lambda _: RUNNING, progress_rows=lambda _: [])
-
-    moment = following.look(service, "r", plan)
-
-    assert moment.cost == "$0.00 so far"
-    assert list(moment.names) == [system["id"] for system in plan["file_systems"]]
 
 
 def point(**metrics):
@@ -112,7 +97,7 @@ def test_a_measured_cell_shows_its_figures_while_the_run_goes_on():
 
 
 def test_the_figures_of_a_measured_cell_are_asked_for_once():
-    asked = []
+    asked, plan = [], plan_document()
     service = SimpleNamespace(
         execution=lambda _: RUNNING,
         progress_rows=lambda _: progress_rows(),
@@ -120,9 +105,10 @@ def test_the_figures_of_a_measured_cell_are_asked_for_once():
     )
     known = {}
 
-    moments = [following.look(service, "r", plan_document(), known) for _ in range(2)]
+    moments = [following.look(service, "r", plan, known) for _ in range(2)]
 
     assert asked == [CELLS[0]]
+    assert list(moments[0].names) == [system["id"] for system in plan["file_systems"]]
     assert [moment.cells[0].measured for moment in moments] == [Measured("7.00 IOPS", "1/1")] * 2
 
 
@@ -139,53 +125,26 @@ def test_a_cell_that_ends_with_its_run_has_figures_if_the_run_was_followed(was_r
     assert moment.cells[0].measured == (Measured("7.00 IOPS", "1/1") if was_running else None)
 
 
-def test_many_storages_have_a_line_each_those_under_way_first_and_the_others_are_counted():
+@pytest.mark.parametrize(("verbose", "states"), [(False, ["measured"]), (True, ["waiting", "running", "measured"])])
+def test_a_log_has_a_line_for_each_ended_cell_and_for_each_change_only_when_verbose(verbose, states):
+    console = Console(file=io.StringIO(), width=200, markup=False, highlight=False)
+    shown = following.PlainLines(console, verbose=verbose)
+
+    for state in ("waiting", "running", "measured"):
+        shown.show(progress.read(progress_rows(second=state), plan_document(), RUNNING))
+
+    assert re.findall(rf"cell {CELLS[1]}: (\w+)", console.file.getvalue()) == states
+
+
+def test_many_storages_have_a_line_each_and_those_beyond_the_terminal_are_counted():
     many = [cell_row(f"c{number:02d}", "planned") | {"file_system": f"f{number}"} for number in range(30)]
     busy = cell_row("busy", "running") | {"file_system": "late"}
+
     lines = draw(progress.read([*many, busy], None, RUNNING), 100, height=20)
 
     assert len(lines) <= 20
     assert any(line.startswith("late") and "busy" in line for line in lines)
     assert any("and 21 more storages" in line for line in lines)
-
-
-def test_an_ended_run_that_measured_nothing_is_not_shown_as_done():
-    failed = Execution("r", "FAILED", started_at=0, ended_at=10)
-
-    assert progress.read([cell_row("c", "running", started_at=0)], None, failed).fraction(10) == 0
-
-
-def test_only_changes_become_lines():
-    before = progress.read(progress_rows(second="waiting"), plan_document(), RUNNING)
-    after = progress.read(progress_rows(), plan_document(), RUNNING)
-
-    assert progress.changes(before, after) == [
-        f"cell {CELLS[1]}: running, step 2/4 p02; instances 4: 3 ready, 1 running"
-    ]
-    assert progress.changes(after, after) == []
-
-
-def test_a_log_has_a_line_for_each_ended_cell_and_failed_file_system_and_each_change_only_when_verbose(monkeypatch):
-    monkeypatch.setattr(following.time, "time", lambda: 1065.0)
-    moments = [
-        progress.read(progress_rows(second=state), plan_document(), RUNNING)
-        for state in ("waiting", "running", "measured")
-    ]
-    logs = {}
-    for verbose in (False, True):
-        console = Console(file=io.StringIO(), width=200, markup=False, highlight=False)
-        shown = following.PlainLines(console, verbose=verbose)
-        for moment in moments:
-            shown.show(moment)
-        logs[verbose] = [line.split(" ", 1)[1].partition(";")[0] for line in console.file.getvalue().splitlines()]
-
-    cells = {verbose: [line.split(", ")[0] for line in log if line.startswith("cell")] for verbose, log in logs.items()}
-    assert cells[False] == [f"cell {CELLS[0]}: measured", f"cell {CELLS[1]}: measured"]
-    assert cells[True] == [
-        f"cell {CELLS[0]}: measured",
-        *(f"cell {CELLS[1]}: {state}" for state in ("waiting", "running", "measured")),
-    ]
-    assert not [line for line in logs[False] if line.startswith("file system")]
 
 
 def test_each_line_without_a_terminal_says_how_long_it_took_and_how_long_it_may_take(monkeypatch):

@@ -39,23 +39,33 @@ def reaps(monkeypatch):
     return answer
 
 
-def test_reap_lists_what_it_deleted(reaps, matrix):
-    asked = reaps({"deleted": [VOLUME], "remaining": []})
-
-    said = matrix("reap", "--run", "r")
-
-    assert said.exit_code == 0
-    assert asked == [("r", False)]
-    assert all(word in said.stdout for word in ("volume", "vol-1", "deleted"))
+OF_A_RUN = "matrix reap --run r --stack storage-matrix --region eu-central-1"
+OF_AN_OWNER = "matrix reap --owner 'build team' --older-than 3d --stack"
 
 
-def test_reap_takes_an_owner_and_an_age_and_says_them_again_where_something_remains(reaps, matrix):
-    asked = reaps({"deleted": [], "remaining": [VOLUME]})
+@pytest.mark.parametrize(
+    ("arguments", "remaining", "asked", "code", "advice"),
+    [
+        (("--run", "r"), [], ("r", False), 0, ""),
+        (("--run", "r"), [VOLUME], ("r", False), 1, OF_A_RUN),
+        (("--dry-run",), [], (None, True), 0, ""),
+        (("--owner", "build team", "--older-than", "3d", "--stack", "mine"), [VOLUME],
+         (None, False, "build team", 3 * 86_400.0), 1, OF_AN_OWNER),
+    ],
+    ids=["a run", "something remains", "a dry run", "of an owner, something remains"],
+)  # fmt: skip
+def test_reap_is_red_only_if_something_remains_and_says_how_to_go_on(
+    reaps, matrix, arguments, remaining, asked, code, advice
+):
+    was_asked = reaps({"deleted": [VOLUME | {"id": "vol-9"}], "remaining": remaining})
 
-    said = matrix("reap", "--owner", "build team", "--older-than", "3d", "--stack", "mine")
+    said = matrix("reap", *arguments)
 
-    assert asked == [(None, False, "build team", 3 * 86_400.0)]
-    assert "matrix reap --owner 'build team' --older-than 3d --stack" in " ".join(said.stderr.split())
+    assert (said.exit_code, was_asked) == (code, [asked])
+    assert "vol-9" in said.stdout
+    assert ("would be deleted" in said.stdout) == ("--dry-run" in arguments)
+    assert advice in " ".join(said.stderr.split())
+    assert bool(advice) == ("remain" in said.output)
 
 
 @pytest.mark.parametrize(
@@ -66,27 +76,6 @@ def test_what_is_no_age_or_names_runs_twice_is_refused_before_anybody_is_asked(r
 
     assert matrix("reap", *wrong).exit_code == 2
     assert asked == []
-
-
-def test_reap_is_red_when_something_remains_and_says_how_to_go_on(reaps, matrix):
-    reaps({"deleted": [], "remaining": [VOLUME]})
-
-    said = matrix("reap", "--run", "r")
-
-    assert said.exit_code == 1
-    assert "1 of them remain" in said.stderr
-    assert "matrix reap --run r --stack storage-matrix --region eu-central-1" in said.stderr
-
-
-def test_a_dry_run_only_says_what_would_be_deleted(reaps, matrix):
-    asked = reaps({"deleted": [VOLUME], "remaining": []})
-
-    said = matrix("reap", "--dry-run")
-
-    assert "would be deleted" in said.stdout
-    assert "remain" not in said.output
-    assert said.exit_code == 0
-    assert asked == [(None, True)]
 
 
 @pytest.fixture
@@ -121,18 +110,6 @@ def test_a_run_that_was_aborted_on_aws_shows_what_it_measured_and_how_to_go_on(s
     assert "EBS gp3" in aborted.stdout
     assert latest.stdout == aborted.stdout
     assert "--resume r --stack mine" in Path("page.html").read_text()
-
-
-def test_runs_and_results_on_aws_come_from_the_stack(stack, matrix):
-    stack.start("r")
-    stack.write_rows("r", rows())
-    stack.write_document("r", "summary.json", summary_document("r", environment="aws"))
-    stack.end("r")
-
-    assert "stopped" in matrix("runs", "--stack", "mine", "--region", "eu-central-1").stdout
-    shown = matrix("results", "latest", "--stack", "mine")
-    assert "4,425" in shown.stdout
-    assert "say nothing about AWS" not in shown.stdout
 
 
 @pytest.fixture

@@ -5,62 +5,11 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from support.cli_documents import plan_document, rows, summary_document
 from support.runs_for_reports import build_run
 
 from cli.target import page_seal
 from matrix.answer.decision import decide
 from matrix.report import page
-
-
-def test_the_page_of_a_kept_run_is_written_beside_its_results(keep_run, matrix, workdir):
-    keep_run("r")
-
-    seen = matrix("report", "r")
-
-    assert seen.exit_code == 0
-    assert seen.stdout.strip() == str(workdir / "runs/r/report.html")
-    assert "<!DOCTYPE html>" in (workdir / "runs/r/report.html").read_text()
-
-
-def test_single_values_of_a_kept_run_are_in_its_page(keep_run, matrix, workdir, tmp_path):
-    summary, results, planned = build_run({"ebs": {4: 3000.0}}, environment="local")
-    folder = keep_run("r")
-    (folder / "summary.json").write_text(json.dumps(summary | {"run": "r"}))
-    (folder / "plan.json").write_text(json.dumps(planned))
-    for cell, result in results.items():
-        (folder / "cells" / cell).mkdir(parents=True)
-        (folder / "cells" / cell / "result.json").write_text(json.dumps(result))
-
-    seen = matrix("report", "r", "--output", str(tmp_path / "a/page.html"), "--charts", str(tmp_path / "charts"))
-
-    assert seen.exit_code == 0
-    assert 'id="spread"' in (tmp_path / "a/page.html").read_text()
-    assert {"spread.svg", "bands-build.svg"} <= {path.name for path in (tmp_path / "charts").iterdir()}
-    assert ElementTree.parse(tmp_path / "charts/spread.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
-
-
-def test_the_page_of_a_run_in_the_bucket_is_drawn_here(cloud, matrix, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    cloud.start("r")
-    cloud.write_rows("r", rows())
-    cloud.write_document("r", "plan.json", plan_document())
-    cloud.write_document("r", "summary.json", summary_document("r"))
-
-    seen = matrix("report", "r", "--local")
-
-    assert seen.exit_code == 0
-    assert "r-report.html" in seen.stdout or "runs/r/report.html" in seen.stdout
-
-
-def test_a_machine_without_a_browser_gets_its_page_and_where_it_is(keep_run, matrix, monkeypatch):
-    keep_run("r")
-    monkeypatch.setattr("webbrowser.open", lambda _: False)
-
-    seen = matrix("report", "r", "--open")
-
-    assert seen.exit_code == 0
-    assert "open it yourself: file:///" in seen.stderr
 
 
 def test_a_program_is_told_where_page_and_charts_are(keep_run, matrix, tmp_path):
@@ -93,6 +42,19 @@ def test_a_file_where_the_charts_should_go_is_refused(keep_run, matrix, tmp_path
 
     assert seen.exit_code == 2
     assert "is no folder" in seen.stderr
+
+
+def test_single_values_of_a_kept_run_are_in_its_page(kept, matrix, tmp_path, monkeypatch):
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    where = ("--output", str(tmp_path / "a/page.html"), "--charts", str(tmp_path / "charts"))
+
+    seen = matrix("report", "r", *where, "--open")
+
+    assert seen.exit_code == 0
+    assert "open it yourself: file:///" in seen.stderr
+    assert 'id="spread"' in (tmp_path / "a/page.html").read_text()
+    assert {"spread.svg", "bands-build.svg"} <= {path.name for path in (tmp_path / "charts").iterdir()}
+    assert ElementTree.parse(tmp_path / "charts/spread.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
 
 
 @pytest.fixture
@@ -162,28 +124,16 @@ def test_a_page_is_drawn_once_as_long_as_nothing_changes(kept, matrix, drawings)
     assert len(drawings) == 1
 
 
-def _other_result(folder, _):
-    [result] = folder.glob("cells/*/result.json")
-    result.write_text(result.read_text() + "\n")
+CHANGES = {
+    "result": lambda folder, _: [path.write_text(path.read_text() + "\n") for path in folder.glob("cells/*/*.json")],
+    "documents": lambda folder, _: (folder / "receipt.json").write_text("{}"),
+    "page": lambda folder, _: (folder / "report.html").write_text("<script>fetch('//evil')</script>"),
+    "user": lambda folder, patch: patch.setenv("XDG_CACHE_HOME", str(Path.cwd() / "other")),
+    "code": lambda _, patch: patch.setattr(page_seal, "DRAWING_CODE", Path(page_seal.__file__).parent),
+}
 
 
-def _other_documents(folder, _):
-    (folder / "receipt.json").write_text("{}")
-
-
-def _other_page(folder, _):
-    (folder / "report.html").write_text("<script>fetch('//evil')</script>")
-
-
-def _other_user(_, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(Path.cwd() / "other"))
-
-
-def _other_code(_, monkeypatch):
-    monkeypatch.setattr(page_seal, "DRAWING_CODE", Path(page_seal.__file__).parent)
-
-
-@pytest.mark.parametrize("change", [_other_result, _other_documents, _other_page, _other_user, _other_code])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_page_is_drawn_anew_when_documents_page_user_or_code_are_others(kept, matrix, drawings, monkeypatch, change):
     matrix("report", "r")
     own = (kept / "report.html").read_text()
