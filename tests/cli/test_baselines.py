@@ -117,14 +117,3 @@ def test_baselines_of_a_stack_are_objects_of_its_results_bucket(stack, matrix, w
     assert not (workdir / "baselines").exists()
     assert matrix("baseline", "delete", "release", "--stack", "mine").exit_code == 0
     assert matrix("baseline", "list", "--stack", "mine", "--json").stdout == "[]\n"
-
-
-def test_a_running_local_cloud_gets_the_baseline_too_for_its_functions(cloud, keep_run, matrix):
-    keep_run("first")
-
-    assert matrix("baseline", "set", "release", "first", "--local").exit_code == 0
-    body = cloud.client.s3.get_object(Bucket="results", Key="baselines/release/baseline.json")["Body"].read()
-
-    assert json.loads(body)["run"] == "first"
-    matrix("baseline", "delete", "release", "--local")
-    assert "Contents" not in cloud.client.s3.list_objects_v2(Bucket="results", Prefix="baselines/")

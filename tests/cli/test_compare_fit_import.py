@@ -6,12 +6,8 @@ import json
 import re
 
 import pytest
-from rich.console import Console
 from support.cli_documents import CELLS, summary_document
 
-from cli.tables import fit_tables
-from matrix.answer.scaling import fitting
-from matrix.answer.scaling.series import read_series
 from matrix.published.figures import MAPPED
 
 
@@ -43,35 +39,36 @@ def keep_measured(keep_run):
     return keep
 
 
-def test_a_slower_run_ends_with_1_and_says_by_how_much(keep_measured, matrix):
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("base", "new"), 1),
+        (("new", "base"), 0),
+        (("base", "new", "--threshold", "60%"), 0),
+        (("base", "base", "--require-verdict"), 0),
+        (("base", "base", "--threshold", "much"), 2),
+    ],
+)
+def test_a_comparison_ends_with_1_only_if_a_run_is_slower_by_more_than_the_threshold(
+    keep_measured, matrix, arguments, code
+):
     keep_measured("base", 1000)
     keep_measured("new", 500)
 
-    seen = matrix("compare", "base", "new")
-
-    assert seen.exit_code == 1
-    assert "slower by 50.0 % (ratio 0.500" in seen.output
-    assert "4 cells slower by more than 5 %" in seen.output
-
-
-def test_a_faster_run_and_a_slower_one_within_the_threshold_end_with_0(keep_measured, matrix):
-    keep_measured("base", 1000)
-    keep_measured("new", 500)
-
-    assert matrix("compare", "new", "base").exit_code == 0
-    assert matrix("compare", "base", "new", "--threshold", "60%").exit_code == 0
+    assert matrix("compare", *arguments).exit_code == code
 
 
 def test_two_runs_are_a_page_too_and_json_stays_alone_on_stdout(keep_measured, matrix, tmp_path, monkeypatch):
     keep_measured("base", 1000)
     keep_measured("new", 500)
     opened = []
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
 
     seen = matrix("compare", "base", "new", "--json", "--web")
 
-    assert json.loads(seen.stdout)["regressions"] == 4
+    found = json.loads(seen.stdout)
+    assert found["regressions"] == 4
+    assert [(one["verdict"], one["ratio"]) for one in found["compared"]] == [("slower", 0.5)] * 4
     page = tmp_path / "compare-base-new.html"
     assert opened == [page.as_uri()]
     assert "4 of 4 became slower by more than 5 %" in page.read_text()
@@ -138,15 +135,6 @@ def test_a_check_that_compares_nothing_does_not_pass(keep_measured, keep_run, ma
     assert "only in base" in seen.stdout
 
 
-def test_a_run_compared_with_itself_shows_no_difference(keep_measured, matrix):
-    keep_measured("base", 1000)
-
-    found = json.loads(matrix("compare", "base", "base", "--json").stdout)
-
-    assert [one["verdict"] for one in found["compared"]] == ["no difference shown"] * 4
-    assert found["regressions"] == 0
-
-
 def test_of_many_points_those_without_a_difference_are_only_counted(keep_measured, matrix, monkeypatch):
     keep_measured("base", 1000)
     keep_measured("new", 500)
@@ -163,16 +151,6 @@ def test_of_many_points_those_without_a_difference_are_only_counted(keep_measure
     assert matrix("compare", "base", "new").stdout.count("slower by 50.0 %") == 4
 
 
-def test_runs_without_single_values_are_compared_by_their_medians_only(keep_run, matrix):
-    keep_run("base")
-    keep_run("new")
-
-    seen = matrix("compare", "base", "new")
-
-    assert seen.exit_code == 0
-    assert "of 4 it cannot be told" in seen.output
-
-
 def test_values_are_read_from_the_bucket_where_nothing_is_mirrored(cloud, matrix):
     for run, center in (("base", 1000), ("new", 500)):
         cloud.start(run)
@@ -182,12 +160,6 @@ def test_values_are_read_from_the_bucket_where_nothing_is_mirrored(cloud, matrix
             cloud.write_document(run, f"cells/{cell['id']}/result.json", {**cell, "points": points})
 
     assert matrix("compare", "base", "new", "--local").exit_code == 1
-
-
-def test_a_threshold_that_is_no_percentage_is_a_mistake(keep_run, matrix):
-    keep_run("base")
-
-    assert matrix("compare", "base", "base", "--threshold", "much").exit_code == 2
 
 
 # --- fit --------------------------------------------------------------------------------------------------------------
@@ -214,21 +186,6 @@ def test_a_series_is_fitted_from_a_file_and_from_a_pipe(matrix, tmp_path):
     assert near["low"] < near["value"] < near["high"]
     assert (far["value"], len(found["refusals"])) == (None, 1)
     assert far["reasons"] == [{"code": "too-far", "largest": 100, "measure": 250}]
-
-
-def test_a_fit_for_people_names_the_law_and_draws_what_was_measured_and_what_is_predicted():
-    series = read_series(json.dumps(SERIES))
-    console = Console(file=io.StringIO(), width=100, markup=False, highlight=False)
-
-    fit_tables.show(console, series, fitting.report(series))
-
-    lines = console.file.getvalue().splitlines()
-    assert any(line.startswith("Law:  ") and "T = " in line for line in lines)
-    bars = {words[0]: words for line in lines if (words := line.split()) and words[-1][0] in "█░"}
-    assert len(bars["100"][-1]) > len(bars["1"][-1])
-    assert bars["200"][-1][0] == "░"
-    assert any(line.startswith("No prediction of") for line in lines)
-    assert max(map(len, lines)) <= 100
 
 
 def test_a_bad_series_is_answered_with_every_problem(matrix):
@@ -338,9 +295,8 @@ def test_ours_stand_beside_the_published_figures_with_what_speaks_against_it(kee
     assert {"measured on this machine's disk, not on AWS", "tool engine, published with parallel"} <= set(
         row["why_not"]
     )
-    assert "not comparable" in matrix("results", "r", "--published").output
-    assert "| 0.83 |" in matrix("results", "r", "--published", "--format", "markdown").output
-    assert "0.829" in matrix("results", "r", "--published", "--format", "csv").output
+    for form, ratio in (("markdown", "| 0.83 |"), ("csv", "0.829")):
+        assert ratio in matrix("results", "r", "--published", "--format", form).output
 
 
 def test_runs_of_which_nothing_can_be_judged_say_so_in_one_line_and_pass_only_where_that_is_allowed(keep_run, matrix):
@@ -355,9 +311,3 @@ def test_runs_of_which_nothing_can_be_judged_say_so_in_one_line_and_pass_only_wh
     assert len(seen.stdout.splitlines()) < 10
     assert "Change" not in seen.stdout
     assert listed.stdout.count("+0.0 %") == 4
-
-
-def test_a_verdict_on_each_point_passes_where_verdicts_are_required(keep_measured, matrix):
-    keep_measured("base", 1000)
-
-    assert matrix("compare", "base", "base", "--require-verdict").exit_code == 0

@@ -164,17 +164,6 @@ def test_a_hostile_execution_stops_no_cloud_from_starting_and_leads_nowhere(work
     assert not (tmp_path / "execution.json").exists()
 
 
-def test_a_report_is_not_written_through_a_link(kept, matrix, tmp_path):
-    (tmp_path / "mine").write_text("precious")
-    (kept / "report.html").unlink()
-    (kept / "report.html").symlink_to(tmp_path / "mine")
-
-    assert matrix("report", "r").exit_code == 0
-
-    assert (tmp_path / "mine").read_text() == "precious"
-    assert (kept / "report.html").read_text().startswith("<!DOCTYPE html>")
-
-
 def test_a_pipe_in_place_of_a_file_is_named_rather_than_read_for_ever(kept, matrix):
     (kept / "summary.json").unlink()
     os.mkfifo(kept / "summary.json")

@@ -55,13 +55,6 @@ def test_what_no_newest_run_has_measured_is_looked_for_in_the_whole_index(stack,
     assert over_runs.runs_of(deployment.running_local_cloud(), "no-such-cell", ["newest"]) == []
 
 
-def test_the_index_answers_with_all_runs_of_a_cell_oldest_first(stack):
-    for run, days in (("b", 2), ("a", 3), ("c", 1)):
-        keep(stack, run, days)
-
-    assert over_runs.runs_of(deployment.running_local_cloud(), CELLS[0], ["a"]) == ["c", "b", "a"]
-
-
 @pytest.mark.parametrize("code", ["ValidationException", "AccessDeniedException"])
 def test_a_table_without_the_index_is_told_and_the_newest_runs_are_shown(stack, matrix, monkeypatch, code):
     keep(stack, "forgotten", -100)

@@ -90,48 +90,23 @@ def test_a_plan_says_offline_what_the_account_must_have_and_how_to_ask_for_it(ma
     assert "account" not in emulated
 
 
-@pytest.mark.parametrize("width", ["60", "160"])
-def test_each_cell_of_a_plan_is_listed_by_its_whole_id_however_narrow_the_terminal(matrix, scenario, width):
-    path = scenario(name="a" * 40, storage=[{"type": "ebs", "volumeType": "gp3", "sizeGiB": 20, "name": "b" * 40}])
-    ids = [cell["id"] for cell in json.loads(matrix("plan", path, "--json").stdout)["cells"]]
-
-    brief, whole = (matrix("plan", path, *wish, env={"COLUMNS": width}).stdout for wish in ([], ["--all"]))
-
-    assert [cell for cell in ids if cell not in whole] == []
-    assert [cell for cell in ids if cell in brief] == []
-
-
-def test_a_plan_is_a_document_for_programs(matrix, scenario):
-    plan = json.loads(matrix("plan", scenario(), "--json").stdout)
-
-    assert [len(cell["steps"]) for cell in plan["cells"]] == [4, 4]
-    assert set(plan["totals"]["cost_usd"]) >= {"low", "expected", "high"}
-
-
 def test_a_matrix_is_read_from_a_pipe(matrix, scenario):
     text = Path(scenario(name="piped")).read_text()
 
     assert json.loads(matrix("plan", "-", "--json", input=text).stdout)["name"] == "piped"
 
 
-def test_all_mistakes_are_listed_with_path_value_rule_and_fix(matrix, scenario):
+def test_all_mistakes_are_listed_for_people_and_for_programs(matrix, scenario):
     said = matrix("plan", scenario(**MISTAKES), env={"COLUMNS": "80"})
+    problems = json.loads(matrix("plan", scenario(**MISTAKES), "--json").stdout)["problems"]
 
-    assert said.exit_code == 2
-    assert said.stdout == ""
+    assert (said.exit_code, said.stdout) == (2, "")
     assert "7 problems, nothing was started" in said.stderr
-    assert "storage[0].iops: 20000" in said.stderr
-    assert said.stderr.count("fix: ") == 7
-    assert max(map(len, said.stderr.splitlines())) <= 80
-
-
-def test_mistakes_are_a_document_for_programs(matrix, scenario):
-    said = matrix("plan", scenario(**MISTAKES), "--json")
-
-    assert said.exit_code == 2
-    problems = json.loads(said.stdout)["problems"]
     assert len(problems) == 7
-    assert set(problems[0]) == {"path", "value", "rule", "fix", "code"}
+    for problem in problems:
+        assert set(problem) == {"path", "value", "rule", "fix", "code"}
+        assert f"{problem['path']}: " in said.stderr
+    assert said.stderr.count("fix: ") == 7
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "\x00", '{"a": NaN}'])
@@ -171,18 +146,6 @@ def test_the_cost_that_is_agreed_to_is_that_of_the_region_where_it_will_arise(ma
     assert elsewhere == matrix("run", scenario(), "--region", "sa-east-1").stderr
 
 
-def test_help_waits_for_no_large_library_and_begins_with_how_to_start():
-    command = [sys.executable, "-X", "importtime", "-m", "storage_matrix", "--help"]
-
-    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-
-    assert shown.stdout.index("Start, such as") < shown.stdout.index("Read, such as")
-    # With boto3 and pydantic help takes more than twice its processor time, 0.55 s in place of 0.2 s.
-    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in shown.stderr.splitlines()}
-    assert "typer" in imported
-    assert imported & {"boto3", "botocore", "pydantic", "numpy", "moto", "yaml"} == set()
-
-
 def test_the_version_is_that_of_the_distribution_and_may_be_asked_for_anywhere(matrix):
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
 
@@ -195,7 +158,10 @@ def test_the_version_is_that_of_the_distribution_and_may_be_asked_for_anywhere(m
 @pytest.mark.parametrize(
     ("modules", "slow"),
     [
-        ("cli.main", ("boto3", "botocore", "pydantic", "numpy", "importlib.metadata", "email", "zipfile")),
+        (
+            "cli.main",
+            ("boto3", "botocore", "pydantic", "numpy", "moto", "yaml", "importlib.metadata", "email", "zipfile"),
+        ),
         ("matrix.check.read, matrix.plan.planning", ("boto3", "botocore", "numpy")),
     ],
     ids=["help", "a plan"],
