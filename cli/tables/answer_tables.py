@@ -14,20 +14,13 @@ from matrix.terms.documents.summary import Decision, Question, SummaryDocument
 from matrix.terms.figures import ABSENT, quantity
 from matrix.terms.metrics import measure_words
 from matrix.terms.names import tools_words
-from matrix.terms.sentences import ENVIRONMENT_NOTES, why_taken
+from matrix.terms.sentences import why_taken
 from matrix.terms.verdicts import taken
 from matrix.text.headlines import answer_sentences
 
 TAKEN = "*"
 # Fleets beside each other in one table.
 MOST_FLEETS = 3
-
-
-def show(console: Console, summary: SummaryDocument) -> None:
-    """Print the decision in words, a small table for each kind of work, and the place of the measurement."""
-    show_answer(console, summary)
-    if note := ENVIRONMENT_NOTES.get(summary["environment"]):
-        console.print(Text(note, "yellow"))
 
 
 def show_answer(console: Console, summary: SummaryDocument) -> None:
