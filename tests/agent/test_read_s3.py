@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import subprocess
 import sys
-import tempfile
 
 import pytest
 from botocore.exceptions import ResponseStreamingError
@@ -15,16 +13,13 @@ from support.agent_cloud import BUCKET, REGION, ROOT
 from support.agent_reads import KIB, MIB, engine, read_params
 from support.partitions import domains
 
-from agent import mounts
 from agent.board import blackboard
 from agent.engine import objects, records
-from agent.errors import BlackboardUnavailable, MountFailed, ToolFailed
-from agent.mounts import mountpoint as mountpoint_module
+from agent.errors import BlackboardUnavailable, ToolFailed
 from agent.mounts import s3
 from agent.programs import tools
 from agent.workloads import read, uploads
 
-LOG = logging.getLogger("test")
 PREFIX = "0123abcd"
 
 
@@ -222,71 +217,6 @@ def test_an_object_is_asked_for_in_the_domain_of_the_regions_partition(monkeypat
     for region, domain in domains().items():
         host, _ = objects.address({**place("crt"), "region": region})
         assert host == f"{BUCKET}.s3.{region}.{domain}"
-
-
-def mountpoint():
-    return {"kind": "mountpoint", "bucket": BUCKET, "prefix": f"{PREFIX}/AROA:i-1", "region": REGION}
-
-
-def test_mountpoint_is_shown_the_instances_own_prefix_only(fake_tool, bin_folder, tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(bin_folder))
-    monkeypatch.setattr(mounts, "MOUNT_POINT", tmp_path / "mnt")
-    fake_tool("mount-s3", f'echo "$*" >> "{tmp_path}/calls"')
-    fake_tool("umount", f'echo "umount $*" >> "{tmp_path}/calls"')
-
-    with mounts.attached(mountpoint(), LOG) as mounted:
-        assert mounted.path == tmp_path / "mnt"
-
-    assert (tmp_path / "calls").read_text().splitlines() == [
-        f"--region {REGION} --prefix {PREFIX}/AROA:i-1/ {BUCKET} {tmp_path}/mnt",
-        f"umount {tmp_path}/mnt",
-    ]
-    assert mounts.tools(mountpoint()) == {"mount-s3"}
-
-
-def test_a_mountpoint_that_cannot_mount_says_why(fake_tool, bin_folder, tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(bin_folder))
-    monkeypatch.setattr(mounts, "MOUNT_POINT", tmp_path / "mnt")
-    fake_tool("mount-s3", "echo 'Error: access denied' >&2; exit 1")
-
-    with pytest.raises(MountFailed, match=r"mount-s3 .* ended with 1: Error: access denied"):
-        mountpoint_module.attach(mountpoint(), LOG)
-
-
-def test_options_of_a_mountpoint_are_passed_and_its_cache_is_empty_for_each_step(
-    fake_tool, bin_folder, tmp_path, monkeypatch
-):
-    monkeypatch.setenv("PATH", str(bin_folder))
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(tempfile, "tempdir", None)  # read anew
-    monkeypatch.setattr(mounts, "MOUNT_POINT", tmp_path / "mnt")
-    # Fails where the folder of its cache is not there.
-    fake_tool("mount-s3", f'for last in "$@"; do :; done; /bin/ls "${{8#--cache=}}" && echo "$*" >> "{tmp_path}/calls"')
-    fake_tool("umount", f'echo "umount $*" >> "{tmp_path}/calls"')
-    cached = mountpoint() | {"options": "allow-delete,read-part-size=16777216,max-cache-size=64"}
-
-    with mounts.attached(cached, LOG) as mounted:
-        assert mounts.refresh(cached, mounted.path, LOG) == []
-
-    first, between, second, end = (tmp_path / "calls").read_text().splitlines()
-    options = "--allow-delete --read-part-size=16777216 --max-cache-size=64 --cache="
-    for call in (first, second):
-        assert call.startswith(f"--region {REGION} --prefix {PREFIX}/AROA:i-1/ {options}{tmp_path}/storage-matrix-")
-        assert call.endswith(f" {BUCKET} {tmp_path}/mnt")
-    assert between == end == f"umount {tmp_path}/mnt"
-    assert not list(tmp_path.glob("storage-matrix-*"))
-
-
-def test_a_mountpoint_without_a_cache_stays_mounted_between_steps(fake_tool, bin_folder, tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(bin_folder))
-    monkeypatch.setattr(mounts, "MOUNT_POINT", tmp_path / "mnt")
-    fake_tool("mount-s3", f'echo "$*" >> "{tmp_path}/calls"')
-
-    mountpoint_module.attach(mountpoint() | {"options": "allow-delete,allow-overwrite"}, LOG)
-    mounts.refresh(mountpoint(), tmp_path / "mnt", LOG)
-
-    [call] = (tmp_path / "calls").read_text().splitlines()
-    assert " --allow-delete --allow-overwrite " in call
 
 
 def test_a_client_that_is_missing_is_named_with_its_package():

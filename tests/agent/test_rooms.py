@@ -56,6 +56,11 @@ def test_every_problem_of_a_job_is_told_at_once(make_job):
         ({"mount": {"kind": "directory", "path": "x"}}, "mount.path: 'x' is not absolute"),
         ({"mount": {}}, r"not as documents/job.py says: KeyError: 'kind'"),
         ({"steps": [{"point": "p99", "repetition": 1}]}, "KeyError: 'p99'"),
+        ({"steps": [{"point": "p01"}]}, "KeyError: 'repetition'"),
+        *(
+            ({"mount": {"kind": "directory", "path": "/x", "folder": name}}, "mount.folder")
+            for name in ("../a", "a/b", ".a")
+        ),
     ],
 )
 def test_a_job_that_could_do_harm_or_is_none_is_refused(make_job, changes, message):
@@ -191,87 +196,6 @@ def recorded(fake_tool, bin_folder, tmp_path, monkeypatch):
     return calls
 
 
-@pytest.mark.parametrize(("is_used", "made"), [(False, ["mkfs.xfs -q -K {disk}"]), (True, [])])
-def test_an_empty_volume_gets_a_file_system_and_a_used_one_keeps_its_own(
-    recorded, fake_tool, tmp_path, monkeypatch, is_used, made
-):
-    disk = tmp_path / "disk"
-    fake_tool("blkid", "exit 0" if is_used else "exit 2")
-    monkeypatch.setattr(disks, "find", lambda *_: disk)
-
-    with mounts.attached({"kind": "ebs", "devices": ["/dev/sdf"], "fstype": "xfs"}, LOG) as mounted:
-        assert mounted.path == tmp_path / "mnt"
-
-    assert recorded.read_text().splitlines() == [
-        *(line.format(disk=disk) for line in made),
-        f"mount -t xfs -o noatime {disk} {tmp_path}/mnt",
-        f"umount {tmp_path}/mnt",
-    ]
-
-
-def test_several_volumes_are_striped_before_the_file_system_is_made(recorded, fake_tool, tmp_path, monkeypatch):
-    fake_tool("mdadm", f'echo "mdadm $*" >> "{recorded}"')
-    fake_tool("blkid", "exit 2")
-    monkeypatch.setattr(disks, "find", lambda device, _: tmp_path / device.rpartition("/")[2])
-    mount = {"kind": "ebs", "devices": ["/dev/sdf", "/dev/sdg"], "fstype": "xfs"}
-
-    assert ebs.tools(mount) == {"mkfs.xfs", "blkid", "mdadm"}
-    with mounts.attached(mount, LOG):
-        pass
-
-    assert recorded.read_text().splitlines()[:3] == [
-        f"mdadm --create /dev/md0 --run --level=0 --raid-devices=2 {tmp_path}/sdf {tmp_path}/sdg",
-        "mkfs.xfs -q -K /dev/md0",
-        f"mount -t xfs -o noatime /dev/md0 {tmp_path}/mnt",
-    ]
-
-
-@pytest.mark.parametrize(("count", "disk"), [(1, "/dev/nvme1n1"), (2, "/dev/md0")])
-def test_the_disks_of_an_instance_store_become_one(recorded, fake_tool, tmp_path, monkeypatch, count, disk):
-    fake_tool("mdadm", f'echo "mdadm $*" >> "{recorded}"')
-    fake_tool("blkid", "exit 2")
-    own = [disks.Disk(f"nvme{n}n1", f"AWS2AAAD41A4DB42A2A{n}", disks.INSTANCE_STORE_MODEL) for n in (1, 2)]
-    ebs_volume = disks.Disk("nvme0n1", "vol0123456789abcdef0", disks.EBS_MODEL)
-    monkeypatch.setattr(disks, "all_disks", lambda *_: [ebs_volume, *own[:count]])
-
-    with mounts.attached({"kind": "instance-store", "fstype": "xfs"}, LOG):
-        pass
-
-    striping = ["mdadm --create /dev/md0 --run --level=0 --raid-devices=2 /dev/nvme1n1 /dev/nvme2n1"]
-    assert recorded.read_text().splitlines()[:-1] == [
-        *(striping if count > 1 else []),
-        f"mkfs.xfs -q -K {disk}",
-        f"mount -t xfs -o noatime {disk} {tmp_path}/mnt",
-    ]
-
-
-def test_the_disks_of_an_instance_store_are_trimmed_before_each_step(fake_tool, recorded, tmp_path):
-    fake_tool("fstrim", f'echo "fstrim $*" >> "{recorded}"')
-
-    assert mounts.refresh({"kind": "instance-store", "fstype": "xfs"}, tmp_path, LOG) == []
-
-    assert recorded.read_text() == f"fstrim -v {tmp_path}\n"
-
-
-@pytest.mark.parametrize(
-    "mount", [{"kind": "instance-store", "precondition": 2}, {"kind": "ebs"}, {"kind": "nfs"}, {"kind": "directory"}]
-)
-def test_disks_that_were_written_all_over_and_other_storages_are_not_trimmed(fake_tool, recorded, tmp_path, mount):
-    fake_tool("fstrim", f'echo "fstrim $*" >> "{recorded}"')
-
-    assert mounts.refresh(mount, tmp_path, LOG) == []
-
-    assert not recorded.exists()
-
-
-def test_a_disk_that_cannot_be_trimmed_is_warned_about(fake_tool, recorded, tmp_path):
-    fake_tool("fstrim", 'echo "fstrim: the discard operation is not supported" >&2; exit 1')
-
-    assert mounts.refresh({"kind": "instance-store"}, tmp_path, LOG) == [
-        "the flash is not as fresh as before the first step: fstrim: the discard operation is not supported"
-    ]
-
-
 def test_a_step_begins_after_the_storage_was_refreshed_and_carries_what_could_not_be(monkeypatch, tmp_path):
     order = []
     trial = SimpleNamespace(armed=SimpleNamespace(kill=lambda: None))
@@ -334,47 +258,6 @@ def test_a_disk_that_cannot_be_written_all_over_fails_the_mount(recorded, tmp_pa
         mounts.attached({"kind": "instance-store", "fstype": "xfs", "precondition": 1}, LOG),
     ):
         pass
-
-
-def test_an_instance_without_instance_store_says_which_disks_it_has(monkeypatch):
-    ebs_volume = disks.Disk("nvme0n1", "vol0123456789abcdef0", disks.EBS_MODEL)
-    monkeypatch.setattr(disks, "all_disks", lambda *_: [ebs_volume])
-
-    with (
-        pytest.raises(MountFailed, match="Amazon Elastic Block Store"),
-        mounts.attached({"kind": "instance-store", "fstype": "xfs"}, LOG),
-    ):
-        pass
-
-
-def test_nfs_is_mounted_with_the_options_of_the_job_and_unmounted_after_a_failure(recorded, tmp_path):
-    mount = {"kind": "nfs", "source": "fs-1.efs.eu-west-1.amazonaws.com:/", "options": "nfsvers=4.1,hard"}
-
-    with pytest.raises(KeyError), mounts.attached(mount, LOG):
-        raise KeyError("a measurement failed")
-
-    assert recorded.read_text().splitlines() == [
-        f"mount -t nfs -o nfsvers=4.1,hard fs-1.efs.eu-west-1.amazonaws.com:/ {tmp_path}/mnt",
-        f"umount {tmp_path}/mnt",
-    ]
-
-
-def test_efs_over_tls_is_mounted_by_its_helper(recorded, tmp_path):
-    with mounts.attached({"kind": "efs", "source": "fs-1:/", "options": "tls,iam"}, LOG):
-        pass
-
-    assert recorded.read_text().splitlines()[0] == f"mount -t efs -o tls,iam fs-1:/ {tmp_path}/mnt"
-
-
-@pytest.mark.parametrize("options", ["rw", "rw,nodirects3read"])
-def test_s3_files_is_mounted_anew_between_steps_where_its_proxy_keeps_what_it_read_ahead(recorded, tmp_path, options):
-    mount = {"kind": "s3-files", "source": "fs-1:/", "options": options}
-    with mounts.attached(mount, LOG) as mounted:
-        assert mounts.refresh(mount, mounted.path, LOG) == []
-
-    attach, detach = f"mount -t s3files -o {options} fs-1:/ {tmp_path}/mnt", f"umount {tmp_path}/mnt"
-    again = [] if "nodirects3read" in options else [detach, attach]
-    assert recorded.read_text().splitlines() == [attach, *again, detach]
 
 
 def test_an_older_mount_helper_without_s3_files_is_missing_by_the_version_that_is_needed(
