@@ -11,6 +11,13 @@ from typing import Any
 
 import pytest
 from support.agent_cloud import BUCKET, CELL, PREFIX, PYTHON, RUN, Cloud, Instance, touch_params
+from support.matrices import EFS, FLEET, matrix
+
+from matrix.answer.results import cell_result, missing_samples
+from matrix.plan.planning import plan
+from matrix.run.job import measuring_job
+from matrix.samples.file import read_samples
+from matrix.terms.metrics import own_metrics
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -99,6 +106,30 @@ def make_job(storage: Path) -> Callable[..., dict[str, Any]]:
         return {**job, **changes}
 
     return make
+
+
+@pytest.fixture
+def measured(cloud: Cloud, instance: Instance, storage: Path) -> Callable[..., tuple[list[dict[str, Any]], Any]]:
+    """Plan a workload, let an agent measure it, and read what it uploaded as a result: its samples, and the result."""
+
+    def run(workload: dict[str, Any], of: dict[str, Any] = EFS, mount: Any = None, **env: str) -> Any:
+        document = plan(matrix(storage=[of], workload=[workload], fleet=[FLEET], repetitions=1, seed=1)).to_document()
+        [planned] = document["cells"]
+        cell = {**planned, "id": CELL}
+        where = mount or {"kind": "directory", "path": str(storage)}
+        job = measuring_job(
+            cell=cell, gate_margin_s=1, run=RUN, mount=where, bucket=BUCKET, environment="local", now=time.time()
+        )
+        cloud.put("job.json", job)
+        assert instance.run(**env) == 0
+        body = cloud.read(f"instances/{instance.userid}/samples.json")
+        file = read_samples(body, instance=instance.id, cell=CELL, own=own_metrics(cell["workload"]))
+        result = cell_result(cell, [file], error=None, actual_s=1.0)
+        assert missing_samples(cell, [file]) == []
+        assert all(point["metrics"] for point in result["points"])
+        return instance.samples(), result
+
+    return run
 
 
 @pytest.fixture

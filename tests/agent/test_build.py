@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-
-from agent.workloads import build
 
 PARAMS = {"build": "true", "prepare": None, "populate": None, "jobs": 3, "cache_path": "a/cache"}
 
@@ -76,25 +72,3 @@ def test_a_build_stops_at_its_first_failure(cloud, instance, make_job, command):
     assert instance.run() == 1
 
     assert instance.document("failed.json")["error"] == "ToolFailed"
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"build": ""}, "build: '' must be a shell command"),
-        ({"cache_path": "../../etc"}, "cache_path: '../../etc' must be a path below the storage"),
-        ({"cache_path": "/etc"}, "cache_path: '/etc' must be a path below the storage"),
-        ({"jobs": 0}, "jobs: 0 must be an integer of at least 1"),
-    ],
-)
-def test_what_cannot_be_built_is_named(changes, said):
-    assert said in build.problems({**PARAMS, **changes})
-
-
-def test_raw_output_is_not_kept_for_builds(cloud, instance, make_job):
-    cloud.put("job.json", make_job("build", [PARAMS]))
-
-    instance.run()
-
-    assert instance.samples()[0]["raw"] == []
-    assert json.dumps(instance.samples()[0]["tool"]["command"]) == '"true"'

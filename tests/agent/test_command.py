@@ -31,18 +31,6 @@ METRICS = {
 PRINTS = """test "$PWD" = "$WORK_DIR"; cat source; echo tps = $((100 * JOBS)); echo '{"latency": {"p99": 1.5}}'"""
 
 
-def test_a_command_has_the_numbers_that_it_prints_beside_its_time(cloud, instance, make_job):
-    point = {**PARAMS, "prepare": "echo tps = 1 > source", "command": PRINTS}
-    cloud.put("job.json", make_job("command", [point], workload={"type": "command", "metrics": METRICS}))
-
-    assert instance.run() == 0
-
-    [sample] = instance.samples()
-    assert sample["metrics"].keys() == {"duration_s", "command_cpu_s", "tps", "p99_ms"}
-    assert (sample["metrics"]["tps"], sample["metrics"]["p99_ms"]) == (300, 1.5)
-    assert sample["work"] == {"runs": 1}
-
-
 def test_a_step_without_a_declared_number_fails_by_its_name_and_the_last_lines(cloud, instance, make_job):
     point = {**PARAMS, "command": "echo tps = many"}
     cloud.put("job.json", make_job("command", [point], workload={"type": "command", "metrics": METRICS}))
@@ -63,19 +51,6 @@ def test_to_populate_no_number_is_needed(cloud, instance, make_job, storage):
 
     assert instance.run() == 0
     assert (storage / "a/x").exists()
-
-
-@pytest.mark.parametrize(
-    ("changes", "problem"),
-    [
-        ({"command": ""}, "command: missing"),
-        ({"container": "--privileged"}, "container: '--privileged' must match"),
-        ({"cache_path": "../x"}, "cache_path: '../x' must be a path below the storage"),
-        ({"objects": 0, "object_bytes": 4096}, "objects: 0 must be"),
-    ],
-)
-def test_what_cannot_be_run_is_named(changes, problem):
-    assert any(each.startswith(problem) for each in command.problems({**PARAMS, **changes}))
 
 
 S3 = {"kind": "s3", "bucket": BUCKET, "prefix": "token/{userid}", "region": REGION, "client": "command"}

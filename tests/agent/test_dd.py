@@ -8,7 +8,6 @@ import lzma
 from pathlib import Path
 
 import pytest
-from support.agent_cloud import needs
 
 from agent.engine import writes
 from agent.errors import SourceDoesNotFit
@@ -30,26 +29,6 @@ def dd_params(**changes):
         "source": "zero",
         **changes,
     }
-
-
-@pytest.mark.parametrize("source", ["zero", "random"])
-@pytest.mark.parametrize("sync", ["end", "block"])
-@pytest.mark.parametrize("tool", ["dd", pytest.param("parallel", marks=needs("parallel"))])
-def test_every_way_to_write_writes_all_bytes_and_reports_decimal_megabytes(
-    cloud, instance, make_job, storage, tool, sync, source
-):
-    cloud.put("job.json", make_job("dd", [dd_params(tool=tool, sync=sync, source=source)]))
-
-    assert instance.run() == 0
-
-    [sample] = instance.samples()
-    metrics = sample["metrics"]
-    assert metrics["mb_per_s"] * metrics["duration_s"] == pytest.approx(8.388608)
-    assert metrics["mib_per_s"] * metrics["duration_s"] == pytest.approx(8)
-    assert 0 < metrics["slowest_dd_s"] <= metrics["duration_s"]
-    assert sample["work"] == {"bytes": 8 * MIB}
-    assert sample["tool"]["version"]
-    assert list(storage.iterdir()) == []
 
 
 def test_the_published_command_lines_are_written_literally():

@@ -8,12 +8,11 @@ import time
 
 import pytest
 from support.agent_cloud import BUCKET, REGION
+from support.matrices import S3_FILES
 
 from agent.engine import crew, exports
-from agent.workloads import export
 
 MARK = "owners/fs-1"
-PARAMS = {"files": 6, "file_bytes": 5_000, "threads": 2, "at_most_s": 60}
 
 
 @pytest.fixture
@@ -45,13 +44,11 @@ def mount_of(storage):
     return {"kind": "directory", "path": str(storage), "exported_to": where}
 
 
-def test_a_file_takes_from_its_close_until_a_listing_shows_it(cloud, instance, storage, make_job, exporting):
-    job = make_job("export", [PARAMS], mount=mount_of(storage), storage={"type": "s3-files"})
-    cloud.put("job.json", job)
+def test_a_file_takes_from_its_close_until_a_listing_shows_it(measured, storage, exporting):
+    workload = {"type": "export", "files": 6, "fileSize": 5_000, "threads": 2, "atMostSeconds": 60}
 
-    assert instance.run() == 0
+    [sample], _ = measured(workload, S3_FILES, mount_of(storage))
 
-    [sample] = instance.samples()
     metrics = sample["metrics"]
     assert DELAY_S <= metrics["visible_p50_s"] <= metrics["visible_p90_s"] * 1.01
     assert metrics["visible_p90_s"] <= metrics["visible_p100_s"] * 1.01
@@ -82,13 +79,3 @@ def test_as_many_files_as_a_thread_may_have_are_one_page_beside_the_object_of_th
     listed = exports.page_of(cloud.s3, BUCKET, "p/0/")
 
     assert listed == {str(number): 1 for number in range(1_000)}
-
-
-def test_parameters_that_are_wrong_are_named():
-    assert export.problems(PARAMS) == []
-    assert [problem.partition(":")[0] for problem in export.problems({"files": 0})] == [
-        "files",
-        "file_bytes",
-        "threads",
-        "at_most_s",
-    ]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 
 import pytest
 from support.agent_cloud import needs
 
-from agent.errors import FiguresContradict, MeasurementTooShort, ToolFailed, ToolMissing, WorkIncomplete
+from agent.errors import FiguresContradict, MeasurementTooShort, ToolFailed, WorkIncomplete
 from agent.machine import counters
 from agent.programs.processes import Armed, Command
 from agent.workloads import fio
@@ -29,34 +28,6 @@ def fio_options(**changes):
         "group_reporting": 1,
     }
     return {**options, **changes}
-
-
-@pytest.fixture(scope="module")
-def result(tmp_path_factory):
-    return tmp_path_factory.mktemp("fio")
-
-
-@needs("fio")
-def test_a_job_runs_in_files_of_its_own_and_its_merged_percentiles_are_in_the_sample(
-    cloud, instance, make_job, storage
-):
-    cloud.put("job.json", make_job("fio", [{"options": fio_options()}]))
-
-    assert instance.run() == 0
-
-    [sample] = instance.samples()
-    metrics = sample["metrics"]
-    folder = f"instances/{instance.userid}"
-    names = {name.removesuffix(".gz"): name for name in sample["raw"]}
-    document = json.loads(cloud.read(f"{folder}/{names['raw/p01-r1.fio.json']}"))
-    merged = json.loads(cloud.read(f"{folder}/{names['raw/p01-r1.histograms.json']}"))
-    assert len(document["jobs"]) == 2
-    assert metrics["iops"] == pytest.approx(metrics["read_iops"] + metrics["write_iops"])
-    assert metrics["read_mib_per_s"] == pytest.approx(metrics["read_iops"] * 4096 / 2**20, rel=1e-6)
-    assert metrics["mb_per_s"] == pytest.approx(metrics["iops"] * 4096 / 1e6, rel=1e-6)
-    assert merged["histograms"]["read_lat"]["samples"] == sum(job["read"]["total_ios"] for job in document["jobs"])
-    assert metrics["duration_s"] == pytest.approx(1, abs=0.1)
-    assert list(storage.iterdir()) == []
 
 
 @needs("fio")
@@ -119,24 +90,6 @@ def test_an_option_that_fio_does_not_know_fails_with_what_fio_says(cloud, instan
     failed = instance.document("failed.json")
     assert failed["error"] == "ToolFailed"
     assert "warp" in failed["message"]
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"filename": "/etc/passwd"}, "options.filename: not to be set"),
-        ({"verify": "crc32c"}, "options.verify: not to be set"),
-        ({"gtod_reduce": 1}, "options.gtod_reduce: not to be set"),
-        ({"lat_percentiles": 0}, "options.lat_percentiles: not to be set"),
-        ({"bs": ["4k", "8k"]}, "options.bs: ['4k', '8k'] must be a single value"),
-        ({"bs": "4k\nexec_prerun=sh"}, "options.bs: '4k\\nexec_prerun=sh' must be a single value"),
-        ({"rw": None, "size": "1g"}, None),
-    ],
-)
-def test_options_that_would_spoil_the_measurement_are_named(options, said):
-    found = fio.problems({"options": fio_options(**options)})
-
-    assert (not found) if said is None else found[0].startswith(said)
 
 
 def test_options_become_a_job_in_its_own_directory():
@@ -448,33 +401,11 @@ def test_a_job_that_stood_still_for_a_minute_is_no_contradiction(stalls_s):
     assert max(fio.merged_bins(document, "write")) == pytest.approx(longest_ns, rel=1 / 128)
 
 
-def test_merged_percentiles_of_a_fleet_are_within_bounds_of_the_pooled_truth():
-    draw = random.Random(7)
-    fleet = [[int(draw.lognormvariate(12, 1) * (10 if n < 5 else 1)) for _ in range(500)] for n in range(100)]
-    pooled = sorted(value for instance in fleet for value in instance)
-
-    merged = histogram.merge(histogram.from_latencies(instance) for instance in fleet)
-
-    for percent in (1, 50, 90, 95, 99, 99.9):
-        truth = pooled[max(0, -(-len(pooled) * percent // 100).__int__() - 1)]
-        assert histogram.percentile(merged, percent) == pytest.approx(truth, rel=0.008)
-
-
 def test_the_order_of_instances_does_not_change_a_merge_and_nothing_has_no_percentile():
     one, two = {5: 1, 7: 2}, {7: 1, 9: 4}
 
     assert histogram.merge([one, two]) == histogram.merge([two, one]) == {5: 1, 7: 3, 9: 4}
     assert histogram.percentile({}, 50) == 0
-
-
-def test_a_missing_engine_message_lists_what_there_is(tmp_path):
-    fake = tmp_path / "fio"
-    fake.write_text("#!/bin/sh\necho 'Available IO engines:'\necho '\tpsync'\necho '\tlibaio'\n")
-    fake.chmod(0o755)
-
-    fio.check_engine(str(fake), "libaio")
-    with pytest.raises(ToolMissing, match="it has psync, libaio"):
-        fio.check_engine(str(fake), "io_uring")
 
 
 def test_a_fio_that_does_not_start_is_named_with_what_it_said(tmp_path):

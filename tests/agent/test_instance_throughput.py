@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import subprocess
 import sys
@@ -26,43 +25,30 @@ def throughput_params(**changes):
     return {"total_bytes": 24 * MIB, "block_bytes": MIB, "source": "random", **changes}
 
 
-@pytest.mark.parametrize("source", ["random", "zero"])
-def test_the_write_is_measured_and_its_seconds_are_kept(cloud, instance, make_job, storage, source):
-    cloud.put("job.json", make_job("instance-throughput", [throughput_params(source=source)]))
+@pytest.mark.parametrize("tool", ["engine", "dd"])
+def test_the_seconds_of_a_write_are_kept(cloud, instance, make_job, tool):
+    cloud.put("job.json", make_job("instance-throughput", [throughput_params(source="zero", tool=tool)]))
 
     assert instance.run() == 0
 
     [sample] = instance.samples()
     metrics = sample["metrics"]
-    assert metrics["mb_per_s"] * metrics["duration_s"] == pytest.approx(24 * MIB / 1e6)
     assert metrics["cpu_steal_s"] >= 0
-    assert sample["work"] == {"bytes": 24 * MIB}
     assert sample["raw"] == ["raw/p01-r1.series.json"]
     series = instance.document("raw/p01-r1.series.json")
     assert series["carrier"] == sample["tool"]["watched"]
     assert series["seconds"][0] == 0
-    assert series["seconds"][-1] >= metrics["duration_s"]
+    assert series["seconds"][-1] >= metrics["duration_s"] - 0.001  # readings are kept to the millisecond
     assert (FILE in series["counted"]) == (series["carrier"] == FILE)
     if series["carrier"] == FILE:
         assert series["counted"][FILE][-1] == 24 * MIB
     assert all(len(counted) == len(series["seconds"]) for counted in series["counted"].values())
-    assert list(storage.iterdir()) == []
 
 
-def test_the_published_dd_is_watched_as_our_own_writer_is(cloud, instance, make_job, storage):
-    cloud.put("job.json", make_job("instance-throughput", [throughput_params(source="zero", tool="dd")]))
+def test_the_published_command_line_is_written_literally():
+    argv = instance_throughput.dd_argv(throughput_params(), Path("/efs/x"))
 
-    assert instance.run() == 0
-
-    [sample] = instance.samples()
-    metrics = sample["metrics"]
-    assert metrics["mb_per_s"] * metrics["duration_s"] == pytest.approx(24 * MIB / 1e6)
-    assert sample["tool"]["name"] == "dd"
-    first, source, target, *rest = sample["tool"]["argv"]
-    assert (first, source, rest) == ("dd", "if=/dev/zero", ["bs=1048576", "count=24", "conv=fsync"])
-    assert target.startswith(f"of={storage}")
-    # Readings are kept to the millisecond.
-    assert instance.document("raw/p01-r1.series.json")["seconds"][-1] >= metrics["duration_s"] - 0.001
+    assert argv == ["dd", "if=/dev/zero", "of=/efs/x", "bs=1048576", "count=24", "conv=fsync"]
 
 
 def test_what_was_not_measured_is_said(cloud, instance, make_job, fake_tool, bin_folder):
@@ -240,10 +226,3 @@ def test_random_blocks_do_not_compress_and_zeros_do(tmp_path):
         content = path.read_bytes()
         assert len(content) == 50_001
         assert least < len(gzip.compress(content)) < most
-
-
-def test_wrong_parameters_are_told():
-    assert instance_throughput.problems(throughput_params()) == []
-    wrong = instance_throughput.problems({"total_bytes": 0, "block_bytes": "x", "source": "tape"})
-    assert [one.split(":")[0] for one in wrong] == ["total_bytes", "block_bytes", "source"]
-    json.dumps(wrong)

@@ -269,24 +269,6 @@ def test_batches_ask_again_only_for_what_s3_kept(monkeypatch):
 # ---------------------------------------------------------------- what fails a sample
 
 
-@pytest.mark.parametrize(
-    ("wrong", "what"),
-    [
-        ({"objects": 0}, "objects"),
-        ({"operation": "copy"}, "operation"),
-        ({"operation": "mix", "mix": "get 1; put 2"}, "mix"),
-        ({"keys_per_delete": 0}, "keys_per_delete"),
-        ({"part_bytes": 0}, "part_bytes"),
-    ],
-)
-def test_parameters_that_are_wrong_are_named(wrong, what):
-    assert objects.problems(point("get", objects=1)) == []
-
-    [problem] = objects.problems({**point("get", objects=1), **wrong})
-
-    assert problem.startswith(what)
-
-
 def test_an_object_that_somebody_changed_fails_the_sample(cloud, instance, measured, monkeypatch):
     measured(point("get", objects=1))
     [key] = keys_below(cloud)

@@ -22,39 +22,6 @@ from agent.mounts import describe
 from agent.workloads import neighbours, read
 
 
-@pytest.mark.parametrize("caching", ["direct", "cached"])
-@pytest.mark.parametrize(
-    ("access", "requests"),
-    [
-        ({"access": "sequential"}, 32),
-        ({"access": "random"}, 256),
-        ({"access": "random", "records_per_request": 16}, 16),
-        ({"access": "sequential", "pages_per_request": 4}, 8),
-    ],
-    ids=["pages", "records", "batches", "pages of a request"],
-)
-def test_every_record_is_read_and_the_rates_are_those_of_the_workers_clocks(
-    cloud, instance, make_job, storage, access, requests, caching
-):
-    cloud.put("job.json", make_job("read", [read_params(**access, caching=caching)]))
-
-    assert instance.run() == 0
-
-    [sample] = instance.samples()
-    metrics = sample["metrics"]
-    assert metrics["records_per_s"] * metrics["duration_s"] == pytest.approx(256)
-    assert metrics["requests_per_s"] * metrics["duration_s"] == pytest.approx(requests)
-    assert metrics["mb_per_s"] * 1e6 == pytest.approx(metrics["mib_per_s"] * MIB)
-    assert metrics["mb_per_s"] * 1e6 * metrics["duration_s"] == pytest.approx(256 * 8 * KIB)
-    assert 0 < metrics["read_lat_p50_us"] <= metrics["read_lat_p90_us"] <= metrics["read_lat_p99_us"]
-    assert sample["work"] == {"read_bytes": 256 * 8 * KIB, "records": 256}
-    assert sample["tool"]["checked_records"] >= min(16, requests)
-    assert ("O_DIRECT" in sample["tool"]["command"]) == (caching == "direct")
-    raw = json.loads(cloud.read(f"instances/{instance.userid}/{sample['raw'][0]}"))
-    assert sum(raw["histograms"]["read_lat"]["bins"].values()) == requests
-    assert list(storage.iterdir()) == []
-
-
 def test_reads_that_take_seconds_keep_their_rate_over_time(cloud, instance, make_job, storage):
     # 32 pages, of which 12 are due in each second.
     cloud.put("job.json", make_job("read", [read_params(rate_per_s_per_instance=12)]))
@@ -312,16 +279,3 @@ def _cached_pages(path):
         del start
         assert said == 0
         return sum(one & 1 for one in held)
-
-
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
-        ({"record_bytes": 24}, "record_bytes"),
-        ({"records_per_request": "8"}, "records_per_request"),
-        ({"access": "backwards"}, "access"),
-        ({"caching": True}, "caching"),
-    ],
-)
-def test_parameters_that_mean_nothing_are_refused_before_anything_is_written(changes, field):
-    assert next(said.split(":")[0] for said in read.problems(read_params(**changes))) == field

@@ -10,8 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-
-from agent.workloads import yocto
+from support import matrices
 
 STAND_INS = Path(__file__).parent / "stand_ins"
 PARAMS = {
@@ -177,30 +176,14 @@ def test_a_shared_cache_that_nobody_filled_is_said_to_be_so(cloud, instance, mak
 
 
 @needs_namespaces
-def test_the_image_is_pulled_before_the_time_and_only_fetching_has_a_network(cloud, instance, make_job, machine):
-    cloud.put("job.json", make_job("yocto", [PARAMS], storage=EBS))
+def test_the_image_is_pulled_before_the_time_and_only_fetching_has_a_network(measured, machine):
+    [sample], _ = measured({"type": "yocto", "image": PARAMS["image"]}, matrices.EBS, **machine.env)
 
-    assert instance.run(**machine.env) == 0
-
+    assert sample["work"] == {"builds": 1}
     assert len(machine.calls("pull")) == 1
     runs = machine.calls("run")
     assert [line.partition("--network ")[2].split()[0] for line in runs] == ["bridge", "none", "none"]
     assert all("--pull never" in line and "--user 1000:1000" in line for line in runs)
-
-
-@pytest.mark.parametrize(
-    ("changes", "field"),
-    [
-        ({"image": "-c cleanall"}, "image"),
-        ({"image": None}, "image"),
-        ({"release": "--upload-pack=x"}, "release"),
-        ({"container": "--privileged"}, "container"),
-        ({"container": "x y"}, "container"),
-        ({"cache_path": "../x"}, "cache_path"),
-    ],
-)
-def test_what_could_be_taken_for_an_option_or_a_way_out_is_refused(changes, field):
-    assert [problem.partition(":")[0] for problem in yocto.problems({**PARAMS, **changes})] == [field]
 
 
 @needs_namespaces

@@ -1,0 +1,184 @@
+"""The contract of all workloads: a matrix is planned, an agent does the job in a folder, and its samples are a result.
+
+What is special of a workload is in its own file; `export` and `yocto` need more than a folder and are there as well.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from support.agent_cloud import BUCKET, REGION
+from support.matrices import EFS, EXPORT, S3, S3_FILES, TPS, YOCTO, matrix
+
+from agent import workloads
+from contract import histogram
+from matrix.input.workloads import MODELS
+from matrix.plan.planning import plan
+
+KIB, MIB = 1 << 10, 1 << 20
+IN_S3 = {"kind": "s3", "bucket": BUCKET, "prefix": "0123abcd/{userid}", "region": REGION, "client": "boto3"}
+FIO = {"size": "4M", "ioengine": "psync", "time_based": 1, "runtime": 1, "bs": "4k", "numjobs": 2}
+WRITE = {"type": "instance-throughput", "size": "24MiB"}
+READ = {"type": "read", "records": 256, "threads": 4, "caching": ["direct", "cached"]}
+OBJECTS = {"type": "objects", "requests": 12, "objects": 5, "objectSize": "4KiB", "threads": 2, "prefixes": 3}
+
+# Workload; what each sample has done; amounts that a rate reaches in the sample's duration; a latency and its count.
+CASES = {
+    "touch": (
+        {"type": "touch", "files": 32, "threads": 4, "directories": ["own", "shared"], "tool": ["touch", "parallel"]},
+        {"files": 32}, {"files_per_s": 32}, {},
+    ),
+    "touch, engine": (
+        {"type": "touch", "files": 102, "threads": 3, "directories": ["own", "shared"]},
+        {"files": 102}, {"files_per_s": 102}, {"create_lat": 102},
+    ),
+    "dd": (
+        {"type": "dd", "totalSize": "8MiB", "threads": 2, "tool": ["dd", "parallel"], "sync": ["end", "block"],
+         "source": ["zero", "random"]},
+        {"bytes": 8 * MIB}, {"mb_per_s": 8.388608, "mib_per_s": 8}, {},
+    ),
+    "dd, engine": (
+        {"type": "dd", "totalSize": "8MiB", "threads": 2, "tool": "engine", "sync": "block", "verify": True},
+        {"bytes": 8 * MIB}, {"mb_per_s": 8.388608}, {"write_lat": 8},
+    ),
+    "fio": ({"type": "fio", "rw": ["randwrite", "randrw"], **FIO}, {}, {}, {}),
+    "read": (
+        {**READ, "pageBytes": "64KiB"},
+        {"read_bytes": 256 * 8 * KIB, "records": 256},
+        {"records_per_s": 256, "requests_per_s": 32, "mb_per_s": 256 * 8 * KIB / 1e6, "mib_per_s": 2},
+        {"read_lat": 32},
+    ),
+    "read, pages of a request": (
+        {**READ, "pageBytes": "64KiB", "pagesPerRequest": 4},
+        {"read_bytes": 256 * 8 * KIB, "records": 256}, {"requests_per_s": 8}, {"read_lat": 8},
+    ),
+    "read, records": (
+        {**READ, "access": "random"},
+        {"read_bytes": 256 * 8 * KIB, "records": 256}, {"requests_per_s": 256}, {"read_lat": 256},
+    ),
+    "read, batches": (
+        {**READ, "access": "random", "recordsPerRequest": 16},
+        {"read_bytes": 256 * 8 * KIB, "records": 256}, {"requests_per_s": 16}, {"read_lat": 16},
+    ),
+    "build": ({"type": "build", "build": "echo $JOBS", "jobs": 3}, {"builds": 1}, {}, {}),
+    "command": (
+        {"type": "command", "name": "c", "command": "echo tps = 7", "metrics": {"tps": TPS}}, {"runs": 1}, {}, {},
+    ),
+    "transfer": (
+        {"type": "transfer", "tool": ["rsync", "cp", "cp+parallel", "fpart+cpio+parallel"], "files": 40,
+         "fileSize": 3_000, "threads": 4},
+        {"bytes": 120_000}, {"mb_per_s": 0.12, "files_per_s": 40}, {},
+    ),
+    "metadata": (
+        {"type": "metadata", "files": 24, "threads": 3, "fileBytes": 10, "directories": ["own", "fleet"]},
+        {"files": 24}, {"files_per_s": 24}, {},
+    ),
+    "delete": (
+        {"type": "delete", "files": 60, "fileSize": 10, "directories": 3, "tool": "parallel"},
+        {"files": 60}, {"files_per_s": 60}, {},
+    ),
+    "delete, engine": (
+        {"type": "delete", "files": 60, "fileSize": 10, "directories": 3},
+        {"files": 60}, {"files_per_s": 60}, {"delete_lat": 60},
+    ),
+    "instance-throughput": (
+        {**WRITE, "source": ["random", "zero"]}, {"bytes": 24 * MIB}, {"mb_per_s": 24 * MIB / 1e6}, {},
+    ),
+    "instance-throughput, dd": (
+        {**WRITE, "source": "zero", "tool": "dd"}, {"bytes": 24 * MIB}, {"mb_per_s": 24 * MIB / 1e6}, {},
+    ),
+    "objects": (OBJECTS, {"requests": 12}, {"requests_per_s": 12}, {}),
+}  # fmt: skip
+# Programs of each case that a machine may lack.
+PROGRAMS = {
+    "touch": ["parallel"], "dd": ["parallel"], "fio": ["fio"], "delete": ["parallel"],
+    "transfer": ["rsync", "parallel", "fpart", "cpio"],
+}  # fmt: skip
+
+
+def test_each_workload_has_a_case_and_the_agent_knows_them_all():
+    assert {case.partition(",")[0] for case in CASES} == set(MODELS) - {"export", "yocto"}
+    assert set(workloads.TYPES) == set(MODELS)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_planned_is_measured_and_is_a_result(cloud, instance, measured, storage, case):
+    if missing := [program for program in PROGRAMS.get(case, []) if not shutil.which(program)]:
+        pytest.skip(f"{missing} not installed")
+    workload, work, amounts, latencies = CASES[case]
+    is_s3 = case == "objects"
+
+    samples, result = measured(workload, *([S3, IN_S3] if is_s3 else [EFS]))
+
+    assert {point["id"] for point in result["points"]} == {sample["point"] for sample in samples}
+    for sample in samples:
+        metrics = sample["metrics"]
+        assert sample["started_at"] <= sample["work_started_at"] <= sample["work_ended_at"] <= sample["ended_at"]
+        worked_s = sample["work_ended_at"] - sample["work_started_at"]
+        assert worked_s == pytest.approx(metrics["duration_s"], abs=0.001)
+        assert work.items() <= sample["work"].items()
+        assert {name: metrics[name] * metrics["duration_s"] for name in amounts} == pytest.approx(amounts)
+        assert sample["caches"].startswith("not dropped")
+        assert sample["tool"]["version"] or case in ("build", "command")
+        kept = histograms(cloud, instance, sample)
+        assert latencies.items() <= {name: each["samples"] for name, each in kept.items()}.items()
+        for name, each in kept.items():
+            bins = {int(value): count for value, count in each["bins"].items()}
+            assert sum(bins.values()) == each["samples"]
+            told = {percent: metrics.get(f"{name}_p{percent}_us") for percent in (50, 90, 99)}
+            assert told[50]
+            assert all(us in (None, histogram.percentile(bins, percent) / 1000) for percent, us in told.items())
+    assert {path.name for path in storage.iterdir()} <= {"cache"}
+
+
+def histograms(cloud, instance, sample):
+    """The latencies that were uploaded for a sample."""
+    names = [name for name in sample["raw"] if "histograms" in name]
+    return json.loads(cloud.read(f"instances/{instance.userid}/{names[0]}"))["histograms"] if names else {}
+
+
+# A field, and values that could not be measured, would be a command, or lead out of the storage.
+REFUSED = {
+    "touch": {"files": [0], "threads": [True], "tool": ["cp"]},
+    "dd": {"sync": ["never"], "verify": [1]},
+    "read": {"record_bytes": [24], "records_per_request": ["8"], "access": ["backwards"], "caching": [True]},
+    "build": {"build": [""], "cache_path": ["../../etc", "/etc"], "jobs": [0]},
+    "command": {"command": [""], "container": ["--privileged"], "cache_path": ["../x"]},
+    "transfer": {"files": [0], "tool": ["mv"], "threads": [0]},
+    "metadata": {"phase": ["copy"], "stonewall": ["last"], "at_most_s": [0]},
+    "delete": {"files": [0], "directories": ["3; rm"], "tool": ["rm"], "threads": [0]},
+    "instance-throughput": {"total_bytes": [0], "block_bytes": ["x"], "source": ["tape"]},
+    "objects": {"objects": [0], "operation": ["copy"], "keys_per_delete": [0], "part_bytes": [0]},
+    "export": {"files": [0], "file_bytes": [0], "threads": [0], "at_most_s": [0]},
+    "yocto": {
+        "image": ["-c cleanall", None], "release": ["--upload-pack=x"], "container": ["--privileged", "x y"],
+        "cache_path": ["../x"],
+    },
+}  # fmt: skip
+MORE = {"export": EXPORT, "yocto": YOCTO}
+STORAGES = {"objects": S3, "export": S3_FILES}
+
+
+@pytest.mark.parametrize("workload", REFUSED)
+def test_parameters_that_mean_nothing_or_too_much_are_named(workload):
+    document = MORE[workload] if workload in MORE else CASES[workload][0]
+    planned = plan(matrix(storage=[STORAGES.get(workload, EFS)], workload=[document])).to_document()
+    params = planned["cells"][0]["points"][0]["params"]
+
+    assert workloads.problems(workload, params) == []
+    for field, values in REFUSED[workload].items():
+        for value in values:
+            wrong = workloads.problems(workload, {**params, field: value})
+            assert {problem.partition(":")[0] for problem in wrong} == {field}, value
+
+
+@pytest.mark.parametrize(
+    "options", [{"filename": "/etc/passwd"}, {"verify": "crc32c"}, {"gtod_reduce": 1}, {"lat_percentiles": 0},
+                {"bs": ["4k", "8k"]}, {"bs": "4k\nexec_prerun=sh"}],
+)  # fmt: skip
+def test_options_of_fio_that_would_spoil_the_measurement_are_named(options):
+    [problem] = workloads.problems("fio", {"options": {"rw": "read", "bs": "4k", "size": "1g", **options}})
+
+    assert problem.startswith(f"options.{next(iter(options))}: ")
