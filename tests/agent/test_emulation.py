@@ -44,52 +44,38 @@ def dd_params(**changes):
     return {**base, "source": "random", **changes}
 
 
-@pytest.mark.parametrize(
-    ("what", "rule", "params", "files_per_s"),
-    [
-        ("latency", {"create_s": 0.01}, {"threads": 8, "files": 400}, 800),
-        ("IOPS", {"create_s": 0.001, "create_operations": 1, "iops": 500}, {"threads": 8, "files": 300}, 500),
-    ],
-)
-def test_creates_reach_the_rate_that_the_storage_allows(cloud, instance, make_job, what, rule, params, files_per_s):
-    job = make_job("touch", [touch_params(**params)], emulation=emulation(**rule))
-
-    assert_best_rate(cloud, instance, job, "files_per_s", files_per_s)
-
-
-@pytest.mark.parametrize(
-    ("what", "rule", "params", "mib_per_s"),
-    [
-        ("bytes", {"bytes_per_s": 20 * MIB}, {}, 20),
-        ("bytes, written behind", {"bytes_per_s": 20 * MIB}, {"sync": "end"}, 20),
-        ("IOPS, a block counts as four", {"iops": 80, "unit_bytes": 256 * 1024}, {}, 20),
-        ("latency of each write", {"sync_s": 0.1}, {}, 40),
-    ],
-)
-def test_writes_reach_the_rate_that_the_storage_allows(cloud, instance, make_job, what, rule, params, mib_per_s):
-    job = make_job("dd", [dd_params(**params)], emulation=emulation(**rule))
-
-    assert_best_rate(cloud, instance, job, "mib_per_s", mib_per_s)
-    assert instance.samples()[0]["tool"]["name"] == "engine"
+CREATES, READS = touch_params(threads=8, files=400), {
+    "access": "random", "records": 160, "record_bytes": 8192, "page_bytes": 8192, "records_per_request": 1,
+    "threads": 4, "caching": "direct", "data_bytes": 160 * 8192,
+}  # fmt: skip
+# Workload, parameters, the limit of the storage, and the rate that it allows.
+RATES = {
+    "creates: latency": ("touch", CREATES, {"create_s": 0.01}, "files_per_s", 800),
+    "creates: IOPS": (
+        "touch", {**CREATES, "files": 300}, {"create_s": 0.001, "create_operations": 1, "iops": 500}, "files_per_s",
+        500,
+    ),
+    "writes: bytes": ("dd", dd_params(), {"bytes_per_s": 20 * MIB}, "mib_per_s", 20),
+    "writes: bytes, written behind": ("dd", dd_params(sync="end"), {"bytes_per_s": 20 * MIB}, "mib_per_s", 20),
+    "writes: IOPS, a block counts as four": (
+        "dd", dd_params(), {"iops": 80, "unit_bytes": 256 * 1024}, "mib_per_s", 20,
+    ),
+    "writes: latency of each": ("dd", dd_params(), {"sync_s": 0.1}, "mib_per_s", 40),
+    "reads: IOPS": ("read", READS, {"iops": 300}, "requests_per_s", 300),
+    "reads: bytes": ("read", READS, {"bytes_per_s": 250 * 8192}, "requests_per_s", 250),
+    "reads: latency": ("read", READS, {"read_s": 0.02}, "requests_per_s", 200),
+    "reads: latency, through the cache": (
+        "read", {**READS, "caching": "cached"}, {"read_s": 0.02}, "requests_per_s", 200,
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("what", "rule", "requests_per_s"),
-    [
-        ("IOPS", {"iops": 300}, 300),
-        ("bytes", {"bytes_per_s": 250 * 8192}, 250),
-        ("latency", {"read_s": 0.02}, 200),
-    ],
-)
-@pytest.mark.parametrize("caching", ["direct", "cached"])
-def test_reads_reach_the_rate_that_the_storage_allows(cloud, instance, make_job, what, rule, requests_per_s, caching):
-    params = {
-        "access": "random", "records": 160, "record_bytes": 8192, "page_bytes": 8192, "records_per_request": 1,
-        "threads": 4, "caching": caching, "data_bytes": 160 * 8192,
-    }  # fmt: skip
-    job = make_job("read", [params], emulation=emulation(**rule))
+@pytest.mark.parametrize("case", RATES)
+def test_each_engine_reaches_the_rate_that_the_storage_allows(cloud, instance, make_job, case):
+    workload, params, rule, metric, rate = RATES[case]
+    job = make_job(workload, [params], emulation=emulation(**rule))
 
-    assert_best_rate(cloud, instance, job, "requests_per_s", requests_per_s)
+    assert_best_rate(cloud, instance, job, metric, rate)
 
 
 def test_instances_of_a_shared_file_system_contend_for_one_bucket(cloud, fleet, make_job):

@@ -122,19 +122,6 @@ def test_a_package_that_cannot_be_installed_is_named_with_the_reason(machine, fa
         provisions.provide({"packages": ["gccc"]}, True, LOG)
 
 
-def test_ubuntu_asks_its_mirror_again_and_waits_for_its_own_updates_to_let_go_of_the_packages(
-    bin_folder, fake_tool, monkeypatch
-):
-    fake_tool("apt-get", "exit 0")
-    monkeypatch.setenv("PATH", str(bin_folder))
-
-    update, install = tools.package_commands(["gcc"])
-
-    patient = ["apt-get", "-o", "Acquire::Retries=5"]
-    assert update == [*patient, "update", "-q"]
-    assert install == [*patient, "-o", "DPkg::Lock::Timeout=600", "install", "-y", "-q", "gcc"]
-
-
 @pytest.mark.parametrize("wanted", [{"packages": ["--assumeno"]}, {"containers": [7]}])
 def test_what_would_be_an_option_of_the_package_manager_is_refused(make_job, wanted):
     with pytest.raises(JobInvalid, match="provisions"):

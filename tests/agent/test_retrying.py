@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from botocore.exceptions import ClientError, ParamValidationError, ReadTimeoutError
+from botocore.exceptions import ClientError, ParamValidationError
 from support.failing import Failing, MeetingS3
 
 from agent import mounts, retrying
@@ -225,14 +225,6 @@ def test_a_metadata_service_that_refuses_is_not_asked_again(monkeypatch):
         metadata._ask("GET", "http://i/x", {}, 8)
 
     assert opener.open.calls == 1
-
-
-def test_a_body_that_breaks_off_is_asked_for_again_and_each_time_counted(capsys):
-    body = SimpleNamespace(read=Failing(ReadTimeoutError(endpoint_url="https://s3"), 2, b"page"))
-
-    assert get_range(SimpleNamespace(get_object=lambda **_: {"Body": body}), {}, 0, 3) == b"page"
-
-    assert capsys.readouterr().err.count("an answer of S3 broke off") == 2
 
 
 def test_a_body_that_is_refused_is_not_asked_for_again():
