@@ -50,26 +50,17 @@ class Mounted:
 
 
 class MountModule(Protocol):
-    """Interface of a kind of mount; `mount` is that of the job. mypy checks it for each `_KIND`.
+    """Interface of a kind of mount; `mount` is that of the job. A module may also have, with these defaults:
 
-    A module may also have `arrange(mount, folder)`, which prepares the working folder; `refresh(mount, path, log)` and
-    `drop_caches(mount, log)`, before each step, which return what failed as warnings. Most have none.
+    - `tools(mount)`, the programs that mounting needs: none;
+    - `describe(mount, path)`, its description: that of the kernel;
+    - `detach(path, log)`, which lets go of it: `unmount`;
+    - `arrange(mount, folder)`, which prepares the working folder;
+    - `refresh(mount, path, log)` and `drop_caches(mount, log)`, before each step, which return what failed as warnings.
     """
-
-    def tools(self, mount: dict[str, Any]) -> set[str]:
-        """Return the programs that mounting needs."""
-        ...
 
     def attach(self, mount: dict[str, Any], log: logging.Logger) -> Path:
         """Mount it; return the folder to work in."""
-        ...
-
-    def describe(self, mount: dict[str, Any], path: Path) -> Mounted:
-        """Describe the mount."""
-        ...
-
-    def detach(self, path: Path, log: logging.Logger) -> None:
-        """Unmount it."""
         ...
 
 
@@ -80,22 +71,20 @@ def kinds() -> list[str]:
 
 def tools(mount: dict[str, Any]) -> set[str]:
     """Return the programs that mounting needs."""
-    return _module(mount["kind"]).tools(mount)
+    needed: set[str] = _hook(mount, "tools", lambda _: set())(mount)
+    return needed
 
 
 @contextlib.contextmanager
 def attached(mount: dict[str, Any], log: logging.Logger) -> Iterator[Mounted]:
     """Mount, yield the mounted storage, and always unmount at the end."""
-    module = _module(mount["kind"])
-    path = module.attach(mount, log)
+    path = _module(mount["kind"]).attach(mount, log)
     try:
         with _own_folder(path, mount.get("folder")) as folder:
-            arrange: Any = getattr(module, "arrange", None)
-            if arrange:
-                arrange(mount, folder)
-            yield module.describe(mount, folder)
+            _hook(mount, "arrange", lambda *_: None)(mount, folder)
+            yield _hook(mount, "describe", lambda _, path: describe(mount["kind"], path))(mount, folder)
     finally:
-        module.detach(path, log)
+        _hook(mount, "detach", unmount)(path, log)
 
 
 @contextlib.contextmanager
@@ -150,15 +139,13 @@ class _Refused(Exception):
 
 def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]:
     """Restore a storage's state before the first step, as far as possible; return warnings about the rest."""
-    bring_back: Any = getattr(_module(mount["kind"]), "refresh", None)
-    warnings: list[str] = bring_back(mount, path, log) if bring_back else []
+    warnings: list[str] = _hook(mount, "refresh", lambda *_: [])(mount, path, log)
     return warnings
 
 
 def drop_caches(mount: dict[str, Any], log: logging.Logger) -> list[str]:
     """Drop the client's own caches, beside the kernel's, before a step; return warnings about the rest."""
-    drop: Any = getattr(_module(mount["kind"]), "drop_caches", None)
-    warnings: list[str] = drop(mount, log) if drop else []
+    warnings: list[str] = _hook(mount, "drop_caches", lambda *_: [])(mount, log)
     return warnings
 
 
@@ -222,6 +209,12 @@ def _unescape(field: str) -> str:
     for octal, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         field = field.replace(octal, character)
     return field
+
+
+def _hook(mount: dict[str, Any], name: str, default: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that the kind's module may have."""
+    hook: Callable[..., Any] = getattr(_module(mount["kind"]), name, default)
+    return hook
 
 
 def _module(kind: str) -> MountModule:

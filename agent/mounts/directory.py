@@ -10,19 +10,9 @@ from agent import mounts
 if TYPE_CHECKING:
     import logging
 
-    from agent.mounts import directory
-
-    _KIND: mounts.MountModule = directory
-
 # The folder of a file system comes when its name is known, which takes 90 s; the rest is patience, as for NFS.
 TIMEOUT_S = 300.0
 PAUSE_S = 1.0
-
-
-def tools(mount: dict[str, Any]) -> set[str]:
-    """Return no tools."""
-    del mount
-    return set()
 
 
 def attach(mount: dict[str, Any], log: logging.Logger, timeout_s: float = TIMEOUT_S, pause_s: float = PAUSE_S) -> Path:
@@ -39,11 +29,6 @@ def attach(mount: dict[str, Any], log: logging.Logger, timeout_s: float = TIMEOU
     )
     log.info("using the directory %s", path)
     return path
-
-
-def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
-    """Describe it as the kernel does."""
-    return mounts.describe(mount["kind"], path)
 
 
 def detach(path: Path, log: logging.Logger) -> None:

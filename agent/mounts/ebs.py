@@ -15,10 +15,6 @@ from agent.retrying import GaveUp, NotYet, patience, retried
 if TYPE_CHECKING:
     import logging
 
-    from agent.mounts import ebs
-
-    _KIND: mounts.MountModule = ebs
-
 TIMEOUT_S = 180.0
 PAUSE_S = 0.5
 ARRAY = Path("/dev/md0")
@@ -64,16 +60,6 @@ def work_disk(mount: dict[str, Any] | None, log: logging.Logger) -> Iterator[Pat
         yield path
     finally:
         mounts.unmount(path, log)
-
-
-def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
-    """Describe it as the kernel does."""
-    return mounts.describe(mount["kind"], path)
-
-
-def detach(path: Path, log: logging.Logger) -> None:
-    """Unmount; an array stays until the instance ends."""
-    mounts.unmount(path, log)
 
 
 def stripe(volumes: list[Path], log: logging.Logger) -> Path:

@@ -14,10 +14,6 @@ from agent.retrying import GaveUp, NotYet, patience, retried
 if TYPE_CHECKING:
     import logging
 
-    from agent.mounts import ebs_device
-
-    _KIND: mounts.MountModule = ebs_device
-
 
 def tools(mount: dict[str, Any]) -> set[str]:
     """Return the tools that detect data on the disks, and stripe several."""

@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     import logging
     from pathlib import Path
 
-    from agent.mounts import ebs_existing
-
-    _KIND: mounts.MountModule = ebs_existing
-
 # File systems that the kernels of our images can mount.
 KNOWN = frozenset({"xfs", "ext4", "ext3", "ext2", "btrfs"})
 FOUND_NOTHING = 2  # blkid's exit status for a disk without any signature
@@ -60,16 +56,6 @@ def file_system_of(disk: Path, volume: str) -> str:
         named = said.get("TYPE", "nothing that blkid names")
         raise MountFailed(f"{volume} holds {named}, and only {', '.join(sorted(KNOWN))} are mounted")
     return said["TYPE"]
-
-
-def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
-    """Describe it as the kernel does."""
-    return mounts.describe(mount["kind"], path)
-
-
-def detach(path: Path, log: logging.Logger) -> None:
-    """Unmount; EC2 detaches the volume when the instance ends."""
-    mounts.unmount(path, log)
 
 
 def _run(command: list[str], what: str) -> None:

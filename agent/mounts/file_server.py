@@ -11,18 +11,8 @@ from agent.machine.workspace import own_folder, remove
 if TYPE_CHECKING:
     import logging
 
-    from agent.mounts import file_server
-
-    _KIND: mounts.MountModule = file_server
-
 # The measured data do not pass through the folder's disk.
 IS_BY_REQUESTS = True
-
-
-def tools(mount: dict[str, Any]) -> set[str]:
-    """Return no tools."""
-    del mount
-    return set()
 
 
 def attach(mount: dict[str, Any], log: logging.Logger) -> Path:

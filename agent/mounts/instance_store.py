@@ -13,10 +13,6 @@ from agent.mounts import ebs
 if TYPE_CHECKING:
     import logging
 
-    from agent.mounts import instance_store
-
-    _KIND: mounts.MountModule = instance_store
-
 
 def tools(mount: dict[str, Any]) -> set[str]:
     """Return the tools that detect a file system, make one, and stripe several disks."""
@@ -50,13 +46,3 @@ def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]
         return [f"the flash is not as fresh as before the first step: {trimmed.stderr.strip()}"]
     log.info("%s", trimmed.stdout.strip())
     return []
-
-
-def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
-    """Describe it as the kernel does."""
-    return mounts.describe(mount["kind"], path)
-
-
-def detach(path: Path, log: logging.Logger) -> None:
-    """Unmount; the disks and their data end with the instance."""
-    mounts.unmount(path, log)

@@ -14,10 +14,6 @@ from agent.mounts import nfs
 if TYPE_CHECKING:
     import logging
 
-    from agent.mounts import lustre
-
-    _KIND: mounts.MountModule = lustre
-
 # The client caches data for as long as it holds a lock on them (Lustre manual, lock tuning).
 CLEAR_LOCKS = ["lctl", "set_param", "-n", "ldlm.namespaces.*.lru_size=clear"]
 # FSx guide, Lustre file system and client kernel compatibility (Amazon Linux 2023).
@@ -73,8 +69,3 @@ def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
         if told.returncode == 0 and told.stdout.strip():
             known.append(f"{name}={told.stdout.split()[0]}")
     return replace(entry, options=",".join([entry.options, *known]))
-
-
-def detach(path: Path, log: logging.Logger) -> None:
-    """Unmount: FSx deletes no file system that somebody has mounted."""
-    mounts.unmount(path, log)

@@ -12,10 +12,6 @@ from agent.machine.workspace import disk_folder, own_folder, remove
 if TYPE_CHECKING:
     import logging
 
-    from agent.mounts import mountpoint
-
-    _KIND: mounts.MountModule = mountpoint
-
 # With this option there is a cache, in a folder of this instance.
 CACHE_SIZE = "max-cache-size="
 _caches: dict[Path, Path] = {}  # by mount point
@@ -56,11 +52,6 @@ def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]
         detach(mounts.MOUNT_POINT, log)
         attach(mount, log)
     return []
-
-
-def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
-    """Describe it as the kernel does."""
-    return mounts.describe(mount["kind"], path)
 
 
 def detach(path: Path, log: logging.Logger) -> None:

@@ -12,10 +12,6 @@ from agent import mounts
 if TYPE_CHECKING:
     import logging
 
-    from agent.mounts import nfs
-
-    _KIND: mounts.MountModule = nfs
-
 # The name of a new mount target takes up to 90 s to appear in DNS; the rest is patience with a busy file system.
 TIMEOUT_S = 300.0
 PAUSE_S = 5.0
@@ -82,8 +78,3 @@ def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
         return replace(entry, options=f"{entry.options},read_ahead_kb={read_ahead_file(path).read_text().strip()}")
     except OSError:
         return entry
-
-
-def detach(path: Path, log: logging.Logger) -> None:
-    """Unmount."""
-    mounts.unmount(path, log)

@@ -11,10 +11,6 @@ from agent.machine.workspace import own_folder, remove
 if TYPE_CHECKING:
     import logging
 
-    from agent.mounts import s3
-
-    _KIND: mounts.MountModule = s3
-
 # The measured data do not pass through the folder's disk.
 IS_BY_REQUESTS = True
 

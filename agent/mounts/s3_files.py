@@ -11,10 +11,6 @@ from agent.mounts import nfs
 if TYPE_CHECKING:
     import logging
 
-    from agent.mounts import s3_files
-
-    _KIND: mounts.MountModule = s3_files
-
 # Only with direct reads the proxy caches its read-ahead from S3 (s3files-utils.conf, readahead_cache_enabled).
 WITHOUT_CACHE = "nodirects3read"
 
@@ -42,11 +38,4 @@ def refresh(mount: dict[str, Any], path: Path, log: logging.Logger) -> list[str]
     return []
 
 
-def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
-    """Describe it as any other NFS mount."""
-    return nfs.describe(mount, path)
-
-
-def detach(path: Path, log: logging.Logger) -> None:
-    """Unmount; the helper's watchdog ends the proxy."""
-    mounts.unmount(path, log)
+describe = nfs.describe
