@@ -12,7 +12,6 @@ class Named:
 
     @property
     def name(self) -> str:
-        """The name of the class."""
         return type(self).__name__
 
 

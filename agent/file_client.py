@@ -29,7 +29,6 @@ class Connection:
         self._take()
 
     def append(self, path: str, body: bytes | bytearray) -> None:
-        """Append to a file."""
         self._ask({"op": "append", "path": path, "length": len(body)}, body)
         self._take()
 
@@ -46,7 +45,6 @@ class Connection:
         self._take(buffer)
 
     def close(self) -> None:
-        """Close it."""
         self._socket.close()
 
     def _ask(self, request: dict[str, Any], body: bytes | bytearray = b"") -> None:

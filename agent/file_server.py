@@ -59,7 +59,6 @@ class FileServer(socketserver.ThreadingTCPServer):
     request_queue_size = 1_024
 
     def __init__(self, root: Path, host: str, port: int, token: str) -> None:
-        """Open folder and port."""
         self.root = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         self._token = token.encode()
         self._connections: set[socket.socket] = set()
@@ -67,7 +66,6 @@ class FileServer(socketserver.ThreadingTCPServer):
 
     @property
     def port(self) -> int:
-        """The port of the server."""
         return int(self.server_address[1])
 
     def knows(self, token: object) -> bool:
@@ -86,7 +84,6 @@ class FileServer(socketserver.ThreadingTCPServer):
         self.shutdown_request(request)
 
     def shutdown_request(self, request: Any) -> None:
-        """Close a connection."""
         self._connections.discard(request)
         super().shutdown_request(request)
 
@@ -103,8 +100,6 @@ class FileServer(socketserver.ThreadingTCPServer):
 
 
 class _Reader(socketserver.StreamRequestHandler):
-    """One connection."""
-
     server: FileServer
 
     def setup(self) -> None:

@@ -28,8 +28,6 @@ class Step:
 
 @dataclass(frozen=True)
 class Job:
-    """The checked job."""
-
     kind: str  # measure | populate | serve | bake
     run: str
     cell: str

@@ -64,7 +64,6 @@ class Conditions:
 
 
 def document(setting: Setting, samples: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the content of samples.json."""
     job, identity = setting.job, setting.identity
     return {
         "schema": SCHEMA,
@@ -89,7 +88,6 @@ def document(setting: Setting, samples: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def sample(step: Step, outcome: Outcome, conditions: Conditions, raw: list[str]) -> dict[str, Any]:
-    """Return one entry of `samples`."""
     return {
         "point": step.point,
         "repetition": step.repetition,

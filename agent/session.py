@@ -70,7 +70,6 @@ class Session:
 
     @property
     def samples_taken(self) -> int:
-        """Return how many samples were taken."""
         return len(self._samples)
 
     def place(self) -> dict[str, Any]:
@@ -272,7 +271,6 @@ class Session:
 
 
 def _watch(job: Job, storage: Path) -> Sampler:
-    """Return a sampler for the counters of a step."""
     if job.emulation:
         return over_time.nothing()
     return over_time.sampler(None if mounts.is_by_requests(job.mount) else storage)

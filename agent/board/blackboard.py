@@ -45,7 +45,6 @@ class Bucket:
     """Get and put objects of one bucket; threads may share it, as botocore's clients are thread-safe."""
 
     def __init__(self, name: str, session: Any) -> None:
-        """Take a session of `new_session`."""
         self._session = session
         self._client = new_client(session, "s3")
         self.s3_clock = S3Clock()
@@ -112,7 +111,6 @@ class Blackboard:
         return stored
 
     def put_log(self, text: str) -> None:
-        """Store the agent's log."""
         self.put_zipped(keys.LOG, text.encode())
 
     def put_zipped(self, name: str, body: bytes) -> None:

@@ -22,7 +22,6 @@ class Bundle:
     """Puts histograms and curves together, `FULL_BYTES` at the most."""
 
     def __init__(self, blackboard: Blackboard) -> None:
-        """Start empty."""
         self._blackboard = blackboard
         self._histograms: list[bytes] = []
         self._curves: list[bytes] = []

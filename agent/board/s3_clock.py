@@ -18,7 +18,6 @@ class S3Clock:
     """The narrowest bounds that all answers allow."""
 
     def __init__(self) -> None:
-        """Start without bounds."""
         self._lock = threading.Lock()
         self._bounds = -math.inf, math.inf
 

@@ -54,7 +54,6 @@ class Timed:
     """
 
     def __init__(self) -> None:
-        """Start without operations."""
         self.start_ns = 0
         self.due: list[int] = []
         self.begun: list[int] = []
@@ -72,7 +71,6 @@ class Timed:
 
 
 def read_plan() -> dict[str, Any]:
-    """The plan with which this engine was started."""
     plan: dict[str, Any] = marshal.loads(bytes.fromhex(sys.argv[1]))  # noqa: S302 the agent's own
     return plan
 
@@ -135,7 +133,6 @@ def measure_pilot(operate: Callable[[int], None]) -> dict[str, float]:
 
 
 def median_step(stamps: list[float]) -> float:
-    """The middle of the differences between neighbours."""
     steps = sorted(after - before for before, after in zip(stamps, stamps[1:]))
     return steps[len(steps) // 2]
 

@@ -60,7 +60,6 @@ class EmulatedStorage:
 
     @classmethod
     def of(cls, plan: dict[str, Any]) -> EmulatedStorage | None:
-        """The storage that an engine's plan wants emulated, if any."""
         return cls(plan["emulation"]) if plan.get("emulation") else None
 
     def arrive(self, due_ns: int) -> None:

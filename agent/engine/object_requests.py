@@ -106,7 +106,6 @@ class Counts:
     """Counts of one worker's requests: attempts, refusals, bytes and objects."""
 
     def __init__(self) -> None:
-        """Start with empty counts."""
         self.refused: dict[str, int] = {}  # by code: attempts that failed and were repeated
         self.throttled = 0  # of these, refused as too many
         self.attempts = 0  # HTTP requests that S3 answered or refused
@@ -122,10 +121,7 @@ class Counts:
 
 
 class Bucket:
-    """The requests of one worker."""
-
     def __init__(self, plan: dict[str, Any], contents: Contents, *, chance: random.Random) -> None:
-        """Take the process's client."""
         self._client = once(lambda: client_of(plan))
         self._plan, self._contents, self._chance = plan, contents, chance
         self._bucket = plan["bucket"]
@@ -252,7 +248,6 @@ class Walk:
     """One worker's position in the listings: page by page, prefix by prefix, then from the start again."""
 
     def __init__(self, bucket: Bucket, plan: dict[str, Any]) -> None:
-        """Start before the first page."""
         self._bucket, self._plan = bucket, plan
         self._prefix, self._token, self._seen = 0, "", 0
 

@@ -19,7 +19,6 @@ _made: dict[int, Any] = {}
 
 
 def reader_of(plan: dict[str, Any]) -> ObjectReader:
-    """One worker's reader."""
     return ObjectReader(plan, {"boto3": boto3_get, "crt": crt_get}[plan["reader"]](plan))
 
 
@@ -27,7 +26,6 @@ class ObjectReader:
     """Reads pages of an object; `get` fetches the bytes from one offset to another, both included."""
 
     def __init__(self, plan: dict[str, Any], get: Callable[[int, int], bytes]) -> None:
-        """Start without requests."""
         self._page_bytes = plan["page_bytes"]
         self._get = get
         self.page = b""

@@ -209,7 +209,6 @@ class FileReader:
     """Reads pages of a file into one buffer."""
 
     def __init__(self, plan: dict[str, Any]) -> None:
-        """Open the file, bypassing the page cache if the plan has `direct`."""
         self._is_cached = plan["caching"] == "cached"
         flags = os.O_RDONLY if self._is_cached else os.O_RDONLY | os.O_DIRECT
         try:
@@ -268,7 +267,6 @@ class ServerReader:
     """Reads pages from our file server; a request is one round trip."""
 
     def __init__(self, plan: dict[str, Any]) -> None:
-        """Connect."""
         from agent.file_client import Connection
 
         self._page_bytes = plan["page_bytes"]

@@ -38,7 +38,6 @@ class Records:
             yield self.chunk(first, min(self._per_chunk, count - first))
 
     def number_of_chunks(self, count: int) -> int:
-        """Return the number of chunks of `count` records."""
         return -(-count // self._per_chunk)
 
     def write(self, descriptor: int, count: int) -> None:

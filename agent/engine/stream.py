@@ -53,7 +53,6 @@ def random_blocks(block_bytes: int) -> Iterator[memoryview]:
 
 
 def zero_blocks(block_bytes: int) -> Iterator[memoryview]:
-    """Zeros without end."""
     block = memoryview(bytes(block_bytes))
     while True:
         yield block

@@ -40,7 +40,6 @@ class Lately:
         self._of = ""
 
     def begin(self, watched: Sampler) -> None:
-        """Follow the counters of a new step."""
         with self._lock:
             self._watched = watched
 

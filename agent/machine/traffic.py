@@ -51,20 +51,17 @@ class Sampler:
     """
 
     def __init__(self, read: Callable[[], dict[str, float]], period_s: float = 1.0, *, most: int | None = None) -> None:
-        """Start without readings."""
         self._read, self._period_s, self._most = read, period_s, most
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._sample, name="sampler", daemon=True)
         self._taken: list[tuple[float, dict[str, float]]] = []
 
     def __enter__(self) -> Sampler:
-        """Take the first reading, start."""
         self._take()
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop, take the last reading."""
         self._is_over.set()
         self._thread.join()
         self._take()

@@ -89,7 +89,6 @@ class Workspaces:
         return self._shm
 
     def done(self, workspace: Workspace) -> None:
-        """Remove the files of a step."""
         remove(workspace.target)
         remove(workspace.scratch)
 

@@ -70,7 +70,6 @@ def kinds() -> list[str]:
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """Return the programs that mounting needs."""
     needed: set[str] = _hook(mount, "tools", lambda _: set())(mount)
     return needed
 

@@ -21,7 +21,6 @@ KERNELS = "6.1.79-99.167 or later of 6.1, or 6.12 or later"
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """Return the programs of the client."""
     del mount
     return {"lctl", "lfs"}
 

@@ -18,7 +18,6 @@ _caches: dict[Path, Path] = {}  # by mount point
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
-    """Return Mountpoint itself."""
     del mount
     return {"mount-s3"}
 

@@ -113,7 +113,6 @@ def engine() -> str:
 
 
 def engine_path() -> str:
-    """Return the path of the engine's program."""
     return tools.find(engine()) or engine()
 
 

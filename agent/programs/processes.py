@@ -312,7 +312,6 @@ def describe_status(status: int) -> str:
 
 
 def read_tail(path: Path) -> str:
-    """Return the last TAIL_BYTES of a text file."""
     with path.open("rb") as stream:
         stream.seek(0, os.SEEK_END)
         stream.seek(max(0, stream.tell() - TAIL_BYTES))

@@ -73,7 +73,6 @@ def problems(kind: str, params: dict[str, Any]) -> list[str]:
 
 
 def tools(kind: str, params: dict[str, Any]) -> set[str]:
-    """The programs that a point needs."""
     return _module(kind).tools(params)
 
 

@@ -34,7 +34,6 @@ class DataSet:
 
     @property
     def total_bytes(self) -> int:
-        """All files together."""
         return self.files * self.file_bytes
 
     def names(self) -> list[str]:

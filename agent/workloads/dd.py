@@ -30,7 +30,6 @@ STRIDE_BYTES = 5_123_457
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """Return the problems of the parameters."""
     wrong = integer_problems(params, total_bytes=1, block_bytes=1, threads=1)
     if not isinstance(params.get("verify", False), bool):
         wrong.append(f"verify: {params['verify']!r} must be true or false")
@@ -40,7 +39,6 @@ def problems(params: dict[str, Any]) -> list[str]:
 
 
 def tools(params: dict[str, Any]) -> set[str]:
-    """The programs that a point needs."""
     return {"engine": set(), "dd": {"dd"}, "parallel": {"bash", "seq", "dd", "parallel"}}[params["tool"]]
 
 
@@ -149,7 +147,6 @@ def read_back(plan: dict[str, Any], scratch: Path) -> str:
 
 
 def dd_argv(params: dict[str, Any], source: str, target: str, number: int) -> list[str]:
-    """One dd's command line."""
     count = params["total_bytes"] // params["threads"] // params["block_bytes"]
     argv = ["dd", f"if={source}", f"of={target}", f"bs={params['block_bytes']}", f"count={count}", SYNC[params["sync"]]]
     if source != "/dev/zero":

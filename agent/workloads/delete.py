@@ -28,7 +28,6 @@ CHUNK_BYTES = 1 << 20
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """Return the problems of the parameters."""
     sentences = integer_problems(params, files=1, file_bytes=0, directories=1)
     if params.get("threads") is not None:
         sentences += integer_problems(params, threads=1)
@@ -36,7 +35,6 @@ def problems(params: dict[str, Any]) -> list[str]:
 
 
 def tools(params: dict[str, Any]) -> set[str]:
-    """The programs that a point needs."""
     return {"bash", "ls", "rm", "parallel"} if params["tool"] == "parallel" else set()
 
 

@@ -163,7 +163,6 @@ def open_loop(job: Job, step: Step, workspace: Workspace) -> dict[str, Any] | No
 
 
 def rate_problems(params: dict[str, Any]) -> list[str]:
-    """Return the problems of an open loop's rate, if there is one."""
     return integer_problems(params, **{RATE: 1}) if RATE in params else []
 
 

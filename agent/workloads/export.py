@@ -23,7 +23,6 @@ PERCENTS = (50, 90)
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """Return the problems of the parameters."""
     return integer_problems(params, files=1, file_bytes=1, threads=1, at_most_s=1)
 
 

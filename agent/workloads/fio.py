@@ -44,7 +44,6 @@ OPTION_NAME = re.compile(r"[a-z][a-z0-9_-]*")
 WHOLE_LATENCY = ("lat_percentiles=1", "clat_percentiles=0")
 DIRECTIONS = ("read", "write")
 # fio keeps fsync, fdatasync and sync_file_range apart from the writes that they follow, in its section `sync`.
-SYNCING = ("fsync", "fdatasync", "sync_file_range")
 TIMED = (*DIRECTIONS, "sync")
 PERCENTS = (50, 90, 99)
 # fio's clock counts milliseconds and it sums up per thread; below a second its rates are fiction.
@@ -74,7 +73,6 @@ SECONDS_PER_UNIT = {"us": 1e-6, "ms": 1e-3, "s": 1, "": 1, "m": 60, "h": 3600, "
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """Return the problems of the parameters."""
     options = params.get("options")
     if not isinstance(options, dict) or not options:
         return [f"options: {options!r} must be an object with fio's options"]
@@ -88,7 +86,6 @@ def problems(params: dict[str, Any]) -> list[str]:
 
 
 def tools(params: dict[str, Any]) -> set[str]:
-    """The programs that a point needs."""
     del params
     return {"fio"}
 
@@ -392,7 +389,6 @@ def log_rates(log: Path, document: dict[str, Any]) -> list[float]:
 
 
 def work(document: dict[str, Any]) -> dict[str, float]:
-    """Return the bytes read and written."""
     return {f"{d}_bytes": _sum(document, d, "io_bytes") for d in DIRECTIONS if _sum(document, d, "io_bytes")}
 
 

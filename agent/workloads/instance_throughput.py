@@ -47,7 +47,6 @@ class WatchedTrial(Trial):
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """Return the problems of the parameters."""
     chosen = {"tool": "engine", **params}
     sentences = integer_problems(params, total_bytes=1, block_bytes=1)
     return sentences + choice_problems(chosen, source=("zero", "random"), tool=("engine", "dd"))

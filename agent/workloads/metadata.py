@@ -41,7 +41,6 @@ WALLS = {"none": "", "first": ", all end when the first worker is done"}
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """Return the problems of the parameters."""
     wrong = integer_problems(params, files=1, threads=1, file_bytes=0)
     if params.get("at_most_s") is not None:
         wrong += integer_problems(params, at_most_s=1)
@@ -180,7 +179,6 @@ class Files:
         return 1 if phase == "list" and self.is_shared else len(self.directories)
 
     def names(self, number: int) -> list[str]:
-        """The names of a worker's files."""
         prefix = f"{self.directories[number]}/{self.prefix}{number}-"
         return [name.decode() for name in phases.names_of(prefix, self.counts[number], self.renamed[number])]
 

@@ -37,7 +37,6 @@ READ_AGAIN = 16
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """Return the problems of the parameters."""
     wrong = integer_problems(params, requests=1, object_bytes=0, threads=1)
     wrong += choice_problems(params, operation=(*engine.OPERATIONS, MIX)) + engines.rate_problems(params)
     for name in ("objects", "part_bytes", "keys_per_list", "keys_per_delete", "prefixes"):
@@ -86,7 +85,6 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 
 
 def plan_of(params: dict[str, Any], mount: dict[str, Any], step: Step, workspace: Workspace) -> dict[str, Any]:
-    """The engine's plan."""
     size, part = params["object_bytes"], params.get("part_bytes")
     objects, prefixes = params.get("objects", 0), params.get("prefixes", 1)
     root = f"{mount['prefix']}/objects-{size}-{part or 0}-{objects}-{prefixes}"

@@ -34,7 +34,6 @@ PLAYED_S3 = "S3 was played by the local cloud: these figures are an emulation's"
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """Return the problems of the parameters."""
     wrong = integer_problems(
         params, records=1, record_bytes=64, page_bytes=64, records_per_request=1, threads=1, data_bytes=64
     )
@@ -91,7 +90,6 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 
 
 def plan_of(params: dict[str, Any], seed: str, where: dict[str, Any]) -> dict[str, Any]:
-    """The engine's plan."""
     # The Common Runtime has threads of its own, which a forked process would lack.
     mode = "threads" if where["reader"] == "crt" else "auto"
     return {**params, "mode": mode, "seed": seed, **where}
@@ -203,7 +201,6 @@ def repeated(errors: Path) -> list[str]:
 
 
 def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
-    """Rates and latencies of the engine."""
     requests = reads.requests_of_each(plan) * plan["threads"]
     done = engines.read_report(report, threads=plan["threads"], operations=requests)
     duration_s, read_bytes = done.duration_s, plan["records"] * plan["record_bytes"]

@@ -24,7 +24,6 @@ WORK, CACHE = "/workspace", "/cache"
 
 
 def cache_problems(params: dict[str, Any]) -> list[str]:
-    """Return the problems of the cache's folder."""
     path = PurePosixPath(str(params.get("cache_path") or DEFAULT_CACHE))
     if path.is_absolute() or ".." in path.parts:
         return [f"cache_path: {params['cache_path']!r} must be a path below the storage"]
@@ -47,7 +46,6 @@ class ShellWorkload:
     cpu_metric: str
 
     def problems(self, params: dict[str, Any]) -> list[str]:
-        """Return the problems of the parameters."""
         sentences = integer_problems({"jobs": 1, **params}, jobs=1)
         if "object_bytes" in params:
             sentences += integer_problems(params, objects=1, object_bytes=own_objects.RECORD_BYTES)

@@ -29,14 +29,12 @@ LEAST_CALIBRATED, CALIBRATED_PER_THREAD = 5_120, 1_024
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """Return the problems of the parameters."""
     wrong = integer_problems(params, files=1, threads=1) + engines.rate_problems(params)
     tools_and_syncs = {"tool": ("engine", "touch", "parallel"), "sync": tuple(SYNCS)}
     return wrong + choice_problems(params, directories=("shared", "own"), **tools_and_syncs)
 
 
 def tools(params: dict[str, Any]) -> set[str]:
-    """The programs that a point needs."""
     return {"engine": set(), "touch": {"bash", "touch"}, "parallel": {"bash", "seq", "touch", "parallel"}}[
         params["tool"]
     ]
@@ -136,12 +134,10 @@ def _engine(job: Job, step: Step, directories: list[str], workspace: Workspace) 
 
 
 def read_engine(report: Path, params: dict[str, Any]) -> Outcome:
-    """The rate and the latencies of the engine."""
     return engine_outcome(engines.read_report(report, threads=params["threads"], operations=params["files"]), params)
 
 
 def engine_outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
-    """Return the outcome of a step from the engine's report."""
     metrics = {**_metrics(done.operations, done.duration_s), **done.latency_metrics("create_lat", (50, 99))}
     if params["sync"] != "end":
         # There the last create waits for all others, which is no stall.

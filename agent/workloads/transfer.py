@@ -47,7 +47,6 @@ CHUNK_BYTES = 1 << 20
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """Return the problems of the parameters."""
     sentences = integer_problems(params, files=1, file_bytes=1)
     sentences += choice_problems(params, tool=tuple(PROGRAMS))
     if params.get("threads") is not None:
@@ -56,7 +55,6 @@ def problems(params: dict[str, Any]) -> list[str]:
 
 
 def tools(params: dict[str, Any]) -> set[str]:
-    """The programs that a point needs."""
     return {"bash", "sync", *PROGRAMS[params["tool"]]}
 
 

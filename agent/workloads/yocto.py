@@ -72,7 +72,6 @@ bitbake "$1"
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    """Return the problems of the parameters."""
     sentences = [
         f"{name}: {params.get(name)!r} must match {safe.pattern}"
         for name, safe in SAFE.items()
