@@ -12,7 +12,7 @@ from agent.programs import containers
 from agent.programs import tools as tool_box
 from agent.programs.containers import Container, Network
 from agent.programs.processes import Armed, Command, Ended, run
-from agent.workloads import own_objects, printed, read
+from agent.workloads import printed, read, uploads
 from agent.workloads.trial import Outcome, Trial, integer_problems
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class ShellWorkload:
     def problems(self, params: dict[str, Any]) -> list[str]:
         sentences = integer_problems({"jobs": 1, **params}, jobs=1)
         if "object_bytes" in params:
-            sentences += integer_problems(params, objects=1, object_bytes=own_objects.RECORD_BYTES)
+            sentences += integer_problems(params, objects=1, object_bytes=uploads.RECORD_BYTES)
         sentences += [
             f"{name}: {params[name]!r} must be a shell command"
             for name in (self.timed, "prepare", "populate")
@@ -99,7 +99,7 @@ class ShellWorkload:
         seen = (WORK, CACHE) if image else (str(folder), str(cache))
         env = {"CACHE_DIR": seen[1], self.folder: seen[0], "JOBS": str(jobs)}
         if "bucket" in job.mount:
-            env.update(own_objects.variables(job.mount, params, workspace.target.parent))
+            env.update(uploads.variables(job.mount, params, workspace.target.parent))
         if not image:
             tool = {"name": "bash", "version": tool_box.recorded_version("bash")}
             return _Place(workspace.scratch, env, jobs, tool, lambda command: Command(shell(command), folder))
@@ -133,7 +133,7 @@ class ShellWorkload:
 
 def _reading(trial: Trial, job: Job, params: dict[str, Any]) -> Trial:
     """Return the trial of a command that reads objects, whose outcome has their bytes and warnings."""
-    read_bytes = own_objects.total_bytes(params)
+    read_bytes = uploads.total_bytes(params)
 
     def read_objects(armed: Armed, ended: list[Ended]) -> Outcome:
         outcome = trial.read(armed, ended)

@@ -17,7 +17,7 @@ from agent import mounts, session
 from agent.board.blackboard import Blackboard
 from agent.errors import DeviceRefused, MountFailed
 from agent.job import Step
-from agent.machine import counters, disks, raw_disks
+from agent.machine import counters, disks
 from agent.machine.workspace import Workspace, Workspaces
 from agent.mounts import ebs, ebs_device
 from agent.workloads import fio, raw_device
@@ -46,19 +46,19 @@ def machine(tmp_path):
 
 
 def test_a_disk_is_found_by_the_id_of_its_volume_and_by_nothing_else(machine):
-    assert raw_disks.of_volumes(VOLUMES, machine) == [machine / "dev/nvme2n1", machine / "dev/nvme1n1"]
-    assert raw_disks.of_volumes([*VOLUMES, "vol-0ffffffffffffffff"], machine) is None
-    assert raw_disks.of_volumes([], machine) is None
+    assert ebs_device.of_volumes(VOLUMES, machine) == [machine / "dev/nvme2n1", machine / "dev/nvme1n1"]
+    assert ebs_device.of_volumes([*VOLUMES, "vol-0ffffffffffffffff"], machine) is None
+    assert ebs_device.of_volumes([], machine) is None
 
 
 def test_an_empty_serial_number_is_no_volume(machine):
     (machine / "sys/block/nvme1n1/device/serial").write_text("\n")
 
-    assert raw_disks.of_volumes([""], machine) is None
+    assert ebs_device.of_volumes([""], machine) is None
 
 
 def test_an_unused_disk_may_be_written(machine):
-    raw_disks.refuse_used(machine / "dev/nvme1n1", machine)
+    ebs_device.refuse_used(machine / "dev/nvme1n1", machine)
 
 
 def _partition(machine):
@@ -87,12 +87,12 @@ def test_a_disk_that_is_used_is_refused(machine, use, words):
     use(machine)
 
     with pytest.raises(DeviceRefused, match=words):
-        raw_disks.refuse_used(machine / "dev/nvme1n1", machine)
+        ebs_device.refuse_used(machine / "dev/nvme1n1", machine)
 
 
 def test_the_disk_of_the_root_file_system_is_refused(machine):
     with pytest.raises(DeviceRefused, match="nvme0n1 is mounted at /"):
-        raw_disks.refuse_used(machine / "dev/nvme0n1", machine)
+        ebs_device.refuse_used(machine / "dev/nvme0n1", machine)
 
 
 def test_an_array_consists_of_the_runs_volumes_and_of_nothing_else(machine):
@@ -101,19 +101,19 @@ def test_an_array_consists_of_the_runs_volumes_and_of_nothing_else(machine):
         (slaves / name).mkdir(parents=True)
     members = [machine / "dev/nvme2n1", machine / "dev/nvme1n1"]
 
-    raw_disks.refuse_others(Path("/dev/md0"), members, machine)
+    ebs_device.refuse_others(Path("/dev/md0"), members, machine)
     (slaves / "nvme0n1").mkdir()
     with pytest.raises(DeviceRefused, match="md0 consists of nvme0n1, nvme1n1, nvme2n1, not of this run's volumes"):
-        raw_disks.refuse_others(Path("/dev/md0"), members, machine)
+        ebs_device.refuse_others(Path("/dev/md0"), members, machine)
 
 
 @pytest.fixture
 def attaching(monkeypatch):
     """`ebs_device` on disks that are there and unused; what is asked of mdadm and what a disk holds is a test's."""
     stripes: list[list[Path]] = []
-    monkeypatch.setattr(raw_disks, "of_volumes", lambda volumes: [Path(f"/dev/{volume}") for volume in volumes])
-    monkeypatch.setattr(raw_disks, "refuse_used", lambda _: None)
-    monkeypatch.setattr(raw_disks, "refuse_others", lambda *_: None)
+    monkeypatch.setattr(ebs_device, "of_volumes", lambda volumes: [Path(f"/dev/{volume}") for volume in volumes])
+    monkeypatch.setattr(ebs_device, "refuse_used", lambda _: None)
+    monkeypatch.setattr(ebs_device, "refuse_others", lambda *_: None)
     monkeypatch.setattr(ebs, "has_file_system", lambda disk: disk.name == "full")
     monkeypatch.setattr(ebs, "stripe", lambda members, _: stripes.append(members) or ebs.ARRAY)
     return stripes
@@ -245,7 +245,7 @@ def test_where_a_folder_plays_the_storage_a_file_that_all_jobs_write_plays_the_d
 @needs("fio")
 def test_real_fio_writes_a_real_device_through_the_agent_and_is_refused_once_that_is_used(tmp_path, monkeypatch):
     with loop_device(tmp_path / "volume.img", 64 << 20) as device:
-        monkeypatch.setattr(raw_disks, "of_volumes", lambda _: [device])
+        monkeypatch.setattr(ebs_device, "of_volumes", lambda _: [device])
         job = _job(**mount("vol-1"))
         options = {"rw": "randwrite", "bs": "64k", "size": "16m", "numjobs": 2, "iodepth": 4, "ioengine": "libaio"}
         options |= {"direct": 1, "time_based": 1, "runtime": 1, "norandommap": 1}
@@ -275,6 +275,6 @@ def test_real_fio_writes_a_real_device_through_the_agent_and_is_refused_once_tha
         busy = os.open(device, os.O_RDONLY | os.O_EXCL)
         try:
             with pytest.raises(DeviceRefused, match="cannot be had alone"):
-                raw_disks.refuse_used(device)
+                ebs_device.refuse_used(device)
         finally:
             os.close(busy)

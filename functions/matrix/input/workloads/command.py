@@ -21,7 +21,7 @@ from storages.contracts.model import Ability, Need, Storage
 
 MOST_METRICS = 20
 MOST_OBJECTS = 10_000
-# Unit of an object's content (agent/workloads/own_objects.py); the upload has up to 10,000 parts of 8 MiB or more.
+# Unit of an object's content (agent/workloads/uploads.py); the upload has up to 10,000 parts of 8 MiB or more.
 OBJECT_UNIT_BYTES = 4_096
 MOST_OBJECT_BYTES = UNITS["TiB"]
 # Default part sizes of the tools: `aws s3 cp` 8 MB, rclone 5 MiB, s5cmd 50 MB. The smallest bounds the number of GETs.
