@@ -48,18 +48,15 @@ TYPES = (
 
 
 class WorkloadModule(Protocol):
-    """Interface of a workload's module. `params` are those of a point."""
+    """Interface of a workload's module. `params` are those of a point. A module may also have:
+
+    - `tools(params)`, the programs that the point needs: by default none;
+    - `calibration(params, room)`, parameters and metric to measure its tool's ceiling in `room` bytes of memory: by
+      default None, as where it is not possible.
+    """
 
     def problems(self, params: dict[str, Any]) -> list[str]:
         """Return parameters that could run a command or reach beyond the storage."""
-        ...
-
-    def tools(self, params: dict[str, Any]) -> set[str]:
-        """The programs that the point needs."""
-        ...
-
-    def calibration(self, params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-        """Return (parameters, metric) to measure its tool's ceiling in `room` bytes of memory. None: not possible."""
         ...
 
     def prepare(self, job: Job, step: Step, workspace: Workspace) -> Trial:
@@ -73,12 +70,14 @@ def problems(kind: str, params: dict[str, Any]) -> list[str]:
 
 
 def tools(kind: str, params: dict[str, Any]) -> set[str]:
-    return _module(kind).tools(params)
+    needed: set[str] = getattr(_module(kind), "tools", lambda _: set())(params)
+    return needed
 
 
 def calibration(kind: str, params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
     """Return (parameters, metric) to measure a tool's ceiling in `room` bytes of memory. None: not possible."""
-    return _module(kind).calibration(params, room)
+    found: tuple[dict[str, Any], str] | None = getattr(_module(kind), "calibration", lambda *_: None)(params, room)
+    return found
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:

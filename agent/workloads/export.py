@@ -26,18 +26,6 @@ def problems(params: dict[str, Any]) -> list[str]:
     return integer_problems(params, files=1, file_bytes=1, threads=1, at_most_s=1)
 
 
-def tools(params: dict[str, Any]) -> set[str]:
-    """None: the agent writes and lists by itself."""
-    del params
-    return set()
-
-
-def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """Return None: memory cannot export objects."""
-    del params, room
-    return None
-
-
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Make the directories, outside of the time, find where they are in the bucket, and arm the engine."""
     exported, params = job.mount.get("exported_to"), step.params

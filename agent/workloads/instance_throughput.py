@@ -57,12 +57,6 @@ def tools(params: dict[str, Any]) -> set[str]:
     return {"dd"} if params.get("tool") == "dd" else set()
 
 
-def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """Return None: the workload itself measures the instance's ceiling."""
-    del params, room
-    return None
-
-
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Arm the writer, find the counters that its bytes will move."""
     params = step.params

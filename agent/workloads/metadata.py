@@ -48,12 +48,6 @@ def problems(params: dict[str, Any]) -> list[str]:
     return wrong + choice_problems(params, **choices)
 
 
-def tools(params: dict[str, Any]) -> set[str]:
-    """None: the agent has an engine of its own."""
-    del params
-    return set()
-
-
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
     """The same phase of enough files for the engine's full speed, each worker's whole share."""
     threads = params["threads"]

@@ -46,18 +46,6 @@ def problems(params: dict[str, Any]) -> list[str]:
     return wrong
 
 
-def tools(params: dict[str, Any]) -> set[str]:
-    """None: the agent brings its own client."""
-    del params
-    return set()
-
-
-def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """None: a client needs a service."""
-    del params, room
-    return None
-
-
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """PUT the objects to read or delete outside of the measured time, and start the engine at its gate."""
     mount, params = job.mount, step.params

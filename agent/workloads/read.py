@@ -43,12 +43,6 @@ def problems(params: dict[str, Any]) -> list[str]:
     return wrong + choice_problems(params, access=("sequential", "random"), caching=("direct", "cached"))
 
 
-def tools(params: dict[str, Any]) -> set[str]:
-    """None: the agent reads itself."""
-    del params
-    return set()
-
-
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
     """Return fewer records, through the page cache, because memory needs no disk and often lacks O_DIRECT."""
     record, page = params["record_bytes"], params["page_bytes"]

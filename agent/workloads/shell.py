@@ -64,11 +64,6 @@ class ShellWorkload:
         """Return the programs that a point needs, without programs that its commands call."""
         return {containers.engine()} if params.get("container") else {"bash"}
 
-    def calibration(self, params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-        """A user's command is no tool with a ceiling that could be known."""
-        del params, room
-        return None
-
     def prepare(self, job: Job, step: Step, workspace: Workspace) -> Trial:
         """Fill the cache if no instance has, prepare the step, arm its command."""
         params = step.params

@@ -86,12 +86,6 @@ def tools(params: dict[str, Any]) -> set[str]:
     return {containers.engine()}
 
 
-def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
-    """A build is no tool with a ceiling."""
-    del params, room
-    return None
-
-
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Fetch the sources if no instance has, unpack poky, arm bitbake."""
     params = step.params
