@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from support.agent_cloud import needs, touch_params
+from support.agent_cloud import touch_params
 from support.disturbance import attempts
 
 from agent import calibration, workloads
@@ -69,27 +69,6 @@ def test_the_engine_in_front_of_an_emulated_storage_is_calibrated_with_what_aski
             [sample] = instance.samples()
             assert ceiling["value"] > 1000
             assert sample["metrics"]["files_per_s"] < 110
-
-
-FIO = {"rw": "randread", "bs": "4k", "size": "8m", "runtime": 1, "time_based": 1, "ioengine": "psync"}
-
-
-@pytest.mark.parametrize(
-    ("kind", "params", "metric"),
-    [
-        ("dd", {**DD, "total_bytes": 12 * MIB}, "mb_per_s"),
-        ("transfer", {"tool": "cp", "files": 20, "file_bytes": 65536}, "mb_per_s"),
-        pytest.param("fio", {"options": FIO}, "iops", marks=needs("fio")),
-    ],
-)
-def test_other_workloads_are_calibrated_by_their_own_code(cloud, instance, make_job, kind, params, metric):
-    cloud.put("job.json", make_job(kind, [params]))
-
-    assert instance.run() == 0
-
-    [found] = instance.document("samples.json")["calibration"]
-    assert found["metric"] == metric
-    assert found["value"] > 0
 
 
 def test_a_calibration_that_fails_costs_no_sample_and_says_why(cloud, instance, make_job, bin_folder, fake_tool):

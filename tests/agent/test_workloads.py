@@ -91,6 +91,11 @@ CASES = {
     ),
     "objects": (OBJECTS, {"requests": 12}, {"requests_per_s": 12}, {}),
 }  # fmt: skip
+# The metric of a tool's ceiling in memory; the others have none.
+CEILINGS = {
+    "touch": "files_per_s", "metadata": "files_per_s", "delete, engine": "files_per_s", "dd": "mb_per_s",
+    "read": "mb_per_s", "transfer": "mb_per_s", "fio": "iops",
+}  # fmt: skip
 # Programs of each case that a machine may lack.
 PROGRAMS = {
     "touch": ["parallel"], "dd": ["parallel"], "fio": ["fio"], "delete": ["parallel"],
@@ -130,6 +135,8 @@ def test_what_is_planned_is_measured_and_is_a_result(cloud, instance, measured, 
             told = {percent: metrics.get(f"{name}_p{percent}_us") for percent in (50, 90, 99)}
             assert told[50]
             assert all(us in (None, histogram.percentile(bins, percent) / 1000) for percent, us in told.items())
+    ceilings = {each["metric"] for each in instance.document("samples.json")["calibration"] if each.get("value")}
+    assert CEILINGS.get(case, CEILINGS.get(case.partition(",")[0])) in (ceilings or {None})
     assert {path.name for path in storage.iterdir()} <= {"cache"}
 
 
