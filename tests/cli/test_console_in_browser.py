@@ -90,7 +90,7 @@ def test_everything_can_be_done_with_the_keyboard(chromium, address):
         page = console.page
         expect(page.locator(".heat")).to_be_visible()
         reached = []
-        for _ in range(14):
+        for _ in range(15):
             page.keyboard.press("Tab")
             reached.append(page.evaluate("() => document.activeElement.textContent.trim().slice(0, 30)"))
         assert reached[0] == "Skip to the content"
@@ -107,22 +107,15 @@ def test_everything_can_be_done_with_the_keyboard(chromium, address):
         expect(state).to_be_focused()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nobody_is_kept_out_by_colours_names_or_order(chromium, address, scheme):
-    with opened(chromium, address, color_scheme=scheme) as console:
+@pytest.mark.parametrize("look", [{"color_scheme": "light"}, {"color_scheme": "dark"}, {"viewport": PHONE}], ids=str)
+def test_nobody_is_kept_out_by_colours_names_order_or_width(chromium, address, look):
+    with opened(chromium, address, **look) as console:
         for view, there in VIEWS.items():
             console.go(f"view={view}&cell={GOOD}&state=Launch fleet")
             expect(console.page.locator(there).first).to_be_visible()
             assert serious_findings(console.page) == [], view
-
-
-def test_a_phone_shows_it_without_scrolling_the_page_sideways(chromium, address):
-    with opened(chromium, address, viewport=PHONE) as console:
-        for view, there in VIEWS.items():
-            console.go(f"view={view}&cell={GOOD}&state=Launch fleet")
-            expect(console.page.locator(there).first).to_be_visible()
             wide = console.page.evaluate("() => document.documentElement.scrollWidth")
-            assert wide <= PHONE["width"], view
+            assert wide <= console.page.viewport_size["width"], view
 
 
 def test_stop_asks_first_and_escape_is_no(chromium):
@@ -139,6 +132,11 @@ def test_stop_asks_first_and_escape_is_no(chromium):
         page.get_by_role("button", name="Stop and delete").click()
         expect(page.locator("#facts")).to_contain_text("◑ stopping")
         expect(page.get_by_role("button", name="Stop …")).to_be_hidden()
+
+
+def large():
+    """A run of 100 cells of 200 instances."""
+    return LargeRun(recorded("failed_and_retried")["definition"])
 
 
 HOSTILE = "<img src=x onerror=alert(1)><script>document.title='taken'</script>\"'&amp;"
@@ -191,8 +189,7 @@ def test_hostile_texts_stay_texts(chromium):
 
 
 def test_a_hundred_cells_of_two_hundred_instances_are_drawn_within_a_tenth_of_a_second(chromium):
-    definition = recorded("failed_and_retried")["definition"]
-    run = LargeRun(definition)
+    run = large()
     with served(run.source, LARGE) as at, opened(chromium, at) as console:
         page = console.page
         expect(page.locator(".heat tbody tr")).to_have_count(10)
@@ -232,7 +229,7 @@ def test_on_a_phone_the_command_to_go_on_can_be_copied_and_the_receipt_read(chro
 
 
 def test_charts_are_saved_as_numbers_drawing_and_picture(chromium):
-    run = LargeRun(recorded("failed_and_retried")["definition"])
+    run = large()
     with served(run.source, LARGE) as at, opened(chromium, at) as console:
         page = console.page
         console.go(f"view=fleet&cell={run.at}")
@@ -284,7 +281,7 @@ def test_a_stopped_run_is_stopped_everywhere_and_says_how_to_go_on(chromium):
 
 
 def test_a_fleet_that_runs_is_drawn_by_the_second_with_axes_from_zero(chromium):
-    run = LargeRun(recorded("failed_and_retried")["definition"])
+    run = large()
     with served(run.source, LARGE) as at, opened(chromium, at) as console:
         page = console.page
         for view in ("matrix", "fleet"):

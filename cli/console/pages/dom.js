@@ -55,7 +55,7 @@ export function telling(labels) {
 
 // A command with a button that copies it.
 export function command(words) {
-  return make("span", { class: "command" }, make("code", {}, words), " ", make("button", { type: "button", "data-key": "copy", onclick: ({ target }) => copy(target, words) }, "Copy command"));
+  return make("span", { class: "command" }, make("code", { tabindex: 0 }, words), " ", make("button", { type: "button", "data-key": "copy", onclick: ({ target }) => copy(target, words) }, "Copy command"));
 }
 
 // Puts words on the clipboard, and says so on the button for two seconds.
