@@ -46,26 +46,18 @@ def test_a_baseline_is_a_name_of_a_run_and_is_listed_with_its_matrix(three, matr
     assert "second" in matrix("baseline", "list").stdout
 
 
-def test_a_comparison_takes_baselines_for_runs(three, matrix):
-    matrix("baseline", "set", "release", "first", "--local")
-
-    as_base = json.loads(matrix("compare", "baseline:release", "second", "--json").stdout)
-    as_run = json.loads(matrix("compare", "second", "baseline:release", "--json").stdout)
-
-    assert (as_base["base"], as_base["run"]) == ("first", "second")
-    assert (as_run["base"], as_run["run"]) == ("second", "first")
-
-
-def test_latest_is_the_newest_run_of_the_same_matrix_and_never_the_base_itself(three, matrix):
+def test_a_comparison_takes_baselines_and_the_newest_other_run_of_the_same_matrix(three, matrix):
     matrix("baseline", "set", "release", "first", "--local")
     matrix("baseline", "set", "newest", "second", "--local")
 
     of_first = json.loads(matrix("compare", "baseline:release", "latest", "--json").stdout)
     of_second = json.loads(matrix("compare", "baseline:newest", "--json").stdout)
     of_third = matrix("compare", "third", "latest", "--local")
+    as_run = json.loads(matrix("compare", "second", "baseline:release", "--json").stdout)
 
     assert of_first["run"] == "second", "the newest of all is of another matrix"
-    assert of_second["run"] == "first"
+    assert (of_second["base"], of_second["run"]) == ("second", "first")
+    assert (as_run["base"], as_run["run"]) == ("second", "first")
     assert of_third.exit_code == 1
     assert "no other run of the matrix other has results, to be compared with third" in of_third.stderr
 

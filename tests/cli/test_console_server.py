@@ -28,7 +28,8 @@ def served():
             answer = connection.getresponse()
             return SimpleNamespace(status=answer.status, headers=answer.headers, body=answer.read())
 
-        yield SimpleNamespace(ask=ask, host=host, bearer=bearer, stop=stop, console=console, played=played)
+        own = {"Origin": f"http://{host}", "Authorization": bearer}
+        yield SimpleNamespace(ask=ask, own=own, bearer=bearer, stop=stop, console=console, played=played)
 
 
 def test_the_page_with_its_token_sees_the_run(served):
@@ -93,7 +94,7 @@ def test_a_page_of_the_owner_alone_leads_to_the_console_until_it_ends(tmp_path):
 
 
 def test_no_answer_lets_another_origin_read_it(served):
-    answer = served.ask("/api/runs", Authorization=served.bearer, Origin=f"http://{served.host}")
+    answer = served.ask("/api/runs", **served.own)
 
     assert answer.status == 200
     assert "Access-Control-Allow-Origin" not in answer.headers
@@ -105,17 +106,14 @@ def test_no_answer_lets_another_origin_read_it(served):
     [{}, {"Origin": "own"}, {"Authorization": "own"}, {"Origin": "https://evil.example", "Authorization": "own"}],
 )
 def test_a_run_is_stopped_only_by_the_page_with_its_token(served, headers):
-    own = {"Origin": f"http://{served.host}", "Authorization": served.bearer}
-    said = {name: own[name] if value == "own" else value for name, value in headers.items()}
+    said = {name: served.own[name] if value == "own" else value for name, value in headers.items()}
 
     assert served.ask("/api/stop", "POST", json.dumps({"run": RUN}), **said).status == 403
     assert served.stop.runs == []
 
 
 def test_the_page_with_its_token_stops_a_run(served):
-    own = {"Origin": f"http://{served.host}", "Authorization": served.bearer}
-
-    answer = served.ask("/api/stop", "POST", json.dumps({"run": RUN}), **own)
+    answer = served.ask("/api/stop", "POST", json.dumps({"run": RUN}), **served.own)
 
     assert (answer.status, json.loads(answer.body)["state"]) == (200, "stopping")
     assert served.stop.runs == [RUN]
@@ -175,9 +173,7 @@ def test_a_report_is_shown_by_its_own_address_and_in_a_box_without_an_origin(ser
 
 
 def test_what_is_no_order_is_refused(served):
-    own = {"Origin": f"http://{served.host}", "Authorization": served.bearer}
-
-    assert served.ask("/api/stop", "POST", "[" * 5000, **own).status in (403, 404, 502)
-    assert served.ask("/api/stop", "POST", "x" * 20_000, **own).status == 403
-    assert served.ask("/api/stop", "POST", "[]", **own).status == 403
-    assert served.ask("/api/other", "POST", "{}", **own).status == 404
+    assert served.ask("/api/stop", "POST", "[" * 5000, **served.own).status in (403, 404, 502)
+    assert served.ask("/api/stop", "POST", "x" * 20_000, **served.own).status == 403
+    assert served.ask("/api/stop", "POST", "[]", **served.own).status == 403
+    assert served.ask("/api/other", "POST", "{}", **served.own).status == 404
