@@ -11,34 +11,20 @@ from hypothesis import strategies as st
 from contract import keys
 from contract.histogram import entry, from_latencies, merge, percentile
 from matrix.samples.histograms import Histogram, latency, read_histograms
-from matrix.terms.errors import InvalidSamples
 
 # 64 bins per power of two, each represented by its middle.
 MOST_RELATIVE_ERROR = 1 / 128
 
 
-def document(bins, unit="ns", longest_ns=0):
+def document(bins, longest_ns=0):
     """A histogram file as an agent writes it."""
     histograms = {"create_lat": entry(bins, longest_ns)}
-    return json.dumps({"schema": 1, "unit": unit, "histograms": histograms}).encode()
+    return json.dumps({"schema": 1, "unit": "ns", "histograms": histograms}).encode()
 
 
 def inverted(pooled, percent):
     """The smallest latency that so many percent do not exceed: fio's definition, on the samples themselves."""
     return int(np.percentile(pooled, percent, method="inverted_cdf"))
-
-
-def test_a_throttled_fleets_percentiles_are_those_of_the_pooled_samples():
-    # 5 of 100 instances are ten times slower: averaged percentiles would be wrong by 40 % and more.
-    rng = np.random.default_rng(1)
-    fleet = [(rng.lognormal(13, 0.6, 2000) * (10 if i < 5 else 1)).astype(int) for i in range(100)]
-    pooled = np.concatenate(fleet)
-
-    merged = merge(from_latencies(map(int, instance)) for instance in fleet)
-
-    for percent in (50, 90, 95, 99, 99.9):
-        truth = inverted(pooled, percent)
-        assert abs(percentile(merged, percent) - truth) / truth <= MOST_RELATIVE_ERROR
 
 
 @settings(max_examples=50)
@@ -76,23 +62,6 @@ def test_a_file_is_read_plain_or_zipped():
     text = document({"1000": 3})
 
     assert read_histograms(text) == read_histograms(gzip.compress(text)) == {"create_lat": Histogram({1000: 3})}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        b"", b"{}", b"[1]", b"\x1f\x8bnot gzip", document({"1000": -3}), document({"x": 1}),
-        document({"1000": 1}, unit="ms"), document({str(n): 1 for n in range(4000)}), b"x" * 3_000_000,
-    ],
-)  # fmt: skip
-def test_a_file_that_is_no_histogram_is_refused(text):
-    with pytest.raises(InvalidSamples, match="histogram"):
-        read_histograms(text)
-
-
-def test_a_zip_bomb_is_refused_before_it_unfolds():
-    with pytest.raises(InvalidSamples, match="more than"):
-        read_histograms(gzip.compress(b" " * 50_000_000))
 
 
 @pytest.mark.parametrize(

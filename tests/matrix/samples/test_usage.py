@@ -29,22 +29,20 @@ def fleet_use(point: str, files: list[SampleFile]) -> dict[str, float]:
     return fleet_use_of(used(by_point(files).get(point, [])))
 
 
-def together_mb_per_s(*ends: float) -> float:
+@pytest.mark.parametrize(
+    ("ends", "mb_per_s"),
+    [
+        # As four instances of an emulated storage of 100 MB/s ended; their own rates add up to 127 MB/s.
+        ((4.0, 2.5, 3.0, 3.5), 100.0),
+        # One straggler does not hide what the others reached.
+        ((10.0, 10.0, 10.0, 20.0), 30.0),
+        ((4.0,), 25.0),
+    ],
+)
+def test_instances_moved_together_no_more_than_the_storage_gave(ends, mb_per_s):
     files = [instance(number, (0.0, ended)) for number, ended in enumerate(ends)]
-    return fleet_use("p01", files)["bytes_per_s"] / 1e6
 
-
-def test_instances_that_share_a_storage_unequally_moved_no_more_than_the_storage_gave():
-    # As four instances of an emulated storage of 100 MB/s ended; their own rates add up to 127 MB/s.
-    assert together_mb_per_s(4.0, 2.5, 3.0, 3.5) == pytest.approx(100.0)
-
-
-def test_one_straggler_does_not_hide_what_the_others_reached():
-    assert together_mb_per_s(10.0, 10.0, 10.0, 20.0) == pytest.approx(30.0)
-
-
-def test_one_instance_alone_moved_what_it_says():
-    assert together_mb_per_s(4.0) == pytest.approx(25.0)
+    assert fleet_use("p01", files)["bytes_per_s"] / 1e6 == pytest.approx(mb_per_s)
 
 
 def test_who_starts_late_counts_from_the_first_start_on():
