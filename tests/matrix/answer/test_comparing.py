@@ -12,6 +12,7 @@ from matrix.samples.file import SampleFile
 from matrix.statistics import differing
 
 RNG = np.random.default_rng(2)
+THRICE = (0.0, 0.001, -0.001)
 
 
 def run(
@@ -23,7 +24,7 @@ def run(
     storage=None,
     noise=0.02,
     workload="touch",
-    shared=(0.0, 0.001, -0.001),
+    shared=THRICE,
 ):
     """A run with one cell of one point for each factor, files per second around 900 times the factor.
 
@@ -66,7 +67,6 @@ def test_a_rate_that_fell_by_a_fifth_is_a_regression_and_comes_first():
 
     assert verdicts(found) == ["slower", "faster", "no difference shown"]
     assert (found["regressions"], found["compared"][0]["is_regression"]) == (1, True)
-    assert found["compared"][0]["words"].startswith("slower by ")
     assert found["compared"][0]["ratio"] == pytest.approx(0.8, rel=0.05)
     assert found["compared"][0]["interval"]["high"] < 0.9
 
@@ -100,42 +100,29 @@ def test_a_slowdown_within_the_threshold_is_said_but_is_no_regression():
 
     assert verdicts(found) == ["slower"]
     assert found["regressions"] == 0
-    assert "within the threshold of 10 %" in found["compared"][0]["words"]
 
 
-def test_noise_is_no_regression_however_far_the_medians_lie_apart():
-    found = compare(run("old", [1], noise=1.0, count=6), run("new", [0.9], noise=1.0, count=6), threshold=0.0)
-
-    assert verdicts(found) == ["no difference shown"]
-    assert found["regressions"] == 0
-
-
-def test_one_or_two_instances_cannot_tell_however_far_apart_and_three_can():
-    pairs = {count: (run("old", [1], count=count), run("new", [0.5], count=count)) for count in (1, 2, 3)}
-    found = {count: compare(*pair, threshold=0.05) for count, pair in pairs.items()}
-
-    assert {count: verdicts(each) for count, each in found.items()} == {
-        1: ["cannot tell"],
-        2: ["cannot tell"],
-        3: ["slower"],
-    }
-    [alone] = found[1]["compared"]
-    assert (alone["p_value"], alone["interval"], alone["is_regression"]) == (None, None, False)
-    assert alone["ratio"] == pytest.approx(0.5, rel=0.05)
-    assert alone["words"].endswith('only 1 instance: set "count": 3, or "launches": 3, in both runs')
-    assert found[1]["power"] is None
-
-
-@pytest.mark.parametrize("storage", [{"type": "efs"}, {"type": "ebs"}])
-@pytest.mark.parametrize("shared", [(0.0,), (0.0, 0.0)])
-def test_one_or_two_repetitions_cannot_tell_however_many_instances_agree(storage, shared):
-    old, new = (run(name, [f], storage=storage, count=50, shared=shared) for name, f in (("old", 1), ("new", 0.5)))
+@pytest.mark.parametrize(
+    ("count", "shared", "verdict", "wanted"),
+    [
+        (1, THRICE, "cannot tell", "count"),
+        (2, THRICE, "cannot tell", "count"),
+        (3, THRICE, "slower", None),
+        (50, (0.0,), "cannot tell", "repetitions"),
+        (50, (0.0, 0.0), "cannot tell", "repetitions"),
+    ],
+)
+def test_fewer_than_three_instances_or_repetitions_cannot_tell_however_far_apart(count, shared, verdict, wanted):
+    old, new = (run(name, [by], count=count, shared=shared) for name, by in (("old", 1), ("new", 0.5)))
 
     found = compare(old, new, threshold=0.05)
 
-    assert verdicts(found) == ["cannot tell"]
-    assert found["compared"][0]["ratio"] == pytest.approx(0.5, rel=0.05)
-    assert 'set "repetitions": 3, or "launches": 3, in both runs' in found["compared"][0]["words"]
+    [cell] = found["compared"]
+    assert cell["verdict"] == verdict
+    assert cell["ratio"] == pytest.approx(0.5, rel=0.05)
+    if wanted:
+        assert (cell["p_value"], cell["interval"], cell["is_regression"], found["power"]) == (None, None, False, None)
+        assert f'set "{wanted}": 3, or "launches": 3, in both runs' in cell["words"]
 
 
 def test_what_only_one_run_lacks_is_said_of_that_run():
@@ -149,7 +136,6 @@ def test_what_could_have_been_found_is_said_and_shrinks_with_the_number_of_point
 
     assert 1 < one["ratio"] < many["ratio"] <= many["worst_ratio"]
     assert (one["points"], many["points"]) == (1, 24)
-    assert many["words"].startswith(f"at 24 points, a change by ×{many['ratio']:.3g} would be found with 80 %")
 
 
 def test_a_list_finds_more_than_a_gate_and_raises_no_more_alarms():
@@ -231,7 +217,6 @@ def test_without_single_values_there_is_a_ratio_and_no_verdict():
 
     assert verdicts(found) == ["cannot tell"]
     assert found["compared"][0]["ratio"] == pytest.approx(0.5, rel=0.05)
-    assert found["compared"][0]["words"] == "cannot tell: no single values are known of one of them"
 
 
 def test_half_a_fleet_is_another_experiment_than_the_whole_one():

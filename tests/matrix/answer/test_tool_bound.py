@@ -8,7 +8,6 @@ from matrix.answer.results import cell_result
 from matrix.report.csv_rows import to_csv
 from matrix.report.markdown import to_markdown
 from matrix.samples.file import SampleFile, read_samples
-from matrix.text.warnings import warning_words
 
 CELL = {
     "id": "efs.touch.m6i-x2", "file_system": "efs", "storage": {"type": "efs"}, "workload": {"type": "touch"},
@@ -57,16 +56,6 @@ def test_a_point_above_half_of_its_tools_ceiling_is_tool_bound_and_one_below_is_
             "ceiling": 300,
         }
     ]
-
-
-def test_whoever_measured_the_engines_reads_or_writes_is_told_which_tool_asks_for_more_at_once():
-    fast = document("i-1", [270, 330], [{**ceiling("p02", 400, "mb_per_s"), "tool": {"name": "engine"}}])
-    fast["samples"][1]["metrics"] = {"mb_per_s": 390}
-
-    [warning] = [warning for warning in result(fast)["warnings"] if warning["code"] == "tool-bound"]
-
-    assert (warning["tool"], warning["metric"]) == ("engine", "mb_per_s")
-    assert "ioengine io_uring" in warning_words(warning)
 
 
 def test_each_instance_is_held_against_its_own_ceiling():

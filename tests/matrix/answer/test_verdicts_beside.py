@@ -1,11 +1,10 @@
-"""How a run came out beside another one: the document, its words, and that both say what `matrix compare` says."""
+"""How a run came out beside another one: the document, and that it says what `matrix compare` says."""
 
 import pytest
 
-from matrix.answer.comparing import beside, compare, not_compared
+from matrix.answer.comparing import beside, compare
 from matrix.terms.documents.comparison import ComparisonDocument
 from matrix.terms.documents.reading import read
-from matrix.text.comparisons import brief_words, comparison_lines
 
 
 def values(run, *centers, environment="aws", repetitions=3):
@@ -31,16 +30,17 @@ def values(run, *centers, environment="aws", repetitions=3):
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "verdict"),
+    ("before", "after", "how", "verdict"),
     [
-        ((10.0, 20.0), (15.0, 20.0), "slower"),
-        ((10.0, 20.0), (10.0, 10.0), "faster"),
-        ((10.0, 20.0), (15.0, 10.0), "both"),
-        ((10.0, 20.0), (10.0, 20.0), "no-difference"),
+        ((10.0, 20.0), (15.0, 20.0), {}, "slower"),
+        ((10.0, 20.0), (10.0, 10.0), {}, "faster"),
+        ((10.0, 20.0), (15.0, 10.0), {}, "both"),
+        ((10.0, 20.0), (10.0, 20.0), {}, "no-difference"),
+        ((10.0,), (20.0,), {"repetitions": 1}, "cannot-tell"),
     ],
 )
-def test_the_verdict_is_that_of_compare(before, after, verdict):
-    base, run = values("base", *before), values("run", *after)
+def test_the_verdict_is_that_of_compare(before, after, how, verdict):
+    base, run = values("base", *before, **how), values("run", *after, **how)
     seen = beside(base, run, "base")
     known = compare(base, run, threshold=0.05)
 
@@ -48,36 +48,24 @@ def test_the_verdict_is_that_of_compare(before, after, verdict):
     assert seen["slower"] == sum(point["verdict"] == "slower" for point in known["compared"])
     assert seen["faster"] == sum(point["verdict"] == "faster" for point in known["compared"])
     assert seen["regressions"] == known["regressions"]
-    assert seen["detectable_ratio"] == known["power"]["ratio"]
+    assert seen["detectable_ratio"] == (known["power"] and known["power"]["ratio"])
 
 
 def test_slower_is_told_with_how_much_and_its_interval():
     seen = beside(values("base", 10.0, 20.0), values("run", 15.0, 20.0), "baseline:release")
-    first, second, last = comparison_lines(seen)
 
-    assert first == "Slower than base (baseline:release) at 1 of 2 points, by more than chance explains:"
-    assert "threads 1: duration_s +50.0 %, slower (ratio 1.500, 95 % 1." in second
-    assert last.startswith("Caution: each run was launched once: ")
-    assert brief_words(seen) == "slower"
     [change] = seen["changes"]
+    assert change["ratio"] == pytest.approx(1.5)
     assert change["low"] < 1.5 < change["high"]
+    assert seen["is_launched_once"]
 
 
-def test_no_difference_is_told_with_what_would_have_been_found():
-    seen = beside(values("base", 10.0), values("run", 10.0), "base")
-    [line] = comparison_lines(seen)
-
-    assert seen["detectable_ratio"] > 1
-    assert line == f"No difference found to base at 1 point (would have found above ×{seen['detectable_ratio']:.3g})."
-
-
-def test_the_largest_change_for_the_worse_comes_first_and_a_message_has_four_lines():
+def test_the_largest_change_for_the_worse_comes_first_and_five_are_kept():
     base, run = values("base", *[10.0] * 8), values("run", *[11.0 + number for number in range(7)], 1.0)
     seen = beside(base, run, "base")
 
     assert [change["verdict"] for change in seen["changes"]] == ["slower"] * 5
     assert seen["changes"][0]["ratio"] == pytest.approx(1.7)
-    assert len(comparison_lines(seen)) == 4
     assert seen["verdict"] == "both"
 
 
@@ -90,19 +78,10 @@ def test_runs_of_several_launches_need_no_caution():
 
     assert seen["verdict"] == "slower"
     assert not seen["is_launched_once"]
-    assert len(comparison_lines(seen)) == 2
 
 
-def test_too_little_was_measured_to_tell():
-    seen = beside(values("base", 10.0, repetitions=1), values("run", 20.0, repetitions=1), "base")
-
-    assert seen["verdict"] == "cannot-tell"
-    assert comparison_lines(seen)[0].startswith("Cannot tell whether it differs from base: ")
-
-
-def test_emulated_storages_are_not_compared_with_measured_ones_and_the_reason_is_told():
+def test_emulated_storages_are_not_compared_with_measured_ones():
     seen = beside(values("base", 10.0, environment="emulated"), values("run", 10.0), "base")
 
     assert seen["verdict"] == "not-compared"
-    assert comparison_lines(seen) == [f"Not compared with base: {seen['reason']}."]
-    assert brief_words(not_compared("run", "baseline:x", "there is no baseline x")) == "not compared"
+    assert seen["reason"]
