@@ -97,6 +97,7 @@ def test_a_volume_that_does_all_the_operations_it_was_bought_for_is_bound_by_its
 
 
 ONE_ZONE = {"type": "efs", "throughputMode": "elastic", "deployment": "oneZone", "tls": True}
+PROVISIONED = EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 100}
 FSX_IOPS = FSX["storageCapacityGiB"] * 3 if FSX.get("iops") is None else FSX["iops"]
 
 
@@ -119,6 +120,18 @@ FSX_IOPS = FSX["storageCapacityGiB"] * 3 if FSX.get("iops") is None else FSX["io
         # Requests that its cache may have answered are no use of its disks.
         (FSX, 1, {"nfs_read_operations": 0.95 * FSX_IOPS, "nfs_read_bytes": 0.0, "nfs_write_bytes": 0.0},
          "not saturated", None),
+        ({"type": "s3"}, 8, {"metrics": {"requests_per_s": 680.0}}, "S3 requests of a prefix",
+         ((5_440.0, 5_500.0, "IOPS"), None)),
+        # Nobody knows what an instance store can do.
+        ({"type": "instance-store"}, 2, {"disk_write_operations": 30_000.0}, "not known", None),
+        # Without CloudWatch, EFS is held against its provisioned throughput, and reads take a third of it.
+        (PROVISIONED, 4, {"nfs_read_bytes": 0.0, "nfs_write_bytes": 24.5 * MIB}, "EFS permitted throughput", None),
+        (PROVISIONED, 4, {"nfs_read_bytes": 24.5 * MIB, "nfs_write_bytes": 0.0}, "not saturated", None),
+        # Of two limits the fuller one is named: 98.0 and 99.6 % are used, then 99.7 and 97.6 %.
+        (EBS, 2, {"disk_write_operations": 2_940.0, "disk_read_bytes": 0.0, "disk_write_bytes": 124.5 * MIB},
+         "volume throughput", None),
+        (EBS, 2, {"disk_write_operations": 2_990.0, "disk_read_bytes": 0.0, "disk_write_bytes": 122.0 * MIB},
+         "volume IOPS", None),
     ],
 )  # fmt: skip
 def test_the_limit_that_counters_reach_is_named_with_its_use(storage, count, used, name, reached):
@@ -178,30 +191,17 @@ def test_awss_own_word_on_the_instance_goes_before_the_volumes_figures():
         ("AWS/FSx FileServerDiskThroughputUtilization", 96.0, "FSx disk"),
         ("AWS/FSx DiskIopsUtilization", 100.0, "FSx disk"),
         ("AWS/FSx CPUUtilization", 95.0, "FSx CPU"),
+        ("AWS/EBS VolumeIOPSExceededCheck", 0.0, "not saturated"),
+        ("AWS/EBS BurstBalance", 60.0, "not saturated"),
+        ("AWS/FSx DiskIopsUtilization", 40.0, "not saturated"),
+        ("AWS/EC2 CPUUtilization", 100.0, "not saturated"),
     ],
 )
-def test_each_metric_that_tells_a_limit_names_it(metric: str, value: float, name: str):
+def test_each_metric_names_the_limit_that_it_tells_to_be_reached(metric: str, value: float, name: str):
     storage = {"AWS/EFS": {"type": "efs"}, "AWS/FSx": {"type": "fsx-openzfs"}}.get(metric.partition(" ")[0], EBS)
-    result = measured(cell(storage), {}) | {"cloudwatch": watched({metric: [value]})}
-
-    assert found(result)["name"] == name
-
-
-@pytest.mark.parametrize(
-    ("metric", "value"),
-    [
-        ("AWS/EBS VolumeIOPSExceededCheck", 0.0),
-        ("AWS/EBS BurstBalance", 60.0),
-        ("AWS/FSx DiskIopsUtilization", 40.0),
-        ("AWS/EC2 CPUUtilization", 100.0),
-    ],
-)
-def test_a_metric_below_its_limit_names_nothing(metric: str, value: float):
-    storage = {"type": "fsx-openzfs"} if metric.startswith("AWS/FSx") else EBS
     result = measured(cell(storage), {"disk_read_bytes": 0.0, "disk_write_bytes": MIB})
-    result["cloudwatch"] = watched({metric: [value]})
 
-    assert found(result)["name"] == "not saturated"
+    assert found(result | {"cloudwatch": watched({metric: [value]})})["name"] == name
 
 
 def test_reads_that_miss_the_file_servers_cache_are_bound_by_the_cache():
@@ -232,16 +232,6 @@ def test_efs_is_held_against_what_it_permitted_in_the_same_minute():
     assert [(rate(use), use["of"]) for use in said["uses"]] == [((99.0, 100.0, "MiB/s"), "permitted")]
     assert said["uses"][0]["credits_left_bytes"] == 2e12
     assert spent["name"] == "EFS burst credits"
-
-
-def test_without_cloudwatch_efs_is_held_against_its_provisioned_throughput_with_reads_at_a_third():
-    provisioned = cell(EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 100}, count=4)
-
-    writing = found(measured(provisioned, {"nfs_read_bytes": 0.0, "nfs_write_bytes": 24.5 * MIB}))
-    reading = found(measured(provisioned, {"nfs_read_bytes": 24.5 * MIB, "nfs_write_bytes": 0.0}))
-
-    assert writing["name"] == "EFS permitted throughput"
-    assert reading["name"] == "not saturated"
 
 
 @pytest.mark.parametrize(
@@ -465,19 +455,6 @@ def test_metrics_that_cloudwatch_has_thrown_away_since_are_not_lost():
     assert after == result
 
 
-def test_a_fleet_that_asks_s3_as_often_as_a_prefix_answers_is_bound_by_its_requests():
-    said = found(measured(cell({"type": "s3"}, count=8), {"metrics": {"requests_per_s": 680.0}}))
-
-    assert said["name"] == "S3 requests of a prefix"
-    assert [rate(use) for use in said["uses"]] == [(5_440.0, 5_500.0, "IOPS")]
-
-
-def test_what_an_instance_store_can_do_is_not_known():
-    said = found(measured(cell({"type": "instance-store"}), {"disk_write_operations": 30_000.0}))
-
-    assert said["name"] == "not known"
-
-
 def test_a_point_near_its_tools_own_ceiling_is_bound_by_the_tool_unless_the_storage_is_reached_too():
     calibration = [{"points": ["p01"], "tool": "fio", "metric": "iops", "params": {}, "value": 4_000.0}]
     slow = {"iops": 2_400.0, "disk_write_operations": 1_000.0}
@@ -575,17 +552,3 @@ def test_of_several_file_systems_the_fullest_is_named_with_the_hits_of_its_own_c
     [use] = said["uses"]
     assert (use["percent"], use["resource"], use["cache_hits_percent"]) == (97.0, "fs-2", 35.0)
     assert said["server_cache"] == {"p01": (99.0 + 35.0) / 2}
-
-
-@pytest.mark.parametrize(
-    ("operations", "mib", "name"), [(2_940.0, 124.5, "volume throughput"), (2_990.0, 122.0, "volume IOPS")]
-)
-def test_of_two_ceilings_that_are_reached_the_fuller_one_is_named(operations: float, mib: float, name: str):
-    used = {"disk_read_operations": 0.0, "disk_write_operations": operations,
-            "disk_read_bytes": 0.0, "disk_write_bytes": mib * MIB}  # fmt: skip
-
-    # 98.0 and 99.6 % are used, then 99.7 and 97.6 %; the instance may move all of it.
-    limits = INSTANCE_LIMITS | {"ebs_bytes_per_s": {"baseline": 1_250e6, "maximum": 1_250e6}}
-    said = found(measured(cell(), used, instance_limits=limits))
-
-    assert said["name"] == name

@@ -160,13 +160,6 @@ def test_verdicts_without_an_objective_say_how_much_slower():
     assert [name for name, each in seen.items() if each.verdict["is_cheapest"]] == ["many"]
 
 
-def test_the_fastest_may_be_the_cheapest_too():
-    seen = answered(question(candidate("first", 100.0, 1.0), candidate("second", 200.0, 2.0)))
-
-    assert seen["first"].verdict["is_cheapest"]
-    assert not seen["second"].verdict["is_cheapest"]
-
-
 def absence(*neighbours, is_between=True):
     return [Absence("gone", neighbours, is_between)]
 

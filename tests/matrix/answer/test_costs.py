@@ -118,27 +118,6 @@ def test_a_shared_file_system_is_part_of_the_cost():
     assert cost.usd == pytest.approx((10 * sum(rates.values()) + hour) * 2 / 10, rel=1e-6)
 
 
-def test_the_bill_is_the_receipt_of_the_cell_and_its_share_of_the_file_system():
-    summary, _, planned = build_run({"efs": {1: 3600.0, 10: 3600.0}}, spread=0.0, repetitions=1)
-    cell = cell_of(summary, "efs", 10)
-    shared = {"file_system": cell["file_system"], "cell": None, "cost_usd": 4.0}
-    lines = [shared, *({"file_system": cell["file_system"], "cell": cell["id"], "cost_usd": 0.5} for _ in range(10))]
-    metered = cell_of(planned, "efs", 10)["metered_usd"]["expected"]
-
-    cost = Bill.of(planned, {"resources": lines}).point_cost(cell, cell["points"][0])
-
-    # Two cells share the file system's 4 dollars; ten builds.
-    assert cost.usd_billed == pytest.approx((10 * 0.5 + 4.0 / 2 + metered) / 10)
-    assert cost.billed_basis == "the receipt"
-
-
-def test_a_cell_that_the_receipt_does_not_know_was_not_billed_here():
-    summary, _, planned = build_run(TEN)
-    cell = cell_of(summary, "ebs", 10)
-
-    assert Bill.of(planned, {"resources": []}).point_cost(cell, cell["points"][0]).usd_billed is None
-
-
 def test_without_a_plan_list_prices_stand_in_and_are_named():
     summary, _, planned = build_run(TEN, spread=0.0)
     cell = cell_of(summary, "ebs", 10)
@@ -149,41 +128,47 @@ def test_without_a_plan_list_prices_stand_in_and_are_named():
     assert cost.usd == pytest.approx(Bill.of(planned, None).point_cost(cell, cell["points"][0]).usd, rel=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("use", "billed_gib"),
-    [
-        # As the workload counts, 100 GiB were written in a minute, whatever the plan had thought of it.
-        ({}, 100.0),
-        # The mount counts the client's cache out: a GiB of each in a minute, and 4 KiB for each small write.
-        ({"seconds": 60.0, "nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 2**30 / 60}, 2.0),
-        (
-            {"seconds": 60.0, "nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 1.0,
-             "nfs_write_operations_per_s": 2**18 / 60},
-            2.0,
-        ),
-        # 2**18 requests for metadata of each are 2 GiB read, which cost half as much as written ones.
-        (
-            {"seconds": 60.0, "nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 0.0,
-             "nfs_other_operations_per_s": 2**18 / 60},
-            1.0,
-        ),
-    ],
-)  # fmt: skip
-def test_elastic_bytes_are_those_that_were_moved(use, billed_gib):
-    fleet = [{"repetition": 1, "span_s": 60.0, "write_bytes_per_s": 100 * 2**30 / 60}]
-    options = {"rw": "write", "bs": "1m", "size": "1g", "time_based": 1, "runtime": 60}
-    point = {"id": "p01", "params": {"options": options}, "fleet": fleet, "metrics": {}, "use": use}
-    cell = {
+def elastic(workload, count=1, **of_point):
+    """A cell of a point on an EFS of elastic throughput."""
+    point = {"id": "p01", "params": {}, "fleet": [], "metrics": {}, "use": {}} | of_point
+    return {
         "id": "c", "file_system": "efs", "storage": {"type": "efs", "throughputMode": "elastic"},
-        "workload": {"type": "fio", **options}, "fleet": {"instanceType": "m6i.large", "count": 2}, "points": [point],
+        "workload": workload, "fleet": {"instanceType": "m6i.large", "count": count}, "points": [point],
     }  # fmt: skip
 
-    cost = Bill.of(None, None).point_cost(cell, point)
+
+def elastic_cost(*arguments, **of_point):
+    cell = elastic(*arguments, **of_point)
+    return Bill.of(None, None).point_cost(cell, cell["points"][0])
+
+
+NO_BYTES = {"seconds": 60.0, "nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("way", "use", "billed_gib"),
+    [
+        # As the workload counts, 100 GiB were written in a minute, whatever the plan had thought of it.
+        ("write", {}, 100.0),
+        # Reads cost half as much as writes.
+        ("read", {}, 50.0),
+        # The mount counts the client's cache out: a GiB of each in a minute, and 4 KiB for each small write.
+        ("write", NO_BYTES | {"nfs_write_bytes_per_s": 2**30 / 60}, 2.0),
+        ("write", NO_BYTES | {"nfs_write_bytes_per_s": 1.0, "nfs_write_operations_per_s": 2**18 / 60}, 2.0),
+        # 2**18 requests for metadata of each are 2 GiB read.
+        ("write", NO_BYTES | {"nfs_other_operations_per_s": 2**18 / 60}, 1.0),
+    ],
+)
+def test_elastic_bytes_are_those_that_were_moved(way, use, billed_gib):
+    options = {"rw": way, "bs": "1m", "size": "1g", "time_based": 1, "runtime": 60}
+    fleet = [{"repetition": 1, "span_s": 60.0, f"{way}_bytes_per_s": 100 * 2**30 / 60}]
+
+    cost = elastic_cost({"type": "fio", **options}, 2, params={"options": options}, fleet=fleet, use=use)
 
     # Two instances (with address and root volume) for a minute, and 0.06 USD per GiB written.
     instances = 2 * (0.096 + 0.005 + 20 * 0.08 / 730) / 60
     assert cost.per == "TB moved"
-    assert cost.usd == pytest.approx((instances + billed_gib * 0.06) / (100 * 2**30 / 1e12), rel=1e-4)
+    assert cost.usd == pytest.approx((instances + billed_gib * 0.06) / (100 * 2**30 / 1e12), rel=1e-8)
 
 
 def test_a_ramp_makes_no_result_dearer():
@@ -211,14 +196,9 @@ def test_a_ramp_makes_no_result_dearer():
 
 
 def test_elastic_bytes_that_are_not_known_make_the_cost_a_lower_bound():
-    point = {"id": "p01", "params": {}, "fleet": [], "metrics": {"duration_s": {"p50": 3600.0}}}
-    cell = {
-        "id": "c", "file_system": "efs", "storage": {"type": "efs", "throughputMode": "elastic"},
-        "workload": {"type": "build", "name": "published elsewhere"},
-        "fleet": {"instanceType": "m6i.large", "count": 1}, "points": [point],
-    }  # fmt: skip
+    cost = elastic_cost({"type": "build", "name": "published elsewhere"}, metrics={"duration_s": {"p50": 3600.0}})
 
-    assert Bill.of(None, None).point_cost(cell, point).missing == "what is billed by the byte or request"
+    assert cost.missing == "what is billed by the byte or request"
 
 
 @pytest.mark.parametrize(
@@ -228,14 +208,8 @@ def test_elastic_bytes_that_are_not_known_make_the_cost_a_lower_bound():
 def test_a_cost_that_rests_on_assumed_bytes_says_so_and_has_two_digits(use, is_assumed):
     """Of a build that moved next to nothing the plan assumes 10 MB/s: $0.00839 had three digits of that."""
     fleet = [{"repetition": 1, "span_s": 60.0, "builds_per_s": 1 / 60}]
-    point = {"id": "p01", "params": {}, "fleet": fleet, "metrics": {}, "use": use}
-    cell = {
-        "id": "c", "file_system": "efs", "storage": {"type": "efs", "throughputMode": "elastic"},
-        "workload": {"type": "build", "build": "make", "expectedSeconds": 60},
-        "fleet": {"instanceType": "m6i.large", "count": 1}, "points": [point],
-    }  # fmt: skip
 
-    cost = Bill.of(None, None).point_cost(cell, point)
+    cost = elastic_cost({"type": "build", "build": "make", "expectedSeconds": 60}, fleet=fleet, use=use)
 
     document = cost.to_document()
     assert document.get("is_assumed", False) is is_assumed
@@ -264,22 +238,6 @@ def test_volumes_add_up_and_a_file_system_does_not():
     assert storage_limits({"type": "tape"}, 4) == {}
 
 
-def test_reads_alone_are_billed_as_reads():
-    fleet = [{"repetition": 1, "span_s": 60.0, "read_bytes_per_s": 100 * 2**30 / 60}]
-    options = {"rw": "read", "bs": "1m", "size": "1g", "time_based": 1, "runtime": 60}
-    point = {"id": "p01", "params": {"options": options}, "fleet": fleet, "metrics": {}}
-    cell = {
-        "id": "c", "file_system": "efs", "storage": {"type": "efs", "throughputMode": "elastic"},
-        "workload": {"type": "fio", **options}, "fleet": {"instanceType": "m6i.large", "count": 2}, "points": [point],
-    }  # fmt: skip
-
-    cost = Bill.of(None, None).point_cost(cell, point)
-
-    # 0.03 USD per GiB read, and not a byte written.
-    instances = 2 * (0.096 + 0.005 + 20 * 0.08 / 730) / 60
-    assert cost.usd * 100 * 2**30 / 1e12 == pytest.approx(instances + 100 * 0.03, rel=1e-9)
-
-
 def test_a_line_without_a_price_costs_nothing_and_other_cells_are_not_billed():
     summary, _, planned = build_run({"efs": {1: 3600.0, 10: 3600.0}}, spread=0.0, repetitions=1)
     cell, other = (cell_of(summary, "efs", count) for count in (10, 1))
@@ -295,9 +253,13 @@ def test_a_line_without_a_price_costs_nothing_and_other_cells_are_not_billed():
     bill = Bill.of(planned, {"resources": lines})
 
     usd, basis = bill.cell_usd(cell)
+    cost, unbilled = (bill.point_cost(each, each["points"][0]) for each in (cell, other))
 
+    # Two cells share the file system's 2 dollars; ten builds.
     assert (usd, basis) == (pytest.approx(0.5 + 2.0 / 2 + metered), "the receipt")
+    assert (cost.usd_billed, cost.billed_basis) == (pytest.approx(usd / 10), basis)
     assert bill.cell_usd(other) is None
+    assert unbilled.usd_billed is None
 
 
 def test_without_a_receipt_a_cell_is_billed_as_planned():

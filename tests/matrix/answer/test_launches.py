@@ -10,7 +10,7 @@ from matrix.answer.comparing import compare
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.answer.launches import join
-from matrix.answer.results import interrupted_summary, never_begun, run_summary, skipped_result
+from matrix.answer.results import interrupted_summary, never_begun, run_summary
 from matrix.answer.values import values_of
 from matrix.report import csv_rows, markdown, page
 from matrix.terms.documents.reading import read
@@ -124,22 +124,6 @@ def test_a_result_costs_what_it_does_in_one_launch_and_the_bill_is_that_of_all()
     assert bill.cell_usd(joined) is None
 
 
-def test_the_decision_takes_launches_for_units():
-    document = planned(storages=EFS_TWO)
-    results = results_of(document, (100.0, 112.0, 97.0))
-    joined = join(document, results)
-    for result in joined.values():
-        if result["file_system"] == "other":
-            result["id"] = "other"
-
-    decision = decide(summary_of(document, results), results=join(document, results))
-
-    [question] = decision["questions"]
-    [other] = [each for each in question["candidates"] if each["verdict"]["code"] == "slower"]
-    assert other["verdict"]["difference"] == {"code": "not-significant"}
-    assert {candidate["cell"] for candidate in question["candidates"]} == {JOINED, JOINED.replace("efs", "other")}
-
-
 HOURS = (100.0, 140.0, 80.0)
 
 
@@ -159,25 +143,18 @@ def slower_of(document, results):
     return slower["file_system"], slower["verdict"]["difference"]["code"]
 
 
-def test_an_hour_that_slows_all_storages_of_a_launch_hides_no_difference():
-    document, results = of_two(HOURS, (1.2, 1.2, 1.2))
+@pytest.mark.parametrize(
+    ("times", "difference"),
+    [
+        # An hour that slows all storages of a launch hides no difference.
+        ((1.2, 1.2, 1.2), "shown"),
+        ((1.0, 1.5, 0.9), "not-significant"),
+    ],
+)
+def test_the_decision_takes_the_launches_of_one_run_for_pairs(times, difference):
+    document, results = of_two(HOURS, times)
 
-    assert slower_of(document, results) == ("other", "shown")
-
-
-def test_a_storage_that_missed_the_slow_hour_is_not_called_faster_for_it():
-    # Of the launches that both have the second storage is the slower one. The first one's last launch was in a slow
-    # hour, in which the second one's failed.
-    document = planned(4, storages=EFS_TWO)
-    seconds = {"efs": (100.0, 102.0, 98.0, 400.0), "other": (110.0, 112.5, 107.5, None)}
-    results = {
-        cell["id"]: results_of({**document, "cells": [cell]}, seconds[cell["file_system"].partition(".")[0]])[
-            cell["id"]
-        ]
-        for cell in document["cells"]
-    }
-
-    assert slower_of(document, results) == ("efs", "not-significant")
+    assert slower_of(document, results) == ("other", difference)
 
 
 def compared(seconds_of_base, seconds_of_run, launches=3):
@@ -230,18 +207,6 @@ def test_tables_charts_and_rows_say_how_often_cells_were_launched():
     assert ", launch 3" in html
     assert "Between launches" in html
     assert read(SummaryDocument, json.loads(json.dumps(summary)), "summary.json")
-
-
-def test_a_skipped_launch_says_so():
-    document = planned()
-    results = results_of(document)
-    last = document["cells"][-1]
-    results[last["id"]] = skipped_result(last, {"name": "skipped: budget", "message": "too dear"})
-
-    joined = join(document, results)[JOINED]
-
-    missing = {"code": "launch-missing", "launches": [3], "of": 3, "reason": "skipped: budget: too dear"}
-    assert joined["warnings"][0] == missing
 
 
 def test_what_layers_saw_adds_up_over_launches_and_a_highest_rate_knows_their_instances():

@@ -7,6 +7,7 @@ from matrix.answer.observed.document import NothingObserved, document
 from matrix.price.book import published_prices
 
 NOW = 1_800_000_000.0
+DAY = window(1, NOW, 0.0)
 MIB, GIB = 2**20, 2**30
 GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 100, "iops": 3_000, "throughputMiBps": 125}
 
@@ -66,10 +67,9 @@ def test_a_volume_at_its_limit_for_a_twentieth_of_the_time_is_shown_so():
 
 
 def test_the_right_sized_gp3_costs_what_it_has_beyond_what_is_included():
-    span = window(1, NOW, 0.0)
-    busy = [200.0 * MIB * 60] * span.periods
+    busy = [200.0 * MIB * 60] * DAY.periods
 
-    shown = observed(volume(), span, VolumeWriteBytes=busy, VolumeWriteOps=[4_000.0 * 60] * span.periods)
+    shown = observed(volume(), DAY, VolumeWriteBytes=busy, VolumeWriteOps=[4_000.0 * 60] * DAY.periods)
 
     gp3 = carrier(shown, "EBS gp3")
     assert (gp3["storage"]["iops"], gp3["storage"]["throughputMiBps"], gp3["share_within"]) == (4_000, 200, 1.0)
@@ -78,40 +78,36 @@ def test_the_right_sized_gp3_costs_what_it_has_beyond_what_is_included():
 
 
 def test_a_rare_peak_makes_a_dear_size_for_all_of_it_and_a_cheap_one_for_99_percent():
-    span = window(1, NOW, 0.0)
-    mibps = [500.0] * 7 + [100.0] * (span.periods - 7)
+    mibps = [500.0] * 7 + [100.0] * (DAY.periods - 7)
 
-    shown = observed(volume(), span, VolumeWriteBytes=[rate * MIB * 60 for rate in mibps])
+    shown = observed(volume(), DAY, VolumeWriteBytes=[rate * MIB * 60 for rate in mibps])
 
     large, small = (item for item in shown["carriers"] if item["name"].startswith("EBS gp3"))
     assert (large["mibps"], large["hours_over"], small["mibps"]) == (500.0, 0.0, 125.0)
     assert small["hours_over"] == pytest.approx(7 / 60)
-    assert small["share_within"] == pytest.approx(1 - 7 / span.periods)
+    assert small["share_within"] == pytest.approx(1 - 7 / DAY.periods)
     assert small["usd_month"]["expected"] < large["usd_month"]["expected"]
 
 
 def test_gp2_carries_a_burst_as_long_as_its_credits_last():
     # A gp2 of 100 GiB has 300 IOPS and bursts to 3,000: 5.4 million credits last 5.4e6 / (1,300 - 300) = 90 minutes.
-    span = window(1, NOW, 0.0)
-
     def hours_over(minutes):
-        operations = [1_300.0 * 60] * minutes + [0.0] * (span.periods - minutes)
-        return carrier(observed(volume(), span, VolumeReadOps=operations), "EBS gp2")["hours_over"]
+        operations = [1_300.0 * 60] * minutes + [0.0] * (DAY.periods - minutes)
+        return carrier(observed(volume(), DAY, VolumeReadOps=operations), "EBS gp2")["hours_over"]
 
     assert hours_over(90) == 0.0
     assert hours_over(120) == pytest.approx(30 / 60)
 
 
 def test_elastic_efs_costs_its_traffic_and_what_it_keeps():
-    span = window(1, NOW, 0.0)
     kept = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "bursting", "deployment": "regional"}
-    moved = {name: [0.0] * span.periods for name in ("MetadataReadIOBytes", "MetadataWriteIOBytes")}
-    moved |= {"DataReadIOBytes__Sum": [20.0 * MIB * 60] * span.periods, "DataReadIOBytes__SampleCount": [1_200.0]}
-    moved |= {"DataWriteIOBytes__Sum": [10.0 * MIB * 60] * span.periods, "DataWriteIOBytes__SampleCount": [1_200.0]}
-    moved |= {"TotalIOBytes__Sum": [30.0 * MIB * 60] * span.periods, "TotalIOBytes__SampleCount": [60.0 * 50]}
-    moved |= {"MeteredIOBytes": [50.0 * MIB * 60] * span.periods, "PermittedThroughput": [100.0 * MIB] * span.periods}
+    moved = {name: [0.0] * DAY.periods for name in ("MetadataReadIOBytes", "MetadataWriteIOBytes")}
+    moved |= {"DataReadIOBytes__Sum": [20.0 * MIB * 60] * DAY.periods, "DataReadIOBytes__SampleCount": [1_200.0]}
+    moved |= {"DataWriteIOBytes__Sum": [10.0 * MIB * 60] * DAY.periods, "DataWriteIOBytes__SampleCount": [1_200.0]}
+    moved |= {"TotalIOBytes__Sum": [30.0 * MIB * 60] * DAY.periods, "TotalIOBytes__SampleCount": [60.0 * 50]}
+    moved |= {"MeteredIOBytes": [50.0 * MIB * 60] * DAY.periods, "PermittedThroughput": [100.0 * MIB] * DAY.periods}
 
-    shown = observed(Subject("fs-1", EFS, kept, "EFS", 500.0, 0.0), span, **moved)
+    shown = observed(Subject("fs-1", EFS, kept, "EFS", 500.0, 0.0), DAY, **moved)
 
     month_gib = 730 * 3_600 / 1_024
     elastic = carrier(shown, "EFS elastic")
@@ -124,21 +120,19 @@ def test_elastic_efs_costs_its_traffic_and_what_it_keeps():
 
 def test_bursting_efs_is_judged_by_what_it_keeps():
     # 4 TiB sustain 200 MiB/s (50 a TiB); 10 GiB sustain 1 MiB/s, and 2.1 TiB of credits last 6 h 11 m at 100 MiB/s.
-    span = window(1, NOW, 0.0)
-    asked = {"VolumeReadBytes": [100.0 * MIB * 60] * span.periods}
+    asked = {"VolumeReadBytes": [100.0 * MIB * 60] * DAY.periods}
 
-    large = carrier(observed(volume(gib=4_096.0), span, **asked), "EFS bursting")
-    small = carrier(observed(volume(gib=10.0), span, **asked), "EFS bursting")
+    large = carrier(observed(volume(gib=4_096.0), DAY, **asked), "EFS bursting")
+    small = carrier(observed(volume(gib=10.0), DAY, **asked), "EFS bursting")
 
     assert large["hours_over"] == 0.0
     assert small["hours_over"] == pytest.approx(24 - 2.1 * 2**20 / 99 / 3_600, abs=2 / 60)
 
 
 def test_fsx_has_the_next_throughput_capacity_and_iops_beyond_those_of_its_size():
-    span = window(1, NOW, 0.0)
-    asked = {"VolumeReadBytes": [100.0 * MIB * 60] * span.periods, "VolumeReadOps": [900.0 * 60] * span.periods}
+    asked = {"VolumeReadBytes": [100.0 * MIB * 60] * DAY.periods, "VolumeReadOps": [900.0 * 60] * DAY.periods}
 
-    fsx = carrier(observed(volume(), span, **asked), "FSx OpenZFS (SINGLE_AZ_1")
+    fsx = carrier(observed(volume(), DAY, **asked), "FSx OpenZFS (SINGLE_AZ_1")
 
     # 100 MiB/s are 104.9 MB/s; 100 GiB come with 300 IOPS.
     assert (fsx["storage"]["throughputCapacityMBps"], fsx["storage"]["iops"]) == (128, 900)
@@ -165,11 +159,10 @@ def test_a_young_volume_is_observed_since_it_exists():
 
 
 def test_a_balance_is_worst_where_it_is_lowest():
-    span = window(1, NOW, 0.0)
     gp2 = {"type": "ebs", "volumeType": "gp2", "sizeGiB": 100}
-    percent = [0.0] * 72 + [80.0] * (span.periods - 72)
+    percent = [0.0] * 72 + [80.0] * (DAY.periods - 72)
 
-    shown = observed(volume(gp2), span, VolumeReadOps=[1.0] * span.periods, BurstBalance=percent)
+    shown = observed(volume(gp2), DAY, VolumeReadOps=[1.0] * DAY.periods, BurstBalance=percent)
 
     balance = metric(shown, "Burst balance")
     assert (balance["p50"], balance["p99"], balance["worst"]) == (80.0, 0.0, 0.0)
@@ -177,20 +170,15 @@ def test_a_balance_is_worst_where_it_is_lowest():
 
 
 def test_aws_itself_says_how_long_a_limit_was_exceeded():
-    span = window(1, NOW, 0.0)
     attached = volume(instances=("i-1",))
 
-    shown = observed(
-        attached, span, VolumeReadOps=[1.0] * span.periods, VolumeIOPSExceededCheck=[1.0] * 30 + [0.0] * 100
-    )
+    shown = observed(attached, DAY, VolumeReadOps=[1.0] * DAY.periods, VolumeIOPSExceededCheck=[1.0] * 30 + [0.0] * 100)
 
     assert metric(shown, "IOPS limit exceeded")["hours_at_limit"] == pytest.approx(0.5)
 
 
 def test_a_part_without_values_is_said_and_counts_as_no_traffic():
-    span = window(1, NOW, 0.0)
-
-    shown = observed(volume(), span, VolumeReadBytes=[10.0 * MIB * 60] * (span.periods // 2))
+    shown = observed(volume(), DAY, VolumeReadBytes=[10.0 * MIB * 60] * (DAY.periods // 2))
 
     assert metric(shown, "Throughput")["covered"] == pytest.approx(0.5)
     assert shown["read_gib_month"] == pytest.approx(5 * 730 * 3_600 / 1_024)
@@ -198,22 +186,19 @@ def test_a_part_without_values_is_said_and_counts_as_no_traffic():
 
 
 def test_fsx_is_judged_by_what_aws_says_was_used_of_it():
-    span = window(1, NOW, 0.0)
     storage = {"type": "fsx-openzfs", "storageCapacityGiB": 256, "throughputCapacityMBps": 64}
     series = {
-        "DataReadBytes": [10.0 * MIB * 60] * span.periods,
+        "DataReadBytes": [10.0 * MIB * 60] * DAY.periods,
         "NetworkThroughputUtilization": [99.0] * 60 + [5.0] * 60,
     }
 
-    shown = observed(Subject("fs-2", FSX, storage, "FSx", 256.0, 0.0), span, **series)
+    shown = observed(Subject("fs-2", FSX, storage, "FSx", 256.0, 0.0), DAY, **series)
 
     assert metric(shown, "Network used")["hours_at_limit"] == pytest.approx(1.0)
 
 
 def test_operations_that_were_not_counted_are_said_to_be_unknown():
-    span = window(1, NOW, 0.0)
-
-    shown = observed(volume(), span, VolumeReadBytes=[10.0 * MIB * 60] * span.periods)
+    shown = observed(volume(), DAY, VolumeReadBytes=[10.0 * MIB * 60] * DAY.periods)
 
     assert "no operations were counted: whether a storage carries them is not known" in shown["warnings"]
 

@@ -126,14 +126,6 @@ def test_a_point_that_fell_behind_is_warned_of_and_marked_wherever_it_is_shown()
     assert "highest_rates" not in result
 
 
-def test_points_of_an_open_loop_are_judged_by_their_p99():
-    [cell] = planned(storages=("only",))["cells"]
-    result = result_of(cell, FAST)
-
-    assert all(point["metrics"]["create_lat_p99_us"]["primary"] for point in result["points"])
-    assert not any(point["metrics"]["files_per_s"]["primary"] for point in result["points"])
-
-
 def test_storages_with_a_limit_are_decided_by_the_highest_rate_that_they_keep():
     plan_document = planned()
     summary, results = run_of(plan_document, SLOW, FAST)

@@ -79,24 +79,6 @@ def test_a_matrix_may_optimise_for_it_whichever_way_is_better(metric, limit, bes
     assert question["recommended"].startswith(best)
 
 
-def test_of_what_was_done_on_credits_it_is_not_reckoned_down_as_nobody_knows_whether_it_is_a_rate():
-    _, results, planned = run({"ebs": 100.0, "efs": 50.0})
-    paid = {"of": "volume IOPS", "counts": "IOPS", "rate": 3000.0, "sustained": 300.0, "lasts_s": 2000.0}
-    ebs = next(result for result in results.values() if result["storage"]["type"] == "ebs")
-    ebs["bottleneck"] = {"on_credits": {"p01": [paid]}}
-    summary = run_summary(
-        run="r", plan=planned, environment="aws", started_at=0.0, finished_at=100.0, results=results, left_behind=[]
-    )
-
-    objective = {"metric": "own", "atLeast": 80.0, "jobHours": 8}
-    [question] = decide(summary, results=results, objective=objective)["questions"]
-
-    assert question["recommended"] == ebs["id"]
-    [candidate] = [each for each in question["candidates"] if each["cell"] == ebs["id"]]
-    assert candidate["value"] > 100
-    assert {"code": "burst", "burst": paid} in candidate["risks"]
-
-
 def test_it_is_compared_by_its_direction():
     (_, before, _), (_, after, _) = run({"ebs": 100.0, "efs": 200.0}, LATE), run({"ebs": 80.0, "efs": 260.0}, LATE)
     runs = (
