@@ -15,7 +15,6 @@ import pytest
 from scipy import stats
 from support.fleet_values import fleet, launched
 
-from matrix.statistics.describing import describe
 from matrix.statistics.differing import difference
 from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.sample_size import has_enough_samples
@@ -140,15 +139,6 @@ def test_an_interval_holds_the_truth_though_repetitions_shake_all_instances(inst
     assert covers(held(fleets, 1.0, 50), 100)
 
 
-def test_instances_taken_for_independent_would_hold_it_much_less_often():
-    rng = np.random.default_rng(7)
-    tables = [drawn(normal, 50, 3, 0.05, rng).table for _ in range(100)]
-
-    # Each instance as its mean over the repetitions: nothing is left to see that they shared three draws.
-    blind = [fleet(table.mean(axis=1, keepdims=True)) for table in tables]
-    assert held(blind, 1.0, 50) < 50
-
-
 def test_equal_fleets_are_hardly_ever_called_different_though_repetitions_shake_them():
     assert is_rare(false_differences(normal, 50, 3, 0.05, 60, ranked_by=50), 60)
     assert is_rare(false_differences(normal, 4, 3, 0.05, 100, ranked_by=50), 100)
@@ -195,17 +185,6 @@ def test_the_ratio_of_cells_of_one_run_is_as_sure_as_it_says_though_hours_differ
         [math.log(one.high / one.low) for one in paired]
     )
     assert narrower > 2
-
-
-def test_one_launch_each_would_call_equal_storages_different_most_of_the_time():
-    rng = np.random.default_rng(19)
-    shown = 0
-    for _ in range(60):
-        pair = [drawn(normal, 10, 3, 0.005, rng, launch=0.05 * rng.normal()) for _ in range(2)]
-        between = difference(*pair)
-        shown += between.is_shown(between.p_value)
-
-    assert shown > 30
 
 
 # --- in minutes -------------------------------------------------------------------------------------------------------
@@ -330,19 +309,6 @@ def test_equal_fleets_are_called_different_in_six_per_cent_at_most(shape, instan
     count = false_differences(shape, instances, repetitions, shared, TRIALS)
 
     assert is_rare(count, TRIALS), count / TRIALS
-
-
-@pytest.mark.slow
-def test_an_interval_that_is_shown_holds_the_truth_as_often_as_all_would():
-    rng = np.random.default_rng(6)
-    documents = [describe(drawn(normal, 50, 3, 0.02, rng), higher_is_better=False) for _ in range(TRIALS)]
-
-    shown = [intervals["p90"] for document in documents if "p90" in (intervals := document["intervals"])]
-
-    true_value = truth(normal, 50, 0.02, 90)
-    count = sum(interval["low"] <= true_value <= interval["high"] for interval in shown)
-    assert len(shown) == TRIALS
-    assert covers(count, TRIALS, least=0.80, most=0.98), count / TRIALS
 
 
 @pytest.mark.slow

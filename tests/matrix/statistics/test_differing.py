@@ -37,29 +37,6 @@ def test_the_ratio_is_that_of_the_medians_from_six_instances_on():
     assert difference(thrice(1, 2, 4), thrice(2, 4, 8)).ratio == pytest.approx(2.0)
 
 
-def test_more_repetitions_make_a_difference_clearer_and_not_hidden():
-    rng = np.random.default_rng(4)
-
-    def drawn(times):
-        shared, own = 0.05 * rng.normal(size=(1, 5)), 0.03 * rng.normal(size=(10, 1))
-        return fleet(times * np.exp(shared + own + 0.02 * rng.normal(size=(10, 5))), is_shared=True)
-
-    between = [difference(drawn(1.0), drawn(1.2)) for _ in range(60)]
-
-    # Of five repetitions that differ by 5 % some overlap with those of a storage that is 20 % slower.
-    assert sum(each.is_shown(each.p_value) for each in between) >= 56
-
-
-def test_four_instances_do_not_outvote_what_three_repetitions_share():
-    rng = np.random.default_rng(5)
-    table = np.exp(rng.normal(0, 0.005, (4, 3)))
-    base, run = fleet(table * [1.0, 1.1, 0.95]), fleet(table * [1.05, 1.15, 1.0] * np.exp(rng.normal(0, 0.005, (4, 3))))
-
-    # All instances of the run are slower, which their ranks alone would call 2 / 70.
-    assert difference(base, run).p_lower == 0
-    assert difference(base, run).p_value > 0.2
-
-
 def test_few_instances_are_compared_by_their_crossed_means():
     # Rows of base have logarithms 0, 1, 2 in each column plus 0, 3, 6: MS of rows 3 * 1, of columns 3 * 9, residual 0.
     # So v = (3 + 27) / 9 and df = 30^2 / (3^2 / 2 + 27^2 / 2) = 2.44 a side; of the difference twice both.
@@ -126,15 +103,6 @@ def test_the_detectable_ratio_is_found_in_four_of_five():
     assert found[0].detectable_ratio(24) > found[0].detectable_ratio()
 
 
-def test_large_fleets_are_compared_by_the_ratio_of_a_percentile():
-    rng = np.random.default_rng(1)
-    found = difference(fleet(rng.lognormal(0, 0.1, (50, 3))), fleet(1.1 * rng.lognormal(0, 0.2, (40, 3))))
-
-    assert found.test == "two-way bootstrap, Student's t"
-    assert found.p_value < 0.05
-    assert found.interval.low < 1.1 < found.interval.high
-
-
 def test_slow_ends_that_differ_are_found_where_medians_are_equal():
     rng = np.random.default_rng(2)
     table = np.exp(rng.normal(0, 0.02, (50, 3)))
@@ -146,6 +114,7 @@ def test_slow_ends_that_differ_are_found_where_medians_are_equal():
     assert tails.is_shown(tails.p_value)
     assert tails.ratio == pytest.approx(1.82, rel=0.03)
     assert not tails.is_lower
+    assert tails.test == "two-way bootstrap, Student's t"
 
 
 def test_holms_correction_of_a_known_series():

@@ -15,10 +15,6 @@ def drawn(instances, repetitions, *, between_instances=0.0, between_repetitions=
     return fleet(1 + own + shared + residual * rng.normal(size=(instances, repetitions)), is_shared=True)
 
 
-def test_repetitions_that_only_repeat_are_worth_nothing():
-    assert independent_n(fleet([[value] * 3 for value in range(1, 11)])) == 10
-
-
 def test_values_that_neither_share_are_all_worth_their_number():
     counts = [independent_n(drawn(50, 3, seed=seed)) for seed in range(20)]
 
@@ -39,10 +35,6 @@ def test_noise_that_all_instances_share_lowers_the_worth_and_never_raises_it():
     assert list(worth) == sorted(worth, reverse=True)
     assert worth[0] > 50
     assert worth[-1] == 3
-
-
-def test_fewer_than_six_instances_count_once_each_at_most():
-    assert independent_n(fleet(np.random.default_rng(1).normal(size=(5, 20)))) == 5
 
 
 def test_instances_that_miss_repetitions_do_not_stop_the_count():

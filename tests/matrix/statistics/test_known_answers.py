@@ -10,7 +10,7 @@ from support.fleet_values import fleet, launched
 from matrix.statistics import resampling, steadiness
 from matrix.statistics.autocorrelation import Autocorrelation
 from matrix.statistics.differing import ALL_EQUAL, CROSSED_MEANS, Difference, difference
-from matrix.statistics.intervals import CROSSED_TAIL_CONFIDENCE, intervals, method_of
+from matrix.statistics.intervals import CROSSED_TAIL_CONFIDENCE, intervals
 from matrix.statistics.spread import deviations, independent_n
 from matrix.statistics.uncertainty import (
     INSTANCES,
@@ -184,7 +184,6 @@ def test_only_a_tail_over_instances_and_repetitions_has_the_lower_confidence():
     assert confidences(crossed) == {50: 0.95, 90: CROSSED_TAIL_CONFIDENCE, "mean": 0.95}
     assert confidences(one_way) == confidences(of_launches) == {50: 0.95, 90: 0.95, "mean": 0.95}
     assert CROSSED_TAIL_CONFIDENCE == 0.8
-    assert len({method_of(crossed), method_of(one_way), method_of(of_launches)}) == 3
 
 
 def test_an_interval_is_of_logarithms_where_all_values_are_above_0():
@@ -300,6 +299,9 @@ def test_values_are_worth_what_would_know_the_mean_as_well():
 
 def test_values_that_are_alike_are_worth_their_instances():
     assert independent_n(equal(3.0, 7)) == 7
+    assert independent_n(fleet([[value] * 3 for value in range(1, 11)])) == 10
+    # Fewer than six instances count once each at most.
+    assert independent_n(fleet(np.random.default_rng(1).normal(size=(5, 20)))) == 5
     assert independent_n(fleet([[1.0, 2.0, 3.0]])) == 3
     assert independent_n(fleet([[1.0]] * 9)) == 9
     # One of two instances misses a repetition: nothing tells them apart.

@@ -10,7 +10,7 @@ from support.fleet_values import launched
 from matrix.statistics.describing import describe
 from matrix.statistics.differing import difference
 from matrix.statistics.intervals import intervals
-from matrix.statistics.spread import carries, deviations, independent_n
+from matrix.statistics.spread import carries
 
 
 def steady(middle, instances=6, repetitions=3):
@@ -52,6 +52,9 @@ def test_two_launches_show_that_they_differ_and_not_how_much():
     assert document["intervals"] == {}
     assert document["no_interval"] == "2 launches: an interval needs at least 3"
     assert document["scope"] == "not replicated"
+    between = difference(values, launched([steady(300.0), steady(301.0)]))
+    assert (between.is_replicated, between.interval) == (False, None)
+    assert not between.is_shown(between.p_value)
 
 
 def test_the_one_launch_that_others_have_left_is_not_what_was_asked_for():
@@ -67,38 +70,12 @@ def test_the_one_launch_that_others_have_left_is_not_what_was_asked_for():
     assert not between.is_shown(between.p_value)
 
 
-def test_what_launches_differ_by_beyond_their_instances_is_between_launches():
-    rng = np.random.default_rng(4)
-    tables = [100 * np.exp(0.2 * rng.normal() + 0.1 * rng.normal(size=(20, 1)) + 0.01 * rng.normal(size=(20, 4)))
-              for _ in range(40)]  # fmt: skip
-
-    found = deviations(launched(tables))
-
-    assert found["between_launches"] == pytest.approx(20, rel=0.25)
-    assert found["between_instances"] == pytest.approx(10, rel=0.25)
-
-
-def test_many_instances_of_few_launches_are_worth_as_many_values_as_there_are_launches():
-    unlike = launched([steady(middle) for middle in (80.0, 100.0, 130.0, 90.0)])
-    rng = np.random.default_rng(5)
-    alike = launched([rng.normal(100, 1, size=(10, 3)) for _ in range(4)])
-
-    assert independent_n(unlike) == 4
-    assert independent_n(alike) > 40
-
-
 def test_a_percentile_is_carried_where_each_launch_carries_it_by_itself():
     rng = np.random.default_rng(6)
     large, small = rng.normal(100, 1, size=(40, 1)), rng.normal(100, 1, size=(10, 1))
 
     assert carries(launched([large, large, large]), 90)
     assert not carries(launched([large, large, small]), 90)
-
-
-def test_the_smallest_and_the_largest_value_are_those_of_all_launches():
-    values = launched([steady(50.0), steady(100.0), steady(200.0)])
-
-    assert (values.pooled.min(), values.pooled.max()) == (50, 200)
 
 
 def test_launches_in_two_groups_differ_and_are_no_groups_of_instances():
@@ -133,13 +110,6 @@ def test_a_difference_is_tested_by_what_launches_differ_by():
     assert not between.is_shown(between.p_value)
     assert far.is_shown(far.p_value)
     assert (far.test, far.units) == ("launches, Student's t", (3, 3))
-
-
-def test_of_two_launches_no_difference_is_shown():
-    between = difference(launched([steady(100.0), steady(101.0)]), launched([steady(300.0), steady(301.0)]))
-
-    assert (between.is_replicated, between.interval) == (False, None)
-    assert not between.is_shown(between.p_value)
 
 
 HOURS = (100.0, 130.0, 90.0, 160.0)

@@ -14,12 +14,8 @@ def test_a_percentile_needs_so_many_values_that_all_lie_below_it_in_at_most_one_
     share = level / 100
 
     assert needed(level) == count
+    assert [has_enough_samples(level, known) for known in (count - 1, count)] == [False, True]
     assert share**count <= 0.025 < share ** (count - 1)
-
-
-def test_p98_of_182_values_is_refused_and_of_183_is_not():
-    assert not has_enough_samples(98, 182)
-    assert has_enough_samples(98, 183)
 
 
 def test_ten_values_say_that_p90_is_at_least_their_seventh():

@@ -5,16 +5,7 @@ import pytest
 from support.fleet_values import fleet
 
 from matrix.statistics.describing import outliers
-from matrix.statistics.spread import deviations, spread
-
-
-def test_components_of_a_large_fleet_are_found_again():
-    rng = np.random.default_rng(2)
-    table = 100 + rng.normal(0, 6, (300, 1)) + rng.normal(0, 4, (1, 200)) + rng.normal(0, 2, (300, 200))
-
-    found = deviations(fleet(table))
-
-    assert found == pytest.approx({"between_instances": 6, "between_repetitions": 4, "residual": 2}, rel=0.15)
+from matrix.statistics.spread import spread
 
 
 def test_medians_of_instances_and_of_repetitions_are_kept_apart():
