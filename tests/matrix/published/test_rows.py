@@ -66,17 +66,6 @@ def test_a_row_with_a_figure_is_never_called_empty(all_rows):
     assert all((row.source, row.name) not in with_figures for row in all_rows if row.reason.startswith(EMPTY))
 
 
-def test_what_a_source_asks_for_and_leaves_empty_is_shown_as_measured_here(all_rows):
-    """Of the builds EBS with 10 and 100, io2, maxIO and FSx of one zone; reads with 3000 IOPS and by the SDK v2."""
-    first = [(row.source, row.name.partition("[")[0]) for row in all_rows if row.state == "measured first"]
-    left = [row.label for row in all_rows if row.state == "empty"]
-
-    assert {section: first.count(section) for section in set(first)} == {
-        (YOCTO, "cells"): 18, (YOCTO, "later"): 2, (READS, "rows"): 4,
-    }  # fmt: skip
-    assert all("throughput mode elastic" in label or "2 file systems" in label for label in left)
-
-
 def run_of(plan, environment="aws", instance_type=None):
     """A run of a plan in which every figure that a source tells came out as 1."""
     metrics = {figure.metric for figure in figures()}
