@@ -61,7 +61,6 @@ class Cloud:
     _lock: IO[bytes] | None = None
 
     def __post_init__(self) -> None:
-        """Resolve the paths in the folder."""
         self._workdir = self.options.workdir.resolve()
         self._description_file = self._workdir / sweeping.DESCRIPTION
 
@@ -158,9 +157,9 @@ class Cloud:
 
     def _bring_up(self, operator: Operator, port: int) -> None:
         self.starter.log_to(self._workdir / "logs" / "processes.log")
-        from local.corrections import directory_buckets, tracking
+        from local.corrections import directory_buckets
 
-        tracking.install()
+        _keep_no_list_of_objects()
         enforcement = self._correct_moto(operator, self.starter, port)
         from moto import backends
         from moto.server import DomainDispatcherApplication, create_backend_app
@@ -317,6 +316,16 @@ def _configure_moto() -> None:
     default_user_config["stepfunctions"] = {"execute_state_machine": True}
     default_user_config["lambda"] = {"use_docker": True}  # selects the real backend; its invoke() is replaced
     default_user_config["iam"] = {"load_aws_managed_policies": True}
+
+
+def _keep_no_list_of_objects() -> None:
+    """Stop moto from keeping every object of its models in a list that only its reset reads, which nothing calls here.
+
+    The list grew with each row of each response and each overwritten object: 4 MiB for each cell of a run of a hundred.
+    """
+    from moto.core.common_models import BaseModel
+
+    BaseModel.__new__ = lambda cls, *_, **__: super(BaseModel, cls).__new__(cls)
 
 
 def _log_to(path: Path) -> None:

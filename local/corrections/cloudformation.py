@@ -30,7 +30,7 @@ from moto.stepfunctions.responses import get_backend as states_backend
 from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 
-from local.corrections import network_deletion, resource_types, security_groups, subnets, yaml_template
+from local.corrections import networks, resource_types, yaml_template
 from local.corrections.clients import ACCOUNT, Operator
 
 SAM = "AWS::Serverless-2016-10-31"
@@ -41,12 +41,9 @@ _submitted: dict[str, str] = {}
 
 
 def install(operator: Operator) -> None:
-    """Apply all corrections."""
     logging.getLogger("samtranslator").setLevel(logging.ERROR)
     resource_types.install(operator)
-    network_deletion.install()
-    security_groups.install()
-    subnets.install()
+    networks.install()
     models.Stack.parse_template = staticmethod(yaml_template.load)
     models.ChangeSet._parse_template = lambda self: setattr(self, "template_dict", yaml_template.load(self.template))
     _find_templates_by_address(operator)

@@ -168,12 +168,10 @@ class ExpressResponse(BaseResponse):
 
     @property
     def asked(self) -> _Asked:
-        """The parsed request."""
         return _Asked.of(self.normalized_request)
 
     @property
     def asked_tags(self) -> list[dict[str, str]]:
-        """The tags that a CreateBucket names."""
         tags: list[dict[str, str]] = _parsed(self.body)["Tags"]
         return tags
 
@@ -292,7 +290,6 @@ def _check_listing(asked: _Asked) -> None:
 
 
 def _parsed(body: Any) -> Document:
-    """Return a CreateBucketConfiguration as a document."""
     text = body.decode() if isinstance(body, bytes) else body
     if not text:
         return {"Tags": []}

@@ -62,7 +62,6 @@ class KeyHolder:
             threading.Timer(0.5, _refuse, (instance,)).start()
 
     def end(self, instance: Any) -> None:
-        """End an instance."""
         self._player.end(instance)
 
     def console(self, instance: Any) -> bytes:

@@ -64,7 +64,6 @@ def install(player: Player, vcpu_quota: int | None = None, without_types: str | 
 
 
 def set_state(instance: Any, name: str, code: int) -> None:
-    """Change the state that DescribeInstances returns."""
     instance._state.name, instance._state.code = name, code
 
 

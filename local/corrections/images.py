@@ -19,7 +19,6 @@ CANONICALS_ACCOUNT = "099720109477"
 
 
 def install(delay_s: float = DELAY_S) -> None:
-    """Apply all corrections."""
     _create_slowly_and_tag(delay_s)
     _know_ubuntu()
     # All current images of EC2 have ENA; DescribeImages returns the attributes that an image object has.

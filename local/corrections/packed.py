@@ -27,7 +27,6 @@ class PackedValue(DynamoType):
 
     @property
     def value(self) -> Any:
-        """The unpacked value."""
         return self.plain().value
 
     def size(self) -> int:
@@ -35,7 +34,6 @@ class PackedValue(DynamoType):
         return self._size
 
     def plain(self) -> DynamoType:
-        """Return it as moto makes it."""
         return DynamoType(json.loads(zlib.decompress(self._packed)))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "PackedValue":
@@ -55,7 +53,6 @@ class PackedBody:
         self._at = 0
 
     def seek(self, at: int) -> None:
-        """Go to a byte."""
         self._at = at
 
     def read(self, size: int = -1) -> bytes:

@@ -12,7 +12,7 @@ from moto.core.common_models import CloudFormationModel
 from moto.ec2.models import ec2_backends
 
 from local.corrections.clients import Operator
-from local.corrections.security_groups import authorize_egress
+from local.corrections.networks import authorize_egress
 
 _operator: Operator
 

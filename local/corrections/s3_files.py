@@ -85,19 +85,15 @@ class FileSystem(_Aging):
         self.rules: Document = {**DEFAULT_RULES, "latestVersionNumber": 1}
 
     def shown(self) -> Document:
-        """Return it as GetFileSystem does."""
         return {**self.facts, "creationTime": self.born, "status": self.status, "tags": self.tags}
 
 
 class MountTarget(_Aging):
-    """A mount target in one zone."""
-
     def __init__(self, facts: Document, delay_s: float) -> None:
         super().__init__(delay_s)
         self.facts = facts
 
     def shown(self) -> Document:
-        """Return it as GetMountTarget does."""
         return {**self.facts, "status": self.status}
 
 
@@ -134,7 +130,6 @@ class S3FilesBackend(BaseBackend):
         return list(self._file_systems.values())
 
     def find(self, name: str) -> FileSystem | None:
-        """Return one by id or ARN."""
         self.file_systems()
         return self._file_systems.get(name.rpartition("/")[2])
 
@@ -162,7 +157,6 @@ class S3FilesBackend(BaseBackend):
         return [target for target in self._targets.values() if wanted in ("", target.facts["fileSystemId"])]
 
     def target(self, name: str) -> MountTarget:
-        """Return one by id, or refuse."""
         self.targets()
         if name not in self._targets:
             raise _missing(f"Mount target {name}")

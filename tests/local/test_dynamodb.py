@@ -10,7 +10,7 @@ from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.dynamodb.responses import DynamoHandler
 
-from local.corrections import dynamodb_speed
+from local.corrections import dynamodb
 
 KEY = {"AttributeName": "k", "AttributeType": "S"}
 
@@ -111,7 +111,7 @@ def quick(monkeypatch):
     holders = (DynamoType, "size"), (Item, "project"), (DynamoHandler, "serialized"), (DynamoDBBackend, "update_item")
     for holder, name in holders:
         monkeypatch.setattr(holder, name, getattr(holder, name))
-    return dynamodb_speed.install
+    return dynamodb.answer_quickly
 
 
 @pytest.mark.parametrize("values", [VALUES, {name: value for name, value in VALUES.items() if name != "binary"}])

@@ -8,7 +8,7 @@ from moto.dynamodb.models.dynamo_type import Item
 from moto.s3.models import FakeKey
 
 from local.corrections import packed
-from local.corrections.dynamodb_speed import _size
+from local.corrections.dynamodb import _size
 
 FIGURES = {f"p{level}": {"N": str(level + 0.125)} for level in range(400)}
 ROW = {
@@ -21,7 +21,6 @@ ROW = {
 
 
 def memory_kib(pid: int) -> int:
-    """The memory that a process holds."""
     [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS")]
     return int(line.split()[1])
 
