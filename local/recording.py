@@ -29,7 +29,6 @@ class Recorder:
         self._writing = threading.Lock()
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
-        """Answer as the application does."""
         is_terminated = environ.get("wsgi.input_terminated", False)
         length = int(environ.get("CONTENT_LENGTH") or 0)
         body = environ["wsgi.input"].read() if is_terminated else environ["wsgi.input"].read(length)

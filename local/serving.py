@@ -26,7 +26,6 @@ class KeepAliveHandler(MotoRequestHandler):
     wbufsize = -1  # one write for head and body together
 
     def run_wsgi(self) -> None:
-        """Answer one request."""
         if self.headers.get("Expect", "").lower().strip() == "100-continue":
             self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             self.wfile.flush()

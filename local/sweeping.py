@@ -74,6 +74,5 @@ def _leave_newest(paths: Iterable[Path], most: int | None) -> None:
 
 
 def remove_folders(workdir: Path) -> None:
-    """Remove the folders of a cloud."""
     for name in ITS_OWN:
         shutil.rmtree(workdir / name, ignore_errors=True)

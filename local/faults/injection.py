@@ -79,14 +79,11 @@ class Call:
 
     @property
     def service(self) -> str:
-        """The service as policies name it."""
         return self.action.partition(":")[0]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """The calls that a fault hits."""
-
     id: str
     fault: str
     run: str | None = None
@@ -110,8 +107,6 @@ class Rule:
 
 @dataclass(frozen=True)
 class Refusal:
-    """An error response."""
-
     code: str
     message: str
     status: int

@@ -99,7 +99,6 @@ class LambdaRuntime:
         self._is_expecting = False
 
     def install(self) -> None:
-        """Make moto execute functions here."""
         runtime = self
 
         def invoke(self: Any, body: Any, request_headers: Any, response_headers: Any) -> bytes:

@@ -68,7 +68,6 @@ class Sandbox:
             return self._timed_out()
 
     def kill(self) -> None:
-        """Kill the process."""
         self._process.end()
 
     def take_log(self) -> str:

@@ -23,8 +23,6 @@ TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 @dataclass
 class InstanceIdentity:
-    """The instance's data for the service."""
-
     values: dict[str, str]
     role: str | None
     session: Callable[[], Any]
@@ -86,7 +84,6 @@ class MetadataService:
         self._own: dict[str, _Server] = {}
 
     def serve(self, instance_id: str, identity: InstanceIdentity) -> None:
-        """Serve an instance from now on."""
         self._by_id[instance_id] = self._by_secret[identity.secret] = identity
 
     def endpoint(self, instance_id: str) -> str:
@@ -99,7 +96,6 @@ class MetadataService:
         return int(server.server_port)
 
     def forget(self, instance_id: str) -> None:
-        """Stop serving an instance."""
         identity = self._by_id.pop(instance_id, None)
         if identity is not None:
             self._by_secret.pop(identity.secret, None)

@@ -106,7 +106,6 @@ class KeptRuns:
         append_line(self._folder / run / ROWS, json.dumps(row, separators=(",", ":")).encode())
 
     def keep_execution(self, execution: KeptExecution) -> None:
-        """Write the status of an execution."""
         body = json.dumps(vars(execution), indent=2).encode()
         path = self._folder / execution.run / EXECUTION
         try:

@@ -131,7 +131,6 @@ class DeployedCode:
         }
 
     def forget(self) -> None:
-        """Remove all imported packages."""
         for name in self._names:
             sys.modules.pop(name, None)
 

@@ -46,7 +46,6 @@ class Process:
 
     @property
     def is_running(self) -> bool:
-        """Return whether the process still runs."""
         return not self._ended.is_set()
 
     def wait(self, timeout_s: float | None = None) -> int | None:
@@ -70,8 +69,6 @@ class Process:
 
 
 class _Server:
-    """One fork server and its processes."""
-
     def __init__(self, environment: dict[str, str]) -> None:
         ours, theirs = socket.socketpair()
         self.channel = ours

@@ -18,7 +18,6 @@ ANSWERS = {"allow": "allowed", "implicit deny": "implicitDeny", "explicit deny":
 
 
 def install() -> None:
-    """Answer SimulatePrincipalPolicy."""
     IamResponse.simulate_principal_policy = simulate_principal_policy
 
 

@@ -30,7 +30,6 @@ IN_STATE = "An error occurred while executing the state "
 
 
 def install() -> None:
-    """Apply all corrections."""
     _leave_terminal_errors_uncaught()
     _name_errors_of_iterations()
     _refuse_conditions_that_are_no_booleans()

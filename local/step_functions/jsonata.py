@@ -34,7 +34,6 @@ class JsonataError(ValueError):
 
 
 def install() -> None:
-    """Give moto the engine."""
     StringJSONata._eval_body = _evaluate_in_state
     moto_jsonata._eval_jsonata = evaluate  # for the rare callers that compose source text
 

@@ -16,7 +16,6 @@ class PackedEvents:
         self._packed = zlib.compress(pickle.dumps(events), level=1)
 
     def get_event_history(self) -> list[Any]:
-        """Return the events."""
         events: list[Any] = pickle.loads(zlib.decompress(self._packed))  # noqa: S301 - made above
         return events
 

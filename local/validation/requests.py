@@ -81,7 +81,6 @@ class SentRequest:
 
     @cached_property
     def _url(self) -> tuple[str, list[tuple[str, str]]]:
-        """The path, and the query."""
         path, _, query = self.target.partition("?")
         return path, parse_qsl(query, keep_blank_values=True) if query else []
 

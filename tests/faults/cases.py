@@ -154,8 +154,6 @@ MOST_FAULTS_OF_A_RUN = 8
 
 @dataclass(frozen=True)
 class Case:
-    """One run with one fault."""
-
     scenario: str
     who: str
     action: str
@@ -214,7 +212,6 @@ def late_cases() -> list[Case]:
 
 
 def is_read(action: str) -> bool:
-    """Whether an action changes nothing."""
     return action.partition(":")[2].startswith(READS)
 
 
@@ -258,7 +255,6 @@ def trials(cases: Iterable[Case]) -> list[Trial]:
 
 
 def run_name(trial: Trial) -> str:
-    """The run's name of some cases."""
     return f"f-{hashlib.sha256(' '.join(case.id for case in trial).encode()).hexdigest()[:10]}"
 
 

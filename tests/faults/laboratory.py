@@ -39,15 +39,12 @@ WORDS = {
 
 @cache
 def commit() -> str:
-    """The commit that faults befall."""
     git = ["git", "-C", str(ROOT), "log", "-1", "--format=%h"]
     return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 
 
 @dataclass
 class Verdict:
-    """What became of a case."""
-
     id: str
     case: dict[str, Any]
     run: str
@@ -66,8 +63,6 @@ class Verdict:
 
 @dataclass
 class Judged:
-    """What became of a run."""
-
     trial: Trial
     status: str = ""
     outcome: str = ""

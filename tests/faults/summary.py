@@ -96,7 +96,6 @@ def _outcomes(verdicts: list[Verdict]) -> list[str]:
 
 
 def summary(verdicts: list[Verdict], *, cases: int, at_once: int) -> str:
-    """The whole report."""
     late_part = late(verdicts)
     cases -= sum(verdict.case["fault"] == LATE for verdict in verdicts)
     verdicts = [verdict for verdict in verdicts if verdict.case["fault"] != LATE]

@@ -17,7 +17,6 @@ LOOKS, MOST_KIB_EACH_LOOK = 100, 100
 
 
 def memory_kib(pid: int) -> int:
-    """The memory that a process holds."""
     [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS")]
     return int(line.split()[1])
 
@@ -93,7 +92,6 @@ def leave(path: Path, number: int, size: int = 0) -> None:
 
 
 def left_in(*folders: Path) -> list[str]:
-    """The names in some folders."""
     return sorted(path.name for folder in folders for path in folder.iterdir())
 
 

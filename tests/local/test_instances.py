@@ -137,7 +137,6 @@ def launch(cloud, board):
 
 
 def state(cloud: RunningCloud, instance_id: str) -> str:
-    """The state that EC2 tells."""
     instances = cloud.client("ec2").describe_instances(InstanceIds=[instance_id])["Reservations"][0]["Instances"]
     return instances[0]["State"]["Name"]
 

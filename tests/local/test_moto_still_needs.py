@@ -104,7 +104,6 @@ def test_sams_models_of_resources_that_we_do_not_have_are_built_only_when_they_a
 
 
 def launch(ec2, **request) -> list[dict]:
-    """Launch two instances in plain moto."""
     return ec2.run_instances(MinCount=2, MaxCount=2, InstanceType="m6i.large", ImageId="ami-12c6146b", **request)[
         "Instances"
     ]

@@ -112,7 +112,6 @@ def test_the_runtime_api_neither_gives_nor_takes_without_its_secret():
 
 @pytest.fixture
 def metadata() -> Iterator[MetadataService]:
-    """The metadata service with one instance."""
     service = MetadataService()
     session = SimpleNamespace(access_key_id="k", secret_access_key="s", session_token="t")
     service.serve("i-1", InstanceIdentity({"instance-id": "i-1"}, "role", lambda: session))

@@ -22,7 +22,6 @@ def disk(tmp_path):
 
 
 def execution(status: str, **end) -> KeptExecution:
-    """How the run `r` stands."""
     return KeptExecution("r", status, 1.0, None, **({"error": "", "cause": "", "arn": "arn"} | end))
 
 

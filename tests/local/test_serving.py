@@ -41,7 +41,6 @@ def application(environ, start_response):
 
 @pytest.fixture
 def connection():
-    """One connection to it."""
     server = make_server("127.0.0.1", 0, application, threaded=True, request_handler=KeepAliveHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     client = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)

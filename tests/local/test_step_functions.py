@@ -14,7 +14,6 @@ from local.step_functions import failures
 
 
 def jsonata(start: str, **states) -> dict:
-    """A definition in JSONata."""
     return {"QueryLanguage": "JSONata", "StartAt": start, "States": states}
 
 
@@ -99,7 +98,6 @@ def test_a_failed_evaluation_stands_once_in_the_history_with_its_state_and_place
 
 
 def history(cloud, execution: str) -> list[dict]:
-    """All events of an execution."""
     return cloud.client("stepfunctions").get_execution_history(executionArn=execution)["events"]
 
 

@@ -47,7 +47,6 @@ def plan_document():
 
 
 def cell_row(cell, state, **more):
-    """A cell's row in the table."""
     return {"SK": f"CELL#{cell}", "cell": cell, "file_system": "ebs-gp3", "state": state, "expected_s": 60, **more}
 
 
@@ -109,12 +108,10 @@ class Cloud:
         self.client.stepfunctions.start_execution(stateMachineArn=self.machine, name=run, input="{}")
 
     def end(self, run, error="Failed"):
-        """End an execution."""
         arn = self.machine.replace(":stateMachine:", ":execution:") + f":{run}"
         self.client.stepfunctions.stop_execution(executionArn=arn, error=error, cause="")
 
     def write_rows(self, run, found):
-        """Write rows of a run."""
         write = TypeSerializer().serialize
         for row in found:
             item = {"PK": f"RUN#{run}", **row}

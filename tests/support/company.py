@@ -12,7 +12,6 @@ FOLDER = ROOT / "docs/deploy"
 
 
 def document(name: str) -> dict[str, Any]:
-    """The policy of a file."""
     return dict(json.loads((FOLDER / f"{name}.json").read_text()))
 
 

@@ -21,7 +21,6 @@ RECORDS = Path(__file__).parents[1] / "cli" / "recorded_runs"
 
 
 def recorded(name: str) -> dict[str, Any]:
-    """The record of a run."""
     return json.loads(gzip.decompress((RECORDS / f"{name}.json.gz").read_bytes()))
 
 
@@ -65,7 +64,6 @@ class PlayedRun:
         return Source(self, self, "local", "--local")
 
     def execution(self, run: str) -> Execution:
-        """The execution at that time."""
         if run != self.record["run"]:
             raise UnknownRun(f"no run {run}")
         kept = Execution(**self.record["execution"])
@@ -73,11 +71,9 @@ class PlayedRun:
         return kept if has_ended else replace(kept, status="RUNNING", ended_at=None, error="", cause="")
 
     def executions(self, limit: int) -> list[Execution]:
-        """The only execution."""
         return [self.execution(self.record["run"])][:limit]
 
     def progress_rows(self, run: str) -> list[dict[str, Any]]:
-        """Rows at the end."""
         return [row for row in self._rows() if "state" in row or row["SK"] == "PLAN"]
 
     def point_rows(self, run: str, cell: str) -> list[dict[str, Any]]:
@@ -89,7 +85,6 @@ class PlayedRun:
         return [plain_row(row) for row in self.record["rows"]]
 
     def document(self, run: str, name: str) -> dict[str, Any] | None:
-        """A document that was recorded."""
         self.asked.append(("document", name))
         return self.record["documents"].get(name)
 
@@ -99,7 +94,6 @@ class PlayedRun:
         return None if text is None else gzip.compress("\n".join(text).encode())
 
     def definition(self, run: str) -> dict[str, Any]:
-        """The definition."""
         return self.record["definition"]
 
     def events(self, arn: str, after: str = "", *, newest_first: bool = False) -> EventPage:

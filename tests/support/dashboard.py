@@ -24,7 +24,6 @@ class Shown(NamedTuple):
 
 
 def widgets() -> list[dict[str, Any]]:
-    """The widgets of a deployed stack."""
     template = load(TEMPLATE.read_text())
     text = template["Resources"]["RunDashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
     body = re.sub(r"\$\{AWS::StackName\}", STACK, text)
@@ -32,7 +31,6 @@ def widgets() -> list[dict[str, Any]]:
 
 
 def shown() -> Iterator[Shown]:
-    """Every metric of every widget."""
     for widget in widgets():
         properties, before = widget["properties"], []
         for row in properties.get("metrics", []):
@@ -56,7 +54,6 @@ def _searched(expression: str) -> Shown:
 
 
 def searches() -> list[re.Match[str]]:
-    """Every search of every widget."""
     rows = [row for widget in widgets() for row in widget["properties"].get("metrics", [])]
     return [SEARCH.fullmatch(row[0]["expression"]) for row in rows if isinstance(row[0], dict)]
 

@@ -42,7 +42,6 @@ def loop_device(image: Path, size_bytes: int) -> Iterator[Path]:
 
 
 def fill(file: Path) -> None:
-    """Write until the disk is full."""
     with suppress(OSError), file.open("ab", buffering=0) as ballast:
         while True:
             ballast.write(bytes(4096))

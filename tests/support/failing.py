@@ -14,7 +14,6 @@ class Failing:
         self.error, self.left, self.answer, self.calls = error, times, answer, 0
 
     def __call__(self, *_: object, **__: object) -> Any:
-        """Fail or answer."""
         self.calls += 1
         if self.left is None or self.left > 0:
             self.left = None if self.left is None else self.left - 1
@@ -52,7 +51,6 @@ class MeetingS3:
         return self._object(*self.kept[key])
 
     def list_objects_v2(self, **request: Any) -> dict[str, Any]:
-        """List the objects below a prefix."""
         prefix = request["Prefix"]
         self._fails("list", prefix)
         kept = [(key, at) for key, (_, at) in self.kept.items() if key.startswith(prefix)]

@@ -125,7 +125,6 @@ def kind_of(arn: str) -> str:
 
 
 def service_of(resource: str) -> str:
-    """The service of an ARN."""
     return resource.split(":")[2] if resource.startswith("arn:") else ""
 
 

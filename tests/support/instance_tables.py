@@ -45,7 +45,6 @@ def ebs_limits() -> dict[str, Any]:
 
 
 def instance_stores() -> dict[str, Any]:
-    """The types with NVMe disks."""
     return {
         "about": "NVMe instance store by instance family and size: number of disks, and GB (10^9 bytes) of each",
         "source": f"EC2 DescribeInstanceTypes, InstanceStorageInfo, SSD with NvmeSupport required ({_copy()})",

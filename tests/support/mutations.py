@@ -57,7 +57,6 @@ RARER = document(
 
 
 def places(value, path=()):
-    """Every place in a JSON document."""
     yield path
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield from places(inner, (*path, key))
@@ -95,7 +94,6 @@ PLACES = [path for path in places(MATRICES) if len(path) > 1]
 
 
 def mutated(path, change):
-    """A matrix with one place changed."""
     copy = json.loads(json.dumps(MATRICES))
     here = copy
     for step in path[:-1]:

@@ -263,7 +263,6 @@ class Theirs:
         return [harm for owned in self._file_systems for harm in owned.harm_by(run, receipt)]
 
     def go(self) -> None:
-        """Let the owners delete their resources."""
         self._owners.close()
         self._ids, self._file_systems = {}, []
 

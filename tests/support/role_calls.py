@@ -79,7 +79,6 @@ def counts(key: str) -> bool:
 
 
 def value_of(key: str, value: str, names: Iterable[tuple[str, str]]) -> str:
-    """The replacement of a key's value."""
     if key.endswith(("/storage-matrix:stack", "/storage-matrix:may-attach")):
         return "{stack}"
     return "verify" if "/storage-matrix:" in key else plain(value, names)

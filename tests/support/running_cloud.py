@@ -55,19 +55,15 @@ def client_of(description: dict[str, Any], service: str, **options: Any) -> Any:
 
 @dataclass
 class RunningCloud:
-    """A cloud that is up."""
-
     process: subprocess.Popen
     workdir: Path
     description: dict[str, Any]
 
     @property
     def endpoint(self) -> str:
-        """Its address."""
         return self.description["endpoint"]
 
     def fork_server(self) -> int:
-        """The process that starts its processes."""
         children = [
             pid
             for path in Path(f"/proc/{self.process.pid}/task").glob("*/children")

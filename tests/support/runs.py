@@ -68,11 +68,9 @@ class Run:
     arn: str
 
     def describe(self) -> dict[str, Any]:
-        """Its description by Step Functions."""
         return self.cloud.client("stepfunctions").describe_execution(executionArn=self.arn)
 
     def wait(self) -> None:
-        """Wait until it has ended."""
         until(lambda: self.describe()["status"] != "RUNNING", f"{self.name} to end")
 
     @property
@@ -87,7 +85,6 @@ class Run:
         return [event["stateEnteredEventDetails"]["name"] for event in sorted(entered, key=lambda e: e["timestamp"])]
 
     def history(self, arn: str) -> list[dict[str, Any]]:
-        """All events of an execution."""
         pages = self.cloud.client("stepfunctions").get_paginator("get_execution_history").paginate(executionArn=arn)
         return [event for page in pages for event in page["events"]]
 
@@ -128,11 +125,9 @@ class Run:
         return [one["Key"] for one in found.get("Contents", [])]
 
     def summary(self) -> dict[str, Any]:
-        """Its summary."""
         return self.document("summary.json")
 
     def cell(self) -> dict[str, Any]:
-        """The only cell of its summary."""
         [cell] = self.summary()["cells"]
         return cell
 

@@ -10,7 +10,6 @@ BAKED = {"bake": True}
 
 
 def our_images(cloud: Cloud) -> list[dict[str, Any]]:
-    """The account's own images."""
     return cloud.client("ec2").describe_images(Owners=["self"])["Images"]
 
 
@@ -21,7 +20,6 @@ def kept_snapshots(cloud: Cloud) -> list[str]:
 
 
 def reap_images(cloud: Cloud) -> dict[str, Any]:
-    """What `matrix reap --images` asks for."""
     name = cloud.output("ReapFunctionName")
     answer = cloud.client("lambda").invoke(FunctionName=name, Payload=json.dumps({"images": True}).encode())
     return json.loads(answer["Payload"].read())

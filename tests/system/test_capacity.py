@@ -12,7 +12,6 @@ FLEET = {"instanceType": "m6i.large", "count": 3, "placement": "spread"}
 
 @pytest.fixture(scope="module")
 def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of faults."""
     return tmp_path_factory.mktemp("faults") / "rules.json"
 
 

@@ -70,7 +70,6 @@ class Command:
 
 @contextmanager
 def started(cloud: Cloud, folder: Path, document: dict, name: str) -> Iterator[Command]:
-    """The command, which is gone afterwards."""
     command = Command(cloud, folder, document, name)
     try:
         yield command

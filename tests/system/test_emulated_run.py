@@ -29,7 +29,6 @@ def run(cloud: Cloud, window: Window) -> Run:
 
 
 def cell_of(run, cell):
-    """A measured cell of the summary."""
     [found] = [one for one in run.summary()["cells"] if one["id"] == cell]
     assert found["state"] == "measured", found["error"]
     return found

@@ -41,7 +41,6 @@ WORKLOADS = {
 
 
 def storage(name):
-    """An emulated file system."""
     iops = IOPS if name.startswith("ceiling") else 12_000
     return {
         "type": "fsx-openzfs", "name": name, "storageCapacityGiB": 64, "throughputCapacityMBps": 64, "iops": iops,

@@ -24,7 +24,6 @@ def disk(tmp_path):
 
 
 def matrix_command(folder: Path, *arguments: str) -> subprocess.Popen:
-    """The command, with its own folder."""
     return subprocess.Popen(
         [sys.executable, "-c", "from cli.main import main; main()", *arguments], cwd=folder, text=True,
         env={**os.environ, "MATRIX_WORKDIR": str(folder / ".local")},

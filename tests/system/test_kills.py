@@ -25,7 +25,6 @@ COPIES, PAUSE_S = 20, 0.5
 
 
 def command(folder: Path, *arguments: str) -> subprocess.Popen:
-    """The command, with its own folder."""
     code = "from cli.main import main; main()"
     environment = {**os.environ, "MATRIX_WORKDIR": str(folder / ".local")}
     return subprocess.Popen(
@@ -46,7 +45,6 @@ def measured(folder: Path, run: str) -> int:
 
 
 def cloud_of(folder: Path) -> int:
-    """The process of the cloud."""
     return json.loads((folder / ".local/cloud.json").read_text())["pid"]
 
 

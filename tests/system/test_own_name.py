@@ -25,7 +25,6 @@ def session(cloud: Cloud) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def instance(cloud: Cloud, session: dict[str, Any]) -> Callable[[str], Any]:
-    """Clients with the instance's credentials."""
     keys = session["Credentials"]
 
     def client(service: str) -> Any:

@@ -38,7 +38,6 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
 
 @pytest.fixture(scope="module")
 def inbox(cloud: Cloud) -> Inbox:
-    """Who is told."""
     return Inbox(cloud)
 
 

@@ -76,8 +76,6 @@ class ImageUnavailableError(RuntimeError):
 
 @dataclass(frozen=True)
 class Image:
-    """Kernel and initramfs of a machine."""
-
     kernel: Path
     initramfs: Path
 
