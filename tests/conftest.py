@@ -49,3 +49,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if (folder in SYSTEM or starts_agents) and not item.get_closest_marker("smoke"):
             item.add_marker("system")
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let each test draw the same values, whatever ran before it: a module's RNG begins anew."""
+    module = getattr(item, "module", None)
+    if (rng := getattr(module, "RNG", None)) is not None:
+        rng.bit_generator.state = vars(module).setdefault("_RNG_AT_FIRST", rng.bit_generator.state)

@@ -39,7 +39,7 @@ def test_rows_become_cells_in_the_order_of_the_plan(found, plan, states):
     assert [cell.state for cell in moment.cells] == states
 
 
-def test_the_overall_share_weighs_cells_by_their_expected_time_and_is_whole_only_at_the_end():
+def test_the_overall_share_counts_cells_by_their_expected_time_and_is_whole_only_at_the_end():
     moment = progress.read(progress_rows(), plan_document(), RUNNING)
     failed = Execution("r", "FAILED", started_at=0, ended_at=10)
 
