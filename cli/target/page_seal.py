@@ -60,8 +60,9 @@ def _seal(folder: Path, drawn_from: bytes) -> bytes:
 def _digest_of_code() -> bytes:
     digest = hashlib.sha256()
     for path in sorted(path for path in DRAWING_CODE.rglob("*") if path.suffix in (".py", ".json", ".js", ".css")):
-        stat = path.stat()
-        digest.update(f"{path} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+        code = path.read_bytes()
+        digest.update(f"{path.relative_to(DRAWING_CODE)} {len(code)}\n".encode())
+        digest.update(code)
     return digest.digest()
 
 
