@@ -27,8 +27,7 @@ def of_run(run: str, file_system: str | None = None) -> Iterator[Resource]:
     yield from resources.of_fleets(run, file_system)
     planned = table.file_systems(run)
     for kind, module in FILE_SYSTEMS.items():
-        # A row written by an older version of the stack has no type: it may be of any.
-        if all(row.get("storage_type", kind) != kind for row in planned):
+        if all(row["storage_type"] != kind for row in planned):
             continue
         for existing in module.existing():
             if tags.is_ours(tags.as_mapping(existing.tags), run):

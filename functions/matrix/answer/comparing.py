@@ -48,7 +48,7 @@ class MeasuredPoint:
     n: int | None
     interval: Interval | None
     values: FleetValues | None  # None if no single values are known
-    uncertainty: Uncertainty | None  # None in runs of older versions: their samples are resampled
+    uncertainty: Uncertainty | None  # None where none is known
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def _sum(kept: CloudWatchMetrics, metric: str, statistic: str | None, times: Seq
     values = [dict(series) for series in cloudwatch.values(kept, metric, statistic)]
     about = kept["resources"]
     has_volumes = metrics_of(about["type"]).has_volumes
-    count = len(about["volumes"] if has_volumes else cloudwatch.file_systems(about))
+    count = len(about["volumes"] if has_volumes else about.get("file_systems", ()))
     if len(values) < max(1, count) or any(at not in of_resource for of_resource in values for at in times):
         return None
     return sum(of_resource[at] for of_resource in values for at in times)

@@ -125,14 +125,8 @@ def _groups(about: WatchedResources) -> Iterator[list[tuple[Metric, dict[str, st
     credits_ = EC2_CREDITS if about["instance_type"].startswith("t") else ()
     for instance in about["instances"]:
         yield [(metric, _named(metric, InstanceId=instance)) for metric in (*EC2, *credits_, *metrics.of_instance)]
-    for file_system in file_systems(about) if metrics.of_file_system else ():
+    for file_system in about.get("file_systems", ()) if metrics.of_file_system else ():
         yield [(metric, _named(metric, FileSystemId=file_system)) for metric in metrics.of_file_system]
-
-
-def file_systems(about: WatchedResources) -> list[str]:
-    """Return the file systems whose metrics were queried."""
-    of_before = about.get("file_system")
-    return about.get("file_systems") or ([of_before] if of_before else [])
 
 
 def _named(metric: Metric, **ids: str) -> dict[str, str]:

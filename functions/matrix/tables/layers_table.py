@@ -35,7 +35,7 @@ OTHERS_WHY = ("one of the two does not count everything", "others used it too, o
 
 
 def layers_of(point: PointResult, cell: ResultDocument) -> list[Layer]:
-    """Return the layers of a point, from its programs down; empty for results of older versions."""
+    """Return the layers of a point, from its programs down; empty without counters."""
     return [*(point.get("layers") or []), *((cell.get("server_layers") or {}).get(point["id"]) or [])]
 
 

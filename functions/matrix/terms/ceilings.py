@@ -20,5 +20,5 @@ def limit_words(name: str) -> str:
 
 
 def bottlenecks(summary: SummaryDocument) -> list[tuple[ResultDocument, Bottleneck]]:
-    """Return (cell, its bottleneck) in reading order; cells without samples and older runs have none."""
+    """Return (cell, its bottleneck) in reading order; cells without samples have none."""
     return [(cell, cell["bottleneck"]) for cell in reading_order(summary.get("cells", [])) if cell.get("bottleneck")]

@@ -26,8 +26,8 @@ NOT_CARRIED_NOTE = (
 def percentiles_of(metrics: Iterable[MetricResult]) -> tuple[str, ...]:
     """Return the percentiles that a table of one metric shows, the best first.
 
-    Of durations P0 to P100. Of rates P100 down to P0, as a rate's slow values are the small ones; results of before
-    26 November 2026, and published ones, have no P10, and are shown as durations are.
+    Of durations P0 to P100. Of rates P100 down to P0, as a rate's slow values are the small ones; published
+    ones without a P10 are shown as durations are.
     """
     return RATE_PERCENTILES if any(metric.get("p10") is not None for metric in metrics) else PERCENTILES
 

@@ -86,16 +86,6 @@ def test_a_field_that_changes_what_is_measured_is_in_the_key(kind, field):
     assert is_apart == (field not in NOT_IN_KEY or (kind, field) in IN_KEY_OF)
 
 
-def test_a_result_of_before_is_told_apart_by_its_workload():
-    """Points of older results have no buildDirectory; the workload beside them always had it."""
-    params = {"build": "make", "prepare": None, "populate": None, "jobs": 4, "cache_path": "cache"}
-    on_storage, local = ({"type": "build", "build": "make", "buildDirectory": where} for where in ("storage", "local"))
-
-    assert same_point(on_storage, params, "duration_s") == same_point({"type": "build"}, params, "duration_s")
-    assert same_point(on_storage, params, "duration_s") != same_point(local, params, "duration_s")
-    assert same_point(local, params, "duration_s")[1]["build_directory"] == "local"
-
-
 def test_the_label_of_a_build_on_the_instances_own_disk_says_so():
     local = MODELS["build"].model_validate(BUILD | {"buildDirectory": "local"})
 

@@ -67,10 +67,3 @@ def test_metrics_are_settled_a_quarter_of_an_hour_after_the_cell():
     )
 
     assert (early, late) == (False, True)
-
-
-def test_a_result_of_before_a_storage_could_be_several_names_its_file_system():
-    before = {name: value for name, value in about({"type": "efs"}).items() if name != "file_systems"}
-
-    assert cloudwatch.file_systems(before | {"file_system": "fs-1"}) == ["fs-1"]
-    assert cloudwatch.file_systems(before | {"file_system": None}) == []

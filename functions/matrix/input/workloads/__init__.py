@@ -44,10 +44,8 @@ MODELS = cast("dict[str, type[Workload]]", models_by_type(AnyWorkload))
 def same_point(workload: Mapping[str, Any], params: Mapping[str, Any], metric: str) -> list[Any]:
     """Return the key by which a point is the same in two cells or runs: kind, parameters and metric, without names.
 
-    `workload` is its document. Its `set_apart` fields are added, because points of older results lack them. A metric of
-    the user's own adds its definition, since another definition is another metric.
+    `workload` is its document. A metric of the user's own adds its definition, since another definition is another
+    metric.
     """
-    model = MODELS.get(str(workload.get("type")))
-    apart = model.set_apart(workload) if model else {}
     own = (workload.get("metrics") or {}).get(metric)
-    return [workload.get("type"), {**params, **apart}, metric, *([own] if own else [])]
+    return [workload.get("type"), dict(params), metric, *([own] if own else [])]

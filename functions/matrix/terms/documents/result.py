@@ -123,14 +123,14 @@ class MetricResult(TypedDict):
     p2: NotRequired[float]
     p10: NotRequired[float]
     p25: NotRequired[float]
-    """Of rates, since 26 November 2026: the steps towards their slow end."""
+    """Of rates: the steps towards their slow end."""
     mean: float | None
     independent_n: NotRequired[int]
     """How many independent values the samples are worth."""
     resampled: NotRequired[str]
     """The source of intervals."""
     scope: NotRequired[str | None]
-    """"not replicated" with fewer than three instances, repetitions or launches; older results have other words."""
+    """"not replicated" with fewer than three instances, repetitions or launches."""
     carried: NotRequired[dict[str, bool]]
     """By percentile: whether so many independent values carry it."""
     at_least: NotRequired[dict[str, float | None]]

@@ -22,7 +22,7 @@ class JudgedPoint(TypedDict):
     interval: Interval | None
     """Of the median."""
     median_uncertainty: MedianUncertainty | None
-    """None where there is none, and in runs of older versions."""
+    """None where there is none."""
     values: list[list[float | None]] | None
     """A row for each of the cell's instances, a column for each of its repetitions. None where none are known."""
 

@@ -18,8 +18,6 @@ class WatchedResources(TypedDict):
     """By volume: the instance that it was attached to."""
     file_systems: NotRequired[list[str]]
     """Resources that the instances share."""
-    file_system: NotRequired[str | None]
-    """In place of `file_systems` in results of before a storage could be several."""
 
 
 class MetricSeries(TypedDict):
