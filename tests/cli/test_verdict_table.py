@@ -51,8 +51,8 @@ def test_of_many_comparisons_each_has_its_best_value_and_how_far_the_next_is_beh
 
     # EBS was not measured at 50 and 100, where EFS is slower than EBS is at 1 and at 200.
     assert lines[1] == (
-        "Best value: EBS gp3 at 200 instances; EFS bursting at 1 and 10. "
-        "Expected fastest, not measured: EBS gp3 at 50 and 100."
+        "Best value: EBS gp3 at 200 instances; EFS bursting at 1. "
+        "Expected fastest, not measured: EBS gp3 at 50 and 100. Nothing to compare at 10 instances."
     )
     # What all have in common stands once, in the head.
     assert lines[2].startswith("build, jobs 4 ")

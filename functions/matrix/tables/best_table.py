@@ -37,9 +37,12 @@ def best_table(
     named = [parts(question) for question in questions]
     shared = [part for part, *others in zip(*named, strict=True) if all(other == part for other in others)]
     some = f" ({len(questions)} of {of})" if of and len(questions) < of else ""
-    best_words = "Cheapest that meets it" if decision["objective"] else (
-        "Best value" if decision["is_recommendation"] else "Fastest"
-    )  # fmt: skip
+    if decision["objective"]:
+        best_words = "Cheapest that meets it"
+    elif all(len(judged(question)) < 2 for question in questions):  # noqa: PLR2004
+        best_words = "Only one measured"
+    else:
+        best_words = "Best value" if decision["is_recommendation"] else "Fastest"
     heads = (f"{_joined(shared) or 'Comparison'}{some}", best_words, "Figure", INTERVAL,
              _cost_head(questions, decision), BOTTLENECK, "Other (× as slow)")  # fmt: skip
     columns = [TableColumn(head, is_figure=at in FIGURES, is_fixed=at == 0) for at, head in enumerate(heads)]

@@ -43,8 +43,12 @@ def headline(decision: Decision, name: Name) -> str:
     if len(questions) == 1:
         [only] = questions
         return f"{comparison_words(only)}: {_of_one(only, decision, name)}"
+    # An objective judges a storage alone. Without one, a storage beside which none was measured is not the best of any.
+    compared = questions if decision["objective"] else [each for each in questions if _is_comparison(each)]
+    if not compared:
+        return _nothing_compared(questions, name)
     won: dict[str, list[Question]] = {}
-    for question in questions:
+    for question in compared:
         best = winner(question, decision)
         won.setdefault(name(best) if best else "no storage", []).append(question)
     if decision["objective"]:
@@ -53,20 +57,35 @@ def headline(decision: Decision, name: Name) -> str:
         what = "Best value"
     else:
         what = "Fastest here"
-    is_all_open = not decision["objective"] and all(any(map(is_open, judged(question))) for question in questions)
+    is_all_open = not decision["objective"] and all(any(map(is_open, judged(question))) for question in compared)
+    alone = [question for question in questions if question not in compared]
+    rest = f" Nothing to compare{_at(alone, questions)}." if alone else ""
     if len(won) == 1:
+        where = _at(compared, questions)
         if is_all_open:
-            none = "neither" if len(questions) == 2 else "none"  # noqa: PLR2004
-            return f"Ahead in {_every(questions)}, significantly in {none}: {next(iter(won))}."
-        return f"{what} in {_every(questions)}: {next(iter(won))}."
+            none = {1: "not significantly", 2: "significantly in neither"}.get(len(compared), "significantly in none")
+            return f"Ahead{where}, {none}: {next(iter(won))}.{rest}"
+        return f"{what}{where}: {next(iter(won))}.{rest}"
     if is_all_open:
         what = "Ahead, but nowhere significantly"
     if _differ_in_size_only(questions):
-        return _by_size(what, won, questions, name, with_expected=not decision["objective"])
+        return _by_size(what, won, questions, name, with_expected=not decision["objective"]) + rest
     order = sorted(won.items(), key=lambda each: -len(each[1]))
     told = [f"{storage} in {len(mine)}" for storage, mine in order[:MOST_NAMED]]
     told[0] += f" of {len(questions)} comparisons"
-    return f"{what}: {'; '.join([*told, *_others(len(won))])}."
+    return f"{what}: {'; '.join([*told, *_others(len(won))])}.{rest}"
+
+
+def _is_comparison(question: Question) -> bool:
+    """Whether a storage is compared with another one: measured here, or expected to be ahead."""
+    return len(judged(question)) > 1 or bool(judged(question) and expected_ahead(question))
+
+
+def _nothing_compared(questions: list[Question], name: Name) -> str:
+    storages = {name(each) for question in questions for each in judged(question)}
+    if len(storages) == 1:
+        return f"Only {storages.pop()} was measured, so nothing is compared."
+    return "No two storages were measured alike, so nothing is compared."
 
 
 def _by_size(
