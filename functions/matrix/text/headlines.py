@@ -45,8 +45,11 @@ def headline(decision: Decision, name: Name) -> str:
         return f"{comparison_words(only)}: {_of_one(only, decision, name)}"
     # An objective judges a storage alone. Without one, a storage beside which none was measured is not the best of any.
     compared = questions if decision["objective"] else [each for each in questions if _is_comparison(each)]
-    if not compared:
-        return _nothing_compared(questions, name)
+    return _of_several(compared, decision, name) if compared else _nothing_compared(questions, name)
+
+
+def _of_several(compared: list[Question], decision: Decision, name: Name) -> str:
+    questions = decision["questions"]
     won: dict[str, list[Question]] = {}
     for question in compared:
         best = winner(question, decision)
