@@ -7,10 +7,11 @@ import typer
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
+from cli.target.known_runs import PUBLISHED
 from cli.target.run_documents import RunDocuments
 from cli.target.run_folders import RunFolders
 
-PREFIX = "published"
+PREFIX = PUBLISHED
 
 
 def import_published(

@@ -11,6 +11,8 @@ from matrix.terms.printable import printable
 
 # The number of names that fit on a terminal.
 MOST_NAMES = 40
+# What the names of runs of published figures begin with, unless a user chooses otherwise.
+PUBLISHED = "published"
 
 
 def kept_runs() -> list[str]:
@@ -35,7 +37,12 @@ def unknown_run(message: str, run: str, names: Iterable[str], note: str = "") ->
     more = f" and {len(known) - MOST_NAMES} more: `matrix runs`" if len(known) > MOST_NAMES else ""
     listed = f"runs that exist: {', '.join(known[:MOST_NAMES])}{more}" if known else "there is no run yet"
     near = meant(run, [*known, "latest"])
-    return UnknownRun(message, " ".join(filter(None, [near, "; ".join(filter(None, [listed, note]))])))
+    return UnknownRun(message, " ".join(filter(None, [near, "; ".join(filter(None, [loading(run), listed, note]))])))
+
+
+def loading(run: str) -> str:
+    """Return the command that makes a published benchmark a run; empty for names of other runs."""
+    return "load the published benchmarks: `matrix import-published`" if run.startswith(PUBLISHED) else ""
 
 
 def meant(written: str, names: Iterable[str]) -> str:

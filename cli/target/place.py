@@ -5,7 +5,7 @@ Without these options the kept runs of this machine come first, then a running l
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
@@ -88,9 +88,15 @@ class Place:
             yield
         except Exception as error:
             kept = known_runs.kept_runs()
-            if self.is_on_aws or not kept or run in kept:
+            if self.is_on_aws or run in kept or (self.is_here and not kept):
                 raise
             failure = explain(error)
+            if not kept:
+                # The user did not choose AWS, so the likely mistake is the wrong working directory.
+                message = f"no local run is kept in {runs_folder()}/, so AWS was asked: {failure.message}"
+                hint = "" if isinstance(failure, UnknownRun) else known_runs.loading(run)
+                ways = filter(None, [hint, "go to the folder where the run was started", failure.advice])
+                raise replace(failure, message=message, advice="; or ".join(ways)) from error
             if isinstance(failure, UnknownRun) and known_runs.meant(run, kept) in failure.advice:
                 raise
             asked = f"another place was asked too: {failure.message}; {failure.advice}"

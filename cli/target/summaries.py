@@ -6,7 +6,6 @@ from functools import cached_property
 from operator import attrgetter
 
 from cli.messages.errors import CommandError, UnknownRun, UnreadableRun
-from cli.messages.explain import explain
 from cli.target import baselines, deployment, known_runs, relaunched, unfinished
 from cli.target.documents import note, readable
 from cli.target.place import Place
@@ -14,7 +13,7 @@ from cli.target.run_documents import RunDocuments
 from cli.target.run_folders import RunFolders
 from cli.target.run_store import RunStore
 from cli.target.service import Execution, Service
-from cli.target.workdir import run_folder, runs_folder
+from cli.target.workdir import run_folder
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import ValuesDocument
@@ -92,17 +91,8 @@ def find(run: str, place: Place, need: Need = SUMMARY) -> FoundRun:
             return kept
         if place.is_here:
             return _from_local_cloud(run, need)
-    try:
+    with place.naming_kept_runs(run):
         return _from_service(place.service(), run, need)
-    except Exception as error:
-        if place.is_on_aws:
-            raise
-        # The user did not choose AWS, so the likely mistake is the wrong working directory.
-        failure = explain(error)
-        no_run = f"no local run is kept in {runs_folder()}/, so AWS was asked: {failure.message}"
-        raise CommandError(
-            no_run, f"go to the folder where the run was started; or {failure.advice}", failure.code
-        ) from error
 
 
 def _first(store: RunStore, names: Iterable[str], need: Need) -> FoundRun | None:

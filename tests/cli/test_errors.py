@@ -54,13 +54,28 @@ def test_without_a_region_a_command_says_how_to_choose_one(matrix):
     assert "no AWS region chosen" in said.stderr
 
 
-@pytest.mark.parametrize("command", [("results", "r"), ("report", "r"), ("compare", "a", "b")])
-def test_a_run_looked_for_in_another_folder_is_said_not_to_be_here_before_aws_is_blamed(matrix, command):
-    said = matrix(*command)
+@pytest.mark.parametrize("run", ["r", "published-yocto"])
+@pytest.mark.parametrize(
+    "command",
+    [("results", "{}"), ("report", "{}"), ("compare", "{}", "b"), ("watch", "{}"), ("stop", "{}"), ("logs", "{}", "c")],
+)
+def test_a_run_looked_for_in_another_folder_is_said_not_to_be_here_before_aws_is_blamed(matrix, command, run):
+    said = matrix(*(word.format(run) for word in command))
 
     assert said.exit_code == 1
     assert "no local run is kept in" in said.stderr
     assert "go to the folder where the run was started; or add --region" in said.stderr
+    # Published figures are a run only after they were loaded, in any folder.
+    assert ("`matrix import-published`" in said.stderr) == (run != "r")
+
+
+def test_a_published_run_that_is_not_loaded_beside_others_names_what_loads_it(matrix, workdir):
+    (workdir / "runs" / "other").mkdir(parents=True)
+
+    said = matrix("results", "published-yocto")
+
+    assert "`matrix import-published`" in said.stderr
+    assert "runs that exist: other" in said.stderr
 
 
 @pytest.mark.parametrize(
