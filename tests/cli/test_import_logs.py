@@ -284,6 +284,45 @@ def test_the_commands_of_runs_read_imported_logs(log, matrix, tmp_path):
     assert {each["run"] for each in track["measured"]} == {"before", "after"}
 
 
+FIO_JOB = {
+    "jobname": "j", "groupid": 0, "error": 0, "job options": {"rw": "randrw", "bs": "4k"}, "job_runtime": 10_000,
+    **{
+        way: {"iops": rate / 4096, "bw_bytes": rate, "runtime": 10_000} for way, rate in (("read", 7e7), ("write", 3e7))
+    },
+}  # fmt: skip
+FIO = json.dumps({"fio version": "fio-3.33", "timestamp_ms": 1_800_000_010_000, "jobs": [FIO_JOB]})
+# m6i.large, its address and root volume (eu-central-1, the price book), and 100 GiB of gp3.
+HOUR = 0.096 + 0.005 + 20 * 0.08 / 730
+GP3_HOUR = HOUR + 100 * 0.08 / 730
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "storage", "moved", "usd_per_tb"),
+    [
+        ("import-fio", FIO, "gp3", {"read": 7e8, "write": 3e8}, GP3_HOUR * 10 / 3600 / 1e-3),
+        ("import-fio", FIO, "efs", {"read": 7e8, "write": 3e8},
+         HOUR * 10 / 3600 / 1e-3 + (0.7 * 0.03 + 0.3 * 0.06) * 1e12 / GIB),
+        ("import-logs", elbencho_phase(bytes_=10**9, iops=100), "gp3", {"write": 1e9}, GP3_HOUR * 10 / 3600 / 1e-3),
+        ("import-logs", elbencho_phase("READ", bytes_=10**9, iops=100), "gp3", {"read": 1e9},
+         GP3_HOUR * 10 / 3600 / 1e-3),
+        ("import-logs", warp_csv(*gets(100)), "gp3", {"read": 100 * 2**20}, None),
+    ],
+)  # fmt: skip
+def test_each_byte_of_an_import_is_counted_once_and_in_its_direction(
+    log, matrix, command, text, storage, moved, usd_per_tb
+):
+    asked = {"gp3": '{"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}', "efs": "efs"}[storage]
+    matrix(command, log("f.json", text), "--as", "old", "--storage", asked, "--instance-type", "m6i.large")
+
+    (result,) = kept_results("old").values()
+    (rates,) = (point["fleet"][0] for point in result["points"])
+    counted = {name: rates[name] * rates["span_s"] for name in rates if name.endswith("bytes_per_s")}
+    assert counted == {f"{way}_bytes_per_s": pytest.approx(amount) for way, amount in moved.items()}
+    if usd_per_tb:
+        row = json.loads(matrix("results", "old", "--format", "jsonl").stdout.splitlines()[0])
+        assert (row["usd_per"], row["usd"]) == ("TB moved", pytest.approx(usd_per_tb, rel=1e-3))
+
+
 WARP = warp_json({"GET": {"b2Xk": (warp_client(), [warp_segment(900)])}})
 BROKEN = {
     "empty.json": ("", "is empty"),

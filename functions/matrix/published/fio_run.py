@@ -185,17 +185,15 @@ def _sample_file(
                 histograms.setdefault(point, {}).setdefault(name, []).append(histogram)
             ended_s = work.ended_s if work.ended_s is not None else metrics["duration_s"]
             moved = {
-                f"{way}_bytes": metrics.get(f"{way}_mib_per_s", 0.0) * 2**20 * metrics["duration_s"]
+                f"{way}_bytes": metrics[f"{way}_mib_per_s"] * 2**20 * metrics["duration_s"]
                 for way in DIRECTIONS
+                if f"{way}_mib_per_s" in metrics
             }
             samples.append(
                 {
                     **{"point": point, "repetition": repetition, "step": len(samples), "metrics": metrics},
                     **{"started_at": max(0.0, ended_s - metrics["duration_s"]), "ended_at": ended_s},
-                    "work": {
-                        "bytes": sum(moved.values()),
-                        **{name: amount for name, amount in moved.items() if amount},
-                    },
+                    "work": moved,
                     "warnings": [f"{warning} ({work.file})"[:1000] for warning in work.warnings],
                     "tool": {"name": "fio", "version": work.version.removeprefix("fio-")},
                     "workers": len(work.jobs),

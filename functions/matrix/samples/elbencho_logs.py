@@ -197,7 +197,6 @@ def _phase(
         metrics["iops"] = iops
     if "bytes" in figures or "mixed_bytes" in figures:
         metrics["mb_per_s"] = sum(_per_s(figures, name, seconds) for name in ("bytes", "mixed_bytes")) / 1e6
-        moved["bytes"] = figures.get("bytes", 0.0) + figures.get("mixed_bytes", 0.0)
     if entries := sum(_per_s(figures, name, seconds) for name in ("entries", "mixed_entries")):
         metrics["entries_per_s"] = entries
     for way, kind in _ways(name):

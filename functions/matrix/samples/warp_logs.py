@@ -238,7 +238,7 @@ def _phase(
             metrics["objects_per_s"] = objects / seconds
         if size and is_known:
             metrics["mb_per_s"] = size / seconds / 1e6
-            moved["bytes"] = size
+            moved["read_bytes" if operation == "get" else "write_bytes"] = size
     if seconds < LEAST_S:
         warnings = [*warnings, f"warp {SHORT}"]
     kind = f"{operation if name in OPERATIONS else 'request'}_lat"
