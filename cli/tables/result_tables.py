@@ -187,7 +187,7 @@ def _apart(value: float | None, *, is_us: bool = False) -> str:
         return ABSENT
     if not is_us:
         return number(value)
-    return f"{latency(value / 1000)} ms" if value >= MS_US else f"{latency(value)} µs"
+    return f"{latency(value, in_ms=True)} ms" if value >= MS_US else f"{latency(value)} µs"
 
 
 def show_failed(console: Console, summary: SummaryDocument) -> None:

@@ -65,20 +65,21 @@ def number(value: float) -> str:
 CUT_OFF_US = 17_112_760.32
 
 
-def latency(value: float) -> str:
-    """Write a latency with three digits, also of thousands (`4,430`): its bin is known to ± 0.78 %, and no further."""
-    return number(float(f"{value:.3g}"))
+def latency(microseconds: float, *, in_ms: bool = False) -> str:
+    """Write a latency in µs or ms, without the unit. Three digits (`4,430`), since its bin is known to ± 0.78 %.
+
+    A latency that fio could only count as "slower than my bins reach" is `≥ 17,000,000`.
+    """
+    unit_us = 1000 if in_ms else 1
+    if math.isclose(microseconds, CUT_OFF_US, rel_tol=1e-9):
+        return f"≥ {17_000_000 // unit_us:,}"
+    return number(float(f"{microseconds / unit_us:.3g}"))
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """Write a figure with its unit; a missing figure is a dash, never a zero.
-
-    A latency that fio could only count as "slower than my bins reach" is `≥ 17,000,000 µs`.
-    """
+    """Write a figure with its unit; a missing figure is a dash, never a zero."""
     if value is None or not math.isfinite(value):
         return ABSENT
-    if unit == "µs" and math.isclose(value, CUT_OFF_US, rel_tol=1e-9):
-        return "≥ 17,000,000 µs"
     if unit == "µs":
         return f"{latency(value)} µs"
     return duration(value) if unit == "s" else f"{number(value)} {unit}"

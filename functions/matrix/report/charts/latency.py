@@ -55,7 +55,10 @@ def _latency_chart(
     series = []
     for entry, latency in latencies:
         ms, slower = _tail(latency["bins_ns"])
-        words = [f"{100 * share:.3g} % take longer than {written(at)} ms" for at, share in zip(ms, slower, strict=True)]
+        words = [
+            f"{100 * share:.3g} % take longer than {written(1000 * at, in_ms=True)} ms"
+            for at, share in zip(ms, slower, strict=True)
+        ]
         rank = sizes.index(entry.instances)
         series.append(
             Series(f"{entry.storage}, {entry.fleet}", [float(f"{1 / share:.5g}") for share in slower], ms, "segments",
@@ -98,7 +101,7 @@ def _latency_chart(
 
 
 def _ms(micros: float | None) -> Figure | None:
-    return None if micros is None else Figure(written(micros / 1000), micros / 1000)
+    return None if micros is None else Figure(written(micros, in_ms=True), micros / 1000)
 
 
 def _tail(bins: dict[str, int]) -> tuple[list[float], list[float]]:
