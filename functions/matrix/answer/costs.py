@@ -3,26 +3,30 @@
 Two figures, for two questions:
 
 - `usd`: cost of the work alone. The hourly rates of the fleet, its volumes and the whole file system, times the seconds
-  from the first start to the last end, plus charges by the byte, as the mounts counted it. Instances that do other work
-  in between pay this much, so storages are compared by it.
+  from the first start to the last end, plus charges by the byte and request and for traffic between Availability
+  Zones: sums over all instances and repetitions, as the mounts counted them. Instances that do other work in between
+  pay this much, so storages are compared by it.
 - `usd_billed`: cost of this run, with boot, barriers and waiting, from the receipt (or, without one, from the plan). A
   short measurement is mostly boot, so this is the cost of measuring and not of working.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from matrix.input.workloads import AnyWorkload, Workload
+from matrix.input.workloads.sweeps import Footprint
+from matrix.plan import placing
 from matrix.price.book import PriceBook, file_system_cost, machine_rates, published_prices, volume_hours
 from matrix.run.receipt import CACHE, SERVER
-from matrix.terms.charges import HOUR_S, Amount, Usage
+from matrix.samples.moved import WORKED, moved_bytes
+from matrix.terms.charges import HOUR_S, NOTHING, Amount, Usage
 from matrix.terms.documents import summary as documents
 from matrix.terms.documents.parts import MachineRates, StorageFields
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem
-from matrix.terms.documents.receipt import ReceiptDocument
+from matrix.terms.documents.receipt import ReceiptDocument, ReceiptResource
 from matrix.terms.documents.result import PointResult, ResultDocument
 from matrix.terms.names import ran_of
 from storages.contracts.model import Storage
@@ -67,9 +71,8 @@ SOLD_BY = {
     "read_bytes": ("TB moved", 1e12),
     "write_bytes": ("TB moved", 1e12),
 }
-# Work counted in bytes. `bytes`, without a direction, were written.
-BYTES = ("bytes", "read_bytes", "write_bytes")
-NOTHING = Amount.exactly(0.0)
+PLAN, RECEIPT = "the plan", "the receipt"
+BY_USE = "what is billed by the byte or request"
 # A cost with a smaller assumed share is as certain as its prices.
 LEAST_ASSUMED = 0.05
 _STORAGE: TypeAdapter[Storage] = TypeAdapter(AnyStorage)
@@ -84,7 +87,7 @@ class PointCost:
     usd: float
     basis: str
     missing: str | None = None  # charges left out, so that `usd` is a lower bound
-    is_assumed: bool = False  # whether 5 % or more of it is for bytes that were not counted
+    is_assumed: bool = False  # whether more than 5 % of it is for bytes that were not counted
     usd_billed: float | None = None
     billed_basis: str | None = None
     filling: Filling | None = None  # cost of filling the cache, not included in `usd`
@@ -128,15 +131,15 @@ class Bill:
             return None
         per, amount = sold
         usd_hour, basis = rate
-        by_use, is_counted = self._by_use(cell, point, {name: total / times for name, total in work.items()})
-        usd = usd_hour * span_s / HOUR_S + (by_use or 0.0) * times
-        is_assumed = not is_counted and (by_use or 0.0) * times > LEAST_ASSUMED * usd
+        by_use, is_counted = self._by_use(cell, point, work, times)
+        usd = usd_hour * span_s / HOUR_S + (by_use or 0.0)
+        is_assumed = not is_counted and (by_use or 0.0) > LEAST_ASSUMED * usd
         billed = self._billed(cell, point)
         return PointCost(
             per=per,
             usd=usd / amount,
             basis=basis,
-            missing="what is billed by the byte or request" if by_use is None else None,
+            missing=BY_USE if by_use is None else None,
             is_assumed=is_assumed,
             usd_billed=billed[0] / amount if billed else None,
             billed_basis=billed[1] if billed else None,
@@ -169,7 +172,7 @@ class Bill:
             usd = (fillers * instance_usd + system_usd) * expected_s / HOUR_S
             return Filling(expected_s, fillers, count, usd, "as its matrix expects", is_assumed=True)
         usd = sum(line["cost_usd"] or 0.0 for line in lines) + system_usd * hours
-        return Filling(hours * HOUR_S, fillers, count, usd, "the receipt")
+        return Filling(hours * HOUR_S, fillers, count, usd, RECEIPT)
 
     def _hourly(self, cell: ResultDocument) -> tuple[float, str] | None:
         """Return US dollars per hour of fleet, volumes and file system."""
@@ -198,32 +201,39 @@ class Bill:
         basis = f"list prices of {self.book.region}, {prices_read(self.book)}"
         return _instance_usd(rates.to_document(), storage), shared, basis
 
-    def _by_use(self, cell: ResultDocument, point: PointResult, work: Mapping[str, float]) -> tuple[float | None, bool]:
-        """Return (charges by the byte for one repetition of a point, whether bytes were counted). None: unknown.
+    def _by_use(
+        self, cell: ResultDocument, point: PointResult, work: Mapping[str, float], times: int
+    ) -> tuple[float | None, bool]:
+        """Return (charges for bytes and requests of all complete repetitions, whether bytes were counted).
 
-        From the bytes that the mount counted, else from the bytes that the workload reported, else from the plan's
-        estimate, without counted bytes.
+        From the bytes that the mounts counted, else from those that the workload reported, else from the plan's
+        estimate. None: unknown.
         """
         storage = storage_of(cell["storage"])
-        if storage is None or not storage.is_billed_by_use:
+        away = _share_away(cell, storage) if storage else 0.0
+        if storage is None or not (storage.is_billed_by_use or away):
             return 0.0, True
-        count = ran_of(cell)
-        got, put, is_counted = 0.0, 0.0, True
-        moved = _metered_by_mount(storage, point.get("use", {}), count)
-        if moved is None:
-            try:
-                workload = _WORKLOAD.validate_python(dict(cell["workload"]))
-                footprint = workload.footprint(dict(point.get("params") or {}), storage, count)
-            except (ValidationError, KeyError, TypeError, ValueError):
-                return None, True
-            moved = count * footprint.read_bytes, count * footprint.written_bytes
-            got, put = count * footprint.read_requests, count * footprint.put_requests
-            is_counted = any(name in work for name in BYTES)
-            if is_counted:
-                moved = work.get("read_bytes", 0.0), work.get("write_bytes", 0.0) + work.get("bytes", 0.0)
-        read, written = map(Amount.exactly, moved)
-        usage = Usage(NOTHING, read, written, NOTHING, Amount.exactly(got), Amount.exactly(put))
-        return file_system_cost(self.book, storage, usage).expected, is_counted
+        mounts = _counted(point)
+        planned = _footprint(cell, point, storage, times * ran_of(cell))
+        is_reported = any(name in work for name in WORKED)
+        if is_reported:
+            read, written = work.get("read_bytes", 0.0), work.get("write_bytes", 0.0) + work.get("bytes", 0.0)
+        elif planned:
+            read, written = planned.read_bytes, planned.written_bytes
+        elif not mounts:
+            return None, True
+        else:
+            read = written = 0.0
+        # The storage's requests are counted nowhere: as many for each byte as planned.
+        got = planned.read_requests * _times(read, planned.read_bytes) if planned else 0.0
+        put = planned.put_requests * _times(written, planned.written_bytes) if planned else 0.0
+        crossing = (moved_bytes(mounts) if mounts else read + written) * away / 2**30
+        read, written = storage.metered_bytes(mounts) or (read, written)
+        moved = Amount.exactly(read), Amount.exactly(written)
+        usage = Usage(NOTHING, *moved, NOTHING, Amount.exactly(got), Amount.exactly(put))
+        usd = file_system_cost(self.book, storage, usage).expected
+        usd += crossing * self.book.price("between_zones_gib").usd
+        return usd, bool(mounts) or is_reported
 
     def _billed(self, cell: ResultDocument, point: PointResult) -> tuple[float, str] | None:
         """Return a point's share of its cell's bill: its share of the time in which the cell's fleet worked."""
@@ -253,26 +263,38 @@ class Bill:
         ]
 
     def _launch_usd(self, planned: PlanCell) -> tuple[float, str] | None:
-        metered = planned["metered_usd"]["expected"] if "metered_usd" in planned else 0.0
+        system = _by_id(self.plan, planned["file_system"])
+        own, of_system, basis = planned["cost_usd"]["expected"], system["cost_usd"]["expected"] if system else 0.0, PLAN
         if self.receipt:
-            lines = self.receipt["resources"]
+            lines = [line for line in self.receipt["resources"] if line["file_system"] == planned["file_system"]]
             # The cell was taken over from an earlier run, or was never started.
             if not any(line["cell"] == planned["id"] for line in lines):
                 return None
-            own = sum(line["cost_usd"] or 0.0 for line in lines if line["cell"] == planned["id"])
-            system = sum(
-                line["cost_usd"] or 0.0
-                for line in lines
-                if line["file_system"] == planned["file_system"] and line["cell"] in (None, CACHE, SERVER)
-            )
-            return own + system * self._share(planned) + metered, "the receipt"
-        return float(planned["cost_usd"]["expected"]) + metered, "the plan"
+            own = _sum_usd(lines, planned["id"]) + planned["metered_usd"]["expected"]
+            of_system, basis = _sum_usd(lines, None, CACHE, SERVER), RECEIPT
+        return own + of_system * self._share(planned), basis
 
     def _share(self, cell: PlanCell) -> float:
-        """Return a cell's share of its file system's cost: equal shares, since each used it for about as long."""
-        planned = self.plan["cells"] if self.plan else []
-        sharing = [sibling for sibling in planned if sibling["file_system"] == cell["file_system"]]
-        return 1 / len(sharing)
+        """Return a cell's share of its file system's cost: its share of the time in which cells used it."""
+        used_s = {
+            sibling["id"]: self._used_s(sibling)
+            for sibling in (self.plan["cells"] if self.plan else [])
+            if sibling["file_system"] == cell["file_system"]
+        }
+        whole_s = sum(used_s.values())
+        return used_s[cell["id"]] / whole_s if whole_s else 0.0
+
+    def _used_s(self, cell: PlanCell) -> float:
+        """Return the seconds from a cell's first instance to the end of its last one, as planned without a receipt."""
+        if not self.receipt:
+            return 0.0 if "taken_from" in cell else cell["expected_s"]
+        lines = [line for line in self.receipt["resources"] if line["cell"] == cell["id"]]
+        ends = [line["created_at"] + line["hours"] * HOUR_S for line in lines]
+        return max(ends) - min(line["created_at"] for line in lines) if lines else 0.0
+
+
+def _sum_usd(lines: Iterable[ReceiptResource], *purposes: str | None) -> float:
+    return sum(line["cost_usd"] or 0.0 for line in lines if line["cell"] in purposes)
 
 
 def prices_read(book: PriceBook) -> str:
@@ -324,16 +346,39 @@ def _populate_seconds(cell: ResultDocument) -> float:
         return 0.0
 
 
-def _metered_by_mount(storage: Storage, use: Mapping[str, float], count: int) -> tuple[float, float] | None:
-    """Bytes read and written as AWS bills them, for all instances in one repetition.
+def _counted(point: PointResult) -> dict[str, float]:
+    """Return what the mounts of all instances counted in all complete repetitions. Empty if one did not count."""
+    repetitions = [repetition.get("counted", {}) for repetition in point.get("fleet", []) if repetition.get("span_s")]
+    names = set.intersection(*map(set, repetitions)) if repetitions else set()
+    return {name: sum(counted[name] for counted in repetitions) for name in sorted(names)}
 
-    They are those of the median instance, times the number of instances.
-    """
-    metered = storage.metered_bytes(use)
-    if metered is None or "seconds" not in use:
+
+def _footprint(cell: ResultDocument, point: PointResult, storage: Storage, times: int) -> Footprint | None:
+    """Return the planned use of so many steps of a point. None: an imported or published workload."""
+    try:
+        workload = _WORKLOAD.validate_python(dict(cell["workload"]))
+        each = workload.footprint(dict(point.get("params") or {}), storage, ran_of(cell))
+    except (ValidationError, KeyError, TypeError, ValueError):
         return None
-    seconds = use["seconds"] * count
-    return seconds * metered[0], seconds * metered[1]
+    return Footprint(
+        each.seconds,
+        each.read_bytes * times,
+        each.written_bytes * times,
+        each.stored_bytes,
+        each.read_requests * times,
+        each.put_requests * times,
+    )
+
+
+def _times(measured: float, planned: float) -> float:
+    """Return how many times as much was moved as planned: 1 if no bytes were planned."""
+    return measured / planned if planned else 1.0
+
+
+def _share_away(cell: ResultDocument, storage: Storage) -> float:
+    """Return the share of a fleet outside the storage's Availability Zone, over as many zones as instances were in."""
+    zones = len(cell.get("provenance", {}).get("Availability Zone", ()))
+    return placing.share_away(cell["fleet"].get("placement"), storage, ran_of(cell), zones).expected
 
 
 def storage_of(document: StorageFields) -> Storage | None:

@@ -12,6 +12,7 @@ from matrix.input.workloads import MODELS
 from matrix.samples.cloudwatch import without_series
 from matrix.samples.file import Sample, SampleFile, Taken, by_point
 from matrix.samples.histograms import Histogram, latency
+from matrix.samples.moved import of_work
 from matrix.samples.provenance import provenance
 from matrix.samples.usage import fleet_use_of, use_of, used
 from matrix.statistics.describing import describe
@@ -240,6 +241,7 @@ def _fleet_rates(samples: Sequence[Sample], repetitions: Iterable[int], count: i
     - `<unit>_per_s`: all work over `span_s`, stragglers included (elbencho's "last done")
     - `<unit>_per_s_first_done`: work done until the first instance ended, over `first_done_s`: the rate while all
       instances worked, if each works evenly
+    - `counted`: what the mounts of all instances counted, if each has the same counters
     - `start_spread_s`: seconds between the earliest and the latest start
     """
     rates: list[FleetRate] = []
@@ -263,6 +265,9 @@ def _fleet_rates(samples: Sequence[Sample], repetitions: Iterable[int], count: i
             if first_done_s > 0:
                 done = sum(s.work.get(unit, 0.0) * _share_until(first_end, s.work_span) for s in together)
                 rate[f"{unit}_per_s_first_done"] = done / first_done_s
+        counted = [of_work(sample) for sample in together]
+        if counted[0] and all(each.keys() == counted[0].keys() for each in counted):
+            rate["counted"] = {name: sum(each[name] for each in counted) for name in counted[0]}
         rates.append(cast("FleetRate", rate))
     return rates
 

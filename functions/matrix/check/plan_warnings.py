@@ -23,7 +23,7 @@ LEAST_FIO_S = 1.0
 # With this multiple of the cache's bytes, the cache can answer at most half of the random reads.
 CACHES_TO_READ = 2
 # Counters of a mount without traffic; only a storage with charges by the mount's bytes returns a figure for them.
-NOTHING_COUNTED = {"nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 0.0}
+NOTHING_COUNTED = {"nfs_read_bytes": 0.0, "nfs_write_bytes": 0.0}
 
 
 def a_difference_can_be_tested(given: Given) -> Problems:

@@ -26,20 +26,18 @@ def resolved(placement: str | Sequence[float] | None, storage: StorageFields) ->
     return "same-az" if model and model.is_in_one_zone(storage) else "spread"
 
 
-def share_away(placement: str | Sequence[float] | None, storage: Storage) -> Amount:
-    """Return the share of a fleet that is not in the zone of its storage.
+def share_away(placement: str | Sequence[float] | None, storage: Storage, count: int, zones: int = 0) -> Amount:
+    """Return the share of a fleet of `count` instances that is not in the zone of its storage.
 
     It is 0 for a storage with a mount target or a file system in each zone, and if its price includes the traffic. The
-    number of zones of `spread` is not known before the launch: two to six, mostly three.
+    number of zones of `spread` is not known before the launch (0): two to six, mostly three.
     """
     document = storage.document
     if resolved(None, document) == "spread" or how_many(document) > 1 or storage.is_free_between_zones:
         return Amount.exactly(0.0)
     where = resolved(placement, document)
-    if where == "spread":
-        return Amount(1 / 2, 2 / 3, 5 / 6)
-    weights = [1.0] if isinstance(where, str) else where
-    return Amount.exactly(1 - weights[0] / sum(weights))
+    known = zones if where == "spread" else len(where)
+    return Amount(*(1 - shares(where, count, known or guess)[0] / count for guess in (2, 3, 6)))
 
 
 def shares(placement: str | Sequence[float], count: int, zones: int) -> list[int]:

@@ -560,7 +560,7 @@ def _usage(seconds: Amount, moving: list[_Cell], stored_bytes: float) -> Usage:
 def _crossing_cost(cell: _Cell, book: PriceBook) -> Cost:
     """Return the cost of traffic between Availability Zones, for instances outside of the file system's zone."""
     combination = cell.combination
-    away = placing.share_away(combination.fleet.placement, combination.storage)
+    away = placing.share_away(combination.fleet.placement, combination.storage, combination.fleet.count)
     if not away.high:
         return Cost()
     usage = _usage(Amount.exactly(0.0), [cell], 0.0)

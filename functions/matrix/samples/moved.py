@@ -7,12 +7,16 @@ except the first and the last minute, which have traffic outside the steps.
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from matrix.samples.file import SampleFile
+from matrix.samples.file import Sample, SampleFile
 from matrix.terms.documents.watched import MovedByMinute
 from storages.metrics import COUNTERS
 
 MINUTE_S = 60
 WAYS = ("read_bytes", "write_bytes", "read_operations", "write_operations")
+# Counters of requests to servers begin so.
+SERVERS = ("nfs_", "lustre_")
+# Bytes among the work that a program reports. `bytes`, without a direction, were written.
+WORKED = ("bytes", "read_bytes", "write_bytes")
 # Stands for a point's name for the time between the steps, which belongs to no point.
 BETWEEN = ""
 # A day has 1,440 minutes. A file that claims more than a week is forged.
@@ -27,6 +31,28 @@ def by_mount(file: SampleFile, counted: Mapping[str, float]) -> dict[str, float]
     where = COUNTERS.get(file.mount.kind or "")
     names = {way: f"{where}_{way}" for way in WAYS}
     return {way: counted[name] for way, name in names.items() if name in counted}
+
+
+def of_work(sample: Sample) -> dict[str, float]:
+    """Return the bytes and requests that an instance exchanged with the servers of its storage for its work.
+
+    The kernel counts fio's ramp too, and the program does not. So what was counted beyond the program's own bytes
+    belongs to the work for the share of the time that the work took. Empty for a disk, and if nothing was counted.
+    """
+    counted = {
+        name: amount
+        for name, amount in sample.counters.items()
+        if name.startswith(SERVERS) and name.endswith(("_bytes", "_operations"))
+    }
+    asked = sum(sample.work.get(name, 0.0) for name in WORKED)
+    moved = moved_bytes(counted)
+    share = max(asked / moved, 1 - sample.overhead_share) if 0 < asked < moved else 1.0
+    return {name: amount * share for name, amount in counted.items()}
+
+
+def moved_bytes(counted: Mapping[str, float]) -> float:
+    """Return the bytes in both directions among the counters of `of_work`."""
+    return sum(amount for name, amount in counted.items() if name.endswith(("_read_bytes", "_write_bytes")))
 
 
 def by_minute(files: Sequence[SampleFile], instances: Collection[str]) -> MovedByMinute:

@@ -280,8 +280,8 @@ class Storage(InputModel):
         """Whether AWS charges for its bytes or requests, in addition to its hours."""
         return False
 
-    def metered_bytes(self, use: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return (read, written) bytes per second as AWS bills them. None if the mount did not count them."""
+    def metered_bytes(self, counted: Mapping[str, float]) -> tuple[float, float] | None:
+        """Return (read, written) bytes as AWS bills them, from the mounts' counters. None if they did not count."""
         return None
 
     @property

@@ -123,14 +123,14 @@ class EfsStorage(Storage):
         """Elastic throughput is billed by the byte."""
         return self.throughput_mode == "elastic"
 
-    def metered_bytes(self, use: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return the bytes that the mount counted: a request counts as at least 4 KiB, and metadata as reads."""
-        if not {"nfs_read_bytes_per_s", "nfs_write_bytes_per_s"} <= use.keys():
+    def metered_bytes(self, counted: Mapping[str, float]) -> tuple[float, float] | None:
+        """Return the bytes that the mounts counted: a request counts as at least 4 KiB, and metadata as reads."""
+        if not {"nfs_read_bytes", "nfs_write_bytes"} <= counted.keys():
             return None
 
         def metered(way: str) -> float:
-            requests = use.get(f"nfs_{way}_operations_per_s", 0.0)
-            return max(use.get(f"nfs_{way}_bytes_per_s", 0.0), requests * METERED_REQUEST_BYTES)
+            requests = counted.get(f"nfs_{way}_operations", 0.0)
+            return max(counted.get(f"nfs_{way}_bytes", 0.0), requests * METERED_REQUEST_BYTES)
 
         return metered("read") + metered("other"), metered("write")
 

@@ -88,16 +88,16 @@ class S3FilesStorage(Storage):
         """Reads and writes are billed by the byte."""
         return True
 
-    def metered_bytes(self, use: Mapping[str, float]) -> tuple[float, float] | None:
-        """Return the bytes that the mount requested: an upper bound with direct reads, as reads from S3 cost less."""
-        if not {"nfs_read_bytes_per_s", "nfs_write_bytes_per_s"} <= use.keys():
+    def metered_bytes(self, counted: Mapping[str, float]) -> tuple[float, float] | None:
+        """Return the bytes that the mounts requested: an upper bound with direct reads, as reads from S3 cost less."""
+        if not {"nfs_read_bytes", "nfs_write_bytes"} <= counted.keys():
             return None
 
         def metered(way: str) -> float:
-            requests = use.get(f"nfs_{way}_operations_per_s", 0.0)
-            return max(use[f"nfs_{way}_bytes_per_s"], requests * METERED_DATA_BYTES)
+            requests = counted.get(f"nfs_{way}_operations", 0.0)
+            return max(counted[f"nfs_{way}_bytes"], requests * METERED_DATA_BYTES)
 
-        looked_up = use.get("nfs_other_operations_per_s", 0.0) * METERED_METADATA_BYTES
+        looked_up = counted.get("nfs_other_operations", 0.0) * METERED_METADATA_BYTES
         return metered("read") + looked_up, metered("write")
 
     def refused_by_image(self, os: str) -> tuple[str, str] | None:

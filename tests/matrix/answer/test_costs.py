@@ -3,11 +3,15 @@
 from types import SimpleNamespace
 
 import pytest
-from support.matrices import FSX
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.matrices import EBS, FSX
 from support.runs_for_reports import build_run, cell_of
 
 from matrix.answer.costs import Bill, prices_read, storage_limits
 from matrix.answer.results import cell_result
+from matrix.check.read import check_matrix
+from matrix.plan.planning import plan
 from matrix.samples.file import SampleFile
 from matrix.terms.figures import cost_words
 
@@ -142,33 +146,159 @@ def elastic_cost(*arguments, **of_point):
     return Bill.of(None, None).point_cost(cell, cell["points"][0])
 
 
-NO_BYTES = {"seconds": 60.0, "nfs_read_bytes_per_s": 0.0, "nfs_write_bytes_per_s": 0.0}
+NO_BYTES = {"nfs_read_bytes": 0.0, "nfs_write_bytes": 0.0}
 
 
 @pytest.mark.parametrize(
-    ("way", "use", "billed_gib"),
+    ("way", "counted", "billed_gib"),
     [
         # As the workload counts, 100 GiB were written in a minute, whatever the plan had thought of it.
         ("write", {}, 100.0),
         # Reads cost half as much as writes.
         ("read", {}, 50.0),
-        # The mount counts the client's cache out: a GiB of each in a minute, and 4 KiB for each small write.
-        ("write", NO_BYTES | {"nfs_write_bytes_per_s": 2**30 / 60}, 2.0),
-        ("write", NO_BYTES | {"nfs_write_bytes_per_s": 1.0, "nfs_write_operations_per_s": 2**18 / 60}, 2.0),
-        # 2**18 requests for metadata of each are 2 GiB read.
-        ("write", NO_BYTES | {"nfs_other_operations_per_s": 2**18 / 60}, 1.0),
+        # The mounts count the clients' caches out: 2 GiB, and 4 KiB for each small write.
+        ("write", NO_BYTES | {"nfs_write_bytes": 2.0 * 2**30}, 2.0),
+        ("write", NO_BYTES | {"nfs_write_bytes": 1.0, "nfs_write_operations": 2.0**19}, 2.0),
+        # 2**19 requests for metadata are 2 GiB read.
+        ("write", NO_BYTES | {"nfs_other_operations": 2.0**19}, 1.0),
     ],
 )
-def test_elastic_bytes_are_those_that_were_moved(way, use, billed_gib):
+def test_elastic_bytes_are_those_that_were_moved(way, counted, billed_gib):
     options = {"rw": way, "bs": "1m", "size": "1g", "time_based": 1, "runtime": 60}
-    fleet = [{"repetition": 1, "span_s": 60.0, f"{way}_bytes_per_s": 100 * 2**30 / 60}]
+    fleet = [{"repetition": 1, "span_s": 60.0, f"{way}_bytes_per_s": 100 * 2**30 / 60, "counted": counted}]
 
-    cost = elastic_cost({"type": "fio", **options}, 2, params={"options": options}, fleet=fleet, use=use)
+    cost = elastic_cost({"type": "fio", **options}, 2, params={"options": options}, fleet=fleet)
 
     # Two instances (with address and root volume) for a minute, and 0.06 USD per GiB written.
     instances = 2 * (0.096 + 0.005 + 20 * 0.08 / 730) / 60
     assert cost.per == "TB moved"
     assert cost.usd == pytest.approx((instances + billed_gib * 0.06) / (100 * 2**30 / 1e12), rel=1e-8)
+
+
+READ = {"type": "fio", "rw": "randread", "bs": "64k", "direct": 1, "ioengine": "libaio", "size": "1G"}
+
+
+MINUTES = [60.0] * 10
+
+
+def measured(matrix, works, counters=lambda moved, share: {}, seconds=MINUTES, ramp_s=0.0, zones="a"):
+    """Return plan and result of the only cell of `matrix`; `works` has the work of each of its instances and steps."""
+    planned = plan(check_matrix({"name": "m", "order": "as-written", **matrix}), region="us-east-1").to_document()
+    [cell] = planned["cells"]
+    files = []
+    for number, (work, took_s) in enumerate(zip(works, seconds, strict=False)):
+        samples = [
+            {"point": step["point"], "repetition": step["repetition"], "step": at, "metrics": {"duration_s": took_s},
+             "work": moved, "started_at": 1e9 + 1000 * at - ramp_s, "ended_at": 1e9 + 1000 * at + took_s,
+             "work_started_at": 1e9 + 1000 * at, "work_ended_at": 1e9 + 1000 * at + took_s, "tool": {},
+             "counters": counters(moved, (ramp_s + took_s) / took_s)}
+            for at, step in enumerate(cell["steps"]) for moved in [work[step["point"]]]
+        ]  # fmt: skip
+        instance = {"id": f"i-{number}", "type": "m6i.large", "availability_zone": zones[number % len(zones)]}
+        uploaded = {"run": "m", "cell": cell["id"], "instance": instance, "mount": {"kind": "nfs"}, "samples": samples}
+        files.append(SampleFile.model_validate(uploaded))
+    return planned, cell_result(cell, files, error=None, actual_s=None)
+
+
+def nfs(moved, share):
+    """What an NFS mount counts of work with direct I/O, and as evenly of a ramp."""
+    read, written = (share * moved.get(f"{way}_bytes", 0.0) for way in ("read", "write"))
+    return {"nfs_read_bytes": read, "nfs_read_operations": read / 65536, "nfs_write_bytes": written,
+            "nfs_write_operations": written / 65536, "nfs_other_operations": 0.0}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("mbps", "seconds", "ramp_s"),
+    [
+        ([100] * 10, [60.0] * 10, 0.0),
+        ([20] * 6 + [100] * 4, [60.0] * 10, 0.0),
+        ([20] * 4 + [100] * 6, [60.0] * 10, 0.0),
+        ([100, 100 / 3], [20.0, 60.0], 0.0),
+        ([100, 100, 10, 10], [10.0, 10.0, 100.0, 100.0], 0.0),
+        ([100] * 3, [60.0] * 3, 60.0),
+        ([20, 100, 50], [60.0, 40.0, 90.0], 15.0),
+    ],
+)
+def test_bytes_of_an_uneven_fleet_cost_their_sum_without_the_ramp(mbps, seconds, ramp_s):
+    works = [{"p01": {"read_bytes": rate * 1e6 * took}} for rate, took in zip(mbps, seconds, strict=True)]
+    matrix = {"storage": [{"type": "efs"}], "workload": [READ], "repetitions": 3}
+    matrix |= {"fleet": [{"instanceType": "m6i.large", "count": len(mbps)}]}
+
+    planned, cell = measured(matrix, works, nfs, seconds, ramp_s)
+    cost = Bill.of(planned, None).point_cost(cell, cell["points"][0])
+
+    moved = 3 * sum(work["p01"]["read_bytes"] for work in works)
+    instances = len(mbps) * (0.096 + 0.005 + 20 * 0.08 / 730) * 3 * max(seconds) / 3600
+    assert cost.usd == pytest.approx((instances + 0.03 * moved / 2**30) / (moved / 1e12), rel=1e-3)
+    assert cost.is_assumed is False
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    fleet=st.lists(st.tuples(st.floats(0.1, 1000.0), st.floats(1.0, 900.0)), min_size=1, max_size=6),
+    ramp_s=st.sampled_from([0.0, 0.5, 60.0, 600.0]),
+    in_ramp=st.floats(0.0, 3.0),
+)
+def test_a_tb_that_is_read_from_efs_elastic_never_costs_less_than_its_price(fleet, ramp_s, in_ramp):
+    works = [{"p01": {"read_bytes": rate * 1e6 * took}} for rate, took in fleet]
+    matrix = {"storage": [{"type": "efs"}], "workload": [READ], "repetitions": 1}
+    matrix |= {"fleet": [{"instanceType": "m6i.large", "count": len(fleet)}]}
+
+    def counters(moved, share):
+        return nfs(moved, 1 + (share - 1) * in_ramp)
+
+    planned, cell = measured(matrix, works, counters, [took for _, took in fleet], ramp_s)
+
+    assert Bill.of(planned, None).point_cost(cell, cell["points"][0]).usd >= 0.03 * 1e12 / 2**30
+
+
+REGIONAL = [
+    {"type": "efs"}, {"type": "s3-files"}, {"type": "s3"}, {"type": "mountpoint"}, EBS,
+    {"type": "efs", "throughputMode": "provisioned", "provisionedThroughputMiBps": 100},
+    FSX | {"deploymentType": "MULTI_AZ_1", "throughputCapacityMBps": 5120},
+]  # fmt: skip
+IN_ONE_ZONE = [
+    {"type": "s3-express"}, {"type": "mountpoint", "storageClass": "EXPRESS_ONEZONE"}, FSX,
+    {"type": "fsx-lustre", "storageCapacityGiB": 1200},
+    {"type": "fsx-ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536},
+]  # fmt: skip
+WRITE = {"type": "dd", "totalSize": "64GiB", "blockSize": "1MiB", "sync": "end", "threads": [1, 4]}
+PAGES = {"type": "read", "access": "random", "records": 1_000_000, "recordBytes": 4096, "recordsPerRequest": [1, 16]}
+
+
+@pytest.mark.parametrize(
+    ("storage", "placement", "share_away"),
+    [
+        *[(storage, where, 0.0) for storage in REGIONAL for where in ("spread", [1, 1])],
+        *[(storage, "same-az", 0.0) for storage in (*IN_ONE_ZONE, {"type": "efs", "deployment": "oneZone"})],
+        # Two of three instances are in the zone of the storage.
+        *[(storage, where, 1 / 3) for storage in IN_ONE_ZONE for where in ("spread", [1, 1])],
+    ],
+    ids=str,
+)
+def test_work_as_planned_costs_as_planned(storage, placement, share_away):
+    work = PAGES if storage["type"] in ("s3", "s3-express") else WRITE
+    fleet = {"instanceType": "m6i.large", "count": 3, "placement": placement}
+    matrix = {"storage": [storage], "workload": [work], "repetitions": 2, "fleet": [fleet]}
+    checked = check_matrix({"name": "m", **matrix}).matrix
+    each = {
+        f"p{n:02d}": checked.workload[0].footprint(params, checked.storage[0], 3)
+        for n, params in enumerate(checked.workload[0].points(), start=1)
+    }
+    works = [{name: {"read_bytes": step.read_bytes, "write_bytes": step.written_bytes} for name, step in each.items()}]
+    moved = sum(2 * 3 * (step.read_bytes + step.written_bytes) for step in each.values())
+
+    planned, cell = measured(matrix, works * 3, nfs, zones="aab")
+    bill, rates = Bill.of(planned, None), planned["cells"][0]["rates_usd"]
+    costs = [bill.point_cost(cell, point) for point in cell["points"]]
+    usd = sum(cost.usd for cost in costs) * moved / 1e12 / len(costs)
+
+    [system] = planned["file_systems"]
+    of_time = (3 * sum(rates.values()) + system["rates_usd"]["hour"]) * 2 * 60 * len(each) / 3600
+    of_use = sum(charge["cost_usd"]["expected"] for charge in system.get("by_use", []))
+    of_zones = 0.02 * share_away * moved / 2**30
+    assert usd == pytest.approx(of_time + of_use + of_zones, rel=1e-3)
+    assert not any(cost.missing or cost.is_assumed for cost in costs)
 
 
 def test_a_ramp_makes_no_result_dearer():
@@ -201,15 +331,12 @@ def test_elastic_bytes_that_are_not_known_make_the_cost_a_lower_bound():
     assert cost.missing == "what is billed by the byte or request"
 
 
-@pytest.mark.parametrize(
-    ("use", "is_assumed"),
-    [({}, True), ({"seconds": 60.0, "nfs_read_bytes_per_s": 1e6, "nfs_write_bytes_per_s": 1e6}, False)],
-)
-def test_a_cost_that_rests_on_assumed_bytes_says_so_and_has_two_digits(use, is_assumed):
+@pytest.mark.parametrize(("counted", "is_assumed"), [({}, True), (NO_BYTES, False)])
+def test_a_cost_that_rests_on_assumed_bytes_says_so_and_has_two_digits(counted, is_assumed):
     """Of a build that moved next to nothing the plan assumes 10 MB/s: $0.00839 had three digits of that."""
-    fleet = [{"repetition": 1, "span_s": 60.0, "builds_per_s": 1 / 60}]
+    fleet = [{"repetition": 1, "span_s": 60.0, "builds_per_s": 1 / 60, "counted": counted}]
 
-    cost = elastic_cost({"type": "build", "build": "make", "expectedSeconds": 60}, fleet=fleet, use=use)
+    cost = elastic_cost({"type": "build", "build": "make", "expectedSeconds": 60}, fleet=fleet)
 
     document = cost.to_document()
     assert document.get("is_assumed", False) is is_assumed
@@ -238,38 +365,57 @@ def test_volumes_add_up_and_a_file_system_does_not():
     assert storage_limits({"type": "tape"}, 4) == {}
 
 
-def test_a_line_without_a_price_costs_nothing_and_other_cells_are_not_billed():
+def test_the_bills_of_all_cells_are_the_receipt_and_a_file_system_is_shared_by_the_time_of_its_use():
     summary, _, planned = build_run({"efs": {1: 3600.0, 10: 3600.0}}, spread=0.0, repetitions=1)
     cell, other = (cell_of(summary, "efs", count) for count in (10, 1))
     system = cell["file_system"]
+
+    def line(name, start, end, usd):
+        return {
+            "file_system": system,
+            "cell": name,
+            "created_at": start,
+            "hours": (end - start) / 3600,
+            "cost_usd": usd,
+        }
+
+    # The second cell waited for an instance until it was launched anew: it kept the file system for three hours.
     lines = [
-        {"file_system": system, "cell": cell["id"], "cost_usd": 0.5},
-        {"file_system": system, "cell": cell["id"], "cost_usd": None},
-        {"file_system": system, "cell": "cache", "cost_usd": None},
-        {"file_system": system, "cell": "file-server", "cost_usd": 2.0},
-        {"file_system": "another", "cell": None, "cost_usd": 64.0},
+        line(cell["id"], 1000.0, 4600.0, 0.5),
+        line(cell["id"], 1000.0, 4600.0, None),
+        line(other["id"], 5000.0, 6000.0, 0.1),
+        line(other["id"], 14000.0, 15800.0, 0.2),
+        line("cache", 0.0, 900.0, None),
+        line("file-server", 0.0, 20000.0, 2.0),
+        line(None, 0.0, 20000.0, 1.0),
+        line(None, 0.0, 20000.0, 64.0) | {"file_system": "another"},
     ]
-    metered = cell_of(planned, "efs", 10)["metered_usd"]["expected"]
+    metered = {name["id"]: cell_of(planned, "efs", count)["metered_usd"]["expected"]
+               for name, count in ((cell, 10), (other, 1))}  # fmt: skip
     bill = Bill.of(planned, {"resources": lines})
 
-    usd, basis = bill.cell_usd(cell)
-    cost, unbilled = (bill.point_cost(each, each["points"][0]) for each in (cell, other))
+    (usd, basis), (others_usd, _) = bill.cell_usd(cell), bill.cell_usd(other)
+    cost = bill.point_cost(cell, cell["points"][0])
 
-    # Two cells share the file system's 2 dollars; ten builds.
-    assert (usd, basis) == (pytest.approx(0.5 + 2.0 / 2 + metered), "the receipt")
+    assert (usd, basis) == (pytest.approx(0.5 + 3.0 / 4 + metered[cell["id"]]), "the receipt")
+    assert usd + others_usd == pytest.approx(0.8 + 3.0 + sum(metered.values()))
+    # Ten builds.
     assert (cost.usd_billed, cost.billed_basis) == (pytest.approx(usd / 10), basis)
-    assert bill.cell_usd(other) is None
-    assert unbilled.usd_billed is None
+    alone = Bill.of(planned, {"resources": [each for each in lines if each["cell"] != other["id"]]})
+    assert alone.cell_usd(cell)[0] == pytest.approx(0.5 + 3.0 + metered[cell["id"]])
+    assert alone.cell_usd(other) is None
+    assert alone.point_cost(other, other["points"][0]).usd_billed is None
 
 
-def test_without_a_receipt_a_cell_is_billed_as_planned():
-    summary, _, planned = build_run(TEN, spread=0.0)
-    cell, of_plan = (cell_of(document, "ebs", 10) for document in (summary, planned))
+def test_without_a_receipt_cells_are_billed_as_planned():
+    summary, _, planned = build_run({"ebs": {10: 3600.0}, "efs": {1: 3600.0, 10: 3600.0}}, spread=0.0)
+    bill = Bill.of(planned, None)
 
-    usd, basis = Bill.of(planned, None).cell_usd(cell)
+    billed = [bill.cell_usd(cell) for cell in summary["cells"]]
 
-    assert basis == "the plan"
-    assert usd == of_plan["cost_usd"]["expected"] + of_plan.get("metered_usd", {}).get("expected", 0.0)
+    assert {basis for _, basis in billed} == {"the plan"}
+    whole = planned["totals"]["cost_usd"]["expected"] - sum(each["cost_usd"]["expected"] for each in planned["images"])
+    assert sum(usd for usd, _ in billed) == pytest.approx(whole, abs=1e-3)
 
 
 def test_prices_are_of_the_month_in_which_the_newest_was_read():

@@ -64,7 +64,7 @@ def test_of_several_file_systems_each_has_its_part_of_the_fleet_and_no_byte_pass
 
     assert resolved(None, several) == [1.0, 1.0]
     [storage] = matrix(storage=[several]).matrix.storage
-    assert share_away(None, storage).high == share_away([1, 1], storage).high == 0.0
+    assert share_away(None, storage, 2).high == share_away([1, 1], storage, 2).high == 0.0
 
 
 def test_more_file_systems_than_the_stack_has_zones_are_refused_before_anything_is_created():

@@ -58,22 +58,28 @@ def test_filling_a_cache_takes_half_of_boot_and_work_at_least():
 
 
 @pytest.mark.parametrize(
-    ("placement", "share"),
+    ("placement", "count", "zones", "share"),
     [
-        ("same-az", (0, 0, 0)),
-        ("spread", (1 / 2, 2 / 3, 5 / 6)),
-        ([1, 3], (3 / 4, 3 / 4, 3 / 4)),
-        (None, (0, 0, 0)),
+        ("same-az", 12, 0, (0, 0, 0)),
+        ("spread", 12, 0, (1 / 2, 2 / 3, 5 / 6)),
+        ("spread", 12, 3, (2 / 3, 2 / 3, 2 / 3)),
+        ("spread", 2, 0, (1 / 2, 1 / 2, 1 / 2)),
+        ([1, 3], 12, 0, (3 / 4, 3 / 4, 3 / 4)),
+        # Instances are whole: the first zone gets two of three.
+        ([1, 1], 3, 2, (1 / 3, 1 / 3, 1 / 3)),
+        ([1, 1], 1, 0, (0, 0, 0)),
+        ([1, 1, 1, 1], 4, 0, (3 / 4, 3 / 4, 3 / 4)),
+        (None, 12, 3, (0, 0, 0)),
     ],
 )
-def test_the_share_of_a_fleet_away_from_its_storage_follows_from_the_zones(placement, share):
+def test_the_share_of_a_fleet_away_from_its_storage_follows_from_the_zones(placement, count, zones, share):
     storage = SimpleNamespace(document={"type": "efs", "deployment": "oneZone"}, is_free_between_zones=False)
 
-    assert share_away(placement, storage) == pytest.approx(share)
+    assert share_away(placement, storage, count, zones) == pytest.approx(share)
     free = SimpleNamespace(document=storage.document, is_free_between_zones=True)
-    assert share_away(placement, free) == (0, 0, 0)
+    assert share_away(placement, free, count) == (0, 0, 0)
     regional = SimpleNamespace(document={"type": "efs"}, is_free_between_zones=False)
-    assert share_away(placement, regional) == (0, 0, 0)
+    assert share_away(placement, regional, count) == (0, 0, 0)
 
 
 def test_a_run_ends_after_all_deadlines_creation_and_what_is_around_them():

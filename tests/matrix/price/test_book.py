@@ -252,7 +252,7 @@ def test_every_price_says_where_and_when_it_was_read():
         (FSX, "same-az", 0.0),
         (FSX | {"deploymentType": "MULTI_AZ_1", "throughputCapacityMBps": 5120}, [1, 1], 0.0),
         (EFS, [1, 1], 0.0),
-        (FSX, "spread", 4_000 / 1_024 * 2 / 3),
+        (FSX, "spread", 2_000 / 1_024),  # of three zones, the first has two
     ],
 )
 def test_bytes_that_pass_between_zones_are_in_the_plan(storage, placement, gib_away):

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from matrix.answer.costs import BYTES, storage_limits
+from matrix.answer.costs import storage_limits
 from matrix.input.emulation import MARK
 from matrix.report.charts.chart import Chart, Series
 from matrix.report.charts.labels import point_title, slug
 from matrix.report.charts.marks import NEAR_LIMIT
 from matrix.report.view import Entry, View
+from matrix.samples.moved import WORKED
 from matrix.terms.figures import quantity
 
 BUILDS, RUNS = "builds/h", "runs/h"
@@ -17,7 +18,7 @@ BUILDS, RUNS = "builds/h", "runs/h"
 
 def done_per_s(rate: Mapping[str, Any], suffix: str = "_per_s") -> tuple[float, str] | None:
     """Return a fleet's rate in a repetition and its unit, bytes read and written together; None if not known."""
-    moved = [rate[f"{name}{suffix}"] for name in BYTES if f"{name}{suffix}" in rate]
+    moved = [rate[f"{name}{suffix}"] for name in WORKED if f"{name}{suffix}" in rate]
     if moved:
         return sum(moved) / 1e6, "MB/s"
     if (files := rate.get(f"files{suffix}")) is not None:

@@ -172,6 +172,8 @@ class FleetRate(TypedDict):
     builds_per_s_first_done: NotRequired[float]
     runs_per_s_first_done: NotRequired[float]
     """`…_first_done`: while all instances worked."""
+    counted: NotRequired[dict[str, float]]
+    """Bytes and requests of the work that the mounts of all instances counted, without fio's ramp."""
 
 
 class ToolCeiling(TypedDict):
