@@ -91,6 +91,7 @@ class PointCost:
     usd_billed: float | None = None
     billed_basis: str | None = None
     filling: Filling | None = None  # cost of filling the cache, not included in `usd`
+    by_use_usd: float = 0.0  # part of `usd` for bytes, requests and traffic between zones, and not for hours
 
     def to_document(self) -> documents.PointCost:
         """The form in summary.json."""
@@ -144,6 +145,7 @@ class Bill:
             usd_billed=billed[0] / amount if billed else None,
             billed_basis=billed[1] if billed else None,
             filling=self._filling(cell, point),
+            by_use_usd=(by_use or 0.0) / amount,
         )
 
     def _filling(self, cell: ResultDocument, point: PointResult) -> Filling | None:

@@ -32,7 +32,7 @@ class Objective(InputModel):
     at_least: Annotated[int | float | None, Field(examples=[1000])] = None
     """Lower limit of the percentile, in the metric's unit, for rates. Give this or atMost."""
     job_hours: Annotated[int | float | None, Field(gt=0, le=8_760, examples=[8])] = None
-    """Length of your real job in hours. If burst credits end sooner, the storage is judged by its sustained rate."""
+    """Length of your real job in hours. If burst credits end sooner, its mean rate over the job counts."""
 
 
 class Agreed(InputModel):

@@ -25,8 +25,8 @@ def risk_words(risk: Risk, unit: str) -> str:  # noqa: C901, PLR0911 - a case fo
             return credits_words(risk["burst"])
         case "judged-by-sustained":
             return (
-                f"judged by its sustained rate, {100 * risk['share']:.2g} % of what was measured: "
-                f"{credits_words(risk['burst'])}, and the job lasts {rough_duration(risk['job_s'])}"
+                f"judged for a job of {rough_duration(risk['job_s'])}, at {100 * risk['share']:.2g} % of the rate on"
+                f" average: {credits_words(risk['burst'])}"
             )
         case "not-replicated":
             return f"not replicated: {shortage_words(risk['shortages'])}"

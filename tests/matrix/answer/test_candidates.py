@@ -5,7 +5,7 @@ from support.fleet_values import fleet
 
 from matrix.answer.costs import PointCost
 from matrix.answer.decision.answers import answer, slow_tail
-from matrix.answer.decision.candidates import Absence, Candidate, Question, judge_by_sustained
+from matrix.answer.decision.candidates import Absence, Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
 
 
@@ -123,14 +123,6 @@ def test_an_objective_is_read_from_a_matrix():
     assert Objective.of({"atLeast": 7}) == Objective(None, 90.0, 7, is_upper=False, job_s=None)
 
 
-def test_a_job_outlasts_credits_that_end_before_it_or_nobody_knows_when():
-    job = Objective(job_s=100.0)
-
-    assert [job.outlasts(lasts_s) for lasts_s in (99.0, 100.0, 101.0, None)] == [True, False, False, True]
-    assert not Objective().outlasts(1.0)
-    assert not Objective().outlasts(None)
-
-
 def test_who_has_an_interval_across_the_limit_is_at_risk_and_the_next_without_it_is_named():
     risky = candidate("risky", 95.0, 1.0, low=90.0, high=101.0)
     also = candidate("also", 96.0, 2.0, low=91.0, high=102.0)
@@ -181,31 +173,6 @@ def test_who_was_not_measured_is_expected_to_be_ahead_only_between_sizes_where_i
 
     [found] = asked.to_document(Objective(**wanted))["absences"]
     assert (found["storage"], found["is_expected_ahead"]) == ("gone", is_ahead)
-
-
-BURST = {"of": "volume IOPS", "counts": "IOPS", "rate": 3000.0, "sustained": 300.0, "lasts_s": 2000.0}
-
-
-@pytest.mark.parametrize(
-    ("metric", "higher_is_better", "job_s", "value", "usd"),
-    [
-        ("duration_s", False, 7200.0, 1000.0, 10.0),  # ten times as long, and as dear
-        ("iops", True, 7200.0, 10.0, 10.0),
-        ("duration_s", False, 1800.0, 100.0, 1.0),  # the credits last for all of it
-        ("duration_s", False, None, 100.0, 1.0),
-        ("own", True, 7200.0, 100.0, 1.0),  # a metric of one's own may be no rate
-    ],
-)
-def test_a_job_that_outlasts_its_credits_is_judged_by_what_is_sustained(metric, higher_is_better, job_s, value, usd):
-    cell = {"bottleneck": {"on_credits": {"p01": [BURST]}}}
-    before = candidate("burst", 100.0, 1.0, low=90.0, high=None)
-
-    after = judge_by_sustained(before, cell, metric, Objective(job_s=job_s), higher_is_better=higher_is_better)
-
-    assert (after.tail.value, after.cost.usd) == pytest.approx((value, usd))
-    assert (after.tail.low, after.tail.high) == (pytest.approx(value * 0.9), None)
-    assert len(after.risks) == 1
-    assert judge_by_sustained(before, {}, metric, Objective(job_s=job_s), higher_is_better=True) is before
 
 
 @pytest.mark.parametrize(

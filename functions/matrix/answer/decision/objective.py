@@ -32,10 +32,6 @@ class Objective:
         percent = float(document.get("percentile", USUAL_PERCENT))
         return cls(document.get("metric"), percent, limit, upper is not None, job_s)
 
-    def outlasts(self, lasts_s: float | None) -> bool:
-        """Whether the real job lasts longer than credits that end after `lasts_s`; None if that is not known."""
-        return self.job_s is not None and (lasts_s is None or self.job_s > lasts_s)
-
     def is_met(self, value: float) -> bool:
         """Whether a value reaches it."""
         return self.limit is not None and (value <= self.limit if self.is_upper else value >= self.limit)

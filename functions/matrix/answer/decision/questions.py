@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from matrix.answer.costs import Bill
-from matrix.answer.decision.candidates import MEDIAN, Absence, Candidate, Question, judge_by_sustained
+from matrix.answer.decision.candidates import MEDIAN, Absence, Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
+from matrix.answer.decision.sustaining import judge_by_sustained
 from matrix.input.storage_names import whole_names
 from matrix.input.workloads import same_point
 from matrix.input.workloads.metadata import CHANGES

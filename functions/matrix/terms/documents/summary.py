@@ -95,9 +95,9 @@ class Risk(TypedDict):
     """How many times as slow as the median the slowest value is."""
     burst: NotRequired[OnCredits]
     share: NotRequired[float]
-    """Sustained rate as a share of the measured one."""
+    """Mean rate over the job, with its credits and without them, as a share of the measured one."""
     job_s: NotRequired[float]
-    """How long the objective's job lasts."""
+    """How long the objective's job lasts, or the measured one if that outlasts its credits itself."""
     shortages: NotRequired[list[Shortage]]
     period_s: NotRequired[float | None]
     """After how many seconds a rate that is not steady repeats; None where it does not."""
