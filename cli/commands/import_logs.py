@@ -1,8 +1,6 @@
 """`matrix import-logs`: logs of elbencho and warp as one row per phase, or as a run."""
 
-import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,22 +8,18 @@ import typer
 from rich.table import Table
 
 from cli.inputs import imported_files, options
-from cli.inputs.imported_files import LARGEST_FILE_BYTES, Format, Several
-from cli.messages import terminal
+from cli.inputs.imported_files import Format
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables.rich_tables import add_figures, new_table
 from matrix.terms.figures import ABSENT, number
 
 if TYPE_CHECKING:
     # It imports numpy, which takes a while, so `matrix --help` must not import it.
-    from matrix.published.imported import ImportedRun, Told
     from matrix.samples.tool_logs import LogRow, Phase
 
 ADVICE = "elbencho writes logs with --jsonfile or --csvfile, warp its .json.zst or, with --full, .csv.zst"
 # The CSV of all requests of warp is read line by line: some ten million requests.
 LARGEST_CSV_BYTES = 2 * 1024**3
-# The first bytes of a file that zstd has compressed (RFC 8878, 3.1.1).
-ZSTD = b"\x28\xb5\x2f\xfd"
 
 
 def import_logs(
@@ -35,7 +29,7 @@ def import_logs(
     as_: imported_files.As = None,
     storage: imported_files.OfStorage = None,
     instance_type: imported_files.OfInstanceType = None,
-    several: imported_files.FilesAre = Several.REPETITIONS,
+    several: imported_files.FilesAre = None,
     format_: imported_files.WrittenAs = Format.TABLE,
     as_json: options.AsJson = False,
 ) -> None:
@@ -51,77 +45,42 @@ def import_logs(
 
     Example: matrix import-logs warp-get.json --format csv > old.csv
     """
-    if as_ is not None:
-        _keep(as_, files, imported_files.told(storage, instance_type, several), as_json=as_json)
-        return
-    imported_files.refuse_what_is_of_a_run(storage, instance_type)
     from matrix.samples import tool_logs
 
+    read, refused = imported_files.read_each(files, _phases)
+    if as_ is not None:
+        # scipy takes half a second to import, so `matrix --help` must not import it.
+        from matrix.published.logs_run import logs_run
+
+        told = imported_files.told(storage, instance_type, several)
+        imported_files.keep(as_, read, refused, logs_run, told, ADVICE, as_json=as_json)
+        return
+    imported_files.refuse_what_is_of_a_run(storage, instance_type)
     format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
-    rows: list[LogRow] = []
-    refused: list[str] = []
-    for file in files:
-        try:
-            rows += map(tool_logs.row_of, _phases(file))
-        except tool_logs.NotALog as error:
-            refused.append(f"{file} {error}")
-    if format_ is Format.CSV:
-        typer.echo(tool_logs.to_csv(rows), nl=False)
-    elif format_ is Format.JSON:
-        typer.echo(json.dumps([asdict(row) for row in rows], indent=2, ensure_ascii=False))
-    elif rows:
-        terminal.stdout().print(_table(rows))
+    rows = [tool_logs.row_of(phase) for phases in read.values() for phase in phases]
+    imported_files.show(rows, tool_logs.to_csv, _table, format_)
     if refused:
         raise CommandError("; ".join(refused), ADVICE, ExitCode.BAD_INPUT)
-
-
-def _keep(name: str, files: list[Path], told: "Told", *, as_json: bool) -> None:
-    """Keep the files as a run, or as cells beside those of an earlier import with this name."""
-    # scipy takes half a second to import, so `matrix --help` must not import it.
-    from matrix.published.logs_run import logs_run
-    from matrix.samples.tool_logs import NotALog
-
-    def named(file: Path) -> "list[Phase]":
-        try:
-            return _phases(file)
-        except NotALog as error:
-            raise NotALog(f"{file} {error}") from error
-
-    def made() -> "ImportedRun":
-        try:
-            return logs_run(name, {str(file): named(file) for file in files}, told)
-        except NotALog as error:
-            raise CommandError(str(error), f"{ADVICE}; nothing was kept", ExitCode.BAD_INPUT) from error
-
-    imported_files.keep(name, made, as_json=as_json)
 
 
 def _phases(file: Path) -> "list[Phase]":
     """Return the phases of a file from whichever tool wrote it. Raises NotALog."""
     from matrix.samples import elbencho_logs, warp_logs
-    from matrix.samples.tool_logs import NotALog
+    from matrix.samples.tool_logs import NotALog, objects_in
 
-    try:
-        # Reading a pipe or a device might never end.
-        if file.exists() and not file.is_file():
-            raise NotALog("is no file")
-        with file.open("rb") as opened:
-            begin = opened.read(4096)
-            if begin.startswith(ZSTD):
-                raise NotALog(f"is compressed; decompress it: zstd -d {file.name}")
-            if not begin.strip():
-                raise NotALog("is empty")
-            if begin.startswith(warp_logs.HEAD.encode()):
-                return warp_logs.phases_of_csv(_lines(file), str(file))
-            text = begin + opened.read(LARGEST_FILE_BYTES)
-    except OSError as error:
-        raise NotALog(f"cannot be read: {error.strerror}") from error
-    if len(text) > LARGEST_FILE_BYTES:
-        raise NotALog(f"has more than {LARGEST_FILE_BYTES:,} bytes")
-    content = text.decode(errors="replace")
-    if elbencho_logs.is_json(content) or elbencho_logs.is_csv(content):
-        return elbencho_logs.phases(content, str(file))
-    return warp_logs.phases_of_json(_document(content), str(file))
+    if imported_files.beginning_of(file).startswith(warp_logs.HEAD):
+        return warp_logs.phases_of_csv(_lines(file), str(file))
+    text = imported_files.text_of(file)
+    if elbencho_logs.is_csv(text):
+        return elbencho_logs.phases_of_csv(text, str(file))
+    documents = objects_in(
+        text, "elbencho or warp", ("phase_type", "by_op_type", "operations", "fio version"), begins="fio version"
+    )
+    if any("fio version" in document for document in documents):
+        raise NotALog("is a file of fio: matrix import-fio")
+    if any("phase_type" in document for document in documents):
+        return elbencho_logs.phases_of_json(documents, str(file))
+    return [phase for document in documents for phase in warp_logs.phases_of_json(document, str(file))]
 
 
 def _lines(file: Path) -> Iterator[str]:
@@ -129,29 +88,10 @@ def _lines(file: Path) -> Iterator[str]:
 
     if file.stat().st_size > LARGEST_CSV_BYTES:
         raise NotALog(f"has more than {LARGEST_CSV_BYTES:,} bytes")
-    with file.open(errors="replace", newline="\n") as lines:
+    with file.open("rb") as opened:
+        encoding = imported_files.encoding_of(opened.read(4))
+    with file.open(encoding=encoding, errors="replace", newline="\n") as lines:
         yield from lines
-
-
-def _document(text: str) -> dict[str, object]:
-    """Return warp's JSON; `warp analyze` may print a line before it. Raises NotALog."""
-    from matrix.samples import warp_logs
-    from matrix.samples.tool_logs import NotALog
-
-    begin = text.find("{")
-    if begin < 0:
-        raise NotALog("is no file of elbencho or warp")
-    try:
-        document, _ = json.JSONDecoder().raw_decode(text, begin)
-    except (ValueError, RecursionError) as error:
-        raise NotALog(f"is no whole JSON: {error}") from error
-    if warp_logs.is_json(document):
-        return dict(document)
-    if warp_logs.is_full_analysis(document):
-        raise NotALog("is an analysis of --full, which names no clients; import the .csv that it was made from")
-    if "fio version" in document:
-        raise NotALog("is a file of fio: matrix import-fio")
-    raise NotALog("is no file of elbencho or warp")
 
 
 def _table(rows: "list[LogRow]") -> Table:

@@ -1,11 +1,14 @@
-"""Options that the commands for importing other tools' files share, and how such an import becomes a run."""
+"""What the commands for importing other tools' files share: options, reading, rows, and how an import becomes a run."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar
 
 import typer
+from rich.table import Table
 
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
@@ -17,8 +20,11 @@ if TYPE_CHECKING:
     from matrix.published.imported import ImportedRun, Told
 
 
+Read = TypeVar("Read")
 # fio's json+ of a few hundred jobs. The parsed document may take 27 times as much memory.
 LARGEST_FILE_BYTES = 32 * 1024 * 1024
+# The first bytes of compressed files, and what decompresses them.
+COMPRESSED = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\x1f\x8b": "gunzip", b"\xfd7zXZ": "unxz", b"BZh": "bunzip2"}
 
 
 class Format(StrEnum):
@@ -49,7 +55,13 @@ OfStorage = Annotated[
 OfInstanceType = Annotated[
     str | None, typer.Option("--instance-type", metavar="TYPE", help="Where the tool ran. Unknown without.")
 ]
-FilesAre = Annotated[Several, typer.Option("--files-are", help="What several files with the same job or phase are.")]
+FilesAre = Annotated[
+    Several | None,
+    typer.Option(
+        "--files-are",
+        help="What several files with the same job or phase are. By default repetitions, if no parameter is unknown.",
+    ),
+]
 WrittenAs = Annotated[Format, typer.Option("--format", help="How to write them.")]
 
 
@@ -59,18 +71,94 @@ def refuse_what_is_of_a_run(storage: str | None, instance_type: str | None) -> N
         raise CommandError("--storage and --instance-type are of a run", "add --as NAME", ExitCode.BAD_INPUT)
 
 
-def told(storage: str | None, instance_type: str | None, several: Several) -> "Told":
+class Row(Protocol):
+    """A row of a table: a dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+def told(storage: str | None, instance_type: str | None, several: Several | None) -> "Told":
     """Return the facts that the options give and the files lack."""
     from matrix.published.imported import Told
 
-    return Told(_storage(storage), instance_type, is_file_a_host=several is Several.HOSTS)
+    return Told(_storage(storage), instance_type, files_are=several and several.value)
 
 
-def keep(name: str, made: "Callable[[], ImportedRun]", *, as_json: bool) -> None:
+def read_each(files: Iterable[Path], read: Callable[[Path], Read]) -> tuple[dict[str, Read], list[str]]:
+    """Return what was read of each file, by its name, and the names of the others with the reasons."""
+    from matrix.samples.tool_logs import NotALog
+
+    found: dict[str, Read] = {}
+    refused: list[str] = []
+    for file in files:
+        try:
+            # Reading a pipe or a device might never end.
+            if file.exists() and not file.is_file():
+                raise NotALog("is no file")
+            found[str(file)] = read(file)
+        except OSError as error:
+            refused.append(f"{file} cannot be read: {error.strerror}")
+        except NotALog as error:
+            refused.append(f"{file} {error}")
+    return found, refused
+
+
+def beginning_of(file: Path) -> str:
+    """Return the first 4 KiB of a file. Raises NotALog if it is compressed or empty."""
+    with file.open("rb") as opened:
+        return _decoded(opened.read(4096), file)
+
+
+def text_of(file: Path) -> str:
+    """Return a file's text, also of UTF-16 as Windows' PowerShell writes it. Raises NotALog."""
+    from matrix.samples.tool_logs import NotALog
+
+    with file.open("rb") as opened:
+        content = opened.read(LARGEST_FILE_BYTES + 1)
+    if len(content) > LARGEST_FILE_BYTES:
+        raise NotALog(f"has more than {LARGEST_FILE_BYTES:,} bytes")
+    return _decoded(content, file)
+
+
+def encoding_of(content: bytes) -> str:
+    """Return the encoding of a text of JSON or CSV, by its byte order mark or the zeros of its first letters."""
+    return json.detect_encoding(content)
+
+
+def _decoded(content: bytes, file: Path) -> str:
+    from matrix.samples.tool_logs import NotALog
+
+    for begin, program in COMPRESSED.items():
+        if content.startswith(begin):
+            raise NotALog(f"is compressed; decompress it: {program} {file.name}")
+    return content.decode(encoding_of(content), errors="replace")
+
+
+def show(rows: Sequence[Row], to_csv: Callable[[Any], str], table: Callable[[Any], Table], format_: Format) -> None:
+    """Print rows."""
+    if format_ is Format.CSV:
+        typer.echo(to_csv(rows), nl=False)
+    elif format_ is Format.JSON:
+        typer.echo(json.dumps([asdict(row) for row in rows], indent=2, ensure_ascii=False))
+    elif rows:
+        terminal.stdout().print(table(rows))
+
+
+def keep(
+    name: str,
+    read: Mapping[str, Read],
+    refused: Sequence[str],
+    run_of: "Callable[[str, Mapping[str, Read], Told], ImportedRun]",
+    told: "Told",
+    advice: str,
+    *,
+    as_json: bool,
+) -> None:
     """Store imported results as a run, or add their cells to the import that has this name."""
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.decision import decide
     from matrix.published.imported import IMPORTED, joined
+    from matrix.samples.tool_logs import NotALog
     from matrix.terms.ids import cut
     from matrix.terms.problems import InvalidMatrix
 
@@ -83,7 +171,11 @@ def keep(name: str, made: "Callable[[], ImportedRun]", *, as_json: bool) -> None
     if (run_folder(name).exists() and kept is None) or (kept is not None and kept.get("environment") != IMPORTED):
         raise CommandError(f"{name} is a run that was not imported", "choose another name: --as", ExitCode.BAD_INPUT)
     try:
-        run = made()
+        if refused:
+            raise NotALog("; ".join(refused))
+        run = run_of(name, read, told)
+    except NotALog as error:
+        raise CommandError(str(error), f"leave it out, or {advice}; nothing was kept", ExitCode.BAD_INPUT) from error
     except InvalidMatrix as invalid:
         said = "; ".join(str(problem).replace("storage[0]", "--storage") for problem in invalid.problems)
         raise CommandError(said, "docs/storages.md has the fields of each", ExitCode.BAD_INPUT) from invalid

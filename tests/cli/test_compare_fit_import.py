@@ -230,8 +230,27 @@ def test_a_file_that_is_none_of_fios_is_named_and_the_others_are_shown(matrix, t
 
     assert seen.exit_code == 2
     assert "a.json,log" in seen.stdout
-    assert "b.txt holds no JSON" in seen.stderr
+    assert "b.txt holds no JSON of fio" in seen.stderr
     assert "gone.json cannot be read" in seen.stderr
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"])
+def test_a_file_that_windows_wrote_is_read(matrix, tmp_path, encoding):
+    (tmp_path / "a.json").write_text(json.dumps(FIO), encoding=encoding)
+
+    (row,) = json.loads(matrix("import-fio", "a.json", "--format", "json").stdout)
+    assert row["iops"] == 4395
+
+
+def test_a_job_with_an_error_is_marked_in_every_form_and_its_file_named(matrix, tmp_path):
+    failed = {**FIO, "jobs": [{**FIO["jobs"][0], "error": 5}]}
+    (tmp_path / "a.json").write_text(json.dumps(failed))
+
+    for words, mark in ((("--format", "csv"), ",5,error 5"), (("--json",), '"error": 5'), ((), "error 5")):
+        seen = matrix("import-fio", "a.json", *words)
+        assert mark in seen.stdout
+        assert seen.exit_code == 2
+        assert "a.json has a job 'log' that ended with error 5" in seen.stderr
 
 
 # --- published --------------------------------------------------------------------------------------------------------

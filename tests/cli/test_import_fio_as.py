@@ -142,6 +142,67 @@ def test_what_fio_does_not_tell_is_said_to_be_unknown(matrix, tmp_path):
     assert "No storage is recommended" in said
 
 
+def test_one_record_of_several_sections_has_no_parameters_and_is_no_repetition(matrix, tmp_path):
+    """fio writes the name of the first section and the options of the last, whatever the others had."""
+    words = ("--name=other", "--numjobs=2", "--directory=" + str(tmp_path / "files"), "--ioengine=psync", "--bs=4k",
+             "--size=4m", "--time_based", "--runtime=1", "--rw=randread", "--group_reporting")  # fmt: skip
+    files = [fio(tmp_path, f"r{i}", "--group_reporting", *words, rw="randread", jobs=1) for i in range(2)]
+
+    rows = json.loads(matrix("import-fio", *map(str, files), "--format", "json").stdout)
+    matrix("import-fio", *map(str, files), "--as", "apart")
+    matrix("import-fio", *map(str, files), "--as", "told", "--files-are", "repetitions")
+
+    assert [(row["jobs"], row["iodepth"], row["block_kib"]) for row in rows] == [(None, None, 4)] * 2
+    (apart,), (told,) = (kept_results(run).values() for run in ("apart", "told"))
+    assert [point["params"] for point in apart["points"]] == [{"job": "mine", "file": str(file)} for file in files]
+    assert [point["metrics"]["iops"]["n"] for point in told["points"]] == [2]
+
+
+def test_reads_and_writes_that_fio_added_up_have_a_rate_and_no_direction(matrix, tmp_path):
+    file = fio(tmp_path, "mixed", "--unified_rw_reporting=1", "--group_reporting")
+
+    seen = matrix("import-fio", str(file), "--as", "mixed", "--storage", EFS, "--instance-type", "m6i.large")
+
+    assert seen.exit_code == 0, seen.stderr
+    (point,) = next(iter(kept_results("mixed").values()))["points"]
+    (job,) = jobs_in(file)
+    assert point["metrics"]["iops"]["p50"] == pytest.approx(job["mixed"]["iops"], rel=1e-3)
+    assert {name for name in point["metrics"] if "_lat_" in name} == {
+        f"mixed_completion_lat_p{p}_us" for p in (50, 90, 99)
+    }
+    # Which bytes were read, and cost less than written ones, is not known.
+    assert not [name for name in point["fleet"][0] if "bytes" in name]
+
+
+def test_files_of_the_same_time_are_hosts(matrix, tmp_path):
+    first = fio(tmp_path, "first")
+    document = json.loads(first.read_text())
+    document["timestamp_ms"] += 50
+    (tmp_path / "second.json").write_text(json.dumps(document))
+
+    for run, words in (("seen", ()), ("told", ("--files-are", "repetitions"))):
+        matrix("import-fio", str(first), "second.json", "--as", run, *words)
+
+    (seen,), (told,) = (kept_results(run).values() for run in ("seen", "told"))
+    assert (seen["fleet"]["count"], told["fleet"]["count"]) == (2, 1)
+    assert "ran at the same time: they count as hosts" in json.dumps(seen["warnings"])
+
+
+def test_latencies_beyond_the_bins_of_fio_are_as_the_agent_has_them(matrix, tmp_path):
+    file = fio(tmp_path, "stall", "--lat_percentiles=1", rw="randwrite", jobs=1)
+    document = json.loads(file.read_text())
+    timed = document["jobs"][0]["write"]["lat_ns"]
+    count = sum(timed["bins"].values())
+    timed |= {"max": 60_000_000_000, "mean": timed["mean"] + 60e9 / count}
+    timed["bins"]["17112760320"] = 1
+    file.write_text(json.dumps(document))
+
+    matrix("import-fio", str(file), "--as", "stall")
+
+    (point,) = next(iter(kept_results("stall").values()))["points"]
+    assert point["latency"]["write_lat"]["p100"] == 60_000_000
+
+
 def test_nothing_is_kept_where_a_file_is_none_of_fios_or_its_job_failed(matrix, workdir, tmp_path):
     good = fio(tmp_path, "good")
     (tmp_path / "bad.txt").write_text("hello")
@@ -149,7 +210,8 @@ def test_nothing_is_kept_where_a_file_is_none_of_fios_or_its_job_failed(matrix, 
     failed["jobs"][0]["error"] = 28
     (tmp_path / "failed.json").write_text(json.dumps(failed))
 
-    for bad, why in (("bad.txt", "bad.txt holds no JSON"), ("failed.json", "ended with error 28"), ("gone", "gone")):
+    for bad, why in (("bad.txt", "bad.txt holds no JSON of fio: it begins with 'hello'"),
+                     ("failed.json", "ended with error 28"), ("gone", "gone")):  # fmt: skip
         seen = matrix("import-fio", str(good), bad, "--as", "old")
         assert seen.exit_code == 2
         assert why in seen.stderr

@@ -325,11 +325,11 @@ def test_each_byte_of_an_import_is_counted_once_and_in_its_direction(
 
 WARP = warp_json({"GET": {"b2Xk": (warp_client(), [warp_segment(900)])}})
 BROKEN = {
-    "empty.json": ("", "is empty"),
-    "hosts.txt": ("127.0.0.1 localhost\n", "is no file of elbencho or warp"),
+    "empty.json": ("", "it is empty"),
+    "hosts.txt": ("127.0.0.1 localhost\n", "holds no JSON of elbencho or warp"),
     "fio.json": ('{"fio version": "fio-3.33", "jobs": []}', "is a file of fio: matrix import-fio"),
-    "other.json": ('{"jobs": []}', "is no file of elbencho or warp"),
-    "cut.json": (elbencho_phase(iops=1)[:300], "is broken at line 1"),
+    "other.json": ('{"jobs": []}', "holds no JSON of elbencho or warp"),
+    "cut.json": (elbencho_phase(iops=1)[:300], "is no JSON"),
     "nothing.json": (elbencho_phase("SYNC"), "no phase of elbencho that did anything"),
     "early.json": (elbencho_phase(iops=1).replace('"config"', '"other"'), "3.0-37 or later"),
     "cut.csv": (elbencho_csv({"operation": "WRITE"})[:-5], "ends within a line"),
@@ -337,7 +337,7 @@ BROKEN = {
     "short.csv": (elbencho_csv({}) + "2026-06-21T10:00:00.000+0000,,file\n", "3 columns at line 3"),
     "minus.json": (elbencho_phase(iops=-5), "cannot be"),
     "warp.json.zst": ("\x28\xb5\x2f\xfd", "zstd -d warp.json.zst"),
-    "cut-warp.json": (WARP[:500], "no whole JSON"),
+    "cut-warp.json": (WARP[:500], "is no JSON"),
     "interim.json": (WARP.replace('"final": true', '"final": false'), "not final"),
     "later.json": (WARP.replace('"v": 2', '"v": 3'), "data of version 3"),
     "analysis.json": ('\n{"operations": [], "type": "single", "mixed": false}', "names no clients"),

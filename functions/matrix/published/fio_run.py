@@ -1,8 +1,8 @@
 """Import fio's output files as a run: each job becomes a point, each host an instance, each file a repetition.
 
 Nothing is guessed. fio knows neither the storage nor the instance type, so the user names both, or they stay unknown.
-Percentiles are from fio's bins (json+), or as fio printed them (json); percentiles of several jobs are from their
-merged bins and never averaged.
+Jobs with unknown options are repetitions of each other only if the user says so. Percentiles are from fio's bins
+(json+), or as fio printed them (json); percentiles of several jobs are from their merged bins and never averaged.
 """
 
 import json
@@ -10,28 +10,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-from contract.histogram import merge, percentile
+from contract.histogram import merge
 from matrix.answer.results import cell_result
 from matrix.published.imported import UNKNOWN, ImportedRun, Told, imported_summary, storage_of
 from matrix.samples.file import SampleFile
 from matrix.samples.fio_logs import (
     LARGEST,
+    WAYS,
+    FioFile,
     FioObject,
-    NotFio,
-    bins_of,
-    documents,
-    jobs_of,
+    Job,
+    Timed,
+    bytes_per_s,
+    failure,
     number_of,
-    object_of,
-    printed_percentiles,
+    timed_of,
 )
 from matrix.samples.histograms import Histogram
+from matrix.samples.tool_logs import NotALog
 from matrix.terms.documents.parts import Params, Part, Point, Step
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.ids import cell_id
+from matrix.terms.metrics import METRICS
 from matrix.terms.printable import printable
 
-DIRECTIONS = ("read", "write")
 PERCENTS = (50, 90, 99)
 # Places of files and options of the output are not parameters of a measurement.
 NO_PARAMETERS = frozenset(
@@ -47,6 +49,10 @@ MERGED_LATER = (
 )
 SHORT = "fio ran for less than a second: its clock counts milliseconds, so its rates mean little"
 TOGETHER = "jobs of this file ran at the same time on one host, and each is a point of its own"
+PORTS = "several servers of `fio --client` share the address {}: they count as one host"
+SAME_TIME = "files or documents of the same job ran at the same time: they count as hosts, not as repetitions"
+ALONE = "each is a test point of its own; if they are repetitions, say so: --files-are repetitions"
+INTERIM = "documents of --status-interval that were left out, since a later one includes them: {}"
 LEAST_RUNTIME_S = 1.0
 
 
@@ -54,26 +60,44 @@ LEAST_RUNTIME_S = 1.0
 class _Work:
     """The jobs of one point on one host in one repetition."""
 
-    jobs: list[FioObject]
+    jobs: list[Job]
+    # The file, and which of its documents.
     file: str
-    ended_s: float | None
-    version: str
+    number: int
     warnings: list[str] = field(default_factory=list)
 
+    @property
+    def seconds(self) -> float:
+        """The longest runtime of any direction."""
+        return max(_runtime_s(side) for job in self.jobs for side in job.sides.values())
 
-def imported_run(run: str, files: Mapping[str, str], told: Told) -> ImportedRun:
-    """Return the run of some files (name: text). Raises NotFio with the file, InvalidMatrix for an invalid storage.
+    @property
+    def ended_s(self) -> float:
+        """The end (epoch); of a file without a time, the time from 0 on."""
+        ended = self.jobs[0].ended_s
+        return self.seconds if ended is None else ended
+
+    def is_beside(self, other: "_Work") -> bool:
+        """Whether two documents were written about the same time. Jobs of one document may have waited for others."""
+        if (self.file, self.number) == (other.file, other.number):
+            return False
+        both = min(self.ended_s, other.ended_s) - max(self.ended_s - self.seconds, other.ended_s - other.seconds)
+        return bool(self.jobs[0].ended_s) and both > min(self.seconds, other.seconds) / 2
+
+
+def imported_run(run: str, files: Mapping[str, FioFile], told: Told) -> ImportedRun:
+    """Return the run of some files (by name). Raises NotALog with the file, InvalidMatrix for an invalid storage.
 
     A storage from the user is checked, and completed with defaults, like one of a matrix.
     """
     storage, file_system = storage_of(told.storage)
     works: dict[str, dict[str, list[_Work]]] = {}
-    for name, text in files.items():
-        try:
-            for key, host, work in _works(text, name, name if told.is_file_a_host else None):
-                works.setdefault(key, {}).setdefault(host, []).append(work)
-        except NotFio as error:
-            raise NotFio(f"{name} {error}") from error
+    for name, file in files.items():
+        for key, host, work in _works(file, name, told):
+            hosts = works.setdefault(key, {})
+            if told.files_are is None:
+                host = _free(host, hosts, work)  # noqa: PLW2901 - the host that the loop goes on with
+            hosts.setdefault(host, []).append(work)
     points = _points(list(works))
     # A cell has one fleet size: jobs on one host and jobs on ten hosts are two cells.
     by_count: dict[int, list[str]] = {}
@@ -87,27 +111,52 @@ def imported_run(run: str, files: Mapping[str, str], told: Told) -> ImportedRun:
             for repetition in range(max(map(len, works[key].values())))
         ]
         of_points = [points[key] for key in keys]
-        cell = _cell(storage, file_system, told.instance_type or "", count, of_points, steps)
         of_cell = {key: works[key] for key in keys}
+        ways = {
+            way for hosts in of_cell.values() for of_host in hosts.values() for work in of_host for way in _ways(work)
+        }
+        cell = _cell(storage, file_system, told.instance_type or "", count, of_points, steps, ways)
         histograms: dict[str, dict[str, list[Histogram]]] = {}
-        hosts = sorted({host for key in keys for host in works[key]})
-        taken = [_sample_file(run, cell, host, of_cell, points, histograms) for host in hosts]
+        hosts_of_cell = sorted({host for key in keys for host in works[key]})
+        taken = [_sample_file(run, cell, host, of_cell, points, histograms) for host in hosts_of_cell]
         results.append(cell_result(cell, taken, error=None, actual_s=None, histograms=histograms))
         spans += [(each.started_at, each.ended_at) for file in taken for each in file.samples if each.started_at]
-    if not results:
-        raise NotFio("has no job that read or wrote: nothing to import")
-    return ImportedRun(imported_summary(run, list(files), results, spans, told, "fio"), results)
+    left_out = sum(file.interim for file in files.values())
+    notes = [INTERIM.format(left_out)] if left_out else []
+    return ImportedRun(imported_summary(run, list(files), results, spans, told, "fio", notes), results)
+
+
+def _free(host: str, hosts: Mapping[str, Sequence[_Work]], work: _Work) -> str:
+    """Return the host, or another name for it if it was at work on the same point at the same time."""
+    number, name = 1, host
+    while any(work.is_beside(other) for other in hosts.get(name, ())):
+        number += 1
+        name = f"{host} {number}"
+    if number > 1:
+        work.warnings.append(SAME_TIME)
+    return name
 
 
 def _cell(
-    storage: Part, file_system: str, instance_type: str, count: int, points: list[Point], steps: list[Step]
+    storage: Part,
+    file_system: str,
+    instance_type: str,
+    count: int,
+    points: list[Point],
+    steps: list[Step],
+    ways: set[str],
 ) -> PlanCell:
     """Return the planned cell that a result needs; an imported one has no planned costs and times."""
+    units = {"iops": ("IOPS", "higher"), "mib_per_s": ("MiB/s", "higher")} | {
+        f"{kind}_p{p}_us": ("µs", "lower") for kind in ("lat", "completion_lat") for p in PERCENTS
+    }
+    named = {f"{way}_{name}": unit for way in sorted(ways) for name, unit in units.items()}
+    own = {name: {"unit": unit, "better": better} for name, (unit, better) in named.items() if name not in METRICS}
     cell = {
         "id": cell_id(file_system, "fio", f"{instance_type or UNKNOWN}-x{count}"),
         "file_system": file_system,
         "storage": storage,
-        "workload": {"type": "fio"},
+        "workload": {"type": "fio"} | ({"metrics": own} if own else {}),
         "fleet": {"instanceType": instance_type, "count": count},
         "points": points,
         "steps": steps,
@@ -116,27 +165,31 @@ def _cell(
     return cast("PlanCell", cell)
 
 
-def _works(text: str, file: str, host_of_file: str | None) -> Iterator[tuple[str, str, _Work]]:
-    """Yield each point (its key), host and work of a file. Raises NotFio."""
-    for document in documents(text):
-        shared = object_of(document, "global options")
-        together: dict[tuple[str, str, str], list[FioObject]] = {}
-        for job in jobs_of(document):
-            if job.get("jobname") == "All clients":
-                continue  # their sum, which is no job
-            if job.get("error"):
-                raise NotFio(f"has a job {job.get('jobname')!r} that ended with error {job['error']}")
-            if not any(number_of(object_of(job, way).get("iops")) for way in DIRECTIONS):
+def _works(file: FioFile, name: str, told: Told) -> Iterator[tuple[str, str, _Work]]:
+    """Yield each point (its key), host and work of a file. Raises NotALog."""
+    for number, run in enumerate(file.runs, start=1):
+        together: dict[tuple[str, str, str], list[Job]] = {}
+        for job in run:
+            if job.error:
+                raise NotALog(f"{name} {failure(job)}")
+            if not job.sides:
                 continue
-            key = json.dumps([_options({**shared, **object_of(job, "job options")}), str(job.get("jobname", ""))])
-            host = host_of_file or printable(str(job.get("hostname") or "host"))
-            together.setdefault((key, host, str(job.get("groupid"))), []).append(job)
+            # Whether another file had the same options is not known.
+            place = name if job.doubt and told.files_are is None else ""
+            if place and len(file.runs) > 1:
+                place += f" {number}"
+            key = json.dumps([_options(job.options), job.name, place])
+            host = name if told.files_are == "hosts" else job.host or "host"
+            together.setdefault((key, host, job.group), []).append(job)
         groups = [(host, group) for _, host, group in together]
         for (key, host, group), jobs in together.items():
-            seconds = number_of(document.get("timestamp_ms")) / 1000 or number_of(document.get("timestamp"))
-            work = _Work(jobs, file, seconds or None, printable(str(document.get("fio version", "fio"))))
+            work = _Work(jobs, name, number)
             if groups.count((host, group)) > 1:
                 work.warnings.append(TOGETHER)
+            if len({job.port for job in jobs}) > 1:
+                work.warnings.append(PORTS.format(host))
+            alone = "" if told.files_are else f"; {ALONE}"
+            work.warnings += [doubt + alone for doubt in sorted({job.doubt for job in jobs} - {""})]
             yield key, host, work
 
 
@@ -155,15 +208,17 @@ def _options(options: FioObject) -> Params:
 
 
 def _points(keys: Sequence[str]) -> dict[str, Point]:
-    """Return each point by its key; jobs with the same options are distinguished by their names."""
+    """Return each point by its key; jobs with the same or unknown options are distinguished by their names."""
     read = {key: json.loads(key) for key in keys}
-    asked = [json.dumps(options) for options, _ in read.values()]
+    asked = [json.dumps(options) for options, _, _ in read.values()]
     points: dict[str, Point] = {}
-    for number, (key, (options, name)) in enumerate(read.items(), start=1):
+    for number, (key, (options, name, place)) in enumerate(read.items(), start=1):
         is_device = options.pop("device", False)
-        params: Params = {"options": options or {"rw": name}} | ({"device": True} if is_device else {})
-        if asked.count(asked[number - 1]) > 1:
+        params: Params = ({"options": options} if options else {}) | ({"device": True} if is_device else {})
+        if asked.count(asked[number - 1]) > 1 or not options:
             params["job"] = name
+        if place:
+            params["file"] = place
         points[key] = {"id": f"p{number:02d}", "params": params}
     return points
 
@@ -180,22 +235,16 @@ def _sample_file(
     for key, of_point in works.items():
         for repetition, work in enumerate(of_point.get(host, ()), start=1):
             point = points[key]["id"]
-            metrics, bins = _figures(work)
+            metrics, moved, bins = _figures(work)
             for name, histogram in bins.items():
                 histograms.setdefault(point, {}).setdefault(name, []).append(histogram)
-            ended_s = work.ended_s if work.ended_s is not None else metrics["duration_s"]
-            moved = {
-                f"{way}_bytes": metrics[f"{way}_mib_per_s"] * 2**20 * metrics["duration_s"]
-                for way in DIRECTIONS
-                if f"{way}_mib_per_s" in metrics
-            }
             samples.append(
                 {
                     **{"point": point, "repetition": repetition, "step": len(samples), "metrics": metrics},
-                    **{"started_at": max(0.0, ended_s - metrics["duration_s"]), "ended_at": ended_s},
+                    **{"started_at": max(0.0, work.ended_s - work.seconds), "ended_at": work.ended_s},
                     "work": moved,
-                    "warnings": [f"{warning} ({work.file})"[:1000] for warning in work.warnings],
-                    "tool": {"name": "fio", "version": work.version.removeprefix("fio-")},
+                    "warnings": [f"{warning} ({printable(work.file)})"[:1000] for warning in work.warnings],
+                    "tool": {"name": "fio", "version": work.jobs[0].version.removeprefix("fio-")},
                     "workers": len(work.jobs),
                 }
             )
@@ -203,39 +252,42 @@ def _sample_file(
     return SampleFile.model_validate({"run": run, "cell": cell["id"], "instance": instance, "samples": samples})
 
 
-def _figures(work: _Work) -> tuple[dict[str, float], dict[str, Histogram]]:
-    """Return a sample's metrics and its latencies in bins.
+def _figures(work: _Work) -> tuple[dict[str, float], dict[str, float], dict[str, Histogram]]:
+    """Return a sample's metrics, the bytes it moved by direction, and its latencies in bins.
 
     Rates are all I/O over the longest runtime, like fio's own group report. A job's I/O is its rate times its runtime,
     because the units of fio's totals differ between its versions.
     """
-    sides = {way: [object_of(job, way) for job in work.jobs] for way in DIRECTIONS}
-    runtimes_s = {way: [number_of(side.get("runtime")) / 1000 for side in sides[way]] for way in DIRECTIONS}
-    longest_s = max(max(each) for each in runtimes_s.values())
-    if longest_s < LEAST_RUNTIME_S:
+    if work.seconds < LEAST_RUNTIME_S:
         work.warnings.append(SHORT)
-    metrics = {"duration_s": longest_s, "iops": 0.0, "mb_per_s": 0.0}
+    metrics = {"duration_s": work.seconds, "iops": 0.0}
+    moved: dict[str, float] = {}
     bins: dict[str, Histogram] = {}
-    for way in DIRECTIONS:
-        span_s = max(runtimes_s[way])
-        if not any(number_of(side.get("iops")) for side in sides[way]):
-            continue
-        shares = [runtime_s / span_s if span_s else 1.0 for runtime_s in runtimes_s[way]]
-        iops = sum(number_of(side.get("iops")) * share for side, share in zip(sides[way], shares, strict=True))
-        bytes_per_s = sum(_bytes_per_s(side) * share for side, share in zip(sides[way], shares, strict=True))
+    for way in _ways(work):
+        sides = [job.sides[way] for job in work.jobs if way in job.sides]
+        span_s = max(map(_runtime_s, sides))
+        shares = [_runtime_s(side) / span_s if span_s else 1.0 for side in sides]
+        iops = sum(number_of(side["iops"]) * share for side, share in zip(sides, shares, strict=True))
+        rate = sum(bytes_per_s(side) * share for side, share in zip(sides, shares, strict=True))
         metrics["iops"] += iops
-        metrics["mb_per_s"] += bytes_per_s / 1e6
         metrics[f"{way}_iops"] = iops
-        metrics[f"{way}_mib_per_s"] = bytes_per_s / 2**20
-        metrics |= _latencies(way, sides[way], work, bins)
-    if syncs := [sync for job in work.jobs if number_of((sync := object_of(job, "sync")).get("total_ios"))]:
+        if way != "trim":
+            metrics["mb_per_s"] = metrics.get("mb_per_s", 0.0) + rate / 1e6
+            metrics[f"{way}_mib_per_s"] = rate / 2**20
+        if way in ("read", "write"):  # of `mixed`, which is priced as which is not known
+            moved[f"{way}_bytes"] = rate * span_s
+        metrics |= _latencies(way, sides, work, bins)
+    if syncs := [job.sync for job in work.jobs if number_of(job.sync.get("total_ios"))]:
         metrics |= _latencies("sync", syncs, work, bins)
-    return metrics, bins
+    return metrics, moved, bins
 
 
-def _bytes_per_s(side: FioObject) -> float:
-    """Return the rate; fio 3 writes `bw_bytes` in bytes/s, fio 2 `bw` in KiB/s."""
-    return number_of(side["bw_bytes"]) if "bw_bytes" in side else number_of(side.get("bw")) * 1024
+def _ways(work: _Work) -> list[str]:
+    return [way for way in WAYS if any(way in job.sides for job in work.jobs)]
+
+
+def _runtime_s(side: FioObject) -> float:
+    return number_of(side.get("runtime")) / 1000
 
 
 def _latencies(way: str, sides: Sequence[FioObject], work: _Work, bins: dict[str, Histogram]) -> dict[str, float]:
@@ -243,20 +295,15 @@ def _latencies(way: str, sides: Sequence[FioObject], work: _Work, bins: dict[str
 
     The two are different metrics: completion begins after the submission, which blocks with buffered I/O.
     """
-    busy = [side for side in sides if number_of(side.get("iops", 1))]
-    for name, kinds in ((f"{way}_lat", ("lat_ns", "lat")), (f"{way}_completion_lat", ("clat_ns", "clat"))):
-        for kind in kinds:
-            kept = [object_of(side, kind) for side in busy]
-            ns_per_unit = 1 if kind.endswith("_ns") else 1000
-            counted = [{value * ns_per_unit: count for value, count in bins_of(each).items()} for each in kept]
-            if all(counted):
-                longest = max(int(number_of(each.get("max")) * ns_per_unit) for each in kept)
-                bins[name] = Histogram(merge(counted), longest or None)
-                return {f"{name}_p{p}_us": percentile(bins[name].bins, p) / 1000 for p in PERCENTS}
-            printed = [printed_percentiles(each) for each in kept]
-            if any(any(each.values()) for each in printed):
-                if len(printed) > 1:
-                    work.warnings.append(MERGED_LATER)
-                    return {}
-                return {f"{name}_p{p}_us": printed[0][p] * ns_per_unit / 1000 for p in PERCENTS if p in printed[0]}
+    for name, kind in ((f"{way}_lat", "lat"), (f"{way}_completion_lat", "clat")):
+        kept: list[Timed] = [timed for side in sides if (timed := timed_of(side, kind))]
+        if kept and all(each.bins for each in kept):
+            bins[name] = Histogram(merge(each.bins for each in kept), max(each.longest_ns for each in kept) or None)
+            of_all = Timed(dict(bins[name].bins), {}, 0.0, 0)
+            return {f"{name}_p{p}_us": of_all.percentile_us(p) or 0.0 for p in PERCENTS}
+        if any(each.printed for each in kept):
+            if len(kept) > 1:
+                work.warnings.append(MERGED_LATER)
+                return {}
+            return {f"{name}_p{p}_us": kept[0].percentile_us(p) or 0.0 for p in PERCENTS if p in kept[0].printed}
     return {}

@@ -40,8 +40,8 @@ class Told:
     # As a matrix writes it, or in words if a matrix cannot have it.
     storage: Part | str | None = None
     instance_type: str | None = None
-    # Whether several files with the same job are several hosts, not several repetitions.
-    is_file_a_host: bool = False
+    # What several files with the same job are: `hosts` or `repetitions`.
+    files_are: str | None = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,7 @@ def imported_summary(
     spans: Sequence[tuple[float, float]],
     told: Told,
     tool: str,
+    notes: Sequence[str] = (),
 ) -> SummaryDocument:
     """Return the summary of a run of a tool's files, without a decision; `spans` are starts and ends (epoch, s)."""
     unknown = [
@@ -128,6 +129,6 @@ def imported_summary(
         "totals": {"cells": len(cells), "measured": len(cells), "failed": 0},
         "cost_usd": None,
         "left_behind": [],
-        "warnings": [f"{', '.join(each['id'] for each in results)}: {where}"],
+        "warnings": [f"{', '.join(each['id'] for each in results)}: {note}" for note in (where, *notes)],
     }
     return cast("SummaryDocument", summary)

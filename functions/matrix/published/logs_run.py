@@ -68,7 +68,7 @@ def _cells(logs: Mapping[str, Sequence[Phase]], told: Told) -> dict[tuple[int, s
             if phase.started_at is None:
                 raise NotALog(f"{name} {UNDATED}")
             # A client has another name in each file, and counts as the same machine unless the user says otherwise.
-            instance = name if told.is_file_a_host else phase.instance if of_clients else "host"
+            instance = name if told.files_are == "hosts" else phase.instance if of_clients else "host"
             key = json.dumps([phase.params, phase.workload.get("primaryMetric")], sort_keys=True)
             works.setdefault(key, {}).setdefault(instance, []).append(phase)
     cells: dict[tuple[int, str], Works] = {}

@@ -5,9 +5,8 @@ write them (github.com/breuner/elbencho, d085b19 of 2026-06-21, version 3.1-10).
 over the time until the slowest thread had ended. It does not read "First done", which leaves work out.
 """
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -50,19 +49,23 @@ NO_PERCENTILES = (
 WHOLE_MIB = "a CSV of elbencho counts whole MiB, too coarse for a rate below 100 MiB moved; read its --jsonfile"
 
 
-def is_json(text: str) -> bool:
-    """Whether a text begins as elbencho's JSON does."""
-    return text.lstrip().startswith('{"phase_type"')
-
-
 def is_csv(text: str) -> bool:
     """Whether a text begins as elbencho's CSV does."""
     return text.startswith("ISO date,")
 
 
-def phases(text: str, file: str) -> list[Phase]:
-    """Return the phases of a results file that have a rate. Raises NotALog."""
-    read = list(_of_csv(text, file) if is_csv(text) else _of_json(text, file))
+def phases_of_csv(text: str, file: str) -> list[Phase]:
+    """Return the phases of a --csvfile that have a rate. Raises NotALog."""
+    return _some(_of_csv(text, file))
+
+
+def phases_of_json(documents: Iterable[Mapping[str, Any]], file: str) -> list[Phase]:
+    """Return the phases of a --jsonfile that have a rate. Raises NotALog."""
+    return _some(phase for document in documents if (phase := _phase_of_json(document, file)))
+
+
+def _some(found: Iterable[Phase]) -> list[Phase]:
+    read = list(found)
     if not read:
         raise NotALog("has no phase of elbencho that did anything: nothing to import")
     return read
@@ -71,21 +74,9 @@ def phases(text: str, file: str) -> list[Phase]:
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 
-def _of_json(text: str, file: str) -> Iterator[Phase]:
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            document = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise NotALog(f"is broken at line {number}, as where elbencho was ended while it wrote: {error}") from error
-        if not isinstance(document, dict) or "phase_type" not in document:
-            raise NotALog(f"has a line {number} that is no phase of elbencho")
-        if phase := _phase_of_json(document, file):
-            yield phase
-
-
 def _phase_of_json(document: Mapping[str, Any], file: str) -> Phase | None:
+    if "phase_type" not in document:
+        raise NotALog("has documents of several tools")
     config, done = _object(document, "config"), _object(document, "last_done")
     if not config:
         raise NotALog("has phases without `config`: write it with elbencho 3.0-37 or later")

@@ -1,38 +1,78 @@
-"""Rows from fio's own JSON, of fio 2 and 3, so that old logs can be compared with new runs.
+"""fio's own JSON, of fio 2 and 3: its records with the options that they certainly had, and as rows of a table.
 
-fio 2 writes completion latencies as `clat` in microseconds, fio 3 as `clat_ns` in nanoseconds; json+ adds `bins`, from
-which percentiles missing in the list are computed. Warnings may precede the document.
+fio 2 writes latencies as `clat` in microseconds, fio 3 as `clat_ns` in nanoseconds; json+ adds `bins`. fio before 2.3
+writes no options. With `group_reporting` it writes one record for all sections of a group, with the name of the first
+and the options of the last; `fio --client` before 3.39 merges the global options of all clients. So options that the
+record's own figures contradict are those of another job, and count as unknown.
 """
 
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
 from typing import Any, TypeAlias
 
-from contract.histogram import percentile
+from contract.histogram import FIO_LAST_VALUE_NS, bin_index, bin_value, percentile, repaired
+from matrix.samples.tool_logs import NotALog, objects_in
 from matrix.terms.printable import csv_text, printable
 
 # An object of fio's JSON: keys differ between versions of fio, and types of values are not guaranteed.
 FioObject: TypeAlias = dict[str, Any]
 
-DIRECTIONS = ("read", "write", "trim")
-PERCENTS = (50, 99)
-NS_PER_US = 1000
+# `mixed` is all of them, with unified_rw_reporting; `both` writes it beside the others.
+WAYS = ("read", "write", "trim", "mixed")
+# The directions of each `rw`, without a leading `rand`.
+MODES = {
+    "read": {"read"}, "write": {"write"}, "rw": {"read", "write"}, "readwrite": {"read", "write"},
+    "trim": {"trim"}, "trimwrite": {"trim", "write"},
+}  # fmt: skip
 KIB = 1024
 LARGEST = 1e18  # more is no rate, size or time of any storage
+# fio 2 counted in microseconds: the middle of its last bin of 19 groups.
+LAST_VALUE_US = bin_value(19 * 64 - 1)
+# The part by which a figure may differ from the option: rounding, a short last block, a percent of shallow starts.
+TOLERANCE, LEAST_PERCENT = 0.1, 1.0
+UNTOLD = "its options are unknown, since the file has none: fio before 2.3 wrote none"
 _SIZE = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
-_OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
-class NotFio(ValueError):
-    """The file is not JSON output of fio; the message has the reason."""
+@dataclass(frozen=True)
+class Job:
+    """A record of fio: of one process, or of all processes of a group."""
+
+    name: str
+    # The address of its server, of `fio --client`; and its port if servers share the address.
+    host: str
+    port: str
+    group: str
+    error: int
+    # Directions that did any I/O.
+    sides: dict[str, FioObject]
+    sync: FioObject
+    # Empty if unknown, for the reason in `doubt`.
+    options: FioObject
+    doubt: str
+    # Processes that the record stands for; None if unknown.
+    processes: int | None
+    version: str
+    ended_s: float | None
+
+
+@dataclass(frozen=True)
+class FioFile:
+    """The records of a file, of each of its documents."""
+
+    runs: list[list[Job]]
+    # How many documents the next one includes, as `--status-interval` writes them; they are left out.
+    interim: int
 
 
 @dataclass(frozen=True)
 class Row:
-    """One job in one direction."""
+    """One record in one direction."""
 
     file: str
     jobname: str
@@ -44,70 +84,41 @@ class Row:
     mib_per_s: float
     lat_p50_us: float | None
     lat_p99_us: float | None
+    host: str
+    error: int
+    note: str
 
 
 COLUMNS = tuple(field.name for field in fields(Row))
 
 
-def rows(text: str, file: str) -> list[Row]:
-    """Return a row for each job and direction that did any I/O. Raises NotFio."""
+def read(text: str) -> FioFile:
+    """Return the records of a file. Raises NotALog if none did any I/O."""
+    documents = list(objects_in(text, "fio", ("jobs", "client_stats"), begins="fio version"))
+    for document in documents:
+        _jobs_of(document)
+    last = [not _is_interim(*pair) for pair in pairwise(documents)] + [True]
+    runs = [list(_read(document)) for document, is_last in zip(documents, last, strict=True) if is_last]
+    if not any(job.sides for run in runs for job in run):
+        failed = [failure(job) for run in runs for job in run if job.error]
+        raise NotALog(" and ".join(failed) or "has no job that did any I/O")
+    return FioFile(runs, last.count(False))
+
+
+def failure(job: Job) -> str:
+    """Return what went wrong with a job; its figures are not complete."""
+    return f"has a job {job.name!r} that ended with error {job.error}"
+
+
+def rows(file: FioFile, name: str) -> list[Row]:
+    """Return a row for each record and direction."""
     return [
         row
-        for document in documents(text)
-        for job in jobs_of(document)
-        # fio --client adds a sum over all clients, which is not a job.
-        if job.get("jobname") != "All clients"
-        for row in _rows_of(job, object_of(document, "global options"), file)
+        for run in file.runs
+        for job in run
+        for way, side in job.sides.items()
+        for row in [_row(job, way, side, name)]
     ]
-
-
-def documents(text: str) -> list[FioObject]:
-    """Return the document of each run in a file, without interim ones. Raises NotFio."""
-    return _last_of_each_run(list(_documents(text)))
-
-
-def jobs_of(document: FioObject) -> list[FioObject]:
-    """Return the jobs of a document, of `fio --client` too. Raises NotFio."""
-    jobs = document.get("jobs", document.get("client_stats"))
-    if not isinstance(jobs, list):
-        raise NotFio("has neither `jobs` nor `client_stats`; write it with `fio --output-format=json`")
-    if not all(isinstance(job, dict) for job in jobs):
-        raise NotFio("has a job that is no object")
-    return jobs
-
-
-def _last_of_each_run(documents: list[FioObject]) -> list[FioObject]:
-    """Drop interim documents of `--status-interval`, since each later one counts from the start of the run again.
-
-    A file can also hold several runs. A document is interim if the run of the next one had started before it was
-    written.
-    """
-    return [
-        document
-        for document, following in zip(documents, [*documents[1:], {}], strict=True)
-        if not 0 < _begun_ms(following) < number_of(document.get("timestamp_ms"))
-    ]
-
-
-def _begun_ms(document: FioObject) -> float:
-    """Return the latest possible start of a document's run; 0 before fio 3, which writes no time."""
-    ended_ms = number_of(document.get("timestamp_ms"))
-    if not ended_ms:
-        return 0.0
-    jobs = jobs_of(document)
-    lasted_ms = max((number_of(job.get("job_runtime")) for job in jobs), default=0.0)
-    # Jobs that wait for each other (stonewall) take longer together than each alone; `elapsed` includes that. The 2 s
-    # allow for fio's rounding up to whole seconds.
-    elapsed_ms = max((1000 * (number_of(job.get("elapsed")) - 2) for job in jobs), default=0.0)
-    return ended_ms - max(lasted_ms, elapsed_ms)
-
-
-def object_of(whole: FioObject, name: str) -> FioObject:
-    """Return the object below a name, empty if it is absent. Raises NotFio if it is no object."""
-    below = whole.get(name) or {}
-    if not isinstance(below, dict):
-        raise NotFio(f"has `{name}` that is no object, as fio writes it")
-    return below
 
 
 def to_csv(rows: list[Row]) -> str:
@@ -115,94 +126,276 @@ def to_csv(rows: list[Row]) -> str:
     return csv_text(COLUMNS, map(asdict, rows))
 
 
-def _documents(text: str) -> Iterator[FioObject]:
-    """Yield each JSON object that begins a line; other text around them is skipped."""
-    begins = _OBJECT.search(text)
-    if begins is None:
-        raise NotFio("holds no JSON; fio's normal and terse outputs cannot be read")
-    while begins is not None:
-        try:
-            document, end = json.JSONDecoder().raw_decode(text, begins.end() - 1)
-        except (ValueError, RecursionError) as error:
-            raise NotFio(f"is no JSON: {error}") from error
-        yield document
-        begins = _OBJECT.search(text, end)
+def _row(job: Job, way: str, side: FioObject, file: str) -> Row:
+    mode = printable(str(_option(job.options, "rw", "readwrite") or way))
+    timed = timed_of(side, "clat") or timed_of(side, "lat")
+    p50, p99 = (timed.percentile_us(p) if timed else None for p in (50, 99))
+    return Row(
+        file=printable(file),
+        jobname=job.name,
+        rw=mode if mode.removeprefix("rand") == way else f"{mode} ({way})",
+        block_kib=_block_kib(job.options, way) or _moved_kib(side),
+        jobs=job.processes,
+        iodepth=_whole(job.options.get("iodepth", 1)) if job.options else None,
+        iops=number_of(side.get("iops")),
+        mib_per_s=bytes_per_s(side) / KIB**2,
+        lat_p50_us=p50,
+        lat_p99_us=p99,
+        host=f"{job.host}:{job.port}" if job.port else job.host,
+        error=job.error,
+        note="; ".join(filter(None, [f"error {job.error}" if job.error else "", job.doubt])),
+    )
 
 
-def _rows_of(job: FioObject, shared: FioObject, file: str) -> Iterator[Row]:
-    options = {**shared, **object_of(job, "job options")}
-    for place, direction in enumerate(DIRECTIONS):
-        side = job.get(direction)
-        if not isinstance(side, dict) or not number_of(side.get("iops")):
-            continue
-        mode = printable(str(options.get("rw", options.get("readwrite", direction))))
-        latency = _latencies(side)
-        yield Row(
-            file=printable(file),
-            jobname=printable(str(job.get("jobname", ""))),
-            rw=mode if mode.removeprefix("rand") == direction else f"{mode} ({direction})",
-            block_kib=_block_kib(options, place) or _moved_kib(side),
-            jobs=_whole(options.get("numjobs", 1)),
-            iodepth=_whole(options.get("iodepth", 1)),
-            iops=number_of(side.get("iops")),
-            mib_per_s=_mib_per_s(side),
-            lat_p50_us=latency[50],
-            lat_p99_us=latency[99],
+# --- documents --------------------------------------------------------------------------------------------------------
+
+
+def _read(document: FioObject) -> Iterator[Job]:
+    # fio --client adds a sum over all clients, which is not a job.
+    records = [record for record in _jobs_of(document) if record.get("jobname") != "All clients"]
+    several = document.get("global options") or {}
+    alike = Counter(_identity(record) for record in records)
+    servers = {(record.get("hostname"), record.get("port")) for record in records}
+    for record in records:
+        shared = several
+        if isinstance(several, list):  # of each client, as fio 3.39 and later write them
+            own = (record.get("hostname"), record.get("port"))
+            shared = next(
+                (each for each in map(_an_object, several) if (each.get("hostname"), each.get("port")) == own), {}
+            )
+        options = {**_an_object(shared), **object_of(record, "job options")}
+        options = {name: value for name, value in options.items() if name not in {"hostname", "port"}}
+        sides = {way: side for way in WAYS if number_of((side := object_of(record, way)).get("iops"))}
+        if len(sides) > 1:
+            sides.pop("mixed", None)
+        # Without group_reporting each process has a record of its own.
+        processes = 1 if alike[_identity(record)] > 1 else _whole(options.get("numjobs", 1))
+        doubt = _doubt(record, sides, options, processes) if options else UNTOLD
+        host = printable(str(record.get("hostname") or ""))
+        error = number_of(record.get("error"))
+        yield Job(
+            name=printable(str(record.get("jobname", ""))),
+            host=host,
+            port=str(record.get("port")) if [each for each, _ in servers].count(host) > 1 else "",
+            group=str(record.get("groupid")),
+            error=int(error),
+            sides=sides,
+            sync=object_of(record, "sync"),
+            options={} if doubt else options,
+            doubt=doubt,
+            processes=None if doubt else processes,
+            version=printable(str(document.get("fio version", "fio"))),
+            ended_s=_ended_s(document, sides),
         )
 
 
-def _mib_per_s(side: FioObject) -> float:
-    """Return the rate; fio 3 writes `bw_bytes` in bytes/s, fio 2 `bw` in KiB/s."""
-    if "bw_bytes" in side:
-        return number_of(side["bw_bytes"]) / KIB**2
-    return number_of(side.get("bw")) / KIB
+def _identity(record: FioObject) -> str:
+    return json.dumps([record.get(key) for key in ("jobname", "groupid", "hostname", "port", "job options")])
 
 
-def _latencies(side: FioObject) -> dict[int, float | None]:
-    """Return P50 and P99 of the completion latency in µs, or of the total latency if clat was disabled."""
-    for name, per_us in (("clat_ns", NS_PER_US), ("clat", 1), ("lat_ns", NS_PER_US), ("lat", 1)):
-        latency = side.get(name)
-        if not isinstance(latency, dict):
-            continue
-        listed = {
-            float(key): number_of(value) for key, value in object_of(latency, "percentile").items() if _is_number(key)
-        }
-        bins = {int(key): int(number_of(value)) for key, value in object_of(latency, "bins").items() if _is_whole(key)}
-        latencies: dict[int, float | None] = {p: listed.get(float(p)) for p in PERCENTS}
-        if bins:
-            latencies = {p: percentile(bins, p) if value is None else value for p, value in latencies.items()}
-        # fio 2 prints zeros if it kept no percentiles.
-        if any(latencies.values()):
-            return {p: None if value is None else value / per_us for p, value in latencies.items()}
-    return dict.fromkeys(PERCENTS)
+def _jobs_of(document: FioObject) -> list[FioObject]:
+    """Return the records of a document, of `fio --client` too. Raises NotALog."""
+    jobs = document.get("jobs", document.get("client_stats"))
+    if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
+        raise NotALog("has `jobs` or `client_stats` that are no list of objects, as fio writes them")
+    return jobs
 
 
-def printed_percentiles(latency: FioObject) -> dict[float, float]:
-    """Return the percentiles that fio printed, in its unit; empty without any. Raises NotFio."""
-    printed = object_of(latency, "percentile").items()
-    return {float(key): number_of(value) for key, value in printed if _is_number(key)}
+def _ended_s(document: FioObject, sides: Mapping[str, FioObject]) -> float | None:
+    """Return when a job ended (epoch, s). The time of a document is that of its end, of `fio --client` of its start."""
+    moment = number_of(document.get("timestamp_ms")) / 1000 or number_of(document.get("timestamp"))
+    if moment and "client_stats" in document:
+        moment += max((number_of(side.get("runtime")) / 1000 for side in sides.values()), default=0.0)
+    return moment or None
 
 
-def bins_of(latency: FioObject) -> dict[int, int]:
-    """Return how many operations took how long, in fio's unit, of json+; empty without bins. Raises NotFio."""
-    return {int(key): int(number_of(value)) for key, value in object_of(latency, "bins").items() if _is_whole(key)}
+def _is_interim(document: FioObject, following: FioObject) -> bool:
+    """Whether a document is an interim one of `--status-interval`, since the next one counts its run from the start.
+
+    A file can also hold several runs, or those of several hosts. The run of the next document had started before this
+    one was written, has the same jobs, and no counter of them fell.
+    """
+    first, later = _jobs_of(document), _jobs_of(following)
+    ended_s, began_s = _moments(document)[1], _moments(following)[0]
+    if not 0 < began_s < ended_s or [*map(_identity, first)] != [*map(_identity, later)]:
+        return False
+    # fio's `eta` is above 0 while a job goes on, 0 in its last second, and 2^31 - 1 if unknown.
+    is_over = all(number_of(job.get("eta")) in (0, 2**31 - 1) for job in first)
+    return all(
+        _goes_on(object_of(job, way), object_of(after, way), is_over=is_over)
+        for job, after in zip(first, later, strict=True)
+        for way in WAYS
+    )
 
 
-def _block_kib(options: FioObject, place: int) -> float | None:
+def _goes_on(side: FioObject, later: FioObject, *, is_over: bool) -> bool:
+    """Whether a later record of a direction can be of the same run: nothing fell, and I/O took its time."""
+    grown = {
+        name: number_of(later.get(name)) - number_of(side.get(name)) for name in ("total_ios", "io_bytes", "runtime")
+    }
+    for kind in ("clat_ns", "clat", "lat_ns", "lat"):
+        before, after = object_of(side, kind), object_of(later, kind)
+        if number_of(before.get("max")):
+            grown |= {f"{kind} {end}": number_of(after.get(end)) - number_of(before.get(end)) for end in ("max",)}
+            grown |= {f"{kind} min": number_of(before.get("min")) - number_of(after.get("min"))}
+    if any(each < 0 for each in grown.values()):
+        return False
+    if not is_over:
+        return True
+    # At most ten times as fast as on the whole, and not without any.
+    most = 10 * number_of(later.get("iops")) * grown["runtime"] / 1000
+    return bool(grown["runtime"]) == bool(grown["total_ios"]) and grown["total_ios"] <= most
+
+
+def _moments(document: FioObject) -> tuple[float, float]:
+    """Return the latest possible start of a document's run, and when it was written (epoch, s); 0 without a time."""
+    ended_s = number_of(document.get("timestamp_ms")) / 1000 or number_of(document.get("timestamp"))
+    if not ended_s:
+        return 0.0, 0.0
+    jobs = _jobs_of(document)
+    lasted_s = max((number_of(job.get("job_runtime")) / 1000 for job in jobs), default=0.0)
+    # Jobs that wait for each other (stonewall) take longer together than each alone; `elapsed` includes that. The 2 s
+    # allow for fio's rounding up to whole seconds.
+    elapsed_s = max((number_of(job.get("elapsed")) - 2 for job in jobs), default=0.0)
+    return ended_s - max(lasted_s, elapsed_s), ended_s
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+
+def _doubt(record: FioObject, sides: Mapping[str, FioObject], options: FioObject, processes: int | None) -> str:
+    """Return why the options cannot be those of the record; empty if they can."""
+    if "read_iolog" in options:  # the log has the directions and sizes
+        return ""
+    evidence = next(_contradictions(record, sides, options, processes or 1), "")
+    return f"its options are unknown, since the file has those of another job or client: {evidence}" if evidence else ""
+
+
+def _contradictions(
+    record: FioObject, sides: Mapping[str, FioObject], options: FioObject, processes: int
+) -> Iterator[str]:
+    mode = str(_option(options, "rw", "readwrite") or "read").partition(":")[0].removeprefix("rand")
+    for way, side in sides.items():
+        # A job that verifies reads what it wrote.
+        if way not in MODES.get(mode, WAYS) and way != "mixed" and "verify" not in options:
+            yield f"rw is {printable(mode)}, but it has {way}s"
+        asked, iops = _block_kib(options, way), number_of(side["iops"])
+        rate = bytes_per_s(side) / KIB
+        # fio 2 writes whole KiB/s.
+        if asked and rate and abs(rate - asked * iops) > TOLERANCE * asked * iops + 1:
+            yield f"bs is {asked:g} KiB, but its operations have {_moved_kib(side):g} KiB"
+    depth = _whole(options.get("iodepth", 1)) or 1
+    levels = {int(level.lstrip(">=")): number_of(share) for level, share in object_of(record, "iodepth_level").items()
+              if _is_whole(level.lstrip(">="))}  # fmt: skip
+    deepest = max((level for level, share in levels.items() if share > LEAST_PERCENT), default=0)
+    if deepest > depth:
+        yield f"iodepth is {depth}, but it had {deepest} or more in flight"
+    # Little's law: as many operations are in flight as are done in the time that one of them takes.
+    in_flight, longest = 0.0, 0.0
+    for side in sides.values():
+        timed = next((each for kind in ("lat", "clat") if (each := timed_of(side, kind))), None)
+        runtime_ns = number_of(side.get("runtime")) * 1e6
+        if timed and runtime_ns:
+            in_flight += number_of(side["iops"]) * timed.mean_ns / 1e9
+            longest = max(longest, timed.longest_ns / runtime_ns)
+    if in_flight > processes * depth * (1 + TOLERANCE) * (1 + longest):
+        yield f"numjobs × iodepth is {processes * depth}, but {in_flight:.3g} operations were in flight"
+    ran_s, elapsed_s = number_of(record.get("job_runtime")) / 1000, number_of(record.get("elapsed"))
+    if elapsed_s and ran_s > processes * (elapsed_s + 1):
+        yield f"numjobs is {processes}, but its jobs ran for {ran_s:.3g} s in {elapsed_s:g} s"
+
+
+def _option(options: FioObject, *names: str) -> object:
+    return next((options[name] for name in names if options.get(name)), None)
+
+
+def _block_kib(options: FioObject, way: str) -> float | None:
     """Return the block size option of a direction (`bs=4k,64k`) in KiB; None for ranges and without options."""
     if not options or "bssplit" in options or "bsrange" in options:
         return None
     asked = str(options.get("bs", options.get("blocksize", "4k"))).split(",")
-    size = _SIZE.fullmatch(asked[min(place, len(asked) - 1)] or "4k")
+    if way == "mixed" and len(set(asked)) > 1:
+        return None
+    size = _SIZE.fullmatch(asked[min(WAYS.index(way) % 3, len(asked) - 1)] or "4k")
     return float(size[1]) * KIB ** _POWERS[size[2].lower()] / KIB if size else None
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The latencies of a direction. `bins` is empty unless fio wrote json+."""
+
+    bins: dict[int, int]
+    # Percentiles that fio printed (ns).
+    printed: dict[float, float]
+    mean_ns: float
+    longest_ns: int
+
+    def percentile_us(self, percent: float) -> float | None:
+        """Return a percentile, as printed if fio printed it."""
+        value = self.printed.get(percent) or (percentile(self.bins, percent) if self.bins else None)
+        return None if value is None else value / 1000
+
+
+def timed_of(side: FioObject, kind: str) -> Timed | None:
+    """Return the latencies of whole operations (`lat`) or from submission on (`clat`); None without any."""
+    for name, ns_per_unit in ((f"{kind}_ns", 1), (kind, 1000)):
+        latency = object_of(side, name)
+        mean_ns, longest_ns = (number_of(latency.get(key)) * ns_per_unit for key in ("mean", "max"))
+        percentiles = object_of(latency, "percentile").items()
+        printed = {float(key): _cut_off(number_of(value), ns_per_unit) for key, value in percentiles if _is_number(key)}
+        bins: Counter[int] = Counter()
+        for key, count in object_of(latency, "bins").items():
+            if _is_whole(key):
+                value = int(_cut_off(int(key), ns_per_unit))
+                bins[value if ns_per_unit == 1 else bin_value(bin_index(value))] += int(number_of(count))
+        # fio 2 prints zeros if it kept no percentiles.
+        printed = printed if any(printed.values()) else {}
+        if mean_ns or printed or bins:
+            known = repaired(bins, int(longest_ns), mean_ns * bins.total())
+            return Timed(known, printed, mean_ns, int(longest_ns))
+    return None
+
+
+def _cut_off(value: float, ns_per_unit: int) -> float:
+    """Return a value in nanoseconds; the last bin of fio 2 as that of fio 3, which means "at least"."""
+    return FIO_LAST_VALUE_NS if ns_per_unit > 1 and value == LAST_VALUE_US else value * ns_per_unit
+
+
+def bytes_per_s(side: FioObject) -> float:
+    """Return the rate; fio 3 writes `bw_bytes` in bytes/s, fio 2 `bw` in KiB/s."""
+    return number_of(side["bw_bytes"]) if "bw_bytes" in side else number_of(side.get("bw")) * KIB
 
 
 def _moved_kib(side: FioObject) -> float:
     """Return the KiB of a mean operation, by rates: the unit of io_bytes differs between versions of fio."""
-    moved = _mib_per_s(side) * KIB / number_of(side["iops"])
+    moved = bytes_per_s(side) / KIB / number_of(side["iops"])
     if moved > LARGEST:
-        raise NotFio(f"has figures that cannot be: {side['iops']} operations/s of {moved:.3g} KiB each")
+        raise NotALog(f"has figures that cannot be: {side['iops']} operations/s of {moved:.3g} KiB each")
     return round(moved, 2)
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
+
+
+def object_of(whole: FioObject, name: str) -> FioObject:
+    """Return the object below a name, empty if it is absent. Raises NotALog if it is no object."""
+    return _an_object(whole.get(name) or {}, name)
+
+
+def _an_object(below: object, name: str = "global options") -> FioObject:
+    if not isinstance(below, dict):
+        raise NotALog(f"has `{name}` that is no object, as fio writes it")
+    return below
+
+
+def number_of(value: object) -> float:
+    """Return a number, 0 if there is none: some versions of fio write NaN, which is not JSON. Raises NotALog."""
+    if isinstance(value, bool) or (isinstance(value, (int, float)) and value < 0):
+        raise NotALog(f"has a figure that cannot be: {json.dumps(value)}")
+    return float(value) if isinstance(value, (int, float)) and value < LARGEST else 0.0
 
 
 def _whole(value: object) -> int | None:
@@ -215,10 +408,3 @@ def _is_whole(text: object) -> bool:
 
 def _is_number(text: object) -> bool:
     return bool(re.fullmatch(r"[0-9]{1,18}(\.[0-9]{1,18})?", str(text)))
-
-
-def number_of(value: object) -> float:
-    """Return a number, 0 if there is none: some versions of fio write NaN, which is not JSON. Raises NotFio."""
-    if isinstance(value, bool) or (isinstance(value, (int, float)) and value < 0):
-        raise NotFio(f"has a figure that cannot be: {json.dumps(value)}")
-    return float(value) if isinstance(value, (int, float)) and value < LARGEST else 0.0

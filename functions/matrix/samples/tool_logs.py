@@ -1,6 +1,7 @@
 """Logs of elbencho and warp in one form: a phase of one of their runs, with its parameters and its figures."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -15,6 +16,45 @@ SHORT = "ran for less than a second, so its rates mean little"
 
 class NotALog(ValueError):
     """The file cannot be read as a log; the message has the reason."""
+
+
+def objects_in(text: str, tool: str, keys: Sequence[str], begins: str) -> list[dict[str, Any]]:
+    """Return the JSON objects with one of the keys, wherever they are: between lines of progress, in an array, below
+    another object or as text within it. `begins` is the first key of the tool's documents.
+
+    Raises NotALog if there are none, or if one is broken.
+    """
+    found = list(_objects_in(text, {*keys, begins}))
+    objects = [each for each in found if not each.keys().isdisjoint(keys)]
+    if not objects:
+        seen = f"it begins with {text.lstrip()[:40]!r}" if text.strip() else "it is empty"
+        raise NotALog(f"lacks {' and '.join(keys)}" if found else f"holds no JSON of {tool}: {seen}")
+    return objects
+
+
+def _objects_in(text: str, keys: set[str]) -> Iterator[dict[str, Any]]:
+    place = text.find("{")
+    while place >= 0:
+        try:
+            value, end = json.JSONDecoder().raw_decode(text, place)
+        except RecursionError as error:
+            raise NotALog("is no JSON: its objects are nested too deeply") from error
+        except json.JSONDecodeError as error:
+            # A brace in another text, unless the tool's own words are behind it.
+            if any(f'"{key}"' in text[place : error.pos] for key in keys):
+                raise NotALog(f"is no JSON: {error}") from error
+            end = place + 1
+        else:
+            left: list[object] = [value]
+            while left:
+                value = left.pop()
+                if isinstance(value, dict) and not keys.isdisjoint(value):
+                    yield value
+                elif isinstance(value, (dict, list)):
+                    left += reversed(list(value.values()) if isinstance(value, dict) else value)
+                elif isinstance(value, str) and any(f'"{key}"' in value for key in keys):
+                    yield from _objects_in(value, keys)
+        place = text.find("{", end)
 
 
 @dataclass(frozen=True)

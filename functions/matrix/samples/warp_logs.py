@@ -36,18 +36,12 @@ TOGETHER = "{} ran at the same time: no figure is of these requests alone, and c
 WITHOUT_BYTES = ", and without throughput, as warp's JSON does not say what the others moved"
 
 
-def is_json(document: object) -> bool:
-    """Whether a JSON document is warp's aggregated data."""
-    return isinstance(document, dict) and "by_op_type" in document
-
-
-def is_full_analysis(document: object) -> bool:
-    """Whether a JSON document is the output of `warp analyze --full --json`."""
-    return isinstance(document, dict) and "operations" in document and "mixed" in document
-
-
 def phases_of_json(document: Mapping[str, Any], file: str) -> list[Phase]:
     """Return the phases of warp's aggregated data. Raises NotALog."""
+    if "by_op_type" not in document and "mixed" not in document:
+        raise NotALog("is no file of elbencho or warp")
+    if "by_op_type" not in document:
+        raise NotALog("is an analysis of --full, which names no clients; import the .csv that it was made from")
     if document.get("v") not in DATA_VERSIONS:
         raise NotALog(f"has data of version {document.get('v')!r}; versions 1 and 2 of warp's data can be read")
     if document.get("final") is False:

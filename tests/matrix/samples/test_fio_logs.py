@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from matrix.samples.fio_logs import NotFio, rows, to_csv
+from matrix.samples import fio_logs
+from matrix.samples.fio_logs import to_csv
+from matrix.samples.tool_logs import NotALog
 
 FIO_2 = {
     "fio version": "fio-2.2.10",
@@ -35,6 +37,10 @@ FIO_3 = {
         }
     ],
 }  # fmt: skip
+
+
+def rows(text, file="f"):
+    return fio_logs.rows(fio_logs.read(text), file)
 
 
 def test_fio_2_tells_microseconds_and_kib():
@@ -67,13 +73,138 @@ def test_without_options_the_block_size_is_what_an_operation_moved():
     (row,) = rows(json.dumps(bare), "f")
 
     # 2,048 KiB/s over 512 operations a second.
-    assert (row.block_kib, row.rw, row.jobs) == (4, "read", 1)
+    assert (row.block_kib, row.rw, row.jobs, row.iodepth) == (4, "read", None, None)
+
+
+def record(ways=("read",), *, iops=1000.0, bs=4096, lat_ms=1.0, max_ms=2.0, options=None, **fields):
+    """A record of fio 3 of a minute, of one process with one operation in flight."""
+    side = {"iops": iops, "bw_bytes": iops * bs, "runtime": 60_000, "total_ios": int(60 * iops),
+            "lat_ns": {"min": 1, "max": max_ms * 1e6, "mean": lat_ms * 1e6}}  # fmt: skip
+    given = {"rw": "randread", "bs": "4k", "iodepth": "1"} | (options or {})
+    return {"jobname": "j", "groupid": 0, "error": 0, "elapsed": 61, "job_runtime": 60_000, "job options": given,
+            "iodepth_level": {"1": 100.0, "2": 0.1, ">=64": 0.0}, **dict.fromkeys(ways, side), **fields}  # fmt: skip
+
+
+def document(*records, at_ms=1_800_000_060_000, **fields):
+    return json.dumps({"fio version": "fio-3.33", "timestamp_ms": at_ms, "jobs": list(records), **fields}) + "\n"
+
+
+@pytest.mark.parametrize(
+    "contradicted",
+    [
+        record(("read", "write")),
+        record(bs=65536),
+        record(options={"numjobs": "2"}, lat_ms=3.0),
+        record(iodepth_level={"1": 40.0, "8": 60.0}),
+        record(iodepth_level={">=64": 99.3}, options={"iodepth": "32"}),
+        record(job_runtime=180_000, options={"numjobs": "2"}),
+    ],
+)
+def test_options_that_the_record_contradicts_are_those_of_another_job(contradicted):
+    # With group_reporting fio writes one record for all sections, with the options of the last.
+    found = rows(document(contradicted))
+
+    assert {(row.jobs, row.iodepth, bool(row.note)) for row in found} == {(None, None, True)}
+    assert {row.block_kib for row in found} <= {4, 64}  # as moved
+
+
+@pytest.mark.parametrize(
+    ("sound", "jobs", "depth"),
+    [
+        (record(), 1, 1),
+        (record(options={"iodepth": "32", "ioengine": "psync"}), 1, 32),
+        (record(options={"numjobs": "4"}, lat_ms=4.0, job_runtime=240_000), 4, 1),
+        (record(("read", "write"), options={"rw": "randwrite", "verify": "crc32c"}, lat_ms=0.4), 1, 1),
+        (record(("read", "write"), options={"rw": "randrw", "bssplit": "4k/50:64k/50"}, bs=34_816, lat_ms=0.4), 1, 1),
+        # An operation of the ramp or of the end takes longer than its part of the runtime.
+        (record(iops=0.1, lat_ms=15_000.0, max_ms=60_000.0), 1, 1),
+    ],
+)
+def test_options_that_the_record_allows_are_its_own(sound, jobs, depth):
+    assert {(row.jobs, row.iodepth, row.note) for row in rows(document(sound))} == {(jobs, depth, "")}
+
+
+def test_without_group_reporting_each_process_is_a_row_of_one_job():
+    one = record(options={"numjobs": "2"})
+
+    assert [row.jobs for row in rows(document(one, one))] == [1, 1]
+
+
+def test_global_options_of_several_clients_are_those_of_each():
+    hosts = [{"hostname": host, "port": port} for host, port in (("a", 1), ("a", 2), ("b", 1))]
+    records = [{**record(bs=4096 * size), **host, "job options": {"rw": "randread"}}
+               for size, host in enumerate(hosts, start=1)]  # fmt: skip
+    shared = [{**host, "bs": f"{4 * size}k"} for size, host in enumerate(hosts, start=1)]
+
+    found = rows(json.dumps({"fio version": "fio-3.39", "global options": shared, "client_stats": records}))
+
+    assert [(row.host, row.block_kib, row.jobs) for row in found] == [("a:1", 4, 1), ("a:2", 8, 1), ("b", 12, 1)]
+
+
+def test_mixed_is_a_direction_unless_the_others_are_there_too():
+    mode = {"rw": "randrw"}
+
+    assert [row.rw for row in rows(document(record(("mixed",), options=mode)))] == ["randrw (mixed)"]
+    both = record(("read", "write", "mixed"), options=mode, lat_ms=0.4)
+    assert [row.rw for row in rows(document(both))] == ["randrw (read)", "randrw (write)"]
+
+
+WHOLE = document(record())
+OTHER = document(record(iops=2000, lat_ms=0.4))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"[{WHOLE}, {OTHER}]",
+        f"Jobs: 1 (f=1): [r(1)][50%][{{eta 1s}}]\r{WHOLE}bye {{\n{OTHER}",
+        json.dumps({"Raw": [json.loads(WHOLE)], "host": {"stdout": OTHER}}),
+    ],
+)
+def test_documents_are_found_wherever_they_are(text):
+    assert [row.iops for row in rows(text)] == [1000, 2000]
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        document(),
+        document(record(())),
+        document(record((), error=25)),
+        document(record(iops=0)),
+        "terse;3;fio",
+        '{"phase_type": "WRITE"}',
+        WHOLE + WHOLE[:-40],
+    ],
+)
+def test_a_file_without_a_usable_row_is_refused_with_its_reason(left):
+    with pytest.raises(NotALog) as refused:
+        rows(left)
+    assert str(refused.value)
+
+
+def test_a_job_with_an_error_is_marked():
+    (row,) = rows(document(record(error=5)))
+
+    assert (row.error, row.iops) == (5, 1000)
+
+
+def test_latencies_beyond_the_bins_of_fio_are_as_the_agent_has_them():
+    bins = {"1000000": 968, str(17_112_760_320): 32}
+    stalled = record(options={"iodepth": "32"}, iops=10)
+    stalled["read"] |= {"lat_ns": {"max": 60_000_000_000, "mean": (968 * 1e6 + 32 * 60e9) / 1000, "bins": bins}}
+    fio_2 = copy.deepcopy(FIO_2)
+    fio_2["jobs"][0]["read"]["clat"] = {"percentile": {"50.000000": 250, "99.000000": 16_711_680}}
+
+    assert rows(document(stalled))[0].lat_p99_us == pytest.approx(60e6, rel=1 / 128)
+    assert rows(json.dumps(fio_2))[0].lat_p99_us == 17_112_760.32  # which is written as "at least"
 
 
 def test_a_block_size_that_is_left_out_between_commas_is_fios_own():
-    job = FIO_3["jobs"][0] | {"job options": {"rw": "randrw", "bs": "8k,"}}
+    job = FIO_3["jobs"][0] | {"job options": {"rw": "randrw", "bs": "16k,"}}
+    job["write"] = job["write"] | {"bw_bytes": 4096}
 
-    assert [row.block_kib for row in rows(json.dumps({"jobs": [job]}), "f")] == [8, 4]
+    assert [row.block_kib for row in rows(json.dumps({"jobs": [job]}), "f")] == [16, 4]
 
 
 def test_zeros_that_stand_for_no_latency_are_none():
@@ -112,8 +243,22 @@ def test_runs_that_were_appended_to_one_file_all_count():
     assert [row.iops for row in rows(text, "f")] == [1, 2, 3]
 
 
+def test_documents_of_two_hosts_that_ran_at_the_same_time_all_count():
+    # Of the same job and the same minute: no later part of one run has more I/O in the same time, or the same in more.
+    slower = record(iops=999.0)
+    slower["read"] = slower["read"] | {"runtime": 60_060, "total_ios": 60_000}
+    for other in (record(iops=3000.0, lat_ms=0.3), slower):
+        hosts = fio_logs.read(document(record()) + document(other, at_ms=1_800_000_060_400))
+        assert (len(hosts.runs), hosts.interim) == (2, 0)
+
+    going = record(iops=900.0, eta=20, elapsed=41, job_runtime=40_000, max_ms=1.5)
+    going["read"] = going["read"] | {"runtime": 40_000, "total_ios": 36_000}
+    dumped = fio_logs.read(document(going, at_ms=1_800_000_040_000) + document(record()))
+    assert ([job.sides["read"]["iops"] for (job,) in dumped.runs], dumped.interim) == ([1000.0], 1)
+
+
 def test_a_second_document_that_is_cut_off_is_not_passed_over():
-    with pytest.raises(NotFio, match="is no JSON"):
+    with pytest.raises(NotALog, match="is no JSON"):
         rows(status(1001.0, 1.0, iops=1) + status(1002.0, 2.0, iops=2)[:-20], "f")
 
 
@@ -125,15 +270,15 @@ def test_clients_are_rows_and_their_sum_is_none():
 
 @pytest.mark.parametrize("text", ["", "terse;3;fio", "{", "{}", '{"jobs": 3}', '{"jobs": [3]}', "[" * 5])
 def test_what_is_no_output_of_fio_is_said_to_be_none(text):
-    with pytest.raises(NotFio):
+    with pytest.raises(NotALog):
         rows(text, "f")
 
 
 def test_csv_has_the_columns_of_the_rows():
     lines = to_csv(rows(json.dumps(FIO_2), "old.json")).splitlines()
 
-    assert lines[0] == "file,jobname,rw,block_kib,jobs,iodepth,iops,mib_per_s,lat_p50_us,lat_p99_us"
-    assert lines[1] == "old.json,old,randread,4.0,4,32,512.0,2.0,250.0,900.0"
+    assert lines[0] == "file,jobname,rw,block_kib,jobs,iodepth,iops,mib_per_s,lat_p50_us,lat_p99_us,host,error,note"
+    assert lines[1] == "old.json,old,randread,4.0,4,32,512.0,2.0,250.0,900.0,,0,"
 
 
 ODD = st.sampled_from(
@@ -163,7 +308,7 @@ def test_a_log_with_anything_in_it_gives_rows_that_are_json_or_is_refused_in_wor
 
     try:
         found = rows(json.dumps(document), "odd.json")
-    except NotFio as error:
+    except NotALog as error:
         assert str(error)
     else:
         json.dumps([asdict(row) for row in found], allow_nan=False)
