@@ -9,6 +9,9 @@ from matrix.answer.changes import Changed, Facts, what_changed
 from matrix.answer.comparing import MeasuredPoint, NotComparable, compare, measured_points
 from matrix.answer.values import values_of
 from matrix.input.storage_names import cell_names
+from matrix.statistics.differing import benjamini_hochberg
+from matrix.statistics.sample_size import CONFIDENCE
+from matrix.statistics.series import LEAST_BEFORE, Shift, new_value, trend
 from matrix.terms.documents.beside import Beside
 from matrix.terms.documents.compared import ComparedPair
 from matrix.terms.documents.result import ResultDocument
@@ -17,6 +20,7 @@ from matrix.terms.documents.values import ValuesDocument
 
 # The threshold of `matrix compare` for its exit code; here a smaller significant difference is a change too.
 THRESHOLD = 0.05
+LEAST_RUNS = LEAST_BEFORE + 1
 CHANGED = ("slower", "faster")
 UNDECIDED = "cannot tell"
 
@@ -62,13 +66,14 @@ class Measured:
 
 @dataclass(frozen=True)
 class Change:
-    """A significant difference between a figure and that of the run before."""
+    """A figure beyond the scatter of the runs before it, or of the run before if there are few; or a trend."""
 
     run: int
-    before: int
+    before: int  # the run before; of a trend the first one
     verdict: str
     words: str
     changed: Sequence[Changed]
+    is_trend: bool = False
 
 
 @dataclass
@@ -85,7 +90,7 @@ class Track:
     higher_is_better: bool
     measured: list[Measured] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
-    undecided: int = 0  # pairs of successive runs without a verdict
+    undecided: int = 0  # pairs of successive runs without a verdict, if there are too few runs for their own scatter
     published: float | None = None  # published median of the same point
     objections: Sequence[str] = ()  # why that does not compare
 
@@ -93,7 +98,10 @@ class Track:
 def history(runs: Sequence[KeptRun]) -> list[Track]:
     """Return the tracks of all runs, which come in the order of their time.
 
-    Neighbours on a track are compared by the test of `matrix compare`, corrected for all the cells that they share.
+    If a track has LEAST_RUNS, each run from the last of these on is tested against the scatter of all runs before it,
+    and all of them for a trend (matrix.statistics.series). What another night changes is then no change. The tests of
+    all tracks are corrected together (Benjamini and Hochberg): if nothing changes, anything is named with a chance of
+    5 %. Neighbours on shorter tracks are compared by the test of `matrix compare`, which cannot know that scatter.
     """
     tracks: dict[tuple[str, str], Track] = {}
     cells: dict[tuple[int, str, str], tuple[str, str]] = {}
@@ -103,14 +111,21 @@ def history(runs: Sequence[KeptRun]) -> list[Track]:
             known.measured.append(_measured(index, point))
             known.published, known.objections = track.published, track.objections
             cells[index, point.cell, track.point] = (run.environment, key)
-    pairs = {pair for track in tracks.values() for pair in pairwise([each.run for each in track.measured])}
+    long = [track for track in tracks.values() if len(track.measured) >= LEAST_RUNS]
+    pairs = {
+        pair
+        for track in tracks.values()
+        if len(track.measured) < LEAST_RUNS
+        for pair in pairwise([each.run for each in track.measured])
+    }
     for before, after in sorted(pairs):
         for pair in _compared(runs[before], runs[after]):
             place = cells.get((after, pair["run"]["cell"], pair["point"]))
             if place is None or pair["verdict"] not in (*CHANGED, UNDECIDED):
                 continue
             track = tracks[place]
-            if (before, after) not in pairwise([each.run for each in track.measured]):
+            in_turn = [each.run for each in track.measured]
+            if len(in_turn) >= LEAST_RUNS or (before, after) not in pairwise(in_turn):
                 continue
             if pair["verdict"] == UNDECIDED:
                 track.undecided += 1
@@ -119,7 +134,35 @@ def history(runs: Sequence[KeptRun]) -> list[Track]:
                     _facts(runs[before], pair["base"]["cell"]), _facts(runs[after], pair["run"]["cell"])
                 )
                 track.changes.append(Change(after, before, pair["verdict"], pair["words"], facts))
+    _name_shifts(runs, long)
     return list(tracks.values())
+
+
+def _name_shifts(runs: Sequence[KeptRun], tracks: Sequence[Track]) -> None:
+    """Add the runs beyond the scatter of those before them, and the trends, to their tracks."""
+    tested = [(track, *found) for track in tracks for found in _shifts(track)]
+    q_values = benjamini_hochberg([shift.p_value for _, _, _, shift in tested])
+    for (track, before, after, shift), q_value in zip(tested, q_values, strict=True):
+        if q_value <= 1 - CONFIDENCE:
+            is_trend = before.run == track.measured[0].run
+            verdict = "slower" if (shift.ratio < 1) == track.higher_is_better else "faster"
+            count = track.measured.index(after)
+            than = (
+                f"in {count + 1} runs, a trend" if is_trend else f"than the {count} runs before, beyond their scatter"
+            )
+            words = f"{verdict} by {100 * abs(shift.ratio - 1):.1f} % {than} (p {shift.p_value:.2g})"
+            facts = what_changed(_facts(runs[before.run], before.cell), _facts(runs[after.run], after.cell))
+            track.changes.append(Change(after.run, before.run, verdict, words, facts, is_trend))
+
+
+def _shifts(track: Track) -> Iterator[tuple[Measured, Measured, Shift]]:
+    """Yield each new run with the one before it and its shift, and the last run with the first one and the trend."""
+    values = [each.p50 for each in track.measured if each.p50]
+    if len(values) < len(track.measured):  # 0 has no logarithm
+        return
+    for place in range(LEAST_BEFORE, len(values)):
+        yield track.measured[place - 1], track.measured[place], new_value(values[:place], values[place])
+    yield track.measured[0], track.measured[-1], trend(values)
 
 
 def _points(run: KeptRun) -> Iterator[tuple[str, Track, MeasuredPoint]]:
@@ -149,9 +192,11 @@ def _measured(index: int, point: MeasuredPoint) -> Measured:
 
 def _compared(before: KeptRun, after: KeptRun) -> list[ComparedPair]:
     try:
-        return compare(before.values, after.values, threshold=THRESHOLD)["compared"]
+        compared = compare(before.values, after.values, threshold=THRESHOLD)
     except NotComparable:
         return []
+    caveat = "; launched once, so another hour or host may be the difference" if compared["is_launched_once"] else ""
+    return [{**pair, "words": pair["words"] + caveat} for pair in compared["compared"]]
 
 
 def _facts(run: KeptRun, cell: str) -> list[Facts]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from matrix.answer.changes import change_words
-from matrix.answer.history import KeptRun, Track, history
+from matrix.answer.history import LEAST_RUNS, KeptRun, Track, history
 from matrix.report import shell
 from matrix.report.charts.chart import Chart, Series
 from matrix.report.charts.labels import lower
@@ -68,7 +68,7 @@ def _changes(runs: Sequence[KeptRun], facets: Facets, tracks: Sequence[Track], f
         return tag("section", tag("h2", "What changed"), _panel(words), id="changes")  # fmt: skip
     slower = sum(change.verdict == "slower" for change, _ in changes)
     headline = f"{slower} became slower, {len(changes) - slower} faster, by more than chance explains."
-    listed = table(("Run", "Cell and point", "Beside the run before", "What was different"), rows, marks=marks,
+    listed = table(("Run", "Cell and point", "Beside the runs before", "What was different"), rows, marks=marks,
                    caption="Changes, newest first", class_="prose")  # fmt: skip
     return tag("section", tag("h2", "What changed"), _panel(headline), listed, id="changes")  # fmt: skip
 
@@ -82,8 +82,12 @@ def _nothing_shown(followed: Sequence[Track]) -> str:
 
 
 def _panel(headline: str) -> Markup:
-    how = "Each run is compared with the one before it that has the same cell in the same environment, by the test of "
-    rest = ", corrected for the number of cells. Fewer than three repetitions cannot tell."
+    how = (
+        f"From {LEAST_RUNS} runs of a cell in one environment on, each is tested against the scatter of all runs"
+        " before it, and all for a trend, corrected for the number of tests. Of fewer, each is compared with the one"
+        " before by "
+    )
+    rest = ", in which another hour or host may be the difference; with less than three repetitions it cannot tell."
     words = tag("p", how, tag("code", "matrix compare"), rest, class_="quiet")
     return tag("div", tag("p", headline, class_="headline"), words, class_="rankings")
 
@@ -112,7 +116,7 @@ def _chart(runs: Sequence[KeptRun], facets: Facets, track: Track, number: int) -
         title=f"{_name(track)}: {lower(title)}",
         reads=f"{track.environment}; {'higher' if track.higher_is_better else 'lower'} is better."
         + (
-            " Diamond: slower, square: faster than the run before, by more than chance explains."
+            " Diamond: slower, square: faster than the runs before, by more than chance explains."
             if track.changes
             else ""
         ),

@@ -63,6 +63,23 @@ def test_runs_of_two_environments_are_two_tracks_and_a_gap_is_bridged(nights):
     assert [(change.before, change.run) for change in aws.changes] == [(1, 3)]
 
 
+def test_from_five_runs_on_a_night_is_judged_by_the_scatter_of_the_nights_before_it():
+    medians = [3300.0, 3400.0, 3250.0, 3380.0, 3420.0, 3310.0, 4000.0]
+    nights = [kept(f"n{n}", n + 1, seconds, "6.12" if seconds == 4000 else "6.1") for n, seconds in enumerate(medians)]
+
+    tracks = {track.storage: track for track in history(nights)}
+    drifting = {track.storage: track for track in history([kept(f"n{n}", n + 1, 3300 * 1.03**n) for n in range(8)])}
+
+    # Each pair of nights differs by more than chance within a run explains.
+    [change] = tracks["EFS bursting"].changes
+    assert (change.run, change.before, change.verdict, change.is_trend) == (6, 5, "slower", False)
+    assert [change_words(each) for each in change.changed] == ["kernel: 6.1 → 6.12"]
+    assert "1 became slower, 0 faster" in words(render_explore(nights))
+    [trend] = [change for change in drifting["EFS bursting"].changes if change.is_trend]
+    assert (trend.run, trend.before, trend.verdict) == (7, 0, "slower")
+    assert tracks["EBS gp3"].changes == drifting["EBS gp3"].changes == []
+
+
 def test_what_only_one_of_two_runs_knows_is_no_change():
     before = [{"kernel": {"6.1": 2}, "Python": {"3.9": 2}}]
 
