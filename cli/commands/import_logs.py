@@ -11,7 +11,7 @@ from cli.inputs import imported_files, options
 from cli.inputs.imported_files import Format
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables.rich_tables import add_figures, new_table
-from matrix.terms.figures import ABSENT, number
+from matrix.terms.figures import ABSENT, latency, number
 
 if TYPE_CHECKING:
     # It imports numpy, which takes a while, so `matrix --help` must not import it.
@@ -80,7 +80,9 @@ def _phases(file: Path) -> "list[Phase]":
         raise NotALog("is a file of fio: matrix import-fio")
     if any("phase_type" in document for document in documents):
         return elbencho_logs.phases_of_json(documents, str(file))
-    return [phase for document in documents for phase in warp_logs.phases_of_json(document, str(file))]
+    if len(documents) > 1:
+        raise NotALog(f"has {len(documents)} documents of warp, which names clients anew in each: split it")
+    return warp_logs.phases_of_json(documents[0], str(file))
 
 
 def _lines(file: Path) -> Iterator[str]:
@@ -97,12 +99,17 @@ def _lines(file: Path) -> Iterator[str]:
 def _table(rows: "list[LogRow]") -> Table:
     table = new_table("File", "Phase", "Of")
     add_figures(table, "Threads", "s", "Rate", "MiB/s", "Mean µs", "P50 µs", "P99 µs")
+    has_notes = any(row.note for row in rows)
+    if has_notes:
+        table.add_column("Note", overflow="fold")
     for row in rows:
         rate = ABSENT if row.rate is None else f"{number(row.rate)} {row.unit}"
-        figures = (row.mib_per_s, row.lat_avg_us, row.lat_p50_us, row.lat_p99_us)
+        latencies = (row.lat_avg_us, row.lat_p50_us, row.lat_p99_us)
         whose = row.instance if row.hosts == 1 else f"{row.hosts} hosts together"
         table.add_row(
-            row.file, row.phase, whose, str(row.workers), number(row.seconds), rate,
-            *(ABSENT if value is None else number(value) for value in figures),
+            row.file, row.phase, whose, ABSENT if row.workers is None else str(row.workers), number(row.seconds), rate,
+            ABSENT if row.mib_per_s is None else number(row.mib_per_s),
+            *(ABSENT if value is None else latency(value) for value in latencies),
+            *([row.note] if has_notes else []),
         )  # fmt: skip
     return table

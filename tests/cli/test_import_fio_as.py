@@ -185,7 +185,7 @@ def test_files_of_the_same_time_are_hosts(matrix, tmp_path):
 
     (seen,), (told,) = (kept_results(run).values() for run in ("seen", "told"))
     assert (seen["fleet"]["count"], told["fleet"]["count"]) == (2, 1)
-    assert "ran at the same time: they count as hosts" in json.dumps(seen["warnings"])
+    assert "they count as hosts, not as repetitions" in json.dumps(seen["warnings"])
 
 
 def test_latencies_beyond_the_bins_of_fio_are_as_the_agent_has_them(matrix, tmp_path):

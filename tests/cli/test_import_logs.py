@@ -52,11 +52,11 @@ def gets(count, client="b2Xk", *, millis=20, thread=0, size=2**20):
 
 def test_each_phase_of_elbencho_is_a_point_and_each_time_it_was_done_a_repetition(log, matrix):
     texts = [
-        elbencho_phase("MKDIRS", seconds=2.0, entries=400)
-        + elbencho_phase("WRITE", bytes_=20 * GIB, iops=2048, after_s=3)
-        + elbencho_phase("SYNC", after_s=14)
-        + elbencho_phase("READ", bytes_=10 * GIB, iops=1024, after_s=15)
-        for _ in range(3)
+        elbencho_phase("MKDIRS", seconds=2.0, entries=400, after_s=at)
+        + elbencho_phase("WRITE", bytes_=20 * GIB, iops=2048, after_s=at + 3)
+        + elbencho_phase("SYNC", after_s=at + 14)
+        + elbencho_phase("READ", bytes_=10 * GIB, iops=1024, after_s=at + 15)
+        for at in (0, 30, 60)
     ]
     files = [log(f"r{number}.json", text) for number, text in enumerate(texts)]
 
@@ -173,7 +173,7 @@ def test_rates_of_warp_are_those_of_each_client_and_not_of_its_trimmed_throughpu
 
     assert result["fleet"]["count"] == 2
     (point,) = result["points"]
-    assert point["params"] == {"operation": "get", "threads": 4, "object_bytes": 2**20}
+    assert point["params"] == {"operation": "get", "threads": 8, "object_bytes": 2**20}
     assert point["samples"]["instance"] == ["b2Xk", "qP9z"]
     assert point["samples"]["metrics"]["requests_per_s"] == [100, 50]
     assert point["samples"]["metrics"]["mb_per_s"] == [
@@ -260,6 +260,37 @@ def test_clients_of_several_files_are_not_taken_for_the_same_machines(log, matri
     assert seen.exit_code == 2
     assert "warp names clients anew in each run" in seen.stderr
     assert not (workdir / "runs/old").exists()
+
+
+def test_threads_that_a_log_does_not_have_are_unknown_and_such_files_are_no_repetitions(log, matrix):
+    """By Little's law: 140 requests/s of 80 ms each are 11.2 in flight, which one thread does not have."""
+    requests = [("PUT", "", 12, i / 140, 80, 2**20, "") for i in range(280)]
+    told = {"IO": {"min_us": "27", "avg_us": "9000", "max_us": "80129"}}
+    logs = {"w.csv": warp_csv(*requests), "v.csv": warp_csv(*requests).replace("T10:", "T11:"),
+            "e.json": elbencho_phase(bytes_=GIB, iops=1000, latency=told)}  # fmt: skip
+    files = [log(name, text) for name, text in logs.items()]
+
+    rows = json.loads(matrix("import-logs", *files, "--format", "json").stdout)
+    table = matrix("import-logs", *files).output
+    matrix("import-logs", *files[:2], "--as", "apart")
+    matrix("import-logs", *files[:2], "--as", "told", "--files-are", "repetitions")
+
+    assert [(row["workers"], "in flight" in row["note"]) for row in rows] == [(None, True)] * 3
+    assert "threads are unknown" in " ".join(table.split())
+    (apart,), (told,) = (kept_results(run).values() for run in ("apart", "told"))
+    assert [point["params"] for point in apart["points"]] == [
+        {"operation": "put", "object_bytes": 2**20, "file": file} for file in files[:2]
+    ]
+    assert [point["metrics"]["requests_per_s"]["n"] for point in told["points"]] == [2]
+
+
+def test_elbencho_of_two_hosts_in_one_file_are_two_instances(imported):
+    phases = elbencho_phase(bytes_=GIB, iops=1000), elbencho_phase(bytes_=GIB, iops=3000, after_s=0.4)
+
+    result = imported("both.json", json.dumps([json.loads(phase) for phase in phases]))
+
+    assert result["fleet"]["count"] == 2
+    assert sorted(result["points"][0]["samples"]["metrics"]["iops"]) == [1000, 3000]
 
 
 # --- both -------------------------------------------------------------------------------------------------------------

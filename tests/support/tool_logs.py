@@ -100,7 +100,7 @@ def warp_json(operations, **changes):
     """`aggregate.Realtime`: {operation: {client: (throughput, segments)}}."""
     by_type = {
         name: {
-            "Title": f"Operation: {name} (Final)", "concurrency": 4 * len(clients), "hosts": 1, "clients": len(clients),
+            "Title": f"Operation: {name} (Final)", "concurrency": 8 * len(clients), "hosts": 1, "clients": len(clients),
             # The effect of merging: two seconds at each end are missing from the work, but not from the time.
             "throughput": {"measure_duration_millis": 10_000, "ops": 371, "bytes": 390025806.5},
             "throughput_by_client": {client: done for client, (done, _) in clients.items()},

@@ -12,10 +12,22 @@ from typing import cast
 
 from contract.histogram import merge
 from matrix.answer.results import cell_result
-from matrix.published.imported import UNKNOWN, ImportedRun, Told, imported_summary, storage_of
+from matrix.published.imported import (
+    ALONE,
+    SAME_TIME,
+    UNKNOWN,
+    ImportedRun,
+    Told,
+    are_of_one_time,
+    free_host,
+    imported_summary,
+    storage_of,
+)
 from matrix.samples.file import SampleFile
 from matrix.samples.fio_logs import (
     LARGEST,
+    LEAST_RUNTIME_MS,
+    SHORT,
     WAYS,
     FioFile,
     FioObject,
@@ -47,13 +59,9 @@ MERGED_LATER = (
     "fio kept no latency bins: the percentiles of several jobs cannot be merged and are left out; write json+, or use "
     "group_reporting"
 )
-SHORT = "fio ran for less than a second: its clock counts milliseconds, so its rates mean little"
 TOGETHER = "jobs of this file ran at the same time on one host, and each is a point of its own"
 PORTS = "several servers of `fio --client` share the address {}: they count as one host"
-SAME_TIME = "files or documents of the same job ran at the same time: they count as hosts, not as repetitions"
-ALONE = "each is a test point of its own; if they are repetitions, say so: --files-are repetitions"
 INTERIM = "documents of --status-interval that were left out, since a later one includes them: {}"
-LEAST_RUNTIME_S = 1.0
 
 
 @dataclass
@@ -77,12 +85,16 @@ class _Work:
         ended = self.jobs[0].ended_s
         return self.seconds if ended is None else ended
 
+    @property
+    def span(self) -> tuple[float, float]:
+        """Start and end (epoch)."""
+        return self.ended_s - self.seconds, self.ended_s
+
     def is_beside(self, other: "_Work") -> bool:
         """Whether two documents were written about the same time. Jobs of one document may have waited for others."""
-        if (self.file, self.number) == (other.file, other.number):
+        if (self.file, self.number) == (other.file, other.number) or self.jobs[0].ended_s is None:
             return False
-        both = min(self.ended_s, other.ended_s) - max(self.ended_s - self.seconds, other.ended_s - other.seconds)
-        return bool(self.jobs[0].ended_s) and both > min(self.seconds, other.seconds) / 2
+        return are_of_one_time(self.span, other.span)
 
 
 def imported_run(run: str, files: Mapping[str, FioFile], told: Told) -> ImportedRun:
@@ -95,9 +107,10 @@ def imported_run(run: str, files: Mapping[str, FioFile], told: Told) -> Imported
     for name, file in files.items():
         for key, host, work in _works(file, name, told):
             hosts = works.setdefault(key, {})
-            if told.files_are is None:
-                host = _free(host, hosts, work)  # noqa: PLW2901 - the host that the loop goes on with
-            hosts.setdefault(host, []).append(work)
+            free = host if told.files_are else free_host(host, hosts, work, _Work.is_beside)
+            if free != host:
+                work.warnings.append(SAME_TIME)
+            hosts.setdefault(free, []).append(work)
     points = _points(list(works))
     # A cell has one fleet size: jobs on one host and jobs on ten hosts are two cells.
     by_count: dict[int, list[str]] = {}
@@ -124,17 +137,6 @@ def imported_run(run: str, files: Mapping[str, FioFile], told: Told) -> Imported
     left_out = sum(file.interim for file in files.values())
     notes = [INTERIM.format(left_out)] if left_out else []
     return ImportedRun(imported_summary(run, list(files), results, spans, told, "fio", notes), results)
-
-
-def _free(host: str, hosts: Mapping[str, Sequence[_Work]], work: _Work) -> str:
-    """Return the host, or another name for it if it was at work on the same point at the same time."""
-    number, name = 1, host
-    while any(work.is_beside(other) for other in hosts.get(name, ())):
-        number += 1
-        name = f"{host} {number}"
-    if number > 1:
-        work.warnings.append(SAME_TIME)
-    return name
 
 
 def _cell(
@@ -258,7 +260,7 @@ def _figures(work: _Work) -> tuple[dict[str, float], dict[str, float], dict[str,
     Rates are all I/O over the longest runtime, like fio's own group report. A job's I/O is its rate times its runtime,
     because the units of fio's totals differ between its versions.
     """
-    if work.seconds < LEAST_RUNTIME_S:
+    if work.seconds * 1000 < LEAST_RUNTIME_MS:
         work.warnings.append(SHORT)
     metrics = {"duration_s": work.seconds, "iops": 0.0}
     moved: dict[str, float] = {}

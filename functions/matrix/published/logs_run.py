@@ -6,10 +6,21 @@ no run. Latencies with only a mean have no percentiles.
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 from matrix.answer.results import cell_result
-from matrix.published.imported import UNKNOWN, ImportedRun, Told, imported_summary, storage_of
+from matrix.published.imported import (
+    ALONE,
+    SAME_TIME,
+    UNKNOWN,
+    ImportedRun,
+    Told,
+    are_of_one_time,
+    free_host,
+    imported_summary,
+    storage_of,
+)
 from matrix.samples.file import SampleFile
 from matrix.samples.histograms import Histogram
 from matrix.samples.tool_logs import NotALog, Phase
@@ -63,19 +74,33 @@ def _cells(logs: Mapping[str, Sequence[Phase]], told: Told) -> dict[tuple[int, s
     works: Works = {}
     for name, phases in logs.items():
         for phase in phases:
+            notes = phase.notes
             if phase.hosts > 1:
                 raise NotALog(f"{name} {ADDED_UP.format(hosts=phase.hosts)}")
             if phase.started_at is None:
                 raise NotALog(f"{name} {UNDATED}")
             # A client has another name in each file, and counts as the same machine unless the user says otherwise.
             instance = name if told.files_are == "hosts" else phase.instance if of_clients else "host"
-            key = json.dumps([phase.params, phase.workload.get("primaryMetric")], sort_keys=True)
-            works.setdefault(key, {}).setdefault(instance, []).append(phase)
+            params = phase.params
+            if phase.workers is None and told.files_are is None:  # whether another file had as many is not known
+                params = {**params, "file": name}
+                notes = (*notes, ALONE)
+            key = json.dumps([params, phase.workload.get("primaryMetric")], sort_keys=True)
+            hosts = works.setdefault(key, {})
+            free = instance if told.files_are else free_host(instance, hosts, phase, _are_beside)
+            if free != instance:
+                notes = (*notes, SAME_TIME)
+            hosts.setdefault(free, []).append(replace(phase, notes=notes))
     cells: dict[tuple[int, str], Works] = {}
     for key, of_point in works.items():
         kind = {"iops": "io", "entries_per_s": "entries"}.get(json.loads(key)[1], "")
         cells.setdefault((len(of_point), kind), {})[key] = of_point
     return cells
+
+
+def _are_beside(phase: Phase, other: Phase) -> bool:
+    spans = [(each.started_at or 0.0, (each.started_at or 0.0) + each.seconds) for each in (phase, other)]
+    return are_of_one_time(*spans)
 
 
 def _cell(
@@ -125,9 +150,11 @@ def _sample_file(
                     **{"point": points[key], "repetition": repetition, "step": len(samples)},
                     **{"metrics": phase.metrics, "work": phase.moved_bytes},
                     **{"started_at": started_at, "ended_at": started_at + phase.seconds},
-                    "warnings": [f"{warning} ({phase.file})"[:1000] for warning in (*phase.warnings, *different)],
+                    "warnings": [
+                        f"{warning} ({phase.file})"[:1000] for warning in (*phase.notes, *phase.warnings, *different)
+                    ],
                     "tool": {"name": phase.tool, "version": phase.version},
-                    "workers": phase.workers,
+                    "workers": phase.workers or 0,
                 }
             )
     identity = {"id": instance[:200], "type": cell["fleet"]["instanceType"]}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from matrix.samples.tool_logs import LARGEST, LEAST_S, SHORT, NotALog, Phase
+from matrix.samples.tool_logs import LARGEST, LEAST_S, SHORT, NotALog, Phase, workers_of
 from matrix.terms.printable import printable
 
 TOOL = "elbencho"
@@ -198,17 +198,23 @@ def _phase(
             moved[f"{way}_bytes"] = figures[f"{kind}bytes"]
     if any(latencies.values()):
         warnings = (*warnings, NO_PERCENTILES)
+    hosts = max(1, int(_number(config.get("hosts"))))
+    threads = int(_number(config["threads"])) if config.get("threads") else None
+    # Each thread of each host has up to `io_depth` operations in flight.
+    at_once = hosts * max(1, int(_number(given.get("io_depth"))))
+    in_flight = sum(figures.get(f"{mix}iops", 0.0) * latencies.get(f"{of}io_lat_avg_us", 0.0)
+                    for mix, of in (("", ""), ("mixed_", "rwmix_read_"))) / 1e6  # fmt: skip
+    workers, notes = workers_of(threads, in_flight / at_once)
     if seconds < LEAST_S:
-        warnings = (*warnings, f"elbencho {SHORT}")
-    threads = int(_number(config.get("threads")))
+        notes += (f"elbencho {SHORT}",)
     primary = "iops" if iops else "entries_per_s"
     return Phase(
         tool=TOOL,
         version=printable(str(config.get("version", ""))),
         file=printable(file),
         instance="host",
-        hosts=max(1, int(_number(config.get("hosts")))),
-        params=_params(name, given),
+        hosts=hosts,
+        params=_params(name, {key: value for key, value in given.items() if workers is not None or key != "threads"}),
         workload={
             "type": "command",
             "name": TOOL,
@@ -219,8 +225,9 @@ def _phase(
         seconds=seconds,
         metrics=metrics,
         moved_bytes=moved,
-        workers=threads,
+        workers=workers,
         options=_telling(str(config.get("command", ""))),
+        notes=notes,
         warnings=warnings,
     )
 

@@ -28,6 +28,8 @@ MODES = {
     "read": {"read"}, "write": {"write"}, "rw": {"read", "write"}, "readwrite": {"read", "write"},
     "trim": {"trim"}, "trimwrite": {"trim", "write"},
 }  # fmt: skip
+SHORT = "fio ran for less than a second: its clock counts milliseconds, so its rates mean little"
+LEAST_RUNTIME_MS = 1000
 KIB = 1024
 LARGEST = 1e18  # more is no rate, size or time of any storage
 # fio 2 counted in microseconds: the middle of its last bin of 19 groups.
@@ -129,6 +131,7 @@ def to_csv(rows: list[Row]) -> str:
 def _row(job: Job, way: str, side: FioObject, file: str) -> Row:
     mode = printable(str(_option(job.options, "rw", "readwrite") or way))
     timed = timed_of(side, "clat") or timed_of(side, "lat")
+    is_short = 0 < number_of(side.get("runtime")) < LEAST_RUNTIME_MS
     p50, p99 = (timed.percentile_us(p) if timed else None for p in (50, 99))
     return Row(
         file=printable(file),
@@ -143,7 +146,7 @@ def _row(job: Job, way: str, side: FioObject, file: str) -> Row:
         lat_p99_us=p99,
         host=f"{job.host}:{job.port}" if job.port else job.host,
         error=job.error,
-        note="; ".join(filter(None, [f"error {job.error}" if job.error else "", job.doubt])),
+        note="; ".join(filter(None, [f"error {job.error}" if job.error else "", job.doubt, SHORT if is_short else ""])),
     )
 
 

@@ -11,6 +11,8 @@ from matrix.terms.printable import csv_text
 # More is no rate, size or time of any storage.
 LARGEST = 1e15
 LEAST_S = 1.0
+# The part by which more operations may be in flight than workers: rounding.
+TOLERANCE = 0.1
 SHORT = "ran for less than a second, so its rates mean little"
 
 
@@ -77,9 +79,12 @@ class Phase:
     metrics: dict[str, float]
     moved_bytes: dict[str, float] = field(default_factory=dict)
     histograms: dict[str, Histogram] = field(default_factory=dict)
-    workers: int = 0
+    # None if the file does not have it.
+    workers: int | None = None
     # Options of its command line that may change the work, if the tool logs them.
     options: str = ""
+    # What a table says beside the figures too.
+    notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -98,7 +103,7 @@ class LogRow:
     phase: str
     instance: str
     hosts: int
-    workers: int
+    workers: int | None
     seconds: float
     rate: float | None
     unit: str
@@ -106,6 +111,7 @@ class LogRow:
     lat_avg_us: float | None
     lat_p50_us: float | None
     lat_p99_us: float | None
+    note: str
 
 
 COLUMNS = tuple(each.name for each in fields(LogRow))
@@ -131,7 +137,18 @@ def row_of(phase: Phase) -> LogRow:
         lat_avg_us=_ending(metrics, "lat_avg_us"),
         lat_p50_us=_ending(metrics, "lat_p50_us"),
         lat_p99_us=_ending(metrics, "lat_p99_us"),
+        note="; ".join(phase.notes),
     )
+
+
+def workers_of(told: int | None, in_flight: float) -> tuple[int | None, tuple[str, ...]]:
+    """Return how many workers did the work, None if the file does not have it, and the reason as a note.
+
+    By Little's law as many operations are in flight as are done in the time of one, and a worker has one.
+    """
+    if told is None or in_flight <= told * (1 + TOLERANCE):
+        return told, ()
+    return None, (f"its threads are unknown: the file has {told}, but {in_flight:.3g} operations were in flight",)
 
 
 def to_csv(rows: list[LogRow]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from contract.histogram import bin_index, bin_value, percentile
 from matrix.samples.histograms import Histogram
-from matrix.samples.tool_logs import LEAST_S, SHORT, NotALog, Phase
+from matrix.samples.tool_logs import LEAST_S, SHORT, NotALog, Phase, workers_of
 from matrix.statistics.sample_size import has_enough_samples
 from matrix.terms.printable import printable
 
@@ -218,6 +218,7 @@ def _phase(
     warnings: list[str],
 ) -> Phase:
     operation = OPERATIONS.get(name, printable(name.lower()))
+    workers, notes = workers_of(threads, (requests - failed) * latencies.get("avg", 0.0) / 1e6 / (seconds or 1.0))
     metrics = {"duration_s": seconds}
     moved: dict[str, float] = {}
     done = requests - failed
@@ -225,7 +226,7 @@ def _phase(
     is_known = not failed or histogram is not None
     if failed:
         failure = FAILED.format(f"{failed:,.0f}", f"{requests:,.0f}", printable(name))
-        warnings = [*warnings, failure + ("" if is_known else WITHOUT_BYTES)]
+        notes += (failure + ("" if is_known else WITHOUT_BYTES),)
     if seconds > 0 and done > 0:
         metrics["requests_per_s"] = done / seconds
         if is_known:
@@ -234,10 +235,10 @@ def _phase(
             metrics["mb_per_s"] = size / seconds / 1e6
             moved["read_bytes" if operation == "get" else "write_bytes"] = size
     if seconds < LEAST_S:
-        warnings = [*warnings, f"warp {SHORT}"]
+        notes += (f"warp {SHORT}",)
     kind = f"{operation if name in OPERATIONS else 'request'}_lat"
     metrics |= {f"{kind}_{level}_us": value for level, value in latencies.items()}
-    params: dict[str, Any] = {"operation": operation, "threads": threads}
+    params: dict[str, Any] = {"operation": operation} | ({"threads": workers} if workers is not None else {})
     if object_bytes:
         params["object_bytes"] = object_bytes
     return Phase(
@@ -257,7 +258,8 @@ def _phase(
         metrics=metrics,
         moved_bytes=moved,
         histograms={kind: histogram} if histogram else {},
-        workers=threads,
+        workers=workers,
+        notes=notes,
         warnings=tuple(warnings),
     )
 
