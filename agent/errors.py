@@ -87,6 +87,18 @@ class MountFailed(AgentError):
     """The storage did not appear or could not be mounted."""
 
 
+class CacheMissing(AgentError):
+    """A storage that is only read does not have the folder that cachePath names."""
+
+
+class StorageReadOnly(AgentError):
+    """The storage that the run works on lets nobody write."""
+
+
+class RootSquashed(AgentError):
+    """The storage's server maps root to another user, who may not do what the agent has to."""
+
+
 class DeviceRefused(AgentError):
     """A disk to write raw is in use, holds data, or is none of this run's volumes."""
 

@@ -13,9 +13,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.errors import CacheMissing
+
 # Removing 1,024 files one by one takes 10 s on a file system that answers in 10 ms; 16 hands take less than 1 s. Where
 # it answers at once they only wait for each other: 2,048 files take 22 ms of processor time, of one hand 15.
 HANDS, ALONE_S = 16, 0.05
+DEFAULT_CACHE = "cache"
+# So many names of a storage are in the message about a folder that is not among them.
+MOST_NAMES = 10
 
 
 @dataclass(frozen=True)
@@ -29,12 +34,23 @@ class Workspace:
     data: Path  # on this machine's own disk, too: data sets to copy from; kept from step to step
     # Files of the cell outside of this instance's folder that it removes at the end, since it is the last to use them.
     at_end: set[Path] = field(default_factory=set)
-    is_borrowed: bool = False  # the storage is somebody's own
+    is_borrowed: bool = False  # the storage is somebody's own, and is written in a folder of the run
+    is_read_only: bool = False  # the storage is somebody's own, and nothing is written to it
 
-    @property
-    def caches(self) -> Path:
-        """Folder for caches that outlive a step: on the storage, unless that is the user's own."""
-        return self.target.parent if self.is_borrowed else self.mount
+    def cache(self, path: str | None) -> Path:
+        """Return the folder of a cache that outlives a step: on the storage, in the run's own folder if it has one.
+
+        It is made where it is missing, but not on a storage that is only read: without a path that is its root, and a
+        missing folder is a CacheMissing.
+        """
+        if self.is_read_only:
+            folder = self.mount / (path or "")
+            if not folder.is_dir():
+                raise CacheMissing(f"cachePath {path} is no folder of the storage, which has {_names_in(self.mount)}")
+            return folder
+        folder = (self.target.parent if self.is_borrowed else self.mount) / (path or DEFAULT_CACHE)
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
 
     @property
     def device(self) -> Path | None:
@@ -54,7 +70,7 @@ class Workspaces:
         The scratch folder has both of a device, and of a storage that is only read.
         """
         self.mount = mount
-        self._is_borrowed = is_borrowed
+        self._is_borrowed, self._is_read_only = is_borrowed, is_read_only
         self.scratch = own_folder(disk or disk_folder())
         folder = self.scratch / "beside" if is_read_only or mount.is_block_device() else mount
         self._claimed = [folder / run, folder / run / cell, folder / run / cell / instance_id]
@@ -71,7 +87,9 @@ class Workspaces:
         scratch = self.scratch / f"step-{step:04d}"
         target.mkdir(parents=True)
         scratch.mkdir(exist_ok=True)
-        return Workspace(self.mount, target, scratch, self._memory(), self._data, self._at_end, self._is_borrowed)
+        return Workspace(
+            self.mount, target, scratch, self._memory(), self._data, self._at_end, self._is_borrowed, self._is_read_only
+        )
 
     def in_memory(self) -> Workspace:
         """Folders that play a storage without any device below it."""
@@ -149,6 +167,12 @@ def count_files(folder: Path) -> int:
     """Regular files directly in a folder."""
     with os.scandir(folder) as entries:
         return sum(entry.is_file(follow_symlinks=False) for entry in entries)
+
+
+def _names_in(folder: Path) -> str:
+    names = sorted(entry.name for entry in folder.iterdir())
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more or "nothing"
 
 
 def _unlink_all(paths: Iterable[str], until: float = math.inf) -> None:

@@ -6,6 +6,7 @@ Each module here is a kind of mount, by the name of its file: `instance-store` i
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import os
 import pkgutil
@@ -17,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from agent.errors import MountFailed
+from agent.errors import AgentError, MountFailed, RootSquashed, StorageReadOnly, ToolFailed
 from agent.retrying import GaveUp, pauses_until, retried
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ NEVER_MOUNTED = re.compile(
     r"incorrect mount option was specified|[Uu]nsupported nfs4? mount option|unknown filesystem type|must be superuser"
     r"|Access Key ID and Secret Access Key are not found"
 )
+
+ADVICE = {
+    StorageReadOnly: '; let the instances write in its export or policy, or measure an nfs with "ro" in its options',
+    RootSquashed: "; its server maps root to another user: write no_root_squash in its export, allow ClientWrite and"
+    " ClientRootAccess in its policy, or let that user write",
+}
 
 
 @dataclass(frozen=True)
@@ -95,10 +102,21 @@ def _own_folder(path: Path, name: str | None) -> Iterator[Path]:
     folder = path / name
     try:
         folder.mkdir(exist_ok=True)
+        squashed_to = {folder.stat().st_uid} - {os.geteuid()}
     except OSError as err:
-        raise MountFailed(f"no folder can be made on the storage that exists: {err}") from err
+        failure: type[AgentError] = MountFailed
+        if err.errno == errno.EROFS:
+            failure = StorageReadOnly
+        elif err.errno == errno.EACCES and os.geteuid() == 0:
+            failure = RootSquashed
+        raise failure(f"no folder can be made on the storage that exists: {err}{ADVICE.get(failure, '')}") from err
     try:
         yield folder
+    except ToolFailed as err:
+        if not squashed_to:
+            raise
+        why = f"root is user {squashed_to.pop()} on this storage (root_squash), so no tool can give a file to anybody"
+        raise type(err)(f"{err}; {why}") from err
     finally:
         with contextlib.suppress(OSError):
             folder.rmdir()

@@ -9,12 +9,12 @@ import itertools
 import os
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from agent.errors import ToolFailed
+from agent.errors import RootSquashed, ToolFailed
 from agent.programs import tools
 from agent.programs.processes import Command, run
 from agent.retrying import GaveUp, retried
@@ -44,11 +44,15 @@ def image_problems(name: str, image: Any) -> list[str]:
 
 @dataclass(frozen=True)
 class Container:
-    """An image, the folders of this machine that it sees under other names, and variables; it works in the first."""
+    """An image, the folders of this machine that it sees under other names, and variables; it works in the first.
+
+    It can write to all of them but those in `closed`.
+    """
 
     image: str
     folders: Mapping[Path, str]
     env: Mapping[str, str] = field(default_factory=dict)
+    closed: Collection[Path] = ()
 
     def command(self, cwd: Path, script: str, arguments: Sequence[str], *, network: Network) -> Command:
         """Return the command that runs a script in a fresh container, where `arguments` are `$1` and so on.
@@ -64,7 +68,8 @@ class Container:
             # Else the user's number in the container is another outside, which may not write to the user's folders.
             argv += ["--userns", "keep-id"]
         for source, target in self.folders.items():
-            argv += ["--mount", f"type=bind,source={source},target={target}"]
+            how = ",readonly" if source in self.closed else ""
+            argv += ["--mount", f"type=bind,source={source},target={target}{how}"]
         argv += ["--workdir", home, "--env", f"HOME={home}"]
         for name, value in self.env.items():
             argv += ["--env", f"{name}={value}"]
@@ -122,10 +127,21 @@ def owner() -> tuple[int, int]:
 
 
 def own(folder: Path) -> Path:
-    """Make a folder that containers may write to."""
+    """Make a folder that containers may write to.
+
+    It is not given to their user where it is theirs: Mountpoint says so of all that it mounts, and refuses chown.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    if os.geteuid() == 0:
+    has = folder.stat()
+    if os.geteuid() != 0 or (has.st_uid, has.st_gid) == owner():
+        return folder
+    try:
         os.chown(folder, *owner())
+    except PermissionError as err:
+        raise RootSquashed(
+            f"{folder} cannot be given to user {UNPRIVILEGED}, who has containers: {err.strerror}. It belongs to user"
+            f" {has.st_uid}, to whom its server maps root (root_squash); write no_root_squash there, or no container"
+        ) from err
     return folder
 
 

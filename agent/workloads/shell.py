@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Callable
 
 from agent.errors import JobInvalid
-from agent.machine.workspace import Workspace
+from agent.machine.workspace import DEFAULT_CACHE, Workspace
 from agent.programs import containers
 from agent.programs import tools as tool_box
 from agent.programs.containers import Container, Network
@@ -18,7 +18,6 @@ from agent.workloads.trial import Outcome, Trial, integer_problems
 if TYPE_CHECKING:
     from agent.job import Job, Step
 
-DEFAULT_CACHE = "cache"
 # Paths of the step's folder and the cache inside a container.
 WORK, CACHE = "/workspace", "/cache"
 
@@ -28,6 +27,12 @@ def cache_problems(params: dict[str, Any]) -> list[str]:
     if path.is_absolute() or ".." in path.parts:
         return [f"cache_path: {params['cache_path']!r} must be a path below the storage"]
     return []
+
+
+def is_on_s3(job: Job) -> bool:
+    """Return whether commands request objects themselves; Mountpoint has a bucket too, but its files are mounted."""
+    kind: str = job.mount["kind"]
+    return kind == "s3"
 
 
 def shell(command: str) -> list[str]:
@@ -82,30 +87,34 @@ class ShellWorkload:
         if params.get("prepare"):
             place.run(params["prepare"], "prepare")
         trial = self._arm(place, params[self.timed], self.work, declared)
-        return _reading(trial, job, params) if "bucket" in job.mount else trial
+        return _reading(trial, job, params) if is_on_s3(job) else trial
 
     def _place(self, job: Job, params: dict[str, Any], workspace: Workspace) -> _Place:
         image = params.get("container")
-        make = containers.own if image else _made
-        cache = make(workspace.caches / (params.get("cache_path") or DEFAULT_CACHE))
+        cache = workspace.cache(params.get("cache_path"))
         is_local = job.workload.get(self.folder_field) == "local"
-        folder = make(workspace.scratch / "build" if is_local else workspace.target)
+        folder = workspace.scratch / "build" if is_local else workspace.target
+        folder.mkdir(parents=True, exist_ok=True)
         jobs = int(params.get("jobs", 1))
         seen = (WORK, CACHE) if image else (str(folder), str(cache))
         env = {"CACHE_DIR": seen[1], self.folder: seen[0], "JOBS": str(jobs)}
-        if "bucket" in job.mount:
+        if is_on_s3(job):
             env.update(uploads.variables(job.mount, params, workspace.target.parent))
         if not image:
             tool = {"name": "bash", "version": tool_box.recorded_version("bash")}
             return _Place(workspace.scratch, env, jobs, tool, lambda command: Command(shell(command), folder))
         # As outside of a container. Of a language that the image lacks bash warns in the last words of each failure.
-        container = Container(image, {folder: WORK, cache: CACHE}, {**env, "LC_ALL": "C"})
+        containers.own(folder)
+        if not workspace.is_read_only:
+            containers.own(cache)
+        closed = {cache} if workspace.is_read_only else set()
+        container = Container(image, {folder: WORK, cache: CACHE}, {**env, "LC_ALL": "C"}, closed)
         tool = {"name": "container", "version": image, "container_id": container.make_ready(workspace.scratch / "pull")}
 
         # A bridge adds a network hop, which the metadata service's responses do not survive (HttpPutResponseHopLimit of
         # the launch template), and it could limit a reader. With the machine's network the container has the role's
         # keys.
-        network: Network = "host" if "bucket" in job.mount else "bridge"
+        network: Network = "host" if is_on_s3(job) else "bridge"
 
         def contained(command: str) -> Command:
             return container.command(workspace.scratch, f"set -u\n{command}", [], network=network)
@@ -157,8 +166,3 @@ class _Place:
     def run(self, command: str, name: str) -> None:
         """Run a command that is not timed."""
         run(self.command(command), self.scratch / name, self.env)
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

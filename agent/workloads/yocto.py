@@ -17,7 +17,7 @@ from agent.machine.workspace import Workspace, remove
 from agent.programs import containers
 from agent.programs.containers import Container
 from agent.programs.processes import Armed, Command, Ended, run
-from agent.workloads.shell import DEFAULT_CACHE, cache_problems
+from agent.workloads.shell import cache_problems
 from agent.workloads.trial import Outcome, Trial
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def tools(params: dict[str, Any]) -> set[str]:
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Fetch the sources if no instance has, unpack poky, arm bitbake."""
     params = step.params
-    cache = containers.own(workspace.caches / (params.get("cache_path") or DEFAULT_CACHE))
+    cache = containers.own(workspace.cache(params.get("cache_path")))
     # OpenEmbedded refuses to build on NFS, so a build is only on the storage if each instance has its own.
     build = containers.own((workspace.target if job.is_own_storage else workspace.scratch) / "build")
     container = _container(params, cache, build)

@@ -27,7 +27,7 @@ from storages.fsx_lustre import cloud as fsx_lustre
 from storages.fsx_ontap import cloud as fsx_ontap
 from storages.fsx_openzfs import cloud as fsx_openzfs
 from storages.instance_store import cloud as instance_store
-from storages.models import existing_id, how_many, is_written_in
+from storages.models import existing_id, how_many, is_mounted_read_only, is_written_in
 from storages.mountpoint import cloud as mountpoint
 from storages.nfs import cloud as nfs
 from storages.s3 import cloud as s3
@@ -126,6 +126,8 @@ def _mount_of_one(storage: Part, resource_id: str | None, run: str, *, wants_dev
     mount = _lent(folder, storage) or _mount(storage, resource_id, wants_device=wants_device)
     if existing_id(storage) and is_written_in(storage):
         mount["folder"] = folder_on_existing(run)
+    elif is_mounted_read_only(storage):
+        mount["is_read_only"] = True
     elif resource_id and storage["type"] in _EXPORTED:
         mount["exported_to"] = _EXPORTED[storage["type"]](resource_id)
     return mount
@@ -135,8 +137,6 @@ def _lent(folder: str, storage: Part) -> Mount | None:
     """Return the folder that replaces it in the local cloud; None on AWS or if the cloud has the storage itself."""
     mount = local_mount(folder) if is_lent(storage) else None
     module = file_system(storage)
-    if mount and not is_written_in(storage):
-        mount["is_read_only"] = True
     if mount and (existing_id(storage) if module is None else not module.CREATION_LIMIT_S):
         # AWS creates nothing here, so the local cloud does not either: the first instance to mount it creates the
         # folder.

@@ -57,6 +57,12 @@ def is_written_in(storage: StorageFields) -> bool:
     return model is None or model.is_written_in(storage)
 
 
+def is_mounted_read_only(storage: StorageFields) -> bool:
+    """Return whether it is an existing file system to which nothing is written; existing objects are not mounted."""
+    model = MODELS.get(str(storage.get("type")))
+    return model is not None and not model.is_only_read and not model.is_written_in(storage)
+
+
 def how_many(storage: StorageFields) -> int:
     """Return the number of a storage's file systems, as plan and results describe it: each is in its own zone."""
     return int(storage.get("fileSystems") or 1)

@@ -89,7 +89,8 @@ def test_a_container_has_the_machines_own_network_on_s3_only_so_that_it_gets_the
 ):
     monkeypatch.setattr(Container, "make_ready", lambda container, scratch: "sha256:0")
     networks = []
-    for mount in (S3 | {"prefix": "token/own"}, {"kind": "directory", "path": str(tmp_path)}):
+    mountpoint = {"kind": "mountpoint", "bucket": BUCKET, "prefix": "token/own", "region": REGION}
+    for mount in (S3 | {"prefix": "token/own"}, mountpoint, {"kind": "directory", "path": str(tmp_path)}):
         job = job_check.parse(
             json.dumps(make_job("command", [{**PARAMS, "container": "busybox"}], mount=mount)).encode(), "i-1"
         )
@@ -97,7 +98,7 @@ def test_a_container_has_the_machines_own_network_on_s3_only_so_that_it_gets_the
         argv = command._COMMAND._place(job, job.steps[0].params, space).command("true").argv
         networks.append(argv[argv.index("--network") + 1])
 
-    assert networks == ["host", "bridge"]
+    assert networks == ["host", "bridge", "bridge"]
 
 
 def test_a_container_is_ended_by_its_name(tmp_path):

@@ -67,7 +67,7 @@ def test_steps_on_what_is_only_read_have_their_folders_beside_it(tmp_path):
     try:
         workspace = workspaces.fresh(0)
         assert storage not in workspace.target.parents
-        assert workspace.caches == storage
+        assert workspace.cache(None) == storage
     finally:
         workspaces.close()
         storage.chmod(0o755)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from support import matrices
+from support.closed import read_only
 
 STAND_INS = Path(__file__).parent / "stand_ins"
 PARAMS = {
@@ -202,3 +203,21 @@ def test_any_command_may_run_in_a_container(cloud, instance, make_job, machine, 
     assert sample["metrics"].keys() == {"duration_s", "tps"}  # the seconds of docker's client are not the command's
     assert (sample["metrics"]["tps"], sample["tool"]["version"]) == (3, "docker.io/library/postgres:17")
     assert (storage / "cache/kept").read_text() == "x\n"
+
+
+@needs_namespaces
+def test_a_container_sees_a_storage_that_is_only_read_closed_and_nothing_of_it_is_given_to_its_user(
+    cloud, instance, make_job, machine, storage
+):
+    there = Path(f"{storage}.content")
+    there.mkdir()
+    (there / "source").write_text("theirs\n")
+    script = 'test "$(cat /cache/source)" = theirs; ! touch /cache/made 2>/dev/null; test $(id -u) = 1000; touch made'
+    point = {"command": script, "jobs": 3, "container": "docker.io/library/postgres:17"}
+    mount = {"kind": "directory", "path": str(storage), "is_read_only": True}
+    workload = {"type": "command", "workDirectory": "local"}
+    cloud.put("job.json", make_job("command", [point], mount=mount, workload=workload, storage=EFS))
+
+    assert instance.run(read_only(storage), **machine.env) == 0
+
+    assert [",target=/cache,readonly --workdir /workspace" in run for run in machine.calls("run")] == [True]

@@ -375,6 +375,10 @@ def test_an_nfs_server_is_mounted_as_the_matrix_says_in_a_folder_of_the_run_and_
         "kind": "nfs", "source": "files.example.com:/export", "options": "nfsvers=4.1,hard",
         "folder": "storage-matrix-r",
     }  # fmt: skip
+    only_read = storage | {"options": "nfsvers=4.1,ro"}
+    assert clouds.mount_of(only_read, ["files.example.com:/export"], "r") == {
+        "kind": "nfs", "source": "files.example.com:/export", "options": "nfsvers=4.1,ro", "is_read_only": True,
+    }  # fmt: skip
     assert (nfs.find("token"), list(nfs.existing()), nfs.delete("files.example.com:/export")) == (None, [], True)
 
 

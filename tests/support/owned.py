@@ -278,7 +278,7 @@ def owned_bucket(cloud: Cloud) -> Iterator[OwnedBucket]:
     s3.create_bucket(Bucket=THEIR_BUCKET)
     s3.put_bucket_versioning(Bucket=THEIR_BUCKET, VersioningConfiguration={"Status": "Enabled"})
     s3.put_bucket_tagging(Bucket=THEIR_BUCKET, Tagging={"TagSet": [{"Key": "Name", "Value": "home"}]})
-    for key in (f"{THEIR_PREFIX}/a", f"{THEIR_PREFIX}/b", "beside/c"):
+    for key in (f"{THEIR_PREFIX}/a.csv", f"{THEIR_PREFIX}/b.csv", "beside/c"):
         for text in ("first", "second"):
             s3.put_object(Bucket=THEIR_BUCKET, Key=key, Body=text.encode(), Tagging="of=theirs")
     try:

@@ -178,7 +178,7 @@ STORAGES = [
         (NFS | {"source": source}, "source", "string-pattern-mismatch")
         for source in ("/export", "files", "files:export", "files:/../etc", "f:/a/.hidden", "f:/a b", "-o:/x", "a;b:/")
     ],
-    *[(NFS | {"options": options}, "options", "options-are-known") for options in ("ro", "hard,bg", "fsc", "exec")],
+    *[(NFS | {"options": options}, "options", "options-are-known") for options in ("rw", "hard,bg", "fsc", "exec")],
     (NFS | {"options": "nfsvers=4.1,x-systemd.automount"}, "options", "string-pattern-mismatch"),
     (MOUNTPOINT | {"prefix": "letters"}, "bucket", "what-exists-is-named-whole"),
     (MOUNTPOINT | {"incrementalUpload": True}, "incrementalUpload", "uploads-are-incremental-where-objects-grow"),
@@ -606,6 +606,7 @@ REFUSED: list[tuple[Document, str, str]] = [
         "device-is-an-empty-disk",
     ),
     ({"storage": [IN_ONE_ZONE], "workload": [READ]}, "workload[0].type", "read-only-storages-are-only-read"),
+    ({"storage": [NFS | {"options": "hard,ro"}]}, "workload[0].type", "read-only-storages-are-only-read"),
     (
         {"storage": [without(IN_ONE_ZONE, "prefix")], "workload": [LOCALLY]},
         "storage[0].prefix",

@@ -1,10 +1,12 @@
 """Runs on what somebody has already, EFS, FSx and a volume: it is there afterwards as it was, and nothing else."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
+from support.closed import closed
 from support.owned import Owned, owned_efs, owned_fsx, owned_volume
-from support.runs import TOUCH, Cloud, Run, matrix, until
+from support.runs import ROOT, TOUCH, Cloud, Run, matrix, until
 
 BROKEN = {"type": "build", "name": "broken", "build": "echo half > half; exit 3", "expectedSeconds": 1}
 SLOW = {"type": "build", "name": "slow", "build": "echo half > half; sleep 60", "expectedSeconds": 60}
@@ -79,11 +81,14 @@ def of_volume(owned: Owned, **more) -> dict:
 
 
 def test_a_volume_is_read_by_one_instance_after_the_other_and_is_not_written(cloud, volume):
+    """The volume is closed by a mount, as on AWS; the first command is that of the example."""
     before = volume.state()
-    read = {"type": "command", "command": "grep -r from $CACHE_DIR", "workDirectory": "local", "cachePath": "letters"}
-    readers = [read | {"name": name, "expectedSeconds": 1} for name in ("one", "other")]
+    [example] = json.loads((ROOT / "events" / "existing-volume.json").read_text())["workload"]
+    folder = example | {"name": "folder", "command": 'grep -r from "$CACHE_DIR"', "cachePath": "letters"}
+    readers = [each | {"expectedSeconds": 1} for each in (example, folder)]
 
-    run = cloud.run("existing-volume", on([of_volume(volume)], *readers))
+    with closed(volume.folder):
+        run = cloud.run("existing-volume", on([of_volume(volume)], *readers))
 
     cells = run.summary()["cells"]
     assert [cell["state"] for cell in cells] == ["measured"] * 2, [cell["error"] for cell in cells]

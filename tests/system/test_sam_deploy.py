@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support import company
+from support.closed import closed
 from support.owned import THEIR_BUCKET, THEIR_PREFIX, OwnedBucket, owned_bucket
 from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, start_cloud, until
 
@@ -23,6 +25,7 @@ from cli.verify.stack import Stack
 from local.corrections import yaml_template
 
 STACK = "storage-matrix-by-sam"
+STAND_INS = Path(__file__).parent / "stand_ins"
 # Reads what there is, and is refused what it may not: to read beside the prefix or what was, to write, to delete.
 READER = """python3 -c '
 import boto3, os
@@ -84,7 +87,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def deployed(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     """The stack, built and deployed by the SAM CLI."""
     folder = tmp_path_factory.mktemp("cloud")
-    with start_cloud(folder, "--no-deploy") as empty:
+    with start_cloud(folder, "--no-deploy", PATH=f"{STAND_INS}{os.pathsep}{os.environ['PATH']}") as empty:
         parameters = [
             f"FunctionRuntime=python{sys.version_info.major}.{sys.version_info.minor}",
             f"FunctionArchitecture={'arm64' if os.uname().machine == 'aarch64' else 'x86_64'}",
@@ -265,6 +268,26 @@ def test_objects_that_the_parameters_name_are_read_by_what_they_grant_and_are_as
     receipt = run.document("receipt.json")
     assert [each["id"] for each in receipt["not_ours"]] == [f"{THEIR_BUCKET}/{THEIR_PREFIX}"]
     assert {resource["kind"] for resource in receipt["resources"]} == {"instance", "volume"}
+
+
+def test_the_documented_scan_of_a_bucket_reads_it_mounted_and_by_requests(deployed: Cloud, letters: OwnedBucket):
+    page = (ROOT / "docs" / "storages.md").read_text()
+    [example] = re.findall(
+        r"```json\n(\{.*?)```", page[page.index("A bucket of yours is mounted read-only") :], re.DOTALL
+    )
+    document = json.loads(example.replace("my-tables", THEIR_BUCKET).replace("sales/2026", THEIR_PREFIX))
+    folder = deployed.folder / "storage" / "file-systems" / THEIR_BUCKET / THEIR_PREFIX
+    folder.mkdir(parents=True)
+    for name in ("a.csv", "b.csv"):
+        (folder / name).write_text("second")
+    before = letters.state()
+
+    with closed(folder):
+        run = deployed.run("scan", matrix(**document))
+
+    cells = run.summary()["cells"]
+    assert [cell["state"] for cell in cells] == ["measured"] * 2, [cell["error"] for cell in cells]
+    assert letters.state() == before
 
 
 def test_objects_are_as_they_were_after_a_run_that_is_stopped(deployed: Cloud, letters: OwnedBucket, tmp_path: Path):

@@ -4,6 +4,7 @@ from matrix.check.cells import Given
 from matrix.input.matrix import Matrix
 from matrix.terms.problems import Problem, Problems
 from storages.contracts.model import Storage
+from storages.models import is_mounted_read_only
 
 
 def existing_storages_come_to_no_harm(given: Given) -> Problems:
@@ -32,11 +33,10 @@ def read_only_storages_are_only_read(given: Given) -> Problems:
     reported: set[str] = set()
     for cell in given.cells:
         storage, path = cell.storage, cell.workload_path
-        is_closed = not storage.is_only_read and not storage.is_written_in(storage.document)
-        if is_closed and not cell.workload.is_only_reading and path not in reported:
+        if is_mounted_read_only(storage.document) and not cell.workload.is_only_reading and path not in reported:
             reported.add(path)
             rule = f"writes to its storage, and {storage.existing_id} is mounted read-only"
-            opened = f"{storage.opened_by} true for that storage, or " if storage.opened_by else ""
+            opened = f"{storage.opened_by} for that storage, or " if storage.opened_by else ""
             fix = (
                 f"write {opened}a command (workDirectory local) or build (buildDirectory local) that reads what is"
                 " below CACHE_DIR"
@@ -79,7 +79,7 @@ def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[s
         else "exists: the run works in a folder of its own and removes that folder; the file system itself is not"
         " changed, tagged or deleted; its traffic is billed, and whoever else uses it is disturbed and in the figures"
     )
-    if not storage.is_only_read and not storage.is_written_in(storage.document):
+    if is_mounted_read_only(storage.document):
         rule = "exists: it is mounted read-only, and neither changed, tagged nor deleted"
     yield Problem(path, name, rule, "measure when nobody else uses it", is_warning=True)
 

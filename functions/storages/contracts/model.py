@@ -194,7 +194,7 @@ class Storage(InputModel):
     starter: ClassVar[Mapping[str, Any]] = {}
     """Fields that `matrix new` writes beside the required ones, to make a first run useful."""
     opened_by: ClassVar[str] = ""
-    """Field that allows a run to write to an existing one. Empty if writing is never or always allowed."""
+    """What lets a run write to an existing one, such as `mayWrite true`. Empty if it is never or always allowed."""
     usual_instance_type: ClassVar[str] = "m6i.large"
     """An instance type that can use it."""
     most_readers: ClassVar[int | None] = None

@@ -38,11 +38,7 @@ def device(storage: Part) -> Mount:
 def mount(storage: Part) -> Mount:
     """Return how an instance mounts its own volume, its own volumes as one, or the existing one."""
     if storage.get("volumeId"):
-        return {
-            "kind": "ebs-existing",
-            "volumes": [storage["volumeId"]],
-            "is_read_only": not storage.get("mayWrite"),
-        }
+        return {"kind": "ebs-existing", "volumes": [storage["volumeId"]]}
     return {"kind": "ebs", "devices": list(devices_of(storage)), "fstype": "xfs"}
 
 

@@ -40,7 +40,7 @@ class EbsStorage(Storage):
     is_shared: ClassVar[bool] = False
     has_device: ClassVar[bool] = True
     existing_fields: ClassVar[tuple[str, ...]] = ("volumeId",)
-    opened_by: ClassVar[str] = "mayWrite"
+    opened_by: ClassVar[str] = "mayWrite true"
     # Two instances that write the same file system destroy it, and only io1 and io2 volumes can be attached to several.
     most_instances: ClassVar[int | None] = 1
     bursts_by: ClassVar[str] = "volumeType"

@@ -94,14 +94,13 @@ def mount(resource_id: str, storage: Part) -> Mount:
     options = [*ALWAYS] if is_ours else ["read-only"]
     options += [f"{option}={parse_size(storage[field])}" for field, option in OPTION_OF.items() if storage.get(field)]
     options += ["incremental-upload"] if storage.get("incrementalUpload") else []
-    mounted: Mount = {
+    return {
         "kind": "mountpoint",
         "bucket": bucket,
         "prefix": "/".join(filter(None, [prefix, "{userid}" if is_ours else ""])),
         "region": environment().region,
         "options": ",".join(options),
     }
-    return mounted if is_ours else mounted | {"is_read_only": True}
 
 
 COPIES = COPIES_SEEN_GONE = ""

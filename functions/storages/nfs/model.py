@@ -15,13 +15,13 @@ from storages.contracts.model import OTHER_CEILINGS, CeilingWords, Storage, Word
 _PLACE = r"^[A-Za-z0-9][A-Za-z0-9.-]*:/(\w[\w.-]*(/\w[\w.-]*)*)?$"
 Source = Annotated[str, StringConstraints(max_length=255, pattern=_PLACE)]
 Options = Annotated[str, StringConstraints(max_length=255, pattern=r"^[a-z_]+(=[a-z0-9.]+)?(,[a-z_]+(=[a-z0-9.]+)?)*$")]
-# Options of nfs(5) that do not change the agent's mount: no `bg`, which returns before it is mounted, no `ro`, no
-# `fsc`, whose cache would answer instead of the server.
+# Options of nfs(5) that do not change the agent's mount: no `bg`, which returns before it is mounted, no `fsc`,
+# whose cache would answer instead of the server.
 KNOWN_OPTIONS = frozenset({
     "ac", "acdirmax", "acdirmin", "acl", "actimeo", "acregmax", "acregmin", "async", "cto", "hard", "intr", "lock",
     "lookupcache", "max_connect", "minorversion", "mountport", "mountproto", "mountvers", "namlen", "nconnect",
     "nfsvers", "noac", "noacl", "noatime", "nocto", "nodiratime", "nolock", "nordirplus", "noresvport",
-    "nosharecache", "port", "proto", "rdirplus", "relatime", "resvport", "retrans", "rsize", "sec", "sharecache",
+    "nosharecache", "port", "proto", "rdirplus", "relatime", "resvport", "retrans", "ro", "rsize", "sec", "sharecache",
     "soft", "softerr", "sync", "timeo", "vers", "wsize",
 })  # fmt: skip
 MAY_LOSE = frozenset({"soft", "softerr"})
@@ -32,6 +32,7 @@ class NfsStorage(Storage):
 
     is_shared: ClassVar[bool] = True
     existing_fields: ClassVar[tuple[str, ...]] = ("source",)
+    opened_by: ClassVar[str] = "options without ro"
     are_limits_published: ClassVar[bool] = False
     starter: ClassVar[Mapping[str, Any]] = {"source": "files.example.com:/export"}
     # Nothing is created.
@@ -51,7 +52,12 @@ class NfsStorage(Storage):
     source: Annotated[Source, Field(examples=["files.example.com:/export"])]
     """Server and path, as `mount` takes them. The run works in a folder of its own and leaves the server as it was."""
     options: Annotated[Options, Field(examples=["nfsvers=4.1,hard,timeo=600"])] = "nfsvers=4.1,hard,timeo=600,retrans=2"
-    """Options of the mount, as nfs(5) has them."""
+    """Options of the mount, as nfs(5) has them. With `ro` it is only read."""
+
+    @classmethod
+    def is_written_in(cls, document: StorageFields) -> bool:
+        """Return False if it is mounted read-only."""
+        return "ro" not in document.get("options", "").split(",")
 
     # All figures are guesses for the estimate of a cell's time. The plan says so.
 

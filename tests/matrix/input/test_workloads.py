@@ -120,7 +120,7 @@ def test_a_build_passes_its_commands_on_unchanged():
     workload = matrix(workload=[BUILD | {"build": command, "jobs": [1, 2]}]).matrix.workload[0]
 
     assert workload.points() == [
-        {"build": command, "prepare": None, "populate": None, "jobs": jobs, "cache_path": "cache"} for jobs in (1, 2)
+        {"build": command, "prepare": None, "populate": None, "jobs": jobs, "cache_path": None} for jobs in (1, 2)
     ]
 
 

@@ -40,8 +40,8 @@ class ShellWorkload(Workload):
     store on each instance, before its first step."""
     jobs: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[4])
     """Parallel jobs, given to the command as JOBS."""
-    cache_path: CachePath = "cache"
-    """Folder of the cache, relative to the root of the storage."""
+    cache_path: CachePath | None = None
+    """Folder of the cache, relative to the root of the storage. Default: `cache`; the root of one that is only read."""
     expected_seconds: Annotated[ExpectedSeconds, Field(examples=[{"1": 600, "100": 900}])] = Field(default={ALONE: 600})
     """About how many seconds one execution takes, or a map by fleet size: it sets deadline and cost of a cell."""
 
