@@ -12,6 +12,7 @@ from agent import mounts
 from agent.errors import MountFailed
 from agent.machine import disks
 from agent.mounts import ebs_device
+from agent.programs import containers
 
 LOG = logging.getLogger("test")
 VOLUME = "vol-0123456789abcdef0"
@@ -25,6 +26,8 @@ MOUNTPOINT = {"kind": "mountpoint", "bucket": "b", "prefix": "p/AROA:i-1", "regi
 STRIPE = "mdadm --create /dev/md0 --run --level=0 --raid-devices=2"
 LUSTRE_UP = ["modprobe lustre", "mount -t lustre -o noatime,flock fs-1.fsx@tcp:/abcd1234 MNT"]
 S3_UP = "mount-s3 --region eu-west-1 --prefix p/AROA:i-1/"
+# FUSE lets nobody in but who mounted it, and Mountpoint has no chown: a container's user is named at the mount.
+S3_USER = "--allow-other --uid={} --gid={}".format(*containers.owner())
 RECORDED = (
     "mount", "umount", "mkfs.xfs", "mdadm", "fstrim", "modprobe", "lctl", "mount-s3", "blockdev",
 )  # fmt: skip
@@ -67,10 +70,10 @@ CASES = {
         {**LUSTRE, "stripes": ["-c", "-1"], "folder": "storage-matrix-r"},
         [*LUSTRE_UP, "lfs setstripe -c -1 MNT/storage-matrix-r"], [],
     ),
-    "mountpoint": (MOUNTPOINT, [f"{S3_UP} b MNT"], []),
+    "mountpoint": (MOUNTPOINT, [f"{S3_UP} {S3_USER} b MNT"], []),
     "mountpoint with options": (
         {**MOUNTPOINT, "options": "allow-delete,allow-overwrite"},
-        [f"{S3_UP} --allow-delete --allow-overwrite b MNT"], [],
+        [f"{S3_UP} --allow-delete --allow-overwrite {S3_USER} b MNT"], [],
     ),
 }  # fmt: skip
 
