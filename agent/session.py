@@ -21,6 +21,7 @@ from agent.machine.lately import Lately
 from agent.machine.workspace import Workspaces
 from agent.mounts import ebs
 from agent.programs import provisions, tools
+from agent.programs.processes import epoch_s
 from agent.retrying import GaveUp, NotYet, patience, retried
 from contract import keys
 
@@ -66,7 +67,7 @@ class Session:
         self._prepared: dict[str, Any] = {}
         self._step: Step | None = None  # the current step, for failed.json
         self._lately = Lately()
-        self._seen: tuple[float, dict[str, float]] = 0.0, {}  # time (epoch s) and values of the last counters
+        self._seen: tuple[float, dict[str, float]] = 0.0, {}  # time (monotonic s) and values of the last counters
 
     @property
     def samples_taken(self) -> int:
@@ -163,7 +164,7 @@ class Session:
             # A folder of this machine that no disk counts for is not reached over its network either.
             self._lately = Lately(has_network=job.mount["kind"] != "directory")
             heartbeat.tell(self._lately.document)
-            self._seen = time.time(), counters.of_storage(workspaces.mount)
+            self._seen = time.monotonic(), counters.of_storage(workspaces.mount)
             setting = replace(setting, calibration=calibration.calibrate(job, workspaces, self._log))
             for step in job.steps:
                 self._step = step
@@ -233,25 +234,26 @@ class Session:
         # A volume and the card take longer to answer than the kernel, so they are asked before the wait for the start.
         slow_before = {**counters.allowances(), **nvme.of_storage(storage)}
         scheduled_at, missed_s = self._meet(step, heartbeat)
+        epoch = trial.armed.epoch_s = epoch_s()
         if scheduled_at is not None:
             # Read counters just before the start: the fleet's waiting time does not belong to the sample.
-            sleep_until(scheduled_at - COUNTING_S)
+            sleep_until(scheduled_at - epoch - COUNTING_S)
         before = {**slow_before, **counters.cheap(storage)}
         with watched:
             self._lately.begin(watched)
             if scheduled_at is not None:
-                sleep_until(scheduled_at)
+                sleep_until(scheduled_at - epoch)
             ended = trial.run()
-            ended_at = time.time()
+            ended_s = time.monotonic()
             after = counters.cheap(storage)
         self._lately.end()
         counted = counters.difference(before, {**after, **counters.allowances(), **nvme.of_storage(storage)})
-        between = samples.Between(self._seen[0], counters.difference(self._seen[1], before))
-        self._seen = ended_at, {name: amount for name, amount in after.items() if name in self._seen[1]}
+        between = samples.Between(epoch + self._seen[0], counters.difference(self._seen[1], before))
+        self._seen = ended_s, {name: amount for name, amount in after.items() if name in self._seen[1]}
         outcome = trial.read(trial.armed, ended)
-        started_at = trial.armed.released_at
+        started_at, ended_at = trial.armed.wall_time(trial.armed.released_ns), epoch + ended_s
         worked = work_span(trial.armed, outcome, ended_at)
-        curve = over_time.document(watched, outcome.operations)
+        curve = over_time.document(watched, outcome.operations, epoch)
         conditions = samples.Conditions(
             scheduled_at, started_at, ended_at, worked, trial.workers, dropped, counted, between, curve
         )
@@ -282,7 +284,7 @@ def work_span(armed: Armed, outcome: Outcome, ended_at: float) -> tuple[float, f
     The clocks of a tool and of this agent may differ by a tick, and a span must not reach beyond its sample.
     """
     start_ns, end_ns = outcome.worked_ns or (armed.released_ns, armed.ended_ns)
-    start = min(max(armed.wall_time(start_ns), armed.released_at), ended_at)
+    start = min(armed.wall_time(max(start_ns, armed.released_ns)), ended_at)
     return start, max(start, min(armed.wall_time(end_ns), ended_at))
 
 

@@ -169,8 +169,8 @@ def _jitter() -> float:
     return _DICE.uniform(0.9, 1.1)
 
 
-def sleep_until(start_at: float) -> None:
-    """Return at `start_at` (epoch seconds), less than a millisecond late; at once when it is past."""
-    while (remaining_s := start_at - time.time()) > 0:
+def sleep_until(due: float) -> None:
+    """Return at `due` (monotonic seconds), less than a millisecond late; at once when it is past."""
+    while (remaining_s := due - time.monotonic()) > 0:
         if remaining_s > SPIN_S:
             time.sleep(remaining_s - SPIN_S)

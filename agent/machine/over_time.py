@@ -7,7 +7,6 @@ of three hours has one each 32 s.
 from __future__ import annotations
 
 import contextlib
-import time
 from pathlib import Path
 from typing import Any
 
@@ -45,17 +44,18 @@ def nothing() -> Sampler:
     return Sampler(dict, most=MOST_READINGS)
 
 
-def document(watched: Sampler, operations: list[tuple[int, int]]) -> dict[str, Any] | None:
+def document(watched: Sampler, operations: list[tuple[int, int]], epoch_s: float) -> dict[str, Any] | None:
     """Return the counts since the first reading; None if the step is too short for a curve, or nothing was counted.
 
     `operations`: the engine's count of ended operations by moment (monotonic ns), in rising order.
+    `epoch_s`: epoch seconds at 0 of the monotonic clock.
     """
     seconds = watched.seconds()
     counted = {name: [int(value) for value in values] for name, values in watched.series().items() if values[-1]}
     if len(seconds) < LEAST_READINGS or not (counted or operations):
         return None
     curve: dict[str, Any] = {
-        "begun_at": round(time.time() - (time.monotonic() - watched.begun), 3),
+        "begun_at": round(epoch_s + watched.begun, 3),
         "seconds": [round(at, 3) for at in seconds],
         "counted": counted,
     }

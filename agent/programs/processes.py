@@ -113,13 +113,14 @@ class Armed:
             os.close(ready_read)
             if ready_write >= 0:
                 os.close(ready_write)
-        self.released_at = 0.0
         self.released_ns = 0
         self.ended_ns = 0
+        # Epoch seconds at 0 of the monotonic clock, which all times are by: no step of the wall clock is in them.
+        self.epoch_s = epoch_s()
+        self._epoch_at_end_s = self.epoch_s
 
     def release(self) -> None:
-        """Open the gate for all at once and note the moment (epoch seconds and monotonic nanoseconds)."""
-        self.released_at = time.time()
+        """Open the gate for all at once and note the moment."""
         self.released_ns = time.monotonic_ns()
         os.write(self._gate, b"\n" * self._tokens)
 
@@ -127,7 +128,7 @@ class Armed:
         """Wait for all; `ended_ns` is when the last one ended. Raises ToolFailed for the first that failed."""
         try:
             ended = [self._reap(pid, n) for n, pid in enumerate(self._pids)]
-            self.ended_ns = time.monotonic_ns()
+            self.ended_ns, self._epoch_at_end_s = time.monotonic_ns(), epoch_s()
         except BaseException:
             self.kill()
             raise
@@ -152,12 +153,12 @@ class Armed:
         return (self.ended_ns - self.released_ns) / 1e9
 
     def wall_time(self, at_ns: int) -> float:
-        """Epoch seconds of a moment of the monotonic clock (ns), by the clocks' distance at the release."""
-        return self.released_at + (at_ns - self.released_ns) / 1e9
+        """Epoch seconds of a moment of the monotonic clock (ns)."""
+        return self.epoch_s + at_ns / 1e9
 
     def monotonic_ns(self, at: float) -> int:
-        """The moment of the monotonic clock (ns) at which it was `at` epoch seconds."""
-        return self.released_ns + round((at - self.released_at) * 1e9)
+        """The moment of the monotonic clock (ns) that a program dated `at` epoch seconds shortly before its end."""
+        return round((at - self._epoch_at_end_s) * 1e9)
 
     def kill(self) -> None:
         """End programs that still run; does nothing if all have ended."""
@@ -236,6 +237,11 @@ class Armed:
         if self._gate >= 0:
             os.close(self._gate)
             self._gate = -1
+
+
+def epoch_s() -> float:
+    """Return the epoch seconds at 0 of the monotonic clock, as the wall clock is now."""
+    return time.time() - time.monotonic()
 
 
 def run(command: Command, scratch: Path, env: Mapping[str, str] | None = None) -> Ended:

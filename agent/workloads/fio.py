@@ -262,8 +262,11 @@ def worked_ns(document: dict[str, Any], armed: Armed) -> tuple[int, int] | None:
     """
     if "timestamp_ms" not in document:
         return None
-    end_ns = armed.monotonic_ns(document["timestamp_ms"] / 1000)
-    return end_ns - _longest_runtime_ms(document) * 1_000_000, end_ns
+    lasted_ns = _longest_runtime_ms(document) * 1_000_000
+    # A date from before a step of the wall clock is beyond the time of the programs.
+    dated_ns = armed.monotonic_ns(document["timestamp_ms"] / 1000)
+    end_ns = min(max(dated_ns, armed.released_ns + lasted_ns), armed.ended_ns)
+    return end_ns - lasted_ns, end_ns
 
 
 def merged_bins(document: dict[str, Any], kind: str) -> dict[int, int]:

@@ -21,12 +21,12 @@ def test_a_step_keeps_what_was_counted_and_nothing_that_never_moved():
         while len(sampler.seconds()) < over_time.LEAST_READINGS:
             time.sleep(0.001)
 
-    curve = over_time.document(sampler, [])
+    curve = over_time.document(sampler, [], epoch_s=1e9)
 
     assert curve["counted"]["disk_write_bytes"][:3] == [0, 100, 200]
     assert list(curve["counted"]) == ["disk_write_bytes"]
     assert len(curve["seconds"]) == len(curve["counted"]["disk_write_bytes"])
-    assert curve["begun_at"] == pytest.approx(time.time() - (time.monotonic() - sampler.begun), abs=0.5)
+    assert curve["begun_at"] == pytest.approx(1e9 + sampler.begun, abs=0.001)
     assert "operations" not in curve
 
 
@@ -34,7 +34,7 @@ def test_a_step_of_no_whole_second_has_no_curve():
     with Sampler(lambda: {"disk_write_bytes": time.monotonic()}, period_s=60) as sampler:
         pass
 
-    assert over_time.document(sampler, [(0, 0), (SECOND, 9)]) is None
+    assert over_time.document(sampler, [(0, 0), (SECOND, 9)], 0.0) is None
 
 
 def test_readings_of_a_long_step_become_fewer_and_no_byte_is_lost():
@@ -61,7 +61,7 @@ def test_operations_of_a_long_step_are_thinned_with_both_ends():
             time.sleep(0.001)
     begun = int(sampler.begun * SECOND)
 
-    done = over_time.document(sampler, [(begun + n * SECOND, 5 * n) for n in range(seconds + 1)])["operations"]
+    done = over_time.document(sampler, [(begun + n * SECOND, 5 * n) for n in range(seconds + 1)], 0.0)["operations"]
 
     assert len(done["seconds"]) == len(done["done"]) <= over_time.MOST_READINGS + 1
     assert (done["done"][0], done["done"][-1]) == (0, 5 * seconds)
@@ -89,7 +89,7 @@ def test_an_emulated_storage_has_its_engines_operations_and_nothing_of_this_mach
     for _ in range(over_time.LEAST_READINGS):
         sampler._take()
 
-    curve = over_time.document(sampler, [(0, 0), (int(sampler.begun * SECOND) + SECOND, 7)])
+    curve = over_time.document(sampler, [(0, 0), (int(sampler.begun * SECOND) + SECOND, 7)], 0.0)
 
     assert curve["counted"] == {}
     assert curve["operations"] == {"seconds": [0.0, 1.0], "done": [0, 7]}

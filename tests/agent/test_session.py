@@ -14,7 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from support.agent_cloud import BARRIER, CELL, NONCE, RUN, touch_params
+from support.agent_cloud import BARRIER, CELL, NONCE, RUN, needs, touch_params
 from support.disturbance import attempts
 
 from agent import calibration, session, workloads
@@ -26,6 +26,8 @@ from agent.errors import BlackboardUnavailable, JobInvalid, ToolMissing
 from agent.job import Step
 from agent.job_check import parse
 from agent.machine.metadata import Identity
+from agent.programs.processes import Armed, Command
+from agent.workloads import fio
 from matrix.samples.bundle import MAX_BYTES
 
 IDENTITY = Identity("i-1", "m6i.large", "eu-west-1a", "ami-1", "eu-west-1")
@@ -157,6 +159,63 @@ def test_a_sample_that_cannot_be_uploaded_fails_the_cell_and_one_that_is_taken_i
     assert len(documents["samples.json"]["samples"]) == 1
 
 
+@pytest.mark.parametrize("step_s", [3600.0, -3600.0])
+@pytest.mark.parametrize("workload", ["touch", pytest.param("fio", marks=needs("fio"))])
+def test_a_step_of_the_wall_clock_in_mid_run_is_in_no_duration(make_job, monkeypatch, workload, step_s):
+    """The clock steps while the programs of each of two repetitions run; fio still dates by the time before."""
+    real, stepped_s, wait, documents, curves = time.time, [0.0], Armed.wait, {}, []
+
+    def quiet(*_, **__):
+        pass
+
+    def wait_and_step(armed):
+        stepped_s[0] += step_s
+        return wait(armed)
+
+    job_of_fio = {"options": {"rw": "write", "bs": "4k", "size": "1m", "time_based": True, "runtime": 3}}
+    params = touch_params() if workload == "touch" else job_of_fio
+    steps = [{"point": "p01", "repetition": number} for number in (1, 2)]
+    job = parse(json.dumps(make_job(workload, [params]) | {"steps": steps}).encode(), "i-1")
+    monkeypatch.setattr(time, "time", lambda: real() + stepped_s[0])
+    monkeypatch.setattr(Armed, "wait", wait_and_step)
+    monkeypatch.setattr(Bundle, "add", lambda _, _stem, _histograms, curve: curves.append(curve))
+    monkeypatch.setattr(calibration, "calibrate", lambda *_: [])
+    monkeypatch.setattr(session, "Heartbeat", lambda *_: SimpleNamespace(say=quiet, tell=quiet, stop=quiet))
+    begun_s = time.monotonic()
+
+    take(job, documents.__setitem__)
+
+    whole_s = time.monotonic() - begun_s
+    samples = documents["samples.json"]["samples"]
+    assert stepped_s[0] == 2 * step_s
+    for sample, curve in zip(samples, curves, strict=True):
+        moments = [sample["between"]["since"], sample["started_at"], sample["work_started_at"]]
+        moments += [sample["work_ended_at"], sample["ended_at"]]
+        assert moments == sorted(moments)
+        assert moments[-1] - moments[0] < whole_s
+        assert sample["work_ended_at"] - sample["work_started_at"] == pytest.approx(
+            sample["metrics"]["duration_s"] if workload == "touch" else 3.0, abs=0.2
+        )
+        assert sample["counters"]["counted_s"] < whole_s
+        assert curve is None or 0 <= sample["started_at"] - curve["begun_at"] < 1
+
+
+@pytest.mark.parametrize("step_s", [3600.0, -3600.0])
+def test_what_fio_dates_after_a_step_of_the_clock_is_placed_in_its_own_time(tmp_path, monkeypatch, step_s):
+    real, stepped_s = time.time, [0.0]
+    monkeypatch.setattr(time, "time", lambda: real() + stepped_s[0])
+    armed = Armed([Command(["sleep", "0.3"], tmp_path)], tmp_path)
+    armed.release()
+    stepped_s[0] = step_s
+    armed.wait()
+    jobs = [{way: {"runtime": 200} for way in ("read", "write", "trim")}]
+
+    start_ns, end_ns = fio.worked_ns({"timestamp_ms": round(1000 * time.time()) - 20, "jobs": jobs}, armed)
+
+    assert end_ns - start_ns == 200_000_000
+    assert armed.ended_ns - 100_000_000 < end_ns <= armed.ended_ns
+
+
 def take(job, put):
     """Run a session whose documents go to `put`."""
     board = SimpleNamespace(put=put, put_raw=lambda *_: None, put_zipped=lambda *_: None, s3_clock=S3Clock())
@@ -240,9 +299,9 @@ def test_sleeping_until_a_moment_ends_less_than_a_millisecond_late_at_best():
         with attempt:
             lateness_s = []
             for _ in range(5):
-                start_at = time.time() + 0.02
-                barrier.sleep_until(start_at)
-                lateness_s.append(time.time() - start_at)
+                due = time.monotonic() + 0.02
+                barrier.sleep_until(due)
+                lateness_s.append(time.monotonic() - due)
 
             assert 0 <= min(lateness_s) < 0.001
 
