@@ -80,13 +80,14 @@ def test_a_server_that_squashes_root_is_named_where_that_user_may_not_write(
 
 def test_a_tool_that_fails_where_root_is_squashed_says_so(cloud, instance, make_job, storage, tmp_path):
     """As cpio and fpsync do, which keep the owners of what they copy."""
+    python = root_without(tmp_path, "chown")
     folder = storage / "storage-matrix-run"
     folder.mkdir()
     os.chown(folder, 4711, 4711)
     mount = {"kind": "directory", "path": str(storage), "folder": folder.name}
     cloud.put("job.json", make_job("command", [{**POINT, "command": "chown 1000 ."}], mount=mount))
 
-    assert instance.run(root_without(tmp_path, "chown")) == 1
+    assert instance.run(python) == 1
 
     failed = instance.document("failed.json")
     assert failed["error"] == "ToolFailed"

@@ -1,7 +1,7 @@
 """Storages that the kernel lets nobody write, and a root that may do less: what really read-only mounts refuse.
 
-They are file systems in memory, closed by `remount,ro`: in a namespace of the agent's own, or of this machine. A root
-without a capability is refused as a server that squashes root refuses it.
+They are file systems in memory, closed by `remount,bind,ro`, which an ordinary user may too in a namespace: that of the
+agent, or this machine's for a whole run. A root without a capability is refused as a server that squashes root refuses.
 """
 
 import os
@@ -21,7 +21,7 @@ CLOSED = """\
 set -e
 mount -t tmpfs tmpfs "$0"
 cp -a "$0.content/." "$0"
-mount -o remount,ro "$0"
+mount -o remount,bind,ro "$0"
 exec "$@"
 """
 
