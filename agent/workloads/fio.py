@@ -19,6 +19,7 @@ from agent.programs.processes import Armed, Command, Ended, run
 from agent.workloads import raw_device
 from agent.workloads.trial import ImpatientTrial, Outcome, Trial
 from contract import histogram
+from contract.fio_job import FioJob
 from contract.keys import HISTOGRAMS
 
 if TYPE_CHECKING:
@@ -49,8 +50,10 @@ PERCENTS = (50, 90, 99)
 # fio's clock counts milliseconds and it sums up per thread; below a second its rates are fiction.
 LEAST_RUNTIME_S = 1.0
 CALIBRATED_FILE_BYTES = 4 << 20
-NOT_CALIBRATED = frozenset(("ramp_time", "filesize", "io_size", "loops", "direct", "buffered"))
-SYNCHRONOUS_ENGINES = frozenset(("psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"))
+# A given rate is no limit of the tool.
+NOT_CALIBRATED = re.compile(
+    "ramp_time|filesize|io_size|number_ios|loops|direct|buffered|offset.*|rate.*|thinktime.*|io_submit_mode"
+)
 # Options that let a job wait, or work, between its operations: then its latencies need not add up to its runtime.
 PAUSING = re.compile(
     "thinktime.*|rate.*|latency_.*|iodepth_.*|refill_buffers|buffer_compress_percentage|dedupe_percentage"
@@ -69,7 +72,6 @@ STALLS = (
     "fio's offload mode sometimes waits for itself for ever (fio pull requests 1061 and 2058); leave io_submit_mode "
     "out, or write ratePerSecondPerInstance in a read or touch workload"
 )
-SECONDS_PER_UNIT = {"us": 1e-6, "ms": 1e-3, "s": 1, "": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def problems(params: dict[str, Any]) -> list[str]:
@@ -92,26 +94,19 @@ def tools(params: dict[str, Any]) -> set[str]:
 
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
     """The same job for a second on small files; not past the page cache, which memory below it would not have."""
-    options = params["options"]
-    jobs = int(options.get("numjobs") or 1) * int(options.get("nrfiles") or 1)
-    block = size_bytes(options.get("bs", options.get("blocksize", "4k")))
-    size = max(CALIBRATED_FILE_BYTES, block or room)
-    if block is None or size * jobs > room:
+    options, job = params["options"], FioJob(params["options"])
+    size = max(CALIBRATED_FILE_BYTES, *map(int, job.blocks))
+    if size * job.jobs * job.files > room:
         return None
-    kept = {name: value for name, value in options.items() if name not in NOT_CALIBRATED}
-    small = {"size": size, "runtime": int(LEAST_RUNTIME_S), "time_based": 1, "direct": 0}
+    kept = {name: value for name, value in options.items() if not NOT_CALIBRATED.fullmatch(name)}
+    small = {"size": size * job.files, "runtime": int(LEAST_RUNTIME_S), "time_based": 1, "direct": 0}
     return {**params, "options": {**kept, **small}}, "iops"
-
-
-def size_bytes(text: Any) -> int | None:
-    """Return a size as fio reads it, with binary k, m and g; None for anything else than a single size."""
-    size = re.fullmatch(r"([0-9]+)([kmg]?)(i?b)?", str(text).lower())
-    return int(size.group(1)) << {"": 0, "k": 10, "m": 20, "g": 30}[size.group(2)] if size else None
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Write the job file, create the files to read (not timed) and arm fio."""
     options = step.params["options"]
+    fio_job = FioJob(options, 0.0 if step.params.get("device") else None)
     device = raw_device.of_step(job, step, workspace)
     fio = tool_box.find("fio") or "fio"
     check_engine(fio, str(options.get("ioengine", "psync")))
@@ -119,14 +114,13 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     scratch.mkdir()
     job_file, result = workspace.scratch / "job.fio", workspace.scratch / "fio.json"
     job_file.write_text(render(options, device or workspace.target, scratch, is_device=device is not None))
-    if reads(options) and workspace.device:
+    if fio_job.is_laid_out and workspace.device:
         # Fill the volume, because it need not read blocks that were never written.
         filling = workspace.scratch / "fill.fio"
         filling.write_text(render(raw_device.filling(options), workspace.device, workspace.scratch, is_device=True))
         run(Command([fio, str(filling)], scratch), workspace.scratch / "layout")
-    elif reads(options):
-        # Otherwise fio would create its files after the fleet's start, and instances would start to read at different
-        # times.
+    elif fio_job.is_laid_out:
+        # Otherwise fio would write its files after the fleet's start, and instances would begin at different times.
         run(Command([fio, "--create_only=1", str(job_file)], scratch), workspace.scratch / "layout")
     argv = [fio, "--output-format=json+", f"--output={result}", str(job_file)]
     armed = Armed([Command(argv, scratch)], workspace.scratch)
@@ -144,10 +138,10 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         moved = {d: _sum(document, d, "io_bytes") for d in DIRECTIONS}
         last_words = ended[0].tail()
         return Outcome(
-            metrics(document, queued=is_queued(options)),
+            metrics(document, queued=fio_job.is_queued),
             work(document),
             tool,
-            raw(document, text, queued=is_queued(options)),
+            raw(document, text, queued=fio_job.is_queued),
             warnings=[
                 *([f"fio: {last_words}"] if last_words else []),
                 *([raw_device.PLAYED] if device and not workspace.device else []),
@@ -161,16 +155,16 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
 
     at_most_s = longest_s(options)
     if at_most_s is None:
-        return Trial(armed, int(options.get("numjobs", 1)), read)
-    return ImpatientTrial(armed, int(options.get("numjobs", 1)), read, at_most_s, STALLS)
+        return Trial(armed, fio_job.jobs, read)
+    return ImpatientTrial(armed, fio_job.jobs, read, at_most_s, STALLS)
 
 
 def longest_s(options: dict[str, Any]) -> float | None:
     """After how many seconds a job in fio's offload mode has stalled; None of a job that cannot, or has no runtime."""
-    lasts_s = [seconds(options.get(name, 0)) for name in ("startdelay", "ramp_time", "runtime")]
-    if options.get("io_submit_mode") != "offload" or not options.get("time_based") or None in lasts_s:
+    job = FioJob(options)
+    if not (job.is_open_loop and job.is_on("time_based") and job.seconds("runtime")):
         return None
-    return 2 * sum(filter(None, lasts_s)) + STALLED_S
+    return 2 * (job.seconds("ramp_time") + job.seconds("runtime")) + STALLED_S
 
 
 def check_engine(fio: str, engine: str) -> None:
@@ -207,12 +201,6 @@ def option_lines(options: dict[str, Any]) -> list[str]:
     return [f"{name}={int(value) if isinstance(value, bool) else value}" for name, value in kept.items()]
 
 
-def reads(options: dict[str, Any]) -> bool:
-    """Return whether the job reads files that must exist before."""
-    mode = str(options.get("rw", options.get("readwrite"))).split(":")[0]
-    return "read" in mode or "rw" in mode
-
-
 def parse(text: str, ended: Ended) -> dict[str, Any]:
     """Return fio's document, which may follow warnings. A job with an error is a failure."""
     try:
@@ -228,7 +216,7 @@ def parse(text: str, ended: Ended) -> dict[str, Any]:
 def metrics(document: dict[str, Any], *, queued: bool = False) -> dict[str, float]:
     """Return rates as in fio's own group report (all I/O over the longest runtime), percentiles from the merged bins.
 
-    `queued` leaves out latencies of a whole queue (`is_queued`).
+    `queued` leaves out latencies of a whole queue (`FioJob.is_queued`).
     """
     duration_s = _longest_runtime_ms(document) / 1000
     if duration_s < LEAST_RUNTIME_S:
@@ -283,9 +271,10 @@ def refuse_contradictions(document: dict[str, Any], options: dict[str, Any], pro
 
     Raises FiguresContradict with the job, both figures and their possible values.
     """
-    depth = depth_of(options)
+    asked = FioJob(options)
+    depth = asked.depth
     is_steady = not any(PAUSING.fullmatch(name) for name, value in options.items() if value)
-    crowding = max(1.0, int(options.get("numjobs") or 1) / processors)
+    crowding = max(1.0, asked.jobs / processors)
     for number, job in enumerate(document["jobs"]):
         runtime_ns = max(job[direction]["runtime"] for direction in DIRECTIONS) * 1e6
         moving = histogram.merge(_bins(job, direction) for direction in DIRECTIONS)
@@ -298,8 +287,7 @@ def refuse_contradictions(document: dict[str, Any], options: dict[str, Any], pro
         # Operations in flight at the start of the clock count whole: one slowest operation for each place in the queue.
         # Offloaded requests are timed from when they are due, so any number may wait (fio's
         # poisson-rate-submission.fio).
-        is_open_loop = options.get("io_submit_mode") == "offload"
-        most_ns = math.inf if is_open_loop else depth * (runtime_ns + longest_ns) * BIN_TOLERANCE
+        most_ns = math.inf if asked.is_open_loop else depth * (runtime_ns + longest_ns) * BIN_TOLERANCE
         expected = depth if operations >= LEAST_FILLS * depth else 1
         explained_ns = (moving_ns + syncing_ns) / expected
         unexplained_ns = (runtime_ns - explained_ns) / operations
@@ -315,39 +303,19 @@ def refuse_contradictions(document: dict[str, Any], options: dict[str, Any], pro
         )
 
 
-def depth_of(options: dict[str, Any]) -> int:
-    """How many operations one job keeps in flight: its iodepth, which the synchronous engines ignore."""
-    engine = str(options.get("ioengine", "psync"))
-    return 1 if engine in SYNCHRONOUS_ENGINES else int(options.get("iodepth") or 1)
-
-
-def is_queued(options: dict[str, Any]) -> bool:
-    """Return whether fio's latencies of reads and writes are those of a whole queue, and not of single operations.
-
-    libaio submits buffered operations one by one, each waits inside its submission, and fio times all of them until the
-    queue is reaped: at depth 16 it reported 1.69 ms at P50, while one operation at a time took 0.24 ms (fio 3.33).
-    """
-    is_direct = _is_on(options, "direct") or str(options.get("buffered", "1")) == "0"
-    return str(options.get("ioengine", "psync")) == "libaio" and depth_of(options) > 1 and not is_direct
-
-
-def _is_on(options: dict[str, Any], name: str) -> bool:
-    return str(options.get(name, "0")).lower() not in {"0", "false"}
-
-
 def _timed(*, queued: bool) -> tuple[str, ...]:
     return tuple(kind for kind in TIMED if not (queued and kind in DIRECTIONS))
 
 
 def warnings(document: dict[str, Any], options: dict[str, Any]) -> list[str]:
     """Return warnings for readers of the figures: where a write ended, whether the job got as steady as requested."""
-    sentences = []
-    if is_queued(options):
+    sentences, asked = [], FioJob(options)
+    if asked.is_queued:
         sentences.append(
             "read_lat and write_lat are not available: libaio submits buffered I/O one by one, so fio's latencies are "
-            f"those of a queue of {depth_of(options)}, not of an operation; write direct 1, or iodepth 1"
+            f"those of a queue of {asked.depth}, not of an operation; write direct 1, or iodepth 1"
         )
-    if merged_bins(document, "sync") and not any(options.get(name) for name in ("direct", "sync")):
+    if merged_bins(document, "sync") and not (asked.is_direct or asked.is_on("sync")):
         sentences.append("write_lat ends in the page cache; how long until the data was on the storage is in sync_lat")
     for number, job in enumerate(document["jobs"]):
         steadiness = job.get("steadystate")
@@ -359,7 +327,7 @@ def warnings(document: dict[str, Any], options: dict[str, Any]) -> list[str]:
 def steadiness(document: dict[str, Any], options: dict[str, Any], rates: list[float]) -> Steadiness | None:
     """Return the steadiness of the job: by fio's own rule (`ss`) if the job has one, else by ours over each second.
 
-    None for an open loop, whose rate is given, and without fio's log.
+    None for a given rate, and without fio's log.
     """
     judged = [job["steadystate"] for job in document["jobs"] if job.get("steadystate")]
     if judged:
@@ -369,7 +337,7 @@ def steadiness(document: dict[str, Any], options: dict[str, Any], rates: list[fl
         steady_iops = sum(of_job["data"]["iops_mean"] for of_job in judged)
         from_s = max(0.0, runtime_s - max(of_job["duration"] for of_job in judged))
         return Steadiness(round(runtime_s), steady_state.STEADY, from_s, steady_iops / metrics(document)["iops"])
-    return steady_state.find(rates) if rates and options.get("io_submit_mode") != "offload" else None
+    return steady_state.find(rates) if rates and FioJob(options).given_per_s is None else None
 
 
 def log_rates(log: Path, document: dict[str, Any]) -> list[float]:
@@ -410,14 +378,6 @@ def raw(document: dict[str, Any], text: str, *, queued: bool = False) -> dict[st
     return {"fio.json": text.encode(), HISTOGRAMS: json.dumps(merged).encode()}
 
 
-def seconds(value: Any) -> float | None:
-    """Return a runtime as fio reads it: seconds, or a number with us, ms, s, m, h or d; None for other values."""
-    runtime = re.fullmatch(r"\s*([0-9.]+)\s*([a-z]*)\s*", str(value).lower())
-    if not runtime or runtime.group(2) not in SECONDS_PER_UNIT:
-        return None
-    return float(runtime.group(1)) * SECONDS_PER_UNIT[runtime.group(2)]
-
-
 def _verify(document: dict[str, Any], options: dict[str, Any], target: Path | None) -> None:
     """Check that fio timed all reported bytes, in its own files, one set per job; a device has no files."""
     if target is not None:
@@ -430,14 +390,15 @@ def _verify(document: dict[str, Any], options: dict[str, Any], target: Path | No
 
 
 def _verify_files(document: dict[str, Any], options: dict[str, Any], files: list[Path]) -> None:
-    expected = int(options.get("numjobs", 1)) * int(options.get("nrfiles", 1))
+    job = FioJob(options)
+    expected = job.jobs * job.files
     if len(files) != expected or not all(path.stat().st_size for path in files):
         sizes = sorted(path.stat().st_size for path in files)
         raise WorkIncomplete(
             f"fio left {len(files)} files of {sizes[:3]} bytes and more, {expected} non-empty ones expected"
         )
     # Without wrapping around (time_based, loops, io_size), fio cannot write more than its files contain.
-    wraps = any(options.get(name) for name in ("time_based", "loops", "io_size", "io_limit"))
+    wraps = job.is_on("time_based", "loops", "io_size")
     moved, held = _sum(document, "write", "io_bytes"), sum(path.stat().st_size for path in files)
     if not wraps and moved > held:
         raise WorkIncomplete(f"fio says it wrote {moved} bytes, its files hold {held}")

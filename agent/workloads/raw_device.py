@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from agent.machine.workspace import Workspace
 
 PLAYED = "a file in a folder plays the device: this is no raw disk"
-PLACES = ("size", "offset", "offset_increment", "ioengine", "iodepth")
+PLACES = ("size", "offset", "offset_increment", "kb_base", "ioengine", "iodepth")
 
 
 def of_step(job: Job, step: Step, workspace: Workspace) -> Path | None:

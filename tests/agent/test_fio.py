@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.agent_cloud import needs
 
 from agent.errors import FiguresContradict, MeasurementTooShort, ToolFailed, WorkIncomplete
+from agent.job import Step
 from agent.machine import counters
+from agent.machine.workspace import Workspaces
 from agent.programs.processes import Armed, Command
 from agent.workloads import fio
 from agent.workloads.trial import ImpatientTrial
 from contract import histogram
+from contract.fio_job import FioJob
 
 
 def fio_options(**changes):
@@ -131,7 +135,7 @@ def test_a_job_is_steady_by_fios_own_rule_where_it_was_given_one_and_else_by_our
     }  # fmt: skip
     assert fio.steadiness(not_attained, {}, [100.0] * 20).state == "not steady"
     assert fio.steadiness({"jobs": [job]}, {}, [100.0] * 20).from_s == 0
-    assert fio.steadiness({"jobs": [job]}, {"io_submit_mode": "offload"}, [100.0] * 20) is None
+    assert fio.steadiness({"jobs": [job]}, {"rate_iops": 100}, [100.0] * 20) is None
     assert fio.steadiness({"jobs": [job]}, {}, []) is None
 
 
@@ -314,10 +318,10 @@ def test_latencies_of_a_buffered_queue_are_not_available_and_the_sample_says_why
     """Little's law: 16 in flight at 4,176 operations/s are 3.8 ms each, though one of them takes 0.24 ms."""
     document = {"jobs": [job_document(2000, 600, ELEVEN_US, SYNCS)]}
 
-    metrics = fio.metrics(document, queued=fio.is_queued(options))
+    metrics = fio.metrics(document, queued=FioJob(options).is_queued)
     [histograms] = [
         json.loads(content)["histograms"]
-        for name, content in fio.raw(document, "{}", queued=fio.is_queued(options)).items()
+        for name, content in fio.raw(document, "{}", queued=FioJob(options).is_queued).items()
         if name != "fio.json"
     ]
 
@@ -416,3 +420,21 @@ def test_a_fio_that_does_not_start_is_named_with_what_it_said(tmp_path):
 
     with pytest.raises(ToolFailed, match=r"--enghelp' ended with status 127: fio: error while loading"):
         fio.check_engine(str(fake), "psync")
+
+
+@needs("fio")
+@pytest.mark.parametrize("changes", [{"rw": "read"}, {"overwrite": 1}, {"ioengine": "mmap"}], ids=str)
+def test_files_are_laid_out_before_the_start_of_the_fleet_and_not_again(changes, tmp_path):
+    job = SimpleNamespace(mount={"kind": "directory"})
+    options = {"rw": "randwrite", "bs": "64k", "size": "2m", "fallocate": "none", **changes}
+    workspaces = Workspaces(tmp_path, "run", "cell", "i-1")
+    try:
+        workspace = workspaces.fresh(0)
+        trial = fio.prepare(job, Step(0, "p01", 1, {"options": options}), workspace)
+        [file] = workspace.target.iterdir()
+        before = file.stat()
+        trial.run()
+        assert before.st_blocks * 512 >= before.st_size == 2 << 20
+        assert file.stat().st_ino == before.st_ino
+    finally:
+        workspaces.close()

@@ -239,6 +239,17 @@ WORKLOADS = [
         "blockSize",
         "dd-writes-whole-blocks-of-zeros",
     ),
+    *[
+        (FIO | changes, field, "fio-accepts-each-point")
+        for changes, field in (
+            ({"size": "80%"}, "size"),
+            ({"offset": "10%"}, "offset"),
+            ({"rw": ["write", "randrw"], "create_on_open": 1}, "create_on_open"),
+            ({"filesize": "1m", "offset": "1m"}, "offset"),
+            ({"size": "1m", "bs": "64k", "nrfiles": [1, 64]}, "size"),
+            ({"rate": "1m", "rate_iops": 100}, "rate"),
+        )
+    ],
     (THROUGHPUT | {"size": 0}, "size", "value-error"),
     (THROUGHPUT | {"size": ["1GiB", "1024MiB"]}, "size", "values-are-different"),
     (THROUGHPUT | {"blockSize": "65MiB"}, "blockSize", "blocks-are-smaller-than-the-file"),
@@ -365,7 +376,6 @@ ON_MOUNTPOINT = [
     (workload, field, "storage-has-the-abilities")
     for workload, field in (
         (NEW_FILES | {"rw": ["write", "randwrite"]}, "rw"),
-        (NEW_FILES | {"rw": "randrw"}, "rw"),
         (NEW_FILES | {"time_based": 1, "runtime": 30}, "time_based"),
         (NEW_FILES | {"loops": [1, 2]}, "loops"),
         (NEW_FILES | {"offset": "1m"}, "offset"),
@@ -831,6 +841,14 @@ WARNED: list[tuple[Document, str, str]] = [
             ({"rw": "randwrite"}, "workload[0].rw"),
             ({"rw": "randread"}, "workload[0].rw"),
             ({"rw": "write", "direct": 1, "io_submit_mode": "offload"}, "workload[0].io_submit_mode"),
+            # Its own rate, memory that direct does not pass, and the later option.
+            ({"rw": "write", "direct": 1, "rate_iops": 100}, "workload[0].rate_iops"),
+            ({"rw": "randread", "direct": 1, "rate": "1m"}, "workload[0].rate"),
+            ({"rw": "randrw", "direct": 1, "thinktime": "10ms"}, "workload[0].thinktime"),
+            ({"rw": "write", "direct": 1, "rate_iops": 9, "ramp_time": 9, "runtime": 9}, "workload[0].ramp_time"),
+            ({"rw": "randread", "direct": 1, "ioengine": "mmap"}, "workload[0].ioengine"),
+            ({"rw": "randwrite", "direct": 1, "buffered": 1}, "workload[0].rw"),
+            ({"rw": "randwrite", "buffered": 0, "iodepth": 16}, "workload[0].iodepth"),
         )
     ],
     (

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
+from contract.fio_job import FioJob
 from matrix.check.cells import Combination, Given
 from matrix.input.workloads.fio import FioWorkload, cautions
 from matrix.input.workloads.metadata import MetadataWorkload
@@ -73,7 +74,7 @@ def fio_measures_the_storage(given: Given) -> Problems:
     for path, workload in {cell.workload_path: cell.workload for cell in given.cells}.items():
         warned: set[str] = set()
         for point in workload.points() if isinstance(workload, FioWorkload) else ():
-            for name, rule, fix in cautions(point["options"]):
+            for name, rule, fix in cautions(FioJob(point["options"])):
                 if rule not in warned:
                     warned.add(rule)
                     yield Problem(f"{path}.{name}", point["options"].get(name), rule, fix, is_warning=True)

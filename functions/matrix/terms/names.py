@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from contract.fio_job import PACING
 from matrix.terms.documents.bottleneck import OnCredits
 from matrix.terms.documents.parts import Fleet, Params, Part, Point
 from matrix.terms.documents.result import (
@@ -24,6 +25,7 @@ HEADLINE_PARAMS = frozenset(
     {
         *("rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs"),
         *("pages_per_request", "offsets", "operation", "object_bytes", RATE, "p99_at_most_ms"),
+        *PACING,
         # A point has these only if they differ from the default.
         *("build_directory", "work_directory", "source_volume_type", "source_volume_gib"),
     }

@@ -1,7 +1,8 @@
-"""Open loops: operations are due at a fixed rate, even if earlier ones have not ended."""
+"""Given rates: operations are due at a fixed rate; in an open loop even if earlier ones have not ended."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
+from contract.fio_job import FioJob
 from matrix.terms.documents.parts import Params
 from matrix.terms.documents.result import MetricResult
 
@@ -16,32 +17,11 @@ KEPT_UP = 0.95
 
 
 def offered_per_s(params: Params) -> float | None:
-    """Return the number of operations per second that are due on one instance; None for a closed loop.
-
-    fio's requests have due times only in its offload mode: `rate_iops` of each of its jobs. A job that
-    reads and writes has as many of each direction (seen with fio 3.33), or `100,50` for the two separately.
-    """
+    """Return the number of operations per second that are due on one instance; None if it does as many as it can."""
     if RATE in params:
         return float(params[RATE])
-    options = params.get("options") or {}
-    jobs = options.get("numjobs", 1)
-    if options.get("io_submit_mode") != "offload":
-        return None
-    rates = list(_rates_of_directions(options))
-    # A direction without a rate of its own is a closed loop.
-    if None in rates:
-        return None
-    return sum(rate for rate in rates if rate) * float(jobs if isinstance(jobs, (int, float)) else 1)
-
-
-def _rates_of_directions(options: Params) -> Iterator[float | None]:
-    """Yield `rate_iops` of each direction of a fio job; None if a direction has none."""
-    pattern = str(options.get("rw", options.get("readwrite", "read"))).partition(":")[0]
-    rates = str(options.get("rate_iops", "")).split(",")
-    directions = (0, 1) if "rw" in pattern or pattern == "readwrite" else (int("write" in pattern),)
-    for direction in directions:
-        rate = rates[direction] if direction < len(rates) else (rates[0] if len(rates) == 1 else "")
-        yield float(rate) if rate.isdecimal() else None
+    options = params.get("options")
+    return FioJob(options).given_per_s if isinstance(options, dict) else None
 
 
 def done_per_s(metrics: Mapping[str, MetricResult]) -> float | None:

@@ -132,8 +132,8 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     ),
     "behind": lambda it: (
         f"{_percent(1 - it['share'])} of what was due was done ({number(it['done_per_s'])} of "
-        f"{number(it['offered_per_s'])}/s), so operations piled up and latencies grow with the step; "
-        'lower "ratePerSecondPerInstance"'
+        f"{number(it['offered_per_s'])}/s): these are latencies of an overload, and in an open loop they grow with the "
+        "step; lower the rate"
     ),
     "not-steady": _unsteady_words,
     "tool-bound": _tool_words,

@@ -108,18 +108,17 @@ def test_a_problem_shows_the_value_as_it_was_written():
             for option, value in {
                 "bs": 4096,
                 "bsrange": "4k-64k",
-                "size": "80%",
                 "io_size": "2g",
                 "filesize": "4k-64k",
                 "rate": "10m,5m",
                 "rate_iops": 500,
                 "thinktime": "10ms",
-                "offset": "10%",
                 "direct": [0, 1],
                 "sync": "dsync",
                 "fsync": 0,
             }.items()
         ],
+        {"workload": [FIO | {"device": True, "size": "80%", "offset": "10%"}]},
         *[{"workload": [FIO | {"bs": size}]} for size in ("4KiB", "4k,8k", ",8k")],
         # What Mountpoint can do.
         *[

@@ -2,9 +2,7 @@
 
 import difflib
 import math
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -19,6 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from contract.fio_job import READ, SYNCHRONOUS_ENGINES, SYNCING, FioJob
 from matrix.input.fields import Name, Rule, Sweep, repeated
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
@@ -26,7 +25,6 @@ from matrix.input.workloads.fio_values import FORMS
 from matrix.input.workloads.sweeps import Footprint, Params, combinations
 from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.metrics import latencies
-from matrix.terms.open_loop import offered_per_s
 from matrix.terms.problems import Problems
 from storages.contracts.model import Ability, Need, Storage
 
@@ -65,9 +63,6 @@ FioOption = Sweep[Annotated[_Value, WrapValidator(_one_reason)]]
 OptionName = Annotated[str, AfterValidator(_ours_to_pass)]
 
 READ_WRITE = ("read", "write", "randread", "randwrite", "rw", "readwrite", "randrw")
-# These ignore iodepth: a job has one operation in flight.
-SYNCHRONOUS_ENGINES = frozenset(("psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"))
-SYNCING = ("fsync", "fdatasync", "sync_file_range")
 # With these options a job writes a place again, or another place than the next.
 AGAIN_OR_ELSEWHERE = frozenset(
     {
@@ -135,14 +130,14 @@ OWNED = {
     "wait_for": "each point is one job",
     "flow": "each point is one job",
 }
+# More steps than that are no matrix.
+MOST_CHECKED_POINTS = 10_000
 PERCENTAGES = ("rwmixread", "rwmixwrite", "dedupe_percentage", "buffer_compress_percentage")
 # Least and most of the options that are whole numbers.
 RANGES = {
     "iodepth": (1, 65_536), "numjobs": (1, 1_024), "runtime": (1, 86_400), "ramp_time": (0, 86_400),
     "nrfiles": (1, 1_000_000), "loops": (1, 10_000), **dict.fromkeys(PERCENTAGES, (0, 100)),
 }  # fmt: skip
-DEFAULT_BLOCK_BYTES = 4_096
-MOST_NUMBER = 10**9
 
 
 class FioWorkload(Workload):
@@ -222,18 +217,18 @@ class FioWorkload(Workload):
 
     def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
         """Return the expected footprint of one instance for one step: laying out its files, then its I/O."""
-        job, bytes_per_s = _job_of(params), _bytes_per_s(storage, instances)
-        stored = job.device_bytes if self.wants_device else job.file_bytes
-        # A device is written before the job only if the job reads it.
-        laid_out = stored if not self.wants_device or job.reads else 0.0
-        moved, io_s = job.io(storage, instances)
+        job, bytes_per_s = _job_of(params, storage), _bytes_per_s(storage, instances)
+        lasts_s = _lasts_s(job, storage, instances)
+        moved = job.split(min(_moved(job), _speed(job, storage, instances) * lasts_s))
+        before = job.laid_out_bytes + job.read_before_bytes
+        written = job.laid_out_bytes + moved.written
         return Footprint(
-            seconds=laid_out / bytes_per_s + job.ramp_s + io_s,
-            read_bytes=0.0 if job.writes else moved,
-            written_bytes=laid_out + (moved if job.writes else 0.0),
-            stored_bytes=stored,
-            read_requests=0.0 if job.writes else moved / job.block_bytes,
-            write_requests=max(job.files, stored / PUT_PART_BYTES),
+            seconds=before / bytes_per_s + lasts_s,
+            read_bytes=job.read_before_bytes + moved.read,
+            written_bytes=written,
+            stored_bytes=job.stored_bytes,
+            read_requests=moved.read / job.blocks[READ],
+            write_requests=max(job.jobs * job.files, written / PUT_PART_BYTES),
         )
 
     def reads(self, params: Params) -> bool:
@@ -242,14 +237,18 @@ class FioWorkload(Workload):
 
     @classmethod
     def judged_by(cls, params: Params, workload: dict[str, Any]) -> str:
-        """Return the rate; for an open loop, which has a given rate, P99 of its reads, or of writes without reads."""
-        if offered_per_s(params) is None:
+        """Return the rate; if that is given, P99 of its reads, or of writes without reads."""
+        job = _job_of(params)
+        if job.given_per_s is None:
             return super().judged_by(params, workload)
-        return "read_lat_p99_us" if _job_of(params).reads else "write_lat_p99_us"
+        return "read_lat_p99_us" if job.reads else "write_lat_p99_us"
 
     def io_s(self, params: Params, storage: Storage, instances: int) -> float:
         """Return the seconds for which fio is expected to measure; below one second its rates mean nothing."""
-        return _job_of(params).io(storage, instances)[1]
+        job = _job_of(params, storage)
+        lasts_s, ramp_s = _lasts_s(job, storage, instances), job.seconds("ramp_time")
+        # A job that ends within its ramp is measured whole (fio 3.33).
+        return lasts_s - ramp_s if lasts_s > ramp_s else lasts_s
 
     @property
     def slug(self) -> str:
@@ -264,6 +263,7 @@ class FioWorkload(Workload):
             job_has_an_end,
             option_values_are_different,
             a_device_has_no_files,
+            fio_accepts_each_point,
         )
 
 
@@ -272,100 +272,74 @@ def _bytes_per_s(storage: Storage, instances: int) -> float:
     return min(share, INSTANCE_BYTES_PER_S)
 
 
-@dataclass(frozen=True)
-class _Job:
-    """The part of a point's options that decides its time and bytes on one instance."""
+def _speed(job: FioJob, storage: Storage, instances: int) -> float:
+    """Return the bytes per second at which one instance is expected to work: of the storage, or of its given rate.
 
-    reads: bool
-    writes: bool
-    file_bytes: float
-    device_bytes: float  # up to which byte of a device the jobs get; all have the same part unless it is moved for each
-    files: float
-    moved_bytes: float  # without an end by time
-    block_bytes: int
-    ramp_s: float
-    runtime_s: float
-    is_time_based: bool
-
-    def io(self, storage: Storage, instances: int) -> tuple[float, float]:
-        """Return the bytes that one instance moves, and the seconds."""
-        bytes_per_s = _bytes_per_s(storage, instances)
-        if self.is_time_based:
-            # The storage limits it by its IOPS at this block size or by its throughput, whichever is lower.
-            iops = storage.effective_iops / (instances if storage.is_shared else 1)
-            return min(iops * self.block_bytes, bytes_per_s) * self.runtime_s, self.runtime_s
-        return self.moved_bytes, min(self.moved_bytes / bytes_per_s, self.runtime_s or math.inf)
+    The storage limits it by its throughput, and by its IOPS at this block size, unless the page cache merges blocks.
+    """
+    is_merged = "rand" not in job.pattern and not (job.is_direct or job.syncs_each)
+    iops = storage.effective_iops / (instances if storage.is_shared else 1)
+    by_blocks = math.inf if is_merged else iops * job.mean_block
+    return min(by_blocks, _bytes_per_s(storage, instances), job.given_bytes_per_s)
 
 
-def _job_of(params: Params) -> _Job:
-    return _job(tuple(params["options"].items()))
+def _lasts_s(job: FioJob, storage: Storage, instances: int) -> float:
+    """Return the seconds of the job with its ramp, which a runtime does not include."""
+    runtime_s = job.seconds("runtime")
+    at_most_s = runtime_s + job.seconds("ramp_time") if runtime_s else math.inf
+    return min(at_most_s, _moved(job) / _speed(job, storage, instances)) if _moved(job) < math.inf else at_most_s
+
+
+def _moved(job: FioJob) -> float:
+    """Return the bytes after which a job ends; infinite if only a time ends it."""
+    return math.inf if job.is_on("time_based") and job.seconds("runtime") else job.moved_bytes
+
+
+def _job_of(params: Params, storage: Storage | None = None) -> FioJob:
+    """Return a point's job. Without its storage, per cent of a device are none of its bytes."""
+    gib = (storage.room_gib("") if storage else None) or 0.0
+    return _job(tuple((params.get("options") or {}).items()), gib * 2**30 if params.get("device") else None)
 
 
 @lru_cache(maxsize=1_000)
-def _job(given: tuple[tuple[str, Any], ...]) -> _Job:
+def _job(given: tuple[tuple[str, Any], ...], device_bytes: float | None) -> FioJob:
     """Read the options of a point once for all storages and fleets."""
-    options = dict(given)
-    pattern = str(options.get("rw", options.get("readwrite", "read")))
-    jobs, loops = number(options, "numjobs") or 1, number(options, "loops") or 1
-    size, runtime_s = size_of(options.get("size", options.get("filesize", 0))), number(options, "runtime")
-    further = size_of(options.get("offset_increment", 0)) * max(0.0, number(options, "numjobs") - 1)
-    return _Job(
-        reads=pattern not in {"write", "randwrite"},
-        writes=pattern not in {"read", "randread"},
-        file_bytes=size * jobs,
-        device_bytes=size_of(options.get("offset", 0)) + size_of(options.get("size", 0)) + further,
-        files=max(1.0, number(options, "numjobs")) * max(1.0, number(options, "nrfiles")),
-        moved_bytes=(size_of(options.get("io_size", 0)) * jobs or size * jobs) * loops,
-        block_bytes=size_of(options.get("bs", options.get("blocksize", 0))) or DEFAULT_BLOCK_BYTES,
-        ramp_s=number(options, "ramp_time"),
-        runtime_s=runtime_s,
-        is_time_based=bool(runtime_s and number(options, "time_based")),
-    )
+    return FioJob(dict(given), device_bytes)
 
 
-def number(options: Mapping[str, Any], name: str) -> float:
-    """Return an option that is a number, else 0."""
-    value = options.get(name, 0)
-    return float(min(max(value, 0), MOST_NUMBER)) if isinstance(value, (int, float)) else 0.0
-
-
-# fio's units: K, M, G, T are powers of two with any suffix (fio manual, kb_base=1024).
-_FIO_SIZE = re.compile(r"([0-9]{1,15})([kmgt]?)(i?b)?", re.IGNORECASE)
-
-
-def size_of(value: object) -> int:
-    """Return a size in fio's notation in bytes, 0 if it is none (such as a percentage)."""
-    match = _FIO_SIZE.fullmatch(str(value))
-    return int(match[1]) * 1_024 ** ("kmgt".index(match[2].lower()) + 1 if match[2] else 0) if match else 0
-
-
-def is_on(options: Mapping[str, Any], *names: str) -> bool:
-    """Whether one of the options is set to something else than off."""
-    return any(str(options.get(name, "0")) not in {"0", "none"} for name in names)
-
-
-def cautions(options: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield (option, risk, way out) for options with which a point does not measure the storage.
+def cautions(job: FioJob) -> Iterator[tuple[str, str, str]]:
+    """Yield (option, risk, fix) for options with which a point does not measure the storage, or not what it seems to.
 
     Seen with fio 3.33 on one disk: 4 KiB reads by psync with iodepth 16 took 3.5 us at P50, by libaio with direct 668.
     """
-    is_direct = is_on(options, "direct")
-    pattern, engine = str(options.get("rw", options.get("readwrite", "read"))), str(options.get("ioengine", "psync"))
-    if number(options, "iodepth") > 1 and engine in SYNCHRONOUS_ENGINES:
-        rule = f"{engine} keeps one operation in flight, so iodepth is ignored"
+    if job.number("iodepth") > 1 and job.engine in SYNCHRONOUS_ENGINES:
+        rule = f"{job.engine} keeps one operation in flight, so iodepth is ignored"
         yield "iodepth", rule, 'write ioengine "libaio" and direct 1, or more numjobs'
-    elif number(options, "iodepth") > 1 and engine == "libaio" and not is_direct:
+    elif job.is_queued:
         yield "iodepth", "libaio submits buffered I/O one by one, so iodepth is not reached", "write direct 1"
-    if options.get("io_submit_mode") == "offload":
+    if job.is_open_loop:
         rule = (
             "fio's offload mode may wait for itself for ever, and its cell fails: 1 of 220 jobs was seen to (fio 3.33)"
         )
         yield "io_submit_mode", rule, "write ratePerSecondPerInstance in a read or touch workload for an open loop"
-    if is_direct:
+    elif job.paced_by:
+        rule = (
+            f"{job.paced_by} gives the rate, so P99 latency judges; it leaves out how long operations waited to be "
+            "submitted"
+        )
+        fix = "leave it out to measure the most, or write ratePerSecondPerInstance in a read or touch workload"
+        yield job.paced_by, rule, fix
+    if job.given_per_s is not None and 0 < job.seconds("runtime") <= job.seconds("ramp_time"):
+        rule = "fio 3.33 skips a ramp that is not shorter than the runtime if the rate is given"
+        yield "ramp_time", rule, "write a longer runtime"
+    if job.asks_direct and job.engine == "mmap":
+        rule = "mmap never passes the page cache, also with direct 1: reads come from memory"
+        yield "ioengine", rule, 'write ioengine "libaio" or "psync"'
+    if job.is_direct:
         return
-    if pattern not in {"read", "randread"} and not is_on(options, *SYNCING, "sync", "end_fsync"):
+    if job.writes and not job.is_synced:
         yield "rw", "writes end in the instance's page cache: this measures memory", "write direct 1, or fdatasync 1"
-    if pattern not in {"write", "randwrite"} and is_on(options, "time_based", "loops", "pre_read"):
+    if job.reads_again:
         yield "rw", "what was read once is read again from the instance's page cache", "write direct 1"
 
 
@@ -438,3 +412,16 @@ def a_device_has_no_files(part: FioWorkload) -> Problems:
     if part.device:
         for name in sorted(OF_FILES & part.options.keys()):
             yield part.problem(name, "is about files, and a device has none", "leave it out, or leave device out")
+
+
+def fio_accepts_each_point(part: FioWorkload) -> Problems:
+    """Yield a problem for each option that fio refuses together with others, or with which it moves nothing."""
+    others = (option_values_are_known, numbers_are_in_range, values_can_be_read, job_has_an_end)
+    if part.number_of_points > MOST_CHECKED_POINTS or any(True for rule in others for _ in rule(part)):
+        return
+    seen: set[str] = set()
+    for params in part.points():
+        name, rule, fix = _job_of(params).refused or ("", "", "")
+        if name and name not in seen:
+            seen.add(name)
+            yield part.problem(name, rule, fix, value=params["options"].get(name))
