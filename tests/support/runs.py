@@ -71,7 +71,8 @@ class Run:
         return self.cloud.client("stepfunctions").describe_execution(executionArn=self.arn)
 
     def wait(self) -> None:
-        until(lambda: self.describe()["status"] != "RUNNING", f"{self.name} to end")
+        # A question costs the processors 10 ms, which the run needs.
+        until(lambda: self.describe()["status"] != "RUNNING", f"{self.name} to end", pause_s=0.4)
 
     @property
     def status(self) -> str:
@@ -203,9 +204,9 @@ def _is_agent_of(run: str, process: Path) -> bool:
         return False
 
 
-def until(condition: Callable[[], object], what: str) -> None:
+def until(condition: Callable[[], object], what: str, pause_s: float = 0.05) -> None:
     """Wait until a condition is true, AssertionError if it never is."""
-    running_cloud.wait_until(condition, what, PATIENCE_S)
+    running_cloud.wait_until(condition, what, PATIENCE_S, pause_s)
 
 
 def path_without(folder: Path, *missing: str) -> str:

@@ -49,7 +49,7 @@ def started(cloud: Cloud, beside: set[str]) -> Run:
         found = states.list_executions(stateMachineArn=cloud.output("StateMachineArn"))["executions"]
         return [each for each in found if each["name"].startswith("nightly-2") and each["name"] not in beside]
 
-    until(new, "the schedule to start a run")
+    until(new, "the schedule to start a run", pause_s=0.4)
     [execution] = new()
     return Run(cloud, execution["name"], execution["executionArn"])
 
