@@ -27,7 +27,6 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     waited_s = now() - event["started_at"]
     if waited_s > kind.CREATION_LIMIT_S:
         raise FileSystemTimeout(
-            f"{name}: {', '.join(waiting)} not available {waited_s:.0f} s after its creation, limit "
-            f"{kind.CREATION_LIMIT_S} s"
+            f"{', '.join(waiting)} not available {waited_s:.0f} s after its creation, limit {kind.CREATION_LIMIT_S} s"
         )
     return {"state": "creating", "wait_s": look_again_s(waited_s)}

@@ -19,7 +19,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     try:
         watched = watching.watch(board)
     except StorageMatrixError as error:
-        raise CacheFailed(f"{name}: {error}") from error
+        raise CacheFailed(str(error)) from error
     if watched.progress.state != "finished":
         return {"state": "populating", "poll_s": event["poll_s"]}
     instances.terminate(watched.fleet.instances)

@@ -5,7 +5,7 @@ from support.cli_documents import summary_document
 
 from cli.inputs import this_machine
 from cli.tables.result_tables import LONGEST_REASON, shortened
-from matrix.tables.failed_table import why_words
+from matrix.terms.sentences import error_text
 
 FIO = {"type": "fio", "rw": "randwrite", "bs": "4k", "size": "128M", "runtime": 2, "time_based": 1}
 
@@ -48,7 +48,7 @@ def test_the_last_words_of_a_long_error_are_never_cut():
     words = "disk full: 2.9 of 24.0 MiB are free in /mnt; " + "x " * LONGEST_REASON + "fio: ENOSPC on laying out file"
     cell = summary_document()["cells"][0] | {"error": {"name": "DiskFull", "message": words}}
 
-    shown = shortened(why_words(cell))
+    shown = shortened(error_text(cell["error"]))
 
     assert shown.startswith("DiskFull: disk full: 2.9 of 24.0 MiB are free in /mnt")
     assert shown.endswith("fio: ENOSPC on laying out file (whole in summary.json)")

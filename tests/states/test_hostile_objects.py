@@ -159,7 +159,7 @@ def test_poll_cache_says_which_document_of_ours_is_damaged(other_boards, context
         with pytest.raises(CacheFailed) as failed:
             poll_cache.handler({"run": RUN, "file_system": "fs", "poll_s": 10}, context)
 
-        assert f"fs: {key}" in str(failed.value)
+        assert key in str(failed.value)
         assert str(failed.value).isprintable()
 
 

@@ -360,10 +360,7 @@ def never_begun(cell: PlanCell) -> ResultDocument:
 
 def never_measured(cell: PlanCell) -> ResultDocument:
     """Return the result of a cell that left none, though its run went to its end."""
-    error: Failure = {
-        "name": "NotMeasured",
-        "message": f"{cell['id']}: no result was recorded; see the execution's history",
-    }
+    error: Failure = {"name": "NotMeasured", "message": "no result was recorded; see the execution's history"}
     return cell_result(cell, [], error=error, actual_s=None)
 
 

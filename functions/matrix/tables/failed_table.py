@@ -28,7 +28,7 @@ def failed_table(
                     workload_words(cell.get("workload") or {}),
                     fleet_label(cell.get("fleet") or {}),
                     "not published" if is_published else str(cell.get("state")),
-                    why_words(cell) or ABSENT,
+                    error_text(cell.get("error")) or ABSENT,
                 )
             ]
         )
@@ -36,8 +36,3 @@ def failed_table(
         if cell.get("state") != "measured"
     ]
     return RunTable("Cells without a result", COLUMNS, rows)
-
-
-def why_words(cell: ResultDocument) -> str:
-    """Return the error of a cell without the cell's id, which is in another column; empty if unknown."""
-    return error_text(cell.get("error")).replace(f"{cell['id']}: ", "")

@@ -40,7 +40,7 @@ def failed_words(summary: SummaryDocument) -> str:
     # Published results have gaps, not failures.
     if not failed or summary["environment"] == "published":
         return ""
-    reason = error_text(failed[0].get("error")).removeprefix(f"{failed[0]['id']}: ")
+    reason = error_text(failed[0].get("error"))
     count = f"{len(failed)} cells failed, the first is " if len(failed) > 1 else "Failed: "
     return f"{count}{failed[0]['id']}: {shortened(reason)}"
 

@@ -187,7 +187,7 @@ def _counts_in_memory(cell: ResultDocument, point: PointResult) -> bool:
 
 
 def _absent(cell: ResultDocument, storage: str) -> Candidate:
-    why = error_text(cell.get("error")).replace(f"{cell['id']}: ", "") or str(cell.get("state"))
+    why = error_text(cell.get("error")) or str(cell.get("state"))
     return Candidate(
         cell=str(cell["id"]), point="", storage=storage, file_system=_system(cell), tail=None, median=None,
         cost=None, values=None, lost={"code": "failed", "reason": why},
