@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -112,6 +113,8 @@ class Commands(TyperGroup):
 
     def _explained(self, ctx: Any) -> Any:
         try:
+            if callable(signal.getsignal(signal.SIGINT)):  # until here, Ctrl-C ended the process at once
+                signal.signal(signal.SIGINT, signal.default_int_handler)
             return super().invoke(ctx)
         except (typer.Exit, typer.Abort):
             raise

@@ -5,13 +5,29 @@ and `import agent`. In a shared site-packages such names could collide. A wheel 
 this package; a clone has it beside this package.
 """
 
-import gc
+import os
 import sys
-from pathlib import Path
+
+
+def _interrupted(*_: object) -> None:
+    os.write(2, b"Error: interrupted before anything was started\n")
+    os._exit(3)  # an exception could be lost in the import of an extension module
+
+
+try:
+    import signal  # and what it imports
+except KeyboardInterrupt:
+    _interrupted()
 
 
 def main() -> None:
     """Run the command `matrix` with the tree in front of Python's path."""
+    # A command handles Ctrl-C itself as soon as it is imported. A shell's background job may ignore it.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupted)
+    import gc
+    from pathlib import Path
+
     package = Path(__file__).resolve().parent
     tree = package if (package / "template.yaml").exists() else package.parent
     sys.path[:0] = [str(tree), str(tree / "functions")]

@@ -17,7 +17,7 @@ from cli.follow.running import RunOptions
 from cli.inputs import completing, options, planning, resuming, this_machine
 from cli.inputs.planning import Planned
 from cli.messages import terminal
-from cli.messages.errors import CommandError, ExitCode
+from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.tables import plan_tables
 from cli.target import deployment, known_runs, local_cloud
 from cli.target.place import Place
@@ -207,13 +207,23 @@ def _run_here(planned: Planned, chosen: RunOptions, instances: str, child: subpr
 
 
 def _refuse_kept_name(chosen: RunOptions) -> None:
-    """Refuse a name whose folder exists: its files and those of the new run would be mixed."""
-    if chosen.run and run_folder(chosen.run).exists():
+    """Refuse a name whose folder exists: its files and those of the new run would be mixed. A run that goes on has it
+    already: if it is the same, it is followed."""
+    if chosen.run and run_folder(chosen.run).exists() and not _goes_on(chosen.run):
         raise CommandError(
             f"a run {chosen.run} is kept in {run_folder(chosen.run)}/",
             "choose another --name, or remove the folder",
             ExitCode.BAD_INPUT,
         )
+
+
+def _goes_on(run: str) -> bool:
+    if not deployment.is_local_cloud_running():
+        return False
+    try:
+        return Place(local=True).running_service().execution(run).is_running
+    except UnknownRun:
+        return False
 
 
 def _does_here(planned: Planned, instances: str) -> str:

@@ -14,7 +14,7 @@ from cli.follow.interruption import InterruptCounter, Interrupted
 from cli.follow.progress import NOT_MEASURED, RunProgress
 from cli.inputs import options
 from cli.messages import terminal
-from cli.messages.errors import CommandError, ExitCode, NoLocalCloud, UnknownRun, UnreadableRun
+from cli.messages.errors import CommandError, NoLocalCloud, UnknownRun, UnreadableRun
 from cli.messages.explain import explain
 from cli.target import deployment, run_folders
 from cli.target.documents import note, readable
@@ -73,8 +73,7 @@ def _follow(service: Service, run: str, plan: PlanDocument | None, *, as_json: b
         try:
             ended = following.follow(service, run, plan, _WhileRead(linked, console), closing)
         except Interrupted:
-            again = f"matrix watch {run} {service.deployment.flag}"
-            raise CommandError("stopped looking; the run goes on", f"again: `{again}`", ExitCode.INTERRUPTED) from None
+            raise following.stopped_looking(service, run) from None
     running.finish(service, ended, as_json=as_json)
 
 

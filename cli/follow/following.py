@@ -15,7 +15,7 @@ from cli.follow import live_view, progress, spending
 from cli.follow.interruption import InterruptCounter, Interrupted
 from cli.follow.progress import Measured, RunProgress
 from cli.messages import terminal
-from cli.messages.errors import CommandError
+from cli.messages.errors import CommandError, ExitCode
 from cli.messages.explain import explain
 from cli.target.service import Service
 from cli.target.workdir import cloud_log, run_folder
@@ -168,6 +168,12 @@ def follow(
         if not was_running:
             return now
         _sleep(LOOK_EVERY_S[service.deployment.environment], closing, partial(_is_kept_again, service, run, seen))
+
+
+def stopped_looking(service: Service, run: str) -> CommandError:
+    """Return the error for the end of a view of a run that another command has started."""
+    again = f"matrix watch {run} {service.deployment.flag}"
+    return CommandError("stopped looking; the run goes on", f"again: `{again}`", ExitCode.INTERRUPTED)
 
 
 def refuse_dead_cloud(service: Service, run: str) -> None:

@@ -45,6 +45,7 @@ LONGEST_STEM = 60
 
 # Error with which Plan matrix ends a run whose plan differs from the confirmed one.
 PLAN_DIFFERS = "PlanDiffers"
+ELSEWHERE = "is running already: another command has started it with the same matrix"
 
 
 class PlanDiffered(CommandError):
@@ -72,8 +73,7 @@ def made_up_name(matrix: str) -> str:
 def run_to_end(service: Service, planned: Planned, chosen: RunOptions) -> None:
     """Start a run and, unless detached, follow it to its end; exits with the code of its outcome."""
     if chosen.detach:
-        service.start(chosen.run, planned.matrix)
-        _say_detached(service, chosen)
+        _say_detached(service, chosen, is_own=service.start(chosen.run, planned.matrix))
         return
     finish(service, follow_to_end(service, planned, chosen), as_json=chosen.as_json)
 
@@ -81,22 +81,29 @@ def run_to_end(service: Service, planned: Planned, chosen: RunOptions) -> None:
 def follow_to_end(service: Service, planned: Planned, chosen: RunOptions) -> RunProgress:
     """Start a run, show how it goes on, and return how it ended."""
     with InterruptCounter() as closing:
-        service.start(chosen.run, planned.matrix)
+        is_own = service.start(chosen.run, planned.matrix)
+        look = f"matrix watch {chosen.run} {service.deployment.flag}"
+        if chosen.web and not is_own:
+            raise CommandError(f"run {chosen.run} {ELSEWHERE}", f"look at it: `{look} --web`")
         console = terminal.stderr() if chosen.as_json else terminal.stdout()
         environment = service.deployment.environment
         with following.view(console, environment, plain=chosen.as_json, verbose=chosen.verbose) as shown:
-            shown.say(f"run {chosen.run} started; from elsewhere: matrix watch {chosen.run} {service.deployment.flag}")
+            how = f"started; from elsewhere: {look}" if is_own else f"{ELSEWHERE}; Ctrl-C ends only this view of it"
+            shown.say(f"run {chosen.run} {how}")
             try:
                 return following.follow(service, chosen.run, planned.plan, shown, closing)
             except Interrupted:
+                if not is_own:
+                    raise following.stopped_looking(service, chosen.run) from None
                 raise _interrupted(service, planned, chosen, shown, closing) from None
 
 
-def _say_detached(service: Service, chosen: RunOptions) -> None:
+def _say_detached(service: Service, chosen: RunOptions, *, is_own: bool) -> None:
     if chosen.as_json:
         typer.echo(json.dumps({"run": chosen.run, "environment": service.deployment.environment}))
     else:
-        terminal.stdout().print(f"run {chosen.run} started; look: matrix watch {chosen.run} {service.deployment.flag}")
+        how = "started" if is_own else ELSEWHERE
+        terminal.stdout().print(f"run {chosen.run} {how}; look: matrix watch {chosen.run} {service.deployment.flag}")
 
 
 def _interrupted(

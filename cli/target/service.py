@@ -1,11 +1,17 @@
 """The command line's calls to a deployment: executions, rows and documents of a run, and Reap."""
 
 import json
+import secrets
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from decimal import Decimal
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, ClassVar, cast
+
+from botocore.exceptions import BotoCoreError, ClientError
 
 from cli.messages.errors import FunctionFailed, UnknownRun
 from cli.target import known_runs, over_runs
@@ -15,6 +21,10 @@ from matrix.terms.documents.result import PointMetrics
 from matrix.terms.keys import BASELINES, OPEN_RECEIPTS, baseline_key
 
 SHOWN_RUNS = 10
+# The parent, 16 hexadecimal digits, in the trace headers of this command: "matrix".
+# https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader
+TRACED_BY = "00006d6174726978"
+STARTED_JUST_NOW = timedelta(seconds=5)
 PROGRESS_COLUMNS = (
     "SK", "cell", "file_system", "state", "since", "started_at", "finished_at", "expected_s",
     "step", "steps", "point", "instances", "error", "committed_usd", "reserved", "budget_usd",
@@ -63,11 +73,28 @@ class Service:
 
     # --- executions ---------------------------------------------------------------------------------------------------
 
-    def start(self, run: str, matrix: dict[str, Any]) -> None:
-        """Start a run."""
-        self._states.start_execution(
-            stateMachineArn=self.deployment.outputs["StateMachineArn"], name=run, input=json.dumps(matrix)
+    def start(self, run: str, matrix: dict[str, Any]) -> bool:
+        """Start a run; return False if another command has started it.
+
+        StartExecution succeeds again for a running execution of the same name and input. The execution keeps the trace
+        header of the first call, which DescribeExecution returns: it is random, so it tells whose call that was, also
+        if boto3 had to repeat it. If AWS has put a header of its own there, the age of the execution decides.
+        """
+        trace = f"Root=1-{int(time.time()):08x}-{secrets.token_hex(12)};Parent={TRACED_BY};Sampled=0"
+        started = self._states.start_execution(
+            stateMachineArn=self.deployment.outputs["StateMachineArn"],
+            name=run,
+            input=json.dumps(matrix),
+            traceHeader=trace,
         )
+        try:
+            kept = self._states.describe_execution(executionArn=started["executionArn"])
+        except (BotoCoreError, ClientError):  # DescribeExecution does not know it yet, or fails: it was started here
+            return True
+        if TRACED_BY in kept.get("traceHeader", ""):
+            return bool(kept["traceHeader"] == trace)
+        answered_at = parsedate_to_datetime(started["ResponseMetadata"]["HTTPHeaders"]["date"])
+        return bool(answered_at - started["startDate"] < STARTED_JUST_NOW)
 
     def execution(self, run: str) -> Execution:
         """Return the execution of a run; raises UnknownRun with the names of those that exist."""

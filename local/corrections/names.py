@@ -132,6 +132,7 @@ NAMES = {
         "StateMachine.update_from_cloudformation_json",
     ],
     "moto.stepfunctions.responses": [
+        "StepFunctionResponse.start_execution",
         "StepFunctionResponse.stop_execution",
         "StepFunctionResponse.describe_execution",
         "StepFunctionResponse.get_execution_history",

@@ -86,6 +86,7 @@ def install(
     _correct_parser()
     _check_definitions()
     _name_and_limit_executions(begun)
+    _keep_trace_headers()
     _report_ends(ended)
     _stop_at_once(ended)
     _fail_unmatched_choices()
@@ -186,6 +187,7 @@ def _with_float_percentages(definition: str) -> str:
 def _name_and_limit_executions(begun: Report) -> None:
     """Name unnamed executions (moto calls them None), refuse bad names and inputs above 256 KiB."""
     start = StepFunctionsParserBackend.start_execution
+    one_at_a_time = threading.Lock()
 
     def start_named(
         self: Any, state_machine_arn: str, name: Any = None, execution_input: Any = None, *rest: Any
@@ -198,11 +200,31 @@ def _name_and_limit_executions(begun: Report) -> None:
                 "1 validation error detected: Value at 'input' failed to satisfy constraint: "
                 f"Member must have length less than or equal to {MAX_PAYLOAD_BYTES}"
             )
-        execution = start(self, state_machine_arn, name, execution_input, *rest)
+        with one_at_a_time:
+            execution = start(self, state_machine_arn, name, execution_input, *rest)
         begun(execution)
         return execution
 
     StepFunctionsParserBackend.start_execution = start_named
+
+
+def _keep_trace_headers() -> None:
+    """Keep the trace header of the call that started an execution; moto reads none."""
+    start, describe = responses.StepFunctionResponse.start_execution, responses.StepFunctionResponse.describe_execution
+
+    def start_traced(self: Any) -> ActionResult:
+        answer: Any = start(self)
+        execution = self.stepfunction_backend.describe_execution(answer.result["executionArn"])
+        execution.trace_header = execution.trace_header or self._get_param("traceHeader")
+        return ActionResult(answer.result)
+
+    def describe_traced(self: Any) -> ActionResult:
+        result: Any = describe(self).result
+        execution = self.stepfunction_backend.describe_execution(result["executionArn"])
+        return ActionResult(result | ({"traceHeader": execution.trace_header} if execution.trace_header else {}))
+
+    responses.StepFunctionResponse.start_execution = start_traced
+    responses.StepFunctionResponse.describe_execution = describe_traced
 
 
 def _report_ends(ended: Report) -> None:

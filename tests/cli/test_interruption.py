@@ -4,7 +4,9 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -42,6 +44,7 @@ class FakeService:
 
     def start(self, run, _matrix):
         self.calls.append(f"start {run}")
+        return True
 
     def execution(self, run):
         return Execution(run, self.status, started_at=0)
@@ -104,6 +107,57 @@ def test_ctrl_c_stops_the_execution_then_reaps_until_nothing_is_found_twice(caps
     assert said.code == ExitCode.INTERRUPTED
     assert "deleted: instance i-1, volume vol-1" in said.message
     assert "remaining: volume vol-1" in capsys.readouterr().out
+
+
+def test_ctrl_c_while_the_command_is_imported_is_one_line(tmp_path):
+    (tmp_path / "typer.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+
+    ended = subprocess.run(
+        [sys.executable, "-m", "storage_matrix", "results", "r"], capture_output=True, text=True, check=False,
+        cwd=Path(__file__).parents[2], env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )  # fmt: skip
+
+    assert ended.returncode == ExitCode.INTERRUPTED
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_ctrl_c_ends_only_the_view_of_a_run_that_another_command_has_started(capsys):
+    class Others(FakeService):
+        def start(self, run, _matrix):
+            return False
+
+    service = Others([])
+
+    said = run_interrupted(service)
+
+    assert (service.calls, service.status) == ([], "RUNNING")
+    assert said.code == ExitCode.INTERRUPTED
+    assert "run r is running already" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("has_header", [True, False])
+def test_the_first_of_two_commands_with_one_name_and_matrix_owns_the_run(cloud, monkeypatch, has_header):
+    """StartExecution is idempotent: it succeeds for both. AWS may put a trace header of its own in place of ours."""
+    service = Service(running_local_cloud())
+    states = service._states
+    start, kept = states.start_execution, []
+
+    def start_traced(*, traceHeader, **fields):  # noqa: N803 - as boto3 calls it
+        kept.append(traceHeader if has_header else "Root=1-657a147a-c149c6d2302acc758d8bb4ec;Sampled=1")
+        return start(**fields)
+
+    describe = states.describe_execution
+    monkeypatch.setattr(states, "start_execution", start_traced)
+    monkeypatch.setattr(states, "describe_execution", lambda **which: describe(**which) | {"traceHeader": kept[0]})
+
+    owns = [service.start("joint", {"name": "m"})]
+    if not has_header:
+        monkeypatch.setattr("cli.target.service.STARTED_JUST_NOW", timedelta(seconds=-2))
+    owns.append(service.start("joint", {"name": "m"}))
+
+    assert owns == [True, False]
+    with pytest.raises(ClientError, match="ExecutionAlreadyExists"):
+        service.start("joint", {"name": "other"})
 
 
 def test_a_clean_up_that_never_succeeds_ends_and_says_why(monkeypatch):
@@ -249,6 +303,7 @@ def test_that_the_local_cloud_has_ended_is_said_within_seconds(workdir):
 
         def start(self, _run, _matrix):
             cloud.kill()
+            return True
 
     began = time.monotonic()
     said = run_interrupted(Started(from_cloud_document(document)))

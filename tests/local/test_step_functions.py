@@ -334,6 +334,23 @@ def test_an_execution_without_a_name_gets_one(cloud):
         states.start_execution(stateMachineArn=machine["stateMachineArn"], name="a/b")
 
 
+def test_an_execution_keeps_the_trace_header_of_the_call_that_started_it(cloud):
+    states = cloud.client("stepfunctions")
+    definition = json.dumps({"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 60, "End": True}}})
+    machine = states.create_state_machine(name="traced", definition=definition, roleArn=OPERATOR_ROLE)[
+        "stateMachineArn"
+    ]
+
+    arns = {
+        states.start_execution(stateMachineArn=machine, name="one", input="{}", traceHeader=header)["executionArn"]
+        for header in ("Root=1-1", "Root=1-2")
+    }
+
+    (arn,) = arns
+    assert states.describe_execution(executionArn=arn)["traceHeader"] == "Root=1-1"
+    states.stop_execution(executionArn=arn)
+
+
 @pytest.mark.parametrize(
     ("states", "words"),
     [
