@@ -27,7 +27,7 @@ from matrix.text.decisions import question_words
 from matrix.text.endings import failed_words, state_words
 from matrix.text.headlines import answer_sentences, doubts
 from matrix.text.rankings import comparison_words, level_words
-from matrix.text.replication import shortage_words, shortage_words_of
+from matrix.text.replication import needed_words, shortage_words, shortage_words_of
 from matrix.text.risks import risk_words, why_median_words
 from matrix.text.verdicts import difference_words, lost_words, verdict_words
 from matrix.text.warnings import kinds_of, warning_line
@@ -88,9 +88,8 @@ LAUNCHES = {"unit": "launch", "count": 2, "least": 3}
 FEW = {"code": "too-few-samples", "level": 90, "needed": 36}
 UNKNOWN = {"code": "sample-size-unknown", "level": 90}
 RISKS: list[Example] = [
-    {"code": "interval-crosses-limit", "low": 3900.0, "high": 4100.0, "confidence": 0.95},
-    {"code": "slow-tail", "slow": 6, "values": 30, "slowest": 10.2},
-    {"code": "slow-tail", "slow": 1, "values": 30, "slowest": 2.5},
+    {"code": "slow-tail", "level": 50, "slow": 6, "values": 30, "slowest": 10.2},
+    {"code": "slow-tail", "level": 90, "slow": 1, "values": 30, "slowest": 2.5},
     {"code": "burst", "burst": BURST},
     {"code": "judged-by-sustained", "burst": BURST, "share": 0.1, "job_s": 28_800.0},
     {"code": "not-replicated", "shortages": [REPETITIONS]},
@@ -109,15 +108,13 @@ VERDICTS: list[Example] = [
     {"code": "fastest"},
     {"code": "slower"},
     {"code": "slower", "times_as_slow": 1.005},
-    {"code": "slower", "times_as_slow": 1.12, "is_cheapest": True, "difference": {"code": "not-significant"}},
+    {"code": "slower", "times_as_slow": 1.12, "is_cheapest": True, "difference": {"code": "open"}},
     {"code": "slower", "times_as_slow": 2.5, "difference": {"code": "too-few", "shortages": [REPETITIONS]}},
     {"code": "only-one"},
     {"code": "cheapest-that-meets", "margin": 0.1},
-    {"code": "meets", "margin": 0.1, "times_as_dear": None},
-    {"code": "meets", "margin": 0.1, "times_as_dear": 1.005},
-    {"code": "meets", "margin": 0.1, "times_as_dear": 1.3},
-    {"code": "meets", "margin": 0.1, "times_as_dear": 3.2},
-    {"code": "misses", "margin": 0.1, "interval_meets": True},
+    {"code": "meets", "margin": 0.1},
+    {"code": "meets-by-value", "margin": 0.1},
+    {"code": "misses", "margin": 0.1},
     {"code": "lost"},
     {"code": "no-figure"},
 ]
@@ -129,8 +126,9 @@ LOST: list[Example] = [
     {"code": "no-cell", "of_source": True},
 ]
 DIFFERENCES: list[Example] = [
-    {"code": "shown"},
-    {"code": "not-significant"},
+    {"code": "as-fast"},
+    {"code": "slower"},
+    {"code": "open"},
     {"code": "too-few", "shortages": [REPETITIONS]},
     {"code": "not-tested"},
 ]
@@ -138,7 +136,7 @@ DIFFERENCES: list[Example] = [
 
 def risks() -> Sentences:
     for risk in RISKS:
-        yield risk["code"], risk_words(risk, "s")
+        yield risk["code"], risk_words(risk)
     medians = {
         "one fleet is too small, another unknown": [(10, FEW | {"count": 10}), (1, UNKNOWN)],
         "several are too small, several unknown": [
@@ -165,6 +163,8 @@ def verdicts() -> Sentences:
     yield "cheapest-that-meets, alone", verdict_words(_candidate(verdict=cheapest), is_alone=True)
     yield "cheapest-that-meets, no cost", verdict_words(_candidate(verdict=cheapest, cost=None))
     yield "meets, no cost", verdict_words(_candidate(verdict=dearer, cost=None))
+    for ratio in (1.005, 1.3, 3.2):
+        yield "meets, dearer", verdict_words(_candidate(verdict=dearer, times_as_dear=ratio))
     for lost in LOST:
         yield f"lost: {lost['code']}", lost_words(lost)
     for difference in DIFFERENCES:
@@ -175,6 +175,8 @@ def replication() -> Sentences:
     yield "instances and repetitions", shortage_words([INSTANCES, REPETITIONS])
     yield "launches", shortage_words([LAUNCHES])
     yield "nothing is known", shortage_words([])
+    for needed in ({"instances": 30, "repetitions": 10}, {"launches": 7}, None):
+        yield "needed", needed_words(needed)
     yield "several comparisons", shortage_words_of([[INSTANCES | {"count": 1}, REPETITIONS], [INSTANCES, REPETITIONS]])
 
 
@@ -265,13 +267,14 @@ def bottleneck_sentences() -> Sentences:
 AT_MOST = {"metric": "duration_s", "percentile": 90, "atMost": 4000}
 SIZES = (1, 2, 5, 10)
 SPLIT = {"ebs": dict.fromkeys(SIZES, 3000.0), "efs": {1: 2500.0, 2: 2500.0, 5: 2500.0, 10: 9000.0}}
-MISSING = {"ebs": {1: 3000.0, 200: 3050.0}, "efs": {1: 2990.0, 10: 3000.0, 50: 3300.0, 200: 5000.0}}
+MISSING = {"ebs": {3: 3000.0, 200: 3050.0}, "efs": {3: 3990.0, 10: 3000.0, 50: 4300.0, 200: 5000.0}}
 # Seconds of a build by storage and fleet size, and how the run was made.
 RUNS: dict[str, tuple[dict[str, dict[int, float]], Example]] = {
     "one clear winner": ({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, {}),
     "best value": ({"ebs": {50: 3000.0}, "efs": {50: 3030.0}}, {"spread": 0.0001}),
     "one repetition": ({"ebs": {50: 3000.0}, "efs": {50: 4000.0}}, {"repetitions": 1}),
-    "chance explains it": ({"ebs": {3: 3300.0}, "efs": {3: 3150.0}}, {"spread": 0.05}),
+    "as fast and cheaper": ({"ebs": {10: 3000.0}, "efs": {10: 3000.0}}, {"spread": 0.002}),
+    "the intervals are too wide": ({"ebs": {4: 3300.0}, "efs": {4: 3290.0}}, {"spread": 0.1}),
     "one storage": ({"ebs": {1: 3000.0}}, {}),
     "one storage at several sizes": ({"ebs": {1: 3000.0, 4: 3000.0}}, {}),
     "no two storages alike": ({"ebs": {1: 3000.0}, "efs": {4: 3000.0}}, {}),
@@ -280,6 +283,7 @@ RUNS: dict[str, tuple[dict[str, dict[int, float]], Example]] = {
     "several sizes, several winners": (SPLIT, {"spread": 0.0001}),
     "not measured everywhere": (MISSING, {}),
     "objective met": ({"ebs": {4: 3000.0}, "efs": {4: 3800.0}}, {"objective": AT_MOST, "repetitions": 1}),
+    "objective met for sure": ({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, {"objective": AT_MOST}),
     "objective missed": ({"ebs": {50: 5000.0}, "efs": {50: 8000.0}}, {"objective": AT_MOST}),
     "objective at several sizes": (SPLIT, {"objective": AT_MOST}),
     "local": ({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, {"environment": "local"}),

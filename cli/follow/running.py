@@ -31,7 +31,7 @@ from local.keeping.runs import how_far
 from local.programs import claims
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.objectives import limit_words, missed_questions, misses_objective
+from matrix.terms.objectives import limit_words, missed_questions, misses_objective, unshown_questions
 
 # Deleting an FSx file system takes up to ten minutes, one pass of Reap at most fifteen.
 AWS_PATIENCE = Patience(pause_s=10.0, at_most_s=1800.0)
@@ -217,14 +217,22 @@ def show_outcome(outcome: Outcome, summary: SummaryDocument | None, *, as_json: 
     is_good = all_measured and ended.execution.status == "SUCCEEDED"
     if all_measured and not is_good:
         raise CommandError(f"{_reason(ended)}\nall cells were measured all the same: {where}")
-    if is_good and misses_objective(summary):
-        count, asked = len(missed_questions(summary)), len(summary["decision"]["questions"])
-        where_missed = f" in {count} of {asked} comparisons" if asked > 1 else ""
-        message = f"no storage reaches {limit_words(summary)}{where_missed}"
-        raise CommandError(
-            message, f"which: `matrix results {ended.execution.run} {outcome.flag}`", ExitCode.OBJECTIVE_MISSED
-        )
+    if is_good:
+        _check_objective(summary, f"which: `matrix results {ended.execution.run} {outcome.flag}`")
     raise typer.Exit(ExitCode.MEASURED if is_good else ExitCode.FAILED)
+
+
+def _check_objective(summary: SummaryDocument, advice: str) -> None:
+    """Fail if no storage reaches the objective, or if none is shown to."""
+    if misses_objective(summary):
+        some, verb, code = missed_questions(summary), "reaches", ExitCode.OBJECTIVE_MISSED
+    elif some := unshown_questions(summary):
+        verb, code = "is shown to reach", ExitCode.OBJECTIVE_NOT_SHOWN
+    else:
+        return
+    asked = len(summary["decision"]["questions"])
+    where = f" in {len(some)} of {asked} comparisons" if asked > 1 else ""
+    raise CommandError(f"no storage {verb} {limit_words(summary)}{where}", advice, code)
 
 
 def _complete_receipt(service: Service, run: str) -> None:

@@ -12,6 +12,7 @@ class ExitCode(IntEnum):
     BAD_INPUT = 2
     INTERRUPTED = 3
     OBJECTIVE_MISSED = 4
+    OBJECTIVE_NOT_SHOWN = 5
 
 
 @dataclass

@@ -15,7 +15,7 @@ from matrix.terms.figures import ABSENT, quantity
 from matrix.terms.metrics import measure_words
 from matrix.terms.names import tools_words
 from matrix.terms.sentences import why_taken
-from matrix.terms.verdicts import taken
+from matrix.terms.verdicts import is_taken
 from matrix.text.headlines import answer_sentences
 
 TAKEN = "*"
@@ -43,7 +43,7 @@ def _show_grids(console: Console, decision: Decision, names: Mapping[str, str]) 
         terminal.print_wrapped(console, Text(_title(questions, is_for_sale), "bold"))
         for first in range(0, len(questions), MOST_FLEETS):
             console.print(grid(questions[first : first + MOST_FLEETS], names, is_for_sale=is_for_sale))
-    if is_for_sale and any(taken(question) for question in decision["questions"]):
+    if is_for_sale and any(question["recommended"] for question in decision["questions"]):
         reason = why_taken(decision["objective"])
         console.print(f"{TAKEN} is the one to take: {reason}. {ABSENT} was not measured: see above.")
 
@@ -86,6 +86,6 @@ def _cell(question: Question, system: str, is_for_sale: bool) -> Text:
     figure = quantity(ranked["value"], question["unit"] if question["unit"] == "s" else "").strip()
     if not is_for_sale:
         return Text(figure)
-    is_taken = candidate["cell"] == taken(question)
+    is_best = is_taken(candidate, question)
     price = f"  {'~' if cost.get('is_assumed') else ''}{cost['usd']:,.2f}" if cost else ""
-    return Text(f"{figure}{price} {TAKEN if is_taken else ' '}", "green" if is_taken else "")
+    return Text(f"{figure}{price} {TAKEN if is_best else ' '}", "green" if is_best else "")

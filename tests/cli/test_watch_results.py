@@ -241,12 +241,15 @@ def test_a_run_that_nobody_reads_of_any_more_is_not_watched_to_its_end(cloud, ma
 def test_an_answer_has_time_and_cost_ratio_of_each_fleet_and_marks_what_to_take():
     summary = published_runs("p")["p-yocto"]
     summary["decision"] = decide(summary)
+    # No figure is tested without intervals, so nothing is the one to take.
+    assert not any(question["recommended"] for question in summary["decision"]["questions"])
+    for question in summary["decision"]["questions"][:2]:
+        question["recommended"] = question["best_value"]
     out = io.StringIO()
 
     answer_tables.show_answer(Console(file=out, width=120), summary)
 
     rows = [line for line in out.getvalue().splitlines() if line.startswith("EFS bursting ")]
-    # At 50 and 100 instances EBS is expected fastest, so nothing is the one to take.
     assert sum(line.count(" *") for line in rows) == 2
     for figure in ("99m 12s  1.28 *", "99m 26s  1.28 *", "108m 09s  1.33", "136m 38s  1.55", "190m 42s  2.10"):
         assert any(figure in line for line in rows), figure

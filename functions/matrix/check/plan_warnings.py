@@ -48,7 +48,7 @@ def a_difference_can_be_tested(given: Given) -> Problems:
     if lacking:
         path = {"instance": "fleet", "repetition": "repetitions", "launch": "launches"}[lacking[0]["unit"]]
         few = counts_words(lacking)
-        rule = f"no difference between storages can be tested with at most {few}, so results say n.s. or not replicated"
+        rule = f"no difference between storages can be tested with at most {few}, so results say open or not replicated"
         yield Problem(path, None, rule, advice(lacking), is_warning=True)
 
 

@@ -11,7 +11,7 @@ from matrix.terms.names import (
     launch_words,
     reading_order,
 )
-from matrix.terms.objectives import limit_words, missed_questions, misses_objective
+from matrix.terms.objectives import limit_words, missed_questions, misses_objective, unshown_questions
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
     error_text,
@@ -28,6 +28,8 @@ MOST_ROWS = 500
 MOST_FAILED = 50
 MOST_WARNINGS = 5
 LONGEST_TEXT = 500
+# Of comparisons that are not shown to reach the objective.
+MARKS, DONE = {"missed": ":x:", "by-value": ":grey_question:"}, ":white_check_mark:"
 
 
 def to_github(summary: SummaryDocument) -> str:
@@ -41,7 +43,8 @@ def to_github(summary: SummaryDocument) -> str:
 def _head(summary: SummaryDocument) -> str:
     measured = sum(cell["state"] == "measured" for cell in summary["cells"])
     is_whole = measured == len(summary["cells"])
-    mark = ":white_check_mark:" if is_whole and not misses_objective(summary) else ":x:"
+    state = "missed" if not is_whole or misses_objective(summary) else "by-value" if unshown_questions(summary) else ""
+    mark = MARKS.get(state, DONE)
     line = f"## {mark} {inline(summary['name'])}: {measured} of {len(summary['cells'])} cells measured"
     note = ENVIRONMENT_NOTES.get(str(summary.get("environment")))
     return "\n\n".join(filter(None, [line, f"Run `{summary['run']}`", f"**{note}**" if note else ""]))
@@ -51,17 +54,19 @@ def _objective(summary: SummaryDocument) -> Iterator[str]:
     decision = summary.get("decision")
     if not decision or not decision.get("objective"):
         return
-    missed = len(missed_questions(summary))
+    missed, unshown = len(missed_questions(summary)), len(unshown_questions(summary))
     limit = inline(limit_words(summary))
     if not decision["questions"]:
         yield f"**Objective missed**: {limit}. Nothing measured it."
         return
     verdict = f"missed in {missed} of {len(decision['questions'])}" if missed else "reached"
+    if unshown:
+        verdict += f", by values only in {unshown} of {len(decision['questions'])}"
     rows = [
         table_line(
             [
                 inline(comparison_words(question)),
-                ":x:" if question["margin"] is None else ":white_check_mark:",
+                MARKS.get(question.get("state", ""), DONE),
                 _cut(question_words(question, decision)),
             ]
         )

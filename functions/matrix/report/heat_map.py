@@ -14,7 +14,8 @@ from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.figures import quantity
 from matrix.terms.metrics import metric_title
 from matrix.terms.sentences import why_taken
-from matrix.terms.verdicts import expected_ahead, is_open, judged, ranked_of
+from matrix.terms.verdicts import expected_ahead, is_open, is_unclear, ranked_of
+from matrix.text.decisions import NEAR
 from matrix.text.rankings import OPEN, ratio_words
 
 Cell = tuple[str, list[Markup]]  # its class and its content
@@ -152,7 +153,7 @@ def _measured(view: View, question: Question, candidate: Candidate, index: int) 
     is_taken = view.takes(question, candidate)
     marks = [TAKE] * is_taken + [FASTEST] * (value == best)
     words = ", ".join(marks) or f"×{ratio_words(ratio)}"
-    if is_open(candidate):
+    if is_unclear(candidate, question):
         words += f" {OPEN}"
     kind = f"level-{level_of(ratio)}{' marked' if marks else ''}{' take' if is_taken else ''}"
     return _cell(kind, words, figure, index)
@@ -168,12 +169,14 @@ def _legend(view: View) -> Markup:
     swatches = [tag("i", "", class_=f"level-{level}") for level in range(len(LEVELS) + 1)]
     is_taken = any(view.takes(question, each) for question in view.questions for each in question["candidates"])
     marks = f"{TAKE}: {why_taken(view.decision.get('objective'))}. " if is_taken else ""
-    judged_ones = [each for question in view.questions for each in judged(question)]
     others = [
-        (any(map(is_open, judged_ones)), f"{OPEN}: not significant, or not replicated."),
+        (
+            any(map(is_open, view.questions)),
+            f"{OPEN}: it may be within {NEAR} of the best or not, or was not replicated.",
+        ),
         (
             any(map(expected_ahead, view.questions)),
-            "Expected fastest: not measured here, but with fewer and more instances better than the best one here.",
+            f"Expected fastest: not measured here, and more than {NEAR} faster than all others at other sizes.",
         ),
         (
             any(each["ranked"] and each["lost"] for question in view.questions for each in question["candidates"]),

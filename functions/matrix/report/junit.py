@@ -20,6 +20,11 @@ from matrix.text.decisions import question_words
 from matrix.text.rankings import comparison_words
 
 OBJECTIVE = "objective"
+# Type and message of a failure, by the state of a question.
+NOT_REACHED = {
+    "missed": ("ObjectiveMissed", "no storage reaches"),
+    "by-value": ("ObjectiveNotShown", "no storage is shown to reach"),
+}
 
 
 def to_junit(summary: SummaryDocument) -> str:
@@ -77,17 +82,18 @@ def _objective_cases(summary: SummaryDocument) -> list[ET.Element]:
     cases = []
     for question in decision["questions"]:
         case = _case(OBJECTIVE, comparison_words(question))
-        if question["margin"] is None:
-            _fail(case, limit, question_words(question, decision))
+        if kind := NOT_REACHED.get(question.get("state", "")):
+            _fail(case, kind, limit, question_words(question, decision))
         cases.append(case)
     if not cases and misses_objective(summary):
         cases = [_case(OBJECTIVE, limit)]
-        _fail(cases[0], limit, "nothing measured it")
+        _fail(cases[0], NOT_REACHED["missed"], limit, "nothing measured it")
     return cases
 
 
-def _fail(case: ET.Element, limit: str, why: str) -> None:
-    message = {"message": _legal(f"no storage reaches {limit}"), "type": "ObjectiveMissed"}
+def _fail(case: ET.Element, kind: tuple[str, str], limit: str, why: str) -> None:
+    name, words = kind
+    message = {"message": _legal(f"{words} {limit}"), "type": name}
     ET.SubElement(case, "failure", message).text = _legal(why)
 
 

@@ -102,7 +102,7 @@ def _how(view: View) -> Iterator[object]:
         if any(candidate["cost"] for question in view.questions for candidate in question["candidates"]):
             yield "Costs are those of the median time. "
     else:
-        yield f"{OPEN}: the difference to the fastest is not significant. "
+        yield f"{OPEN}: the interval leaves open whether it is within {NEAR} of the fastest. "
     yield tag("a", "What the words mean", href="#words")
 
 

@@ -72,7 +72,7 @@ def _panel(view: View, question: Question, index: int, *, is_first: bool, fold: 
 
 def _verdict(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
     """The storage to take and its figure, then its distance to the next one."""
-    chosen, objective = winner(question, view.decision), view.decision.get("objective")
+    chosen, objective = winner(question), view.decision.get("objective")
     if chosen is None:
         limit = f" {limit_words(objective, question['unit'])}" if objective else ""
         yield tag("p", f"No storage reaches the objective: P{question['level']:g}{limit}.", class_="headline")
@@ -95,8 +95,9 @@ def _headline(view: View, question: Question, chosen: Candidate, absent: Sequenc
     if not view.decision.get("is_recommendation", True):
         measured = f" here{measured}"
     if view.decision.get("objective"):
-        return f"{name} is first{measured}"
-    return f"{name} {claim(question, view.decision, chosen, measured)}"
+        by_value = ", by its value only" if question.get("state") == "by-value" else ""
+        return f"{name} is first{measured}{by_value}"
+    return f"{name} {claim(question, view.decision, measured)}"
 
 
 def _beside(view: View, question: Question, chosen: Candidate) -> str:
@@ -128,12 +129,12 @@ def _ratio(question: Question, value: float, best: float) -> float | None:
 
 def _caveats(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
     """The caveats of the ranking, a line each."""
-    lines = [f"{OPEN} {words}." for words in open_words(question, view.called)]
-    chosen = winner(question, view.decision)
+    lines = [f"{OPEN.capitalize()}: {words}." for words in open_words(question, view.called)]
+    chosen = winner(question)
     # A line about a difference without significance already has the missing replication as its reason.
     risks = [risk for risk in chosen["risks"] if risk["code"] != "not-replicated" or not lines] if chosen else []
     if risks:
-        lines.append(f"Caution: {risks_words(risks, question['unit'])}.")
+        lines.append(f"Caution: {risks_words(risks)}.")
     lines += _filling(view, question)
     lines += _other_risks(view, question, chosen)
     lines += _without_figure(view, question)
@@ -143,11 +144,11 @@ def _caveats(view: View, question: Question, absent: Sequence[Absent]) -> Iterat
 
 def _other_risks(view: View, question: Question, chosen: Candidate | None) -> list[str]:
     """Name each risk that only other storages have, with these storages."""
-    known = [risk_words(risk, question["unit"]) for risk in (chosen["risks"] if chosen else ())]
+    known = [risk_words(risk) for risk in (chosen["risks"] if chosen else ())]
     storages: dict[str, list[str]] = {}
     for candidate in judged(question):
         for risk in candidate["risks"]:
-            storages.setdefault(risk_words(risk, question["unit"]), []).append(view.called(candidate))
+            storages.setdefault(risk_words(risk), []).append(view.called(candidate))
     return [f"{', '.join(names)}: {words}." for words, names in storages.items() if words not in known]
 
 

@@ -127,7 +127,7 @@ class View:
 
     def takes(self, question: Question, candidate: Candidate) -> bool:
         """Whether a storage is the one to take in a comparison; never in a run that recommends nothing."""
-        return is_taken(candidate, question, self.decision)
+        return is_taken(candidate, question)
 
     @cached_property
     def only_workload(self) -> str:

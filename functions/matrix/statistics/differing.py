@@ -154,17 +154,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def with_the_best(p_values: Sequence[float]) -> list[float]:
-    """Return the p values of comparisons with the best of all, corrected for its selection by the same data.
-
-    The best of k differs from the others by more than one selected before: of eight equal normal means, Holm over the
-    k - 1 comparisons finds a difference in 13 %. So the family is all k (k - 1) / 2 pairs, stepped down: after one
-    significant difference, (k - 1) (k - 2) / 2 of them can still be equal (Shaffer 1986, J. Am. Stat. Assoc. 81,
-    826-831).
-    """
-    return [min(1.0, corrected * (len(p_values) + 1) / 2) for corrected in holm(p_values)]
-
-
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """Return q values: among all differences with q below 5 %, at most 5 % are expected to be false alarms.
 

@@ -13,7 +13,6 @@ from matrix.text.rankings import (
     bottleneck_of,
     cost_unit,
     interval_of,
-    is_provisional,
     level_words,
     mark,
     parts,
@@ -49,7 +48,7 @@ def best_table(
     rows = []
     for question in questions:
         where = _joined(part for part in parts(question) if part not in shared) or question["fleet"]
-        best = winner(question, decision)
+        best = winner(question)
         texts = _best(summary, decision, question, best, name) if best else ("none", *[ABSENT] * 4, "")
         rows.append(TableRow([TableCell(text) for text in (where, *texts)]))
     return RunTable("The best of each comparison", columns, rows).without_empty()
@@ -60,7 +59,7 @@ def _best(
 ) -> tuple[str, ...]:
     called, cost = name(best), best["cost"] if decision["is_recommendation"] else None
     return (
-        f"({called})" if is_provisional(question, decision) else f"{mark(best, question, decision)}{called}",
+        f"({called})" if question.get("state") == "expected" else f"{mark(best, question)}{called}",
         f"{level_words(question)} {quantity(ranked_of(best)['value'], question['unit'])}",
         interval_of(best, figure_column(question)),
         bounded_cost_words(cost) if cost else ABSENT,
@@ -88,7 +87,7 @@ def _cost_head(questions: Sequence[Question], decision: Decision) -> str:
 
 
 def _next(question: Question, best: Candidate, name: Name) -> str:
-    """Write how many times as slow the next storage is as the best: `EFS ×1.72`, `EFS ×1.03 n.s.`.
+    """Write how many times as slow the next storage is as the best: `EFS ×1.72`, `EFS ×1.03 open`.
 
     Below 1 it is faster, and the best is the cheaper one.
     """
@@ -99,7 +98,7 @@ def _next(question: Question, best: Candidate, name: Name) -> str:
     mine, theirs = ranked_of(best)["value"], ranked_of(other)["value"]
     top, bottom = (mine, theirs) if question["higher_is_better"] else (theirs, mine)
     ratio = f" ×{ratio_words(top / bottom)}" if top > 0 and bottom > 0 else ""
-    return f"{short_name(other, judged(question), name)}{ratio}{unclear(other) or unclear(best)}"
+    return f"{short_name(other, judged(question), name)}{ratio}{unclear(other, question) or unclear(best, question)}"
 
 
 def _joined(words: Iterable[str]) -> str:

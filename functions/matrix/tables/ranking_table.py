@@ -2,7 +2,7 @@
 
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.documents.summary import Candidate, Decision, PointCost, Question, SummaryDocument
-from matrix.terms.figures import ABSENT, Column, bounded_cost_words, interval_words
+from matrix.terms.figures import ABSENT, Column, bounded_cost_words, interval_words, quantity
 from matrix.terms.metrics import metric_title
 from matrix.terms.verdicts import judged, ranked_of
 from matrix.text.rankings import (
@@ -32,7 +32,9 @@ def ranking_table(summary: SummaryDocument, decision: Decision, question: Questi
         TableColumn("Storage"),
         TableColumn(column.head(level), exact=f"{question['metric']} {level} ({question['unit']})", is_figure=True),
         TableColumn(column.head(interval_words(ranked)), is_figure=True),
+        TableColumn("Whole fleet", is_figure=True),
         TableColumn(f"USD per {cost_unit(question, decision)}", is_figure=True),
+        TableColumn("× cheapest", is_figure=True),
         TableColumn("With cache fill", is_figure=True),
         TableColumn(f"Fill over {SPREAD} builds", is_figure=True),
         TableColumn("Bottleneck"),
@@ -51,12 +53,15 @@ def _cells(
 ) -> list[TableCell]:
     column, value = figure_column(question), ranked_of(each)["value"]
     cost = each["cost"] if cost_unit(question, decision) else None
+    whole_s, dear = each.get("fleet_s"), each.get("times_as_dear")
     front = "; nothing is both cheaper and faster" if each["on_front"] and cost else ""
     return [
-        TableCell(f"{mark(each, question, decision)}{name(each)}"),
-        TableCell(f"{column.write(value)}{unclear(each)}", value),
+        TableCell(f"{mark(each, question)}{name(each)}"),
+        TableCell(f"{column.write(value)}{unclear(each, question)}", value),
         TableCell(interval_of(each, column)),
+        TableCell(ABSENT if whole_s is None else quantity(whole_s, "s"), whole_s),
         _cost_cell(cost, times=None),
+        TableCell(f"{dear:.2f}" if cost and dear is not None else ABSENT, dear if cost else None),
         _cost_cell(cost, times=1),
         _cost_cell(cost, times=SPREAD),
         TableCell(bottleneck_of(summary, each)),

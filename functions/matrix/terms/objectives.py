@@ -9,10 +9,19 @@ BEST_VALUE_WITHIN = 0.05
 
 def missed_questions(summary: SummaryDocument) -> list[Question]:
     """Return each workload, point and fleet for which no storage reaches the objective."""
+    return _in_state(summary, "missed")
+
+
+def unshown_questions(summary: SummaryDocument) -> list[Question]:
+    """Return each workload, point and fleet for which a storage reaches the objective by its value only."""
+    return _in_state(summary, "by-value")
+
+
+def _in_state(summary: SummaryDocument, state: str) -> list[Question]:
     decision = summary.get("decision")
     if not decision or not decision.get("objective"):
         return []
-    return [question for question in decision["questions"] if question["margin"] is None]
+    return [question for question in decision["questions"] if question.get("state") == state]
 
 
 def misses_objective(summary: SummaryDocument) -> bool:

@@ -28,7 +28,11 @@ def listed(names: Iterable[str]) -> str:
 
 def why_taken(objective: Part | None) -> str:
     """Return in words why a storage is recommended."""
-    return "it reaches the objective for least" if objective else "fastest, or within 5 % of it for less"
+    return (
+        "shown to reach the objective, for least"
+        if objective
+        else "shown to be the fastest, or within 5 % of it for less"
+    )
 
 
 def error_text(error: Failure | None) -> str:

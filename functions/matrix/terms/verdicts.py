@@ -1,19 +1,30 @@
 """Interpret the verdict codes of a decision."""
 
-from matrix.terms.documents.summary import Absence, Candidate, Decision, Difference, Question, RankedBy
+from matrix.terms.documents.summary import Absence, Candidate, Difference, Question, RankedBy
 
-OPEN = ("not-significant", "too-few")
+OPEN = ("open", "too-few")
 
 
 def difference_of(candidate: Candidate) -> Difference | None:
-    """Return a candidate's difference to the fastest one; None if the two were not compared."""
+    """Return how a candidate stands beside the fastest one; None if the two were not compared."""
     return candidate["verdict"].get("difference")
 
 
-def is_open(candidate: Candidate) -> bool:
-    """Whether a candidate's difference to the fastest one is not significant, or not tested for lack of samples."""
+def is_open(question: Question) -> bool:
+    """Whether the figures leave open which storage to take."""
+    return question.get("state") == "open"
+
+
+def is_far_ahead(question: Question) -> bool:
+    """Whether all others are shown to be slower than the fastest storage by more than the tolerance."""
+    differences = filter(None, map(difference_of, judged(question)))
+    return all(difference["code"] == "slower" for difference in differences)
+
+
+def is_unclear(candidate: Candidate, question: Question) -> bool:
+    """Whether it matters for an open question that a candidate is not shown to be as fast as the fastest, or slower."""
     difference = difference_of(candidate)
-    return difference is not None and difference["code"] in OPEN
+    return is_open(question) and difference is not None and difference["code"] in OPEN
 
 
 def ranked_of(candidate: Candidate) -> RankedBy:
@@ -35,39 +46,14 @@ def expected_ahead(question: Question) -> list[Absence]:
     return [absence for absence in question.get("absences") or [] if absence["is_expected_ahead"]]
 
 
-def taken(question: Question) -> str | None:
-    """Return the id of the cell to take for a question.
-
-    None if differences are not significant, or if a storage that was not measured is expected to be better.
-    """
-    return question["recommended"] or (None if expected_ahead(question) else question.get("as_good"))
+def is_taken(candidate: Candidate, question: Question) -> bool:
+    """Whether a storage is the one to take, marked ★."""
+    return question["recommended"] is not None and candidate["cell"] == question["recommended"]
 
 
-def is_taken(candidate: Candidate, question: Question, decision: Decision) -> bool:
-    """Whether a storage is the one to take in a comparison; never in a run that recommends nothing."""
-    return bool(decision.get("is_recommendation", True)) and candidate["cell"] == taken(question)
+def winner(question: Question) -> Candidate | None:
+    """Return the storage that a comparison names first: the one to take, or the one that the figures alone name.
 
-
-def best_of(question: Question) -> Candidate | None:
-    """Return the recommended candidate, else the cheapest that meets the objective, else the best value.
-
-    None if none meets the objective, or none is ranked.
-    """
-    ranked = judged(question)
-    chosen = [each for each in ranked if each["cell"] == question["recommended"]]
-    chosen += [each for each in ranked if each["verdict"]["code"] == "cheapest-that-meets"]
-    if not chosen and any(each["verdict"]["code"] == "misses" for each in ranked):
-        return None
-    chosen += [each for each in ranked if each["cell"] == question.get("best_value")]
-    return next(iter([*chosen, *ranked]), None)
-
-
-def winner(question: Question, decision: Decision) -> Candidate | None:
-    """Return the storage that a comparison names first.
-
-    In a run that recommends nothing this is the fastest, because its costs are meaningless, unless it has an objective.
     None if no storage meets the objective, or none is ranked.
     """
-    if decision["is_recommendation"] or decision["objective"]:
-        return best_of(question)
-    return next(iter(judged(question)), None)
+    return next((each for each in judged(question) if each["cell"] == question.get("best_value")), None)

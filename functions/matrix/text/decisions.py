@@ -3,18 +3,20 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from matrix.terms.documents.parts import Part
-from matrix.terms.documents.summary import Absence, Candidate, Decision, Difference, Question, SummaryDocument
-from matrix.terms.figures import ASSUMED_BYTES, cost_words, quantity
+from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
+from matrix.terms.figures import ASSUMED_BYTES, cost_words, quantity, times
 from matrix.terms.names import tools_words
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.sentences import listed
-from matrix.terms.verdicts import best_of, difference_of, expected_ahead, judged, ranked_of
-from matrix.text.replication import shortage_words
+from matrix.terms.verdicts import difference_of, judged, ranked_of, winner
+from matrix.text.replication import needed_words, shortage_words
 from matrix.text.risks import risk_words, risks_words
 from matrix.text.verdicts import lost_words
 
 NEAR = f"{100 * BEST_VALUE_WITHIN:.0f} %"
 MOST_NAMED = 3
+# Costs that differ by less are not worth a word.
+DEARER = 1.01
 NOT_FOR_SALE = {
     "local": "No storage is recommended: this run ranks folders of one disk (local cloud), not AWS storages.",
     "local-vm": "No storage is recommended: this run proves mounts and machines in emulation, it ranks no storages.",
@@ -45,15 +47,22 @@ def question_words(question: Question, decision: Decision) -> str:
 
 
 def open_words(question: Question, name: Callable[[Candidate], str]) -> Iterator[str]:
-    """Name the storages without a significant difference to the fastest one, and why; `name` names a candidate."""
+    """Write why a question is open, and what would decide it; `name` names a candidate."""
     fastest, *others = judged(question)
-    unclear = [each for each, difference in _differences(others) if difference["code"] == "not-significant"]
-    if unclear:
-        yield f"The difference to {listed(map(name, unclear))} is not significant"
-    few = [(each, difference) for each, difference in _differences(others) if difference["code"] == "too-few"]
-    if few:
-        names = listed([name(fastest), *(name(candidate) for candidate, _ in few)])
-        yield f"{names} cannot be told apart: not replicated, {shortage_words(few[0][1].get('shortages') or [])}"
+    rival = next((each for each in others if each["cell"] == question.get("rival")), None)
+    difference = rival and difference_of(rival)
+    if question.get("state") != "open" or not rival or not difference:
+        return
+    if difference["code"] == "too-few":
+        names = listed([name(fastest), name(rival)])
+        yield f"{names} cannot be told apart: not replicated, {shortage_words(difference.get('shortages') or [])}"
+        return
+    ends = difference.get("low", 0.0), difference.get("high", 0.0)
+    low, high = (f"{100 * abs(end - 1):.1f} % {'faster' if end < 1 else 'slower'}" for end in ends)
+    yield (
+        f"{name(rival)} is between {low} and {high} than {name(fastest)} (95 % interval): whether it is within {NEAR} "
+        f"is open, {needed_words(question.get('needed'))}"
+    )
 
 
 def not_comparable(questions: Sequence[Question], name: Callable[[Candidate], str] = _whole) -> str:
@@ -91,21 +100,29 @@ def limit_words(objective: Part, unit: str) -> str:
 
 def _of_objective(question: Question, decision: Decision) -> list[str]:
     objective, ranked = decision["objective"] or {}, judged(question)
-    meeting = [each for each in ranked if each["verdict"]["code"] in ("cheapest-that-meets", "meets")]
-    chosen = best_of(question)
+    limit = limit_words(objective, question["unit"])
+    chosen = winner(question)
     if chosen is None:
         nearest = [f"Nearest is {ranked[0]['storage']} with {_figure(question, ranked[0])}"] if ranked else []
-        return [f"No storage reaches {limit_words(objective, question['unit'])}", *nearest]
-    verb = "Take" if decision["is_recommendation"] else "First here is"
+        return [f"No storage reaches {limit}", *nearest]
     alone = "" if len(ranked) > 1 else ", the only one measured"
     within = f"{100 * (question['margin'] or 0.0):.0f} % within the limit"
-    parts = [f"{verb} {chosen['storage']}{alone}: {_figure(question, chosen)}, {within}{_at_cost(chosen)}"]
+    figure = f"{_figure(question, chosen)}, {within}{_at_cost(chosen)}"
+    if question.get("state") == "by-value":
+        bound = chosen["verdict"].get("bound")
+        worst = f"may be {quantity(bound, question['unit'])}" if bound is not None else "is not known well enough"
+        parts = [
+            f"No storage is shown to reach {limit}",
+            f"By its value only {chosen['storage']} does{alone}: {figure}; the true P{question['level']:g} {worst}",
+        ]
+    else:
+        verb = "Take" if decision["is_recommendation"] else "First here is"
+        parts = [f"{verb} {chosen['storage']}{alone}: {figure}"]
     if chosen["risks"]:
-        parts.append(f"Caution: {risks_words(chosen['risks'], question['unit'])}")
-        sure = sorted((each for each in meeting if not each["risks"]), key=_order_of_cost)
-        parts += [f"Cheapest without a risk: {sure[0]['storage']}{_at_cost(sure[0])}"] if sure else []
-    cheaper = [each for each in meeting if _is_partial(each) and _usd(each) < _usd(chosen)]
-    parts += [f"{cheaper[0]['storage']} may cost less{_at_cost(cheaper[0])}"] if cheaper else []
+        parts.append(f"Caution: {risks_words(chosen['risks'])}")
+    meeting = [each for each in ranked if each["verdict"]["code"] in ("meets", "meets-by-value")]
+    cheaper = sorted((each for each in meeting if _usd(each) < _usd(chosen)), key=_order_of_cost)
+    parts += [f"{cheaper[0]['storage']} may reach it for less{_at_cost(cheaper[0])}"] if cheaper else []
     return parts
 
 
@@ -118,34 +135,30 @@ def _of_ranking(question: Question, decision: Decision) -> list[str]:
     if len(ranked) == 1:
         verb = "can be ranked" if is_partial else "was measured"
         return [f"Only {ranked[0]['storage']} {verb}: {_figure(question, ranked[0])}{at_cost(ranked[0])}"]
-    fastest, bargain = ranked[0], best_of(question) or ranked[0]
+    fastest, bargain = ranked[0], winner(question) or ranked[0]
     cheapest = next((each for each in ranked if each["verdict"].get("is_cheapest")), None)
 
     def described(candidate: Candidate, praise: str) -> str:
         return f"{candidate['storage']} is {praise}: {_figure(question, candidate)}{at_cost(candidate)}"
 
-    among = " of those measured" if expected_ahead(question) else ""
+    among = {"expected": " of those measured", "shown": ""}.get(question.get("state", ""), " by its figures")
     parts = [described(fastest, f"fastest and cheapest{among}" if cheapest is fastest else f"fastest{among}")]
-    if bargain is not fastest and decision["is_recommendation"]:
+    if bargain is not fastest:
         praise = "and cheapest" if bargain is cheapest else "and cheaper"
-        parts.append(described(bargain, f"within {NEAR} of it {praise}"))
+        parts.append(described(bargain, f"within {NEAR} of it {praise}{among}"))
     if cheapest and cheapest is not fastest and cheapest is not bargain:
         parts.append(described(cheapest, "cheapest"))
     parts += open_words(question, _whole)
     named = [each for each in (fastest, bargain, cheapest) if each is not None]
     parts += [
-        f"{candidate['storage']}: {risk_words(risk, question['unit'])}"
+        f"{candidate['storage']}: {risk_words(risk)}"
         for candidate in ranked
         for risk in candidate["risks"]
         if risk["code"] in ("burst", "judged-by-sustained") or (risk["code"] == "slow-tail" and candidate in named)
     ]
     if why := question.get("why_median"):
-        parts.append(f"Ranked by the median: {risk_words(why, question['unit'])}")
+        parts.append(f"Ranked by the median: {risk_words(why)}")
     return parts
-
-
-def _differences(candidates: Sequence[Candidate]) -> list[tuple[Candidate, Difference]]:
-    return [(each, difference) for each in candidates if (difference := difference_of(each))]
 
 
 # --- missing measurements ---------------------------------------------------------------------------------------------
@@ -182,7 +195,9 @@ def _at_cost(candidate: Candidate) -> str:
     if cost is None:
         return ""
     beside = f" and {cost['missing']}" if cost["missing"] else f" ({ASSUMED_BYTES})" if cost.get("is_assumed") else ""
-    return f", {cost_words(cost)} per {cost['per']}{beside}"
+    ratio = candidate.get("times_as_dear")
+    dear = f", {times(ratio)} the cheapest" if ratio is not None and ratio > DEARER else ""
+    return f", {cost_words(cost)} per {cost['per']}{dear}{beside}"
 
 
 def _without_cost(_: Candidate) -> str:
@@ -207,7 +222,9 @@ def _order_of_cost(candidate: Candidate) -> tuple[bool, float]:
 def _figure(question: Question, candidate: Candidate) -> str:
     """Write the figure that ranks a candidate: `P90 101m 17s`."""
     level = question.get("ranked_level", question["level"])
-    return f"P{level:g} {quantity(ranked_of(candidate)['value'], question['unit'])}"
+    whole_s = candidate.get("fleet_s")
+    whole = f" (the whole fleet {quantity(whole_s, 's')})" if whole_s is not None else ""
+    return f"P{level:g} {quantity(ranked_of(candidate)['value'], question['unit'])}{whole}"
 
 
 def _in_memory(candidate: Candidate) -> bool:

@@ -1,13 +1,13 @@
 """The answer of a run in one line, and its caveats in a few more."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
-from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
+from matrix.terms.documents.summary import Absence, Decision, Question, SummaryDocument
 from matrix.terms.names import fleet_label, workload_words
 from matrix.terms.sentences import listed
-from matrix.terms.verdicts import difference_of, expected_ahead, is_open, judged, winner
-from matrix.text.decisions import NEAR, at_sizes, limit_words, not_comparable, sale_note
+from matrix.terms.verdicts import difference_of, expected_ahead, is_far_ahead, is_open, judged, winner
+from matrix.text.decisions import NEAR, at_sizes, limit_words, not_comparable, open_words, sale_note
 from matrix.text.rankings import OPEN, Name, comparison_words, short_name
 from matrix.text.replication import shortage_words_of
 from matrix.text.risks import ranked_by_median, risk_words
@@ -22,6 +22,8 @@ PROCESSORS = "the processors of this machine"
 OWN_LIMITS = {"processors": PROCESSORS, "tool": "the load generator"}
 # Cells that a line names.
 MOST_CELLS = 2
+# Verdicts of comparisons in the order in which a headline names them.
+STATES = ("shown", "open", "not-tested", "by-value", "missed", "expected")
 # Meaning of brackets around a winner, in tables of several comparisons.
 BEST_MEASURED = "( ) Best measured: "
 
@@ -49,34 +51,61 @@ def headline(decision: Decision, name: Name) -> str:
 
 
 def _of_several(compared: list[Question], decision: Decision, name: Name) -> str:
+    """Name the storages of all comparisons of one verdict in a sentence, one after the other."""
     questions = decision["questions"]
-    won: dict[str, list[Question]] = {}
-    for question in compared:
-        best = winner(question, decision)
-        won.setdefault(name(best) if best else "no storage", []).append(question)
-    if decision["objective"]:
-        what = "Cheapest that meets the objective"
-    elif decision["is_recommendation"]:
-        what = "Best value"
-    else:
-        what = "Fastest here"
-    is_all_open = not decision["objective"] and all(any(map(is_open, judged(question))) for question in compared)
+    told = []
+    for state in STATES:
+        some = [question for question in compared if question.get("state") == state]
+        if some and state == "missed":
+            told.append(f"No storage reaches the objective{_at(some, questions)}")
+        elif some and state == "expected":
+            told.append(_expected(some, questions, name))
+        elif some:
+            told.append(_named(_what(state, some, decision), some, questions, name))
     alone = [question for question in questions if question not in compared]
-    rest = f" Nothing to compare{_at(alone, questions)}." if alone else ""
+    told += [f"Nothing to compare{_at(alone, questions)}"] if alone else []
+    return f"{'. '.join(told)}."
+
+
+def _what(state: str, some: Sequence[Question], decision: Decision) -> str:
+    """Write what the storages of such comparisons are."""
+    if decision["objective"]:
+        return "Cheapest that meets the objective" if state == "shown" else "Meets the objective by its value only"
+    best = "Best value" if decision["is_recommendation"] else "Fastest here"
+    if state == "shown":
+        is_near = not decision["is_recommendation"] and not all(map(is_far_ahead, some))
+        return f"{best}, or within {NEAR} of it" if is_near else best
+    return "Ahead, but not shown" if state == "open" else f"{best} by figures alone"
+
+
+def _named(what: str, some: list[Question], questions: list[Question], name: Name) -> str:
+    """Name each storage with the fleet sizes, or the number of comparisons, in which it is first."""
+    won: dict[str, list[Question]] = {}
+    for question in some:
+        best = winner(question)
+        won.setdefault(name(best) if best else "no storage", []).append(question)
     if len(won) == 1:
-        where = _at(compared, questions)
-        if is_all_open:
-            none = {1: "not significantly", 2: "significantly in neither"}.get(len(compared), "significantly in none")
-            return f"Ahead{where}, {none}: {next(iter(won))}.{rest}"
-        return f"{what}{where}: {next(iter(won))}.{rest}"
-    if is_all_open:
-        what = "Ahead, but nowhere significantly"
+        return f"{what}{_at(some, questions)}: {next(iter(won))}"
     if _differ_in_size_only(questions):
-        return _by_size(what, won, questions, name, with_expected=not decision["objective"]) + rest
-    order = sorted(won.items(), key=lambda each: -len(each[1]))
-    told = [f"{storage} in {len(mine)}" for storage, mine in order[:MOST_NAMED]]
-    told[0] += f" of {len(questions)} comparisons"
-    return f"{what}: {'; '.join([*told, *_others(len(won))])}.{rest}"
+        sizes = {storage: [question["instances"] for question in mine] for storage, mine in won.items()}
+        # Users who choose a storage plan for many instances, so the winner at the largest fleet comes first.
+        order = sorted(sizes, key=lambda each: -max(sizes[each]))
+        told = [f"{storage} at {_sizes(sizes[storage])}" for storage in order[:MOST_NAMED]]
+        told[0] += " instance" if sizes[order[0]] == [1] else " instances"  # only the first numbers need their unit
+    else:
+        told = [f"{each} in {len(mine)}" for each, mine in sorted(won.items(), key=lambda each: -len(each[1]))]
+        told = told[:MOST_NAMED]
+        told[0] += f" of {len(questions)} comparisons"
+    return f"{what}: {'; '.join([*told, *_others(len(won))])}"
+
+
+def _expected(some: list[Question], questions: list[Question], name: Name) -> str:
+    there: dict[str, list[Question]] = {}
+    for question in some:
+        for absence in expected_ahead(question):
+            there.setdefault(_called(absence, questions, name), []).append(question)
+    named = [f"{storage}{_at(asked, questions) or ' here'}" for storage, asked in there.items()]
+    return f"Expected fastest, not measured: {'; '.join(named)}"
 
 
 def _is_comparison(question: Question) -> bool:
@@ -89,35 +118,6 @@ def _nothing_compared(questions: list[Question], name: Name) -> str:
     if len(storages) == 1:
         return f"Only {storages.pop()} was measured, so nothing is compared."
     return "No two storages were measured alike, so nothing is compared."
-
-
-def _by_size(
-    what: str, won: Mapping[str, list[Question]], questions: list[Question], name: Name, *, with_expected: bool
-) -> str:
-    """Name each storage with the fleet sizes at which it is best, then storages that are expected to be fastest.
-
-    The latter were not measured there, but their figures at smaller and larger fleets are better than the best
-    measured one.
-    """
-    measured: defaultdict[str, list[int]] = defaultdict(list)
-    expected: defaultdict[str, list[int]] = defaultdict(list)
-    for storage, asked in won.items():
-        for question in asked:
-            ahead = expected_ahead(question) if with_expected else []
-            for absence in ahead:
-                expected[_called(absence, questions, name)].append(question["instances"])
-            if not ahead:
-                measured[storage].append(question["instances"])
-    # Users who choose a storage plan for many instances, so the winner at the largest fleet comes first.
-    order = sorted(measured, key=lambda each: -max(measured[each]))
-    told = [f"{storage} at {_sizes(measured[storage])}" for storage in order[:MOST_NAMED]]
-    if told:  # only the first numbers need their unit
-        told[0] += " instance" if measured[order[0]] == [1] else " instances"
-    answers = [f"{what}: {'; '.join([*told, *_others(len(measured))])}."] if told else []
-    unit = "" if told else " instances"
-    unmeasured = [f"{storage} at {_sizes(there)}{unit}" for storage, there in expected.items()]
-    answers += [f"Expected fastest, not measured: {'; '.join(unmeasured)}."] if unmeasured else []
-    return " ".join(answers)
 
 
 def _sizes(sizes: list[int]) -> str:
@@ -149,28 +149,35 @@ def _kind(question: Question) -> tuple[str, str, str]:
 
 
 def _of_one(question: Question, decision: Decision, name: Name) -> str:
-    best = winner(question, decision)
+    best = winner(question)
     if objective := decision["objective"]:
         level, limit = f"P{question['level']:g}", limit_words(objective, question["unit"])
         if best is None:
             return f"no storage reaches {level} {limit}."
+        if question.get("state") == "by-value":
+            return f"no storage is shown to reach {level} {limit}; by its value only {name(best)} does."
         verb = f"take {name(best)}" if decision["is_recommendation"] else f"{name(best)} is first here"
         return f"{verb}: it is the cheapest with {level} {limit}."
     if best is None:
         return "nothing can be ranked."
     if len(judged(question)) == 1:
         return f"only {name(best)} was measured, so nothing is compared."
-    return f"{name(best)} {claim(question, decision, best)}."
+    return f"{name(best)} {claim(question, decision)}."
 
 
-def claim(question: Question, decision: Decision, candidate: Candidate, among: str = "") -> str:
+def claim(question: Question, decision: Decision, among: str = "") -> str:
     """Write the claim about a comparison's winner: `is fastest and cheapest`; `among` names the storages."""
-    if candidate["verdict"]["code"] == "fastest" or candidate is judged(question)[0]:
-        if any(map(is_open, judged(question)[1:])):
-            return f"is ahead{among}, but not significantly"
-        is_cheapest = candidate["verdict"].get("is_cheapest") and decision["is_recommendation"]
-        return f"is {'fastest and cheapest' if is_cheapest else 'fastest'}{among}"
-    return f"is the best value{among}: cheapest of those within {NEAR} of the fastest"
+    state, best = question.get("state"), winner(question)
+    if state == "open":
+        return f"is ahead{among}, but this is not shown"
+    is_cheapest = best is not None and best["verdict"].get("is_cheapest") and decision["is_recommendation"]
+    is_fastest = best is not None and best["verdict"]["code"] == "fastest"
+    alone = " by figures alone, which nothing tests" if state == "not-tested" else ""
+    if is_fastest and (state != "shown" or is_far_ahead(question)):
+        return f"is {'fastest and cheapest' if is_cheapest else 'fastest'}{among}{alone}"
+    if not decision["is_recommendation"]:
+        return f"is fastest{among}, or within {NEAR} of it"
+    return f"is the best value{among}: cheapest of those within {NEAR} of the fastest{alone}"
 
 
 def doubts(summary: SummaryDocument, decision: Decision, name: Name, most: int) -> list[str]:
@@ -241,20 +248,20 @@ def caveats(decision: Decision, name: Name) -> Iterator[str]:
     questions = decision["questions"]
     if unlike := not_comparable(questions, name):
         yield unlike
-    unclear = [question for question in questions if any(map(is_open, judged(question)))]
+    unclear = [question for question in questions if is_open(question)]
     if unclear:
-        yield f"{OPEN}{_at(unclear, questions)} (not significant): {_why_open(unclear)}."
+        yield f"{OPEN.capitalize()}{_at(unclear, questions)}: {_why_open(unclear, name)}."
     yield from _expected_ahead(questions, name)
     yield from _by_median(questions)
     risks: Counter[str] = Counter()
     where: dict[str, list[Question]] = {}
     for question in questions:
-        best = winner(question, decision)
+        best = winner(question)
         for risk in best["risks"] if best else ():
             why = question.get("why_median")
             is_said = (why and risk["code"] == why["code"]) or (risk["code"] == "not-replicated" and unclear)
             if not is_said:
-                words = risk_words(risk, question["unit"])
+                words = risk_words(risk)
                 risks[words] += 1
                 where.setdefault(words, []).append(question)
     if risks:
@@ -271,17 +278,8 @@ def _expected_ahead(questions: list[Question], name: Name) -> Iterator[str]:
     for storage, there in missing.items():
         sizes = sorted({each["instances"] for _, absence in there for each in absence["neighbours"]})
         where = _at([question for question, _ in there], questions).replace(" instances", "").replace(" instance", "")
-        unsure = _of_unknown_number([question for question, _ in there], questions)
-        known = listed([f"{size}{' (n unknown)' if size in unsure else ''}" for size in sizes])
-        figures = f"{storage}'s figures at {known} beat all others{where or ' here'}"
-        yield f"{BEST_MEASURED}{figures}, where it was not measured."
-
-
-def _of_unknown_number(there: list[Question], questions: list[Question]) -> set[int]:
-    """Return the fleet sizes at which the sample size of the same workload's figures is unknown."""
-    kinds = set(map(_kind, there))
-    reasons = {each["instances"]: each.get("why_median") for each in questions if _kind(each) in kinds}
-    return {size for size, why in reasons.items() if why and why["code"] == "sample-size-unknown"}
+        figures = f"{storage} is faster than all others by more than {NEAR} at {_sizes(sizes)}"
+        yield f"{BEST_MEASURED}{figures}, and was not measured{where or ' here'}."
 
 
 def _by_median(questions: list[Question]) -> Iterator[str]:
@@ -302,10 +300,9 @@ def _at(some: list[Question], questions: list[Question]) -> str:
     return f" in {len(some)} of {len(questions)} comparisons"
 
 
-def _why_open(questions: list[Question]) -> str:
+def _why_open(questions: list[Question], name: Name) -> str:
+    """Write why comparisons are open: the shortages of all, or the words of the first one."""
     found = [each for question in questions for each in map(difference_of, judged(question)) if each]
-    few = [each for each in found if each["code"] == "too-few"]
-    reasons = [shortage_words_of(each.get("shortages") or [] for each in few)] if few else []
-    if any(each["code"] == "not-significant" for each in found):
-        reasons.append("chance can explain the difference")
-    return listed(reasons)
+    if few := [each for each in found if each["code"] == "too-few"]:
+        return shortage_words_of(each.get("shortages") or [] for each in few)
+    return next(open_words(questions[0], name), "the interval reaches across the tolerance")

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from matrix.terms.ceilings import limit_words
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import ABSENT, Column
-from matrix.terms.verdicts import expected_ahead, is_open, is_taken, judged, ranked_of
+from matrix.terms.verdicts import is_taken, is_unclear, judged, ranked_of
 
-TAKE, OPEN = "★", "n.s."
+TAKE, OPEN = "★", "open"
 # Returns the name of a storage in the ranking's place.
 Name = Callable[[Candidate], str]
 
@@ -36,19 +36,14 @@ def cost_unit(question: Question, decision: Decision) -> str:
     return next(iter(costs), "") if decision.get("is_recommendation", True) else ""
 
 
-def mark(candidate: Candidate, question: Question, decision: Decision) -> str:
-    """Mark the storage to take; empty if the difference is not significant, or the run recommends nothing."""
-    return f"{TAKE} " if is_taken(candidate, question, decision) else ""
+def mark(candidate: Candidate, question: Question) -> str:
+    """Mark the storage to take."""
+    return f"{TAKE} " if is_taken(candidate, question) else ""
 
 
-def is_provisional(question: Question, decision: Decision) -> bool:
-    """Whether the best of a comparison is only that of those measured, as another storage is expected to be better."""
-    return not decision["objective"] and bool(expected_ahead(question))
-
-
-def unclear(candidate: Candidate) -> str:
-    """Mark a figure whose difference to the fastest one is not significant."""
-    return f" {OPEN}" if is_open(candidate) else ""
+def unclear(candidate: Candidate, question: Question) -> str:
+    """Mark a figure that leaves open which storage to take."""
+    return f" {OPEN}" if is_unclear(candidate, question) else ""
 
 
 def interval_of(candidate: Candidate, column: Column) -> str:

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from matrix.statistics.sample_size import LEAST_LAUNCHES
-from matrix.terms.documents.summary import Shortage
+from matrix.terms.documents.summary import NeededReplication, Shortage
 
 # Two runs with one launch each do not show the variation between hours, which often exceeds that within one run.
 LAUNCHED_ONCE = (
@@ -19,6 +19,19 @@ def shortage_words(shortages: Sequence[Shortage]) -> str:
     if not shortages:
         return "samples are missing"
     return f"only {counts_words(shortages)}: {advice(shortages)}"
+
+
+def needed_words(needed: NeededReplication | None) -> str:
+    """Write how much data most runs would need for a decision: `"count": 30 and "repetitions": 10`."""
+    if not needed:
+        return "no fleet of reasonable size would show it"
+    fields = {
+        "count": needed.get("instances"),
+        "repetitions": needed.get("repetitions"),
+        "launches": needed.get("launches"),
+    }
+    known = " and ".join(f'"{field}": {count}' for field, count in fields.items() if count)
+    return f"{known} would show it in most runs"
 
 
 def counts_words(shortages: Sequence[Shortage]) -> str:

@@ -3,22 +3,20 @@
 from collections.abc import Sequence
 
 from matrix.terms.documents.summary import Question, Risk
-from matrix.terms.figures import quantity, rough_duration, times
+from matrix.terms.figures import rough_duration, times
 from matrix.terms.names import credits_words
 from matrix.terms.sentences import listed
 from matrix.text.replication import shortage_words
 
 
-def risk_words(risk: Risk, unit: str) -> str:  # noqa: C901, PLR0911 - a case for each code
-    """Write a risk as a clause; `unit` is that of the figure."""
+def risk_words(risk: Risk) -> str:  # noqa: C901, PLR0911 - a case for each code
+    """Write a risk as a clause."""
     match risk["code"]:
-        case "interval-crosses-limit":
-            ends = f"{quantity(risk['low'], unit)} to {quantity(risk['high'], unit)}"
-            return f"its {100 * risk['confidence']:.0f} % interval, {ends}, crosses the limit"
         case "slow-tail":
             verb = "is" if risk["slow"] == 1 else "are"
+            level = "the median" if risk["level"] == 50 else f"P{risk['level']:g}"  # noqa: PLR2004
             return (
-                f"slow tail: {risk['slow']} of {risk['values']} values {verb} at least twice as slow as the median, "
+                f"slow tail: {risk['slow']} of {risk['values']} values {verb} at least twice as slow as {level}, "
                 f"the slowest {times(risk['slowest'])} as slow"
             )
         case "burst":
@@ -57,7 +55,7 @@ def why_median_words(questions: Sequence[Question]) -> str:
     reasons = [why for question in questions if (why := question.get("why_median"))]
     sizes = _sizes(questions)
     if not sizes:
-        return median_words(reasons, questions[0]["unit"])
+        return median_words(reasons)
     counted, unknown = sizes
     known = _range_of([why for why in reasons if why["code"] == "too-few-samples"])
     verb = "is" if known.get("most", known["count"]) == 1 else "are"
@@ -94,20 +92,20 @@ def _counts(risk: Risk) -> str:
     return f"{counts} in a launch" if risk.get("by_launch") else counts
 
 
-def median_words(reasons: Sequence[Risk], unit: str) -> str:
+def median_words(reasons: Sequence[Risk]) -> str:
     """Write why several comparisons are ranked by the median, with the range of their sample sizes."""
     counted = [each for each in reasons if each["code"] == "too-few-samples"]
     if not counted:
-        return ", or ".join(dict.fromkeys(risk_words(each, unit) for each in reasons))
-    words = [risk_words(_range_of(counted), unit)]
+        return ", or ".join(dict.fromkeys(risk_words(each) for each in reasons))
+    words = [risk_words(_range_of(counted))]
     others = dict.fromkeys(
-        "an unknown number" if each["code"] == "sample-size-unknown" else risk_words(each, unit)
+        "an unknown number" if each["code"] == "sample-size-unknown" else risk_words(each)
         for each in reasons
         if each["code"] != "too-few-samples"
     )
     return " or ".join([*words, *others])
 
 
-def risks_words(risks: Sequence[Risk], unit: str) -> str:
+def risks_words(risks: Sequence[Risk]) -> str:
     """Write all risks of a candidate; empty if there are none."""
-    return "; ".join(risk_words(risk, unit) for risk in risks)
+    return "; ".join(risk_words(risk) for risk in risks)

@@ -8,7 +8,7 @@ from matrix.text.replication import shortage_words
 SAME = 0.01
 
 
-def verdict_words(candidate: Candidate, *, is_alone: bool = False) -> str:  # noqa: PLR0911 - a case for each code
+def verdict_words(candidate: Candidate, *, is_alone: bool = False) -> str:  # noqa: C901, PLR0911 - one case per code
     """Write the verdict of a candidate; `is_alone`: it is the only measured one."""
     verdict = candidate["verdict"]
     match verdict["code"]:
@@ -26,10 +26,11 @@ def verdict_words(candidate: Candidate, *, is_alone: bool = False) -> str:  # no
             is_priced = candidate["cost"] is not None and not candidate["cost"]["missing"]
             return "cheapest that meets the objective" if is_priced else "meets the objective, cost not known"
         case "meets":
-            return f"meets the objective, {_dearer(verdict, candidate)}"
+            return f"meets the objective, {_dearer(candidate)}"
+        case "meets-by-value":
+            return "meets the objective by its value only"
         case "misses":
-            near = " (its interval reaches it)" if verdict.get("interval_meets") else ""
-            return f"misses the limit by {100 * verdict['margin']:.0f} %{near}"
+            return f"misses the limit by {100 * verdict['margin']:.0f} %"
         case "no-figure":
             return "no figure of this metric"
 
@@ -49,9 +50,11 @@ def lost_words(lost: Lost) -> str:
 
 
 def difference_words(difference: Difference | None) -> str:
-    """Write why a candidate's difference to the fastest one is not significant; empty if it is."""
-    if difference and difference["code"] == "not-significant":
-        return "difference not significant"
+    """Write what is shown of a candidate's difference to the fastest one; empty if it is shown to be slower."""
+    if difference and difference["code"] == "as-fast":
+        return "shown to be within 5 %"
+    if difference and difference["code"] == "open":
+        return "may be within 5 % or not"
     if difference and difference["code"] == "too-few":
         return f"not replicated ({shortage_words(difference.get('shortages') or [])})"
     return ""
@@ -68,8 +71,8 @@ def _slower(verdict: Verdict) -> str:
     return "; ".join(filter(None, [words, difference_words(verdict.get("difference"))]))
 
 
-def _dearer(verdict: Verdict, candidate: Candidate) -> str:
-    ratio = verdict.get("times_as_dear")
+def _dearer(candidate: Candidate) -> str:
+    ratio = candidate.get("times_as_dear")
     if ratio is None:
         return "slower" if candidate["cost"] and not candidate["cost"]["missing"] else "cost not known in full"
     if ratio < 1 + SAME:

@@ -64,12 +64,21 @@ def test_two_commands_and_work_on_files_and_on_the_device_are_different_test_cas
     assert names[0] == "command sort: threads 1"
 
 
-def test_a_missed_objective_is_a_failure_of_each_question():
+def shown(document):
+    """A summary as if its figures showed that they meet the objective: it has no single values."""
+    for question in document["decision"]["questions"]:
+        question["state"] = "shown"
+    return document
+
+
+def test_an_objective_that_is_missed_or_met_by_values_alone_is_a_failure_of_each_question():
     suite = ET.fromstring(to_junit(summary(MISSED)))
 
     missed = [failure.get("message") for failure in suite.iter("failure")]
     assert missed == ["no storage reaches P10 of files_per_s at least 5,000 files/s"] * 4
-    assert not list(ET.fromstring(to_junit(summary(REACHED))).iter("failure"))
+    unshown = list(ET.fromstring(to_junit(summary(REACHED))).iter("failure"))
+    assert {failure.get("type") for failure in unshown} == {"ObjectiveNotShown"}
+    assert not list(ET.fromstring(to_junit(shown(summary(REACHED)))).iter("failure"))
 
 
 def test_what_xml_has_no_character_for_and_dots_of_types_break_no_reader():
@@ -91,13 +100,14 @@ def test_an_objective_of_which_nothing_was_measured_is_missed():
 
 
 def test_github_shows_the_verdict_first_then_what_failed():
-    good, missed = to_github(summary(REACHED)), to_github(summary(MISSED))
+    good, missed = to_github(shown(summary(REACHED))), to_github(summary(MISSED))
     failed = to_github(summary(states=("measured", "failed")))
 
     assert good.startswith("## :white_check_mark: small: 2 of 2 cells measured")
     assert "**Objective reached**: P10 of files_per_s at least 50.0 files/s" in good
     assert missed.startswith("## :x: small: 2 of 2 cells measured")
     assert "**Objective missed in 4 of 4**" in missed
+    assert to_github(summary(REACHED)).startswith("## :grey_question: small")
     assert f"- `{CELLS[1]}`: ToolMissing: fio is not installed" in failed
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from support.fleet_values import fleet
 
-from matrix.statistics.differing import SIGNIFICANT, benjamini_hochberg, difference, holm, with_the_best
+from matrix.statistics.differing import benjamini_hochberg, difference, holm
 from matrix.statistics.resampling import lacks_replication
 from matrix.statistics.sample_size import Shortage
 
@@ -152,12 +152,3 @@ def test_benjamini_and_hochbergs_correction_is_that_of_scipy_and_lies_between_ra
     assert corrected == pytest.approx(list(stats.false_discovery_control(p_values)))
     for raw, q_value, by_holm in zip(p_values, corrected, holm(p_values), strict=True):
         assert raw - 1e-15 <= q_value <= by_holm + 1e-15
-
-
-@pytest.mark.parametrize("count", [2, 3, 8])
-def test_the_best_of_equal_storages_is_called_better_in_one_of_twenty_runs(count):
-    """The best was picked by the data: with Holm over the others alone it was 13 % of eight."""
-    means = np.sort(np.random.default_rng(8).normal(size=(4_000, count)), axis=1)
-    p_values = 2 * stats.norm.sf((means[:, 1:] - means[:, :1]) / math.sqrt(2))
-    is_shown = [min(with_the_best(of_run)) < SIGNIFICANT for of_run in p_values.tolist()]
-    assert 0.02 <= np.mean(is_shown) <= 0.06

@@ -53,12 +53,12 @@ def test_what_is_left_out_has_no_row_and_decides_the_format_of_figures_all_the_s
     assert "P50 (s)" not in render(summary).partition('id="answer"')[2].partition("</section>")[0]
 
 
-def test_a_difference_that_is_not_significant_is_marked_at_the_figure():
+def test_a_difference_that_leaves_the_choice_open_is_marked_at_the_figure():
     summary, question = compared({"ebs": 3000.0, "efs": 3010.0}, spread=0.05)
 
     [*_, (figure,)] = ranked(summary, question).texts("P50")
 
-    assert figure.endswith(" n.s.")
+    assert figure.endswith(" open")
 
 
 def test_the_cost_of_filling_a_cache_is_added_for_one_build_and_for_ten():

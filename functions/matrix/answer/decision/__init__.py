@@ -20,8 +20,7 @@ from matrix.terms.documents.summary import Decision, SummaryDocument
 
 # Environments without recommendations, because their figures are not of storages that AWS sells.
 NOT_FOR_SALE = frozenset({"local", "local-vm", "emulated", "imported"})
-# 1: verdicts, risks and answers were sentences.
-SCHEMA = 2
+SCHEMA = 3
 
 
 def decide(
@@ -46,5 +45,5 @@ def decide(
         "objective": dict(objective) if objective else None,
         "percentile": wanted.percent,
         "is_recommendation": is_for_sale,
-        "questions": [question.to_document(wanted) for question in questions],
+        "questions": [question.to_document() for question in questions],
     }

@@ -1,22 +1,29 @@
 """The answer to a question: the recommended storage, its margin and risks, and the results of the others.
 
-It is made of codes and numbers; `matrix.text.decisions` writes the words.
+The rule is in docs/method.md, "Which storage is recommended". The answer is made of codes and numbers;
+`matrix.text.decisions` writes the words.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable
 
 import numpy as np
 
-from matrix.answer.decision.candidates import MEDIAN, Candidate, Question
+from matrix.answer.decision.candidates import Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
-from matrix.statistics.differing import Difference, difference, with_the_best
+from matrix.statistics.deciding import Slowdown, needed
+from matrix.statistics.differing import Difference, difference
 from matrix.statistics.fleet_values import FleetValues
 from matrix.terms.documents import summary as documents
 from matrix.terms.documents.summary import Risk
+from matrix.terms.objectives import BEST_VALUE_WITHIN
+
+NEAR = 1 + BEST_VALUE_WITHIN
+UNKNOWN = Slowdown(1.0, 0.0, math.inf)
 
 
 def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
-    """Judge all candidates of a question. Choose one if there is an objective and AWS sells the measured storage."""
+    """Judge all candidates of a question, and choose one. Only what AWS sells can be recommended."""
     for candidate in question.candidates:
         candidate.on_front = _is_on_front(candidate, question)
         candidate.verdict = {"code": "lost" if candidate.lost else "no-figure"}
@@ -24,7 +31,8 @@ def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
     if wanted.limit is None:
         _rank(question, for_sale=for_sale)
     else:
-        _choose(question, wanted, for_sale=for_sale)
+        _meet(question, wanted)
+    question.recommended = question.best_value if for_sale and question.state == "shown" else None
 
 
 def _risks(candidate: Candidate, question: Question) -> list[documents.Risk]:
@@ -33,9 +41,8 @@ def _risks(candidate: Candidate, question: Question) -> list[documents.Risk]:
         risks.append(candidate.tail.doubt)
     if candidate.lacks:
         risks.append({"code": "not-replicated", "shortages": [each.to_document() for each in candidate.lacks]})
-    if question.ranked_level == MEDIAN:
-        tail = slow_tail(candidate.values, higher_is_better=question.higher_is_better)
-        risks += [tail] if tail else []
+    tail = slow_tail(candidate.values, question.ranked_level, higher_is_better=question.higher_is_better)
+    risks += [tail] if tail else []
     if candidate.cost and candidate.cost.missing:
         risks.append({"code": "cost-incomplete", "missing": candidate.cost.missing})
     return risks
@@ -51,16 +58,32 @@ def _is_on_front(candidate: Candidate, question: Question) -> bool:
     return not any(cost <= mine[0] and slow <= mine[1] and (cost, slow) != mine for cost, slow in theirs)
 
 
-def _choose(question: Question, wanted: Objective, *, for_sale: bool) -> None:
-    """The cheapest that meets the objective; without costs, the fastest that does."""
+# --- with an objective ------------------------------------------------------------------------------------------------
+
+
+def _meet(question: Question, wanted: Objective) -> None:
+    """Choose the cheapest that is shown to meet the objective, else the cheapest whose value does."""
     meeting = question.meeting(wanted)
-    for candidate in meeting:
-        candidate.risks += _crossing(candidate, wanted)
-    if meeting:
-        question.margin = _margin(meeting[0], wanted)
-        question.recommended = meeting[0] if for_sale else None
+    shown = [candidate for candidate in meeting if _is_shown(candidate, wanted)]
+    question.best_value = next(iter([*shown, *meeting]), None)
+    question.state = "shown" if shown else "by-value" if meeting else "missed"
+    if question.best_value:
+        question.margin = _margin(question.best_value, wanted)
+        _set_costs(question, question.best_value.usd)
     for candidate in question.judged:
-        candidate.verdict = _against_objective(candidate, meeting, wanted)
+        code: documents.Verdict = {"code": "misses"}
+        if candidate in shown:
+            code = {"code": "cheapest-that-meets" if candidate is shown[0] else "meets"}
+        elif candidate in meeting:
+            code = {"code": "meets-by-value"}
+        bound = candidate.tail.bound if candidate.tail else None
+        candidate.verdict = {**code, "margin": _margin(candidate, wanted), "bound": bound}
+
+
+def _is_shown(candidate: Candidate, wanted: Objective) -> bool:
+    """Whether the true percentile meets the objective too, with 97.5 % confidence."""
+    bound = candidate.tail.bound if candidate.tail else None
+    return bound is not None and wanted.is_met(bound)
 
 
 def _margin(candidate: Candidate, wanted: Objective) -> float:
@@ -69,100 +92,126 @@ def _margin(candidate: Candidate, wanted: Objective) -> float:
     return abs(limit - candidate.value) / abs(limit) if limit else 0.0
 
 
-def _crossing(candidate: Candidate, wanted: Objective) -> list[documents.Risk]:
-    end = candidate.tail
-    if end is None or end.low is None or end.high is None:
-        return []
-    if wanted.is_met(end.low) and wanted.is_met(end.high):
-        return []
-    return [{"code": "interval-crosses-limit", "low": end.low, "high": end.high, "confidence": end.confidence}]
-
-
-def _against_objective(candidate: Candidate, meeting: list[Candidate], wanted: Objective) -> documents.Verdict:
-    margin = _margin(candidate, wanted)
-    if candidate not in meeting:
-        end = candidate.tail
-        near = end and any(edge is not None and wanted.is_met(edge) for edge in (end.low, end.high))
-        return {"code": "misses", "margin": margin, "interval_meets": bool(near)}
-    if candidate is meeting[0]:
-        return {"code": "cheapest-that-meets", "margin": margin}
-    cheapest = meeting[0].usd
-    dear = candidate.usd / cheapest if candidate.usd is not None and cheapest else None
-    return {"code": "meets", "margin": margin, "times_as_dear": dear}
+# --- without one ------------------------------------------------------------------------------------------------------
 
 
 def _rank(question: Question, *, for_sale: bool) -> None:
-    """Without an objective: the fastest, the cheapest, and whether their difference is significant.
+    """Compare each storage with the fastest one, and choose the best value.
 
     Only candidates that are `for_sale` can be the cheapest: local speed at AWS's prices is no real cost.
     """
     ranked = question.ranked
+    cheapest = next(iter(question.priced), None) if for_sale else None
+    if any(absence.is_expected_ahead for absence in question.absences):
+        question.state = "expected"
     if not question.is_comparison:
         for alone in ranked:
-            alone.verdict = {"code": "only-one"}
+            alone.verdict, question.best_value = {"code": "only-one"}, alone
         return
-    fastest, cheapest = ranked[0], next(iter(question.priced), None) if for_sale else None
+    if cheapest:
+        _set_costs(question, cheapest.usd)
+    fastest, *others = ranked
     fastest.verdict = {"code": "fastest", "is_cheapest": cheapest is fastest}
-    differences = _differences(fastest, ranked[1:], question)
-    for candidate, between in zip(ranked[1:], differences, strict=True):
+    for candidate in others:
+        _compare(fastest, candidate, question)
         candidate.verdict = {
             "code": "slower",
             "is_cheapest": cheapest is candidate,
             "times_as_slow": _times_as_slow(candidate, fastest, question),
-            "difference": between,
+            "difference": _difference(fastest, candidate),
         }
-    question.is_open = any(between["code"] in ("not-significant", "too-few") for between in differences)
+    question.best_value, _ = _best_value(question, _by_value(fastest, question), for_sale=for_sale)
+    chosen, rival = _best_value(question, lambda each: each.slowdown or UNKNOWN, for_sale=for_sale)
+    if question.state == "expected":
+        return
+    if chosen:
+        question.state, question.best_value = "shown", chosen
+    else:
+        is_tested = any(each.slowdown or each.values for each in ranked)
+        question.state, question.rival = "open" if is_tested else "not-tested", rival
+        if rival and rival.slowdown and rival.between and rival.values and fastest.values:
+            edges = [math.log(NEAR), -math.log(NEAR)] if rival is others[0] else [math.log(NEAR)]
+            distance = min(abs(math.log(rival.slowdown.ratio) - edge) for edge in edges)
+            question.needed = needed([fastest.values, rival.values], rival.between, distance)
 
 
-def _differences(fastest: Candidate, others: Sequence[Candidate], question: Question) -> list[documents.Difference]:
-    """Return for each candidate whether its difference from the fastest one is significant.
+def _best_value(
+    question: Question, slowdown: Callable[[Candidate], Slowdown], *, for_sale: bool
+) -> tuple[Candidate | None, Candidate | None]:
+    """Return the cheapest candidate that is shown to be within the tolerance of the fastest, and who keeps it open.
 
-    The test is of the percentile that ranks them, corrected for the number of tests and for picking the fastest.
+    Each is compared with the fastest alone, and the fastest with the next one, so a third storage changes nothing
+    between two. Candidates are tried from the cheapest on, and the first that is open ends it: a sequence in a given
+    order needs no correction for the number of tests (Maurer, Hothorn & Lehmacher 1995).
     """
-    level = question.ranked_level
-    tested = [
-        difference(fastest.values, other.values, level, is_one_run=True) if fastest.values and other.values else None
-        for other in others
-    ]
-    p_values = [between.p_value for between in tested if between and between.p_value is not None]
-    corrected = iter(with_the_best(p_values))
-    return [
-        _difference(
-            fastest,
-            other,
-            between,
-            next(corrected) if between and between.p_value is not None else None,
-            higher_is_better=question.higher_is_better,
-        )
-        for other, between in zip(others, tested, strict=True)
-    ]
+    fastest, *others = question.ranked
+    near = [each for each in others if slowdown(each).low < NEAR]
+    # If the cost of one of them is unknown, costs do not decide.
+    if for_sale and all(each.usd is not None for each in (fastest, *near)):
+        for candidate in sorted(near, key=lambda each: each.usd or 0.0):
+            # Also as slow as the end of its interval it has to cost less.
+            beside = slowdown(candidate)
+            if candidate.usd_at(beside.high / beside.ratio) < (fastest.usd or 0.0):
+                return (candidate, None) if beside.high < NEAR else (None, candidate)
+    return (fastest, None) if slowdown(others[0]).low > 1 / NEAR else (None, others[0])
 
 
-def _difference(
-    fastest: Candidate,
-    other: Candidate,
-    between: Difference | None,
-    p_value: float | None,
-    *,
-    higher_is_better: bool,
-) -> documents.Difference:
-    if between is None:
-        overlap = _overlap(fastest.ranked, other.ranked)
-        return {"code": "not-tested" if overlap is None else "not-significant" if overlap else "shown"}
-    if p_value is None:
-        return {"code": "too-few", "shortages": [each.to_document() for each in fastest.lacks or other.lacks]}
-    # If a launch of one of them failed, the launches that both have can rank them the other way round.
-    agrees = between.is_lower == higher_is_better
-    return {"code": "shown" if between.is_shown(p_value) and agrees else "not-significant"}
+def _by_value(fastest: Candidate, question: Question) -> Callable[[Candidate], Slowdown]:
+    """Return the slowdown of a candidate as if its figure had no uncertainty."""
+
+    def beside(candidate: Candidate) -> Slowdown:
+        ratio = _times_as_slow(candidate, fastest, question)
+        # A figure of 0 has no ratio; equal ones are as fast.
+        ratio = ratio or (1.0 if candidate.value == fastest.value else math.inf)
+        return Slowdown(ratio, ratio, math.nextafter(ratio, 0.0))
+
+    return beside
 
 
-def _overlap(first: Percentile | None, second: Percentile | None) -> bool | None:
-    """Whether two intervals overlap; None if one of them is not known."""
-    edges = [edge for percentile in (first, second) if percentile for edge in (percentile.low, percentile.high)]
-    if len(edges) != 4 or None in edges:  # noqa: PLR2004 - two edges of each
+def _compare(fastest: Candidate, other: Candidate, question: Question) -> None:
+    other.between, other.slowdown = slowdown_of(fastest, other, question)
+
+
+def slowdown_of(fastest: Candidate, other: Candidate, question: Question) -> tuple[Difference | None, Slowdown | None]:
+    """Return how many times as slow a candidate is as another; None where it was not replicated, or has no interval.
+
+    The test is of the percentile that ranks them. Without single values the intervals of both figures bound the ratio.
+    """
+    higher = question.higher_is_better
+    if fastest.values is None or other.values is None:
+        first, second = (_ends(each.ranked) for each in ((other, fastest) if higher else (fastest, other)))
+        ratio = _times_as_slow(other, fastest, question)
+        if first is None or second is None or ratio is None:
+            return None, None
+        return None, Slowdown(ratio, second[0] / first[1], second[1] / first[0])
+    between = difference(fastest.values, other.values, question.ranked_level, is_one_run=True)
+    return between, Slowdown.of(between, higher_is_better=higher) if between else None
+
+
+def _ends(percentile: Percentile | None) -> tuple[float, float] | None:
+    if percentile is None or percentile.low is None or percentile.high is None or percentile.low <= 0:
         return None
-    low, high, other_low, other_high = (float(edge or 0.0) for edge in edges)
-    return low <= other_high and other_low <= high
+    return percentile.low, percentile.high
+
+
+def _difference(fastest: Candidate, other: Candidate) -> documents.Difference:
+    beside = other.slowdown
+    if beside is None:
+        lacks = fastest.lacks or other.lacks
+        if lacks and fastest.values and other.values:
+            return {"code": "too-few", "shortages": [each.to_document() for each in lacks]}
+        return {"code": "not-tested"}
+    code: documents.Difference = {"code": "open"}
+    if beside.low >= NEAR:
+        code = {"code": "slower"}
+    elif beside.high < NEAR:
+        code = {"code": "as-fast"}
+    return {**code, "ratio": beside.ratio, "low": beside.low, "high": beside.high}
+
+
+def _set_costs(question: Question, cheapest: float | None) -> None:
+    for candidate in question.judged:
+        candidate.times_as_dear = candidate.usd / cheapest if candidate.usd is not None and cheapest else None
 
 
 def _times_as_slow(candidate: Candidate, fastest: Candidate, question: Question) -> float | None:
@@ -172,17 +221,18 @@ def _times_as_slow(candidate: Candidate, fastest: Candidate, question: Question)
     return best / mine if question.higher_is_better else mine / best
 
 
-# A tail this many times as slow as the median is reported: chance and hosts that differ by a third stay below it.
+# A tail this many times as slow as the ranked percentile is a risk: chance and hosts that differ by a third stay below.
 SLOW = 2.0
 
 
-def slow_tail(values: FleetValues | None, *, higher_is_better: bool) -> Risk | None:
-    """Return how many values are at least twice as slow as the median, and the slowest; None if there are none."""
+def slow_tail(values: FleetValues | None, level: float, *, higher_is_better: bool) -> Risk | None:
+    """Return how many values are at least twice as slow as the ranked percentile, and the slowest; None without any."""
     if values is None or values.pooled.min() <= 0:
         return None
-    median = float(np.median(values.pooled))
-    slowness = median / values.pooled if higher_is_better else values.pooled / median
+    figure = float(np.percentile(values.pooled, level))
+    slowness = figure / values.pooled if higher_is_better else values.pooled / figure
     slow = int(np.count_nonzero(slowness >= SLOW))
     if not slow:
         return None
-    return {"code": "slow-tail", "slow": slow, "values": int(slowness.size), "slowest": float(slowness.max())}
+    slowest = float(slowness.max())
+    return {"code": "slow-tail", "level": level, "slow": slow, "values": int(slowness.size), "slowest": slowest}

@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 
 from matrix.answer.costs import PointCost
 from matrix.answer.decision.objective import Objective, Percentile
+from matrix.statistics.deciding import Slowdown
+from matrix.statistics.differing import Difference
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.sample_size import Shortage
 from matrix.terms.documents import summary as documents
-from matrix.terms.objectives import BEST_VALUE_WITHIN
 
 MEDIAN = 50.0
 
@@ -28,6 +29,10 @@ class Candidate:
     lacks: tuple[Shortage, ...] = ()  # replication missing for comparisons with other instances and times
     counts_in_memory: bool = False  # a create counts as done before it is stored
     ranked: Percentile | None = None  # tail or median, the same for all candidates of a question
+    slowdown: Slowdown | None = None  # beside the fastest; None for the fastest, and if it is not known
+    between: Difference | None = None  # its source
+    times_as_dear: float | None = None
+    fleet_s: float | None = None
     on_front: bool = False
     verdict: documents.Verdict = field(default_factory=lambda: documents.Verdict(code="no-figure"))
     risks: list[documents.Risk] = field(default_factory=list)
@@ -43,6 +48,11 @@ class Candidate:
         """Cost of one result. None if a part of it is unknown."""
         return self.cost.usd if self.cost and not self.cost.missing else None
 
+    def usd_at(self, times: float) -> float:
+        """Cost of one result that takes so many times as long; charges by the byte stay. Only if the cost is known."""
+        assert self.cost is not None  # noqa: S101 - callers ask only priced candidates
+        return self.cost.usd + (times - 1) * (self.cost.usd - self.cost.by_use_usd)
+
     def to_document(self) -> documents.Candidate:
         """As it is in summary.json."""
         end = self.tail
@@ -56,6 +66,8 @@ class Candidate:
             "high": end.high if end else None,
             "ranked": self.ranked.to_document() if self.ranked else None,
             "cost": self.cost.to_document() if self.cost else None,
+            "times_as_dear": self.times_as_dear,
+            "fleet_s": self.fleet_s,
             "lost": self.lost,
             "on_front": self.on_front,
             "counts_in_memory": self.counts_in_memory,
@@ -70,14 +82,14 @@ class Absence:
 
     storage: str
     neighbours: tuple[tuple[int, float], ...]  # instances and value, smaller first
-    is_between: bool  # measured on both sides, so nothing need be extrapolated
+    is_expected_ahead: bool
 
-    def to_document(self, question: "Question", wanted: Objective) -> documents.Absence:
+    def to_document(self) -> documents.Absence:
         """As it is in summary.json."""
         return {
             "storage": self.storage,
             "neighbours": [{"instances": instances, "value": value} for instances, value in self.neighbours],
-            "is_expected_ahead": question.is_expected_ahead(self, wanted),
+            "is_expected_ahead": self.is_expected_ahead,
         }
 
 
@@ -96,9 +108,12 @@ class Question:
     candidates: list[Candidate]
     why_median: documents.Risk | None = None  # why candidates are ranked by their medians instead of their tails
     absences: list[Absence] = field(default_factory=list)
+    state: documents.QuestionState = "nothing"
     recommended: Candidate | None = None
+    best_value: Candidate | None = None
+    rival: Candidate | None = None
+    needed: documents.NeededReplication | None = None
     margin: float | None = None
-    is_open: bool = False  # the first does not differ significantly from another
 
     @property
     def judged(self) -> list[Candidate]:
@@ -126,19 +141,6 @@ class Question:
         costed = [candidate for candidate in self.ranked if candidate.usd is not None]
         return sorted(costed, key=lambda candidate: candidate.usd or 0.0)
 
-    @property
-    def as_good(self) -> Candidate | None:
-        """The cheapest candidate within BEST_VALUE_WITHIN of the fastest; the fastest if its cost is not known."""
-        if not self.ranked or self.ranked[0].usd is None:
-            return self.ranked[0] if self.ranked else None
-        best = self.ranked[0].value
-        edge = best * (1 - BEST_VALUE_WITHIN) if self.higher_is_better else best * (1 + BEST_VALUE_WITHIN)
-        return next(
-            candidate
-            for candidate in self.priced
-            if (candidate.value >= edge if self.higher_is_better else candidate.value <= edge)
-        )
-
     def meeting(self, wanted: Objective) -> list[Candidate]:
         """Candidates that reach the objective, cheapest first. Those with unknown cost come last."""
         unpriced = [candidate for candidate in self.ranked if candidate.usd is None]
@@ -148,16 +150,7 @@ class Question:
         """Whether a value is better than another."""
         return value > other if self.higher_is_better else value < other
 
-    def is_expected_ahead(self, absence: Absence, wanted: Objective) -> bool:
-        """Whether both neighbours are better than the best that was measured here, or meet the objective."""
-        if not absence.is_between:
-            return False
-        values = [value for _, value in absence.neighbours]
-        if wanted.limit is not None:
-            return all(wanted.is_met(value) for value in values)
-        return bool(self.ranked) and all(self.is_faster(value, self.ranked[0].value) for value in values)
-
-    def to_document(self, wanted: Objective) -> documents.Question:
+    def to_document(self) -> documents.Question:
         """As it is in summary.json."""
         return {
             "workload": self.workload,
@@ -171,9 +164,11 @@ class Question:
             "ranked_level": self.ranked_level,
             "why_median": self.why_median,
             "candidates": [candidate.to_document() for candidate in self.candidates],
-            "absences": [absence.to_document(self, wanted) for absence in self.absences],
+            "absences": [absence.to_document() for absence in self.absences],
+            "state": self.state,
             "recommended": self.recommended.cell if self.recommended else None,
-            "as_good": self.as_good.cell if self.as_good and self.is_comparison and not self.is_open else None,
-            "best_value": self.as_good.cell if self.as_good else None,
+            "best_value": self.best_value.cell if self.best_value else None,
+            "rival": self.rival.cell if self.rival else None,
+            "needed": self.needed,
             "margin": self.margin,
         }

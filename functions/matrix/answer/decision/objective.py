@@ -48,6 +48,7 @@ class Percentile:
     doubt: Risk | None  # why this percentile is uncertain
     has_enough_samples: bool  # False only if the number of values is known and too small
     confidence: float = CONFIDENCE  # coverage of such an interval
+    bound: float | None = None  # with an objective: the worst that it may be (97.5 % confidence); None if unknown
 
     def to_document(self) -> RankedBy:
         """As it is in summary.json."""

@@ -1,16 +1,19 @@
 """From a run's summary to questions: storages are compared if everything else is equal."""
 
 import json
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from matrix.answer.costs import Bill
+from matrix.answer.decision.answers import NEAR, slowdown_of
 from matrix.answer.decision.candidates import MEDIAN, Absence, Candidate, Question
 from matrix.answer.decision.objective import Objective, Percentile
 from matrix.answer.decision.sustaining import judge_by_sustained
 from matrix.input.storage_names import whole_names
 from matrix.input.workloads import same_point
 from matrix.input.workloads.metadata import CHANGES
+from matrix.statistics.deciding import bound
 from matrix.statistics.fleet_values import FleetValues, from_columns
 from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.resampling import lacks_replication
@@ -75,7 +78,7 @@ def questions_of(
                 ),
             )
             storage = _placed(storages[_system(cell)], cell)
-            candidate = _candidate(cell, point, metric, name, question.level, bill, storage)
+            candidate = _candidate(cell, point, metric, name, question.level, bill, storage, wanted)
             is_rate = question.higher_is_better
             question.candidates.append(judge_by_sustained(candidate, cell, name, wanted, higher_is_better=is_rate))
     questions = [question for family in families.values() for question in family.values()]
@@ -89,7 +92,7 @@ def questions_of(
         lost["of_source"] = True
     for family in families.values():
         for question in family.values():
-            _name_absences(question, list(family.values()), lost)
+            _name_absences(question, list(family.values()), lost, wanted)
     yield from sorted(questions, key=lambda question: (question.workload, question.label, question.instances))
 
 
@@ -136,13 +139,15 @@ def _placed(storage: str, cell: ResultDocument) -> str:
 
 def _candidate(
     cell: ResultDocument, point: PointResult, metric: MetricResult, name: str, level: float, bill: Bill,
-    storage: str,
+    storage: str, wanted: Objective,
 ) -> Candidate:  # fmt: skip
     samples = point.get("samples")
     values = from_columns(samples, name, is_shared=is_shared(cell["storage"])) if samples else None
     if values is not None and not len(values.pooled):
         values = None
     tail, median = (_percentile(metric, values, each) for each in (level, MEDIAN))
+    if tail and wanted.limit is not None:
+        tail = replace(tail, bound=_bound(tail, metric, values, wanted))
     if name == HIGHEST_RATE:
         # An interval would cover only the rates of the sweep, and the true rate may lie between two of them.
         tail, median = (end and replace(end, low=None, high=None) for end in (tail, median))
@@ -157,9 +162,33 @@ def _candidate(
         values=values,
         lost=_lost(cell),
         lacks=lacks_replication(values) if values is not None else (),
+        fleet_s=_whole_fleet_s(point, tail.level if tail else level),
         counts_in_memory=_counts_in_memory(cell, point),
         risks=_unsteady(point.get("steadiness")),
     )
+
+
+def _bound(tail: Percentile, metric: MetricResult, values: FleetValues | None, wanted: Objective) -> float | None:
+    """Return how bad the true percentile may be (97.5 % confidence); None if that is not known."""
+    if values is not None:
+        return bound(values, tail.level, is_upper=wanted.is_upper)
+    worst = metric.get("p100") if wanted.is_upper else metric.get("p0")
+    return worst if tail.has_enough_samples else None
+
+
+# The time of the whole fleet stands beside a percentile that differs from it by more.
+WHOLE_FLEET = 1.1
+
+
+def _whole_fleet_s(point: PointResult, level: float) -> float | None:
+    """Return the seconds until the whole fleet was done, the mean of repetitions; None if the tail says as much."""
+    spans = [repetition["span_s"] for repetition in point.get("fleet", []) if repetition.get("span_s")]
+    duration = point["metrics"].get("duration_s")
+    usual = duration and percentile_of(duration, f"p{max(level, 100 - level):g}")
+    if not spans or not usual:
+        return None
+    whole = statistics.fmean(spans)
+    return whole if whole > WHOLE_FLEET * usual else None
 
 
 def _lost(cell: ResultDocument) -> Lost | None:
@@ -199,45 +228,70 @@ def _belongs(cell: ResultDocument, question: Question) -> bool:
 
 
 def _rank(question: Question, wanted: Objective) -> None:
-    """Rank by the tail; without an objective, by the median if any candidate has too few samples for its tail."""
+    """Rank by the tail; without an objective, by the median if the fleet is too small for its tail.
+
+    That depends on the size of the fleet and not on the noise of a storage, which would change the ranking of others.
+    """
     judged = question.judged
     doubts = [end.doubt for candidate in judged if (end := candidate.tail) and end.doubt and not end.has_enough_samples]
-    if doubts and wanted.limit is None and all(candidate.median for candidate in judged):
-        question.why_median = _common(doubts)
+    unknown = [doubt for doubt in doubts if doubt["code"] != "too-few-samples"]
+    counts = [_units(candidate.values) for candidate in judged if candidate.values is not None]
+    count = max([question.instances, *counts])
+    few = [] if has_enough_samples(question.level, count) else [_too_few(question.level, count)]
+    if (unknown or few) and wanted.limit is None and all(candidate.median for candidate in judged):
+        question.why_median = [*unknown, *few][0]
     for candidate in question.candidates:
         candidate.ranked = candidate.median if question.why_median else candidate.tail
 
 
-def _common(doubts: Sequence[Risk]) -> Risk:
-    """Return why the tails of several storages are not ranked: that of the fewest samples, with the range of them."""
-    counted = [doubt for doubt in doubts if doubt["code"] == "too-few-samples"]
-    if not counted:
-        return doubts[0]
-    fewest, most = (pick(counted, key=lambda doubt: doubt["count"]) for pick in (min, max))
-    return fewest if fewest["count"] == most["count"] else {**fewest, "most": most["count"]}
+def _units(values: FleetValues) -> int:
+    """Return how many values are independent for certain: those of the instances, or of a single one's repetitions."""
+    return max(len(launch.units) for launch in values.launches)
 
 
-def _name_absences(question: Question, family: Sequence[Question], lost: Lost) -> None:
+def _name_absences(question: Question, family: Sequence[Question], lost: Lost, wanted: Objective) -> None:
     """Add each storage that was measured at another fleet size but not at this one; `lost` has the reasons."""
     # A candidate that is not ranked was measured too.
     here = {candidate.storage for candidate in question.candidates if candidate.tail is not None}
     elsewhere = [
-        (other.instances, candidate)
+        (other, candidate)
         for other in sorted(family, key=lambda other: other.instances)
         for candidate in other.judged
         if candidate.storage not in here
     ]
     for storage in dict.fromkeys(candidate.storage for _, candidate in elsewhere):
-        measured = [
-            (instances, _same_level(candidate, question))
-            for instances, candidate in elsewhere
-            if candidate.storage == storage
-        ]
-        smaller = [neighbour for neighbour in measured if neighbour[0] < question.instances][-1:]
-        larger = [neighbour for neighbour in measured if neighbour[0] > question.instances][:1]
-        question.absences.append(Absence(storage, tuple(smaller + larger), bool(smaller and larger)))
+        measured = [(other, candidate) for other, candidate in elsewhere if candidate.storage == storage]
+        smaller = [neighbour for neighbour in measured if neighbour[0].instances < question.instances][-1:]
+        larger = [neighbour for neighbour in measured if neighbour[0].instances > question.instances][:1]
+        figures = tuple((other.instances, _same_level(candidate, question)) for other, candidate in smaller + larger)
+        is_ahead = bool(smaller and larger) and _is_expected_ahead(question, smaller + larger, wanted)
+        question.absences.append(Absence(storage, figures, is_ahead))
         if storage not in {candidate.storage for candidate in question.candidates}:
             question.candidates.append(Candidate("", "", storage, "", None, None, None, None, lost))
+
+
+def _is_expected_ahead(question: Question, neighbours: Sequence[tuple[Question, Candidate]], wanted: Objective) -> bool:
+    """Whether a storage is shown to meet the objective with fewer and with more instances; without one, to lead there.
+
+    It leads if it is better than the best one here, and shown to be faster by more than the tolerance than all others
+    there, among them the best one here.
+    """
+    if wanted.limit is not None:
+        bounds = [candidate.tail.bound for _, candidate in neighbours if candidate.tail]
+        return all(bound is not None and wanted.is_met(bound) for bound in bounds)
+    if not question.ranked:
+        return False
+    best = question.ranked[0]
+    for other, candidate in neighbours:
+        rivals = [each for each in other.judged if each is not candidate]
+        if best.storage not in {each.storage for each in rivals}:
+            return False
+        if not question.is_faster(_same_level(candidate, question), best.value):
+            return False
+        slowdowns = (slowdown_of(candidate, rival, other)[1] for rival in rivals)
+        if not all(slowdown is not None and slowdown.low >= NEAR for slowdown in slowdowns):
+            return False
+    return True
 
 
 def _same_level(candidate: Candidate, question: Question) -> float:

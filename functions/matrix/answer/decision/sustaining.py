@@ -101,5 +101,6 @@ def _after(paid: Sequence[OnCredits], *, done_s: float = math.inf, lasting_s: fl
 def _mapped(percentile: Percentile | None, judged: Callable[[float], float]) -> Percentile | None:
     if percentile is None:
         return None
-    low, high = (None if end is None else judged(end) for end in (percentile.low, percentile.high))
-    return replace(percentile, value=judged(percentile.value), low=low, high=high)
+    ends = (percentile.low, percentile.high, percentile.bound)
+    low, high, bound = (None if end is None else judged(end) for end in ends)
+    return replace(percentile, value=judged(percentile.value), low=low, high=high, bound=bound)

@@ -63,7 +63,7 @@ def _too_few(questions: Sequence[Mapping[str, Any]], *, is_by_tail: bool) -> lis
     if not few:
         return []
     if is_by_tail:
-        return [f"Not drawn: {question['fleet']}, as {risk_words(question['why_median'], '')}." for question in few]
+        return [f"Not drawn: {question['fleet']}, as {risk_words(question['why_median'])}." for question in few]
     return [f"P50 is drawn, as {why_median_words(cast('list[Question]', few))}."]
 
 

@@ -65,11 +65,18 @@ class Shortage(TypedDict):
     """How many it takes."""
 
 
+class NeededReplication(TypedDict, total=False):
+    """With how much data most runs would show what these figures do not: instances and repetitions, or launches."""
+
+    instances: int
+    repetitions: int
+    launches: int
+
+
 class Risk(TypedDict):
     """Why the figure of a candidate may promise too much. Which numbers there are depends on the code."""
 
     code: Literal[
-        "interval-crosses-limit",
         "slow-tail",
         "burst",
         "judged-by-sustained",
@@ -83,16 +90,12 @@ class Risk(TypedDict):
     ]
     level: NotRequired[float]
     """The percentile that is meant."""
-    low: NotRequired[float]
-    high: NotRequired[float]
-    confidence: NotRequired[float]
-    """Of the interval that crosses the limit."""
     slow: NotRequired[int]
-    """How many values are at least twice as slow as the median."""
+    """How many values are at least twice as slow as that percentile."""
     values: NotRequired[int]
     """Of how many."""
     slowest: NotRequired[float]
-    """How many times as slow as the median the slowest value is."""
+    """How many times as slow as it the slowest value is."""
     burst: NotRequired[OnCredits]
     share: NotRequired[float]
     """Mean rate over the job, with its credits and without them, as a share of the measured one."""
@@ -127,10 +130,16 @@ class Lost(TypedDict):
 
 
 class Difference(TypedDict):
-    """Whether the samples tell a candidate from the fastest one, at the percentile that ranks them."""
+    """How a candidate stands beside the fastest one, at the percentile that ranks them."""
 
-    code: Literal["shown", "not-significant", "too-few", "not-tested"]
-    """`too-few`: it was not replicated; `not-tested`: there are neither single values nor intervals."""
+    code: Literal["as-fast", "slower", "open", "too-few", "not-tested"]
+    """Shown to be less than 5 % slower; shown to be at least 5 % slower; neither. `too-few`: not replicated;
+    `not-tested`: there are neither single values nor intervals."""
+    ratio: NotRequired[float]
+    """How many times as slow it is as the fastest."""
+    low: NotRequired[float]
+    high: NotRequired[float]
+    """The ends of the ratio's 95 % interval."""
     shortages: NotRequired[list[Shortage]]
     """Data that the two lack for a test."""
 
@@ -138,8 +147,11 @@ class Difference(TypedDict):
 class Verdict(TypedDict):
     """How a candidate came out of its question."""
 
-    code: Literal["fastest", "slower", "only-one", "cheapest-that-meets", "meets", "misses", "lost", "no-figure"]
-    """With an objective a candidate meets it or misses it; without, it is the fastest, slower or the only one."""
+    code: Literal[
+        "fastest", "slower", "only-one", "cheapest-that-meets", "meets", "meets-by-value", "misses", "lost", "no-figure"
+    ]
+    """With an objective a candidate meets it or misses it; without, it is the fastest, slower or the only one.
+    `meets-by-value`: its value does, but it is not shown that the true one does."""
     is_cheapest: NotRequired[bool]
     """Without an objective."""
     times_as_slow: NotRequired[float | None]
@@ -148,10 +160,8 @@ class Verdict(TypedDict):
     """Between it and the fastest, without an objective."""
     margin: NotRequired[float]
     """How far it is from the objective's limit, as a share of it."""
-    interval_meets: NotRequired[bool]
-    """If it misses the limit: whether an end of its interval reaches it."""
-    times_as_dear: NotRequired[float | None]
-    """As the cheapest that meets the objective; None where a cost is not known in full."""
+    bound: NotRequired[float | None]
+    """With an objective: how bad the true value may be (97.5 % confidence); None if that is not known."""
 
 
 class Candidate(TypedDict):
@@ -168,6 +178,10 @@ class Candidate(TypedDict):
     high: float | None
     ranked: NotRequired[RankedBy | None]
     cost: PointCost | None
+    times_as_dear: NotRequired[float | None]
+    """As the cheapest, or with an objective as the best value; None if a cost is not known in full."""
+    fleet_s: NotRequired[float | None]
+    """Seconds until the whole fleet was done, the mean of repetitions; None if the ranked percentile says as much."""
     lost: Lost | None
     on_front: bool
     """Whether nothing is both cheaper and faster."""
@@ -191,7 +205,13 @@ class Absence(TypedDict):
     neighbours: list[Neighbour]
     """The nearest smaller and larger one, where there is one."""
     is_expected_ahead: bool
-    """Whether both are better than the best that was measured here, or meet the objective."""
+    """Whether it is shown to be at least 5 % faster than all others at both, or to meet the objective at both."""
+
+
+# `shown`: the figures show which storage to take. `open`: they leave it open, or were not replicated. `not-tested`:
+# there are no intervals. `expected`: a storage without figures here is expected to be faster. `by-value`, `missed`:
+# the objective is met by values alone, or by none. `nothing`: fewer than two storages, and no objective.
+QuestionState = Literal["shown", "open", "not-tested", "expected", "by-value", "missed", "nothing"]
 
 
 class Question(TypedDict):
@@ -212,14 +232,17 @@ class Question(TypedDict):
     """Why that is the median instead of `level`."""
     candidates: list[Candidate]
     absences: NotRequired[list[Absence]]
+    state: NotRequired[QuestionState]
     recommended: str | None
-    """Id of a cell that reaches the objective."""
-    as_good: NotRequired[str | None]
-    """Id of the cell that is fastest, or near it for less; null where nothing was compared, or figures do not tell."""
+    """Id of the cell to take, marked ★; null unless `state` is `shown`, or in a run that recommends nothing."""
     best_value: NotRequired[str | None]
-    """Id of the cheapest cell within 5 % of the fastest, whether or not the figures tell them apart."""
+    """Id of the cell that the same rule names by the figures alone, as if they had no uncertainty."""
+    rival: NotRequired[str | None]
+    """Id of the cell that keeps it open."""
+    needed: NotRequired[NeededReplication | None]
+    """With how much data most runs would decide; null if it is not open, or if no reasonable fleet would."""
     margin: float | None
-    """How far within the limit, as a share of it."""
+    """How far the best value is within the limit, as a share of it; null if none meets it."""
 
 
 class Decision(TypedDict):

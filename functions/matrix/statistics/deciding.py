@@ -1,0 +1,170 @@
+"""Whether a fleet is within a tolerance of another, whether its percentile keeps a limit, and how much data shows it.
+
+- Non-inferiority: a slowdown is below the tolerance if the upper end of its 95 % interval is, and above it if the lower
+  end is (ICH E9, 1998, 3.3.2; Piaggio et al. 2012, JAMA 308, 2594-2604). Between the two nothing is shown.
+- A limit is kept if the upper bound of the percentile keeps it, with 97.5 % confidence: the end of its interval; or the
+  worst value, if there are enough samples for the percentile (`sample_size`); else the larger of the worst value and
+  the tolerance limit of a log-normal distribution, exp(mean + k s) with k = t'(0.975; df, z sqrt(n)) / sqrt(n), t' the
+  noncentral t (Hahn & Meeker 1991, Statistical Intervals, 4.6). s^2 is the sum of the components of instances,
+  repetitions and the residual, with Satterthwaite's degrees of freedom, and n the effective sample size (Krishnamoorthy
+  & Mathew 2009, Statistical Tolerance Regions, 5.3).
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from matrix.statistics.autocorrelation import Autocorrelation
+from matrix.statistics.differing import POWER, SIGNIFICANT, Difference
+from matrix.statistics.fleet_values import FleetValues
+from matrix.statistics.intervals import percentile_interval
+from matrix.statistics.resampling import lacks_replication, uncertainties
+from matrix.statistics.spread import carries, complete_rows, deviations, shows_interval
+from matrix.statistics.uncertainty import LAUNCHES, Uncertainty, of_crossed, of_difference, of_successive
+from matrix.terms.documents import summary as documents
+
+# More than these, nobody buys for a difference of a few per cent.
+MOST_INSTANCES, MOST_LAUNCHES = 1_000, 100
+BEFORE_REPETITIONS = 5
+REPETITIONS_TRIED = (3, 5, 10, 20, 30, 50, 100)
+
+
+@dataclass(frozen=True)
+class Slowdown:
+    """How many times as slow a fleet is as another, with the ends of its 95 % interval."""
+
+    ratio: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, between: Difference, *, higher_is_better: bool) -> "Slowdown | None":
+        """Return that of the run as the base; None if it was not replicated."""
+        if not between.is_replicated:
+            return None
+        ends = between.interval
+        low, high = (ends.low, ends.high) if ends else (between.ratio, between.ratio)
+        return cls(1 / between.ratio, 1 / high, 1 / low) if higher_is_better else cls(between.ratio, low, high)
+
+
+def bound(values: FleetValues, level: float, *, is_upper: bool) -> float | None:
+    """Return the bound above (or below) which a percentile does not lie, with 97.5 % confidence; None if unknown."""
+    if shows_interval(values, level) and (interval := percentile_interval(values, level)):
+        return interval.high if is_upper else interval.low
+    if lacks_replication(values):
+        return None
+    worst, edge = (float(values.pooled.max()), 100.0) if is_upper else (float(values.pooled.min()), 0.0)
+    if carries(values, level):
+        return worst
+    if values.is_relaunched:
+        half = uncertainties(values, [edge])[edge].half_width()
+        return _beyond(values, values.percentile(edge), half if is_upper else -half)
+    limit = _tolerance_limit(values, level, is_upper=is_upper)
+    return max(worst, limit) if is_upper else min(worst, limit)
+
+
+def _beyond(values: FleetValues, figure: float, distance: float) -> float:
+    return figure * math.exp(min(distance, 300.0)) if values.has_logarithms else figure + distance
+
+
+def _tolerance_limit(values: FleetValues, level: float, *, is_upper: bool) -> float:
+    from scipy import special
+
+    table = complete_rows(values)
+    if values.has_logarithms:
+        table = np.log(table)
+    rows, columns = table.shape
+    if rows < 2 or columns < 2:  # noqa: PLR2004 - no variance of one
+        return math.inf if is_upper else -math.inf
+    of_rows, of_columns, middle = table.mean(axis=1), table.mean(axis=0), float(table.mean())
+    residual = (
+        float(((table - of_rows[:, None] - of_columns[None, :] + middle) ** 2).sum()) / (rows - 1) / (columns - 1)
+    )
+    # Mean squares, never below that of the residual: a component is not negative.
+    by_rows = max(columns * float(of_rows.var(ddof=1)), residual)
+    by_columns = max(rows * float(of_columns.var(ddof=1)), residual)
+    parts = (
+        (by_rows / columns, rows - 1),
+        (by_columns / rows, columns - 1),
+        (residual * (1 - 1 / columns - 1 / rows), (rows - 1) * (columns - 1)),
+    )
+    whole = sum(part for part, _ in parts)
+    if whole <= 0:
+        return float(values.pooled[0])
+    degrees = max(1.0, whole**2 / sum(part**2 / freedom for part, freedom in parts))
+    count = whole * rows * columns / (by_rows + by_columns - residual)
+    share = max(level, 100 - level) / 100
+    factor = float(special.nctdtrit(degrees, special.ndtri(share) * math.sqrt(count), 1 - SIGNIFICANT / 2))
+    distance = factor / math.sqrt(count) * math.sqrt(whole)
+    end = middle + (distance if is_upper else -distance)
+    return math.exp(min(end, 300.0)) if values.has_logarithms else end
+
+
+def needed(sides: Sequence[FleetValues], between: Difference, distance: float) -> documents.NeededReplication | None:
+    """Return the data with which a ratio that stays as it is would be told from the tolerance in 80 % of the runs.
+
+    `distance` is that between the logarithms of ratio and tolerance. None if no fleet of reasonable size shows it.
+    """
+    known = between.uncertainty
+    if known is None or distance <= 0:
+        return None
+    if any(values.is_relaunched for values in sides):
+        count = min(len(values.launches) for values in sides)
+        for launches in range(count + 1, MOST_LAUNCHES + 1):
+            more = of_successive(known.variance * count / launches, Autocorrelation.none(launches), LAUNCHES)
+            if _reach(more) <= distance:
+                return {"launches": launches}
+        return None
+    instances, repetitions = (min(values.table.shape[axis] for values in sides) for axis in (0, 1))
+    scale = known.variance / max(_of_size(sides, instances, repetitions).variance, 1e-300)
+
+    def is_enough(count: int, times: int) -> bool:
+        each = _of_size(sides, count, times)
+        return _reach(Uncertainty(each.variance * scale, each.degrees_of_freedom, each.limited_by)) <= distance
+
+    tried = [repetitions, *(times for times in REPETITIONS_TRIED if times > repetitions)]
+    found = [
+        (_least(instances, MOST_INSTANCES, is_enough, times), times)
+        for times in tried
+        if is_enough(MOST_INSTANCES, times)
+    ]
+    if not found:
+        return None
+    # An instance costs as much before its first repetition as in some of them.
+    count, times = min(found, key=lambda size: size[0] * (size[1] + BEFORE_REPETITIONS))
+    return {"instances": count, "repetitions": times}
+
+
+def _least(low: int, high: int, is_enough: Callable[[int, int], bool], times: int) -> int:
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle, times) else (middle + 1, high)
+    return low
+
+
+def _reach(uncertainty: Uncertainty) -> float:
+    from scipy import special
+
+    degrees = uncertainty.degrees_of_freedom
+    reach = special.stdtrit(degrees, 1 - SIGNIFICANT / 2) + special.stdtrit(degrees, POWER)
+    return float(reach) * math.sqrt(uncertainty.variance)
+
+
+def _of_size(sides: Iterable[FleetValues], instances: int, repetitions: int) -> Uncertainty:
+    """Return the uncertainty of the ratio of two means with so many instances and repetitions."""
+    each = []
+    for values in sides:
+        middle = float(np.median(values.pooled))
+        of_instances, of_repetitions, residual = (
+            (float(deviation or 0.0) / middle) ** 2 for deviation in deviations(values).values()
+        )
+        residual /= instances * repetitions
+        each.append(
+            of_crossed(
+                of_instances / instances + residual, of_repetitions / repetitions + residual, residual,
+                instances=instances, alike=Autocorrelation.none(repetitions),
+            )
+        )  # fmt: skip
+    return of_difference(*each)
