@@ -30,8 +30,18 @@ def plan_of_world(
 ) -> PlanDocument:
     """Return the plan of a run on AWS; `fields` are others of the matrix, such as repetitions or an objective."""
     named = [{"name": f"s{number}", **storage} for number, storage in enumerate(storages)]
-    matrix = {"name": RUN, "storage": named, "workload": [workload], "fleet": [fleet], "order": "as-written", **fields}
-    return plan(check_matrix(matrix), region=REGION).to_document()
+    document = {
+        "name": RUN,
+        "storage": named,
+        "workload": [workload],
+        "fleet": [fleet],
+        "order": "as-written",
+        **fields,
+    }
+    checked = check_matrix(document)
+    objective = checked.matrix.objective
+    # As Plan matrix adds it.
+    return {**plan(checked, region=REGION).to_document(), "objective": objective.to_document() if objective else None}
 
 
 def decided(
