@@ -45,6 +45,9 @@ def parse(body: bytes, instance_id: str, userid: str = "", subnet: str = "") -> 
 def _job(document: dict[str, Any], instance_id: str, userid: str) -> Job:
     rule = document.get("barrier")
     params = {point["id"]: point["params"] for point in document["points"]}
+    mount = _lent_to(document["mount"], {"{instance_id}": instance_id, "{userid}": userid})
+    if any(of_point.get("container") for of_point in params.values()):
+        mount["is_for_containers"] = True
     return Job(
         kind=document["kind"],
         run=document["run"],
@@ -56,7 +59,7 @@ def _job(document: dict[str, Any], instance_id: str, userid: str) -> Job:
         heartbeat_s=float(document.get("heartbeat_s") or 30),
         barrier=BarrierRule(**{name: float(rule[name]) for name in BARRIER}) if rule else None,
         storage=document["storage"],
-        mount=_lent_to(document["mount"], {"{instance_id}": instance_id, "{userid}": userid}),
+        mount=mount,
         workload=document["workload"],
         steps=tuple(_steps(document, params)),
         instances=max(1, int(document.get("instances") or 1)),

@@ -31,9 +31,11 @@ def attach(mount: dict[str, Any], log: logging.Logger) -> Path:
     if any(option.startswith(CACHE_SIZE) for option in options):
         _caches[path] = own_folder(disk_folder())
         options.append(f"cache={_caches[path]}")
-    # Containers run as another user, whom FUSE lets in only so; what is mounted cannot be given to anybody (chown).
-    user, group = containers.owner()
-    options += ["allow-other", f"uid={user}", f"gid={group}"]
+    if mount.get("is_for_containers"):
+        # FUSE lets their user in only so, to whom no file can be given (chown). For root all files stay root's: git
+        # works in no repository of another user.
+        user, group = containers.owner()
+        options += ["allow-other", f"uid={user}", f"gid={group}"]
     # Without the slash at its end, the prefix would also match other names that begin with it.
     where = ["--region", mount["region"], "--prefix", f"{mount['prefix']}/"]
     command = ["mount-s3", *where, *(f"--{option}" for option in options), mount["bucket"], str(path)]

@@ -94,6 +94,7 @@ def test_a_container_has_the_machines_own_network_on_s3_only_so_that_it_gets_the
         job = job_check.parse(
             json.dumps(make_job("command", [{**PARAMS, "container": "busybox"}], mount=mount)).encode(), "i-1"
         )
+        assert job.mount["is_for_containers"]
         space = Workspace(tmp_path, tmp_path / "step", tmp_path / "scratch", tmp_path, tmp_path)
         argv = command._COMMAND._place(job, job.steps[0].params, space).command("true").argv
         networks.append(argv[argv.index("--network") + 1])

@@ -70,11 +70,12 @@ CASES = {
         {**LUSTRE, "stripes": ["-c", "-1"], "folder": "storage-matrix-r"},
         [*LUSTRE_UP, "lfs setstripe -c -1 MNT/storage-matrix-r"], [],
     ),
-    "mountpoint": (MOUNTPOINT, [f"{S3_UP} {S3_USER} b MNT"], []),
+    "mountpoint": (MOUNTPOINT, [f"{S3_UP} b MNT"], []),
     "mountpoint with options": (
         {**MOUNTPOINT, "options": "allow-delete,allow-overwrite"},
-        [f"{S3_UP} --allow-delete --allow-overwrite {S3_USER} b MNT"], [],
+        [f"{S3_UP} --allow-delete --allow-overwrite b MNT"], [],
     ),
+    "mountpoint for containers": ({**MOUNTPOINT, "is_for_containers": True}, [f"{S3_UP} {S3_USER} b MNT"], []),
 }  # fmt: skip
 
 
