@@ -7,7 +7,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws.ec2 import instances
 from aws.fleet import watching
 from aws.stack.entry import entry
-from matrix.terms.errors import CacheFailed, StorageMatrixError
+from matrix.terms.errors import CacheFailed, CapacityUnavailable, LaunchRefused, QuotaExceeded, StorageMatrixError
 from matrix.terms.keys import Board
 
 
@@ -18,6 +18,8 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
     board = Board.of_cache(run, name)
     try:
         watched = watching.watch(board)
+    except (QuotaExceeded, CapacityUnavailable, LaunchRefused):  # as Populate cache raises them
+        raise
     except StorageMatrixError as error:
         raise CacheFailed(str(error)) from error
     if watched.progress.state != "finished":

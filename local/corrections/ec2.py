@@ -1,15 +1,17 @@
 """Corrections to moto's EC2 that a fleet launch depends on, and the hook that makes instances run something.
 
 Corrected: ClientToken is honoured; IOPS and throughput of volumes are kept; the instance profile, shutdown behaviour
-and network interface tags reach every instance, from the launch template too; terminating twice is harmless; only a
-free volume is attached, and only to a running instance of its zone; DescribeSnapshots skips snapshots of public images
-(40 ms, four times a run); the console output is the instance's own output, not moto's sample text. Image and instance
-type validation is moto's own, switched on by environment variables (see local/server.py).
+and network interface tags reach every instance, from the launch template too; terminating twice is harmless; an
+instance is shutting down for some looks, and counts against the quota until it is terminated; only a free volume is
+attached, and only to a running instance of its zone; DescribeSnapshots skips snapshots of public images (40 ms, four
+times a run); the console output is the instance's own output, not moto's sample text. Image and instance type
+validation is moto's own, switched on by environment variables (see local/server.py).
 """
 
 import base64
 import hashlib
 import threading
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from moto.core.responses import ActionResult
@@ -27,7 +29,11 @@ from moto.ec2.utils import generic_filter
 NO_TOKEN = "ABCDE"  # noqa: S105 - what moto passes when a request has no ClientToken
 PENDING, RUNNING, SHUTTING_DOWN, TERMINATED = 0, 16, 32, 48
 RUN_TAG = "storage-matrix:run"
+# So many descriptions, refused launches and refused attachments find an ended instance shutting down; on AWS that takes
+# 30 to 90 s. Poll fleet and Stop fleet take three before the next cell is launched.
+LOOKS = 5
 _launching = threading.local()
+_looking = threading.Lock()
 
 
 class Player(Protocol):
@@ -101,6 +107,7 @@ def _attach_to_what_runs() -> None:
         volume = self.ec2_backend.get_volume(self._get_param("VolumeId"))
         instance = self.ec2_backend.get_instance(self._get_param("InstanceId"))
         if volume.attachment is not None:
+            _look([volume.attachment.instance])
             raise EC2ClientError("VolumeInUse", f"{volume.id} is already attached to an instance")
         if instance._state.code != RUNNING:
             raise EC2ClientError("IncorrectState", f"Instance '{instance.id}' is not 'running'.")
@@ -156,15 +163,30 @@ def note_described() -> None:
     EBSBackend.describe_volumes = describe_and_note
 
 
+def _look(seen: Iterable[Any]) -> None:
+    """Count a look at those of the instances that are shutting down; the last one finds them terminated."""
+    with _looking:
+        for instance in seen:
+            if looks := getattr(instance, "local_looks", 0):
+                instance.local_looks = looks - 1
+                if looks == 1:
+                    instance.end_termination()
+
+
 def _enforce_quota(vcpu_quota: int) -> None:
-    """Refuse a whole launch that would take the account above its vCPUs, as EC2 does; moto has no such quota."""
+    """Refuse a whole launch that would take the account above its vCPUs, as EC2 does; moto has no such quota.
+
+    Instances that are shutting down count: https://github.com/iterative/cml/issues/649. AWS's pages do not say it.
+    """
     run = instances.InstanceBackend.run_instances
 
     def run_within_quota(self: Any, image_id: str, count: int, *rest: Any, **request: Any) -> Any:
-        alive = [instance for instance in self.all_instances() if instance._state.code in (PENDING, RUNNING)]
+        counted = (PENDING, RUNNING, SHUTTING_DOWN)
+        alive = [instance for instance in self.all_instances() if instance._state.code in counted]
         running = sum(_vcpus(instance.instance_type) for instance in alive)
         wanted = count * _vcpus(request["instance_type"])
         if running + wanted > vcpu_quota:
+            _look(alive)
             raise EC2ClientError(
                 "VcpuLimitExceeded",
                 f"You have requested more vCPU capacity than your current vCPU limit of {vcpu_quota} allows for the "
@@ -278,6 +300,12 @@ def _complete(backend: Any, instance: Any, request: dict, template: dict, tags: 
 def _terminate_through(player: Player) -> None:
     terminate = instances.Instance.terminate
 
+    def end(self: Any) -> None:
+        reason = self.state_reason
+        terminate(self)
+        if reason.code:  # moto writes that a user ended it
+            self.state_reason = reason
+
     def terminate_once(self: Any) -> Any:
         previous = instances.InstanceState(self._state.name, self._state.code)
         if self._state.code in (PENDING, RUNNING):
@@ -287,11 +315,23 @@ def _terminate_through(player: Player) -> None:
             terminate(self)
         return previous
 
-    def finish(self: Any) -> None:
+    def shut_down(self: Any) -> None:
         if self._state.code != TERMINATED:
-            terminate(self)
+            set_state(self, "shutting-down", SHUTTING_DOWN)
             # It is never run again; instances stay in moto's lists, each with up to 16 KiB of user data.
             self.user_data = None
+            self.local_looks = LOOKS
 
     instances.Instance.terminate = terminate_once
-    instances.Instance.finish_termination = finish
+    instances.Instance.finish_termination = shut_down
+    instances.Instance.end_termination = end
+    for name in ("describe_instances", "get_reservations_by_instance_ids"):
+        setattr(instances.InstanceBackend, name, _as_seen(getattr(instances.InstanceBackend, name)))
+
+
+def _as_seen(describe: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+    def describe_and_look(*arguments: Any, **named: Any) -> list[Any]:
+        _look(instance for reservation in describe(*arguments, **named) for instance in reservation.instances)
+        return describe(*arguments, **named)
+
+    return describe_and_look

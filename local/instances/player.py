@@ -135,7 +135,9 @@ class InstancePlayer:
                 self._say(instance, "no AGENT_URI and JOB_URI in its user data: it runs nothing until terminated")
                 if self._leave_idle(instance):
                     return
-        except (InstanceNotStartedError, ProcessNotStartedError) as err:
+        except InstanceNotStartedError as err:
+            self._say(instance, f"not started: {err}")
+        except ProcessNotStartedError as err:
             self._say(instance, f"not started: {err}")
             instance.local_reason = str(err)
         except Exception as err:  # an instance must never stay pending for ever

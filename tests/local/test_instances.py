@@ -335,7 +335,11 @@ def test_fifty_instances_run_and_leave_nothing(cloud, launch):
     began = time.monotonic()
     names = launch("end", 50, agent="agents/quick.pyz")
 
-    wait_until(lambda: all(state(cloud, name) == "terminated" for name in names), "50 terminated", 60)
+    def states() -> set[str]:
+        described = cloud.client("ec2").describe_instances(InstanceIds=names)["Reservations"]
+        return {each["State"]["Name"] for reservation in described for each in reservation["Instances"]}
+
+    wait_until(lambda: states() == {"terminated"}, "50 terminated", 60)
 
     assert all("agent ended with status 0" in _log(cloud, name) for name in names)
     assert not [name for name in names if (cloud.workdir / "storage" / "volumes" / name).exists()]

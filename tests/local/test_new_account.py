@@ -11,7 +11,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 from support.running_cloud import RunningCloud, client_of, function, role
-from support.runs import Cloud, matrix, start_cloud
+from support.runs import EFS, Cloud, matrix, start_cloud
 
 from local.corrections.ebs_key import KeyHolder
 from local.corrections.service_quotas import NEW_CONCURRENCY
@@ -132,6 +132,18 @@ def test_four_instances_of_one_vcpu_fit(account: Cloud):
     run = account.run("small", matrix(fleet=[{"instanceType": "m7g.medium", "count": 4}], dryRun=True))
 
     assert run.status == "SUCCEEDED"
+
+
+@pytest.mark.parametrize("counts", [[1, 2], [2, 1]])
+def test_cells_follow_each_other_within_a_quota_that_holds_the_largest_of_them(account: Cloud, counts: list[int]):
+    fill = {"type": "build", "name": "b", "populate": "touch $CACHE_DIR/here", "build": "test -e $CACHE_DIR/here"}
+    fleet = [{"instanceType": "m6i.large", "count": counts}]
+    document = matrix(storage=[EFS], workload=[fill], fleet=fleet, maxConcurrentFileSystems=1)
+
+    run = account.run(f"in-turn-{counts[0]}", document)
+
+    assert [(cell["state"], cell.get("error")) for cell in run.summary()["cells"]] == [("measured", None)] * 2
+    assert run.left_behind() == {}
 
 
 def test_the_eleventh_function_at_once_is_throttled_and_ten_are_not(tmp_path: Path):

@@ -369,40 +369,149 @@ def test_spot_is_asked_for_once_and_its_request_is_tagged_too(room, monkeypatch)
     assert "spot-instances-request" in {one["ResourceType"] for one in request["TagSpecifications"]}
 
 
-def test_an_interrupted_spot_instance_is_told_from_one_that_ended_otherwise(stack, monkeypatch):
-    reasons = {"i-1": "Server.SpotInstanceTermination", "i-2": "Client.InstanceInitiatedShutdown"}
-    seen = [{"InstanceId": one, "StateReason": {"Code": code}} for one, code in reasons.items()]
-    monkeypatch.setattr(fleets, "_describe", lambda _filters: seen)
+# What EC2 answers RunInstances with, or gives as the reason of an end after it has accepted the launch.
+OF_EC2 = [
+    ("VolumeLimitExceeded", QuotaExceeded, "ask for a higher quota"),
+    ("MaxIOPSLimitExceeded", QuotaExceeded, "ask for a higher quota"),
+    ("InsufficientInstanceCapacity", CapacityUnavailable, "try another instance type"),
+    ("InsufficientFreeAddressesInSubnet", CapacityUnavailable, "try another instance type"),
+]
+ONLY_LATER = [
+    ("Server.SpotInstanceTermination", SpotInterrupted, "leave out spot"),
+    ("Server.SpotInstanceShutdown", SpotInterrupted, "leave out spot"),
+    ("Client.InternalError", LaunchRefused, r"its own.*kms:CreateGrant.*ReEncrypt\*$"),
+    ("Client.InvalidKMSKey.InvalidState", LaunchRefused, r"its own.*kms:CreateGrant.*ReEncrypt\*$"),
+    ("Client.InvalidSnapshot.NotFound", LaunchRefused, "$"),
+    ("Server.InternalError", LaunchRefused, "$"),
+]
+LATER = [*((f"Server.{code}", error, words) for code, error, words in OF_EC2), *ONLY_LATER]
 
-    assert fleets.interrupted(["i-1", "i-2"]) == ["i-1"]
+
+def ending(monkeypatch, code, ended=("i-1",)):
+    """EC2 as it describes a fleet of two, of which some have ended with a reason."""
+    reason = {"State": {"Name": "terminated"}, "StateReason": {"Code": code, "Message": f"{code}: in words"}}
+    runs = {"State": {"Name": "running"}}
+    seen = [{"InstanceId": name, **(reason if name in ended else runs)} for name in ("i-1", "i-2")]
+    monkeypatch.setattr(fleets, "_describe", lambda _filters: seen)
+    monkeypatch.setattr(console, "impatient_client", lambda _service: Consoles("", None))
+
+
+@pytest.mark.parametrize(("code", "error", "words"), LATER)
+def test_what_ec2_refuses_after_its_answer_has_the_name_and_advice_of_a_refused_call(
+    stack, monkeypatch, code, error, words
+):
+    ending(monkeypatch, code)
+
+    with pytest.raises(error, match=f"EC2 ended 1 .i-1. of 2 instances: .*in words.*{words}"):
+        watching.watch(two_launched_long_ago())
 
 
 @pytest.mark.parametrize(
-    ("code", "error", "words"),
+    ("code", "has_sign", "error"),
     [
-        ("Server.SpotInstanceTermination", SpotInterrupted, "1 .i-1. of 2 Spot instances taken back by EC2"),
-        (
-            "Client.VolumeLimitExceeded",
-            InstanceDied,
-            "1 .i-1. of 2 instances ended before .* done: Client.VolumeLimitExceeded: in words$",
-        ),
-        (
-            "Client.InternalError",
-            InstanceDied,
-            r"Client.InternalError: in words; .*its own.*kms:CreateGrant.*ReEncrypt\*$",
-        ),
+        ("Client.UserInitiatedShutdown", False, InstanceDied),
+        ("Client.InstanceInitiatedShutdown", False, InstanceDied),
+        ("Server.InternalError", True, InstanceDied),  # of a machine that ran
+        ("Server.SpotInstanceTermination", True, SpotInterrupted),
     ],
 )
-def test_a_cell_says_whether_ec2_took_its_instance_back_or_why_it_ended(stack, monkeypatch, code, error, words):
+def test_an_instance_that_ended_otherwise_has_died_with_ec2s_reason(stack, monkeypatch, code, has_sign, error):
     board = two_launched_long_ago()
-    bucket.put(f"{board.instances}AROA:i-1/heartbeat", {"state": "measuring"})
-    monkeypatch.setattr(fleets, "states", lambda _ids: {"i-1": "terminated", "i-2": "running"})
-    ended = {"State": {"Name": "terminated"}, "StateReason": {"Code": code, "Message": f"{code}: in words"}}
-    seen = [{"InstanceId": "i-1", **ended}, {"InstanceId": "i-2", "State": {"Name": "running"}}]
-    monkeypatch.setattr(fleets, "_describe", lambda _filters: seen)
+    if has_sign:
+        bucket.put(f"{board.instances}AROA:i-1/heartbeat", {"state": "measuring"})
+    ending(monkeypatch, code)
 
-    with pytest.raises(error, match=words):
+    with pytest.raises(error, match=f"{code.removeprefix('Server.Spot')[-8:]}: in words"):
         watching.watch(board)
+
+
+@pytest.mark.parametrize(("code", "error", "words"), LATER[::3])
+def test_a_fleet_that_ec2_ends_in_part_after_its_answer_is_measured_from_its_quorum_on(
+    room, monkeypatch, code, error, words
+):
+    real, ends = fleets._by_ids, [1]
+
+    def described(ids):
+        for place, one in enumerate(real(ids)):
+            reason = {"State": {"Name": "terminated"}, "StateReason": {"Code": code, "Message": f"{code}: in words"}}
+            yield one | reason if place < ends[0] else one
+
+    monkeypatch.setattr(fleets, "_by_ids", described)
+
+    launched = launch_fleet(4, quorum=3)
+    assert (len(launched.instances), len(alive())) == (3, 3)
+    assert launched.shortfall.endswith(": in words")
+
+    ends[0] = 3
+    with pytest.raises(error, match=f"4 × m6i.large refused after 1, 3 would have been enough: .*in words.*{words}"):
+        launch_fleet(4, quorum=3)
+    assert alive() == []
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that only sleeping moves, in seconds."""
+    passed = [0.0]
+    monkeypatch.setattr(retrying.time, "sleep", lambda seconds: passed.append(passed[-1] + seconds))
+    return passed
+
+
+FREED = [*(code for code, *_ in OF_EC2), "VcpuLimitExceeded", "MaxSpotInstanceCountExceeded", "InstanceLimitExceeded"]
+
+
+@pytest.mark.parametrize("code", FREED)
+def test_a_launch_waits_for_what_ending_instances_still_take(room, monkeypatch, clock, code):
+    real, described, world = client("ec2").run_instances, fleets._describe, {}
+
+    def run(**request):
+        if clock[-1] < world["free_at"]:
+            raise ClientError({"Error": {"Code": code, "Message": "no more"}}, "RunInstances")
+        return real(**request)
+
+    def with_ending(filters):
+        if "terminated" not in filters[-1]["Values"]:
+            return described(filters)
+        return [{"State": {"Name": world["state"] if clock[-1] < world["ends_at"] else "terminated"}}]
+
+    monkeypatch.setattr(client("ec2"), "run_instances", run)
+    monkeypatch.setattr(fleets, "_describe", with_ending)
+
+    # In the last world EC2's count lags behind what it describes.
+    for state, ends_at, free_at in [("shutting-down", 90, 90), ("stopping", 40, 40), ("terminated", 0, 5)]:
+        for quorum in (None, 1):
+            clock.append(0.0)
+            world |= {"state": state, "ends_at": ends_at, "free_at": free_at}
+
+            launched = launch_fleet(2, **({"quorum": quorum} if quorum else {}))
+
+            assert (len(launched.instances), launched.shortfall) == (2, "")
+            assert free_at <= clock[-1] <= free_at + 5
+
+
+@pytest.mark.parametrize(
+    ("code", "states", "at_most_s"),
+    [
+        ("VcpuLimitExceeded", [], 0),  # nothing that could be freed
+        ("VcpuLimitExceeded", ["terminated"], 7),
+        ("VcpuLimitExceeded", ["shutting-down"], 300),
+        ("InsufficientInstanceCapacity", ["shutting-down"], 300),
+        ("Unsupported", ["shutting-down"], 0),
+        ("SpotMaxPriceTooLow", ["shutting-down"], 0),
+        ("InvalidParameterCombination", ["shutting-down"], 0),
+    ],
+)
+def test_a_launch_that_nothing_can_help_is_refused_in_time(room, monkeypatch, clock, code, states, at_most_s):
+    room["a"] = (0, code)
+    described = fleets._describe
+    seen = [{"State": {"Name": state}} for state in states]
+    monkeypatch.setattr(
+        fleets, "_describe", lambda filters: seen if "terminated" in filters[-1]["Values"] else described(filters)
+    )
+
+    with pytest.raises((QuotaExceeded, CapacityUnavailable, LaunchRefused)):
+        launch(2)
+
+    assert at_most_s * 0.9 <= clock[-1] <= at_most_s
 
 
 DENIED = ClientError({"Error": {"Code": "UnauthorizedOperation", "Message": "no"}}, "GetConsoleOutput")

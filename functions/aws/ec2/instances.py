@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +13,23 @@ from botocore.exceptions import ClientError
 from aws.ec2 import volume_mappings
 from aws.stack import denials, encryption, network, tags
 from aws.stack.clients import WANT_OF_CAPACITY, client, pages_of
+from aws.stack.clock import now
 from aws.stack.environment import environment
+from aws.stack.retrying import NotYet, retried
 from matrix.plan import placing, quotas
 from matrix.run.polling import ENDED_STATES
 from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Fleet, Part, Volume
 from matrix.terms.documents.plan import PlanDocument
-from matrix.terms.errors import CapacityUnavailable, CreationForbidden, LaunchRefused, LaunchThrottled, QuotaExceeded
+from matrix.terms.errors import (
+    CapacityUnavailable,
+    CreationForbidden,
+    LaunchRefused,
+    LaunchThrottled,
+    QuotaExceeded,
+    SpotInterrupted,
+    StorageMatrixError,
+)
 from storages.contracts.model import Quota
 from storages.metrics import metrics_of
 
@@ -32,6 +43,29 @@ _QUOTA = {
 # Another Availability Zone may still have capacity; Unsupported means that this zone does not offer the type at all.
 _CAPACITY = WANT_OF_CAPACITY | {"Unsupported", "InsufficientFreeAddressesInSubnet", "SpotMaxPriceTooLow"}
 _THROTTLED = {"RequestLimitExceeded", "InsufficientRequestLimit", "Throttling"}
+_TAKEN_BACK = {"SpotInstanceTermination", "SpotInstanceShutdown"}
+# State reasons of instances that a person or program has ended, also from within. For any other, EC2 ended them itself.
+_ENDED_BY_SOMEBODY = {
+    "Client.UserInitiatedShutdown", "Client.UserInitiatedHibernate", "Client.InstanceInitiatedShutdown",
+    "Client.InstanceTerminated", "Server.ScheduledStop",
+}  # fmt: skip
+# https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.html
+_KEY_REFUSED = ("Client.InternalError", "Client.InvalidKMSKey")
+_KEY_ADVICE = (
+    "if the account's default key for EBS is its own, the key's policy must let the stack's roles use it through EC2 "
+    "(Launch fleet, Populate cache, Create file system, Bake image): kms:CreateGrant, kms:Decrypt, kms:DescribeKey, "
+    "kms:GenerateDataKeyWithoutPlaintext, kms:ReEncrypt*"
+)
+# An ending instance keeps its volumes and addresses until it is terminated, mostly 30 to 90 s. Its vCPUs may count too:
+# https://github.com/iterative/cml/issues/649 saw it, AWS's pages do not say it.
+_FREED_BY_ENDING = _QUOTA | WANT_OF_CAPACITY | {"InsufficientFreeAddressesInSubnet"}
+_ENDING = {"shutting-down", "stopping"}
+# Five minutes in all, a third of the boot allowance of a cell.
+ENDING_PAUSES_S = (1.0, 2.0, 4.0, *[5.0] * 58)
+# EC2 is eventually consistent: so often a launch is tried again after all are terminated.
+TRIES_AFTER_END = 3
+# Until EC2 has found capacity, volumes and keys for the instances that it accepted: a minute.
+PENDING_PAUSES_S = (0.25, 0.5, 1.0, 2.0, *[4.0] * 14)
 # Terminate: the results are in the bucket already. One-time: EC2 must not launch a replacement by itself.
 _SPOT = {
     "MarketType": "spot",
@@ -54,10 +88,11 @@ class Boot:
 
 @dataclass(frozen=True)
 class Launched:
-    """The instances that run, and why they are fewer than asked for ('' if they are not)."""
+    """The instances that run, why they are fewer than asked for ('' if they are not), and the time of the first."""
 
     instances: list[str]
     shortfall: str
+    began_at: float  # epoch seconds
 
 
 def launch(
@@ -66,9 +101,10 @@ def launch(
 ) -> Launched:  # fmt: skip
     """Launch a fleet in the zones of its placement. A repeated call returns the same instances and launches none twice.
 
-    If a zone has no capacity and the placement is `spread`, other zones are tried. A fleet below its quorum is
-    terminated as a whole; the refusal is then raised as QuotaExceeded, CapacityUnavailable, LaunchThrottled,
-    CreationForbidden or LaunchRefused.
+    A launch refused for quota or capacity waits for instances of the stack that are ending. If a zone has no capacity
+    and the placement is `spread`, other zones are tried. A fleet below its quorum is terminated as a whole; the refusal
+    is then raised as QuotaExceeded, CapacityUnavailable, LaunchThrottled, SpotInterrupted, CreationForbidden or
+    LaunchRefused.
     """
     count, instance_type = fleet["count"], fleet["instanceType"]
     least = placing.least(fleet.get("quorum"), count)
@@ -81,6 +117,8 @@ def launch(
     )
     try:
         launching.place(placing.resolved(fleet.get("placement"), storage), count, subnets or network.subnets())
+        if least < count:
+            launching.drop_refused()
         if len(launching.instances) < least:
             raise launching.refusals[-1]
     except (ClientError, LaunchRefused) as error:
@@ -88,13 +126,15 @@ def launch(
         if isinstance(error, ClientError):
             said = f"{count} × {instance_type} refused after {len(launching.instances)}"
             enough = f", {least} would have been enough" if least < count else ""
-            raise _refusal(error, f"{said}{enough}", plan) from error
+            if to_do := denials.advice(error, plan):
+                raise CreationForbidden(f"{said}{enough}: {denials.in_words(error)}; {to_do}") from error
+            raise refusal(error, f"{said}{enough}") from error
         raise
     # A crashed attempt may have launched in other zones, because capacity changes: terminate its instances.
     terminate(set(of_file_system(plan["run"], file_system, cell)) - set(launching.instances))
     missing = count - len(launching.instances)
     reasons = dict.fromkeys(denials.in_words(error) for error in launching.refusals)
-    return Launched(launching.instances, "; ".join(reasons) if missing else "")
+    return Launched(launching.instances, "; ".join(reasons) if missing else "", launching.began_at)
 
 
 def _request(
@@ -130,6 +170,8 @@ class _Launching:
     def __init__(self, request: dict[str, Any], scope: str, *, has_quorum: bool) -> None:
         self._request, self._scope, self._has_quorum = request, scope, has_quorum
         self._is_over = False
+        self._pauses_s = _while_ending()
+        self.began_at = now()
         self.instances: list[str] = []
         self.refusals: list[ClientError] = []
 
@@ -172,10 +214,21 @@ class _Launching:
         # All in which calls of a launch differ is in the token: a retry repeats them, and EC2 sees no mismatch.
         name = f"{self._scope}/{subnet}/{len(self.instances)}/{size}"
         token = hashlib.sha256(name.encode()).hexdigest()
+
+        def run() -> Any:
+            if not self.instances:
+                self.began_at = now()
+            try:
+                return client("ec2").run_instances(
+                    **self._request, SubnetId=subnet, MinCount=size, MaxCount=size, ClientToken=token
+                )
+            except ClientError as error:
+                if _code(error) in _FREED_BY_ENDING:
+                    raise NotYet(denials.in_words(error)) from error
+                raise
+
         try:
-            answer = client("ec2").run_instances(
-                **self._request, SubnetId=subnet, MinCount=size, MaxCount=size, ClientToken=token
-            )
+            answer = retried(f"launching {size} in {subnet}", run, self._pauses_s)
         except ClientError as error:
             self.refusals.append(error)
             if _code(error) not in _QUOTA | _CAPACITY | _THROTTLED:
@@ -184,22 +237,74 @@ class _Launching:
         self.instances += [instance["InstanceId"] for instance in answer["Instances"]]
         return None
 
+    def drop_refused(self) -> None:
+        """Wait until EC2 has started the instances, and count those that it ended instead as refused."""
+
+        def look() -> None:
+            states_now = states(self.instances)
+            if pending := [name for name in self.instances if states_now.get(name, "pending") == "pending"]:
+                raise NotYet(f"{len(pending)} of {len(self.instances)} instances are pending")
+
+        with suppress(NotYet):  # Poll fleet reports a later end
+            retried("the start of the fleet", look, PENDING_PAUSES_S)
+        ended = reasons_of_end(self.instances)
+        lost = {name: why for name, why in ended.items() if is_of_ec2(why, has_started=False)}
+        self.refusals += lost.values()
+        self.instances = [name for name in self.instances if name not in lost]
+
+
+def _while_ending() -> Iterator[float]:
+    """Yield pauses while instances of the stack are ending, and some more after the last has ended."""
+    tries = TRIES_AFTER_END
+    for pause_s in ENDING_PAUSES_S:
+        ended = {"Name": "instance-state-name", "Values": [*_ENDING, "terminated"]}
+        of_stack = {instance["State"]["Name"] for instance in _describe([*tags.of_runs(), ended])}
+        tries = TRIES_AFTER_END if of_stack & _ENDING else tries - 1
+        if not of_stack or tries < 0:
+            return
+        yield pause_s
+
 
 def _code(error: ClientError) -> str:
     return error.response["Error"]["Code"]
 
 
-def _refusal(error: ClientError, said: str, plan: PlanDocument) -> Exception:
-    what = f"{said}: {denials.in_words(error)}"
-    if to_do := denials.advice(error, plan):
-        return CreationForbidden(f"{what}; {to_do}")
-    if _code(error) in _QUOTA:
+def refusal(error: ClientError, said: str) -> StorageMatrixError:
+    """Return a refusal of RunInstances, or a reason of an end, as the run's error, with advice."""
+    what, code = f"{said}: {denials.in_words(error)}", _code(error)
+    if code in _QUOTA:
         return QuotaExceeded(f"{what}; ask for a higher quota in Service Quotas or lower the fleet's count")
-    if _code(error) in _CAPACITY:
+    if code in _CAPACITY:
         return CapacityUnavailable(f"{what}; try another instance type, placement or time, or a lower quorum")
-    if _code(error) in _THROTTLED:
+    if code in _THROTTLED:
         return LaunchThrottled(f"{what}; EC2 limits calls per second: lower maxConcurrentFileSystems or try later")
-    return LaunchRefused(what)
+    if code in _TAKEN_BACK:
+        return SpotInterrupted(f"{what}; measure again, choose another type, or leave out spot")
+    return LaunchRefused(f"{what}; {_KEY_ADVICE}" if code.startswith(_KEY_REFUSED) else what)
+
+
+def reasons_of_end(instances: Sequence[str]) -> dict[str, ClientError]:
+    """Return why instances are ending or have ended, by id, each as if RunInstances had refused it.
+
+    EC2 checks quotas of EBS and encryption keys only after RunInstances has answered, and may find no capacity then.
+    """
+    return {
+        instance["InstanceId"]: _as_refusal(reason["Code"], reason.get("Message", ""))
+        for instance in _by_ids(instances)
+        if instance["State"]["Name"] in ENDED_STATES and (reason := instance.get("StateReason", {})).get("Code")
+    }
+
+
+def is_of_ec2(reason: ClientError, *, has_started: bool) -> bool:
+    """Return whether EC2 refused an instance after its launch, or took it back; its own faults are no refusal later."""
+    return _code(reason) in _TAKEN_BACK or (not has_started and _code(reason) not in _ENDED_BY_SOMEBODY)
+
+
+def _as_refusal(code: str, message: str) -> ClientError:
+    """Return a state reason such as `Client.VolumeLimitExceeded` as an answer with RunInstances' own code."""
+    bare = code.partition(".")[2]
+    known = bare if bare in _QUOTA | _CAPACITY | _TAKEN_BACK else code
+    return ClientError({"Error": {"Code": known, "Message": message.removeprefix(f"{code}: ")}}, "RunInstances")
 
 
 def states(instances: Sequence[str]) -> dict[str, str]:
@@ -210,23 +315,6 @@ def states(instances: Sequence[str]) -> dict[str, str]:
 def tags_by_id(instances: Sequence[str]) -> dict[str, dict[str, str]]:
     """Return the tags of each instance that EC2 knows already."""
     return {instance["InstanceId"]: tags.as_mapping(instance.get("Tags", [])) for instance in _by_ids(instances)}
-
-
-def interrupted(instances: Sequence[str]) -> list[str]:
-    """Return the Spot instances that EC2 took back; EC2 still describes them for about an hour."""
-    return [
-        instance["InstanceId"]
-        for instance in _by_ids(instances)
-        if instance.get("StateReason", {}).get("Code")
-        in {"Server.SpotInstanceTermination", "Server.SpotInstanceShutdown"}
-    ]
-
-
-def reasons_of_end(instances: Sequence[str]) -> list[str]:
-    """Return EC2's reasons why instances are ending or have ended, each once: 200 instances mostly share one."""
-    ended = (instance for instance in _by_ids(instances) if instance["State"]["Name"] in ENDED_STATES)
-    reasons = (instance.get("StateReason", {}).get("Message") for instance in ended)
-    return list(dict.fromkeys(reason for reason in reasons if reason))
 
 
 def _by_ids(instances: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -56,7 +56,6 @@ def launch(
     document["deadline_at"] = min(document["deadline_at"], plan["deadline_at"])
     bucket.put_if_absent(board.job, document)
     nonce = _nonce(board) if document["barrier"] is not None else ""
-    launched_at = now()
     facts = {"file_system": cell["file_system"], "cell": purpose}
     with creations.noted(plan["run"], f"the instances of {purpose} on {cell['file_system']}"):
         launched = instances.launch(
@@ -91,7 +90,7 @@ def launch(
         "instances": launched.instances,
         "expected": fleet["count"],
         "shortfall": launched.shortfall,
-        "launched_at": launched_at,
+        "launched_at": launched.began_at,
     }
     bucket.put(board.fleet, record)
 

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from aws.ec2 import console, instances
 from aws.records import bucket
+from aws.stack import denials
 from aws.stack.clock import now
 from contract.gates import MOST_BYTES
 from contract.keys import FAILED, HEARTBEAT, RAW_LETTER, MeetingPlace, instance_of
@@ -21,27 +22,13 @@ from matrix.terms.errors import (
     InstanceDied,
     InstanceFailed,
     InstanceSilent,
-    SpotInterrupted,
 )
 from matrix.terms.keys import Board
 
 T = TypeVar("T")
 
-
-# https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.html
-KEY_REFUSED = (
-    "if the account's default key for EBS is its own, the key's policy must let the stack's roles use it through EC2 "
-    "(Launch fleet, Populate cache, Create file system, Bake image): kms:CreateGrant, kms:Decrypt, kms:DescribeKey, "
-    "kms:GenerateDataKeyWithoutPlaintext, kms:ReEncrypt*"
-)
-
-
 # Instances of a waiting fleet mostly wait for the same reason, so this number of heartbeats suffices, in a second.
 HEARTBEATS_READ = 20
-
-
-def _is_of_key(reason: str) -> bool:
-    return reason.startswith(("Client.InternalError", "Client.InvalidKMSKey"))
 
 
 @dataclass(frozen=True)
@@ -56,7 +43,7 @@ class Watched:
 
 
 def watch(board: Board) -> Watched:
-    """Return the progress of a fleet; raises the reason (InstanceDied, SpotInterrupted, …) if it cannot finish."""
+    """Return the progress of a fleet; raises the reason (InstanceDied, QuotaExceeded, …) if it cannot finish."""
     job = _of(board.job, JobDocument)
     record = _of(board.fleet, FleetRecord)
     place = board.meet(_of(board.meeting, MeetingRecord)["nonce"]) if job["barrier"] is not None else None
@@ -87,18 +74,16 @@ def watch(board: Board) -> Watched:
         overdue = _mute(late, seen) if now() > fleet.launched_at + BOOT_ALLOWANCE_S else []
         raise type(error)("; ".join([str(error), *beats, *console.last_words(overdue)])) from error
     except InstanceDied as error:
-        taken = instances.interrupted(fleet.instances)
-        if not taken:
-            # EC2 checks EBS quotas and encryption keys only after RunInstances has answered, so the reason is here.
-            reasons = instances.reasons_of_end(fleet.instances)[: sentences.NAMED_AT_MOST]
-            ended = [name for name in fleet.instances if states.get(name) in polling.ENDED_STATES]
-            printed = console.last_words(_mute(ended, seen))
-            words = "; ".join([*reasons, *([KEY_REFUSED] if any(map(_is_of_key, reasons)) else []), *printed])
-            raise InstanceDied(f"{error}{': ' if words else ''}{words}") from error
-        fix = "measure again, choose another type, or leave out spot"
-        raise SpotInterrupted(
-            f"{sentences.named(taken)} of {len(fleet.instances)} Spot instances taken back by EC2; {fix}"
-        ) from error
+        ended = [name for name in fleet.instances if states.get(name) in polling.ENDED_STATES]
+        mute = _mute(ended, seen)
+        reasons = instances.reasons_of_end(ended)
+        of_ec2 = {name: why for name, why in reasons.items() if instances.is_of_ec2(why, has_started=name not in mute)}
+        if of_ec2:
+            said = f"EC2 ended {sentences.named(list(of_ec2))} of {len(fleet.instances)} instances"
+            raise instances.refusal(next(iter(of_ec2.values())), said) from error
+        why = list(dict.fromkeys(map(denials.in_words, reasons.values())))[: sentences.NAMED_AT_MOST]
+        words = "; ".join([*why, *console.last_words(mute)])
+        raise InstanceDied(f"{error}{': ' if words else ''}{words}") from error
     return Watched(fleet, progress, job, place, opened_at)
 
 

@@ -58,7 +58,8 @@ class AccountNeed:
 def account_needs(plan: PlanDocument, at_once: int) -> list[AccountNeed]:
     """Return the plan's use of each quota while `at_once` of its file systems are measured at the same time."""
     parts = [part for cell in plan["cells"] for part in (cell["fleet"], cell["storage"]) if "instanceType" in part]
-    vcpus = {part["instanceType"]: vcpus_of(part["instanceType"]) for part in parts}
+    types = {*(part["instanceType"] for part in parts), *(image["builder"] for image in plan["images"])}
+    vcpus = {instance_type: vcpus_of(instance_type) for instance_type in types}
     named = [AccountNeed(need.quota, need.amount, DEFAULTS.get(need.quota)) for need in needs(plan, vcpus, at_once)]
     functions = min(at_once, len(plan["file_systems"])) + 1
     return [*named, AccountNeed(CONCURRENCY, functions, DEFAULTS[CONCURRENCY])]

@@ -14,7 +14,7 @@ from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem
 from matrix.terms.errors import QuotaExceeded
 from storages.contracts.model import Quota, QuotaUse
-from storages.models import MODELS, existing_id
+from storages.models import MODELS, existing_id, how_many
 
 # Codes as the Service Quotas console and several public quota checkers have them, read November 2026.
 STANDARD = Quota("ec2", "L-1216C47A", "Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances", "vCPUs")
@@ -83,16 +83,23 @@ def class_of(instance_type: str, *, is_spot: bool = False) -> Quota:
 def needs(plan: PlanDocument, vcpus: Mapping[str, int], at_once: int) -> list[Need]:
     """Return the plan's use of each quota while `at_once` of its file systems are measured at the same time.
 
-    Cells on one file system run in turn, so each file system counts with its largest cell. In the worst case the
-    `at_once` largest file systems of one launch run together; launches run in turn. `vcpus` is by instance type; a
-    missing type counts as 0.
+    Cells on one file system run in turn, after the instances that fill its cache, so each file system counts with the
+    largest of them. In the worst case the `at_once` largest file systems of one launch run together; launches run in
+    turn, after the builders of images. What an ending instance may still take is not counted: the next launch waits for
+    it (aws/ec2/instances.py). `vcpus` is by instance type; a missing type counts as 0.
     """
     cells = {cell["id"]: cell for cell in plan["cells"]}
     launches: dict[int, list[PlanFileSystem]] = {}
     for system in filter(itemgetter("cells"), plan["file_systems"]):
         launches.setdefault(system.get("launch", 1), []).append(system)
     largest: dict[Quota, Need] = {}
-    for need in chain.from_iterable(_needs(systems, cells, vcpus, at_once) for systems in launches.values()):
+    builders: Counter[Quota] = Counter()
+    for image in plan.get("images", []):
+        if image["bake"]:
+            builders[class_of(image["builder"])] += vcpus.get(image["builder"], 0)
+    of_builders = [Need(quota, amount, 'leave out "bake" of an image') for quota, amount in builders.items() if amount]
+    of_launches = (_needs(systems, cells, vcpus, at_once) for systems in launches.values())
+    for need in chain(of_builders, *of_launches):
         largest[need.quota] = max(need, largest.get(need.quota, need), key=attrgetter("amount"))
     return list(largest.values())
 
@@ -101,7 +108,7 @@ def _needs(
     systems: Sequence[PlanFileSystem], cells: Mapping[str, PlanCell], vcpus: Mapping[str, int], at_once: int
 ) -> list[Need]:
     """Return the use of each quota by the file systems of one launch."""
-    fleets = [[cells[cell]["fleet"] for cell in system["cells"]] for system in systems]
+    fleets = [[*_fleets_of(system, cells)] for system in systems]
     servers = [
         {"instanceType": of_server, "count": 1}
         if (of_server := MODELS[system["storage"]["type"]].server_type(system["storage"]))
@@ -128,6 +135,15 @@ def _needs(
         ways = filter(None, (of_quota[0].lower, "lower maxConcurrentFileSystems"))
         needed.append(Need(quota, _largest((use.amount for use in of_quota), at_once), ", or ".join(ways)))
     return [need for need in needed if need.amount]
+
+
+def _fleets_of(system: PlanFileSystem, cells: Mapping[str, PlanCell]) -> Iterable[Mapping[str, Any]]:
+    """Yield the fleets on a file system, which follow each other."""
+    if populate := system["populate"]:  # on-demand, also where the cells are Spot
+        of_cell = cells[populate["cell"]]["fleet"]
+        yield {"instanceType": of_cell["instanceType"], "count": how_many(system["storage"])}
+    for cell in system["cells"]:
+        yield cells[cell]["fleet"]
 
 
 def _class_of_fleet(fleet: Mapping[str, Any]) -> Quota:

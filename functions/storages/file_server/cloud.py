@@ -96,6 +96,9 @@ def is_ready(resource_id: str, _storage: Part) -> bool:
     failure = _document(resource_id, FAILED)
     state = instances.states([resource_id]).get(resource_id, "pending")
     if failure is not None or state in ENDED_STATES:
+        for refused in instances.reasons_of_end([resource_id]).values() if failure is None else ():
+            if instances.is_of_ec2(refused, has_started=False):
+                raise instances.refusal(refused, f"EC2 ended the file server {resource_id}")
         why = "its log may say why" if failure is None else reason(failure)
         raise FileSystemFailed(f"the file server {resource_id} is {state}: {why}"[:1_000])
     return _address(resource_id) is not None

@@ -77,6 +77,21 @@ def test_cells_of_one_file_system_follow_each_other_so_the_largest_counts():
     assert needs(fleet=[{"instanceType": "m6i.large", "count": [1, 10, 3]}]) == {"L-1216C47A": 20}
 
 
+def test_what_fills_a_cache_or_bakes_an_image_counts_as_on_demand_and_never_beside_a_cell():
+    build = {"type": "build", "name": "b", "populate": "true", "build": "true"}
+    spot = [{"instanceType": "g5.xlarge", "count": 3, "spot": True}]
+    filled = {"storage": [EFS], "workload": [build]}
+
+    assert needs(**filled, fleet=spot) == {"L-DB2E81BA": 4, "L-3819A6DF": 12, "L-848C634D": 1}
+    assert needs(**filled)["L-1216C47A"] == 2
+    baked = plan(matrix(fleet=spot, image={"bake": True})).to_document()
+    builder = baked["images"][0]["builder"]
+    found = quotas.needs(baked, VCPUS | {builder: 8}, 4)
+    assert {need.quota.code: need.amount for need in found if need.quota.unit == "vCPUs"} == {
+        "L-1216C47A": 8, "L-3819A6DF": 12,
+    }  # fmt: skip
+
+
 def test_file_systems_meet_as_many_as_are_measured_at_once():
     storages = [EBS | {"name": name} for name in ("a", "b", "c")]
     fleet = [{"instanceType": "m6i.large", "count": 10}]
