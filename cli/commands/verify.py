@@ -29,7 +29,8 @@ def verify(
     stack: options.Stack = None,
     region: options.Region = None,
     with_: Annotated[
-        Literal["fsx"] | None, typer.Option("--with", help="Measure on FSx for OpenZFS too, the only dear storage.")
+        Literal["fsx", "mountpoint"] | None,
+        typer.Option("--with", help="Measure also on FSx for OpenZFS, or on your bucket (ExistingBucket), read-only."),
     ] = None,
     record: Annotated[
         Path | None,
@@ -48,7 +49,7 @@ def verify(
     Example: matrix verify --stack storage-matrix
     """
     with _target(Place(local, stack, region)) as target:
-        document = _verified(target, with_fsx=with_ == "fsx", record=record, yes=yes or local)
+        document = _verified(target, also=with_, record=record, yes=yes or local)
     if as_json:
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
@@ -70,14 +71,14 @@ def _target(place: Place) -> Iterator[Deployment]:
             yield cloud
 
 
-def _verified(target: Deployment, *, with_fsx: bool, record: Path | None, yes: bool) -> dict[str, object]:
+def _verified(target: Deployment, *, also: str | None, record: Path | None, yes: bool) -> dict[str, object]:
     # These import numpy, pydantic and boto3, for which `matrix --help` must not wait.
     from cli.verify import pages, recording, steps
     from cli.verify.stack import Stack
 
     recorder = recording.Recorder()
     asked = Stack(target if record is None else recording.recorded(target, recorder))
-    planned = steps.steps_of(asked, with_fsx=with_fsx)
+    planned = steps.steps_of(asked, also)
     console = terminal.stderr()
     _agree(console, planned, yes=yes)
     outcomes = list(

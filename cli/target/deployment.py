@@ -93,7 +93,13 @@ def client_of(
     """Return a client, kept like its session."""
     from botocore.config import Config
 
-    config = Config(retries={"mode": "standard", "total_max_attempts": ATTEMPTS[environment]})
+    # IAM throttles its simulator, which `matrix verify` asks some 330 times; this mode slows down to its rate.
+    config = Config(
+        retries={
+            "mode": "adaptive" if service == "iam" else "standard",
+            "total_max_attempts": ATTEMPTS[environment],
+        }
+    )
     if not is_patient:
         config = config.merge(Config(connect_timeout=CONNECT_S, read_timeout=READ_S))
     if service == "lambda":

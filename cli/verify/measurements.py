@@ -12,6 +12,7 @@ from cli.follow import running
 from cli.follow.running import RunOptions
 from cli.inputs import planning
 from cli.inputs.planning import Planned
+from cli.messages.errors import CommandError, ExitCode
 from cli.target.run_documents import RunDocuments
 from cli.target.service import Service
 from cli.target.unzipping import LARGEST_ZIPPED_BYTES, Unzipped
@@ -40,19 +41,19 @@ DENIAL = re.compile(r"AccessDenied|UnauthorizedOperation|not authorized to perfo
 
 @dataclass(frozen=True)
 class Measurement:
-    """One matrix of one cell."""
+    """One matrix of one storage, with a cell for each number of instances."""
 
     name: str
     proves: str
     storage: dict[str, Any]
     workload: dict[str, Any]
-    instances: int = 1
+    counts: tuple[int, ...] = (1,)
 
     def matrix(self, *, is_dry: bool = False) -> dict[str, Any]:
         """Return the matrix as a user would write it."""
         return {
             "name": f"verify-{self.name}", "storage": [self.storage], "workload": [self.workload],
-            "fleet": [{"instanceType": INSTANCE_TYPE, "count": self.instances}],
+            "fleet": [{"instanceType": INSTANCE_TYPE, "count": list(self.counts)}],
             "repetitions": 2, "budgetUsd": BUDGET_USD, "owner": "matrix-verify", "dryRun": is_dry,
         }  # fmt: skip
 
@@ -62,10 +63,24 @@ class Measurement:
 
 
 ONE_INSTANCE = Measurement("ebs", "an instance boots, mounts, measures, uploads and is gone", EBS, TOUCH)
-FLEET = Measurement("fleet", "four instances start together behind a gate", EBS, TOUCH, 4)
-ON_EFS = Measurement("efs", "EFS is created, resolved, mounted, shared by two and deleted", EFS, TOUCH, 2)
+# Together six vCPUs: in a new account the second fleet waits for the end of the first, if ending instances count.
+FLEET = Measurement("fleet", "four instances start together behind a gate, then two after them", EBS, TOUCH, (4, 2))
+ON_EFS = Measurement("efs", "EFS is created, resolved, mounted, shared by two and deleted", EFS, TOUCH, (2,))
 ON_S3 = Measurement("s3", "objects are written and read with the instance's role", S3, READ)
+# The parameters of the stack that name your bucket, and a command that must be able to read it and not to write.
+LOOK = 'ls "$CACHE_DIR" && ! touch "$CACHE_DIR/matrix-verify"'
+LOOKING = {"type": "command", "name": "look", "command": LOOK, "workDirectory": "local", "expectedSeconds": 5}
 ON_FSX = Measurement("fsx", "FSx for OpenZFS is created, mounted and deleted without a backup", FSX, TOUCH)
+
+
+def on_mountpoint(stack: Stack) -> Measurement:
+    """Return the measurement on the bucket of the user that the stack's parameters name."""
+    bucket, prefix = (stack.parameters.get(name, "") for name in ("ExistingBucket", "ExistingPrefix"))
+    if not bucket:
+        advice = "deploy with ExistingBucket and ExistingPrefix, or leave out --with mountpoint"
+        raise CommandError("the stack may read no bucket of yours", advice, ExitCode.BAD_INPUT)
+    storage = {"type": "mountpoint", "bucket": bucket, "prefix": prefix}
+    return Measurement("mountpoint", "a bucket of yours is mounted, read, and not written", storage, LOOKING)
 
 
 def plan_only(stack: Stack, measurement: Measurement) -> Iterator[Check]:

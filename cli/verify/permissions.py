@@ -24,8 +24,11 @@ CALLS = Path(__file__).with_name("calls.json")
 OPTIONAL_CALLS = Path(__file__).with_name("optional_calls.json")
 # EC2 sets role id and instance id; the simulator accepts any value.
 USERID = "AROA00000000000000000:i-00000000000000000"
+# The simulator takes each key with its type: https://docs.aws.amazon.com/IAM/latest/APIReference/API_ContextEntry.html
 # Multivalued keys in IAM's list of global condition keys.
 LISTS = ("aws:calledvia",)
+# Keys that the template compares with `Bool`.
+BOOLEANS = ("aws:securetransport", "elasticfilesystem:encrypted", "kms:grantisforawsresource")
 # IAM simulates a list of actions in one call; a longer list makes a denial harder to read.
 ACTIONS_AT_ONCE = 20
 SHOWN = 8
@@ -110,11 +113,11 @@ def answers(stack: Stack, role: str, calls: Iterable[dict[str, Any]]) -> Iterato
 
 
 def _entries(context: dict[str, str], stack: Stack) -> Iterator[dict[str, Any]]:
-    general = {"aws:RequestedRegion": stack.deployment.region or "", "aws:userid": USERID}
+    region = stack.deployment.region or ""
+    general = {"aws:RequestedRegion": region, "aws:userid": USERID, "aws:SecureTransport": "true"}
     for key, value in {**general, **context}.items():
-        kind = "stringList" if key in LISTS else "string"
+        kind = {**dict.fromkeys(LISTS, "stringList"), **dict.fromkeys(BOOLEANS, "boolean")}.get(key.lower(), "string")
         yield {"ContextKeyName": key, "ContextKeyType": kind, "ContextKeyValues": [filled(value, stack)]}
-    yield {"ContextKeyName": "aws:SecureTransport", "ContextKeyType": "boolean", "ContextKeyValues": ["true"]}
 
 
 def filled(text: str, stack: Stack) -> str:

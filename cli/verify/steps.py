@@ -42,9 +42,10 @@ class Outcome:
         object.__setattr__(self, "verdict", None if self.seconds is None else order[worst])
 
 
-def steps_of(stack: Stack, *, with_fsx: bool) -> list[Step]:
-    """Return all steps in their order."""
-    chosen = [*MEASUREMENTS, *([measurements.ON_FSX] if with_fsx else [])]
+def steps_of(stack: Stack, also: str | None = None) -> list[Step]:
+    """Return all steps in their order, with one of the optional ones."""
+    options = {"fsx": lambda: measurements.ON_FSX, "mountpoint": lambda: measurements.on_mountpoint(stack)}
+    chosen = [*MEASUREMENTS, *([options[also]()] if also else [])]
     plans = [each.planned(stack.deployment.region).plan for each in chosen]
     return [
         Step("definition", "AWS would create this state machine", partial(deployed.definition, stack)),

@@ -4,6 +4,7 @@ import io
 import json
 import re
 import zipfile
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,7 +33,7 @@ from local.corrections import yaml_template
 from local.step_functions import definition_lint
 
 OUTPUTS = {"StateMachineArn": "arn:aws:states:eu-west-1:111122223333:stateMachine:mine-run", "BucketName": "results"}
-PLAN = measurements.FLEET.planned("eu-west-1").plan
+PLAN = replace(measurements.FLEET, counts=(4,)).planned("eu-west-1").plan
 [CELL] = PLAN["cells"]
 
 
@@ -387,6 +388,43 @@ def test_a_denial_stops_where_the_role_or_its_boundary_denies(monkeypatch, tmp_p
     assert "s3:PutObject" in found.seen
 
 
+def conditions(node):
+    """(operator, key) of each condition of a document's statements."""
+    if isinstance(node, dict):
+        for operator, keys in node.items() if set(node) <= OPERATORS else ():
+            yield from ((operator, key) for key in keys)
+        yield from (pair for value in node.values() for pair in conditions(value))
+    elif isinstance(node, list):
+        yield from (pair for value in node for pair in conditions(value))
+
+
+TEXT = {"StringEquals", "StringNotEquals", "StringLike", "StringNotLike", "ArnEquals", "ArnLike", "Null"}
+OPERATORS = TEXT | {"Bool", "ForAnyValue:StringEquals", "ForAllValues:StringEquals"}
+
+
+def test_a_key_is_sent_with_the_type_by_which_the_template_compares_it():
+    template = yaml_template.load((SOURCES / "template.yaml").read_text())["Resources"]
+    compared = [(operator, key) for operator, key in conditions(template) if operator != "Null"]
+    sent = {
+        entry["ContextKeyName"]: entry["ContextKeyType"]
+        for entry in permissions._entries({key.lower(): "true" for _, key in compared}, stack())
+    }
+
+    assert "Bool" in dict(compared)
+    for operator, key in compared:
+        kinds = {"Bool": "boolean", **dict.fromkeys(TEXT, "string")}
+        assert sent[key.lower()] == kinds.get(operator, "stringList"), key
+    assert sent["aws:SecureTransport"] == "boolean"
+
+
+def test_the_simulators_throttling_slows_verify_down(monkeypatch):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    kept = Deployment("aws", "mine", "eu-west-1", endpoint=None, access_key="a", secret_key="b")
+
+    assert kept.client("iam").meta.config.retries["mode"] == "adaptive"
+    assert kept.client("ec2").meta.config.retries["mode"] == "standard"
+
+
 def test_the_calls_that_are_asked_name_nothing_of_one_stack_or_one_run():
     calls = json.loads(permissions.CALLS.read_text())
     logical = {"stack", "region", "account", "partition", "userid", *yaml_template.load(
@@ -632,13 +670,29 @@ def test_a_sweep_that_comes_too_early_is_asked_again_for_a_while(monkeypatch, co
     assert all(pause == 10 for pause in pauses)
 
 
-def test_steps_go_from_free_to_dear_below_one_dollar_and_fsx_only_when_asked_for():
-    usual, whole = (steps.steps_of(stack(), with_fsx=wanted) for wanted in (False, True))
+def test_steps_go_from_free_to_dear_below_one_dollar_and_optional_ones_only_when_asked_for():
+    given = [{"ParameterKey": "ExistingBucket", "ParameterValue": "mine"},
+             {"ParameterKey": "ExistingPrefix", "ParameterValue": "tables"}]  # fmt: skip
+    asked = stack(cloudformation={"describe_stacks": lambda **_: {"Stacks": [{"Parameters": given}]}})
+    usual, *whole = (steps.steps_of(asked, wanted) for wanted in (None, "fsx", "mountpoint"))
 
     assert [step.usd > 0 for step in usual] == [False] * 6 + [True] * 4
     assert sum(step.usd for step in usual) < 1
-    assert [step.name for step in whole] == [*(step.name for step in usual), "fsx"]
-    assert whole[-1].usd > 0
+    for steps_, name in zip(whole, ("fsx", "mountpoint"), strict=True):
+        assert [step.name for step in steps_] == [*(step.name for step in usual), name]
+        assert steps_[-1].usd > 0
+    [cell] = measurements.on_mountpoint(asked).planned("eu-west-1").plan["cells"]
+    assert (cell["storage"]["bucket"], cell["storage"]["prefix"]) == ("mine", "tables")
+    with pytest.raises(CommandError, match="may read no bucket"):
+        steps.steps_of(stack(), "mountpoint")
+
+
+def test_two_cells_follow_each_other_on_more_vcpus_than_a_new_account_has_at_once():
+    plan = measurements.FLEET.planned("eu-west-1").plan
+
+    counts = [cell["fleet"]["count"] for cell in plan["cells"]]
+    assert len(counts) == 2
+    assert max(counts) <= 5 < sum(counts)  # vCPUs, one of each instance
 
 
 def test_a_record_has_no_id_no_address_and_no_account_but_the_same_stand_in_for_the_same_id():
