@@ -18,6 +18,8 @@ from cli.target.workdir import workdir
 from local import sweeping
 from local.programs import claims
 
+# Of the newest runs; one lasts at most 31 days.
+MOST_RUNNING = 1_000
 SECONDS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0}
 
 
@@ -69,6 +71,8 @@ def reap(
     answer = service.reap(run, dry_run=dry_run, images=images, owner=owner, older_than_s=older_than_s)
     if run and not answer.get("deleted") and not answer.get("remaining"):
         _refuse_what_cannot_be_reaped(service, run)
+    if not (run or images or owner or older_than):
+        _name_what_runs(service)
     given = [
         "--images" if images else "",
         f"--run {run}" if run else "",
@@ -109,6 +113,14 @@ def _refuse_what_cannot_be_reaped(service: Service, run: str) -> None:
     if execution.is_running:
         advice = f"stop it, which also deletes: `matrix stop {run} {service.deployment.flag}`; or wait for its end"
         raise CommandError(f"{run} is still running, so it needs what it has", advice)
+
+
+def _name_what_runs(service: Service) -> None:
+    """Warn of runs that go on: who reaps before removing the stack would leave what they have."""
+    for execution in service.executions(MOST_RUNNING):
+        if execution.is_running:
+            note = f"Warning: {execution.run} is still running and needs what it has. Before `sam delete` stop it:"
+            terminal.print_wrapped(terminal.stderr(), f"{note} `matrix stop {execution.run} {service.deployment.flag}`")
 
 
 def _show(answer: dict[str, Any], dry_run: bool) -> None:

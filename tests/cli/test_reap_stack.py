@@ -27,6 +27,10 @@ def reaps(monkeypatch):
             def __init__(self, found):
                 self.deployment = found
 
+            def executions(self, _limit):
+                """No run goes on."""
+                return []
+
             def reap(self, run, *, dry_run, images=False, owner=None, older_than_s=None):
                 """As the function: a dry run leaves all that it would delete."""
                 asked.append((run, dry_run, owner, older_than_s) if owner or older_than_s else (run, dry_run))
@@ -126,6 +130,18 @@ def test_a_run_that_is_still_running_is_not_said_to_have_left_nothing(stack, mat
     assert said.exit_code == 1
     assert "going is still running" in said.stderr
     assert "`matrix stop going --stack mine --region eu-central-1`" in said.stderr
+
+
+def test_who_reaps_before_removing_the_stack_is_told_what_still_runs(stack, matrix, nothing_to_reap):
+    stack.start("going")
+    stack.start("over")
+    stack.end("over")
+
+    said = matrix("reap", "--stack", "mine")
+
+    assert said.exit_code == 0
+    assert "`matrix stop going --stack mine --region eu-central-1`" in " ".join(said.stderr.split())
+    assert "over" not in said.stderr
 
 
 def test_a_run_is_stopped_from_anywhere_and_what_it_has_made_is_deleted(stack, matrix, nothing_to_reap, monkeypatch):

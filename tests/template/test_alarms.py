@@ -38,9 +38,11 @@ def test_each_alarm_notifies_the_address_and_the_topic(resources):
 
     assert {name for name in resources if name.endswith("Alarm")} == set(ALARMS)
     for name in ALARMS:
-        assert {topic.rpartition(":")[2] for topic in resources[name]["Properties"]["AlarmActions"]} == {
+        properties = resources[name]["Properties"]
+        actions = [*properties.get("AlarmActions", []), *properties.get("InsufficientDataActions", [])]
+        assert sorted(topic.rpartition(":")[2] for topic in actions) == sorted(
             topic.rpartition(":")[2] for topic in topics
-        }
+        )
 
 
 def resources_topic(resources):
@@ -64,9 +66,17 @@ def test_alarms_watch_metrics_that_lambda_emits_for_the_sweeper(resources):
         [dimension] = resources[name]["Properties"]["Dimensions"]
         assert dimension["Name"] == "FunctionName"
         assert ("StartScheduledRunFunction" if name == "ScheduledRunAlarm" else "ReapFunction") in dimension["Value"]
-    missing = resources["ReapMissingAlarm"]["Properties"]
+
+
+def test_no_alarm_cries_before_there_are_data_and_the_silence_of_the_sweeper_is_told(resources):
+    treated = {name: resources[name]["Properties"]["TreatMissingData"] for name in ALARMS}
+
+    # A new alarm is in INSUFFICIENT_DATA, and actions follow a change of the state (CloudWatch API, PutMetricAlarm).
+    assert treated == dict.fromkeys(ALARMS, "notBreaching") | {"ReapMissingAlarm": "missing"}
     # A function that is never called emits nothing at all.
-    assert (missing["TreatMissingData"], missing["Period"]) == ("breaching", 3600)
+    missing = resources["ReapMissingAlarm"]["Properties"]
+    assert missing["InsufficientDataActions"]
+    assert missing["Period"] * missing["EvaluationPeriods"] == 3_600
 
 
 def test_each_end_of_a_run_but_success_counts_as_a_failed_run(resources):

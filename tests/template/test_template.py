@@ -92,6 +92,19 @@ def refused(**values: Any) -> list[str]:
     ]
 
 
+def test_the_sweep_that_a_schedule_begins_waits_for_all_rights_that_every_stack_has():
+    shared = {
+        name
+        for name, resource in RESOURCES.items()
+        if resource["Type"] == "AWS::IAM::Policy"
+        and {"Ref": "ReapRole"} in resource["Properties"]["Roles"]
+        and "Condition" not in resource
+    }
+
+    assert len(shared) > 1
+    assert set(RESOURCES["ReapFunction"]["DependsOn"]) == shared
+
+
 def test_a_region_of_another_partition_is_refused_at_deployment():
     for region, partition in regions().items():
         reasons = refused(**{"AWS::Region": region})
