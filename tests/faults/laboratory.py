@@ -30,7 +30,7 @@ WORDS = {
     "denied": r"AccessDenied|UnauthorizedOperation|not authorized|may not read it",
     "internal error": r"InternalError|InternalServerError|InternalFailure|ServiceException|internal error",
     "lost answer": r"Connection was closed|ConnectionClosed|ServiceException",
-    "crash": r"Runtime\.ExitError|signal: 9|InstanceDied|is terminated",
+    "crash": r"Runtime\.ExitError|signal: 9|InstanceDied|is (terminated|shutting-down)",
     "stopped": r"Stopped",
     # It ends the child that would have told of it: the history of the execution does.
     "history full": r"no result was recorded; see the execution's history",

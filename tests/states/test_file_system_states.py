@@ -69,10 +69,42 @@ def test_a_file_system_that_never_becomes_available_is_given_up_after_its_types_
     assert check(context, made) == "creating"
     monkeypatch.setattr(check_file_system, "now", lambda: made["started_at"] + 40)
     looked = check_file_system.handler({"run": RUN, "file_system": EFS, **made}, context)
-    assert looked == {"state": "creating", "wait_s": 10}
+    assert looked == {"state": "creating", "wait_s": 10, "is_seen": True}
     monkeypatch.setattr(check_file_system, "now", lambda: made["started_at"] + 901)
     with pytest.raises(FileSystemTimeout, match="not available 901 s after its creation, limit 900 s"):
         check(context, made)
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["FileSystemNotFound", "ResourceNotFoundException", "NoSuchBucket", "VolumeNotFound",
+     "StorageVirtualMachineNotFound", "MountTargetNotFound"],
+)  # fmt: skip
+def test_a_file_system_that_its_service_does_not_know_yet_is_being_created_for_a_minute(
+    planned, context, monkeypatch, code
+):
+    made = {"run": RUN, "file_system": EFS, **create(context)}
+
+    def refuse(refusal):
+        error = ClientError({"Error": {"Code": refusal, "Message": "it does not exist"}}, "Describe")
+
+        def is_ready(*_):
+            raise error
+
+        monkeypatch.setattr("storages.efs.cloud.is_ready", is_ready)
+
+    refuse(code)
+    looked = check_file_system.handler(made, context)
+    assert (looked["state"], looked["is_seen"]) == ("creating", False)
+    with pytest.raises(ClientError, match=code):  # it was there before: somebody has deleted it
+        check_file_system.handler(made | {"is_seen": True}, context)
+    refuse("AccessDeniedException")
+    with pytest.raises(ClientError):
+        check_file_system.handler(made, context)
+    refuse(code)
+    monkeypatch.setattr(check_file_system, "now", lambda: made["started_at"] + 61)
+    with pytest.raises(ClientError, match=code):
+        check_file_system.handler(made, context)
 
 
 def test_a_deleted_file_system_is_gone_only_when_aws_says_so(planned, context):

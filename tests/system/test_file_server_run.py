@@ -60,6 +60,6 @@ def test_a_server_that_is_terminated_fails_the_cell_that_reads_and_the_next_befo
     assert "the file server 127.0.0.1:" in reading["error"]["message"]
     assert "has its instance ended?" in reading["error"]["message"]
     assert next_one["error"]["name"] == "FileSystemFailed"
-    assert "is terminated" in next_one["error"]["message"]
+    assert "Terminated: the agent was asked to end" in next_one["error"]["message"]
     assert not any(one["cell"] == next_one["id"] for one in ended.summary()["receipt"]["resources"])
     assert ended.left_behind() == {}

@@ -4,19 +4,35 @@ botocore retries throttled and transient errors by itself, ten times in two minu
 are not retried here; only answers that depend on the moment (NotYet) are.
 """
 
+import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from aws_lambda_powertools import Logger
+from botocore.exceptions import ClientError
 
 from contract import mending
 
 T = TypeVar("T")
+# In the codes of EFS, FSx, S3 Files and S3.
+NOT_FOUND = re.compile(r"NotFound|NoSuch|DoesNotExist")
 
 
 class NotYet(Exception):
     """A temporary answer of AWS; the message describes it."""
+
+
+@contextmanager
+def unknown_is_not_yet() -> Iterator[None]:
+    """Raise NotYet, caused by the answer, where a service does not know what it was asked for."""
+    try:
+        yield
+    except ClientError as error:
+        if NOT_FOUND.search(error.response["Error"]["Code"]):
+            raise NotYet(str(error)) from error
+        raise
 
 
 def retried(what: str, call: Callable[[], T], pauses_s: Iterable[float]) -> T:
