@@ -1,5 +1,13 @@
 """AWS errors explained to the user, with advice."""
 
+import re
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
@@ -16,6 +24,7 @@ from botocore.exceptions import (
 )
 
 from cli.messages.errors import CommandError
+from matrix.terms.figures import rough_duration
 
 LOG_IN = "log in again (`aws sso login`, or new keys by `aws configure`), then check with `aws sts get-caller-identity`"
 
@@ -45,6 +54,14 @@ CODES: dict[str, tuple[str, str]] = {
     "NoSuchBucket": ("the bucket of this stack is gone", "deploy again: `sam build && sam deploy`"),
 }
 
+# Codes of requests that AWS finds too old or too new, as its SDK for .NET lists them (`clockSkewErrorCodes`); EC2 says
+# AuthFailure. The answer to a HEAD has no body, so its code is the status.
+CLOCK_CODES = ("RequestTimeTooSkewed", "RequestExpired", "RequestInTheFuture", "InvalidSignature",
+               "SignatureDoesNotMatch", "AuthFailure", "401", "403")  # fmt: skip
+# AWS accepts 5 minutes, S3 15. Less than this is no reason for a refusal.
+LEAST_SKEW_S = 240.0
+_SIGNED_AND_NOW = re.compile(r"(\d{8}T\d{6}Z) is (?:now earlier|still later) than \d{8}T\d{6}Z \((\d{8}T\d{6}Z) ")
+
 
 def explain(error: Exception) -> CommandError | None:  # noqa: PLR0911 - one for each kind of error
     """Return the message for an error of boto3; None for any other error."""
@@ -69,7 +86,28 @@ def explain(error: Exception) -> CommandError | None:  # noqa: PLR0911 - one for
 def _explain_answer(error: ClientError) -> CommandError:
     answer = error.response.get("Error", {})
     code, message = answer.get("Code", "unknown"), answer.get("Message", "")
+    if any(part in code for part in CLOCK_CODES) and (wrong := _wrong_clock(error.response, message)):
+        advice = "set the clock (`sudo timedatectl set-ntp true`; in WSL `sudo hwclock -s`), then try again"
+        return CommandError(f"this machine's clock is {wrong}: {message} ({error.operation_name}: {code})", advice)
     for part, (meaning, advice) in CODES.items():
         if part in code:
             return CommandError(f"{meaning}: {message} ({error.operation_name}: {code})", advice)
     return CommandError(f"AWS refuses {error.operation_name}: {code}: {message}", "details with `matrix --debug …`")
+
+
+def _wrong_clock(response: Mapping[str, Any], message: str) -> str:
+    """Return how far this machine's clock is from AWS's: `18m 21s behind AWS's`; empty if it is right or unknown."""
+    answer, metadata = response.get("Error", {}), response.get("ResponseMetadata", {})
+    seen = _SIGNED_AND_NOW.search(message)
+    # S3 writes both times into its answer, others into their message; each answer has the time in its header.
+    signed, now = seen.groups() if seen else (answer.get("RequestTime"), answer.get("ServerTime"))
+    ahead_s = None
+    with suppress(KeyError, TypeError, ValueError):
+        ahead_s = time.time() - parsedate_to_datetime(metadata["HTTPHeaders"]["date"]).timestamp()
+    with suppress(TypeError, ValueError):
+        ahead_s = (datetime.fromisoformat(signed) - datetime.fromisoformat(now)).total_seconds()
+    if ahead_s is None:
+        return "more than 15 minutes off" if answer.get("Code") == "RequestTimeTooSkewed" else ""
+    if abs(ahead_s) < LEAST_SKEW_S:
+        return ""
+    return f"{rough_duration(abs(ahead_s))} {'ahead of' if ahead_s > 0 else 'behind'} AWS's"

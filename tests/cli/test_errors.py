@@ -1,5 +1,8 @@
 """What a command says when it cannot do what it was asked to."""
 
+import time
+from email.utils import formatdate
+
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, NoRegionError
 from support.cli_documents import plan_document
@@ -38,6 +41,43 @@ def test_each_error_says_what_to_try_next(error, meaning, advice):
 
     assert meaning in said.message
     assert advice in said.advice
+
+
+OLD = "Signature expired: 20261126T154623Z is now earlier than 20261126T163344Z (20261126T164844Z - 15 min.)"
+NEW = "Signature not yet current: 20261126T182419Z is still later than 20261126T175724Z (20261126T175224Z + 5 min.)"
+
+
+def at(seconds):
+    """The header of an answer that AWS gave when this machine's clock was as far ahead."""
+    return {"ResponseMetadata": {"HTTPHeaders": {"date": formatdate(time.time() - seconds, usegmt=True)}}}
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "more", "off"),
+    [
+        ("SignatureDoesNotMatch", OLD, {}, "1h 02m behind"),
+        ("InvalidSignatureException", NEW, {}, "31m 55s ahead"),
+        ("RequestTimeTooSkewed", "too large", {"RequestTime": "20150604T232559Z", "ServerTime": "2015-06-04T22:26:16Z"},
+         "59m 43s ahead"),
+        ("RequestTimeTooSkewed", "too large", {}, "more than 15 minutes off"),
+        ("AuthFailure", "not able to validate the provided access credentials", at(3 * 3600 + 10), "3h 00m ahead"),
+        ("403", "Forbidden", at(-1000), "behind"),
+        ("SignatureDoesNotMatch", "the signature we calculated does not match", at(0), None),
+        ("AuthFailure", "not able to validate the provided access credentials", {}, None),
+        ("AccessDenied", "no", at(-1000), None),
+    ],
+)  # fmt: skip
+def test_a_wrong_clock_is_named_with_how_far_it_is_off(code, message, more, off):
+    facts = {name: value for name, value in more.items() if name != "ResponseMetadata"}
+    metadata = {"ResponseMetadata": more.get("ResponseMetadata", {})}
+
+    said = explain.explain(ClientError({"Error": {"Code": code, "Message": message} | facts} | metadata, "GetObject"))
+
+    if off is None:
+        assert "clock" not in said.message
+    else:
+        assert f"this machine's clock is {off}" in said.message or (off == "behind" and " behind AWS's" in said.message)
+        assert "set the clock" in said.advice
 
 
 def test_without_credentials_a_command_advises_and_shows_no_traceback(matrix):
