@@ -57,7 +57,7 @@ def import_fio(
     imported_files.show(rows, fio_logs.to_csv, _table, format_)
     for name, file in read.items():
         if file.interim:
-            terminal.stderr().print(f"{name}: {file.interim} documents left out, since a later one includes them")
+            terminal.stderr().print(f"{name}: documents left out, since a later one includes them: {file.interim}")
         failed = {fio_logs.failure(job) for run in file.runs for job in run if job.error}
         refused += [f"{name} {failure}" for failure in sorted(failed)]
     if refused:
