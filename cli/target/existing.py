@@ -123,7 +123,7 @@ def _openzfs(size_gib: int, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ontap(size_gib: int, settings: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return its fields as in a matrix; None for the first generation, which a matrix cannot describe."""
+    """Return its fields as in a matrix; None for other generations than the second, which a matrix cannot describe."""
     if settings["DeploymentType"] not in ("SINGLE_AZ_2", "MULTI_AZ_2"):
         return None
     pairs = settings.get("HAPairs", 1)
