@@ -30,6 +30,8 @@ MODES = {
 }  # fmt: skip
 SHORT = "fio ran for less than a second: its clock counts milliseconds, so its rates mean little"
 LEAST_RUNTIME_MS = 1000
+# How long a job goes on at most after fio has written that it ends in 0 s.
+LAST_ETA_MS = 2000
 KIB = 1024
 LARGEST = 1e18  # more is no rate, size or time of any storage
 # fio 2 counted in microseconds: the middle of its last bin of 19 groups.
@@ -223,31 +225,36 @@ def _is_interim(document: FioObject, following: FioObject) -> bool:
     if not 0 < began_s < ended_s or [*map(_identity, first)] != [*map(_identity, later)]:
         return False
     # fio's `eta` is above 0 while a job goes on, 0 in its last second, and 2^31 - 1 if unknown.
-    is_over = all(number_of(job.get("eta")) in (0, 2**31 - 1) for job in first)
-    return all(
-        _goes_on(object_of(job, way), object_of(after, way), is_over=is_over)
-        for job, after in zip(first, later, strict=True)
+    etas = [job.get("eta") for job in first]
+    is_going = any(0 < number_of(eta) < 2**31 - 1 for eta in etas)
+    longest_ms = LAST_ETA_MS if all(eta == 0 for eta in etas) else float("inf")
+    pairs = list(zip(first, later, strict=True))
+    return all(_grown(after, job, name) >= 0 for job, after in pairs for name in ("ctx", "minf", "majf")) and all(
+        _goes_on(object_of(job, way), object_of(after, way), longest_ms, is_going=is_going)
+        for job, after in pairs
         for way in WAYS
     )
 
 
-def _goes_on(side: FioObject, later: FioObject, *, is_over: bool) -> bool:
-    """Whether a later record of a direction can be of the same run: nothing fell, and I/O took its time."""
-    grown = {
-        name: number_of(later.get(name)) - number_of(side.get(name)) for name in ("total_ios", "io_bytes", "runtime")
-    }
+def _goes_on(side: FioObject, later: FioObject, longest_ms: float, *, is_going: bool) -> bool:
+    """Whether a later record of a direction can be of the same run: no counter fell, and I/O took its time."""
+    ios, size, runtime = (_grown(later, side, name) for name in ("total_ios", "io_bytes", "runtime"))
+    if min(ios, size, runtime) < 0:
+        return False
     for kind in ("clat_ns", "clat", "lat_ns", "lat"):
         before, after = object_of(side, kind), object_of(later, kind)
-        if number_of(before.get("max")):
-            grown |= {f"{kind} {end}": number_of(after.get(end)) - number_of(before.get(end)) for end in ("max",)}
-            grown |= {f"{kind} min": number_of(before.get("min")) - number_of(after.get("min"))}
-    if any(each < 0 for each in grown.values()):
-        return False
-    if not is_over:
-        return True
-    # At most ten times as fast as on the whole, and not without any.
-    most = 10 * number_of(later.get("iops")) * grown["runtime"] / 1000
-    return bool(grown["runtime"]) == bool(grown["total_ios"]) and grown["total_ios"] <= most
+        bins, more = object_of(before, "bins"), object_of(after, "bins")
+        if number_of(before.get("max")) and (_grown(after, before, "max") < 0 or _grown(after, before, "min") > 0):
+            return False
+        if any(_grown(more, bins, name) < 0 for name in bins):
+            return False
+    # A job that may have ended: not without I/O in more time, or ten times as fast as on the whole.
+    is_plausible = bool(runtime) == bool(ios) and ios <= number_of(later.get("iops")) * runtime / 100
+    return is_going or (is_plausible and runtime <= longest_ms)
+
+
+def _grown(later: FioObject, earlier: FioObject, name: str) -> float:
+    return number_of(later.get(name)) - number_of(earlier.get(name))
 
 
 def _moments(document: FioObject) -> tuple[float, float]:

@@ -243,18 +243,32 @@ def test_runs_that_were_appended_to_one_file_all_count():
     assert [row.iops for row in rows(text, "f")] == [1, 2, 3]
 
 
-def test_documents_of_two_hosts_that_ran_at_the_same_time_all_count():
-    # Of the same job and the same minute: no later part of one run has more I/O in the same time, or the same in more.
-    slower = record(iops=999.0)
-    slower["read"] = slower["read"] | {"runtime": 60_060, "total_ios": 60_000}
-    for other in (record(iops=3000.0, lat_ms=0.3), slower):
-        hosts = fio_logs.read(document(record()) + document(other, at_ms=1_800_000_060_400))
-        assert (len(hosts.runs), hosts.interim) == (2, 0)
+def counted(ios, runtime_ms, **fields):
+    """A record of so much I/O in this time."""
+    counting = record(iops=1000 * ios / runtime_ms, lat_ms=0.1, **{"eta": 0, "minf": 2, **fields})
+    return counting | {"read": counting["read"] | {"runtime": runtime_ms, "total_ios": ios}}
 
-    going = record(iops=900.0, eta=20, elapsed=41, job_runtime=40_000, max_ms=1.5)
-    going["read"] = going["read"] | {"runtime": 40_000, "total_ios": 36_000}
-    dumped = fio_logs.read(document(going, at_ms=1_800_000_040_000) + document(record()))
-    assert ([job.sides["read"]["iops"] for (job,) in dumped.runs], dumped.interim) == ([1000.0], 1)
+
+@pytest.mark.parametrize(
+    ("first", "second", "are_both_kept"),
+    [
+        (counted(60_000, 60_000), counted(180_000, 60_000), True),  # more I/O in the same time
+        (counted(60_000, 60_000), counted(60_000, 60_060), True),  # the same, in more time
+        (counted(60_000, 60_000), counted(63_000, 63_000), True),  # 3 s after a job's last second
+        (counted(60_000, 60_000), counted(60_030, 60_030, minf=1), True),  # a counter fell
+        (counted(60_000, 60_000), counted(60_030, 60_030, max_ms=1.0), True),  # the longest is shorter
+        (counted(60_000, 60_000, eta=9), counted(59_000, 60_030), True),
+        (counted(59_500, 59_500), counted(60_000, 60_001), False),
+        (counted(40_000, 40_000, eta=20), counted(40_000, 60_001), False),  # nothing but a stall
+    ],
+)
+def test_a_document_that_the_next_one_does_not_go_on_from_is_of_another_host(first, second, are_both_kept):
+    begun_ms = 1_800_000_000_000
+    texts = [document(each, at_ms=begun_ms + each["read"]["runtime"] + 100) for each in (first, second)]
+
+    found = fio_logs.read("".join(texts))
+
+    assert (len(found.runs), found.interim) == ((2, 0) if are_both_kept else (1, 1))
 
 
 def test_a_second_document_that_is_cut_off_is_not_passed_over():
