@@ -828,6 +828,17 @@ WARNED: list[tuple[Document, str, str]] = [
     ({"storage": [EBS, EFS], "workload": [TOUCH]}, "workload[0].sync", "creates-are-alike"),
     ({"storage": [EBS, EFS], "workload": [METADATA]}, "workload[0].sync", "creates-are-alike"),
     ({"storage": [FSX], "workload": [READ]}, "workload[0].dataSize", "data-exceeds-the-servers-cache"),
+    # 64 MiB of these data are read again and again.
+    (
+        {"storage": [FSX], "workload": [READ | {"access": "sequential", "dataSize": "700GiB"}]},
+        "workload[0].dataSize",
+        "data-exceeds-the-servers-cache",
+    ),
+    (
+        {"storage": [FSX], "workload": [FIO | {"rw": "randread", "direct": 1, "size": "700G", "io_size": "8G"}]},
+        "workload[0].size",
+        "data-exceeds-the-servers-cache",
+    ),
     (
         {"storage": [FSX], "workload": [FIO | {"rw": "randread", "direct": 1, "numjobs": 4}]},
         "workload[0].size",

@@ -134,7 +134,11 @@ def storage_has_no_burst(given: Given) -> Problems:
 
 
 def data_exceeds_the_servers_cache(given: Given) -> Problems:
-    """Yield a warning if a server caches all data that a fleet reads: O_DIRECT bypasses only the instance's cache."""
+    """Yield a warning if a server caches what a fleet reads: O_DIRECT bypasses only the instance's cache.
+
+    Random records are drawn anew in each repetition, so all data count. Sequential reads and, by default, fio's random
+    ones are of the same bytes each time: then only these count, however large the data are.
+    """
     warned: set[str] = set()
     for cell in given.cells:
         if not cell.storage.cache_bytes or not isinstance(cell.workload, (ReadWorkload, FioWorkload)):
@@ -143,26 +147,42 @@ def data_exceeds_the_servers_cache(given: Given) -> Problems:
         path = cell.workload_path
         if not points or path in warned:
             continue
-        stored, jobs = max(
-            (cell.workload.footprint(point, cell.storage, cell.fleet.count).stored_bytes, _jobs(point))
-            for point in points
-        )
+        is_repeated = given.matrix.repetitions * len(points) > 1
+        read, stored, jobs = min(_read_bytes(cell, point, is_repeated=is_repeated) for point in points)
         wanted = CACHES_TO_READ * cell.storage.cache_bytes
         if stored * cell.fleet.count < wanted:
+            read = stored
+        if read * cell.fleet.count < wanted:
             warned.add(path)
-            name = "dataSize" if isinstance(cell.workload, ReadWorkload) else "size"
+            is_of_records = isinstance(cell.workload, ReadWorkload)
+            name = "dataSize" if is_of_records else "size"
+            part = "" if read == stored else f" of {format_size(int(stored))}, the same in each repetition"
             rule = (
-                f"{_fleet_words(cell.fleet.count)} {format_size(int(stored))}"
+                f"{_fleet_words(cell.fleet.count)} {format_size(int(read))}{part}"
                 f"{f' ({jobs} jobs together)' if jobs > 1 else ''}, and the server of"
                 f" {cell.storage.slug} caches {cell.storage.cache_bytes / 1e9:,.0f} GB: this measures its memory and"
                 " network, up to three times faster than its disks"
             )
             gib = math.ceil(wanted / cell.fleet.count / jobs / 2**30)
-            fix = (
-                f'write {name} "{gib}GiB" or more{" (of each job)" if jobs > 1 else ""} to read from its disks, or '
-                "leave this fleet out; the report says what the cache answered"
-            )
+            more = f'write {name} "{gib}GiB" or more{" (of each job)" if jobs > 1 else ""} to read from its disks'
+            if read < stored:
+                more = "read more in each step" + (", or access random" if is_of_records else ", or write randrepeat 0")
+            fix = f"{more}, or leave this fleet out; the report says what the cache answered"
             yield Problem(f"{path}.{name}", format_size(int(stored)), rule, fix, is_warning=True)
+
+
+def _read_bytes(cell: Combination, point: Mapping[str, Any], *, is_repeated: bool) -> tuple[float, float, int]:
+    """Return the bytes that a server's cache must hold to answer a point's repetitions, all data, and fio's jobs."""
+    footprint = cell.workload.footprint(dict(point), cell.storage, cell.fleet.count)
+    options = point.get("options")
+    if options is None:
+        are_same = point["access"] == "sequential"
+    else:
+        pattern = str(options.get("rw", options.get("readwrite", "read")))
+        are_same = not pattern.startswith("rand") or str(options.get("randrepeat", 1)) != "0"
+    # A mixture's reads are not known apart.
+    same = min(footprint.read_bytes, footprint.stored_bytes) if are_same and is_repeated else 0.0
+    return same or footprint.stored_bytes, footprint.stored_bytes, _jobs(point)
 
 
 def _jobs(point: Mapping[str, Any]) -> int:

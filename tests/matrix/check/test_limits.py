@@ -232,10 +232,24 @@ def test_what_is_within_all_limits_has_no_problem(changes):
         ({"storage": [EBS, EFS], "workload": [METADATA | {"sync": "each"}]}, "creates-are-alike"),
         # SINGLE_AZ_1 of 4,096 MB/s caches 358.4 GB: 668 GiB are twice of that.
         (
-            {"storage": [FSX], "workload": [READ | {"dataSize": "64GiB"}], "fleet": fleet(count=11)},
+            {
+                "storage": [FSX],
+                "workload": [READ | {"access": "random", "dataSize": "64GiB"}],
+                "fleet": fleet(count=11),
+            },
             "data-exceeds-the-servers-cache",
         ),
         ({"storage": [FSX], "workload": [FIO | {"rw": "randwrite"}]}, "data-exceeds-the-servers-cache"),
+        # Read once, or other bytes in each repetition.
+        *[
+            ({"storage": [FSX], "workload": [work | big], "repetitions": times}, "data-exceeds-the-servers-cache")
+            for work, big, times in (
+                (READ, {"dataSize": "700GiB", "access": "random"}, 3),
+                (READ, {"dataSize": "700GiB", "access": "sequential"}, 1),
+                (FIO, {"size": "700G", "io_size": "8G", "rw": "randread", "direct": 1, "randrepeat": 0}, 3),
+                ({"type": "fio", "rw": "read", "bs": "1m", "direct": 1}, {"size": "700G"}, 3),
+            )
+        ],
         *[
             ({"workload": [FIO | {"size": "100G"} | options]}, "fio-measures-the-storage")
             for options in (
