@@ -77,13 +77,12 @@ def create_all(names: list[bytes], storage: EmulatedStorage | None, sync: str, d
         for name in names:
             due_ns = storage.create()
             close(open_(name, flags, 0o666))
-            storage.wait(due_ns)
+            ended_ns = storage.wait(due_ns)
             if sync == "each":
-                storage.wait(storage.synchronise())
-            append(now())
+                ended_ns = storage.wait(storage.synchronise())
+            append(ended_ns)
         if sync == "end":
-            storage.wait(storage.synchronise())
-            stamps[-1] = now()
+            stamps[-1] = storage.wait(storage.synchronise())
         return stamps
     if sync == "each":
         for name in names:

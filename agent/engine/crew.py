@@ -119,7 +119,7 @@ def choose_mode(workers: int, pilot: dict[str, float]) -> str:
     return "threads" if workers > 1 and demand < MAX_THREADED_DEMAND else "processes"
 
 
-def measure_pilot(operate: Callable[[int], None]) -> dict[str, float]:
+def measure_pilot(operate: Callable[[int], object]) -> dict[str, float]:
     """Return wall and processor time of one operation, done outside of the measured data.
 
     Medians: on a busy machine a single wait for a processor would look like latency of the storage.

@@ -3,6 +3,7 @@
 An operation ends at the latest of three moments: when its latency is over, when the storage has paid the operations
 (IOPS) and when it has paid the bytes (bytes/s) that came before it and its own. So a fleet that keeps w workers busy
 with operations of s bytes reaches exactly min(w / latency, iops, bytes_per_s / s): a truth that an analysis must find.
+Reads pay by limits of their own. A mixture gets a part of each limit, as EFS meters it.
 
 A storage may have quirks: a share of slower operations, a stall after every so many operations, a permanent change
 after so many (exhausted burst credits, a full cache), a factor for all its latencies.
@@ -33,8 +34,9 @@ UNLIMITED: dict[str, Any] = {
 }  # fmt: skip
 # Until when the storage's operations and bytes are paid, in monotonic ns; how many operations it has had.
 PAID = struct.Struct("=ddq")
-# A worker that wakes up late starts its next operation at the due time, so that timer delays and pauses of the machine
-# do not add up. Beyond this many seconds the storage counts as idle, and idle time gives no credit.
+# An operation ends when it is due by the storage, not when its worker wakes up. On a busy machine that is later: the
+# next one starts at the due time, and would seem to take less than its latency. So delays of timers do not add up.
+# Beyond this many seconds the storage counts as idle, and idle time gives no credit.
 CATCH_UP_S = 0.05
 
 
@@ -47,8 +49,13 @@ class EmulatedStorage:
 
         self._chance = random.random
         self._rule = rule
-        self._ns_per_operation = 1e9 / rule["iops"] if rule.get("iops") else 0.0
-        self._ns_per_byte = 1e9 / rule["bytes_per_s"] if rule.get("bytes_per_s") else 0.0
+        self._create_ns = _ns_each(rule.get("iops"))
+        # Of an operation, and of a byte.
+        self._read_ns = (
+            _ns_each(rule.get("read_iops", rule.get("iops"))),
+            _ns_each(rule.get("read_bytes_per_s", rule.get("bytes_per_s"))),
+        )
+        self._write_ns = _ns_each(rule.get("write_iops", rule.get("iops"))), _ns_each(rule.get("bytes_per_s"))
         self._unit_bytes = rule.get("unit_bytes") or math.inf
         self._catch_up_ns = rule.get("catch_up_s", CATCH_UP_S) * 1e9
         self._due_ns = self._arrival_ns = 0
@@ -68,11 +75,12 @@ class EmulatedStorage:
 
     def create(self) -> int:
         """Start to create a file; return its end time (monotonic ns)."""
-        return self._begin(self._rule["create_s"], self._rule["create_operations"], 0)
+        operations = self._rule["create_operations"]
+        return self._begin(self._rule["create_s"], operations * self._create_ns, is_counted=bool(operations))
 
     def read(self, size: int) -> int:
         """Start to read `size` bytes; return the end time (monotonic ns)."""
-        return self._transfer(size, self._rule["read_s"], is_merged=False)
+        return self._transfer(size, self._rule["read_s"], self._read_ns, is_merged=False)
 
     def write(self, size: int, *, is_synchronous: bool) -> int:
         """Start to write `size` bytes; return the end time (monotonic ns).
@@ -80,34 +88,43 @@ class EmulatedStorage:
         A write that is not synchronous has no latency, and the kernel merges it with its neighbours into large ones.
         """
         latency_s = self._rule["sync_s"] if is_synchronous else 0.0
-        return self._transfer(size, latency_s, is_merged=not is_synchronous)
+        return self._transfer(size, latency_s, self._write_ns, is_merged=not is_synchronous)
 
     def synchronise(self) -> int:
         """Start to synchronise written data; return the moment at which it may end."""
-        return self._begin(self._rule["sync_s"], 0, 0)
+        return self._begin(self._rule["sync_s"])
 
-    def wait(self, due_ns: int) -> None:
-        """Sleep until an operation may end."""
+    def wait(self, due_ns: int) -> int:
+        """Sleep until an operation may end; return that moment (monotonic ns), which is its end."""
         left_ns = due_ns - time.monotonic_ns()
         if left_ns > 0:
             time.sleep(left_ns / 1e9)
+        return due_ns
 
-    def _transfer(self, size: int, latency_s: float, *, is_merged: bool) -> int:
+    def _transfer(self, size: int, latency_s: float, each_ns: tuple[float, float], *, is_merged: bool) -> int:
         # A block above unit_bytes counts as several operations; of merged ones many count as one.
         units = size / self._unit_bytes
-        return self._begin(latency_s, units if is_merged else max(1, math.ceil(units)), size)
+        operation_ns, byte_ns = each_ns
+        return self._begin(
+            latency_s,
+            (units if is_merged else max(1, math.ceil(units))) * operation_ns,
+            size * byte_ns,
+            is_counted=True,
+        )
 
-    def _begin(self, latency_s: float, operations: float, size: int) -> int:
+    def _begin(
+        self, latency_s: float, operations_ns: float = 0.0, bytes_ns: float = 0.0, *, is_counted: bool = False
+    ) -> int:
         now = time.monotonic_ns()
         start = max(self._due_ns, self._arrival_ns)
         if now - start >= self._catch_up_ns:
             start = now
         paid, times = 0.0, 1.0
-        if operations or size:
-            paid, times = self._pay(start, operations * self._ns_per_operation, size * self._ns_per_byte)
+        if is_counted:
+            paid, times = self._pay(start, operations_ns, bytes_ns)
         is_in_tail = self._chance() < self._rule.get("tail_share", 0)
         latency_s = self._rule["tail_s"] if is_in_tail else latency_s * times * self._rule.get("times", 1)
-        self._due_ns = int(max(start + latency_s * 1e9, paid))
+        self._due_ns = math.ceil(max(start + latency_s * 1e9, paid))
         return self._due_ns
 
     def _pay(self, start: float, operations_ns: float, bytes_ns: float) -> tuple[float, float]:
@@ -125,3 +142,8 @@ class EmulatedStorage:
         finally:
             fcntl.flock(self._file, fcntl.LOCK_UN)
         return float(max(operations_paid, bytes_paid)), times
+
+
+def _ns_each(per_s: float | None) -> float:
+    """Nanoseconds of one of so many per second; 0 if they are not limited."""
+    return 1e9 / per_s if per_s else 0.0

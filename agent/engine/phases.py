@@ -26,7 +26,8 @@ ENTRIES_OF_A_REPLY = 128
 DONE = "done"
 SECOND_NAME = b"r"
 
-Act = Callable[[bytes], None]
+# On an emulated storage it returns when it ended (monotonic ns).
+Act = Callable[[bytes], Any]
 
 
 class Wall:
@@ -75,10 +76,9 @@ def prepare(plan: dict[str, Any], number: int, is_alone: bool, wall: Wall) -> cr
     settle = settling(plan, directory, storage)
 
     def loop() -> crew.Timed:
-        stamps = act_on_all(names, act, wall)
+        stamps = act_on_all(names, act, wall, is_dated=storage is not None)
         if settle:
-            settle()
-            stamps[-1] = time.monotonic_ns()
+            stamps[-1] = settle() or time.monotonic_ns()
         say_done(number, len(stamps) - 1)
         return crew.Timed.closed(stamps)
 
@@ -91,14 +91,17 @@ def names_of(prefix: str, count: int, renamed: int) -> Iterator[bytes]:
         yield f"{prefix}{n}".encode() + (SECOND_NAME if n < renamed else b"")
 
 
-def act_on_all(names: list[bytes], act: Act, wall: Wall) -> list[int]:
-    """Act on each file until all are done or the wall is reached; returns the clock before the first and after each."""
+def act_on_all(names: list[bytes], act: Act, wall: Wall, *, is_dated: bool = False) -> list[int]:
+    """Act on each file until all are done or the wall is reached; returns the clock before the first and after each.
+
+    `is_dated`: an emulated storage says when each act ended.
+    """
     now = time.monotonic_ns
     stamps = [now()]
     append, reached, due_ns = stamps.append, wall.reached, stamps[0] + wall.most_ns
     for name in names:
-        act(name)
-        stamp = now()
+        ended_ns = act(name)
+        stamp = ended_ns if is_dated else now()
         append(stamp)
         if stamp >= due_ns or reached[0]:
             break
@@ -173,18 +176,17 @@ def paced(act: Act, plan: dict[str, Any], storage: EmulatedStorage | None) -> Ac
     is_change, size = plan["phase"] in CHANGES, plan["file_bytes"] if plan["phase"] == "open-read" else 0
     is_stored_each = is_change and plan["sync"] == "each"
 
-    def act_in_time(name: bytes) -> None:
+    def act_in_time(name: bytes) -> int:
         due_ns = storage.create() if is_change else storage.read(size)
         act(name)
-        storage.wait(due_ns)
-        if is_stored_each:
-            storage.wait(storage.synchronise())
+        ended_ns = storage.wait(due_ns)
+        return storage.wait(storage.synchronise()) if is_stored_each else ended_ns
 
     return act_in_time
 
 
-def settling(plan: dict[str, Any], directory: int, storage: EmulatedStorage | None) -> Callable[[], None] | None:
-    """Return the final sync of a worker. None: no sync at the end."""
+def settling(plan: dict[str, Any], directory: int, storage: EmulatedStorage | None) -> Callable[[], int | None] | None:
+    """Return the final sync of a worker, which returns its end as an act does. None: no sync at the end."""
     if plan["sync"] != "end" or plan["phase"] not in CHANGES:
         return None
     return (lambda: os.fsync(directory)) if storage is None else (lambda: storage.wait(storage.synchronise()))
@@ -192,14 +194,14 @@ def settling(plan: dict[str, Any], directory: int, storage: EmulatedStorage | No
 
 def list_all(number: int, folder: str, storage: EmulatedStorage | None) -> list[int]:
     """List a directory once: names only, as `ls` and `find -name` ask for them."""
-    stamps = [time.monotonic_ns()]
+    stamps, ended_ns = [time.monotonic_ns()], 0
     count = 0
     with os.scandir(folder) as entries:
         for _ in entries:
             if storage is not None and count % ENTRIES_OF_A_REPLY == 0:
-                storage.wait(storage.read(0))
+                ended_ns = storage.wait(storage.read(0))
             count += 1
-    stamps.append(time.monotonic_ns())
+    stamps.append(ended_ns or time.monotonic_ns())
     say_done(number, count)
     return stamps
 

@@ -258,9 +258,9 @@ class EmulatedReader(FileReader):
             due_ns = self.storage.read(size)
             if os.preadv(self._file, [self.page], offset) != size:
                 raise records.RecordWrong(f"the file ends within the page at {offset}")
-            self.storage.wait(due_ns)
+            ended_ns = self.storage.wait(due_ns)
             if number % batch == 0 or number == len(pages):
-                stamps.append(time.monotonic_ns())
+                stamps.append(ended_ns)
 
 
 class ServerReader:

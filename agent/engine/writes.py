@@ -69,18 +69,15 @@ class Writer:
 
     def write_all(self, blocks: int) -> list[int]:
         """Write the blocks; returns the clock (monotonic ns) before the first and after each."""
-        now, stamps = time.monotonic_ns, [time.monotonic_ns()]
-        for number in range(blocks):
-            self.write(number)
-            stamps.append(now())
+        stamps = [time.monotonic_ns()]
+        stamps += [self.write(number) for number in range(blocks)]
         if not self._is_synchronous:
             # The last block is only written when all are on the storage.
-            self.synchronise()
-            stamps[-1] = now()
+            stamps[-1] = self.synchronise()
         return stamps
 
-    def write(self, number: int) -> None:
-        """Write one block at its place, no faster than the emulated storage."""
+    def write(self, number: int) -> int:
+        """Write one block at its place, no faster than the emulated storage. Return its end (monotonic ns)."""
         due_ns = 0
         if self._storage is not None:
             due_ns = self._storage.write(self._size, is_synchronous=self._is_synchronous)
@@ -90,15 +87,14 @@ class Writer:
             parts = [stamp(self._seed, self._number, number), parts[0][STAMP.size :]]
         if os.pwritev(self._file, parts, number * self._size) != self._size:
             raise OSError(errno.EIO, f"block {number} of {self._size} bytes was not written as a whole")
-        if self._storage is not None:
-            self._storage.wait(due_ns)
+        return time.monotonic_ns() if self._storage is None else self._storage.wait(due_ns)
 
-    def synchronise(self) -> None:
-        """Wait until everything written is on the storage."""
-        if self._storage is None:
-            os.fsync(self._file)
-        else:
-            self._storage.wait(self._storage.synchronise())
+    def synchronise(self) -> int:
+        """Wait until everything written is on the storage. Return that moment (monotonic ns)."""
+        if self._storage is not None:
+            return self._storage.wait(self._storage.synchronise())
+        os.fsync(self._file)
+        return time.monotonic_ns()
 
 
 def draw_pool(block_bytes: int, source: str, seed: int | None) -> memoryview:

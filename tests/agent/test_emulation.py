@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import random
+import time
 from itertools import pairwise
 
 import pytest
 from support.agent_cloud import BARRIER, touch_params
 from support.disturbance import attempts
 
-from agent.engine import crew
+from agent.engine import creates, crew, phases, reads, writes
 from agent.engine.emulation import UNLIMITED, EmulatedStorage
 from agent.job import Step
 from agent.job_check import parse
@@ -62,6 +65,13 @@ RATES = {
     ),
     "writes: latency of each": ("dd", dd_params(), {"sync_s": 0.1}, "mib_per_s", 40),
     "reads: IOPS": ("read", READS, {"iops": 300}, "requests_per_s", 300),
+    "reads: IOPS of their own": (
+        "read", READS, {"iops": 100, "read_iops": 300, "bytes_per_s": 8192, "read_bytes_per_s": 1e9}, "requests_per_s",
+        300,
+    ),
+    "writes: bytes of their own": (
+        "dd", dd_params(), {"read_iops": 1, "read_bytes_per_s": 1.0, "bytes_per_s": 20 * MIB}, "mib_per_s", 20,
+    ),
     "reads: bytes": ("read", READS, {"bytes_per_s": 250 * 8192}, "requests_per_s", 250),
     "reads: latency": ("read", READS, {"read_s": 0.02}, "requests_per_s", 200),
     "reads: latency, through the cache": (
@@ -106,6 +116,33 @@ def waits(tmp_path, count, **quirks):
     storage = EmulatedStorage({**rule, "path": str(tmp_path / "bucket"), "catch_up_s": 3600})
     ends = [storage.create() for _ in range(count)]
     return [round((after - before) / 1e6, 3) for before, after in pairwise(ends)]
+
+
+@pytest.mark.parametrize("late_s", [0.002, 0.02, 0.2])
+def test_no_operation_takes_less_than_the_latency_however_late_its_worker_wakes_up(tmp_path, monkeypatch, late_s):
+    """A busy machine wakes workers late: by less than CATCH_UP_S, or by more."""
+    sleep, chance = time.sleep, random.Random(44)
+    monkeypatch.setattr(time, "sleep", lambda seconds: sleep(seconds + chance.choice([0.0, 0.0, 0.0, late_s])))
+    (tmp_path / "data").write_bytes(bytes(32 * 4096))
+    monkeypatch.chdir(tmp_path)
+    rule = emulation(create_s=0.004, read_s=0.004, write_s=0.004, sync_s=0.004, path=str(tmp_path / "bucket"))
+    plan = {"path": str(tmp_path / "data"), "page_bytes": 4096, "emulation": rule}
+    reader, folder = reads.EmulatedReader(plan), os.open(tmp_path, os.O_RDONLY)
+    block = {"block_bytes": 4096, "sync": "block", "blocks": 8, "seed": None, "emulation": rule}
+    read = [time.monotonic_ns()]
+
+    reader.read([4096 * page for page in range(16)], 1, read)
+    created = creates.create_all([b"a%d" % n for n in range(16)], EmulatedStorage(rule), "none", folder)
+    written = writes.Writer(block, str(tmp_path / "out"), memoryview(bytes(17 << 20))).write_all(8)
+    acted = phases.act_on_all(
+        [b"a%d" % n for n in range(16)],
+        phases.paced(lambda _: None, {"phase": "stat", "sync": "none", "file_bytes": 0}, EmulatedStorage(rule)),
+        phases.Wall({"stonewall": "last"}),
+        is_dated=True,
+    )
+
+    for stamps in (read, created, written, acted):
+        assert min(after - before for before, after in pairwise(stamps)) >= 4_000_000
 
 
 def test_a_storage_stands_still_after_each_so_many_operations(tmp_path):

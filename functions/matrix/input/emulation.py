@@ -70,6 +70,9 @@ def truth(storage: Storage, emulate: "bool | Mapping[str, Quirks]" = True) -> Em
         "shared": storage.is_shared,
         "iops": storage.effective_iops,
         "bytes_per_s": float(storage.bandwidth_bytes_per_s),
+        "read_iops": None if block.is_free_of_iops else block.read_iops or storage.effective_iops,
+        "read_bytes_per_s": float(block.read_bytes_per_s or storage.bandwidth_bytes_per_s),
+        "write_iops": None if block.is_free_of_iops else storage.effective_iops,
         "unit_bytes": block.unit_bytes,
         "create_s": storage.create_latency_s,
         "create_operations": int(storage.is_shared),  # a create on a journalled volume is no operation of its own

@@ -53,11 +53,14 @@ OTHER_CEILINGS = CeilingWords(
 
 @dataclass(frozen=True)
 class BlockTimes:
-    """Latency of an emulated storage for one block, without the transfer of its bytes."""
+    """Latency of an emulated storage for one block, without the transfer of its bytes, and limits of reads."""
 
     read_s: float
     write_s: float
     unit_bytes: int  # a larger block counts as several operations
+    read_iops: float | None = None  # None: as many as writes
+    read_bytes_per_s: float | None = None
+    is_free_of_iops: bool = False  # its IOPS limit metadata only
 
 
 @dataclass(frozen=True)

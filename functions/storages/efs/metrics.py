@@ -13,10 +13,8 @@ from storages.contracts.metrics import (
     layer_pairs,
     metrics_table,
 )
-from storages.efs.model import EfsStorage, most_operations
+from storages.efs.model import READ_WEIGHT, EfsStorage, most_operations
 
-# EFS meters reads at a third of their bytes with bursting or provisioned throughput (EFS guide, performance).
-READ_WEIGHT = 1 / 3
 MIB = 2.0**20
 
 _OF_FILE_SYSTEM = metrics_table(

@@ -26,6 +26,10 @@ from storages.contracts.model import (
 # Code and default are from published outputs of `aws service-quotas list-aws-default-service-quotas`, read in November
 # 2026.
 FILE_SYSTEMS = Quota("elasticfilesystem", "L-848C634D", "File systems per account", "file systems", 1_000)
+# EFS meters reads at a third of their bytes with bursting or provisioned throughput (EFS guide, performance).
+READ_WEIGHT = 1 / 3
+# Elastic reads of a Regional file system in the slowest region (EFS guide, performance summary: 20 to 60 GiB/s).
+ELASTIC_READ_GIBPS = 20
 
 
 class EfsStorage(Storage):
@@ -208,7 +212,10 @@ class EfsStorage(Storage):
         From the Korean and Chinese editions, read on 23 November 2026; older English ones say "as low as 250 µs" for
         reads.
         """
-        return BlockTimes(0.001, 0.002_7, unit_bytes=2**20)
+        reads, _ = most_operations(self.throughput_mode, self.deployment, self.performance_mode)
+        is_elastic = self.throughput_mode == "elastic" and self.deployment == "regional"
+        read_bytes_per_s = ELASTIC_READ_GIBPS * 2**30 if is_elastic else self.bandwidth_bytes_per_s / READ_WEIGHT
+        return BlockTimes(0.001, 0.002_7, unit_bytes=2**20, read_iops=reads, read_bytes_per_s=read_bytes_per_s)
 
     @classmethod
     def quota_uses(cls, document: StorageFields) -> Iterator[QuotaUse]:

@@ -203,8 +203,11 @@ class FsxLustreStorage(Storage):
 
     @property
     def block_times(self) -> BlockTimes | None:
-        """The same latencies for a block; a client requests up to 1 MiB of a target at once, its default stripe."""
-        return BlockTimes(0.001, 0.001, unit_bytes=2**20)
+        """The same latencies for a block; a client requests up to 1 MiB of a target at once, its default stripe.
+
+        Its IOPS are those of the metadata servers: AWS publishes none for data.
+        """
+        return BlockTimes(0.001, 0.001, unit_bytes=2**20, is_free_of_iops=True)
 
     @property
     def offer_queries(self) -> list[Query]:

@@ -229,7 +229,8 @@ class FsxOpenZfsStorage(Storage):
     @property
     def block_times(self) -> BlockTimes | None:
         """ "Few hundred microseconds" for a block of the mounts' rsize (FSx guide, performance)."""
-        return BlockTimes(0.000_5, 0.000_5, unit_bytes=2**20)
+        read_bytes_per_s = self.throughput_capacity_mbps * 1e6 * self.how_many
+        return BlockTimes(0.000_5, 0.000_5, unit_bytes=2**20, read_bytes_per_s=read_bytes_per_s)
 
     @property
     def compressor(self) -> str | None:

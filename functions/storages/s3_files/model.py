@@ -12,6 +12,7 @@ from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, S
 
 # S3 user guide, S3 Files performance (read in November 2026): of a file system, and of one client.
 READ_IOPS, WRITE_IOPS = 250_000, 50_000
+READ_BYTES_PER_S = 1e12  # "terabytes per second"
 LEAST_WRITE_GIBPS, CLIENT_READ_GIBPS = 1.0, 3.0
 # S3 user guide, S3 Files metering: data moves in units of at least 32 KB, a lookup counts as 4 KB read.
 METERED_DATA_BYTES, METERED_METADATA_BYTES = 32_768, 4_096
@@ -120,7 +121,7 @@ class S3FilesStorage(Storage):
     @property
     def block_times(self) -> BlockTimes | None:
         """EFS's latencies for a block, because it runs on EFS: about 1 ms and 2.7 ms (EFS guide, performance)."""
-        return BlockTimes(0.001, 0.002_7, unit_bytes=2**20)
+        return BlockTimes(0.001, 0.002_7, 2**20, read_iops=READ_IOPS, read_bytes_per_s=READ_BYTES_PER_S)
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield hot storage, its reads and writes, and the exported objects (S3 Files metering).

@@ -39,6 +39,30 @@ def test_the_truth_of_a_storage_is_what_the_matrix_provisions(storage, shared, i
     assert 0 < found["read_s"] <= found["write_s"]
 
 
+@pytest.mark.parametrize(
+    ("storage", "reads", "writes"),
+    [
+        (EFS, (250_000, 20 * 1024 * MIB), (50_000, 1024 * MIB)),
+        (EFS | {"deployment": "oneZone"}, (35_000, 3 * 1024 * MIB), (7_000, 1024 * MIB)),
+        (EFS | {"throughputMode": "bursting"}, (35_000, 300 * MIB), (7_000, 100 * MIB)),
+        (
+            EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 8},
+            (55_000, 24 * MIB),
+            (25_000, 8 * MIB),
+        ),
+        (EBS, (3_000, 125 * MIB), (3_000, 125 * MIB)),
+        (FSX, (20_000, 4096e6), (20_000, 4096e6)),
+        # Its IOPS are of the metadata servers.
+        ({"type": "fsx-lustre", "storageCapacityGiB": 1200}, (None, 120e6), (None, 120e6)),
+    ],
+)
+def test_reads_have_the_limits_that_aws_documents_for_them(storage, reads, writes):
+    found = truth(matrix(storage=[storage]).matrix.storage[0])
+
+    assert (found["read_iops"], found["read_bytes_per_s"]) == (reads[0], pytest.approx(reads[1], rel=0.1))
+    assert (found["write_iops"], found["bytes_per_s"]) == (writes[0], pytest.approx(writes[1], rel=0.1))
+
+
 def test_a_plan_marks_every_emulated_storage_so_that_none_equals_a_measured_one():
     emulated, measured = (plan(matrix(emulate=flag)).to_document() for flag in (True, False))
 

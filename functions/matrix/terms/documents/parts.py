@@ -91,7 +91,13 @@ class Emulation(TypedDict):
 
     shared: bool
     iops: int
+    """Of creates."""
+    read_iops: float | None
+    write_iops: float | None
+    """None: not limited."""
     bytes_per_s: float
+    """Of writes."""
+    read_bytes_per_s: float
     unit_bytes: int
     create_s: float
     create_operations: int
