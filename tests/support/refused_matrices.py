@@ -591,6 +591,16 @@ REFUSED: list[tuple[Document, str, str]] = [
         "storage[1].fileSystemId",
         "existing-storages-come-to-no-harm",
     ),
+    (
+        {
+            "storage": [NFS, NFS | {"options": "hard,ro"}],
+            "exclude": [{"storage": {"options": "hard,ro"}, "workload": {"type": "touch"}}],
+            "workload": [TOUCH, LOCALLY],
+            "maxConcurrentFileSystems": 2,
+        },
+        "storage[1].source",
+        "existing-storages-come-to-no-harm",
+    ),
     (ALONE, "workload[0].type", "read-only-storages-are-only-read"),
     (ALONE | {"workload": [COMMAND]}, "workload[0].type", "read-only-storages-are-only-read"),
     (ALONE | {"workload": [LOCALLY], "fleet": fleet(count=2)}, "fleet[0].count", "existing-storages-take-the-fleet"),

@@ -10,7 +10,7 @@ from storages.models import is_mounted_read_only
 def existing_storages_come_to_no_harm(given: Given) -> Problems:
     """Yield a problem for an existing storage that is emulated or used twice at once, and a warning about its use."""
     matrix = given.matrix
-    first: dict[str, str] = {}
+    first: dict[str, tuple[str, bool]] = {}
     for path, storage in given.storages:
         if storage.existing_id:
             yield from _storage_problems(matrix, f"{path}.{storage.existing_fields[0]}", storage, first)
@@ -60,7 +60,7 @@ def existing_storages_keep_no_cache(given: Given) -> Problems:
             )
 
 
-def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[str, str]) -> Problems:
+def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[str, tuple[str, bool]]) -> Problems:
     name = storage.existing_id or ""
     if matrix.emulate:
         yield Problem(
@@ -69,9 +69,9 @@ def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[s
         return
     # Cells that only read take nothing from each other; a volume has one instance at a time.
     is_alone = storage.is_written_in(storage.document) or storage.most_instances is not None
-    is_twice = first.setdefault(name, path) != path and is_alone
-    if is_twice and matrix.max_concurrent_file_systems > 1:
-        rule = f"{first[name]} is the same: their cells would disturb each other"
+    other, is_other_alone = first.setdefault(name, (path, is_alone))
+    if other != path and (is_alone or is_other_alone) and matrix.max_concurrent_file_systems > 1:
+        rule = f"{other} is the same: their cells would disturb each other"
         yield Problem(path, name, rule, "write maxConcurrentFileSystems 1")
     rule = (
         "exists: it is only read, and its requests are billed"
