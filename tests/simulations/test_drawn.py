@@ -92,7 +92,7 @@ def test_of_two_equal_storages_and_a_slower_one_intervals_and_verdicts_are_right
         covered["ratio of equal ones"].append(holds(same["interval"], 1.0))
         covered["ratio of the slower one"].append(holds(other["interval"], 1 / SLOWER))
         candidates = summary_of(planned, results)["decision"]["questions"][0]["candidates"]
-        is_tied = [(difference_of(each) or {"code": "shown"})["code"] == "not-significant" for each in candidates]
+        is_tied = [(difference_of(each) or {"code": "slower"})["code"] != "slower" for each in candidates]
         is_slower_last = candidates[2]["verdict"]["code"] == "slower"
         different["compare"].append(same["verdict"] in ("slower", "faster"))
         different["decision"].append(is_slower_last and not any(is_tied[:2]))
@@ -243,7 +243,7 @@ def test_the_order_of_the_plan_keeps_hours_out_of_the_decision(launches, repetit
         planned = interleaved(launches, repetitions, at_once, seed)
         hours = drifting(rng, 100)
         different.append(is_told_apart(planned, repetitions, at_once, hours, 1.0, rng))
-        found.append(is_told_apart(planned, repetitions, at_once, hours, 1.1, rng))
+        found.append(is_told_apart(planned, repetitions, at_once, hours, 1.15, rng))
 
     assert at_most(different, MOST_WRONG)
     assert not must_be_seen or at_least(found, 1 - MOST_WRONG)
@@ -296,4 +296,4 @@ def is_told_apart(planned, repetitions, at_once, hours, slower, rng):
     [question] = summary_of({**planned, "cells": cells}, results)["decision"]["questions"]
     [last] = [each for each in question["candidates"] if each["verdict"]["code"] == "slower"]
     is_right = slower == 1.0 or last["file_system"].startswith("storage-2")
-    return is_right and last["verdict"]["difference"]["code"] == "shown"
+    return is_right and last["verdict"]["difference"]["code"] == "slower"

@@ -127,7 +127,7 @@ def _rank(question: Question, *, for_sale: bool) -> None:
     if chosen:
         question.state, question.best_value = "shown", chosen
     else:
-        is_tested = any(each.slowdown or each.values for each in ranked)
+        is_tested = rival and (rival.slowdown or rival.lacks or fastest.lacks)
         question.state, question.rival = "open" if is_tested else "not-tested", rival
         if rival and rival.slowdown and rival.between and rival.values and fastest.values:
             edges = [math.log(NEAR), -math.log(NEAR)] if rival is others[0] else [math.log(NEAR)]
@@ -145,14 +145,14 @@ def _best_value(
     order needs no correction for the number of tests (Maurer, Hothorn & Lehmacher 1995).
     """
     fastest, *others = question.ranked
-    near = [each for each in others if slowdown(each).low < NEAR]
-    # If the cost of one of them is unknown, costs do not decide.
-    if for_sale and all(each.usd is not None for each in (fastest, *near)):
-        for candidate in sorted(near, key=lambda each: each.usd or 0.0):
-            # Also as slow as the end of its interval it has to cost less.
-            beside = slowdown(candidate)
-            if candidate.usd_at(beside.high / beside.ratio) < (fastest.usd or 0.0):
-                return (candidate, None) if beside.high < NEAR else (None, candidate)
+    # If the cost of the fastest is unknown, costs do not decide; of others an unknown cost is never lower.
+    for candidate in question.priced if for_sale and fastest.usd is not None else ():
+        if candidate is fastest or slowdown(candidate).low >= NEAR:
+            continue
+        # Also as slow as the end of its interval it has to cost less.
+        beside = slowdown(candidate)
+        if candidate.usd_at(beside.high / beside.ratio) < (fastest.usd or 0.0):
+            return (candidate, None) if beside.high < NEAR else (None, candidate)
     return (fastest, None) if slowdown(others[0]).low > 1 / NEAR else (None, others[0])
 
 

@@ -148,9 +148,12 @@ def _candidate(
     tail, median = (_percentile(metric, values, each) for each in (level, MEDIAN))
     if tail and wanted.limit is not None:
         tail = replace(tail, bound=_bound(tail, metric, values, wanted))
+    lacks = lacks_replication(values) if values is not None else ()
+    fleet_s = _whole_fleet_s(point, level)
     if name == HIGHEST_RATE:
-        # An interval would cover only the rates of the sweep, and the true rate may lie between two of them.
+        # Intervals and tests would cover only the rates of the sweep, and the true rate may lie between two of them.
         tail, median = (end and replace(end, low=None, high=None) for end in (tail, median))
+        values, lacks, fleet_s = None, (), None
     return Candidate(
         cell=str(cell["id"]),
         point=str(point["id"]),
@@ -161,8 +164,8 @@ def _candidate(
         cost=bill.point_cost(cell, point),
         values=values,
         lost=_lost(cell),
-        lacks=lacks_replication(values) if values is not None else (),
-        fleet_s=_whole_fleet_s(point, tail.level if tail else level),
+        lacks=lacks,
+        fleet_s=fleet_s,
         counts_in_memory=_counts_in_memory(cell, point),
         risks=_unsteady(point.get("steadiness")),
     )
