@@ -46,6 +46,8 @@ from storages.models import how_many
 # Plan, analysis of the run, and a moment for the last clean-up.
 AROUND_THE_RUN_S = 900.0
 SHUTDOWN_S = 30.0
+# A step that moves at least this share of the bytes that its storage allows is limited by them.
+HELD = 0.99
 # Seeded anew for each order: to make a generator costs as much as to seed it, and a plan has thousands of orders.
 _CHANCE = random.Random(0)  # noqa: S311 - an order of measuring is no secret
 
@@ -264,7 +266,7 @@ def _named_cells(checked: CheckedMatrix) -> list[_Cell]:
             alike = of_workload, of_storage, combination.fleet.count
             if alike not in takes:
                 footprint = _footprint(combination, points[of_workload])
-                takes[alike] = footprint, _work(combination, footprint, len(points[of_workload]), matrix.repetitions)
+                takes[alike] = footprint, _work(combination, footprint, points[of_workload], matrix.repetitions)
             cells.append(
                 _Cell(
                     combination,
@@ -298,11 +300,40 @@ def _footprint(combination: Combination, points: list[Point]) -> Footprint:
     )
 
 
-def _work(combination: Combination, footprint: Footprint, points: int, repetitions: int) -> Work:
+def _work(combination: Combination, footprint: Footprint, points: list[Point], repetitions: int) -> Work:
     """Return the work of one instance. On its own storage it first writes its disks full and fills the cache."""
     workload, storage = combination.workload, combination.storage
     filling_s = 0.0 if storage.is_shared else workload.populate_seconds + storage.precondition_s
-    return Work(footprint.seconds * repetitions, points * repetitions, combination.fleet.count, filling_s)
+    seconds = footprint.seconds * repetitions + _after_credits_s(combination, points, repetitions)
+    return Work(seconds, len(points) * repetitions, combination.fleet.count, filling_s)
+
+
+def _after_credits_s(combination: Combination, points: list[Point], repetitions: int) -> float:
+    """Return the further seconds of steps that move bytes as fast as the storage's burst, once its credits have ended.
+
+    Their balance lasts over all steps of a cell. A step of a given time takes no longer: it moves less.
+    """
+    workload, storage, count = combination.workload, combination.storage, combination.fleet.count
+    if not storage.bursts:
+        return 0.0
+    each = [workload.footprint(point["params"], storage, count) for point in points]
+    sharing, kept_gib = (count if storage.is_shared else 1), max(step.stored_bytes for step in each) * count / 2**30
+    for burst in storage.bursts_keeping(kept_gib):
+        if burst.counts != "bytes/s" or burst.credits is None:
+            continue
+        bound = [
+            step
+            for point, step in zip(points, each, strict=True)
+            if not (point["params"].get("options") or {}).get("time_based")
+            and (step.read_bytes + step.written_bytes) * sharing >= HELD * storage.bandwidth_bytes_per_s * step.seconds
+        ]
+        moved = sum(step.read_bytes + step.written_bytes for step in bound) * sharing * repetitions
+        at_burst_s = sum(step.seconds for step in bound) * repetitions
+        # t = lasts + (work - rate * lasts) / sustained
+        if at_burst_s and (rate := moved / at_burst_s) > burst.sustained:
+            lasts_s = min(at_burst_s, burst.credits / (rate - burst.sustained))
+            return lasts_s + (moved - rate * lasts_s) / burst.sustained - at_burst_s
+    return 0.0
 
 
 def _points(workload: Workload) -> list[Point]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from support.matrices import BUILD, EBS, EFS, FILE_SERVER, FLEET, FSX, READ, TOUCH, matrix
+from support.matrices import BUILD, EBS, EFS, FILE_SERVER, FIO, FLEET, FSX, READ, TOUCH, matrix
 
 from matrix.input.pace import EARLY_LOOKS, PREPARE_S, WORK_FACTOR
 from matrix.plan import planning
@@ -80,6 +80,32 @@ def test_the_share_of_a_fleet_away_from_its_storage_follows_from_the_zones(place
     assert share_away(placement, free, count) == (0, 0, 0)
     regional = SimpleNamespace(document={"type": "efs"}, is_free_between_zones=False)
     assert share_away(placement, regional, count) == (0, 0, 0)
+
+
+SC1 = {"type": "ebs", "volumeType": "sc1", "sizeGiB": 1024}
+BURSTING = {"type": "efs", "throughputMode": "bursting"}
+AT_ONCE = {"type": "dd", "totalSize": "600GiB", "blockSize": "1MiB", "sync": "end", "threads": 1}
+
+
+@pytest.mark.parametrize(
+    ("storage", "work", "repetitions", "count", "seconds"),
+    [
+        # 80 MiB/s until 1 TiB of credits is gone, at 80 - 12: 15,420 s; the rest of 1,800 GiB at 12.
+        (SC1, AT_ONCE, 3, 1, 15_420 + (1_800 * 1_024 - 80 * 15_420) / 12),
+        (SC1, AT_ONCE, 3, 4, 15_420 + (1_800 * 1_024 - 80 * 15_420) / 12),  # each has a volume of its own
+        (SC1, AT_ONCE, 1, 1, 600 * 1_024 / 80),
+        # Four instances share 100 MiB/s and 2.1 TiB; 800 GiB stay and sustain 39.06 MiB/s: 36,136 s of 4,000 GiB.
+        (BURSTING, AT_ONCE | {"totalSize": "200GiB"}, 5, 4, 36_136 + (4_000 * 1_024 - 100 * 36_136) / 39.06),
+        # A given time stays.
+        (SC1, FIO | {"rw": "write", "bs": "1m", "runtime": 40_000}, 1, 1, 40_000),
+    ],
+)
+def test_work_that_outlasts_the_credits_goes_on_at_the_baseline(storage, work, repetitions, count, seconds):
+    checked = matrix(storage=[storage], workload=[work], fleet=[FLEET | {"count": count}], repetitions=repetitions)
+
+    [cell] = planning._named_cells(checked)
+
+    assert cell.work.seconds == pytest.approx(seconds, rel=0.01)
 
 
 def test_a_run_ends_after_all_deadlines_creation_and_what_is_around_them():
