@@ -835,6 +835,44 @@ WARNED: list[tuple[Document, str, str]] = [
         "workload[0].refill_buffers",
         "data-is-incompressible",
     ),
+    *[
+        (
+            {"storage": [FSX | {"compression": "LZ4"}], "workload": [FIO | {"refill_buffers": 1, name: value}]},
+            f"workload[0].{name}",
+            "data-is-incompressible",
+        )
+        for name, value in (
+            ("zero_buffers", 1),
+            ("buffer_compress_percentage", 90),
+            ("buffer_compress_percentage", 100),
+            ("dedupe_percentage", 90),
+            ("buffer_pattern", "0xdeadbeef"),
+        )
+    ],
+    (
+        {"storage": [FSX | {"compression": "LZ4"}], "workload": [COMMAND]},
+        "workload[0].command",
+        "data-is-incompressible",
+    ),
+    *[
+        ({"workload": [COMMAND | {"command": command}]}, "workload[0].command", "variables-are-set")
+        for command in (
+            "mpirun --hostfile $HOSTFILE true",
+            "a=1; echo ${a} ${b}",
+            """awk '{print $NF}' "$FILE" """,
+            "for i in 1 2; do echo $i $j; done",
+            """echo "it's $X" """,
+        )
+    ],
+    *[
+        ({"storage": [NFS | {"source": source}]}, "storage[0].source", "servers-of-aws-have-their-type")
+        for source in (
+            "fs-0123456789abcdef0.efs.eu-central-1.amazonaws.com:/",
+            "fs-0123456789abcdef0.fsx.eu-central-1.amazonaws.com:/fsx",
+            "svm-0123456789abcdef0.fs-0123456789abcdef0.fsx.eu-central-1.amazonaws.com:/vol1",
+            "eu-central-1a.fs-0123456789abcdef0.efs.eu-central-1.amazonaws.com:/",
+        )
+    ],
     ({"storage": [EBS, EFS], "workload": [TOUCH]}, "workload[0].sync", "creates-are-alike"),
     ({"storage": [EBS, EFS], "workload": [METADATA]}, "workload[0].sync", "creates-are-alike"),
     ({"storage": [FSX], "workload": [READ]}, "workload[0].dataSize", "data-exceeds-the-servers-cache"),

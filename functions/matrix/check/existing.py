@@ -1,7 +1,10 @@
 """Rules for existing storages, which belong to the user."""
 
+import re
+
 from matrix.check.cells import Given
 from matrix.input.matrix import Matrix
+from matrix.price.book import published_prices
 from matrix.terms.problems import Problem, Problems
 from storages.contracts.model import Storage
 from storages.models import is_mounted_read_only
@@ -84,7 +87,31 @@ def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[s
     yield Problem(path, name, rule, "measure when nobody else uses it", is_warning=True)
 
 
+# Names of AWS's file systems: fs-….efs.REGION.amazonaws.com, and fs-… or svm-….fs-….fsx.REGION.amazonaws.com.
+_OF_AWS = re.compile(r"(?:[a-z0-9-]+\.)?(fs-[0-9a-f]+)\.(efs|fsx)\.[a-z0-9-]+\.(?:amazonaws\.com(?:\.cn)?|aws)", re.I)
+
+
+def servers_of_aws_have_their_type(given: Given) -> Problems:
+    """Yield a warning for an nfs source that is a file system of AWS, whose charges and metrics nfs does not know."""
+    book = published_prices()
+    for path, storage in given.storages:
+        found = _OF_AWS.match(storage.existing_id or "") if storage.type == "nfs" else None
+        if not found:
+            continue
+        kind, name = found[2].lower(), found[1].lower()
+        read, write = (book.price(f"efs_elastic_{way}_gib").usd for way in ("read", "write"))
+        costs = (
+            f"in elastic mode it charges ${read:g} per GiB read and ${write:g} per GiB written"
+            if kind == "efs"
+            else "its hours and its traffic between zones are charged"
+        )
+        types = "efs" if kind == "efs" else "fsx-openzfs, fsx-ontap or fsx-lustre"
+        rule = f"is a file system of AWS ({kind.upper()}): {costs}, which is in no cost of an nfs storage"
+        yield Problem(f"{path}.source", name, rule, f'write type {types} with fileSystemId "{name}"', is_warning=True)
+
+
 RULES = (
+    servers_of_aws_have_their_type,
     existing_storages_come_to_no_harm,
     existing_storages_keep_no_cache,
     existing_storages_take_the_fleet,

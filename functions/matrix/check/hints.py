@@ -46,6 +46,12 @@ _ELSEWHERE: dict[tuple[str, ...], str] = {
     ("kmskey", "kmskeyid", "kmskeyarn", "encrypted", "encryption"): (
         "leave it out: all is encrypted; a key of yours is the stack's parameter KmsKeyArn"
     ),
+    ("filesystem", "fstype", "filesystemtype", "format", "mkfs"): (
+        "leave it out: volumes and instance stores of a run get XFS; format a volume as you like and name it by"
+        " volumeId, or measure the raw device by fio with device true"
+    ),
+    ("mountoptions", "mountopts"): "leave it out: only an nfs storage has options of yours; others are mounted as AWS"
+    " recommends (docs/storages.md)",
     ("role", "rolearn", "iamrole", "instanceprofile"): "leave it out: roles are the stack's (docs/company.md)",
 }
 # With less in common two words are two words: `tags` and `storage` have 0.36, `labels` and `launches` 0.57, `nmae` and

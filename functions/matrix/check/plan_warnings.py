@@ -7,6 +7,7 @@ from typing import Any
 
 from contract.fio_job import FioJob
 from matrix.check.cells import Combination, Given
+from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.fio import FioWorkload, cautions
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
@@ -23,6 +24,8 @@ from storages.contracts.model import Storage
 LEAST_FIO_S = 1.0
 # With this multiple of the cache's bytes, the cache can answer at most half of the random reads.
 CACHES_TO_READ = 2
+# A compressor that saves less changes no figure beyond chance.
+LEAST_SAVED = 0.02
 # Counters of a mount without traffic; only a storage with charges by the mount's bytes returns a figure for them.
 NOTHING_COUNTED = {"nfs_read_bytes": 0.0, "nfs_write_bytes": 0.0}
 
@@ -244,22 +247,29 @@ def storage_is_not_overloaded(given: Given) -> Problems:
 
 
 def data_is_incompressible(given: Given) -> Problems:
-    """Yield a warning if compressible data would measure a compressor."""
-    for at, storage in given.parts("storage"):
-        for path, workload in given.parts("workload"):
-            if storage.compressor and workload.writes_zeros:
-                rule = f"zeros on {at} ({storage.compressor}): compressible data measures the compressor"
-                yield Problem(f"{path}.source", "zero", rule, "write source random", is_warning=True)
-            if storage.compressor and isinstance(workload, FioWorkload) and not _refills(workload):
-                # 5 to 11 %: zlib's level 1 on records of 128 KiB, fio 3.33 with blocks of 1 MiB to 4 KiB.
-                saved = f"{storage.compressor} on {at} saves a tenth"
-                rule = f"fio writes a random block again and again, of which {saved}"
-                yield Problem(f"{path}.refill_buffers", None, rule, "write refill_buffers 1", is_warning=True)
-
-
-def _refills(workload: FioWorkload) -> bool:
-    """Whether every block of a fio job is drawn anew in all of its points."""
-    return workload.options.get("refill_buffers") == [1]
+    """Yield a warning for each option with which compressible data would measure a compressor."""
+    on_compressors = {
+        (cell.storage_path, cell.workload_path): cell for cell in given.cells if cell.storage.compressor is not None
+    }
+    for (at, path), cell in on_compressors.items():
+        workload, of = cell.workload, f"{cell.storage.compressor} on {at}"
+        if workload.writes_zeros:
+            rule = f"zeros on {at} ({cell.storage.compressor}): compressible data measures the compressor"
+            yield Problem(f"{path}.source", "zero", rule, "write source random", is_warning=True)
+        elif isinstance(workload, FioWorkload):
+            saved: dict[str, float] = {}
+            for name, share in (FioJob(point["options"]).saved for point in workload.points()):
+                saved[name] = max(share, saved.get(name, 0.0))
+            for name, share in saved.items():
+                if share >= LEAST_SAVED:
+                    rule = f"{of} saves about {100 * share:.0f} % of fio's data: this measures the compressor"
+                    leave = "" if name == "refill_buffers" else f"leave {name} out and "
+                    fix = f"{leave}write refill_buffers 1"
+                    yield Problem(f"{path}.{name}", workload.options.get(name), rule, fix, is_warning=True)
+        elif isinstance(workload, CommandWorkload):
+            rule = f"{of} makes what the command writes smaller: its rate is of fewer bytes than it counts"
+            fix = "write random data, or data as compressible as yours, or compression NONE"
+            yield Problem(f"{path}.command", None, rule, fix, is_warning=True)
 
 
 RULES = (

@@ -102,6 +102,19 @@ def test_a_problem_shows_the_value_as_it_was_written():
                 *(NFS | {"source": source} for source in ("10.0.3.7:/", "s.fs-0.amazonaws.com:/v", "files:/a/b_c/d.e")),
             )
         ],
+        # Variables that somebody sets, and what bash does not expand.
+        *[
+            {"workload": [COMMAND | {"command": command}]}
+            for command in (
+                'cd "$WORK_DIR" && make -j $JOBS && echo ${CACHE_DIR%/*} $HOME $AWS_REGION',
+                'n=3; for i in $(seq $n); do read -r a b < x; echo "$i $a ${b}"; done',
+                "awk '{print $NF, $name}' x; perl -e 'print $y'",
+                "cat > x <<'EOF'\n$LATER\nEOF",
+                "echo ${X:-1} ${Y-2} \\$Z; : ${W:=1}; echo $W",
+                ". ./env.sh; echo $SET_THERE",
+                "export A=1 B; echo $A $B; printf -v C x; echo $C; declare -a D; echo ${#D[@]}",
+            )
+        ],
         # What fio reads as it is meant.
         *[
             {"workload": [FIO | {option: value}]}

@@ -1,6 +1,7 @@
 """Workloads that are shell commands of the user's, with a cache on the storage."""
 
 import math
+import re
 from typing import Annotated, ClassVar
 
 from pydantic import Field, StringConstraints
@@ -21,6 +22,24 @@ CachePath = Annotated[
 
 # Assumed traffic of a command per second of its estimated time; unknown before the first run.
 ASSUMED_BYTES_PER_S = 10e6
+# Variables that the agent sets (agent/workloads/shell.py), or bash and the system do.
+SET_BY_US = frozenset({"CACHE_DIR", "WORK_DIR", "BUILD_DIR", "JOBS", "S3_BUCKET", "S3_PREFIX", "S3_KEY", "S3_OBJECTS",
+                       "S3_BYTES"})  # fmt: skip
+_SET_BY_BASH = re.compile(
+    "AWS_.*|BASH.*|COMP_.*|EPOCH.*|EUID|FUNCNAME|GROUPS|HOME|HOST(NAME|TYPE)|IFS|LANG|LC_ALL|LINENO|MACHTYPE|OLDPWD"
+    "|OPT(ARG|ERR|IND)|OSTYPE|PATH|PIPESTATUS|PPID|PWD|RANDOM|REPLY|SECONDS|SHELL|SHELLOPTS|SHLVL|SRANDOM|UID"
+)
+# What bash does not expand: escaped characters, here-documents with a quoted end, single quotes outside of double ones.
+_LITERAL = re.compile(
+    r"""\\.|<<-?\s*(['"])(?P<end>\w+)\1.*?^\s*(?P=end)$|(?P<double>"(?:\\.|[^"\\])*")|'[^']*'""",
+    re.DOTALL | re.MULTILINE,
+)
+_USED = re.compile(r"\$(?:\{[#!]?)?([A-Za-z_]\w*)(?!\w*:?[-+=])")
+_ASSIGNED = re.compile(
+    r"(?<![\w$])([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=|\b(?:for|select)\s+([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*):?="
+    r"|\b(?:read|mapfile|readarray|getopts|export|declare|local|typeset|printf\s+-v)\b([^;&|\n]*)"
+)
+_SOURCES = re.compile(r"(?:^|[;&|(\n])\s*(?:\.|source|eval)\s")
 
 
 class ShellWorkload(Workload):
@@ -77,7 +96,7 @@ class ShellWorkload(Workload):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        return (commands_are_not_blank, values_are_different, expected_for_any_storage)
+        return (commands_are_not_blank, variables_are_set, values_are_different, expected_for_any_storage)
 
 
 def commands_are_not_blank(part: ShellWorkload) -> Problems:
@@ -86,3 +105,24 @@ def commands_are_not_blank(part: ShellWorkload) -> Problems:
         command = getattr(part, name)
         if command is not None and not command.strip():
             yield part.problem(name, "is blank", "write a shell command" if name == part.timed else "leave it out")
+
+
+def variables_are_set(part: ShellWorkload) -> Problems:
+    """Yield a warning for variables that nobody sets: bash ends at them, after the storages were created."""
+    for name in (part.timed, "prepare", "populate"):
+        text = _LITERAL.sub(lambda match: match["double"] or " ", getattr(part, name) or "")
+        if _SOURCES.search(text):
+            continue  # what is sourced may set any
+        assigned = {word for found in _ASSIGNED.findall(text) for each in found for word in re.findall(r"\w+", each)}
+        unset = dict.fromkeys(
+            variable
+            for variable in _USED.findall(text)
+            if variable not in assigned | SET_BY_US and not _SET_BY_BASH.fullmatch(variable)
+        )
+        if unset:
+            words = ", ".join(f"${variable}" for variable in unset)
+            image = " unless the container's image does" if getattr(part, "container", None) else ""
+            rule = f"nobody sets {words}{image}, and bash ends at an unset variable"
+            fix = f"set it in the command, or write ${{{next(iter(unset))}:-default}}; set are CACHE_DIR, JOBS and"
+            folder = "BUILD_DIR" if part.timed == "build" else "WORK_DIR"
+            yield part.problem(name, rule, f"{fix} {folder}", is_warning=True)
