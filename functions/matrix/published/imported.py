@@ -5,9 +5,9 @@ A tool's files never name the storage and the instance type. The user names them
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import cast
 
 from matrix.answer.results import without_samples
 from matrix.check.read import read_matrix
@@ -21,7 +21,6 @@ from matrix.terms.printable import printable
 from matrix.terms.problems import InvalidMatrix
 from storages.models import MODELS
 
-Work = TypeVar("Work")
 IMPORTED = "imported"
 UNKNOWN = "unknown"
 UNKNOWN_STORAGE = "unknown storage"
@@ -51,26 +50,6 @@ class ImportedRun:
 
     summary: SummaryDocument
     results: list[ResultDocument]
-
-
-SAME_TIME = "files or documents of the same work are of the same time: they count as hosts, not as repetitions"
-ALONE = "each is a test point of its own; if they are repetitions, say so: --files-are repetitions"
-
-
-def free_host(
-    host: str, hosts: Mapping[str, Sequence[Work]], work: Work, are_beside: Callable[[Work, Work], bool]
-) -> str:
-    """Return the host, or another name for it if it did the same work at the same time already."""
-    number, name = 1, host
-    while any(are_beside(work, other) for other in hosts.get(name, ())):
-        number += 1
-        name = f"{host} {number}"
-    return name
-
-
-def are_of_one_time(first: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether two spans (start, end) share more than half of the shorter one."""
-    return min(first[1], other[1]) - max(first[0], other[0]) > min(first[1] - first[0], other[1] - other[0]) / 2
 
 
 def joined(kept: SummaryDocument, imported: SummaryDocument) -> SummaryDocument:

@@ -10,17 +10,7 @@ from dataclasses import replace
 from typing import cast
 
 from matrix.answer.results import cell_result
-from matrix.published.imported import (
-    ALONE,
-    SAME_TIME,
-    UNKNOWN,
-    ImportedRun,
-    Told,
-    are_of_one_time,
-    free_host,
-    imported_summary,
-    storage_of,
-)
+from matrix.published.imported import UNKNOWN, ImportedRun, Told, imported_summary, storage_of
 from matrix.samples.file import SampleFile
 from matrix.samples.histograms import Histogram
 from matrix.samples.tool_logs import NotALog, Phase
@@ -40,11 +30,13 @@ ANONYMOUS = (
     "are of several clients each, and warp names clients anew in each run: which ones are the same is not known; "
     "import each file as a run of its own"
 )
+SAME_TIME = "files or documents of the same work are of the same time: they count as hosts, not as repetitions"
+ALONE = "each is a test point of its own; if they are repetitions, say so: --files-are repetitions"
 UNDATED = "has phases without a time and a time zone, as elbencho before 2.0 wrote them"
 DIFFERENT = "the command lines of one point differ, besides paths and where results go: {}"
 
 
-def logs_run(run: str, logs: Mapping[str, Sequence[Phase]], told: Told) -> ImportedRun:
+def logs_run(run: str, logs: Mapping[str, Sequence[Phase]], told: Told, remarks: Sequence[str] = ()) -> ImportedRun:
     """Return the run of some files (name: phases), all of one tool. Raises NotALog, InvalidMatrix of a storage."""
     tools = sorted({phase.tool for phases in logs.values() for phase in phases})
     if len(tools) != 1:
@@ -63,13 +55,15 @@ def logs_run(run: str, logs: Mapping[str, Sequence[Phase]], told: Told) -> Impor
         files = [_sample_file(run, cell, instance, works, points, histograms) for instance in instances]
         results.append(cell_result(cast("PlanCell", cell), files, error=None, actual_s=None, histograms=histograms))
         spans += [(each.started_at, each.ended_at) for file in files for each in file.samples if each.started_at]
-    return ImportedRun(imported_summary(run, list(logs), results, spans, told, tools[0]), results)
+    return ImportedRun(imported_summary(run, list(logs), results, spans, told, tools[0], remarks), results)
 
 
 def _cells(logs: Mapping[str, Sequence[Phase]], told: Told) -> dict[tuple[int, str], Works]:
     """Return the phases by the size of their fleet and the metric that they are judged by. Raises NotALog."""
+    # warp names a client anew in each run, so a single one counts as the same machine.
+    is_warp = any(phase.tool == "warp" for phases in logs.values() for phase in phases)
     of_clients = [name for name, phases in logs.items() if len({phase.instance for phase in phases}) > 1]
-    if of_clients and len(logs) > 1:
+    if is_warp and of_clients and len(logs) > 1:
         raise NotALog(f"{' and '.join(logs)} {ANONYMOUS}")
     works: Works = {}
     for name, phases in logs.items():
@@ -79,15 +73,16 @@ def _cells(logs: Mapping[str, Sequence[Phase]], told: Told) -> dict[tuple[int, s
                 raise NotALog(f"{name} {ADDED_UP.format(hosts=phase.hosts)}")
             if phase.started_at is None:
                 raise NotALog(f"{name} {UNDATED}")
-            # A client has another name in each file, and counts as the same machine unless the user says otherwise.
-            instance = name if told.files_are == "hosts" else phase.instance if of_clients else "host"
+            instance = "host" if is_warp and not of_clients else phase.instance
+            if told.files_are == "hosts":
+                instance = name
             params = phase.params
             if phase.workers is None and told.files_are is None:  # whether another file had as many is not known
-                params = {**params, "file": name}
+                params = {**params, "file": f"{name} {phase.document}" if (phase.document or 1) > 1 else name}
                 notes = (*notes, ALONE)
             key = json.dumps([params, phase.workload.get("primaryMetric")], sort_keys=True)
             hosts = works.setdefault(key, {})
-            free = instance if told.files_are else free_host(instance, hosts, phase, _are_beside)
+            free = instance if told.files_are else _free_host(instance, hosts, phase)
             if free != instance:
                 notes = (*notes, SAME_TIME)
             hosts.setdefault(free, []).append(replace(phase, notes=notes))
@@ -98,9 +93,22 @@ def _cells(logs: Mapping[str, Sequence[Phase]], told: Told) -> dict[tuple[int, s
     return cells
 
 
+def _free_host(host: str, hosts: Mapping[str, Sequence[Phase]], phase: Phase) -> str:
+    """Return the host, or another name for it if it did the same work at the same time already."""
+    number, name = 1, host
+    while any(_are_beside(phase, other) for other in hosts.get(name, ())):
+        number += 1
+        name = f"{host} {number}"
+    return name
+
+
 def _are_beside(phase: Phase, other: Phase) -> bool:
-    spans = [(each.started_at or 0.0, (each.started_at or 0.0) + each.seconds) for each in (phase, other)]
-    return are_of_one_time(*spans)
+    """Whether two phases share more than half of the shorter one's time. The jobs of a document know their hosts."""
+    if phase.document is not None and (phase.file, phase.document) == (other.file, other.document):
+        return False
+    starts = [each.started_at or 0.0 for each in (phase, other)]
+    ends = [start + each.seconds for start, each in zip(starts, (phase, other), strict=True)]
+    return all(starts) and min(ends) - max(starts) > min(phase.seconds, other.seconds) / 2
 
 
 def _cell(
@@ -111,12 +119,12 @@ def _cell(
     phases = [phase for of_point in works.values() for repeated in of_point.values() for phase in repeated]
     own: Part = {}
     for phase in phases:
-        own |= phase.workload["metrics"]
+        own |= phase.workload.get("metrics", {})
     cell = {
         "id": cell_id(file_system, name, f"{instance_type or UNKNOWN}-x{count}"),
         "file_system": file_system,
         "storage": storage,
-        "workload": {**phases[0].workload, "metrics": own},
+        "workload": phases[0].workload | ({"metrics": own} if own else {}),
         "fleet": {"instanceType": instance_type, "count": count},
         "points": [{"id": point, "params": json.loads(key)[0]} for key, point in points.items()],
         "expected_s": None,

@@ -1,4 +1,4 @@
-"""Logs of elbencho and warp in one form: a phase of one of their runs, with its parameters and its figures."""
+"""Logs of other tools in one form: a phase of one of their runs, with its parameters and its figures."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -79,8 +79,10 @@ class Phase:
     metrics: dict[str, float]
     moved_bytes: dict[str, float] = field(default_factory=dict)
     histograms: dict[str, Histogram] = field(default_factory=dict)
-    # None if the file does not have it.
+    # None if the file does not have all parameters.
     workers: int | None = None
+    # Which document of its file, if all of a document are of the hosts that it names.
+    document: int | None = None
     # Options of its command line that may change the work, if the tool logs them.
     options: str = ""
     # What a table says beside the figures too.

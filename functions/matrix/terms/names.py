@@ -23,7 +23,7 @@ MOST_BEFORE = 0.05
 # Parameters that a point's label has even if they are equal in all points of a cell.
 HEADLINE_PARAMS = frozenset(
     {
-        *("rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs"),
+        *("rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs", "job"),
         *("pages_per_request", "offsets", "operation", "object_bytes", RATE, "p99_at_most_ms"),
         *PACING,
         # A point has these only if they differ from the default.
