@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from support import matrices
-from support.closed import read_only
+from support.closed import read_only, with_own_mounts
 
 STAND_INS = Path(__file__).parent / "stand_ins"
 PARAMS = {
@@ -221,3 +221,22 @@ def test_a_container_sees_a_storage_that_is_only_read_closed_and_nothing_of_it_i
     assert instance.run(read_only(storage), **machine.env) == 0
 
     assert [",target=/cache,readonly --workdir /workspace" in run for run in machine.calls("run")] == [True]
+
+
+@needs_namespaces
+@pytest.mark.parametrize("is_read_only", [False, True])
+def test_a_container_gets_into_a_mount_of_mountpoint(cloud, instance, make_job, machine, tmp_path, is_read_only):
+    """FUSE admits only who mounted it, and the bucket's files cannot be given to anybody."""
+    python, bucket = with_own_mounts(tmp_path), tmp_path / "bucket"
+    (bucket / "cache").mkdir(parents=True)
+    (bucket / "cache/object").write_text("theirs")
+    writes = "test -e /cache/cache" if is_read_only else "echo more >> /cache/made"
+    point = {"command": f"{writes}; grep -rq theirs /cache", "container": "docker.io/library/postgres:17"}
+    mount = {"kind": "mountpoint", "bucket": "b", "prefix": "p", "region": "eu-west-1", "is_read_only": is_read_only}
+    steps = [{"point": "p01", "repetition": n} for n in (1, 2)]
+    workload = {"type": "command", "workDirectory": "local"}
+    cloud.put("job.json", make_job("command", [point], mount=mount, workload=workload, steps=steps, storage=EFS))
+
+    assert instance.run(python, **machine.env, STAND_IN_BUCKET=str(bucket)) == 0
+
+    assert (bucket / "cache/made").exists() != is_read_only

@@ -34,6 +34,14 @@ def read_only(storage: Path) -> str:
     return _python(storage.with_name("closed"), *closed)
 
 
+def with_own_mounts(folder: Path) -> str:
+    """Return an agent's Python that may mount at its mount point, which this machine does not see."""
+    own = [*NAMESPACE, "sh", "-c", 'mount -t tmpfs tmpfs /mnt && exec "$@"', "sh"]
+    if not shutil.which("bindfs") or not Path("/dev/fuse").exists() or os.geteuid() != 0:
+        pytest.skip("Mountpoint's stand-in needs root, /dev/fuse and bindfs (apt-get install bindfs)")
+    return _python(folder / "mounts", *own)
+
+
 def root_without(folder: Path, capability: str) -> str:
     """Return an agent's Python that is root without one of its rights."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
