@@ -140,19 +140,27 @@ def test_watching_a_killed_run_shows_its_end(killed, matrix, workdir):
 
 
 @pytest.mark.parametrize(
-    ("at_least", "states", "code"),
-    [(50, ("measured", "measured"), 0), (5000, ("measured", "measured"), 4), (5000, ("measured", "failed"), 1)],
+    ("at_least", "states", "is_shown", "code"),
+    [
+        (50, ("measured", "measured"), True, 0),
+        (50, ("measured", "measured"), False, 5),  # by values alone
+        (5000, ("measured", "measured"), False, 4),
+        (5000, ("measured", "failed"), False, 1),
+    ],
 )
-def test_a_run_is_good_only_if_its_objective_is_reached(workdir, matrix, at_least, states, code):
+def test_a_run_is_good_only_if_its_objective_is_reached(workdir, matrix, at_least, states, is_shown, code):
     kept = KeptRuns(workdir / "runs")
     kept.keep_execution(execution("r", "SUCCEEDED"))
     summary = summary_document("r", states=states)
     decision = decide(summary, objective={"metric": "files_per_s", "atLeast": at_least})
+    for question in decision["questions"] if is_shown else ():
+        question["state"] = "shown"
     put(kept, "summary.json", {**summary, "decision": decision})
 
     seen = matrix("watch", "r")
 
     assert seen.exit_code == code
+    assert ("no storage is shown to reach P10 of files_per_s" in " ".join(seen.stderr.split())) == (code == 5)
     missed = "no storage reaches P10 of files_per_s at least 5,000 files/s in 4 of 4 comparisons"
     assert (missed in " ".join(seen.stderr.split())) == (code == 4)
 

@@ -33,7 +33,7 @@ def risk_words(risk: Risk) -> str:  # noqa: C901, PLR0911 - a case for each code
             return f"not steady: its rate repeats every {period_s:g} s" if period_s else "not steady: its rate changed"
         case "too-few-samples":
             verb = "is" if risk.get("most", risk["count"]) == 1 else "are"
-            have = "the storages have" if risk.get("most", risk["count"]) != risk["count"] else f"there {verb}"
+            have = "the fleets have" if risk.get("most", risk["count"]) != risk["count"] else f"there {verb}"
             return f"P{risk['level']:g} needs {risk['needed']} independent values, {have} {_counts(risk)}"
         case "only-worst-known":
             return f"P{risk['level']:g} is not known, this is the worst value"

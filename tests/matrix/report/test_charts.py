@@ -99,7 +99,7 @@ def test_costs_stand_against_medians_where_the_tail_is_not_known(view):
     [chart] = costs(view)
 
     assert chart.y_title == "P50 of build time (s)"
-    assert chart.notes == ["P50 is drawn, as P90 needs 36 independent values, the storages have 3 to 4."]
+    assert chart.notes == ["P50 is drawn, as P90 needs 36 independent values, the fleets have 3 to 4."]
     assert sorted(row[2] for row in chart.rows) == sorted(entry.metric["p50"] for entry in view.entries)
 
 
