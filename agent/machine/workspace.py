@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent.errors import CacheMissing
+from agent.errors import CacheMissing, RootSquashed
 
 # Removing 1,024 files one by one takes 10 s on a file system that answers in 10 ms; 16 hands take less than 1 s. Where
 # it answers at once they only wait for each other: 2,048 files take 22 ms of processor time, of one hand 15.
@@ -45,8 +45,13 @@ class Workspace:
         """
         if self.is_read_only:
             folder = self.mount / (path or "")
-            if not folder.is_dir():
-                raise CacheMissing(f"cachePath {path} is no folder of the storage, which has {_names_in(self.mount)}")
+            try:
+                os.scandir(folder).close()
+            except PermissionError as err:
+                raise RootSquashed(f"{err}: the storage's server maps root to a user who may not read it") from err
+            except OSError as err:
+                had = _names_in(self.mount)
+                raise CacheMissing(f"cachePath {path} is no folder of the storage, which has {had}: {err}") from err
             return folder
         folder = (self.target.parent if self.is_borrowed else self.mount) / (path or DEFAULT_CACHE)
         folder.mkdir(parents=True, exist_ok=True)

@@ -66,12 +66,16 @@ def test_a_run_that_has_to_write_names_a_storage_that_is_closed(cloud, instance,
     assert instance.document("failed.json")["error"] == "StorageReadOnly"
 
 
-def test_a_server_that_squashes_root_is_named_where_that_user_may_not_write(
-    cloud, instance, make_job, storage, tmp_path
+@pytest.mark.parametrize(("how", "mode"), [({"folder": "storage-matrix-run"}, 0o755), ({"is_read_only": True}, 0o700)])
+def test_a_server_that_squashes_root_is_named_where_that_user_may_not_write_or_read(
+    cloud, instance, make_job, storage, tmp_path, how, mode
 ):
-    python = root_without(tmp_path, "dac_override")
+    python = root_without(tmp_path, "dac_override", "dac_read_search")
     os.chown(storage, 4711, 4711)
-    cloud.put("job.json", make_job(mount={"kind": "directory", "path": str(storage), "folder": "storage-matrix-run"}))
+    storage.chmod(mode)
+    mount = {"kind": "directory", "path": str(storage), **how}
+    workload = {"type": "command", **LOCAL}
+    cloud.put("job.json", make_job("command", [{**POINT, "command": "true"}], mount=mount, workload=workload))
 
     assert instance.run(python) == 1
 

@@ -42,11 +42,11 @@ def with_own_mounts(folder: Path) -> str:
     return _python(folder / "mounts", *own)
 
 
-def root_without(folder: Path, capability: str) -> str:
-    """Return an agent's Python that is root without one of its rights."""
+def root_without(folder: Path, *capabilities: str) -> str:
+    """Return an agent's Python that is root without some of its rights."""
     if os.geteuid() != 0 or not shutil.which("setpriv"):
         pytest.skip("only root can lose a right of root, by setpriv")
-    return _python(folder / "less", "setpriv", f"--bounding-set=-{capability}")
+    return _python(folder / "less", "setpriv", f"--bounding-set=-{',-'.join(capabilities)}")
 
 
 def _python(path: Path, *words: str) -> str:
