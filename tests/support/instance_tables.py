@@ -36,11 +36,13 @@ def ebs_limits() -> dict[str, Any]:
         "about": "What EC2 allows an instance on its way to EBS, by family and size, smallest first: MB/s (10^6 bytes)"
         " always and at the most, IOPS always and at the most. cards: types whose limits are those of several EBS"
         " cards together, and how many, each with an equal part. network_gbps: types whose bandwidth can be weighted,"
-        " and what they have of the network always, in Gbit/s",
+        " and what they have of the network always, in Gbit/s. network_bursts: types with more of the network for some"
+        " minutes, and what they have always and at the most, in Gbit/s",
         "source": f"EC2 DescribeInstanceTypes, EbsInfo and NetworkInfo ({_copy()})",
         "types": _by_family(_limits),
         "cards": _by_family(_cards),
         "network_gbps": _by_family(_weighted_network),
+        "network_bursts": _by_family(_network_burst),
     }
 
 
@@ -126,6 +128,12 @@ def _cards(described: Mapping[str, Any]) -> int | None:
     for name, whole in optimized.items():
         assert all(card[name] * len(cards) == whole for card in cards), f"{described['InstanceType']}: unequal cards"
     return len(cards)
+
+
+def _network_burst(described: Mapping[str, Any]) -> list[float] | None:
+    cards = described["NetworkInfo"]["NetworkCards"]
+    always, most = (sum(card[f"{name}BandwidthInGbps"] for card in cards) for name in ("Baseline", "Peak"))
+    return [_plain(always), _plain(most)] if 0 < always < most else None
 
 
 def _weighted_network(described: Mapping[str, Any]) -> float | None:

@@ -814,6 +814,28 @@ WARNED: list[tuple[Document, str, str]] = [
     ({"storage": [NFS]}, "storage[0].source", "existing-storages-come-to-no-harm"),
     ({"storage": [EXISTING]}, "storage[0].fileSystemId", "existing-storages-come-to-no-harm"),
     ({"storage": [THEIRS], "workload": [COMMAND]}, "storage[0].bucket", "existing-storages-come-to-no-harm"),
+    # Limits of the instance: credits of its processors and its network, a type that nobody knows, the disk of a cache.
+    *[
+        ({"storage": [EFS], "fleet": fleet(instanceType=name)}, "fleet[0].instanceType", code)
+        for name, code in (
+            ("t3.medium", "processors-have-credits"),
+            ("t4g.nano", "processors-have-credits"),
+            ("t2.large", "processors-have-credits"),
+            ("c5n.large", "network-is-sustained"),
+            ("m99g.large", "network-is-sustained"),
+        )
+    ],
+    (
+        {"storage": [S3], "workload": [READ], "fleet": fleet(instanceType="c5n.large")},
+        "fleet[0].instanceType",
+        "network-is-sustained",
+    ),
+    ({"storage": [NFS], "fleet": fleet(instanceType="t3.nano")}, "fleet[0].instanceType", "network-is-sustained"),
+    (
+        {"storage": [MOUNTPOINT | {"cacheMiB": 1024}], "workload": [READ]},
+        "storage[0].cacheMiB",
+        "a-cache-is-as-fast-as-its-disk",
+    ),
     # Credits.
     *[
         ({"storage": [storage]}, f"storage[0].{field}", "storage-has-no-burst")

@@ -7,6 +7,7 @@ from typing import Any
 
 from contract.fio_job import FioJob
 from matrix.check.cells import Combination, Given
+from matrix.input.instance_types import burstable, network_burst_gbps, of_each
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.fio import FioWorkload, cautions
 from matrix.input.workloads.metadata import MetadataWorkload
@@ -24,6 +25,7 @@ from storages.contracts.model import Storage
 LEAST_FIO_S = 1.0
 # With this multiple of the cache's bytes, the cache can answer at most half of the random reads.
 CACHES_TO_READ = 2
+GBIT = 125e6  # bytes
 # A compressor that saves less changes no figure beyond chance.
 LEAST_SAVED = 0.02
 # Counters of a mount without traffic; only a storage with charges by the mount's bytes returns a figure for them.
@@ -272,7 +274,49 @@ def data_is_incompressible(given: Given) -> Problems:
             yield Problem(f"{path}.command", None, rule, fix, is_warning=True)
 
 
+def processors_have_credits(given: Given) -> Problems:
+    """Yield a warning for each instance type whose processors are paid, or slowed down, beyond its credits."""
+    types = {cell.fleet.instance_type: f"{cell.fleet_path}.instanceType" for cell in given.cells}
+    for name, path in {} if given.matrix.emulate else types.items():
+        if not (credit := burstable(name)):
+            continue
+        rule = (
+            f"has {credit.vcpus:g} vCPUs always, more only from credits, of which a new instance has few: beyond them"
+        )
+        rule += (
+            f" each vCPU-hour costs ${credit.surplus_usd:g} (unlimited, the default), which is not in the estimate"
+            if credit.is_unlimited
+            else f" it has only these, or pays ${credit.surplus_usd:g} per vCPU-hour if your account makes it unlimited"
+        )
+        yield Problem(path, name, rule, "take a type without credits, such as m6i.large", is_warning=True)
+
+
+def network_is_sustained(given: Given) -> Problems:
+    """Yield a warning for each type whose network carries a storage only while its network credits last."""
+    warned: set[str] = set()
+    for cell in given.cells:
+        name, storage = cell.fleet.instance_type, cell.storage
+        if given.matrix.emulate or name in warned or storage.volumes or storage.type == "instance-store":
+            continue
+        burst, path = network_burst_gbps(name), f"{cell.fleet_path}.instanceType"
+        share = storage.bandwidth_bytes_per_s / (cell.fleet.count if storage.is_shared else 1)
+        if burst and share > burst.always * GBIT:
+            warned.add(name)
+            rule = (
+                f"has {burst.always:g} Gbit/s of the network always and {burst.most:g} for some minutes, and"
+                f" {storage.slug} may carry more: longer steps measure the instance"
+            )
+            fix = "take a larger type, or one with n in its name"
+            yield Problem(path, name, rule, fix, is_warning=True)
+        elif name not in of_each("types") and not burst:
+            warned.add(name)
+            rule = f"its network bandwidth is not known here: the instance may be slower than {storage.slug}"
+            yield Problem(path, name, rule, "compare its baseline bandwidth (EC2 instance types)", is_warning=True)
+
+
 RULES = (
+    processors_have_credits,
+    network_is_sustained,
     a_difference_can_be_tested,
     fio_takes_a_second,
     fio_measures_the_storage,

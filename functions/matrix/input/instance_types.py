@@ -11,6 +11,35 @@ _TABLE = Path(__file__).with_name("ebs_limits.json")
 # bandwidth by the same absolute amount" (EBS guide, configurable instance bandwidth weighting); vpc-1 the other way.
 SHIFTED = 0.25
 
+# Families that are not built on the Nitro System (EC2 DescribeInstanceTypes, Hypervisor xen); their metal types are.
+_XEN = frozenset("c1 c3 c4 d2 h1 i2 i3 m1 m2 m3 m4 r3 r4 t1 t2 x1 x1e".split())  # noqa: SIM905
+# vCPUs that burstable types have always (EC2 guide, burstable-credits-baseline-concepts), and US dollars of a vCPU-hour
+# beyond their credits (EC2 on-demand pricing, unlimited mode, Linux).
+_T2 = {"nano": 0.05, "micro": 0.1, "small": 0.2, "medium": 0.4, "large": 0.6, "xlarge": 0.9, "2xlarge": 1.35}
+_T3 = {"nano": 0.1, "micro": 0.2, "small": 0.4, "medium": 0.4, "large": 0.6, "xlarge": 1.6, "2xlarge": 3.2}
+_BURSTABLE = {"t2": (_T2, 0.05), "t3": (_T3, 0.05), "t3a": (_T3, 0.05), "t4g": (_T3, 0.04)}
+
+
+class Burstable(NamedTuple):
+    """A type with processor credits: vCPUs that it has always, and US dollars of each vCPU-hour beyond its credits."""
+
+    vcpus: float
+    surplus_usd: float
+    is_unlimited: bool  # by default; else it falls to what it has always
+
+
+def burstable(instance_type: str) -> Burstable | None:
+    """Return the processor credits of a type; None if it has none."""
+    family, _, size = instance_type.partition(".")
+    always, usd = _BURSTABLE.get(family, ({}, 0.0))
+    return Burstable(always[size], usd, family != "t2") if size in always else None
+
+
+def is_nitro(instance_type: str) -> bool:
+    """Return whether a type is built on the Nitro System."""
+    family, _, size = instance_type.partition(".")
+    return family not in _XEN or size == "metal"
+
 
 class Bandwidth(NamedTuple):
     """One kind of bandwidth of an instance: sustained, and at most for some minutes."""
@@ -44,6 +73,12 @@ def network_gbps(instance_type: str) -> float | None:
     """Return the sustained network bandwidth in Gbit/s of a type with bandwidth weighting, else None."""
     gbps = of_each("network_gbps").get(instance_type)
     return None if gbps is None else float(gbps)
+
+
+def network_burst_gbps(instance_type: str) -> Bandwidth | None:
+    """Return the network bandwidth in Gbit/s of a type that has more of it for some minutes, else None."""
+    burst = of_each("network_bursts").get(instance_type)
+    return Bandwidth(*burst) if burst else None
 
 
 def weighted(weighting: str | None, ebs: Bandwidth, network: Bandwidth) -> tuple[Bandwidth, Bandwidth]:

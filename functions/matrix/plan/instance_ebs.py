@@ -18,6 +18,9 @@ from storages.models import AnyStorage
 # EC2 counts in MB/s, volumes in MiB/s.
 MB, MIB, GBIT = 1e6, 2.0**20, 125e6
 KIB = 2**10
+# "Guaranteed" of each io1 and io2 volume on instances that are not built on Nitro (AWS prescriptive guidance, and
+# ModifyVolume's Iops): IOPS and MiB/s.
+OUTSIDE_NITRO = 32_000, 500.0
 _STORAGE: TypeAdapter[Storage] = TypeAdapter(AnyStorage)
 
 
@@ -78,7 +81,12 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
     If the maximum of a type is above its sustained limit, it lasts 30 minutes a day. So volumes above the sustained
     limit get a warning too.
     """
-    by_pair: dict[tuple[str, str], PlanWarning] = {}
+    attached = list(attached)
+    by_pair: dict[tuple[str, str], PlanWarning] = {
+        (storage_id, "outside Nitro"): {"path": "fleet", "value": volumes.instance_type, "message": message}
+        for storage_id, volumes, _ in attached
+        if (message := _outside_nitro(storage_id, volumes))
+    }
     for storage_id, volumes, weighting in dict.fromkeys(attached):
         limits = types.get(volumes.instance_type)
         over = list(_over(volumes, _reached(limits, volumes.instance_type, volumes.count, weighting))) if limits else []
@@ -95,6 +103,28 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
                 "message": message,
             }
     return list(by_pair.values())
+
+
+def unknown(attached: Iterable[StorageVolumes]) -> list[PlanWarning]:
+    """Return a warning for each instance type with volumes whose EBS limits this project's table lacks."""
+    types = dict.fromkeys(volumes.instance_type for _, volumes, _ in attached)
+    message = (
+        "its EBS limits are not known here: an old type shares its network with EBS, of a new one EC2 may say them when"
+        " the run starts; if they are below the volumes', the instance is measured"
+    )
+    return [{"path": "fleet", "value": name, "message": message} for name in types if name not in known_limits()]
+
+
+def _outside_nitro(storage_id: str, volumes: AttachedVolumes) -> str:
+    most_iops, most_mibps = OUTSIDE_NITRO
+    iops, mibps = (volumes.iops or 0.0) / volumes.count, volumes.bytes_per_s / MIB / volumes.count
+    is_beyond = volumes.is_provisioned and (iops > most_iops or mibps > most_mibps)
+    if not is_beyond or instance_types.is_nitro(volumes.instance_type):
+        return ""
+    return (
+        f"{volumes.instance_type} is not built on Nitro, where AWS guarantees {most_iops:,} IOPS and {most_mibps:g}"
+        f" MiB/s of an io1 or io2 volume; {storage_id} has {iops:,.0f} IOPS and {mibps:,.0f} MiB/s; take a Nitro type"
+    )
 
 
 def block_words(attached: Iterable[StorageVolumes]) -> Iterator[str]:

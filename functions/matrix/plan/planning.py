@@ -199,7 +199,7 @@ def plan(
         (cell.combination.storage.fingerprint, cell.combination.fleet.instance_type): cell for cell in _fresh(named)
     }
     attached = [] if matrix.emulate else [volumes for cell in pairs.values() for volumes in cell.attached]
-    warnings += instance_ebs.warnings(attached, instance_ebs.known_limits())
+    warnings += instance_ebs.warnings(attached, instance_ebs.known_limits()) + instance_ebs.unknown(attached)
     if not matrix.emulate:
         helped = [cell.fleet["count"] for cell in _fresh(named) if "mount.efs" in needed_tools.of_storage(cell.storage)]
         warnings += images.warnings(planned_images, max(helped, default=0))

@@ -71,6 +71,7 @@ class AttachedVolumes:
     count: int
     iops: float | None  # None for HDDs, whose operations AWS counts in MiB
     bytes_per_s: float
+    is_provisioned: bool = False  # io1 or io2
 
 
 class Ability(StrEnum):

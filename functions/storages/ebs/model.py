@@ -137,7 +137,8 @@ class EbsStorage(Storage):
         """Return the volumes of an instance of the fleet."""
         is_hdd = self.volume_type in limits.HDD_MIBPS_PER_TIB
         iops = None if is_hdd else float(self.effective_iops)
-        return AttachedVolumes(instance_type, self._members, iops, self.bandwidth_bytes_per_s)
+        is_provisioned = self.volume_type in {"io1", "io2"}
+        return AttachedVolumes(instance_type, self._members, iops, self.bandwidth_bytes_per_s, is_provisioned)
 
     @property
     def _volume_bytes_per_s(self) -> float:

@@ -194,7 +194,19 @@ class MountpointStorage(Storage):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        return (parts_are_those_of_s3, what_exists_is_named_whole, uploads_are_incremental_where_objects_grow)
+        return (
+            parts_are_those_of_s3,
+            what_exists_is_named_whole,
+            uploads_are_incremental_where_objects_grow,
+            a_cache_is_as_fast_as_its_disk,
+        )
+
+
+def a_cache_is_as_fast_as_its_disk(part: MountpointStorage) -> Problems:
+    """Yield a warning for a cache, because the root volume may be slower than S3."""
+    if part.cache_mib:
+        rule = "the cache is on the root volume, a gp3 with 125 MiB/s and 3,000 IOPS: what it answers is no faster"
+        yield part.problem("cacheMiB", rule, "leave it out to measure S3 alone", is_warning=True)
 
 
 def what_exists_is_named_whole(part: MountpointStorage) -> Problems:

@@ -4,6 +4,7 @@ import pytest
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 from support.matrices import EBS, FILE_SERVER, READ, TOUCH, matrix
 
+from matrix.input import instance_types
 from matrix.plan import instance_ebs
 from matrix.plan.instance_ebs import EbsLimits, StorageVolumes
 from matrix.plan.planning import plan
@@ -101,6 +102,36 @@ def test_hdds_are_held_against_the_throughput_only_and_have_no_block_of_both():
 
     assert "IOPS" not in message
     assert "500 MiB/s of the volume, 77 of the instance" in message
+
+
+@pytest.mark.parametrize(
+    ("storage", "instance_type", "said"),
+    [
+        ({"volumeType": "io2", "iops": 64_000}, "m4.16xlarge", ["32,000 IOPS and 500 MiB/s"]),
+        ({"volumeType": "io1", "iops": 32_001}, "x1.32xlarge", ["32,000 IOPS and 500 MiB/s"]),
+        ({"volumeType": "io2", "iops": 64_000}, "t2.large", ["32,000 IOPS and 500 MiB/s", "are not known here"]),
+        ({"volumeType": "io2", "iops": 2_000}, "c3.8xlarge", ["are not known here"]),
+        ({"volumeType": "io2", "iops": 64_000}, "r5b.24xlarge", []),
+        ({"volumeType": "io2", "iops": 2_000}, "m4.16xlarge", []),
+        ({"volumeType": "io2", "iops": 64_000}, "m5.metal", []),
+    ],
+)
+def test_volumes_outside_of_nitro_and_types_that_are_not_known_are_told(storage, instance_type, said):
+    volume = {"type": "ebs", "sizeGiB": 1024, **storage}
+
+    planned = plan(matrix(storage=[volume], fleet=fleet(instance_type))).to_document()["warnings"]
+
+    messages = [each["message"] for each in planned if each["path"] == "fleet" and each["value"] == instance_type]
+    told = [words for words in ("32,000 IOPS and 500 MiB/s", "are not known here") if any(words in m for m in messages)]
+    assert told == said
+
+
+def test_what_the_project_says_of_nitro_and_bursts_of_the_network_is_what_ec2_says():
+    for name, described in INSTANCE_TYPES.items():
+        assert instance_types.is_nitro(name) is (described.get("Hypervisor") != "xen" or described["BareMetal"]), name
+        assert bool(instance_types.burstable(name)) is bool(described["BurstablePerformanceSupported"]), name
+    assert instance_types.network_burst_gbps("c5n.large") == (3, 25)
+    assert instance_types.network_burst_gbps("c5n.18xlarge") is None
 
 
 def test_the_plan_says_which_blocks_reach_both_limits_of_a_volume():
