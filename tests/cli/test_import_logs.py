@@ -293,6 +293,23 @@ def test_elbencho_of_two_hosts_in_one_file_are_two_instances(imported):
     assert sorted(result["points"][0]["samples"]["metrics"]["iops"]) == [1000, 3000]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"OPERATION RESULT\n{elbencho_phase(bytes_=GIB, iops=1000)}",
+        elbencho_csv({"operation": "WRITE", "time ms [last]": "10000", "IOPS [last]": "1000", "MiB [last]": "900"}),
+        warp_csv(*gets(100)),
+        "warp: done\n" + warp_json({"GET": {"b2Xk": (warp_client(), [warp_segment(900)])}}),
+    ],
+)
+def test_a_log_is_read_in_the_encodings_of_windows_and_after_other_lines(matrix, tmp_path, text, encoding):
+    (tmp_path / "a.log").write_text(text, encoding=encoding)
+
+    (row,) = json.loads(matrix("import-logs", "a.log", "--format", "json").stdout)
+    assert row["rate"] > 0
+
+
 # --- both -------------------------------------------------------------------------------------------------------------
 
 
