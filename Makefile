@@ -69,7 +69,7 @@ PARTS ?= engines demo waiting scale
 bench: $(VENV)/.dev  ## How quick it is: engines beside C, dd and fio, the demo, commands, fleets of 1,000 (about 12 idle minutes; PARTS=waiting for some)
 	@for part in $(PARTS); do echo "── bench.$$part"; $(BIN)/python -m bench.$$part || echo "bench.$$part failed or missed a goal"; done
 
-vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run: each storage, each release of Debian (root on Debian, about 22 idle minutes)
+vm: $(VENV)/.dev  ## Send fleets of emulated machines through a run: each storage, each release of Debian (root on Debian, about 25 idle minutes)
 	@STORAGE_MATRIX_VM_TESTS=all $(PYTEST) tests/system/test_vm_fleet.py && rm -rf .pytest-$@
 
 faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way (about two hours on two cores; resumes where it stopped)

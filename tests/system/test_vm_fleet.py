@@ -3,12 +3,16 @@
 Some minutes on two cores, so it runs where STORAGE_MATRIX_VM_TESTS is set: `all` by `make vm`, `smallest` on GitHub.
 """
 
+import hashlib
 import json
 import os
+import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from support import runs
+from support.owned import owned_volume
 from support.running_cloud import wait_until
 
 from local.instances.vm.image import DEFAULT_SUITE, SUITE_VARIABLE, SUITES, ImageUnavailableError, image
@@ -155,6 +159,66 @@ def test_the_disks_of_an_instance_type_are_striped_and_nfs_is_mounted_as_asked(c
     assert [(kind, source) for kind, source, _ in mounts.pop("instance-store")] == [("xfs", "/dev/md0")] * 2
     [nfs] = mounts.values()
     assert all({"vers=4.2", "nconnect=4"} <= set(options.split(",")) for _, _, options in nfs)
+
+
+READ = 'test "$(cat "$CACHE_DIR/todo")" = nothing; test ! -w "$CACHE_DIR"'
+READS = {"type": "command", "name": "reads", "command": READ, "workDirectory": "local", "expectedSeconds": 5}
+# Servers of a user: what they export how, how it is mounted, and as what a cell on it ends.
+SERVERS = {
+    "read": ({"access": "RO"}, {"options": "nfsvers=4.1,hard,ro"}, ""),
+    "closed": ({"access": "RO"}, {}, "StorageReadOnly"),
+    "squashed": ({"squash": "Root_Squash"}, {}, "RootSquashed"),
+    "open-to-all": ({"squash": "Root_Squash"}, {}, ""),
+}
+
+
+@ALL
+def test_a_volume_and_servers_of_a_user_are_read_closed_and_a_squashed_root_is_named(cloud, tmp_path):
+    folder = cloud.folder / "storage" / "file-systems"
+    for name in SERVERS:
+        (folder / name).mkdir(parents=True)
+        (folder / name / "todo").write_text("nothing\n")
+    (folder / "open-to-all").chmod(0o777)
+    (folder / "servers.json").write_text(json.dumps({name: export for name, (export, *_) in SERVERS.items()}))
+    fleet = {"instanceType": "t3.medium", "count": 1}
+    include = [
+        {
+            "storage": {"type": "nfs", "name": name, "source": f"{name}:/export", **options},
+            "workload": READS if options else {"type": "touch", "files": 8, "threads": 1},
+            "fleet": fleet,
+        }
+        for name, (_, options, _) in SERVERS.items()
+    ]
+    with owned_volume(cloud) as volume:
+        disk = folder / f"{volume.id}.img"
+        make_xfs(disk, tmp_path / "files")
+        content = hashlib.sha256(disk.read_bytes()).digest()
+        of_volume = {"type": "ebs", "name": "volume", "volumeType": "gp3", "sizeGiB": 8, "volumeId": volume.id}
+        whole = {"storage": [of_volume], "workload": [READS], "fleet": [fleet], "include": include, "repetitions": 1}
+
+        run = cloud.run("theirs", {"name": "theirs", "maxConcurrentFileSystems": 5, **whole})
+
+        assert run.describe()["status"] == "FAILED", run.describe()  # some cells
+        assert hashlib.sha256(disk.read_bytes()).digest() == content
+    ended = {cell["storage"]["name"]: (cell["error"] or {}).get("message", "") for cell in run.summary()["cells"]}
+    wanted = {"volume": "", **{name: error for name, (*_, error) in SERVERS.items()}}
+    assert {
+        name: error in ended[name] if error else not ended[name] for name, error in wanted.items()
+    } == dict.fromkeys(wanted, True), ended
+    assert [path.name for name in SERVERS for path in (folder / name).iterdir()] == ["todo"] * len(SERVERS)
+    theirs = {str(folder / name) for name in (*SERVERS, "servers.json", disk.name)}
+    assert {kind: set(left) - theirs for kind, left in run.left_behind().items()} in ({}, {"folders": set()})
+
+
+def make_xfs(disk: Path, folder: Path) -> None:
+    """Make an XFS with a file on it, in a sparse file."""
+    folder.mkdir()
+    todo, listed = folder / "todo", folder / "listed"
+    todo.write_text("nothing\n")
+    listed.write_text(f"/\n0 0\nd--755 0 0\ntodo ---644 0 0 {todo}\n$\n")
+    with disk.open("wb") as image:
+        image.truncate(512 << 20)
+    subprocess.run(["mkfs.xfs", "-q", "-p", str(listed), str(disk)], check=True)
 
 
 @ALL

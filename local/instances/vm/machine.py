@@ -107,5 +107,7 @@ def _network(forwards: list[tuple[str, int, str]]) -> str:
 
 
 def _disk(volume: Volume) -> list[str]:
-    drive = f"file={volume.path},if=none,id={volume.serial},format=raw,cache=writeback,discard=unmap"
+    # Unlocked: a user's volume is plugged into each machine that runs, and one of them mounts it.
+    file = f"file.filename={volume.path},file.locking=off"
+    drive = f"{file},if=none,id={volume.serial},format=raw,cache=writeback,discard=unmap"
     return ["-drive", drive, "-device", f"virtio-blk-pci,drive={volume.serial},serial={volume.serial}"]

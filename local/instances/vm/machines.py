@@ -1,6 +1,7 @@
 """Derive a machine from EC2's data of an instance: its volumes, its security groups, and those of file systems."""
 
 import ipaddress
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -34,14 +35,31 @@ class Machines:
             interface=groups.Interface(instance.private_ip, _groups(instance.nics[0].group_set)),
             aws_port=self._aws_port,
             metadata_port=metadata_port,
-            volumes=[*_volumes(instance, folder), *instance_store(instance, folder)],
-            file_systems=[*self._file_systems(instance)],
+            volumes=[*_volumes(instance, folder), *self._existing(instance), *instance_store(instance, folder)],
+            file_systems=[*self._file_systems(instance), *self._servers_of_users(instance)],
             folder=folder,
         )
 
     def close(self) -> None:
         """End the servers of file systems."""
         self._servers.close()
+
+    def _existing(self, instance: Any) -> Iterator[machine.Volume]:
+        """Yield the volumes of a user, by their images `<id>.img`: plugged in from the start, whoever attaches them."""
+        for volume_id in list(instance.ec2_backend.volumes):
+            if (path := self._folders / f"{volume_id}.img").exists():
+                yield machine.Volume(volume_id, "", path)
+
+    def _servers_of_users(self, instance: Any) -> Iterator[machine.FileSystem]:
+        """Yield the NFS servers in servers.json, by name the options of their export; each has a folder of its name."""
+        if not (told := self._folders / "servers.json").exists():
+            return
+        known = instance.ec2_backend.groups[instance.vpc_id].values()
+        interface = groups.Interface(
+            "10.0.255.254", _groups(each for each in known if "FileSystemSecurityGroup" in each.name)
+        )
+        for host, export in json.loads(told.read_text()).items():
+            yield machine.FileSystem(host, self._servers.port(self._folders / host, "/export", **export), interface)
 
     def _file_systems(self, instance: Any) -> list[machine.FileSystem]:
         """Return the available file systems, by the DNS names that EFS and FSx give them."""

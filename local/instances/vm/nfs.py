@@ -12,7 +12,7 @@ _CONFIG = """\
 NFS_CORE_PARAM {{ Protocols = 4; NFS_Port = {port}; Bind_addr = 127.0.0.1; Enable_NLM = false; Enable_RQUOTA = false; }}
 NFSv4 {{ Graceless = true; RecoveryBackend = fs; }}
 EXPORT {{
-  Export_Id = 1; Path = {path}; Pseudo = {pseudo}; Access_Type = RW; Squash = No_Root_Squash; SecType = sys;
+  Export_Id = 1; Path = {path}; Pseudo = {pseudo}; Access_Type = {access}; Squash = {squash}; SecType = sys;
   Transports = TCP; FSAL {{ Name = VFS; }}
 }}
 """
@@ -30,11 +30,14 @@ class NfsServers:
         self._servers: dict[Path, tuple[subprocess.Popen[bytes], int]] = {}
         self._lock = threading.Lock()
 
-    def port(self, path: Path, pseudo: str) -> int:
-        """Return the port where `path` is served as `pseudo` (`/` of EFS, `/fsx` of FSx), starting its server."""
+    def port(self, path: Path, pseudo: str, access: str = "RW", squash: str = "No_Root_Squash") -> int:
+        """Return the port where `path` is served as `pseudo` (`/` of EFS, `/fsx` of FSx), starting its server.
+
+        `access` and `squash` are those of its export, in the words of NFS-Ganesha.
+        """
         with self._lock:
             if path not in self._servers:
-                self._servers[path] = self._start(path, pseudo)
+                self._servers[path] = self._start(path, pseudo=pseudo, access=access, squash=squash)
             return self._servers[path][1]
 
     def end_removed(self) -> None:
@@ -57,11 +60,11 @@ class NfsServers:
         except subprocess.TimeoutExpired:
             server.kill()
 
-    def _start(self, path: Path, pseudo: str) -> tuple[subprocess.Popen[bytes], int]:
+    def _start(self, path: Path, **export: str) -> tuple[subprocess.Popen[bytes], int]:
         port = _free_port()
         stem = self._folder / f"nfs-{path.name}"
         config, log = stem.with_suffix(".conf"), stem.with_suffix(".log")
-        config.write_text(_CONFIG.format(port=port, path=path, pseudo=pseudo))
+        config.write_text(_CONFIG.format(port=port, path=path, **export))
         server = subprocess.Popen(  # noqa: S603
             ["ganesha.nfsd", "-F", "-f", str(config), "-L", str(log), "-p", str(stem.with_suffix(".pid"))],  # noqa: S607
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
