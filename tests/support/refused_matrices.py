@@ -814,6 +814,11 @@ WARNED: list[tuple[Document, str, str]] = [
     ({"storage": [NFS]}, "storage[0].source", "existing-storages-come-to-no-harm"),
     ({"storage": [EXISTING]}, "storage[0].fileSystemId", "existing-storages-come-to-no-harm"),
     ({"storage": [THEIRS], "workload": [COMMAND]}, "storage[0].bucket", "existing-storages-come-to-no-harm"),
+    (
+        {"storage": [EFS], "fleet": fleet(count=9), "workload": [FIO | {"rw": "read", "size": "40G", "numjobs": 4}]},
+        "workload[0].size",
+        "files-to-read-are-written-anew",
+    ),
     # Limits of the instance: credits of its processors and its network, a type that nobody knows, the disk of a cache.
     *[
         ({"storage": [EFS], "fleet": fleet(instanceType=name)}, "fleet[0].instanceType", code)

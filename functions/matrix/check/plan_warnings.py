@@ -26,6 +26,8 @@ LEAST_FIO_S = 1.0
 # With this multiple of the cache's bytes, the cache can answer at most half of the random reads.
 CACHES_TO_READ = 2
 GBIT = 125e6  # bytes
+# Less than that costs at most 31 US dollars (EFS, elastic).
+MANY_LAID_OUT_BYTES = 2**39
 # A compressor that saves less changes no figure beyond chance.
 LEAST_SAVED = 0.02
 # Counters of a mount without traffic; only a storage with charges by the mount's bytes returns a figure for them.
@@ -303,19 +305,41 @@ def network_is_sustained(given: Given) -> Problems:
         if burst and share > burst.always * GBIT:
             warned.add(name)
             rule = (
-                f"has {burst.always:g} Gbit/s of the network always and {burst.most:g} for some minutes, and"
+                f"{name} has {burst.always:g} Gbit/s of the network always and {burst.most:g} for some minutes, and"
                 f" {storage.slug} may carry more: longer steps measure the instance"
             )
             fix = "take a larger type, or one with n in its name"
             yield Problem(path, name, rule, fix, is_warning=True)
         elif name not in of_each("types") and not burst:
             warned.add(name)
-            rule = f"its network bandwidth is not known here: the instance may be slower than {storage.slug}"
+            rule = f"the network bandwidth of {name} is not known here: it may be slower than {storage.slug}"
             yield Problem(path, name, rule, "compare its baseline bandwidth (EC2 instance types)", is_warning=True)
+
+
+def files_to_read_are_written_anew(given: Given) -> Problems:
+    """Yield a warning for each fio workload that lays out much, and how much in all."""
+    most: dict[str, tuple[float, str]] = {}
+    for cell in given.cells:
+        if not isinstance(cell.workload, FioWorkload):
+            continue
+        times = given.matrix.repetitions * given.matrix.launches * cell.fleet.count
+        laid_out = times * sum(FioJob(point["options"]).laid_out_bytes for point in cell.workload.points())
+        name = "size" if "size" in cell.workload.options else "filesize"
+        path = f"{cell.workload_path}.{name}"
+        most[path] = max(most.get(path, (0.0, "")), (laid_out, cell.storage.slug))
+    for path, (laid_out, storage) in most.items():
+        if laid_out >= MANY_LAID_OUT_BYTES:
+            rule = (
+                f"fio writes its files anew before each repetition: {laid_out / 2**40:.1f} TiB on {storage}, in"
+                " time and cost of the plan"
+            )
+            fix = 'write a smaller size, or "repetitions": 1 with "launches": 3'
+            yield Problem(path, None, rule, fix, is_warning=True)
 
 
 RULES = (
     processors_have_credits,
+    files_to_read_are_written_anew,
     network_is_sustained,
     a_difference_can_be_tested,
     fio_takes_a_second,

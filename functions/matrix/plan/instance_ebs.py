@@ -83,7 +83,11 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
     """
     attached = list(attached)
     by_pair: dict[tuple[str, str], PlanWarning] = {
-        (storage_id, "outside Nitro"): {"path": "fleet", "value": volumes.instance_type, "message": message}
+        (storage_id, f"{volumes.instance_type} outside Nitro"): {
+            "path": "fleet",
+            "value": volumes.instance_type,
+            "message": message,
+        }
         for storage_id, volumes, _ in attached
         if (message := _outside_nitro(storage_id, volumes))
     }
@@ -109,10 +113,11 @@ def unknown(attached: Iterable[StorageVolumes]) -> list[PlanWarning]:
     """Return a warning for each instance type with volumes whose EBS limits this project's table lacks."""
     types = dict.fromkeys(volumes.instance_type for _, volumes, _ in attached)
     message = (
-        "its EBS limits are not known here: an old type shares its network with EBS, of a new one EC2 may say them when"
+        "EBS limits of {} are not known here: an old type shares its network with EBS, of a new one EC2 may say them as"
         " the run starts; if they are below the volumes', the instance is measured"
     )
-    return [{"path": "fleet", "value": name, "message": message} for name in types if name not in known_limits()]
+    unknown_types = (name for name in types if name not in known_limits())
+    return [{"path": "fleet", "value": name, "message": message.format(name)} for name in unknown_types]
 
 
 def _outside_nitro(storage_id: str, volumes: AttachedVolumes) -> str:

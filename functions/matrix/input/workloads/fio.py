@@ -332,10 +332,10 @@ def cautions(job: FioJob) -> Iterator[tuple[str, str, str]]:
     if job.given_per_s is not None and 0 < job.seconds("runtime") <= job.seconds("ramp_time"):
         rule = "fio 3.33 skips a ramp that is not shorter than the runtime if the rate is given"
         yield "ramp_time", rule, "write a longer runtime"
-    if job.asks_direct and job.engine == "mmap":
-        rule = "mmap never passes the page cache, also with direct 1: reads come from memory"
-        yield "ioengine", rule, 'write ioengine "libaio" or "psync"'
-    if job.is_direct:
+    if job.engine == "mmap":
+        rule = "mmap never passes the page cache, also with direct 1: this measures memory"
+        yield "ioengine", rule, 'write ioengine "libaio" or "psync", and direct 1'
+    if job.is_direct or job.engine == "mmap":
         return
     if job.writes and not job.is_synced:
         yield "rw", "writes end in the instance's page cache: this measures memory", "write direct 1, or fdatasync 1"
