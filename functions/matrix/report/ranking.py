@@ -12,7 +12,7 @@ from matrix.tables.table import TableCell, TableColumn
 from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.figures import Column, bounded_cost_words, interval_words, number, quantity
 from matrix.terms.metrics import metric_title
-from matrix.terms.verdicts import judged, ranked_of, winner
+from matrix.terms.verdicts import is_taken, judged, ranked_of, winner
 from matrix.text.decisions import limit_words, open_words
 from matrix.text.headlines import claim, headline
 from matrix.text.rankings import OPEN, comparison_words, cost_unit, level_words, parts
@@ -87,14 +87,15 @@ def _verdict(view: View, question: Question, absent: Sequence[Absent]) -> Iterat
 
 def _headline(view: View, question: Question, chosen: Candidate, absent: Sequence[Absent]) -> str:
     name = view.called(chosen)
-    if chosen["cell"] == question["recommended"]:
+    objective = view.decision.get("objective")
+    if objective and is_taken(chosen, question):
         return f"Take {name}"
     if len(judged(question)) == 1:
         return f"Only {name} was measured"
     measured = " of those measured" if any(each.is_ahead for each in absent) else ""
     if not view.decision.get("is_recommendation", True):
         measured = f" here{measured}"
-    if view.decision.get("objective"):
+    if objective:
         by_value = ", by its value only" if question.get("state") == "by-value" else ""
         return f"{name} is first{measured}{by_value}"
     return f"{name} {claim(question, view.decision, measured)}"
