@@ -35,7 +35,7 @@ from matrix.terms.figures import ABSENT, quantity
 SECTIONS = {
     YOCTO: ("cells", "later"),
     EBS_FIO: ("rows",),
-    TUTORIAL: ("touch", "instance_network", "dd", "transfer"),
+    TUTORIAL: ("touch", "instance_network", "dd", "transfer", "scale_out"),
     ZERO_BYTE: ("sweep", "single"),
     READS: ("rows", "side_results"),
     **MAPPED,
@@ -45,15 +45,15 @@ STATES = ("measured again", "measured first", "empty", "left out")
 # Why no matrix measures these rows, though they have a value.
 REASONS: dict[tuple[str, str], str] = {
     (source, f"{section}[{i}]"): row["reason"]
-    for source, sections in MAPPED.items()
+    for source, sections in SECTIONS.items()
     for section in sections
     for i, row in enumerate(load(source)[section])
-    if "reason" in row
+    if "reason" in row  # never in a row that is a list
 }
 COLUMNS = ("source", "row", "published", "state", "matrix", "point", "not_comparable", "differs", "reason")
 HEAD = """# The published rows, and what measures them again
 
-[published.csv](published.csv) lists each row of the ten published benchmarks: the matrix in `events/` and the test
+[published.csv](published.csv) lists each row of the eleven published benchmarks: the matrix in `events/` and the test
 point that measure it again, or why none does. `not_comparable` says why the two figures may not be compared, even if
 ours is measured on AWS; `differs` says what a reader must bear in mind. `matrix results RUN --published` says the same
 for your run. `make published` writes both files.
@@ -138,7 +138,8 @@ def _fields(document: SourceRow, row: SourceRow | list[Any]) -> SourceRow:
 _VALUES = {
     "note", "percentiles_s", "seconds", "mb_per_s", "files_per_s", "iops", "write_iops", "mib_per_s",
     "burst_mb_per_s", "baseline_mb_per_s", "average_mb_per_s", "median", "least", "most", "unit", "figure", "reason",
-    "user_s", "sys_s", "iops_printed", "ios", "runtime_ms",
+    "user_s", "sys_s", "iops_printed", "ios", "runtime_ms", "clat_p50_us", "clat_p90_us", "clat_p99_us",
+    "conditions", "n", "n_at_least", "launched", "readers", "gib_per_s", "compute_usd",
 }  # fmt: skip
 
 

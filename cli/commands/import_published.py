@@ -23,9 +23,9 @@ def import_published(
     """Load the published benchmarks as runs.
 
     Yocto builds on EBS, EFS and FSx with 1 to 200 instances, and what their authors measured later, by month; fio on
-    EBS; the EFS tutorial; zero-byte files; reads of S3, EBS and a file server; Mountpoint's own charts; fio on EBS with
-    AMD processors; downloads by S3 clients; mdtest on EFS; files on EFS, FSx for Lustre and EBS. Written to
-    .local/runs/, marked as published; loading again changes nothing. Calls no AWS.
+    EBS; the EFS tutorial and workshop; zero-byte files; reads of S3, EBS and a file server; Mountpoint's own charts;
+    fio on EBS with AMD processors; downloads by S3 clients; mdtest on EFS; files on EFS, FSx for Lustre and EBS.
+    Written to .local/runs/, marked as published; loading again changes nothing. Calls no AWS.
 
     Example: matrix import-published && matrix report published-yocto --open
     """

@@ -112,17 +112,14 @@ def objections(environment: str | None, cell: Cell, point: AnyPoint, figure: Fig
         yield "the source does not tell the instance type"
     elif instance_type != figure.instance_type:
         yield f"on {instance_type}, published on {figure.instance_type}"
-    if figure.storage == {"type": "efs"}:
-        yield from _throughput_objections(cell["storage"], figure)
+    if figure.source == TUTORIAL and figure.storage == {"type": "efs"}:
+        yield from _throughput_objections(cell["storage"])
     known = {**cell["storage"], **cell["workload"], **point["params"]}
     yield from _caveats(cell, known, figure)
 
 
-def _throughput_objections(storage: Part, figure: Figure) -> Iterator[str]:
-    """Yield why a run's EFS may differ from the source's: one source has a permitted throughput, the others nothing."""
-    if figure.source != TUTORIAL:
-        yield "the source does not tell the throughput mode"
-        return
+def _throughput_objections(storage: Part) -> Iterator[str]:
+    """Yield why a run's EFS may differ from the tutorial's, which has a permitted throughput and no mode."""
     mode = storage.get("throughputMode", "elastic")
     provisioned_mb_per_s = storage.get("provisionedThroughputMiBps", 0) * 2**20 / 1e6
     if mode == "bursting" or (mode == "provisioned" and provisioned_mb_per_s <= TUTORIAL_PERMITTED_MB_PER_S):

@@ -1,6 +1,6 @@
 """Conditions of a source's measurement, beside a run's: system, kernel, region, container, disks, tool, size.
 
-The files in sources/ have them as facts, for all of a source (`*`) or one of its lists; null means not published.
+The files in sources/ have them as facts, for all of a source (`*`), a list, or a row; null means not published.
 Nothing here forbids a comparison. These are the differences that a reader of two figures should know.
 """
 
@@ -29,10 +29,10 @@ def differences(cell: Cell, params: Params, figure: Figure) -> Iterator[str]:
     """
     conditions = load(figure.source)["conditions"]
     untold = []
-    for name, theirs in {**conditions["*"], **conditions.get(figure.section, {})}.items():
+    for name, theirs in {**conditions["*"], **conditions.get(figure.section, {}), **figure.conditions}.items():
         if name in APPLIES and not APPLIES[name](cell):
             continue
-        ours = OURS[name](cell, params)
+        ours = OURS[name](cell, params) if name in OURS else None
         if theirs is None:
             untold.append(name)
         elif ours is None:
@@ -86,7 +86,8 @@ def _ebs_volume(cell: Cell) -> str | None:
     return f"{cell['storage'].get('volumeType')} of {cell['storage'].get('sizeGiB')} GiB"
 
 
-# The cell's condition by its name in the sources' files; None for a plan if it is known only after the run.
+# The cell's condition by its name in the sources' files; None for a plan if it is known only after the run. A condition
+# without one is only that of the source.
 OURS: Mapping[str, Callable[[Cell, Params], str | None]] = {
     "system": lambda cell, _: _system(cell),
     "kernel": lambda cell, _: _measured(cell, "kernel"),
@@ -97,12 +98,24 @@ OURS: Mapping[str, Callable[[Cell, Params], str | None]] = {
     "source disk": lambda cell, _: _source_disk(cell),
     "data set": lambda _, __: "the agent's own, random bytes",
     "program": lambda _, __: "Python",
-    "Java clients": lambda _, __: None,
+    "TLS": lambda cell, _: "on" if cell["storage"].get("tls") else "off",
+    "rate": lambda _, __: "bytes that the program got",
+    "end": lambda _, __: "with a flush",
+    "page cache": lambda _, __: "dropped before each step",
+    "start": lambda _, __: "all instances at the same moment",
+    "root volume": lambda _, __: "encrypted",
     "files": lambda _, __: "one for each job",
 }
 # Conditions that only some cells have.
 APPLIES: Mapping[str, Callable[[Cell], bool]] = {
     "build disk": lambda cell: is_shared(cell["storage"]),
+    "TLS": lambda cell: cell["storage"]["type"] == "efs",
+    # The source measured the network card; a volume is beside it.
+    "rate": lambda cell: cell["storage"]["type"] != "ebs",
+    # What only the published build on a volume of its own did, and only that on EFS.
+    "page cache": lambda cell: cell["storage"]["type"] == "ebs",
+    "mirror tarballs": lambda cell: cell["storage"]["type"] == "ebs",
+    "cache folder": lambda cell: cell["storage"]["type"] == "efs",
     "EBS volume": lambda cell: "volumeType" in cell["storage"],
     # A command is the source's own client; only its versions differ.
     "program": lambda cell: cell["workload"]["type"] != "command",

@@ -24,6 +24,7 @@ EBS_AMD = "ebs-amd"
 S3_CLIENTS = "s3-clients"
 EFS_MDTEST = "efs-mdtest"
 FSX_LUSTRE = "fsx-lustre-epam"
+WORKSHOP = "efs-workshop"
 # Sources whose rows have the properties of the repeating point (`figure`), or the reason for none (`reason`).
 MAPPED: dict[str, tuple[str, ...]] = {
     MOUNTPOINT: ("standard", "express", "incremental_upload", "cache"),
@@ -31,6 +32,7 @@ MAPPED: dict[str, tuple[str, ...]] = {
     S3_CLIENTS: ("rows",),
     EFS_MDTEST: ("rows",),
     FSX_LUSTRE: ("rows", "cellranger"),
+    WORKSHOP: ("smallfile", "dd", "ior", "transfer"),
 }
 
 # A file of sources/, or one of its rows: the columns differ between sources.
@@ -58,6 +60,7 @@ READ_AS_TWO = (
     'the source says "2 times 100 instances in 2 AZs - same AZ as FSx": by its figures these are two file systems'
 )
 TUTORIAL_STORAGES: dict[str, Part] = {"ebs-gp2": VOLUME | {"volumeType": "gp2"}, "efs": {"type": "efs"}}
+# Its throughput mode is that before section 07, which changes it "bursting to provisioned".
 ZERO_BYTE_STORAGES: dict[str, Part] = {"ebs": VOLUME, "efs": {"type": "efs"}}
 # "A file system with a permitted throughput greater than 200 MB/s" (tutorial 1.1.4, below its tables).
 TUTORIAL_PERMITTED_MB_PER_S = 200
@@ -71,6 +74,9 @@ READ_STORAGES: dict[str, Part] = {
     "s3 (SDK v2)": {"type": "s3", "client": "crt"},
     "file server": {"type": "file-server"},
 }
+# The workload of events/read-throughput.json that reads as the source's program does.
+SAME_SEVENTH = "same-seventh"
+READ_MB_PER_S = Metric("MB/s", True, "read by all jobs")
 OTHER_SERVER = "published of another program: the source's authors wrote a file server of their own"
 OTHER_CLIENT = "the source asks for the AWS SDK for Java v2, which needs Java; ours is another client of AWS"
 READ_CLIENTS: dict[str, Params] = {"s3 (S3A)": {"client": "S3A"}}
@@ -82,6 +88,8 @@ READ_THREADS, READ_RECORD_BYTES = 7, 8192
 # 35 MB/s of 8 KiB are 4,270 reads per second, but gp2 bursts to 3,000; 190 MB/s are 181 MiB/s, but gp2 of up to
 # 170 GiB is limited to 128 (EBS user guide, gp2).
 BEYOND_THE_VOLUME = "more than such a volume can, so the page cache of the instance answered part of it"
+# MultiThreadedSequentialAccessEBSReader opens the file in each thread, and never seeks.
+SAME_STRETCH = f"{BEYOND_THE_VOLUME}: all 7 threads of its program read the same first seventh of the file"
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,8 @@ class Figure:
     unlike: str | None = None
     # Whether the instance itself was measured: then a figure of another instance type is no counterpart at all.
     is_of_instance: bool = False
+    # What the source says of the conditions of this row alone; None where it should and does not.
+    conditions: Mapping[str, str | None] = field(default_factory=dict)
     row: str = ""  # its place in the source's file, such as `dd[3]`
     date: str | None = None  # the day or month of a later measurement, if a source dates its rows
 
@@ -155,7 +165,8 @@ def _mapped_figures(source: str, sections: tuple[str, ...]) -> Iterator[Figure]:
                 yield Figure(
                     source, figure["workload"], figure["storage"], figure["params"], metric, MEDIAN, value,
                     instance_type=figure.get("instanceType", document.get("instanceType")), row=f"{section}[{i}]",
-                    wrong=figure.get("wrong"), unlike=figure.get("unlike"), shown=figure.get("shown", {}),
+                    conditions=row.get("conditions", {}), wrong=figure.get("wrong"), unlike=figure.get("unlike"),
+                    shown=figure.get("shown", {}),
                     own=Metric(own["unit"], own["better"] == "higher", metric.replace("_", " ")) if own else None,
                 )  # fmt: skip
 
@@ -174,8 +185,10 @@ def _yocto_figures() -> Iterator[Figure]:
                 if level in values:
                     yield Figure(
                         source=YOCTO, workload="yocto", storage=storage, params=params,
-                        metric="duration_s", percentile=level, value=values[level], instances=cell["instances"],
+                        metric="duration_s", percentile=level, value=values[level],
+                        instances=cell.get("launched", cell["instances"]),
                         instance_type=document["instanceType"], date=cell.get("date"), row=f"{section}[{i}]",
+                        conditions=cell.get("conditions", {}),
                         caveats={"release": RELEASE} | ({"placement": placement} if placement else {}),
                         wrong=cell.get("note") if MEDIAN in values else None,
                         unlike=READ_AS_TWO if storage.get("fileSystems") else None,
@@ -192,7 +205,7 @@ def _medians(figure: Figure, row: SourceRow, columns: Mapping[str, str]) -> Iter
 def _fio_figures() -> Iterator[Figure]:
     document = load(EBS_FIO)
     shared = {name: document["fio"][name] for name in ("rw", "iodepth", "numjobs", "direct")}
-    for i, (volume, block_kib, threads, iops, mib_per_s) in enumerate(document["rows"]):
+    for i, (volume, block_kib, threads, iops, mib_per_s, *latencies_us) in enumerate(document["rows"]):
         options = {**shared, "bs": f"{block_kib}k", "numjobs": threads}
         params = {"device": document["device"], "options": options}
         figure = Figure(
@@ -202,6 +215,8 @@ def _fio_figures() -> Iterator[Figure]:
         )  # fmt: skip
         yield figure
         yield replace(figure, metric="mib_per_s", value=mib_per_s)
+        for level, latency_us in zip((50, 90, 99), latencies_us, strict=True):
+            yield replace(figure, metric=f"write_completion_lat_p{level}_us", value=latency_us)
 
 
 def _tutorial_figures() -> Iterator[Figure]:
@@ -211,7 +226,7 @@ def _tutorial_figures() -> Iterator[Figure]:
         row = document[section][i]
         storage = TUTORIAL_STORAGES[row.get("storage", "efs")]
         return Figure(
-            TUTORIAL, workload, storage, metric="", percentile=MEDIAN, value=None,
+            TUTORIAL, workload, storage, metric="", percentile=MEDIAN, value=None, conditions=row.get("conditions", {}),
             instance_type=row["instanceType"], row=f"{section}[{i}]", **fields,
         )  # fmt: skip
 
@@ -236,7 +251,7 @@ def _tutorial_figures() -> Iterator[Figure]:
         yield from _medians(streamed, row, columns)
     for i, row in enumerate(document["transfer"]):
         params = {"tool": row["tool"].replace(" ", "")}
-        caveats = {"threads": row["threads"], "files": row["files"], "file_bytes": row["file_mb"] * 10**6}
+        caveats = {"threads": row["threads"], "files": row["files"], "file_bytes": row["file_kib"] * 2**10}
         copied = figure("transfer", i, "transfer", params=params, caveats=caveats)
         yield from _medians(copied, row, {"mb_per_s": "mb_per_s", "duration_s": "seconds"})
 
@@ -252,16 +267,19 @@ def _touch_tool(row: SourceRow) -> Params:
 def _zero_byte_figures() -> Iterator[Figure]:
     document = load(ZERO_BYTE)
     files = 1024
+    mode = {"throughputMode": document["throughputMode"]}
     for i, row in enumerate(document["sweep"]):
         figure = Figure(
             ZERO_BYTE, "touch", {"type": "efs"}, {"files": files, "threads": row["threads"], "directories": "own"},
-            "files_per_s", MEDIAN, row["iops"], caveats={"tool": "parallel"}, row=f"sweep[{i}]",
+            "files_per_s", MEDIAN, row["iops"], caveats={"tool": "parallel"} | mode, row=f"sweep[{i}]",
+            instance_type=document["instanceType"],
         )  # fmt: skip
         yield from _medians(figure, row, {"files_per_s": "iops", "duration_s": "seconds"})
     for i, row in enumerate(document["single"]):
         yield Figure(
             ZERO_BYTE, "touch", ZERO_BYTE_STORAGES[row["storage"]], _files(row, files), "duration_s", MEDIAN,
-            row["seconds"], caveats=_touch_tool(row), row=f"single[{i}]",
+            row["seconds"], caveats=_touch_tool(row) | (mode if row["storage"] == "efs" else {}), row=f"single[{i}]",
+            instance_type=document["instanceType"],
         )  # fmt: skip
 
 
@@ -269,7 +287,9 @@ def _read_figures() -> Iterator[Figure]:
     document = load(READS)
     for i, row in enumerate(document["rows"]):
         storage = READ_STORAGES[row["backend"]]
-        params = {"access": row["access"], "threads": row.get("threads", READ_THREADS)}
+        params = {"access": row["access"], "threads": row.get("readers", row.get("threads", READ_THREADS))}
+        if "readers" in row:
+            params |= {"pages_per_request": None}
         if row["access"] == "random":
             params |= {"record_bytes": row.get("record_bytes", READ_RECORD_BYTES)}
             params |= {"page_bytes": row.get("page_cache_bytes", READ_RECORD_BYTES)}
@@ -281,9 +301,14 @@ def _read_figures() -> Iterator[Figure]:
         unlike = {"file-server": OTHER_SERVER, "s3": OTHER_CLIENT if is_empty else None}.get(storage["type"])
         yield Figure(
             READS, "read", storage, params, "mb_per_s", MEDIAN, row["mb_per_s"], row=f"rows[{i}]", unlike=unlike,
-            caveats=caveats,
-            wrong=BEYOND_THE_VOLUME if storage["type"] == "ebs" and not is_empty else None,
+            caveats=caveats, conditions=row.get("conditions", {}),
+            wrong=_why_too_fast(row) if storage["type"] == "ebs" and not is_empty else None,
         )  # fmt: skip
+        if storage["type"] == "ebs" and row["access"] == "sequential" and not is_empty:
+            yield Figure(
+                READS, "command", storage, {"name": SAME_SEVENTH, "jobs": params["threads"]}, "read_mb_per_s", MEDIAN,
+                row["mb_per_s"], row=f"rows[{i}]", own=READ_MB_PER_S,
+            )  # fmt: skip
         if row["backend"] in READERS:
             at_random = "-random" if row["access"] == "random" else ""
             yield _by_command(f"{READERS[row['backend']]}{at_random}", row, f"rows[{i}]", params["threads"])
@@ -298,7 +323,14 @@ def _read_figures() -> Iterator[Figure]:
             )  # fmt: skip
 
 
+def _why_too_fast(row: SourceRow) -> str:
+    return SAME_STRETCH if row["access"] == "sequential" else BEYOND_THE_VOLUME
+
+
 def _by_command(name: str, row: SourceRow, place: str, threads: int | None) -> Figure:
     """Return a row as the command of this name measures it, by the client that the source used."""
     params = {"name": name} if threads is None else {"name": name, "jobs": threads}
-    return Figure(READS, "command", BY_COMMAND, params, "mb_per_s", MEDIAN, row["mb_per_s"], row=place)
+    return Figure(
+        READS, "command", BY_COMMAND, params, "mb_per_s", MEDIAN, row["mb_per_s"], row=place,
+        conditions=row.get("conditions", {}),
+    )  # fmt: skip

@@ -13,6 +13,7 @@ from matrix.published.figures import (
     READS,
     S3_CLIENTS,
     TUTORIAL,
+    WORKSHOP,
     ZERO_BYTE,
     Figure,
     figures,
@@ -36,6 +37,7 @@ NAMES = {
     EBS_AMD: "Published: fio on EBS io2, instances with AMD processors",
     S3_CLIENTS: "Published: downloads by S3 clients",
     EFS_MDTEST: "Published: mdtest on EFS, S3FS and JuiceFS",
+    WORKSHOP: "Published: EFS workshop, 4 KiB files, dd, IOR and copies",
     FSX_LUSTRE: "Published: large and small files on EFS, FSx for Lustre and EBS",
 }
 # The primary metric of a workload, if a source publishes several.

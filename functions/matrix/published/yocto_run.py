@@ -1,7 +1,7 @@
 """The published Yocto builds as a run, for reports and comparisons."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import cast
 
@@ -18,16 +18,20 @@ LATER = ("2023-05", "2023-08")
 
 
 def yocto_run(run: str) -> SummaryDocument:
-    """Return the published Yocto builds as a run's summary, marked as published."""
-    return _run(run, "Published: Yocto builds on EBS, EFS and FSx for OpenZFS", load(YOCTO)["cells"])
+    """Return the published Yocto builds as a run's summary, marked as published, of the day that some rows have."""
+    return _dated(run, "Published: Yocto builds on EBS, EFS and FSx for OpenZFS", load(YOCTO)["cells"])
 
 
 def later_run(run: str, month: str) -> SummaryDocument:
     """Return the authors' measurements of a later month, such as 2023-05, as a dated run's summary."""
     cells = [cell for cell in load(YOCTO)["later"] if cell["date"].startswith(month)]
-    at = datetime.strptime(max(cell["date"] for cell in cells), "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
-    summary = _run(run, f"Published: Yocto builds, measured again in {month}", cells)
-    return {**summary, "started_at": at, "finished_at": at}
+    return _dated(run, f"Published: Yocto builds, measured again in {month}", cells)
+
+
+def _dated(run: str, name: str, rows: list[SourceRow]) -> SummaryDocument:
+    day = max(row["date"] for row in rows if "date" in row)
+    at = datetime.strptime(day, "%Y-%m-%d").replace(tzinfo=UTC).timestamp()
+    return {**_run(run, name, rows), "started_at": at, "finished_at": at}
 
 
 def published_summary(run: str, name: str, source: str, cells: list[ResultDocument], note: str) -> SummaryDocument:
@@ -81,20 +85,29 @@ def _yocto_cell(document: SourceRow, cell: SourceRow, file_system: str) -> Resul
         "error": None if percentiles else missing,
         "expected_s": None,
         "actual_s": None,
-        "points": [_yocto_point(document, percentiles, count)] if percentiles else [],
+        "points": [_yocto_point(document, cell)] if percentiles else [],
         "suspect": cell.get("note") if percentiles else None,
-        "warnings": [{"code": "of-source", "text": cell["note"]}] if percentiles and cell.get("note") else [],
+        "warnings": [{"code": "of-source", "text": text} for text in _remarks(cell)] if percentiles else [],
     }
 
 
-def _yocto_point(document: SourceRow, percentiles: Mapping[str, float], count: int) -> PointResult:
-    # Cells of one instance have percentiles over several builds; the source omits how many.
-    n = count if count > 1 else None
+def _remarks(cell: SourceRow) -> Iterator[str]:
+    if cell.get("note"):
+        yield cell["note"]
+    yield from (f"{name}: {told}" for name, told in cell.get("conditions", {}).items() if told)
+
+
+def _yocto_point(document: SourceRow, cell: SourceRow) -> PointResult:
+    percentiles: Mapping[str, float] = cell["percentiles_s"]
+    # Pooled or repeated builds are more than instances; the percentiles tell only a lower bound.
+    at_least: int | None = cell.get("n_at_least")
+    n = None if at_least else cell.get("n", cell["instances"])
     metric = METRICS["duration_s"]
     figures = {f"p{level}": float(percentiles[f"p{level}"]) for level in LEVELS}
     duration = {
         **{"unit": metric.unit, "higher_is_better": metric.higher_is_better, "primary": True},
         **{"n": n, "expected_n": n, **figures, "mean": None},
+        **({"n_at_least": at_least} if at_least else {}),
     }
     return {
         "id": "p01",

@@ -196,8 +196,10 @@ def day(epoch: float) -> str:
 
 
 def sample_count(metric: MetricResult) -> str:
-    """Write how many values there are of how many expected: `29/30`; an unknown number is a dash."""
+    """Write how many values there are of how many expected: `29/30`; an unknown number is a dash, or `≥19`."""
     n, expected = metric.get("n"), metric.get("expected_n")
+    if n is None and "n_at_least" in metric:
+        return f"≥{metric['n_at_least']}"
     return f"{ABSENT if n is None else n}/{ABSENT if expected is None else expected}"
 
 

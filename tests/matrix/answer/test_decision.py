@@ -175,6 +175,9 @@ def test_the_noise_of_a_third_storage_does_not_change_which_percentile_ranks_two
 
 def test_a_percentile_of_nobody_knows_how_many_values_ranks_nothing():
     published = yocto_run("p")
+    for cell in published["cells"]:
+        if cell["points"] and cell["fleet"]["count"] == 1:
+            cell["points"][0]["metrics"]["duration_s"]["n"] = None
     at_one, at_fifty = (
         next(each for each in decide(published)["questions"] if each["instances"] == count) for count in (1, 50)
     )

@@ -2,23 +2,48 @@
 
 import json
 
+import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from matrix.published.beside import beside
 from matrix.published.figures import READ_AS_TWO, figures, load
-from matrix.published.yocto_run import yocto_run
+from matrix.published.runs import published_runs
+from matrix.statistics.percentiles import LEVELS
 
 IMAGE = "core-image-sato-sdk"
 
 
-def test_an_n_that_the_source_does_not_tell_is_none():
-    by_count = {
-        cell["fleet"]["count"]: cell["points"][0]["metrics"]["duration_s"]["n"]
-        for cell in yocto_run("r")["cells"]
-        if cell["points"]
-    }
+def can_have(percentiles, n):
+    """Whether n sorted values can have these percentiles, by numpy's linear ones, printed to within a second."""
+    levels = sorted((int(name[1:]), value) for name, value in percentiles.items())
+    spots = [((n - 1) * level / 100, value) for level, value in levels]
+    weights = np.zeros((len(spots), n))
+    for row, (spot, _) in zip(weights, spots, strict=True):
+        row[int(spot)] += 1 - spot % 1
+        row[min(n - 1, int(spot) + 1)] += spot % 1
+    values = np.array([value for _, value in spots])
+    ascending = (np.eye(n) - np.eye(n, k=1))[:-1]
+    least, most = np.vstack([weights, -weights, ascending]), np.hstack([values + 1, 1 - values, np.zeros(n - 1)])
+    return linprog(np.zeros(n), least, most, bounds=(None, None)).status == 0
 
-    assert by_count == {1: None, 10: 10, 50: 50, 100: 100, 200: 200}
+
+def test_no_published_row_has_fewer_values_than_its_percentiles_tell():
+    """10 instances of EFS bursting have percentiles that 10 values cannot have."""
+    counted, at_least = {}, {}
+    for name in ("p-yocto", "p-yocto-2023-05", "p-yocto-2023-08"):
+        for cell in published_runs("p")[name]["cells"]:
+            for metric in (point["metrics"]["duration_s"] for point in cell["points"]):
+                percentiles = {f"p{level}": metric[f"p{level}"] for level in LEVELS}
+                known = counted if metric["n"] else at_least
+                known[name, cell["id"]] = percentiles, metric["n"] or metric["n_at_least"]
+
+    assert [cell for cell, (percentiles, n) in counted.items() if not can_have(percentiles, n)] == []
+    least = {
+        cell: (can_have(percentiles, n - 1), can_have(percentiles, n)) for cell, (percentiles, n) in at_least.items()
+    }
+    assert set(least.values()) == {(False, True)}
+    assert (len(counted), sorted(n for _, n in at_least.values())) == (29 - 3 + 4 + 8, [2, 2, 19])
 
 
 def run_of(cell, metrics, params, *, environment="aws"):
@@ -98,7 +123,7 @@ def transfer_of(metrics=None, **changes):
     """The tutorial's cp under GNU parallel."""
     storage = {"type": "efs", "throughputMode": "provisioned", "provisionedThroughputMiBps": 256}
     fleet = {"instanceType": "c5.2xlarge", "count": 1}
-    params = {"tool": "cp+parallel", "files": 5000, "file_bytes": 1_000_000, "threads": 32, **changes}
+    params = {"tool": "cp+parallel", "files": 5000, "file_bytes": 2**20, "threads": 32, **changes}
     cell = {"storage": storage, "workload": {"type": "transfer", "tool": "cp+parallel"}, "fleet": fleet}
     return beside(run_of(cell, metrics or {"mb_per_s": 140.2}, params))
 
@@ -126,7 +151,7 @@ def test_a_transfer_stands_beside_the_published_one_of_the_same_tool():
 def test_the_tutorial_compares_with_file_systems_of_more_than_200_mb_per_s(changes, is_comparable):
     fleet = {"instanceType": "c5.2xlarge", "count": 1}
     cell = {"storage": {"type": "efs"} | changes, "workload": {"type": "transfer"}, "fleet": fleet}
-    params = {"tool": "cp", "files": 5000, "file_bytes": 1_000_000, "threads": 1}
+    params = {"tool": "cp", "files": 5000, "file_bytes": 2**20, "threads": 1}
 
     (row,) = beside(run_of(cell, {"mb_per_s": 15.6}, params))
 
@@ -161,8 +186,9 @@ def test_each_figure_that_the_sources_tell_is_known_once():
     told = sum(6 for cell in load("yocto-builds")["cells"] if cell["percentiles_s"])
     told += sum(len(cell["percentiles_s"] or ()) for cell in load("yocto-builds")["later"])
     assert sum(figure.source == "yocto-builds" for figure in known) == told
-    # A rate and a duration of each row, of fio IOPS and MiB/s; burst and baseline of one; of `single` seconds only.
-    assert sum(figure.source == "ebs-fio" for figure in known) == 2 * len(load("ebs-fio")["rows"]) == 56
+    # A rate and a duration of each row, of fio IOPS, MiB/s and three latencies; burst and baseline of one; of `single`
+    # seconds only.
+    assert sum(figure.source == "ebs-fio" for figure in known) == 5 * len(load("ebs-fio")["rows"]) == 140
     assert sum(figure.source == "efs-tutorial" for figure in known) == 2 * (3 + 12 + 3 + 5) + 2
     assert sum(figure.source == "efs-zero-byte" for figure in known) == 2 * 6 + 4
 
@@ -176,7 +202,7 @@ def test_what_the_authors_measured_later_stands_beside_ours_with_its_date():
     fast = beside(run_of(build(100, storage=more_iops), {"duration_s": 6000.0}, {"image": IMAGE}))
 
     assert [(row["date"], row["published"]) for row in elastic if row["percentile"] == "p50"] == [
-        (None, 170 * 60 + 45), ("2023-05-07", 157 * 60 + 7), ("2023-08-10", 152 * 60 + 55),
+        ("2023-02-05", 170 * 60 + 45), ("2023-05-07", 157 * 60 + 7), ("2023-08-10", 152 * 60 + 55),
     ]  # fmt: skip
     published = {row["percentile"]: row["published"] for row in fast}
     assert (published["p50"], published["p90"]) == (97 * 60 + 26, 101 * 60 + 51)
@@ -195,6 +221,9 @@ def test_the_conditions_that_differ_are_said_and_what_a_source_omits_and_forbid_
         "region: us-east-1 here, eu-central-1 there",
         "container: crops/poky:ubuntu-22.04 here, built of a Dockerfile there",
         "build disk: gp3 volume of 50 GiB here, gp3 volume of 100 GiB there",
+        "start: all instances at the same moment here, each instance when it had booted there",
+        "cache folder: chown -R and chgrp -R by each instance before its build there",
+        "root volume: encrypted here, unencrypted there",
         "the source does not tell kernel",
     ]
 

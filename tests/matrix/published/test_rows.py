@@ -17,6 +17,7 @@ from matrix.published.figures import (
     READS,
     S3_CLIENTS,
     TUTORIAL,
+    WORKSHOP,
     YOCTO,
     ZERO_BYTE,
     figures,
@@ -45,8 +46,9 @@ def test_every_row_of_every_source_is_listed_once(all_rows):
 
     assert {source: sum(row.source == source for row in all_rows) for source in SECTIONS} == told
     assert told == {
-        **{YOCTO: 55 + 15, EBS_FIO: 28, TUTORIAL: 23, ZERO_BYTE: 10, READS: 15},
+        **{YOCTO: 55 + 19, EBS_FIO: 28, TUTORIAL: 23 + 1, ZERO_BYTE: 10, READS: 15},
         **{MOUNTPOINT: 30 + 30 + 5 + 17, EBS_AMD: 7, S3_CLIENTS: 25, EFS_MDTEST: 27, FSX_LUSTRE: 48 + 4},
+        WORKSHOP: 12 + 12 + 28 + 5,
     }
     for source, sections in SECTIONS.items():
         lists = {name for name, value in load(source).items() if isinstance(value, list)} - {"columns"}
@@ -96,8 +98,8 @@ def test_no_local_figure_is_held_against_a_published_one(plans, source):
 @pytest.mark.parametrize(
     ("source", "is_told"),
     [
-        *((source, True) for source in (YOCTO, TUTORIAL, EBS_FIO, *MAPPED)),
-        *((source, False) for source in (ZERO_BYTE, READS)),
+        *((source, True) for source in (YOCTO, TUTORIAL, EBS_FIO, ZERO_BYTE, *MAPPED)),
+        (READS, False),
     ],
 )
 def test_another_instance_type_or_an_untold_one_is_said(plans, source, is_told):
@@ -126,11 +128,11 @@ def test_figures_that_a_source_got_wrong_are_shown_and_marked(plans):
         ZERO_BYTE: set(),
         # A copying slip of one row or the other, and a row that breaks its own trend.
         FSX_LUSTRE: {2399.167, 5641.258},
-        **{source: set() for source in (MOUNTPOINT, EBS_AMD, S3_CLIENTS, EFS_MDTEST)},
+        **{source: set() for source in (MOUNTPOINT, EBS_AMD, S3_CLIENTS, EFS_MDTEST, WORKSHOP)},
     }
 
 
-@pytest.mark.parametrize("source", [YOCTO, TUTORIAL, EBS_FIO, EBS_AMD, S3_CLIENTS])
+@pytest.mark.parametrize("source", [YOCTO, TUTORIAL, EBS_FIO, EBS_AMD, S3_CLIENTS, ZERO_BYTE, WORKSHOP])
 def test_what_is_measured_as_the_source_did_compares(all_rows, source):
     measured = [row for row in all_rows if row.source == source and row.matrix]
 
@@ -185,11 +187,19 @@ def test_each_published_benchmark_becomes_a_run_that_renders():
         # All of its figures are in its report's table.
         shown = [metric for cell in run["cells"] for point in cell["points"] for metric in point["metrics"].values()]
         assert len(shown) == len(
-            {(figure.row, figure.metric) for figure in figures() if is_of(run, figure) and figure.percentile == "p50"}
+            {
+                (figure.row, figure.metric)
+                for figure in figures()
+                # The latter measures again, by a command, a row that is shown as a read.
+                if is_of(run, figure) and figure.percentile == "p50" and figure.metric != "read_mb_per_s"
+            }
         )
 
 
 def is_of(run, figure):
     """Whether a figure is of the source and edition that a run is made of."""
-    month = run["run"].removeprefix("published-yocto-") if run["run"].startswith("published-yocto-") else ""
-    return load(figure.source)["source"] == run["source"] and (figure.date or "")[:7] == month
+    month = run["run"].removeprefix("published-yocto-") if run["run"].startswith("published-yocto-") else None
+    is_later = figure.row.startswith("later")
+    return load(figure.source)["source"] == run["source"] and (
+        figure.date[:7] == month if month and figure.date else is_later == bool(month)
+    )

@@ -112,6 +112,8 @@ class MetricResult(TypedDict):
     """Whether the workload is judged by it."""
     n: int | None
     """How many samples have it; None where a source does not tell."""
+    n_at_least: NotRequired[int]
+    """Of published percentiles without an n: so many samples have such percentiles."""
     expected_n: int | None
     p0: float
     p50: float
