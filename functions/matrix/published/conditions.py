@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias, cast
 
 from matrix.input.image import BUILT
-from matrix.published.figures import Figure, load
+from matrix.published.figures import Figure, conditions_of
 from matrix.terms.documents.parts import Params
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import ResultDocument
@@ -27,7 +27,7 @@ def differences(cell: Cell, params: Params, figure: Figure) -> Iterator[str]:
     Conditions that the source does not publish come last. If a condition is known only after the run, a plan yields the
     source's value.
     """
-    conditions = load(figure.source)["conditions"]
+    conditions = conditions_of(figure.source)
     untold = []
     for name, theirs in {**conditions["*"], **conditions.get(figure.section, {}), **figure.conditions}.items():
         if name in APPLIES and not APPLIES[name](cell):

@@ -6,8 +6,9 @@ The files in sources/ have the figures as their sources print them; known errors
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from matrix.statistics.percentiles import LEVELS
 from matrix.terms.documents.parts import Params, Part
@@ -137,6 +138,18 @@ def load(name: str) -> SourceRow:
     """Return a file of published figures."""
     document: SourceRow = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return document
+
+
+@cache
+def source_name(name: str) -> str:
+    """Return what a file of published figures calls its source."""
+    return str(load(name)["source"])
+
+
+@cache
+def conditions_of(name: str) -> Mapping[str, Mapping[str, str | None]]:
+    """Return the conditions in a file of published figures, by list; `*` are those of all."""
+    return cast("Mapping[str, Mapping[str, str | None]]", load(name)["conditions"])
 
 
 def figures() -> Iterator[Figure]:

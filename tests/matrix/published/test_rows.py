@@ -1,5 +1,6 @@
 """Every published row is measured again by a matrix in events/, or has a reason; and what does not compare says so."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -81,16 +82,21 @@ def run_of(plan, environment="aws", instance_type=None):
     return {"run": "r", "environment": environment, "cells": cells}
 
 
-def told_of(plans, source, **ways):
+@pytest.fixture(scope="module")
+def told_of(plans):
     """What is said beside a source's figures of runs of all matrices that measure them again."""
-    name = load(source)["source"]
-    return [row for plan in plans.values() for row in beside(run_of(plan, **ways)) if row["source"] == name]
+
+    @cache
+    def told(**ways):
+        return [row for plan in plans.values() for row in beside(run_of(plan, **ways))]
+
+    return lambda source, **ways: [row for row in told(**ways) if row["source"] == load(source)["source"]]
 
 
-@pytest.mark.parametrize("source", SECTIONS)
-def test_no_local_figure_is_held_against_a_published_one(plans, source):
-    for environment in ("local", "local-vm", "emulated"):
-        told = told_of(plans, source, environment=environment)
+@pytest.mark.parametrize("environment", ["local", "local-vm", "emulated"])
+def test_no_local_figure_is_held_against_a_published_one(told_of, environment):
+    for source in SECTIONS:
+        told = told_of(source, environment=environment)
         assert told
         assert not any(row["comparable"] for row in told)
 
@@ -102,21 +108,19 @@ def test_no_local_figure_is_held_against_a_published_one(plans, source):
         (READS, False),
     ],
 )
-def test_another_instance_type_or_an_untold_one_is_said(plans, source, is_told):
+def test_another_instance_type_or_an_untold_one_is_said(told_of, source, is_told):
     reason = "on x2gd.metal, published on " if is_told else "the source does not tell the instance type"
 
-    told = told_of(plans, source, instance_type="x2gd.metal")
+    told = told_of(source, instance_type="x2gd.metal")
 
     # Figures of the instance itself have no counterpart on another one.
     assert told
     assert all(any(said.startswith(reason) for said in row["why_not"]) for row in told)
 
 
-def test_figures_that_a_source_got_wrong_are_shown_and_marked(plans):
+def test_figures_that_a_source_got_wrong_are_shown_and_marked(told_of):
     wrong = {
-        source: {
-            row["published"] for row in told_of(plans, source) if any("got it wrong" in why for why in row["why_not"])
-        }
+        source: {row["published"] for row in told_of(source) if any("got it wrong" in why for why in row["why_not"])}
         for source in SECTIONS
     }
 
