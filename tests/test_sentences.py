@@ -100,7 +100,6 @@ RISKS: list[Example] = [
     FEW | {"count": 3, "by_launch": True},
     {"code": "only-worst-known", "level": 10},
     UNKNOWN,
-    UNKNOWN | {"at_least": 19},
     {"code": "no-single-values"},
     {"code": "cost-incomplete", "missing": "bytes moved"},
 ]

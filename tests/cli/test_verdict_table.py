@@ -112,7 +112,7 @@ def test_the_caveats_name_what_was_not_measured_but_is_ahead_and_where_the_media
 
     ahead = "EBS gp3 is faster than all others by more than 5 % at 3 and 200, and was not measured at 50 and 100."
     assert f"( ) Best measured: {ahead}" in shown(run_of(FIVE_SIZES), 120)
-    few = "P90 needs 36 independent values, the storages have 1 to 10."
+    few = "the number of samples behind P90 is not known."
     assert f"Ranked by the median at 1 and 10 instances: {few}" in lines
     # Nothing says to take the best of those that were measured where another one is expected to be better, nor where
     # there are no intervals.

@@ -38,8 +38,7 @@ def risk_words(risk: Risk) -> str:  # noqa: C901, PLR0911 - a case for each code
         case "only-worst-known":
             return f"P{risk['level']:g} is not known, this is the worst value"
         case "sample-size-unknown":
-            at_least = f", at least {risk['at_least']}" if "at_least" in risk else ""
-            return f"the number of samples behind P{risk['level']:g} is not known{at_least}"
+            return f"the number of samples behind P{risk['level']:g} is not known"
         case "no-single-values":
             return "no single values are known: there is no interval, and that instances are independent is assumed"
         case "cost-incomplete":

@@ -296,8 +296,8 @@ def test_what_may_not_be_believed_is_in_no_curve_and_no_law():
     # Two of its four fleets: of the others the chart says why it has no P90.
     assert [len(one.x) for one in cost.series if one.name == "EFS provisioned"] == [2]
     assert cost.notes == [
-        "Not drawn: 1 × m6i.4xlarge, as P90 needs 36 independent values, the storages have 1 to 9.",
-        "Not drawn: 10 × m6i.4xlarge, as P90 needs 36 independent values, there are 10.",
+        "Not drawn: 1 × m6i.4xlarge, as the number of samples behind P90 is not known.",
+        "Not drawn: 10 × m6i.4xlarge, as the number of samples behind P90 is not known.",
     ]
 
 

@@ -346,8 +346,7 @@ def _doubt(metric: MetricResult, level: float) -> tuple[Risk | None, bool]:
         return None, True
     count = metric.get("independent_n") if metric.get("independent_n") is not None else metric.get("n")
     if count is None:
-        unknown: Risk = {"code": "sample-size-unknown", "level": level}
-        return (unknown | {"at_least": metric["n_at_least"]} if "n_at_least" in metric else unknown), False
+        return {"code": "sample-size-unknown", "level": level}, False
     if has_enough_samples(level, int(count)):
         return (None if "carried" in metric else {"code": "no-single-values"}), True
     return _too_few(level, int(count)), False

@@ -111,8 +111,6 @@ class Risk(TypedDict):
     """Of several storages that differ in it: the largest, where `count` is the smallest."""
     by_launch: NotRequired[bool]
     """Whether both are of each launch."""
-    at_least: NotRequired[int]
-    """Of `sample-size-unknown`: so many samples there are."""
     missing: NotRequired[str]
     """Parts that the cost lacks."""
 
