@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 import yaml
 from judge.template import NETWORKS, our_resources
-from support.grants import TEMPLATE
+from support.grants import TEMPLATE, granted
 from support.partitions import regions
 
+from aws.ec2 import instances
+from aws.fleet import launching
 from local.corrections.yaml_template import load
 
 DOCUMENT = load(TEMPLATE.read_text())
@@ -41,6 +43,20 @@ def test_what_writes_a_row_for_each_resource_of_a_fleet_has_the_time_to(function
     writing_s = 1_000 * (1 + 8) * 0.02  # instances with 8 volumes; a row written in 20 ms
 
     assert properties["Timeout"] > 2 * writing_s
+
+
+def test_what_launches_has_the_time_to_wait_for_ending_instances():
+    launching_roles = {grant.role for grant in granted() if grant.action == "ec2:RunInstances"}
+    waits_s = sum(instances.ENDING_PAUSES_S) + sum(instances.PENDING_PAUSES_S) + sum(launching.PAUSES_S)
+    timeouts = {
+        name: (FUNCTION | resource["Properties"])["Timeout"]
+        for name, resource in RESOURCES.items()
+        if resource["Type"] == "AWS::Serverless::Function"
+        and resource["Properties"]["Role"]["Fn::GetAtt"][0] in launching_roles
+    }
+
+    assert len(timeouts) == 4
+    assert {name: most for name, most in timeouts.items() if most < waits_s + 120} == {}
 
 
 def test_every_function_has_the_memory_to_import_its_packages_in_lambdas_ten_seconds():
