@@ -488,6 +488,20 @@ def test_a_launch_waits_for_what_ending_instances_still_take(room, monkeypatch, 
             assert free_at <= clock[-1] <= free_at + 5
 
 
+def test_a_launch_of_a_run_that_is_stopped_meanwhile_waits_no_longer(room, monkeypatch, clock):
+    room["a"] = (0, "VcpuLimitExceeded")
+    described, ending = fleets._describe, [{"State": {"Name": "shutting-down"}}]
+    monkeypatch.setattr(
+        fleets, "_describe", lambda filters: ending if "terminated" in filters[-1]["Values"] else described(filters)
+    )
+    monkeypatch.setattr(table, "has_ended", lambda run: run == "r" and clock[-1] > 20)
+
+    with pytest.raises(QuotaExceeded):
+        launch(2)
+
+    assert 20 < clock[-1] < 30
+
+
 @pytest.mark.parametrize(
     ("code", "states", "at_most_s"),
     [

@@ -11,6 +11,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from aws.ec2 import volume_mappings
+from aws.records import table
 from aws.stack import denials, encryption, network, tags
 from aws.stack.clients import WANT_OF_CAPACITY, client, pages_of
 from aws.stack.clock import now
@@ -109,6 +110,7 @@ def launch(
     count, instance_type = fleet["count"], fleet["instanceType"]
     least = placing.least(fleet.get("quorum"), count)
     launching = _Launching(
+        run=plan["run"],
         request=_request(
             tags.tags(plan, file_system=file_system, cell=cell), storage, fleet, user_data, boot, work_volume
         ),
@@ -167,10 +169,10 @@ def _request(
 class _Launching:
     """One attempt to launch a fleet: its running instances and the refused calls."""
 
-    def __init__(self, request: dict[str, Any], scope: str, *, has_quorum: bool) -> None:
+    def __init__(self, run: str, request: dict[str, Any], scope: str, *, has_quorum: bool) -> None:
         self._request, self._scope, self._has_quorum = request, scope, has_quorum
         self._is_over = False
-        self._pauses_s = _while_ending()
+        self._pauses_s = _while_ending(run)
         self.began_at = now()
         self.instances: list[str] = []
         self.refusals: list[ClientError] = []
@@ -253,14 +255,14 @@ class _Launching:
         self.instances = [name for name in self.instances if name not in lost]
 
 
-def _while_ending() -> Iterator[float]:
-    """Yield pauses while instances of the stack are ending, and some more after the last has ended."""
+def _while_ending(run: str) -> Iterator[float]:
+    """Yield pauses while instances of the stack are ending, and some more after that; none once the run has ended."""
     tries = TRIES_AFTER_END
     for pause_s in ENDING_PAUSES_S:
         ended = {"Name": "instance-state-name", "Values": [*_ENDING, "terminated"]}
         of_stack = {instance["State"]["Name"] for instance in _describe([*tags.of_runs(), ended])}
         tries = TRIES_AFTER_END if of_stack & _ENDING else tries - 1
-        if not of_stack or tries < 0:
+        if not of_stack or tries < 0 or table.has_ended(run):
             return
         yield pause_s
 
