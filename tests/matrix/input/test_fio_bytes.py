@@ -92,7 +92,12 @@ def test_a_plan_counts_what_fio_lays_out_reads_and_writes(tmp_path):
             "read": ((plan.read_bytes - asked.read_before_bytes) * share, moved["read"]),
             "written": (plan.written_bytes - asked.laid_out_bytes, moved["write"]),
         }
-        wrong += [(ROWS[number], what, *pair) for what, pair in seen.items() if not _is_about(*pair)]
+        # Chance decides a mix and sizes of a range; a rate is kept to an operation or two.
+        by_chance = (
+            (asked.reads and asked.writes) or {"runtime", "bsrange"} & each.keys() or "-" in f"{each.get('filesize')}"
+        )
+        close = 0.12 if by_chance else 0.03
+        wrong += [(ROWS[number], what, *pair) for what, pair in seen.items() if not _is_about(*pair, close)]
         stored = _size(files, number, lambda about: about.st_size)
         if not stored <= plan.stored_bytes + MIB / 8:
             wrong.append((ROWS[number], "stored", plan.stored_bytes, stored))
@@ -173,5 +178,5 @@ def _planned(options):
     return workload.footprint(point, _ebs(), 1)
 
 
-def _is_about(expected, seen):
-    return abs(expected - seen) <= max(0.12 * max(expected, seen), 2**17)
+def _is_about(expected, seen, close):
+    return abs(expected - seen) <= max(close * max(expected, seen), 2**17)
