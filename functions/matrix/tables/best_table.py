@@ -40,6 +40,8 @@ def best_table(
         best_words = "Cheapest that meets it"
     elif all(len(judged(question)) < 2 for question in questions):  # noqa: PLR2004
         best_words = "Only one measured"
+    elif all(question.get("state") in ("open", "not-tested", "nothing") for question in questions):
+        best_words = "Ahead, not shown"
     else:
         best_words = "Best value" if decision["is_recommendation"] else "Fastest"
     heads = (f"{_joined(shared) or 'Comparison'}{some}", best_words, "Figure", INTERVAL,
