@@ -129,7 +129,7 @@ def test_a_busy_machine_is_named_before_what_its_figures_lack():
 
     [busy] = [line for line in shown(summary, 160) if "processors of this machine" in line]
 
-    cells = "EFS bursting at 4 × m6i.large and EBS gp3 at 4 × m6i.large"
+    cells = "EBS gp3 at 4 × m6i.large and EFS bursting at 4 × m6i.large"
     assert busy == (
         f"In 2 of 2 cells the processors of this machine were the limit, not the storage ({cells}). "
         "Run it again when nothing else runs on this machine."

@@ -36,8 +36,8 @@ def test_a_storage_has_its_figure_cost_and_bottleneck():
     table = ranked(summary, question)
 
     assert [*table.texts("Storage", "P50", "USD per build", "Bottleneck")] == [
-        ("★ EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s)", "50m 00s", "0.105", "client CPU"),
-        ("EFS bursting", "65m 16s", "0.113", "client CPU"),
+        ("★ EBS gp3 (200 GiB, 3000 IOPS, 125 MiB/s)", "50m 13s", "0.105", "client CPU"),
+        ("EFS bursting", "64m 59s", "0.112", "client CPU"),
     ]
 
 
