@@ -15,7 +15,7 @@ from matrix.terms.figures import ABSENT, latency, number
 
 if TYPE_CHECKING:
     # It imports numpy, which takes a while, so `matrix --help` must not import it.
-    from matrix.samples.fio_logs import Row
+    from matrix.samples.fio_logs import FioFile, Row
 
 ADVICE = "run fio again with `--output-format=json` or `json+`"
 
@@ -43,7 +43,12 @@ def import_fio(
     """
     from matrix.samples import fio_logs
 
-    read, refused = imported_files.read_each(files, lambda file: fio_logs.read(imported_files.text_of(file)))
+    def read_file(path: Path) -> "tuple[FioFile, list[Row]]":
+        file = fio_logs.read(imported_files.text_of(path))
+        return file, fio_logs.rows(file, str(path))
+
+    found, refused = imported_files.read_each(files, read_file)
+    read = {name: file for name, (file, _) in found.items()}
     if as_ is not None:
         # scipy takes half a second to import, so `matrix --help` must not import it.
         from matrix.published.fio_run import imported_run
@@ -53,7 +58,7 @@ def import_fio(
         return
     imported_files.refuse_what_is_of_a_run(storage, instance_type)
     format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
-    rows = [row for name, file in read.items() for row in fio_logs.rows(file, name)]
+    rows = [row for _, of_file in found.values() for row in of_file]
     imported_files.show(rows, fio_logs.to_csv, _table, format_)
     for name, file in read.items():
         if file.interim:
