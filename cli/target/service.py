@@ -7,11 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, ClassVar, cast
-
-from botocore.exceptions import BotoCoreError, ClientError
 
 from cli.messages.errors import FunctionFailed, UnknownRun
 from cli.target import known_runs, over_runs
@@ -80,6 +77,11 @@ class Service:
         header of the first call, which DescribeExecution returns: it is random, so it tells whose call that was, also
         if boto3 had to repeat it. If AWS has put a header of its own there, the age of the execution decides.
         """
+        # They take a while to import, so `matrix --help` must not import them.
+        from email.utils import parsedate_to_datetime
+
+        from botocore.exceptions import BotoCoreError, ClientError
+
         trace = f"Root=1-{int(time.time()):08x}-{secrets.token_hex(12)};Parent={TRACED_BY};Sampled=0"
         started = self._states.start_execution(
             stateMachineArn=self.deployment.outputs["StateMachineArn"],

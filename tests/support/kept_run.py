@@ -22,7 +22,7 @@ ASKED = document(storage=[EBS], workload=[BUILD | {"expectedSeconds": 600}], fle
 
 
 def write_kept_run(folder: Path, run: str) -> tuple[str, ...]:
-    """Write a run of two builds, on one instance and on two, in a local run's form; return the ids of its cells."""
+    """Write a run of two builds, on one instance and on two, as a local one; return the ids of its cells, sorted."""
     summary, results, plan = build_run({"ebs": {1: 900.0, 2: 950.0}}, environment="local")
     plan |= {"run": run, "environment": "local", "created_at": 1000.0, "bucket": "b"}
     row = {"kind": "instance", "id": "i-0001", "created_at": 1000.0, "gone_at": 2000.0}
@@ -55,7 +55,7 @@ def write_kept_run(folder: Path, run: str) -> tuple[str, ...]:
         path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(content) if isinstance(content, dict) else content
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return tuple(results)
+    return tuple(sorted(results))
 
 
 def write_interrupted_run(folder: Path, run: str) -> tuple[str, ...]:

@@ -311,10 +311,11 @@ def _work(combination: Combination, footprint: Footprint, points: list[Point], r
 def _after_credits_s(combination: Combination, points: list[Point], repetitions: int) -> float:
     """Return the further seconds of steps that move bytes as fast as the storage's burst, once its credits have ended.
 
-    Their balance lasts over all steps of a cell. A step of a given time takes no longer: it moves less.
+    Their balance lasts over all steps of a cell. A step of a given time takes no longer: it moves less. Nor does one
+    whose time the matrix expects.
     """
     workload, storage, count = combination.workload, combination.storage, combination.fleet.count
-    if not storage.bursts:
+    if not storage.bursts or hasattr(workload, "expected_seconds"):
         return 0.0
     each = [workload.footprint(point["params"], storage, count) for point in points]
     sharing, kept_gib = (count if storage.is_shared else 1), max(step.stored_bytes for step in each) * count / 2**30

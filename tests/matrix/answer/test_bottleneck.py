@@ -146,7 +146,7 @@ def test_the_published_raid_0_ended_at_what_its_instance_may_move_to_ebs():
     raid = EBS | {"iops": 4000, "throughputMiBps": 1000, "raid0": 2}
     rows = [row for row in load("ebs-fio")["rows"] if row[0] == "gp3_throughput_2000_with_raid_0"]
     used = [{"iops": iops, "disk_write_operations": iops, "disk_read_operations": 0.0, "disk_read_bytes": 0.0,
-             "disk_write_bytes": iops * block_kib * 1024} for _, block_kib, _, iops, _ in rows]  # fmt: skip
+             "disk_write_bytes": iops * block_kib * 1024} for _, block_kib, _, iops, *_ in rows]  # fmt: skip
     limits = {"ebs_iops": {"baseline": 5_417.0, "maximum": 43_333.0},
               "ebs_bytes_per_s": {"baseline": 156.25e6, "maximum": 1_250e6}}  # fmt: skip
     planned = cell(raid, tuple({"options": {"bs": f"{row[1]}k"}} for row in rows), count=1)

@@ -2,7 +2,6 @@
 
 from support.cli_documents import summary_document
 
-from matrix.report.markdown import to_markdown
 from matrix.tables.failed_table import CELL, FLEET, STATE, WHY, failed_table
 
 
@@ -23,12 +22,6 @@ def test_cells_without_a_result_stand_in_reading_order_whatever_order_they_ran_i
         ("c2", "2 × m6i.large", "failed"),
         ("c10", "10 × m6i.large", "failed"),
     ]
-
-
-def test_an_error_does_not_repeat_the_cell_beside_which_it_stands():
-    summary = failed_run(error={"name": "InstanceDied", "message": "c2: i-1 ended"})
-
-    assert "| `c2` | InstanceDied: i-1 ended |" in to_markdown(summary).splitlines()
 
 
 def test_a_cell_without_a_reason_has_a_dash():
