@@ -60,16 +60,17 @@ def at(seconds):
         ("RequestTimeTooSkewed", "too large", {"RequestTime": "20150604T232559Z", "ServerTime": "2015-06-04T22:26:16Z"},
          "59m 43s ahead"),
         ("RequestTimeTooSkewed", "too large", {}, "more than 15 minutes off"),
-        ("AuthFailure", "not able to validate the provided access credentials", at(3 * 3600 + 10), "3h 00m ahead"),
-        ("403", "Forbidden", at(-1000), "behind"),
-        ("SignatureDoesNotMatch", "the signature we calculated does not match", at(0), None),
+        ("AuthFailure", "not able to validate the provided access credentials", {"ahead_s": 10_810},
+         "3h 00m ahead"),
+        ("403", "Forbidden", {"ahead_s": -1000}, "behind"),
+        ("SignatureDoesNotMatch", "the signature we calculated does not match", {"ahead_s": 0}, None),
         ("AuthFailure", "not able to validate the provided access credentials", {}, None),
-        ("AccessDenied", "no", at(-1000), None),
+        ("AccessDenied", "no", {"ahead_s": -1000}, None),
     ],
 )  # fmt: skip
 def test_a_wrong_clock_is_named_with_how_far_it_is_off(code, message, more, off):
-    facts = {name: value for name, value in more.items() if name != "ResponseMetadata"}
-    metadata = {"ResponseMetadata": more.get("ResponseMetadata", {})}
+    facts = {name: value for name, value in more.items() if name != "ahead_s"}
+    metadata = at(more["ahead_s"]) if "ahead_s" in more else {"ResponseMetadata": {}}
 
     said = explain.explain(ClientError({"Error": {"Code": code, "Message": message} | facts} | metadata, "GetObject"))
 

@@ -186,7 +186,7 @@ def launch(monkeypatch, cell="c"):
 
     def run(*, user_data, **_):
         told.append(user_data)
-        return Launched(["i-1", "i-2"], "InsufficientInstanceCapacity")
+        return Launched(["i-1", "i-2"], "InsufficientInstanceCapacity", 1e9)
 
     monkeypatch.setattr(instances, "launch", run)
     monkeypatch.setattr(launching, "image_of", lambda *_: {"provisions": {}})

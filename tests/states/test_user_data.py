@@ -47,7 +47,7 @@ def scripts(stack, monkeypatch):
 
     def launch(**request):
         given.append(request["user_data"])
-        return instances.Launched([], "")
+        return instances.Launched([], "", 1e9)
 
     monkeypatch.setattr(instances, "launch", launch)
     monkeypatch.setattr(images, "newest", lambda _parameter: "ami-1")  # moto has no parameters of Ubuntu

@@ -27,7 +27,7 @@ const variables = {
       within_budget: true, dry_run: false, images: [{arch: "arm64"}], file_systems: ["A", "B"], max_concurrent_file_systems: 2,
       totals: {cost_usd: {expected: 12.5}, failed: 1, cells: 3, skipped: 0}, budget_usd: 10, plan: "s3://b/plan.json",
       state: "running", poll_s: 30, wait_s: 5, early_looks: 6, cell: {id: 1}, failure: {Error: "E", Cause: "c"}, since: 0, image: {a: 1}, run: "r1",
-      file_system: "A", left_behind: 0, summary: "s3://b/summary.json", populate: true, cells: ["c1"], sizes: [1, 2.5]},
+      file_system: "A", left_behind: 0, summary: "s3://b/summary.json", populate: true, is_seen: true, cells: ["c1"], sizes: [1, 2.5]},
     result: {Payload: {resource_ids: ["fs-1"], cells: ["c1"], populate: false, started_at: "t"}},
     errorOutput: {Error: "E", Cause: "{}"}}};
 const values = [null, 0, 1, -1, 0.1, 0.30000000000000004, 1e21, 1e-7, 123456789.125, 1e15, true, false, "", "text",
