@@ -100,9 +100,15 @@ def _head(view: View) -> list[Markup]:
         ("Run", summary.get("run", ABSENT)),
         ("Environment", summary.get("environment", ABSENT)),
         ("State", summary.get("status", ABSENT)),
-        ("Cells measured", ABSENT if summary.get("environment") == "published" else _measured(summary)),
-        ("Started", instant(begun)),
-        ("Took", rough_duration(ended - begun) if begun is not None and ended is not None else ABSENT),
+        *(
+            [("Published", instant(begun).partition(" ")[0])]
+            if summary.get("environment") == "published"
+            else [
+                ("Cells measured", _measured(summary)),
+                ("Started", instant(begun)),
+                ("Took", rough_duration(ended - begun) if begun is not None and ended is not None else ABSENT),
+            ]
+        ),
     ]
     listed = [(name, value) for name, value in facts if value != ABSENT]
     return [
