@@ -12,6 +12,8 @@ from recorded.replay import compared, differences, shape
 from support.deployed_policies import policies_of, put, without
 from support.runs import Cloud
 
+from cli.verify.measurements import FLEET
+
 RECORDS = sorted(Path(__file__).with_name("records").glob("*.json"))
 MATRIX = Path(sys.executable).with_name("matrix")
 ACCOUNT = "123456789012"
@@ -50,7 +52,7 @@ def test_a_whole_verification_finds_all_as_it_should_be_and_its_record_fits_the_
     assert document["steps"][5]["verdict"] == "as assumed", document["steps"][5]
     compared_in_fleet = {check["what"].partition(",")[0] for check in document["steps"][7]["checks"]}
     assert {"mount", "start skew", "last ready to common start", "cost on the receipt"} <= compared_in_fleet
-    assert "| fleet | four instances start together behind a gate |" in (tmp_path / "verification.md").read_text()
+    assert f"| fleet | {FLEET.proves} |" in (tmp_path / "verification.md").read_text()
     text = (tmp_path / "record.json").read_text()
     names = names_of(cloud)
     assert [name for name in (ACCOUNT, names["ResultsBucket"], names["FleetLaunchTemplate"]) if name in text] == []
