@@ -60,6 +60,8 @@ def test_a_server_that_is_terminated_fails_the_cell_that_reads_and_the_next_befo
     assert "the file server 127.0.0.1:" in reading["error"]["message"]
     assert "has its instance ended?" in reading["error"]["message"]
     assert next_one["error"]["name"] == "FileSystemFailed"
-    assert "Terminated: the agent was asked to end" in next_one["error"]["message"]
+    # The instance is shutting down: on a busy machine its agent has not said yet why it ends.
+    why = ("Terminated: the agent was asked to end", "is shutting-down: its log may say why")
+    assert any(words in next_one["error"]["message"] for words in why), next_one["error"]
     assert not any(one["cell"] == next_one["id"] for one in ended.summary()["receipt"]["resources"])
     assert ended.left_behind() == {}

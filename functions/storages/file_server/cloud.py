@@ -93,8 +93,9 @@ def find(_token: str) -> None:
 
 def is_ready(resource_id: str, _storage: Part) -> bool:
     """Return whether it serves. Raises FileSystemFailed if it never will, with its own reason if it reported one."""
-    failure = _document(resource_id, FAILED)
+    # The state first: an agent may report why it ends while its instance is shutting down.
     state = instances.states([resource_id]).get(resource_id, "pending")
+    failure = _document(resource_id, FAILED)
     if failure is not None or state in ENDED_STATES:
         for refused in instances.reasons_of_end([resource_id]).values() if failure is None else ():
             if instances.is_of_ec2(refused, has_started=False):
