@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 BUDGET_S = 20.0
 # Share of the free memory that one calibration may fill: the source of its data and the tools need memory too.
 ROOM_SHARE = 1 / 8
-MOST_ROOM_BYTES = 256 << 20
+MAX_ROOM_BYTES = 256 << 20
 
 
 def calibrate(job: Job, workspaces: Workspaces, log: logging.Logger) -> list[dict[str, Any]]:
@@ -95,4 +95,4 @@ def room_bytes(job: Job, folder: Path) -> int:
     """Return the bytes that one calibration may use; on a user's own machine all instances share the memory."""
     free = min(host.memory_kib("MemAvailable") * 1024, free_bytes(folder))
     sharing = 1 if job.may_administer else job.instances
-    return int(min(free * ROOM_SHARE / sharing, MOST_ROOM_BYTES))
+    return int(min(free * ROOM_SHARE / sharing, MAX_ROOM_BYTES))

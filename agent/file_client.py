@@ -6,7 +6,7 @@ import json
 import socket
 from typing import Any
 
-from agent.file_server import ANSWER, DONE, MOST_LINE_BYTES, STALLED_S, Refused, keep_alive
+from agent.file_server import ANSWER, DONE, MAX_LINE_BYTES, STALLED_S, Refused, keep_alive
 
 
 class ServerLost(ConnectionError):
@@ -59,7 +59,7 @@ class Connection:
     def _take(self, buffer: memoryview | None = None) -> None:
         status, length = ANSWER.unpack(self._receive(memoryview(bytearray(ANSWER.size))))
         if status != DONE:
-            refusal = self._receive(memoryview(bytearray(min(length, MOST_LINE_BYTES)))).tobytes()
+            refusal = self._receive(memoryview(bytearray(min(length, MAX_LINE_BYTES)))).tobytes()
             raise Refused(f"{self._name}: {refusal.decode(errors='replace')}")
         if length != (0 if buffer is None else len(buffer)):
             raise Refused(f"{self._name} answers with {length} bytes, not what was asked for")

@@ -29,15 +29,15 @@ from typing import Any
 ANSWER = struct.Struct(">BQ")  # status, length of the rest
 DONE, REFUSED = 0, 1
 NAME = re.compile(r"[A-Za-z0-9_:.-]{1,128}")
-MOST_LINE_BYTES = 1 << 20
-MOST_LENGTH, MOST_OFFSETS = 64 << 20, 10_000
+MAX_LINE_BYTES = 1 << 20
+MAX_LENGTH, MAX_OFFSETS = 64 << 20, 10_000
 # A client holds an answer in memory, one for each of its readers.
-MOST_ANSWER_BYTES = 64 << 20
+MAX_ANSWER_BYTES = 64 << 20
 # Buffer of a connection on the server for any request: 4 requests of 256 KiB, the largest of an EBS volume.
 CHUNK_BYTES = 1 << 20
 # The plan admits 4,000 readers of a server, and connections that measure a pilot and write the data come on top. Each
 # takes 2 descriptors and up to 3 more within a request: 8,192 × 5 = 40,960 of 65,536 (processes.OPEN_FILES).
-MOST_CONNECTIONS = 8_192
+MAX_CONNECTIONS = 8_192
 # A connection must send its token at once. Between requests, readers wait at the fleet's start barrier. Within a
 # request, a client that neither reads nor sends a byte for a minute counts as gone.
 TOKEN_WITHIN_S, IDLE_S, STALLED_S = 10, 3_600, 60
@@ -74,11 +74,11 @@ class FileServer(socketserver.ThreadingTCPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Give the connection a thread, or answer why it gets none."""
-        if threading.active_count() <= MOST_CONNECTIONS:
+        if threading.active_count() <= MAX_CONNECTIONS:
             self._connections.add(request)
             super().process_request(request, client_address)
             return
-        why = f"the server has {MOST_CONNECTIONS} connections already".encode()
+        why = f"the server has {MAX_CONNECTIONS} connections already".encode()
         with contextlib.suppress(OSError):
             request.send(ANSWER.pack(REFUSED, len(why)) + why, socket.MSG_DONTWAIT)
         self.shutdown_request(request)
@@ -120,7 +120,7 @@ class _Reader(socketserver.StreamRequestHandler):
     def handle(self) -> None:
         try:
             self._admit()
-            while line := self.rfile.readline(MOST_LINE_BYTES):
+            while line := self.rfile.readline(MAX_LINE_BYTES):
                 self._try(_request(line))
         except Refused as err:
             # After a request that cannot be read the next bytes may be anything, so the connection ends.
@@ -290,8 +290,8 @@ def _request(line: bytes) -> dict[str, Any]:
         raise Refused("op is none of read, append, forget")
     if not isinstance(request.get("path"), str):
         raise Refused("path is no text")
-    if request["op"] != "forget" and not _is_amount(request.get("length"), 1, MOST_LENGTH):
-        raise Refused(f"length is no number from 1 to {MOST_LENGTH}")
+    if request["op"] != "forget" and not _is_amount(request.get("length"), 1, MAX_LENGTH):
+        raise Refused(f"length is no number from 1 to {MAX_LENGTH}")
     if request["op"] == "read":
         _check_offsets(request)
     return request
@@ -299,12 +299,12 @@ def _request(line: bytes) -> dict[str, Any]:
 
 def _check_offsets(request: dict[str, Any]) -> None:
     offsets = request.get("offsets")
-    if not isinstance(offsets, list) or not 1 <= len(offsets) <= MOST_OFFSETS:
-        raise Refused(f"offsets is no list of 1 to {MOST_OFFSETS}")
+    if not isinstance(offsets, list) or not 1 <= len(offsets) <= MAX_OFFSETS:
+        raise Refused(f"offsets is no list of 1 to {MAX_OFFSETS}")
     if not all(_is_amount(offset, 0, 1 << 62) for offset in offsets):
         raise Refused("an offset is no number from 0")
-    if request["length"] * len(offsets) > MOST_ANSWER_BYTES:
-        raise Refused(f"more than {MOST_ANSWER_BYTES} bytes are asked for at once")
+    if request["length"] * len(offsets) > MAX_ANSWER_BYTES:
+        raise Refused(f"more than {MAX_ANSWER_BYTES} bytes are asked for at once")
 
 
 def _is_amount(value: Any, least: int, most: int) -> bool:

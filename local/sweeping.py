@@ -15,9 +15,9 @@ ITS_OWN = ("storage", "code")
 DESCRIPTION = "cloud.json"
 
 # Limits at the start of a cloud for old logs and agents: the newest ones are kept, up to this number and size.
-MOST_LOGS, MOST_AGENTS = 1_000, 8
-MOST_BYTES = 256 << 20
-MOST_AGE_S = 30 * 86_400.0
+MAX_LOGS, MAX_AGENTS = 1_000, 8
+MAX_BYTES = 256 << 20
+MAX_AGE_S = 30 * 86_400.0
 
 
 class Left(NamedTuple):
@@ -53,23 +53,23 @@ def sweep(workdir: Path) -> list[str]:
 
 
 def remove_old_logs(workdir: Path) -> None:
-    """Leave the newest logs and agents: no more than MOST_BYTES of each, and none older than MOST_AGE_S.
+    """Leave the newest logs and agents: no more than MAX_BYTES of each, and none older than MAX_AGE_S.
 
     An agent is a version of the code; each instance has a log of its own, each function one for all its calls.
     """
-    _leave_newest(workdir.glob("logs/i-*.log"), MOST_LOGS)
+    _leave_newest(workdir.glob("logs/i-*.log"), MAX_LOGS)
     _leave_newest(workdir.glob("logs/*"), None)
-    _leave_newest(workdir.glob("agents/*/*"), MOST_AGENTS)
+    _leave_newest(workdir.glob("agents/*/*"), MAX_AGENTS)
 
 
 def _leave_newest(paths: Iterable[Path], most: int | None) -> None:
-    oldest = time.time() - MOST_AGE_S
+    oldest = time.time() - MAX_AGE_S
     kept_bytes = 0
     newest_first = sorted(((path.lstat().st_mtime, path) for path in paths), reverse=True)
     for number, (changed_at, path) in enumerate(newest_first):
         files = [path, *path.rglob("*")] if path.is_dir() else [path]
         kept_bytes += sum(file.lstat().st_size for file in files)
-        if kept_bytes > MOST_BYTES or changed_at < oldest or (most is not None and number >= most):
+        if kept_bytes > MAX_BYTES or changed_at < oldest or (most is not None and number >= most):
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 

@@ -30,7 +30,7 @@ SPIN_S = 0.002
 ROSTER_S = 0.3
 # On a busy machine requests take long, so others see the gate later too: the margin is three times the duration of the
 # ready mark and the listing, at this step or the one before, up to this limit. The margins on AWS are longer.
-MOST_BUSY_MARGIN_S = 1.0
+MAX_BUSY_MARGIN_S = 1.0
 _DICE = random.SystemRandom()
 
 
@@ -105,7 +105,7 @@ class Barrier:
             busy_margin_s = 3 * max(self._took_s, self._took_before_s)
             self._ready_at = marks.get(self._userid)
             if self._roster <= {instance_of(userid) for userid in marks}:
-                start_at = time.time() + max(self._rule.margin_s, min(MOST_BUSY_MARGIN_S, busy_margin_s))
+                start_at = time.time() + max(self._rule.margin_s, min(MAX_BUSY_MARGIN_S, busy_margin_s))
                 self._meeting.open(step, {"step": step, "start_at": start_at, "opener": self._userid})
         except Unanswered as err:
             listing.failed(err)

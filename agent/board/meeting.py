@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from agent.board.s3_clock import S3Clock
 from agent.errors import BlackboardUnavailable
 from contract import mending
-from contract.gates import MOST_BYTES
+from contract.gates import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -73,7 +73,7 @@ class Meeting:
 
     def gate(self, step: int) -> tuple[bytes, float] | None:
         """Return the first bytes of a step's gate and S3's time (epoch seconds); None while it is not there."""
-        return self._get(self._place.gate(step), MOST_BYTES)
+        return self._get(self._place.gate(step), MAX_BYTES)
 
     def roster(self) -> frozenset[str] | None:
         """Return the ids of the instances that were launched together; None until Launch fleet has written them."""

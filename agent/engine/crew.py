@@ -42,9 +42,9 @@ TIMER_SLACK_NS = 1
 
 SECOND_NS = 1_000_000_000
 # Shorter waits are no stall that anybody would notice; of so many longer ones the rest cannot be the longest.
-LEAST_WAIT_NS, MOST_WAITS = 100_000_000, 200
+MIN_WAIT_NS, MAX_WAITS = 100_000_000, 200
 # An hour by the second is 2 MB for each worker; longer steps do not need this resolution.
-MOST_SECONDS = 3_600
+MAX_SECONDS = 3_600
 
 
 class Timed:
@@ -238,11 +238,11 @@ def summarise(timed: Timed) -> dict[str, Any]:
     Latencies count from the due time of operations, waits from their start: before that the storage had no request.
     """
     latencies = [ended - due for due, ended in zip(timed.due, timed.ended)]
-    waits = [(begun, ended) for begun, ended in zip(timed.begun, timed.ended) if ended - begun >= LEAST_WAIT_NS]
+    waits = [(begun, ended) for begun, ended in zip(timed.begun, timed.ended) if ended - begun >= MIN_WAIT_NS]
     waits.sort(key=lambda wait: wait[0] - wait[1])
     end_ns = timed.ended[-1] if timed.ended else timed.start_ns
     seconds: dict[int, list[int]] = {}
-    if (end_ns - timed.start_ns) // SECOND_NS <= MOST_SECONDS:
+    if (end_ns - timed.start_ns) // SECOND_NS <= MAX_SECONDS:
         for latency, ended in zip(latencies, timed.ended):
             seconds.setdefault((ended - 1) // SECOND_NS, []).append(latency)
     return {
@@ -252,7 +252,7 @@ def summarise(timed: Timed) -> dict[str, Any]:
         "bins": histogram.from_latencies(latencies),
         "longest_ns": max(latencies, default=0),
         "late": histogram.from_latencies(timed.late_ns),
-        "waits": waits[:MOST_WAITS],
+        "waits": waits[:MAX_WAITS],
         "seconds": {second: histogram.from_latencies(ended) for second, ended in seconds.items()},
     }
 

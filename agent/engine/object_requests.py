@@ -36,7 +36,7 @@ OPERATIONS = ("put", "get", "head", "list", "delete")
 KEPT, WRITTEN, DOOMED, PILOT = "kept", "written", "doomed", "pilot"
 _NUMBERS = {KEPT: 0, WRITTEN: 1, DOOMED: 2, PILOT: 3}
 # Of one instance and kind.
-MOST_OBJECTS = 10_000_000
+MAX_OBJECTS = 10_000_000
 CHUNK_BYTES = 1 << 20
 # S3's responses to requests that come too fast: 503 SlowDown; other services use 429.
 THROTTLED = frozenset({429, 503})
@@ -72,8 +72,8 @@ class Contents:
     def block(self, kind: str, number: int, block: int) -> bytes:
         """Part `block` of an object."""
         size = min(self.block_bytes, self.object_bytes - block * self.block_bytes)
-        own = stamp(self._seed, _NUMBERS[kind] * MOST_OBJECTS + number, block)[:size]
-        first = (_NUMBERS[kind] * MOST_OBJECTS + number) * self.blocks
+        own = stamp(self._seed, _NUMBERS[kind] * MAX_OBJECTS + number, block)[:size]
+        first = (_NUMBERS[kind] * MAX_OBJECTS + number) * self.blocks
         start = block_start(first + block, self.block_bytes, len(self._pool))
         return b"".join((own, self._pool[start + len(own) : start + size]))
 

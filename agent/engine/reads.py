@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 # A sample of the reads is kept and checked after the last one: enough to find a storage that sometimes returns wrong
 # data, and too little to cost time or memory.
-MOST_CHECKS, MOST_KEPT_BYTES = 256, 64 << 20
+MAX_CHECKS, MAX_KEPT_BYTES = 256, 64 << 20
 
 
 def main() -> None:
@@ -86,8 +86,8 @@ def requests_of_each(plan: dict[str, Any]) -> int:
 
 def requests_per_check(plan: dict[str, Any]) -> int:
     """Return the number of requests between two records that each worker keeps for a check."""
-    room = max(1, MOST_KEPT_BYTES // plan["threads"] // plan["record_bytes"])
-    return -(-requests_of_each(plan) // int(min(MOST_CHECKS, room)))
+    room = max(1, MAX_KEPT_BYTES // plan["threads"] // plan["record_bytes"])
+    return -(-requests_of_each(plan) // int(min(MAX_CHECKS, room)))
 
 
 def asked_at_once(plan: dict[str, Any]) -> int:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from agent.engine.crew import read_plan, report, stand_at_the_gate
 
 POOL_BLOCKS = 4
-LEAST_POOL_BYTES = 1 << 24
+MIN_POOL_BYTES = 1 << 24
 
 
 def main() -> None:
@@ -45,7 +45,7 @@ def write(target: int, blocks: Iterator[memoryview], total_bytes: int) -> int:
 
 def random_blocks(block_bytes: int) -> Iterator[memoryview]:
     """Incompressible blocks without end."""
-    pool = memoryview(os.urandom(max(POOL_BLOCKS * block_bytes, LEAST_POOL_BYTES)))
+    pool = memoryview(os.urandom(max(POOL_BLOCKS * block_bytes, MIN_POOL_BYTES)))
     last_start = len(pool) - block_bytes
     while True:
         start = random.randrange(last_start + 1)  # noqa: S311 where a stretch begins is no secret

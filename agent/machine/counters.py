@@ -22,7 +22,7 @@ IOWAIT_COLUMN, STEAL_COLUMN = 4, 7
 # /proc/diskstats counts sectors of 512 bytes, whatever the disk's sector size (Documentation/admin-guide/iostats.rst).
 SECTOR_BYTES = 512
 # A few bytes may be counted just before the first reading or just after the last one.
-LEAST_SEEN = 0.95
+MIN_SEEN = 0.95
 MS = 1000
 # Requests of a mount to its servers, by the counters of its client.
 SERVER_OPERATIONS = (
@@ -124,7 +124,7 @@ def unseen(reached: dict[str, float], counted: dict[str, float]) -> list[str]:
     sentences = []
     # Only the network counts objects that a command reads; it includes headers and other traffic, too.
     received, objects = counted.get("network_received_bytes"), reached.get("received", 0.0)
-    if received is not None and received < LEAST_SEEN * objects:
+    if received is not None and received < MIN_SEEN * objects:
         sentences.append(
             f"this instance received {received / objects:.0%} of the {objects:.0f} bytes of its objects: the command "
             "has not read all of them, so mb_per_s is not its speed"
@@ -132,7 +132,7 @@ def unseen(reached: dict[str, float], counted: dict[str, float]) -> list[str]:
     for kind, claimed in reached.items():
         for where in ("disk", "nfs", "lustre"):
             seen = counted.get(f"{where}_{kind}_bytes")
-            if seen is not None and seen < LEAST_SEEN * claimed:
+            if seen is not None and seen < MIN_SEEN * claimed:
                 # Before Linux 6.5 the kernel cannot report dirty pages, so this detects an fsync without effect.
                 liars = (
                     "a cache, a compressor or an fsync that is not honest"

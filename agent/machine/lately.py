@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent.machine.traffic import Sampler
 
 # More seconds than between two heartbeats, so that one may be lost; 2 kB of text.
-MOST_RATES = 45
+MAX_RATES = 45
 DISK, NETWORK = "disk", "network"
 # Which counters are read bytes, written bytes and operations, by where they are counted.
 COUNTED = {
@@ -58,8 +58,8 @@ class Lately:
         return {"of": self._of, "rates": rates} if rates else None
 
     def _all(self) -> list[list[float]]:
-        fresh = self._of_step(self._watched.last(MOST_RATES + 1)) if self._watched else []
-        return [*self._rates, *fresh][-MOST_RATES:]
+        fresh = self._of_step(self._watched.last(MAX_RATES + 1)) if self._watched else []
+        return [*self._rates, *fresh][-MAX_RATES:]
 
     def _of_step(self, readings: list[tuple[float, dict[str, float]]]) -> list[list[float]]:
         names = readings[0][1] if readings else {}

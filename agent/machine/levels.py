@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from statistics import median
 
 # A level must last: this many samples, and of a long series a twentieth.
-LEAST_SAMPLES = 10
-LEAST_SHARE = 1 / 20
+MIN_SAMPLES = 10
+MIN_SHARE = 1 / 20
 # Shared networks and disks vary by less than this share on their own.
-LEAST_FALL = 0.2
+MIN_FALL = 0.2
 # The largest difference between halves of a level, as a share of the fall: on an even slope it is half of it.
-MOST_SLOPE = 1 / 3
+MAX_SLOPE = 1 / 3
 # The least share of samples that must be nearer to their own level than to the other.
-LEAST_FIT = 0.9
+MIN_FIT = 0.9
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,15 @@ def find_levels(rates: Sequence[float]) -> Levels | None:
     """Burst and baseline of rates taken at even intervals; None where they show no single fall."""
     split = best_split(rates)
     before, after = rates[:split], rates[split:]
-    if min(len(before), len(after)) < max(LEAST_SAMPLES, LEAST_SHARE * len(rates)):
+    if min(len(before), len(after)) < max(MIN_SAMPLES, MIN_SHARE * len(rates)):
         return None
     burst, baseline = median(before), median(after)
     fall = burst - baseline
-    if fall <= LEAST_FALL * burst or not (is_level(before, fall) and is_level(after, fall)):
+    if fall <= MIN_FALL * burst or not (is_level(before, fall) and is_level(after, fall)):
         return None
     middle = (burst + baseline) / 2
     fitting = sum(rate > middle for rate in before) + sum(rate <= middle for rate in after)
-    return Levels(burst, baseline, split) if fitting >= LEAST_FIT * len(rates) else None
+    return Levels(burst, baseline, split) if fitting >= MIN_FIT * len(rates) else None
 
 
 def best_split(rates: Sequence[float]) -> int:
@@ -66,4 +66,4 @@ def best_split(rates: Sequence[float]) -> int:
 def is_level(part: Sequence[float], fall: float) -> bool:
     """Return whether both halves of a part are about equal, relative to the fall: on a slope they are not."""
     half = len(part) // 2
-    return abs(median(part[:half]) - median(part[half:])) < MOST_SLOPE * fall
+    return abs(median(part[:half]) - median(part[half:])) < MAX_SLOPE * fall

@@ -1,6 +1,6 @@
 """Throughput of every step over time: bytes of the network and of the storage's disk, and operations, each second.
 
-Up to MOST_READINGS are kept: each second of the first eight minutes, each 2 s, 4 s, 8 s … of longer steps, so a build
+Up to MAX_READINGS are kept: each second of the first eight minutes, each 2 s, 4 s, 8 s … of longer steps, so a build
 of three hours has one each 32 s.
 """
 
@@ -13,9 +13,9 @@ from typing import Any
 from agent.machine import counters
 from agent.machine.traffic import Sampler
 
-MOST_READINGS = 480
+MAX_READINGS = 480
 # A curve of fewer readings shows no more than the rate of the whole.
-LEAST_READINGS = 3
+MIN_READINGS = 3
 KEPT = (
     *("network_received_bytes", "network_sent_bytes", "disk_read_bytes", "disk_write_bytes"),
     *("disk_read_operations", "disk_write_operations"),
@@ -36,12 +36,12 @@ def sampler(storage: Path | None) -> Sampler:
             counted.update(counters.of_device(device, storage))
         return {name: counted[name] for name in KEPT if name in counted}
 
-    return Sampler(read, most=MOST_READINGS)
+    return Sampler(read, most=MAX_READINGS)
 
 
 def nothing() -> Sampler:
     """Watch the time only, because an emulated storage has no network or disk traffic."""
-    return Sampler(dict, most=MOST_READINGS)
+    return Sampler(dict, most=MAX_READINGS)
 
 
 def document(watched: Sampler, operations: list[tuple[int, int]], epoch_s: float) -> dict[str, Any] | None:
@@ -52,7 +52,7 @@ def document(watched: Sampler, operations: list[tuple[int, int]], epoch_s: float
     """
     seconds = watched.seconds()
     counted = {name: [int(value) for value in values] for name, values in watched.series().items() if values[-1]}
-    if len(seconds) < LEAST_READINGS or not (counted or operations):
+    if len(seconds) < MIN_READINGS or not (counted or operations):
         return None
     curve: dict[str, Any] = {
         "begun_at": round(epoch_s + watched.begun, 3),
@@ -60,7 +60,7 @@ def document(watched: Sampler, operations: list[tuple[int, int]], epoch_s: float
         "counted": counted,
     }
     if operations:
-        every = -(-len(operations) // MOST_READINGS)
+        every = -(-len(operations) // MAX_READINGS)
         kept = [operations[0], *operations[-1:0:-every][::-1]]
         curve["operations"] = {
             "seconds": [round(max(0.0, at / 1e9 - watched.begun), 3) for at, _ in kept],

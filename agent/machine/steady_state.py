@@ -21,7 +21,7 @@ from operator import mul
 from statistics import fmean, median
 from typing import Any
 
-MOST_EXCURSION, MOST_SLOPE = 0.2, 0.1
+MAX_EXCURSION, MAX_SLOPE = 0.2, 0.1
 WINDOW_ROUNDS = 5
 # A step has this many rounds, or up to twice as many less one; with fewer seconds there is no result. A step of ten
 # seconds has nine whole ones by the clock, and fio may not log its last one.
@@ -35,9 +35,9 @@ SECOND_DIFFERENCE = 0.6745 * sqrt(6)
 EXCURSION_BY_NOISE, CHANGE_BY_NOISE = 3.86, 2.48
 # A swing has a peak this high in the autocorrelation, and three whole periods in the step. Chance does not make such a
 # peak in a hundred independent values; in fewer it does, so they are not asked.
-LEAST_PEAK, LEAST_PERIODS, LEAST_VALUES = 0.5, 3, 100
+MIN_PEAK, MIN_PERIODS, MIN_VALUES = 0.5, 3, 100
 # So many values are enough to see a period, and few enough for a quick answer.
-MOST_VALUES = 240
+MAX_VALUES = 240
 
 
 @dataclass(frozen=True)
@@ -83,21 +83,21 @@ def period(rates: Sequence[float]) -> float | None:
     The autocorrelation has peaks at each multiple of the period; the first one that is nearly as high as the highest
     counts.
     """
-    if len(rates) < LEAST_VALUES:
+    if len(rates) < MIN_VALUES:
         return None
-    each = -(-len(rates) // MOST_VALUES)
+    each = -(-len(rates) // MAX_VALUES)
     values = [fmean(rates[start : start + each]) for start in range(0, len(rates) - each + 1, each)]
     middle, rise, mean = (len(values) - 1) / 2, slope(values), fmean(values)
     left = [value - mean - rise * (place - middle) for place, value in enumerate(values)]
     power = sum(value * value for value in left) / len(left)
     if power <= 0:
         return None
-    lags = range(1, len(left) // LEAST_PERIODS + 1)
+    lags = range(1, len(left) // MIN_PERIODS + 1)
     alike = [sum(map(mul, left, left[lag:])) / (len(left) - lag) / power for lag in lags]
     # Neighbours are correlated in any slow change, so a period lies beyond the first lag with a negative correlation.
     opposed = next((place for place, share in enumerate(alike) if share < 0), len(alike))
     peak = max(alike[opposed:], default=0.0)
-    if peak < LEAST_PEAK:
+    if peak < MIN_PEAK:
         return None
     first = next(place for place in range(opposed, len(alike)) if alike[place] >= 0.9 * peak)
     while first + 1 < len(alike) and alike[first + 1] > alike[first]:
@@ -115,8 +115,8 @@ def noise(rounds: Sequence[float]) -> float:
 def _is_steady(window: Sequence[float], deviation: float = 0.0) -> bool:
     """Return whether rounds keep to both limits, or exceed them by no more than noise of this deviation explains."""
     mean = sum(window) / len(window)
-    most_excursion = MOST_EXCURSION + EXCURSION_BY_NOISE * deviation
-    most_change = MOST_SLOPE + CHANGE_BY_NOISE * deviation
+    most_excursion = MAX_EXCURSION + EXCURSION_BY_NOISE * deviation
+    most_change = MAX_SLOPE + CHANGE_BY_NOISE * deviation
     is_close = max(window) - min(window) <= most_excursion * mean
     return mean > 0 and is_close and abs(slope(window)) * (len(window) - 1) <= most_change * mean
 

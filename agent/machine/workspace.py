@@ -20,7 +20,7 @@ from agent.errors import CacheMissing, RootSquashed
 HANDS, ALONE_S = 16, 0.05
 DEFAULT_CACHE = "cache"
 # So many names of a storage are in the message about a folder that is not among them.
-MOST_NAMES = 10
+MAX_NAMES = 10
 
 
 @dataclass(frozen=True)
@@ -176,8 +176,8 @@ def count_files(folder: Path) -> int:
 
 def _names_in(folder: Path) -> str:
     names = sorted(entry.name for entry in folder.iterdir())
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return ", ".join(names[:MOST_NAMES]) + more or "nothing"
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more or "nothing"
 
 
 def _unlink_all(paths: Iterable[str], until: float = math.inf) -> None:

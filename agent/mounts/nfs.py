@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # The name of a new mount target takes up to 90 s to appear in DNS; the rest is patience with a busy file system.
 TIMEOUT_S = 300.0
 PAUSE_S = 5.0
-LEAST_TRY_S = 1.0
+MIN_TRY_S = 1.0
 
 
 def tools(mount: dict[str, Any]) -> set[str]:
@@ -52,7 +52,7 @@ def attach(
 def _refusal(command: list[str], left_s: float) -> str | None:
     """Return why it could not be mounted, None if it was. `mount` itself retries where a firewall drops its packets."""
     try:
-        result = mounts.command_result(command, min(max(left_s, LEAST_TRY_S), mounts.COMMAND_TIMEOUT_S))
+        result = mounts.command_result(command, min(max(left_s, MIN_TRY_S), mounts.COMMAND_TIMEOUT_S))
     except mounts.Unended as err:
         return str(err)
     return result.stderr.strip() if result.returncode else None

@@ -36,7 +36,7 @@ ENDED_ALREADY = re.compile(
 )
 TAIL_BYTES = 2_000
 # Messages of programs for ENOSPC and EDQUOT (strerror of glibc), and fio's own (filesetup.c).
-LEAST_FREE_BYTES = 64 << 10
+MIN_FREE_BYTES = 64 << 10
 FULL = re.compile(r"No space left on device|ENOSPC|Disk quota exceeded")
 # Services start with a limit of 1,024 open files, with which GNU parallel silently runs 252 jobs instead of 1,024.
 OPEN_FILES = 65_536
@@ -140,7 +140,7 @@ class Armed:
                 words = f"{describe(program.argv)} ended with {status}: {program.tail()}"
                 disk = os.statvfs(self._cwd_of(program))
                 # A program whose output is on the full disk too cannot write its error.
-                if FULL.search(words) or disk.f_bavail * disk.f_frsize < LEAST_FREE_BYTES:
+                if FULL.search(words) or disk.f_bavail * disk.f_frsize < MIN_FREE_BYTES:
                     raise DiskFull(f"disk full: {_room(self._cwd_of(program))}; {words}")
                 raise ToolFailed(words)
         return ended

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # As the EFS tutorial cleans up.
 THREADS_PER_CPU = 8
 REMOVE_PARALLEL = 'cd "$1" && ls -d */ | parallel --will-cite -j "$2" rm -r'
-MOST_CALIBRATED = 10_000
+MAX_CALIBRATED = 10_000
 PREFIX = "f"
 CHUNK_BYTES = 1 << 20
 
@@ -42,7 +42,7 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
     """Return fewer and empty files for the engine; a few starts of rm would not show its ceiling."""
     del room
     directories = params["directories"]
-    files = min(params["files"], MOST_CALIBRATED) // directories * directories
+    files = min(params["files"], MAX_CALIBRATED) // directories * directories
     if params["tool"] != "engine" or not files:
         return None
     return {**params, "files": files, "file_bytes": 0}, "files_per_s"

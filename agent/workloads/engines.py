@@ -36,7 +36,7 @@ PERCENTS = (50, 90, 99)
 # The parameter of an open loop: operations per second that fall due on each instance.
 RATE = "rate_per_s_per_instance"
 # Above these shares an open loop's latencies are to a notable part of its workers, or of the instance's clock.
-MOST_OVERDUE, MOST_LATE = 0.1, 0.1
+MAX_OVERDUE, MAX_LATE = 0.1, 0.1
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Report:
     longest_ns: int  # latency of the slowest operation
     how: dict[str, Any]  # mode, and the pilot that chose it
     workers: list[dict[str, int]]
-    longest_stall_s: float  # in which no worker ended an operation; 0 where all were shorter than crew.LEAST_WAIT_NS
+    longest_stall_s: float  # in which no worker ended an operation; 0 where all were shorter than crew.MIN_WAIT_NS
     seconds: dict[int, dict[int, int]]  # latencies in bins by the second (monotonic clock) in which they ended
     late: dict[int, int] = field(default_factory=dict)  # open loop: how late free workers began (ns, in bins)
 
@@ -91,16 +91,16 @@ class Report:
     def warnings(self, params: dict[str, Any]) -> list[str]:
         """Return warnings about latencies of an open loop that are not the storage's: busy workers, late wake-ups."""
         kept, sentences = self.open_loop(params), []
-        if kept and kept["overdue_share"] > MOST_OVERDUE:
+        if kept and kept["overdue_share"] > MAX_OVERDUE:
             sentences.append(
-                f"more than {MOST_OVERDUE:.0%} of the operations were due while all {params['threads']} workers waited "
+                f"more than {MAX_OVERDUE:.0%} of the operations were due while all {params['threads']} workers waited "
                 "for others: their latency holds the wait for a worker, which more threads shorten unless the storage "
                 "is at its end"
             )
         latency_us = histogram.percentile(self.bins, 50) / 1000
-        if kept and kept["late_p50_us"] > MOST_LATE * latency_us:
+        if kept and kept["late_p50_us"] > MAX_LATE * latency_us:
             sentences.append(
-                f"more than {MOST_LATE:.0%} of the latency at the median is that a free worker began late: that is the "
+                f"more than {MAX_LATE:.0%} of the latency at the median is that a free worker began late: that is the "
                 "instance's clock and processors, not the storage"
             )
         return sentences

@@ -48,7 +48,7 @@ DIRECTIONS = ("read", "write")
 TIMED = (*DIRECTIONS, "sync")
 PERCENTS = (50, 90, 99)
 # fio's clock counts milliseconds and it sums up per thread; below a second its rates are fiction.
-LEAST_RUNTIME_S = 1.0
+MIN_RUNTIME_S = 1.0
 CALIBRATED_FILE_BYTES = 4 << 20
 # A given rate is no limit of the tool.
 NOT_CALIBRATED = re.compile(
@@ -60,12 +60,12 @@ PAUSING = re.compile(
     "|end_fsync|fsync_on_close|openfiles|create_on_open|fill_device"
 )
 # fio itself takes 1 to 10 us for an operation, 35 us with 64 jobs for each processor (both seen, version 3.33).
-MOST_OVERHEAD_NS = 100_000
-LEAST_EXPLAINED = 1 / 2
+MAX_OVERHEAD_NS = 100_000
+MIN_EXPLAINED = 1 / 2
 # A bin's middle is up to 0.78 % from its values.
 BIN_TOLERANCE = 1.02
 # With fewer operations, filling and draining the queue take too much of the time to expect a full queue.
-LEAST_FILLS = 100
+MIN_FILLS = 100
 # fio 3.33: of 220 jobs in offload mode one never started, because its worker missed the start signal.
 STALLED_S = 30.0
 STALLS = (
@@ -99,7 +99,7 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
     if size * job.jobs * job.files > room:
         return None
     kept = {name: value for name, value in options.items() if not NOT_CALIBRATED.fullmatch(name)}
-    small = {"size": size * job.files, "runtime": int(LEAST_RUNTIME_S), "time_based": 1, "direct": 0}
+    small = {"size": size * job.files, "runtime": int(MIN_RUNTIME_S), "time_based": 1, "direct": 0}
     return {**params, "options": {**kept, **small}}, "iops"
 
 
@@ -219,9 +219,9 @@ def metrics(document: dict[str, Any], *, queued: bool = False) -> dict[str, floa
     `queued` leaves out latencies of a whole queue (`FioJob.is_queued`).
     """
     duration_s = _longest_runtime_ms(document) / 1000
-    if duration_s < LEAST_RUNTIME_S:
+    if duration_s < MIN_RUNTIME_S:
         raise MeasurementTooShort(
-            f"fio ran for {duration_s:g} s, and below {LEAST_RUNTIME_S:g} s its rates mean nothing; "
+            f"fio ran for {duration_s:g} s, and below {MIN_RUNTIME_S:g} s its rates mean nothing; "
             "use a larger size, or time_based with a runtime"
         )
     figures = {"duration_s": duration_s, "iops": 0.0, "mb_per_s": 0.0}
@@ -288,10 +288,10 @@ def refuse_contradictions(document: dict[str, Any], options: dict[str, Any], pro
         # Offloaded requests are timed from when they are due, so any number may wait (fio's
         # poisson-rate-submission.fio).
         most_ns = math.inf if asked.is_open_loop else depth * (runtime_ns + longest_ns) * BIN_TOLERANCE
-        expected = depth if operations >= LEAST_FILLS * depth else 1
+        expected = depth if operations >= MIN_FILLS * depth else 1
         explained_ns = (moving_ns + syncing_ns) / expected
         unexplained_ns = (runtime_ns - explained_ns) / operations
-        is_idle = explained_ns < LEAST_EXPLAINED * runtime_ns and unexplained_ns > MOST_OVERHEAD_NS * crowding
+        is_idle = explained_ns < MIN_EXPLAINED * runtime_ns and unexplained_ns > MAX_OVERHEAD_NS * crowding
         if moving_ns <= most_ns and not (is_steady and is_idle):
             continue
         timed_ns = moving_ns + syncing_ns

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 ALLOWANCES = ("bw_in_allowance_exceeded", "bw_out_allowance_exceeded")
 CARRIERS = {NETWORK: "network", DISK: "disk", FILE: "file's growth"}
 # Less than this share of the bytes on the counter means that they went another way than the series shows.
-LEAST_COUNTED = 0.9
+MIN_COUNTED = 0.9
 # A single file uses one TCP connection, which EC2 limits to 5 Gbit/s outside of a cluster placement group (EC2 user
 # guide, instance network bandwidth, single-flow traffic). Above this share of it, the connection was the bottleneck.
 SINGLE_FLOW_MB_PER_S = 625.0
@@ -135,10 +135,8 @@ def warnings(sampler: Sampler, carrier: str, total_bytes: int, exceeded: dict[st
             f"the rate over time is of the {CARRIERS[carrier]}: this storage is not reached over the network"
         )
     counted = sampler.series()[carrier][-1]
-    if counted < LEAST_COUNTED * total_bytes:
-        sentences.append(
-            f"the {CARRIERS[carrier]} counted less than {LEAST_COUNTED:.0%} of the bytes that were written"
-        )
+    if counted < MIN_COUNTED * total_bytes:
+        sentences.append(f"the {CARRIERS[carrier]} counted less than {MIN_COUNTED:.0%} of the bytes that were written")
     seconds = sampler.seconds()
     longest_s = max((after - before for before, after in zip(seconds, seconds[1:])), default=0.0)
     if longest_s > LONGEST_INTERVAL_S:

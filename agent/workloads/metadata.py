@@ -27,7 +27,7 @@ from contract.keys import HISTOGRAMS
 if TYPE_CHECKING:
     from agent.job import Job, Step
 
-MOST_CALIBRATED = 10_000
+MAX_CALIBRATED = 10_000
 HOW = {
     "create": "open(O_CREAT) + close",
     "stat": "stat",
@@ -51,7 +51,7 @@ def problems(params: dict[str, Any]) -> list[str]:
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
     """The same phase of enough files for the engine's full speed, each worker's whole share."""
     threads = params["threads"]
-    files = min(MOST_CALIBRATED, room // max(1, params["file_bytes"])) // threads * threads
+    files = min(MAX_CALIBRATED, room // max(1, params["file_bytes"])) // threads * threads
     if not files:
         return None
     shortened = {"files": files, "stonewall": "none", "at_most_s": None, "is_alone": True}

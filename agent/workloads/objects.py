@@ -31,7 +31,7 @@ A_MIX = re.compile(rf"{(each := '(' + '|'.join(engine.OPERATIONS) + ') [1-9][0-9
 # Objects are made, checked and removed by so many hands, before and after the time.
 HANDS = 16
 # S3 takes so many keys in one DeleteObjects, and lists so many in one page.
-MOST_KEYS = 1_000
+MAX_KEYS = 1_000
 # Number of a step's objects that are read again as a check.
 READ_AGAIN = 16
 
@@ -107,7 +107,7 @@ class Keeper:
     def __init__(self, plan: dict[str, Any]) -> None:
         """Draw the contents that the engine draws, too."""
         # Listing and removing the remaining objects takes as few requests as S3 allows.
-        self._plan = {**plan, "threads": HANDS, "keys_per_list": MOST_KEYS}
+        self._plan = {**plan, "threads": HANDS, "keys_per_list": MAX_KEYS}
         self._wanted = plan["requests"]
         self._contents = engine.Contents(plan["object_bytes"], plan["part_bytes"], plan["seed"])
         self._bucket = engine.Bucket(self._plan, self._contents, chance=random.Random())  # noqa: S311 no secret
@@ -140,8 +140,8 @@ class Keeper:
             except engine.ObjectWrong as err:
                 raise WorkIncomplete(f"read again after it was put: {err}") from err
             doomed = [key for sizes in there.values() for key in sizes]
-            for first in range(0, len(doomed), MOST_KEYS):
-                bucket.delete_all(doomed[first : first + MOST_KEYS])
+            for first in range(0, len(doomed), MAX_KEYS):
+                bucket.delete_all(doomed[first : first + MAX_KEYS])
 
     def _sizes(self, kind: str) -> Iterator[tuple[str, int]]:
         for prefix in range(self._plan["prefixes"]):

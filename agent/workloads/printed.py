@@ -21,12 +21,12 @@ from typing import Any
 from agent.errors import JobInvalid, NumberMissing
 from agent.programs.processes import Ended
 
-MOST_BYTES = 2**20
-MOST_LINE_BYTES = 4_096
-MOST_CPU_S = 10.0
+MAX_BYTES = 2**20
+MAX_LINE_BYTES = 4_096
+MAX_CPU_S = 10.0
 # As samples/file.py of the functions: statistics cannot use values outside of this range.
 LEAST, MOST = 1e-9, 1e15
-TAIL_LINES, MOST_SHOWN = 6, 160
+TAIL_LINES, MAX_SHOWN = 6, 160
 # float() would also take "nan", "infinity" and "1_000".
 NUMBER = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 
@@ -118,15 +118,15 @@ def _value(written: Any) -> float | None:
 
 
 def _lines(output: Path) -> Iterator[str]:
-    """Yield the lines of the last MOST_BYTES, except lines of more than MOST_LINE_BYTES; \\r ends a line, too."""
+    """Yield the lines of the last MAX_BYTES, except lines of more than MAX_LINE_BYTES; \\r ends a line, too."""
     with output.open("rb") as stream:
         size = stream.seek(0, os.SEEK_END)
-        stream.seek(max(0, size - MOST_BYTES))
-        lines = stream.read(MOST_BYTES).replace(b"\r", b"\n").split(b"\n")
-    if size > MOST_BYTES:
+        stream.seek(max(0, size - MAX_BYTES))
+        lines = stream.read(MAX_BYTES).replace(b"\r", b"\n").split(b"\n")
+    if size > MAX_BYTES:
         del lines[0]  # only its end was read
     for line in lines:
-        if line and len(line) <= MOST_LINE_BYTES:
+        if line and len(line) <= MAX_LINE_BYTES:
             yield line.decode(errors="replace")
 
 
@@ -141,17 +141,17 @@ def _objects(lines: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 @contextlib.contextmanager
 def _limited(number: Number, lines: Sequence[str]) -> Iterator[None]:
-    """End the search after MOST_CPU_S of this process. `re` checks for signals while it matches."""
+    """End the search after MAX_CPU_S of this process. `re` checks for signals while it matches."""
 
     def ring(signum: int, frame: FrameType | None) -> None:
         del signum, frame
         raise NumberMissing(
-            f"{number.name} ({number.place}) was searched for {MOST_CPU_S:g} s in vain: write a pattern that cannot "
+            f"{number.name} ({number.place}) was searched for {MAX_CPU_S:g} s in vain: write a pattern that cannot "
             f"match a line in many ways; the last lines were: {_tail(lines)}"
         )
 
     before = signal.signal(signal.SIGVTALRM, ring)
-    signal.setitimer(signal.ITIMER_VIRTUAL, MOST_CPU_S)
+    signal.setitimer(signal.ITIMER_VIRTUAL, MAX_CPU_S)
     try:
         yield
     finally:
@@ -166,4 +166,4 @@ def _tail(lines: Sequence[str]) -> str:
 
 def _shown(text: Any) -> str:
     shown = ascii(text)
-    return shown if len(shown) <= MOST_SHOWN else shown[: MOST_SHOWN - 3] + "..."
+    return shown if len(shown) <= MAX_SHOWN else shown[: MAX_SHOWN - 3] + "..."

@@ -23,7 +23,7 @@ from contract.keys import HISTOGRAMS
 if TYPE_CHECKING:
     from agent.job import Job, Step
 
-MOST_CALIBRATED_PAGES = 20_000
+MAX_CALIBRATED_PAGES = 20_000
 HOW = {
     "file": "preadv",
     "boto3": "ranged GETs by botocore, which boto3 wraps",
@@ -46,7 +46,7 @@ def problems(params: dict[str, Any]) -> list[str]:
 def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str] | None:
     """Return fewer records, through the page cache, because memory needs no disk and often lacks O_DIRECT."""
     record, page = params["record_bytes"], params["page_bytes"]
-    pages = min(MOST_CALIBRATED_PAGES, room // page)
+    pages = min(MAX_CALIBRATED_PAGES, room // page)
     is_random = params["access"] == "random"
     each = params["threads"] * reads.asked_at_once(params)
     records = min(params["records"], pages if is_random else pages * (page // record)) // each * each

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 # When a create is complete, in the words of the engine's command.
 SYNCS = {"none": "", "end": ", fsync of the directory at the end", "each": " + fsync of file and directory"}
 # A second of GNU parallel, a third of one of a touch loop, less of the engine (two cores, in memory).
-MOST_CALIBRATED = {"engine": 20_000, "touch": 300, "parallel": 300}
+MAX_CALIBRATED = {"engine": 20_000, "touch": 300, "parallel": 300}
 # In memory the engine has its full speed from the first file on. This number takes 50 ms, so that the delay between the
 # starts of a few workers is short in comparison; further workers get enough files to overlap with all others.
-LEAST_CALIBRATED, CALIBRATED_PER_THREAD = 5_120, 1_024
+MIN_CALIBRATED, CALIBRATED_PER_THREAD = 5_120, 1_024
 
 
 def problems(params: dict[str, Any]) -> list[str]:
@@ -47,11 +47,11 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
     stay as they are.
     """
     del room
-    threads, most = params["threads"], MOST_CALIBRATED[params["tool"]]
-    engine_files = min(most, max(LEAST_CALIBRATED, CALIBRATED_PER_THREAD * threads))
+    threads, most = params["threads"], MAX_CALIBRATED[params["tool"]]
+    engine_files = min(most, max(MIN_CALIBRATED, CALIBRATED_PER_THREAD * threads))
     files = engine_files if params["tool"] == "engine" else min(params["files"], most)
     if (params["tool"], params["directories"]) == ("parallel", "own"):
-        if params["files"] > MOST_CALIBRATED["engine"]:
+        if params["files"] > MAX_CALIBRATED["engine"]:
             return None
         files = params["files"]
     return {**engines.closed(params), "files": max(threads, files // threads * threads)}, "files_per_s"

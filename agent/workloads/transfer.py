@@ -41,7 +41,7 @@ FPART_PARALLEL = (
 )
 # A copy ends when the data is on the storage, not in this machine's memory. NFS flushes each file when it is closed.
 THEN_FLUSH = '"$@" && sync -f "$0"'
-MOST_CALIBRATED_FILES = 600  # two seconds of GNU parallel
+MAX_CALIBRATED_FILES = 600  # two seconds of GNU parallel
 CHECKED_FILES = 64
 CHUNK_BYTES = 1 << 20
 
@@ -66,7 +66,7 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
     """
     tool, files, size = params["tool"], params["files"], params["file_bytes"]
     if tool == "cp+parallel":
-        return {**params, "files": min(files, MOST_CALIBRATED_FILES), "file_bytes": min(size, 4096)}, "files_per_s"
+        return {**params, "files": min(files, MAX_CALIBRATED_FILES), "file_bytes": min(size, 4096)}, "files_per_s"
     fitting = min(files, room // 2 // size)  # the source and its copy
     return ({**params, "files": fitting}, "mb_per_s") if tool in ONE_AT_A_TIME and fitting else None
 

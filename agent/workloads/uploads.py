@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 HANDS = 8
-MOST_PARTS = 10_000  # S3's limit
+MAX_PARTS = 10_000  # S3's limit
 # Each object is as many records, whose numbers and checksums make all of them different.
 RECORD_BYTES = 4_096
 # Where the local cloud has its S3, which every AWS SDK reads; on AWS it is not set.
@@ -64,7 +64,7 @@ def put_objects(where: dict[str, Any], keys: Sequence[str], records: Records, co
 def parts_of(records: Records, count: int) -> Iterator[bytes]:
     """The records in parts of equal size, as many chunks each as keep the parts few enough."""
     chunks = records.chunks(count)
-    each = -(-records.number_of_chunks(count) // MOST_PARTS)
+    each = -(-records.number_of_chunks(count) // MAX_PARTS)
     while some := list(itertools.islice(chunks, each)):
         yield b"".join(some)
 

@@ -26,9 +26,9 @@ STYLES = {"slower": "red", "faster": "green", "cannot tell": "yellow"}
 DEFAULT_THRESHOLD = "5%"
 LARGEST_PERCENT = 1000
 # If more points exist than fit on a page, those without a difference are only counted.
-MOST_LISTED = 40
+MAX_LISTED = 40
 UNJUDGED = "cannot tell"
-MOST_REASONS = 5
+MAX_REASONS = 5
 
 
 def compare(
@@ -163,7 +163,7 @@ def _unjudged(compared: list[ComparedPair]) -> list[ComparedPair]:
 
 
 def _show_compared(console: Console, compared: list[ComparedPair], *, is_all: bool) -> None:
-    is_long = len(compared) > MOST_LISTED and not is_all
+    is_long = len(compared) > MAX_LISTED and not is_all
     if not is_all and len(_unjudged(compared)) == len(compared):
         _show_unjudged(console, compared)
         return
@@ -178,7 +178,7 @@ def _show_unjudged(console: Console, compared: list[ComparedPair]) -> None:
     """Print once each reason why points cannot be judged, with the number of its points."""
     console.print(Text(f"{len(compared):,} of {len(compared):,} cannot be judged: --all lists them", "yellow"))
     reasons = Counter(pair["reason"] for pair in compared)
-    for reason, count in reasons.most_common(MOST_REASONS):
+    for reason, count in reasons.most_common(MAX_REASONS):
         console.print(f"{count:,} × {reason}")
 
 

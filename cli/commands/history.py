@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from matrix.answer.history import KeptRun, Measured, Track
 
-MOST_NAMES = 12
+MAX_NAMES = 12
 
 
 def history(
@@ -51,7 +51,7 @@ def history(
     if not tracks:
         known = sorted({each["id"] for run in runs for each in run.summary.get("cells", [])})
         near = [name for name in known if cell in name] or known
-        shown = ", ".join(near[:MOST_NAMES]) or "none: `matrix run FILE` measures some"
+        shown = ", ".join(near[:MAX_NAMES]) or "none: `matrix run FILE` measures some"
         raise UnknownRun(f"no run has measured a cell {cell}", f"cells that are known: {shown}")
     if as_json:
         typer.echo(json.dumps([track_document(track, runs) for track in tracks], indent=2, ensure_ascii=False))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matrix.terms.documents.observed import ObservedDocument
 
 # The period for which CloudWatch keeps its data, less one (matrix.answer.observed.asking).
-MOST_DAYS = 454
+MAX_DAYS = 454
 
 
 def observe(
@@ -27,7 +27,7 @@ def observe(
             metavar="ID", help="A volume (vol-…), or a file system of EFS, FSx for OpenZFS or NetApp ONTAP (fs-…)."
         ),
     ],
-    days: Annotated[int, typer.Option("--days", min=1, max=MOST_DAYS, help="How far to look back.")] = 14,
+    days: Annotated[int, typer.Option("--days", min=1, max=MAX_DAYS, help="How far to look back.")] = 14,
     local: options.Local = False,
     region: options.Region = None,
     as_json: options.AsJson = False,

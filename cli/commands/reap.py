@@ -19,7 +19,7 @@ from local import sweeping
 from local.programs import claims
 
 # Of the newest runs; one lasts at most 31 days.
-MOST_RUNNING = 1_000
+MAX_RUNNING = 1_000
 SECONDS = {"d": 86_400.0, "h": 3_600.0, "m": 60.0}
 
 
@@ -117,7 +117,7 @@ def _refuse_what_cannot_be_reaped(service: Service, run: str) -> None:
 
 def _name_what_runs(service: Service) -> None:
     """Warn of runs that go on: who reaps before removing the stack would leave what they have."""
-    for execution in service.executions(MOST_RUNNING):
+    for execution in service.executions(MAX_RUNNING):
         if execution.is_running:
             note = f"Warning: {execution.run} is still running and needs what it has. Before `sam delete` stop it:"
             terminal.print_wrapped(terminal.stderr(), f"{note} `matrix stop {execution.run} {service.deployment.flag}`")

@@ -11,10 +11,10 @@ from typing import Any
 
 from cli.console.documents import Rates
 
-MOST_BYTES = 20_000
+MAX_BYTES = 20_000
 # An agent writes up to 45 rates of at most 32 s each. Heartbeats are not trusted, so check them.
-MOST_RATES, LONGEST_S, OLDEST_S, CLOCKS_S = 64, 64.0, 1200.0, 5.0
-MOST_PER_S = 1e13
+MAX_RATES, LONGEST_S, OLDEST_S, CLOCKS_S = 64, 64.0, 1200.0, 5.0
+MAX_PER_S = 1e13
 KEPT_S = 600
 STATES = ("preparing", "waiting", "running", "done")
 SOURCES = ("disk", "network")
@@ -54,7 +54,7 @@ def parse(text: bytes, steps: int, now: float) -> Beat | None:
     lately = beat.get("lately")
     lately = lately if isinstance(lately, dict) and lately.get("of") in SOURCES else {}
     listed = lately.get("rates")
-    entries = listed[-MOST_RATES:] if isinstance(listed, list) else []
+    entries = listed[-MAX_RATES:] if isinstance(listed, list) else []
     rates = tuple(rate for entry in entries if (rate := _rate(entry, now)))
     known = step if type(step) is int and 0 <= step < steps else None
     return Beat(str(beat["state"]), known, since, str(lately.get("of", "")), rates)
@@ -65,7 +65,7 @@ def _rate(entry: Any, now: float) -> Rate | None:
         return None
     ended_at = _number(entry[0], now - OLDEST_S, now + CLOCKS_S)
     lasted_s = _number(entry[1], 0.0, LONGEST_S)
-    moved = [_number(value, 0.0, MOST_PER_S) for value in entry[2:]]
+    moved = [_number(value, 0.0, MAX_PER_S) for value in entry[2:]]
     if ended_at is None or not lasted_s or None in moved:
         return None
     read, written, operations = (float(value or 0.0) for value in moved)

@@ -15,7 +15,7 @@ from matrix.run.gates import instances_of, steps_of
 # Samples read by one poll; 200 instances need four polls after each step.
 READ_AT_ONCE = 50
 # The rates come from the first instances of a fleet, because reading each heartbeat costs money.
-MOST_BEATS = 50
+MAX_BEATS = 50
 CONNECTIONS = 8
 
 
@@ -81,11 +81,11 @@ class Boards:
     ) -> None:
         """Read the new heartbeats of the fleet's first instances."""
         known, into = self.beaten.setdefault(cell, {}), self.beats.setdefault(cell, Beats())
-        names = [(name, at) for name, at in listing if name.partition("/")[2] == "heartbeat"][:MOST_BEATS]
+        names = [(name, at) for name, at in listing if name.partition("/")[2] == "heartbeat"][:MAX_BEATS]
         fresh = [(name, at) for name, at in names if known.get(name, 0.0) < at]
         with ThreadPoolExecutor(CONNECTIONS) as pool:
             texts = pool.map(
-                lambda each: source.commands.content(self.run, f"cells/{cell}/instances/{each[0]}", beats.MOST_BYTES),
+                lambda each: source.commands.content(self.run, f"cells/{cell}/instances/{each[0]}", beats.MAX_BYTES),
                 fresh,
             )
             for (name, at), text in zip(fresh, texts, strict=True):

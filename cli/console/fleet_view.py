@@ -20,9 +20,9 @@ from matrix.terms.names import point_labels
 State = Literal["booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone"]
 STATES: tuple[State, ...] = ("booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone")
 # Instances are not trusted: they may write any number.
-MOST_STEPS = 10_000
+MAX_STEPS = 10_000
 # The remaining time of a step that takes longer than usual is unknown.
-MOST_SHARE = 0.95
+MAX_SHARE = 0.95
 MARKS = ("done.json", "failed.json", "log.gz", "samples.json", "heartbeat")
 
 
@@ -123,7 +123,7 @@ def _share(cell: PlanCell, board: Board, step: int | None, now: float) -> float:
         return 0.0
     took = [begun[number + 1] - begun[number] for number in range(step) if number in begun and number + 1 in begun]
     usual_s = median(took) if took else cell["expected_s"] / len(cell["steps"])
-    return min(MOST_SHARE, max(0.0, now - begun[step]) / usual_s) if usual_s > 0 else 0.0
+    return min(MAX_SHARE, max(0.0, now - begun[step]) / usual_s) if usual_s > 0 else 0.0
 
 
 def _square(instance: str, board: Board, now: float | None, *, metric: str, was_stopped: bool) -> Square:
@@ -167,7 +167,7 @@ def _values(samples: Sequence[Mapping[str, Any]], metric: str) -> list[float | N
     known = {
         step: float(f"{value:.6g}") if isinstance(value, int | float) and not isinstance(value, bool) else None
         for step, value in by_step.items()
-        if 0 <= step < MOST_STEPS
+        if 0 <= step < MAX_STEPS
     }
     return [known.get(step) for step in range(max(known, default=-1) + 1)]
 

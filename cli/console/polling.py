@@ -41,7 +41,7 @@ POINTS_AT_ONCE = 20
 # States of active cells, the nearest to their end first.
 UNDER_WAY = ("running", "analysing", "stopping", "waiting", "launching")
 # Running cells whose fleets are polled; on AWS all except the selected one are polled every 30 s.
-MOST_BOARDS = 8
+MAX_BOARDS = 8
 BOARD_EVERY_S = {"local": 0.0, "aws": 30.0}
 # Before Step Functions lists the run.
 STARTING = "STARTING"
@@ -148,7 +148,7 @@ class RunLook:
     def _read_fleets(self, now: RunProgress) -> None:
         """Poll the fleets of running cells, whose steps and rates the matrix shows."""
         every_s = BOARD_EVERY_S[self.source.environment]
-        for cell in [each for each in now.cells if each.state in ("waiting", "running")][:MOST_BOARDS]:
+        for cell in [each for each in now.cells if each.state in ("waiting", "running")][:MAX_BOARDS]:
             if self._fleets.get(cell.id, (-math.inf, None))[0] + every_s <= self.clock():
                 self._look_at_fleet(cell.id, now)
 

@@ -16,7 +16,7 @@ from cli.target.documents import readable
 from cli.target.run_documents import RunDocuments
 from cli.target.service import Service
 
-MOST_LINES = 200
+MAX_LINES = 200
 State = Literal["no", "stopping", "stopped", "failed"]
 
 
@@ -38,7 +38,7 @@ class _Lines:
 
     def say(self, line: str) -> None:
         self.lines.append(line)
-        del self.lines[:-MOST_LINES]
+        del self.lines[:-MAX_LINES]
 
     def show(self, now: RunProgress) -> None:
         """Show nothing: the page shows the run itself."""

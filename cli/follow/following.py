@@ -28,7 +28,7 @@ from matrix.terms.documents.plan import PlanDocument
 # the measurement: at one poll a second it was a tenth of the local cloud's processor time.
 LOOK_EVERY_S = {"local": 2.0, "aws": 5.0}
 # `matrix watch` on a run with hundreds of measured cells shows it at once and loads their figures over several polls.
-MOST_NEW_CELLS = 20
+MAX_NEW_CELLS = 20
 # The network may return within half a minute, so a failed poll does not end the watch.
 FAILED_LOOKS = 6
 FAILED_LOOK_PAUSE_S = 5.0
@@ -126,7 +126,7 @@ def look(
     rows = service.progress_rows(run)
     if measured is not None and (execution.is_running or was_running):
         new = [row["cell"] for row in rows if row.get("state") == "measured" and row.get("cell") not in measured]
-        for cell in new[:MOST_NEW_CELLS]:
+        for cell in new[:MAX_NEW_CELLS]:
             measured[cell] = Measured.of(service.point_rows(run, cell))
     now = progress.read(rows, plan, execution, measured)
     if plan is None:

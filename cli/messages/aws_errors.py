@@ -59,7 +59,7 @@ CODES: dict[str, tuple[str, str]] = {
 CLOCK_CODES = ("RequestTimeTooSkewed", "RequestExpired", "RequestInTheFuture", "InvalidSignature",
                "SignatureDoesNotMatch", "AuthFailure", "401", "403")  # fmt: skip
 # AWS accepts 5 minutes, S3 15. Less than this is no reason for a refusal.
-LEAST_SKEW_S = 240.0
+MIN_SKEW_S = 240.0
 _SIGNED_AND_NOW = re.compile(r"(\d{8}T\d{6}Z) is (?:now earlier|still later) than \d{8}T\d{6}Z \((\d{8}T\d{6}Z) ")
 
 
@@ -108,6 +108,6 @@ def _wrong_clock(response: Mapping[str, Any], message: str) -> str:
         ahead_s = (datetime.fromisoformat(signed) - datetime.fromisoformat(now)).total_seconds()
     if ahead_s is None:
         return "more than 15 minutes off" if answer.get("Code") == "RequestTimeTooSkewed" else ""
-    if abs(ahead_s) < LEAST_SKEW_S:
+    if abs(ahead_s) < MIN_SKEW_S:
         return ""
     return f"{rough_duration(abs(ahead_s))} {'ahead of' if ahead_s > 0 else 'behind'} AWS's"

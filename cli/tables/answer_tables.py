@@ -20,7 +20,7 @@ from matrix.text.headlines import answer_sentences
 
 TAKEN = "*"
 # Fleets beside each other in one table.
-MOST_FLEETS = 3
+MAX_FLEETS = 3
 
 
 def show_answer(console: Console, summary: SummaryDocument) -> None:
@@ -41,8 +41,8 @@ def _show_grids(console: Console, decision: Decision, names: Mapping[str, str]) 
         questions = list(alike)
         console.print()
         terminal.print_wrapped(console, Text(_title(questions, is_for_sale), "bold"))
-        for first in range(0, len(questions), MOST_FLEETS):
-            console.print(grid(questions[first : first + MOST_FLEETS], names, is_for_sale=is_for_sale))
+        for first in range(0, len(questions), MAX_FLEETS):
+            console.print(grid(questions[first : first + MAX_FLEETS], names, is_for_sale=is_for_sale))
     if is_for_sale and any(question["recommended"] for question in decision["questions"]):
         reason = why_taken(decision["objective"])
         console.print(f"{TAKEN} is the one to take: {reason}. {ABSENT} was not measured: see above.")

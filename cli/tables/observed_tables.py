@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 HEIGHTS = " ▁▂▃▄▅▆▇█"
 PICTURED = ("Throughput", "IOPS")
 # Longer lists are not compared; --json has all.
-MOST_CARRIERS = 12
+MAX_CARRIERS = 12
 NEVER, RARELY = 1.0, 0.99
 
 
@@ -35,7 +35,7 @@ def show(console: Console, observed: "ObservedDocument") -> None:
     moved = f"{number(observed['read_gib_month'])} GiB read and {number(observed['written_gib_month'])} GiB written"
     cost = f"; as it is {_usd(observed['usd_month']['expected'])} a month" if observed["usd_month"] else ""
     terminal.print_wrapped(console, f"A month: {moved}{cost}. What would carry it:")
-    console.print(_carriers(observed["carriers"][:MOST_CARRIERS]))
+    console.print(_carriers(observed["carriers"][:MAX_CARRIERS]))
     for sentence in _answer(observed["carriers"]):
         terminal.print_wrapped(console, sentence)
     for warning in observed["warnings"]:

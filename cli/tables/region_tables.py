@@ -12,7 +12,7 @@ from matrix.price.regions import NOT_ENABLED, RegionCost, best
 from matrix.terms.printable import csv_text
 
 CSV_COLUMNS = ("region", "low_usd", "expected_usd", "high_usd", "missing", "reason", "book_prices")
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 
 class RegionsDocument(TypedDict):
@@ -55,8 +55,8 @@ def remark(each: RegionCost) -> str:
     parts = [f"missing: {', '.join(each['missing'])}"] if each["missing"] else []
     parts += [each["reason"]] if each["reason"] else []
     if names := each["book_prices"]:
-        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        parts.append(f"price of us-east-1: {', '.join(names[:MOST_NAMED])}{more}")
+        more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+        parts.append(f"price of us-east-1: {', '.join(names[:MAX_NAMED])}{more}")
     return "; ".join(parts)
 
 

@@ -31,12 +31,12 @@ from matrix.text.warnings import warning_lines
 
 LONGEST_REASON = 240
 # The number of cells that are shown with their evidence for each bottleneck.
-MOST_EXAMPLES = 3
+MAX_EXAMPLES = 3
 DIRECTIONS = ("read", "write", "sync")
 MS_US = 1000
-MOST_WARNINGS = 5
+MAX_WARNINGS = 5
 # rich takes 1 ms of processor time for a row of nine columns.
-MOST_ROWS = 500
+MAX_ROWS = 500
 
 
 def show(console: Console, summary: SummaryDocument) -> None:
@@ -69,7 +69,7 @@ def show(console: Console, summary: SummaryDocument) -> None:
 def show_warnings(console: Console, summary: SummaryDocument, *, are_all: bool = False) -> None:
     """Print resources that may still cost money, then the first kinds of warnings, and where the others are."""
     warnings = [*left_behind_lines(summary), *warning_lines(summary)]
-    shown = warnings if are_all else warnings[: max(MOST_WARNINGS, len(left_behind_lines(summary)))]
+    shown = warnings if are_all else warnings[: max(MAX_WARNINGS, len(left_behind_lines(summary)))]
     for warning in shown:
         terminal.print_wrapped(console, Text.assemble(("Warning: ", "yellow"), warning))
     if len(warnings) > len(shown):
@@ -104,10 +104,10 @@ def show_ceilings(console: Console, summary: SummaryDocument) -> None:
     for name, cells in sorted(groups.items(), key=lambda group: -len(group[1])):
         some = f" ({len(cells)} cell{'s' if len(cells) > 1 else ''}). Next: {cells[0][-1]}"
         terminal.print_wrapped(console, Text.assemble("  ", (name, "bold"), some))
-        for cell, evidence, _ in cells[:MOST_EXAMPLES]:
+        for cell, evidence, _ in cells[:MAX_EXAMPLES]:
             terminal.print_wrapped(console, Text.assemble("    ", (cell, "cyan"), f": {evidence}"))
-        if len(cells) > MOST_EXAMPLES:
-            console.print(Text(f"    and {len(cells) - MOST_EXAMPLES} more, in summary.md"))
+        if len(cells) > MAX_EXAMPLES:
+            console.print(Text(f"    and {len(cells) - MAX_EXAMPLES} more, in summary.md"))
     for sentence in table.sentences:
         console.print(Text(f"  {sentence}", "yellow"))
 
@@ -130,10 +130,10 @@ def show_layers(console: Console, summary: SummaryDocument) -> None:
         return
     console.print()
     console.print(Text(table.title, "bold"))
-    for cell, label, sentence in far[:MOST_EXAMPLES]:
+    for cell, label, sentence in far[:MAX_EXAMPLES]:
         terminal.print_wrapped(console, Text.assemble("    ", (cell, "cyan"), f", {label}: {sentence}"))
-    if len(far) > MOST_EXAMPLES:
-        console.print(Text(f"    and {len(far) - MOST_EXAMPLES} more, in the report"))
+    if len(far) > MAX_EXAMPLES:
+        console.print(Text(f"    and {len(far) - MAX_EXAMPLES} more, in the report"))
 
 
 def has_refused(summary: SummaryDocument) -> bool:
@@ -152,10 +152,10 @@ def _percentiles(summary: SummaryDocument) -> Iterator[Table]:
 
     points = list(judged_metrics(cells))
     for built in percentile_tables(points, name, Medium.TERMINAL):
-        yield grouped(built, most_rows=MOST_ROWS)
+        yield grouped(built, most_rows=MAX_ROWS)
         apart = reads_and_writes([row.about for row in built.rows if row.about], name)
         if apart.rows:
-            yield grouped(apart, most_rows=MOST_ROWS)
+            yield grouped(apart, most_rows=MAX_ROWS)
 
 
 def reads_and_writes(points: Iterable[Measured], name: Name) -> RunTable:

@@ -17,7 +17,7 @@ from matrix.text.headlines import busy_machine_words, caveats, headline
 from matrix.text.rankings import Name
 
 # Comparisons that are shown, those of the largest fleets; `--all` has the others.
-MOST_ROWS = 12
+MAX_ROWS = 12
 
 
 def show(console: Console, summary: SummaryDocument, *, flag: str, where: str | None = None) -> None:
@@ -67,5 +67,5 @@ def _show_comparisons(console: Console, summary: SummaryDocument, decision: Deci
     if len(questions) == 1:
         console.print(drawn(ranking_table(summary, decision, questions[0], name)))
     elif questions:
-        some = largest(questions, MOST_ROWS)
+        some = largest(questions, MAX_ROWS)
         console.print(drawn(best_table(summary, decision, some, name, of=len(questions))))

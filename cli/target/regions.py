@@ -24,7 +24,7 @@ ASKED_AT_ONCE = 8
 PAGE = 100
 NOT_OPTED_IN = "not-opted-in"
 # The price of one type changes some dozen times a week in each zone.
-MOST_ENTRIES = 5_000
+MAX_ENTRIES = 5_000
 
 Progress = Callable[[int, int], None]
 
@@ -117,7 +117,7 @@ def _spot(ec2: Any, types: list[str]) -> dict[str, SpotPrice]:
             InstanceTypes=types,
             ProductDescriptions=["Linux/UNIX"],
             StartTime=datetime.now(UTC) - timedelta(seconds=HISTORY_S),
-            PaginationConfig={"MaxItems": MOST_ENTRIES},
+            PaginationConfig={"MaxItems": MAX_ENTRIES},
         )
         .build_full_result()
     )

@@ -108,7 +108,7 @@ class Service:
 
     def unknown(self, run: str) -> UnknownRun:
         """Return the error with the names of the existing runs."""
-        names = [execution.run for execution in self.executions(known_runs.MOST_NAMES)]
+        names = [execution.run for execution in self.executions(known_runs.MAX_NAMES)]
         kept = known_runs.kept_runs() if self.deployment.environment == "local" else []
         message = f"no run {run} in {self.deployment.stack} ({self.deployment.environment})"
         return known_runs.unknown_run(message, run, [*names, *kept])

@@ -34,7 +34,7 @@ READ = {"type": "read", "records": 64, "pageBytes": "64KiB", "threads": 1}
 # Above the worst-case cost of any step; a plan that costs more is refused.
 BUDGET_USD = 2
 # One minute on AWS.
-MOST_SWEEPS = 6
+MAX_SWEEPS = 6
 # Texts of access denials: Lambda logs the exception, the agent logs its failed call.
 DENIAL = re.compile(r"AccessDenied|UnauthorizedOperation|not authorized to perform")
 
@@ -111,7 +111,7 @@ def complete_receipt(service: Service, run: str) -> None:
     DescribeExecution may lag by seconds; a sweep that still sees a running execution does nothing.
     """
     patience = running.LOCAL_PATIENCE if service.deployment.environment == "local" else running.AWS_PATIENCE
-    for _ in range(MOST_SWEEPS):
+    for _ in range(MAX_SWEEPS):
         service.reap(run)
         receipt = RunDocuments(service, run).receipt()
         if receipt is None or receipt["is_complete"]:

@@ -23,7 +23,7 @@ DEFAULT_BLOCK = "4k"
 # What compressors of file systems take at once, such as a record of OpenZFS.
 RECORD_BYTES = 128 << 10
 # What they save of one random block that is written again and again, however large (fio scrambles a part of it).
-LEAST_REPEATED = 0.1
+MIN_REPEATED = 0.1
 _SIZE = re.compile(r"([0-9]{1,15})([kmgt]?)(i?)b?")
 _TIME = re.compile(r"([0-9]+\.?[0-9]*)([a-z]*)")
 _UNITS_S = {
@@ -386,7 +386,7 @@ class FioJob:
             "dedupe_percentage": repeated * again,
             "buffer_pattern": float(not mixed and "buffer_pattern" in self._given),
             "zero_buffers": float(not mixed and self.is_on("zero_buffers")),
-            "refill_buffers": 0.0 if is_refilled else max(LEAST_REPEATED, again),
+            "refill_buffers": 0.0 if is_refilled else max(MIN_REPEATED, again),
         }
         name = max(by_option, key=lambda each: by_option[each])
         return name, 1 - math.prod(1 - share for share in by_option.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 # Nothing beyond this is read of a gate, because another instance may have written any content.
-MOST_BYTES = 1_000
+MAX_BYTES = 1_000
 # A gate's start is at most this long after its writing (the largest margin is 10 s, of emulated machines).
 LATEST_START_S = 15.0
 # S3 reports times in whole seconds.

@@ -35,7 +35,7 @@ SERVICE = "s3express"
 # Before moto's S3, whose pattern claims every host name that starts with s3.
 URL = rf"https?://(.+\.)?{SERVICE}(-[a-z0-9-]+)?\.(.+)\.amazonaws\.com"
 NAME = re.compile(r"[a-z0-9][a-z0-9-]*--(?P<zone>[a-z0-9]+-az\d+)--x-s3")
-MOST_NAME = 63
+MAX_NAME = 63
 SESSION_S = 300.0
 TAGS_PATH = "/v20180820/tags/"
 STATUS = {"BucketAlreadyOwnedByYou": 409, "BucketNotEmpty": 409, "NoSuchBucket": 404, "AccessDenied": 403}
@@ -209,7 +209,7 @@ class ExpressResponse(BaseResponse):
         name, account = self.asked.bucket, self.current_account
         configuration = _parsed(self.body)
         match = NAME.fullmatch(name)
-        if not match or len(name) > MOST_NAME:
+        if not match or len(name) > MAX_NAME:
             raise ExpressError("InvalidBucketName", f"The specified bucket is not valid: {name}")
         location, kind = configuration.get("Location") or {}, configuration.get("Bucket") or {}
         zones = {zone.zone_id for zone in RegionsAndZonesBackend.zones[self.region]}

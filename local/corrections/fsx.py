@@ -31,7 +31,7 @@ VERSIONS = {
     "PERSISTENT_1": ("2.10", "2.12", "2.15"), "PERSISTENT_2": ("2.12", "2.15"),
 }  # fmt: skip
 QUOTA_TIERING_MBPS = 100_000
-STEP_MBPS, MOST_MBPS, CACHE_GIB = 4_000, 2_000_000, (32, 131_072)  # of Intelligent-Tiering; the cache for each step
+STEP_MBPS, MAX_MBPS, CACHE_GIB = 4_000, 2_000_000, (32, 131_072)  # of Intelligent-Tiering; the cache for each step
 # GiB of all scratch file systems, and of all of each persistent type (Lustre guide, service quotas).
 QUOTA_GIB = 100_800
 
@@ -129,7 +129,7 @@ def _refused_of_tiering(deployment: str, gib: int, settings: Document) -> dict[s
         "Of Lustre INTELLIGENT_TIERING is PERSISTENT_2, without StorageCapacity and PerUnitStorageThroughput.": (
             deployment != "PERSISTENT_2" or bool(gib) or "PerUnitStorageThroughput" in settings
         ),
-        f"ThroughputCapacity {mbps} is no multiple of {STEP_MBPS}.": not 0 < mbps <= MOST_MBPS or mbps % STEP_MBPS != 0,
+        f"ThroughputCapacity {mbps} is no multiple of {STEP_MBPS}.": not 0 < mbps <= MAX_MBPS or mbps % STEP_MBPS != 0,
         "INTELLIGENT_TIERING needs DataReadCacheConfiguration with a SizingMode.": mode is None,
         "SizeGiB is for SizingMode USER_PROVISIONED, which needs it.": (mode == "USER_PROVISIONED")
         != (size is not None),

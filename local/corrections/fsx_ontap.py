@@ -19,7 +19,7 @@ Refuse = Callable[[str, str], Exception]
 THROUGHPUTS = {"SINGLE_AZ_2": (1_536, 3_072, 6_144), "MULTI_AZ_2": (384, 768, 1_536, 3_072, 6_144)}
 MULTI_SUBNETS = 2
 # Of a FlexGroup: 8 constituents on each HA pair, of at least 100 GiB (FSx for ONTAP guide, volume styles).
-LEAST_OF_FLEXGROUP = 8 * 100 * 2**30
+MIN_OF_FLEXGROUP = 8 * 100 * 2**30
 
 
 def refuse_wrong(request: Document, refuse: Refuse) -> None:
@@ -132,7 +132,7 @@ class _Ontap:
             "JunctionPath must begin with a slash.": not settings.get("JunctionPath", "").startswith("/"),
             "Names of volumes have letters, digits and _.": not request["Name"].replace("_", "a").isalnum(),
             "A FlexGroup has at least 100 GiB in each constituent.": style == "FLEXGROUP"
-            and size < LEAST_OF_FLEXGROUP * pairs,
+            and size < MIN_OF_FLEXGROUP * pairs,
         }
         for message, is_refused in refused.items():
             if is_refused:

@@ -13,7 +13,7 @@ from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.s3 import models as s3
 
 # Shorter values gain nothing.
-LEAST_BYTES = 60
+MIN_BYTES = 60
 
 
 class PackedValue(DynamoType):
@@ -82,7 +82,7 @@ def share_permissions() -> None:
 def pack_row(item: Item, size_of: Any) -> None:
     """Compress the large values of a row."""
     for name, value in item.attrs.items():
-        if type(value) is DynamoType and value.type in ("M", "L") and (size := size_of(value)) >= LEAST_BYTES:
+        if type(value) is DynamoType and value.type in ("M", "L") and (size := size_of(value)) >= MIN_BYTES:
             try:
                 packed = PackedValue(value, size)
             except TypeError:  # bytes are no JSON

@@ -36,7 +36,7 @@ SITE_PACKAGES = sysconfig.get_path("purelib")
 # made functions of 50 ms time out.
 MAX_RUNNING = max(4, 2 * (os.cpu_count() or 2))
 # For each function; its log file has all streams.
-MOST_STREAMS = 500
+MAX_STREAMS = 500
 # Lambda keeps an asynchronous event that it throttled, or failed itself with, for six hours, and tries it again after
 # 1 s up to 5 minutes.
 # https://docs.aws.amazon.com/lambda/latest/dg/invocation-async-error-handling.html
@@ -310,7 +310,7 @@ class LambdaRuntime:
 
 def _forget_oldest(streams: dict[str, Any]) -> None:
     """Forget the logs of calls long ago, as a group's retention does; moto makes a stream of each call."""
-    for name in list(streams)[:-MOST_STREAMS]:
+    for name in list(streams)[:-MAX_STREAMS]:
         streams.pop(name, None)
 
 

@@ -10,7 +10,7 @@ LOG = logging.getLogger(__name__)
 # The error that such a run ends with.
 DISK_FULL = "DiskFull"
 # The documents of a cell of one instance take some 100 KiB, those of a run as much again.
-LEAST_BYTES = 1 << 20
+MIN_BYTES = 1 << 20
 LOOK_EVERY_S = 0.25
 # A workload that fills the disk itself fails and removes its files within a second; callers retry for this time.
 LOOKS = 4
@@ -56,7 +56,7 @@ def _shortage(folder: Path) -> str:
     # ext4 keeps a twentieth for root.
     free = (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail) * disk.f_frsize
     has_no_names = disk.f_files > 0 and disk.f_favail == 0
-    if free >= LEAST_BYTES and not has_no_names:
+    if free >= MIN_BYTES and not has_no_names:
         return ""
     size = disk.f_blocks * disk.f_frsize
     left = "no more files can be made" if has_no_names else f"{free / 2**20:.1f} of {size / 2**20:,.1f} MiB are free"

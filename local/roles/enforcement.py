@@ -44,7 +44,7 @@ from local.roles.permissions import PARTITION, PERMISSIONS, SERVICE_PREFIXES, Ca
 from local.roles.policies import Permission, about, decide
 
 # A run of 100 cells makes some 3,000 decisions; denials are logged beyond this limit.
-MOST_DECISIONS = 20_000
+MAX_DECISIONS = 20_000
 IDENTITY, BOUNDARY = "identity-based policy", "permissions boundary"
 ALWAYS_ALLOWED = {"sts:GetCallerIdentity"}
 PLAIN_ACCESS_DENIED = {
@@ -288,7 +288,7 @@ class RoleEnforcement:
         """Log each different decision once, with the first call's context: polling a gate would write thousands."""
         entry = (caller.role, permission, decision)
         with self._lock:
-            if entry not in self._logged and (decision != "allow" or len(self._logged) < MOST_DECISIONS):
+            if entry not in self._logged and (decision != "allow" or len(self._logged) < MAX_DECISIONS):
                 self._logged.add(entry)
                 line = {"role": caller.role, "userid": caller.userid, "decision": decision}
                 asked = {"action": permission.action, "resource": permission.resource}

@@ -26,7 +26,7 @@ from local.step_functions import failures
 
 _threads = threading.local()
 # From here on JavaScript writes whole numbers with an exponent, and below this one fractions.
-LEAST_WITH_EXPONENT, LEAST_WITHOUT = 1e21, 1e-6
+MIN_WITH_EXPONENT, MIN_WITHOUT = 1e21, 1e-6
 
 
 class JsonataError(ValueError):
@@ -127,9 +127,9 @@ def _with_marks(value: Any, numbers: list[str]) -> Any:
 def _number_as_text(number: float) -> str:
     """Return JavaScript's text of a number with 15 significant digits, as the reference rounds it."""
     rounded = float(f"{number:.15g}")
-    if rounded.is_integer() and abs(rounded) < LEAST_WITH_EXPONENT:
+    if rounded.is_integer() and abs(rounded) < MIN_WITH_EXPONENT:
         return str(int(rounded))
-    if LEAST_WITHOUT <= abs(rounded) < LEAST_WITH_EXPONENT:
+    if MIN_WITHOUT <= abs(rounded) < MIN_WITH_EXPONENT:
         return f"{decimal.Decimal(repr(rounded)):f}"
     return re.sub(r"e([+-])0+", r"e\1", repr(rounded))
 

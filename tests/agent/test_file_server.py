@@ -307,7 +307,7 @@ def test_a_server_that_closes_answers_nobody_from_a_folder_it_has_let_go_of(root
 
 def test_one_connection_more_than_the_server_has_is_told_why(server, client, monkeypatch):
     assert get(client, "run/file", 1, [0]) == b"0"
-    monkeypatch.setattr(file_server, "MOST_CONNECTIONS", threading.active_count() - 1)
+    monkeypatch.setattr(file_server, "MAX_CONNECTIONS", threading.active_count() - 1)
 
     with pytest.raises(Refused, match="connections already"):
         Connection("127.0.0.1", server.port, TOKEN)

@@ -7,7 +7,7 @@ import time
 from types import SimpleNamespace
 
 from agent.board.heartbeat import Heartbeat
-from agent.machine.lately import MOST_RATES, Lately
+from agent.machine.lately import MAX_RATES, Lately
 
 
 def readings(*written, network=False):
@@ -44,7 +44,7 @@ def test_a_long_step_makes_no_long_heartbeat():
 
     told = lately.document()
 
-    assert len(told["rates"]) == MOST_RATES
+    assert len(told["rates"]) == MAX_RATES
     assert len(json.dumps(told)) < 4_000
 
 

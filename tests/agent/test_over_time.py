@@ -18,7 +18,7 @@ SECOND = 1_000_000_000
 def test_a_step_keeps_what_was_counted_and_nothing_that_never_moved():
     count = itertools.count(0, 100)
     with Sampler(lambda: {"disk_write_bytes": float(next(count)), "network_sent_bytes": 7.0}, 0.01) as sampler:
-        while len(sampler.seconds()) < over_time.LEAST_READINGS:
+        while len(sampler.seconds()) < over_time.MIN_READINGS:
             time.sleep(0.001)
 
     curve = over_time.document(sampler, [], epoch_s=1e9)
@@ -55,15 +55,15 @@ def test_readings_of_a_long_step_become_fewer_and_no_byte_is_lost():
 
 
 def test_operations_of_a_long_step_are_thinned_with_both_ends():
-    seconds = 10 * over_time.MOST_READINGS
+    seconds = 10 * over_time.MAX_READINGS
     with Sampler(lambda: {"network_sent_bytes": 0.0}, 0.001) as sampler:
-        while len(sampler.seconds()) < over_time.LEAST_READINGS:
+        while len(sampler.seconds()) < over_time.MIN_READINGS:
             time.sleep(0.001)
     begun = int(sampler.begun * SECOND)
 
     done = over_time.document(sampler, [(begun + n * SECOND, 5 * n) for n in range(seconds + 1)], 0.0)["operations"]
 
-    assert len(done["seconds"]) == len(done["done"]) <= over_time.MOST_READINGS + 1
+    assert len(done["seconds"]) == len(done["done"]) <= over_time.MAX_READINGS + 1
     assert (done["done"][0], done["done"][-1]) == (0, 5 * seconds)
 
 
@@ -86,7 +86,7 @@ def test_what_comes_by_requests_is_counted_at_the_network_alone(tmp_path, monkey
 
 def test_an_emulated_storage_has_its_engines_operations_and_nothing_of_this_machine(tmp_path):
     sampler = session._watch(job("directory", {"shared": True}), tmp_path)
-    for _ in range(over_time.LEAST_READINGS):
+    for _ in range(over_time.MIN_READINGS):
         sampler._take()
 
     curve = over_time.document(sampler, [(0, 0), (int(sampler.begun * SECOND) + SECOND, 7)], 0.0)

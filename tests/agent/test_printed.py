@@ -61,8 +61,8 @@ def test_what_is_no_finite_number_fails_with_metric_place_and_last_lines(read, m
 
 
 def test_of_hostile_output_only_the_end_and_no_long_line_is_read(read):
-    beyond = b"tps = 1\n" + b"x" * printed.MOST_BYTES + b"\n"
-    long = b"tps = 1" + b" " * printed.MOST_LINE_BYTES + b"\n"
+    beyond = b"tps = 1\n" + b"x" * printed.MAX_BYTES + b"\n"
+    long = b"tps = 1" + b" " * printed.MAX_LINE_BYTES + b"\n"
     deep = b'{"a":' * 800 + b"\n"
 
     for output in (beyond, long, deep, b"\0\x1b[2Jtps\n" * 1000):
@@ -73,7 +73,7 @@ def test_of_hostile_output_only_the_end_and_no_long_line_is_read(read):
 
 
 def test_a_pattern_that_goes_back_and_forth_is_ended_by_its_processor_time(read, monkeypatch):
-    monkeypatch.setattr(printed, "MOST_CPU_S", 0.2)
+    monkeypatch.setattr(printed, "MAX_CPU_S", 0.2)
 
     with pytest.raises(NumberMissing, match="in vain: write a pattern that cannot match"):
         read({"n": {"pattern": "(?:a|aa|a+)+(b)"}}, "a" * 4000)

@@ -185,7 +185,7 @@ def test_large_data_is_uploaded_in_parts_that_hold_every_record(keys):
 
 
 def test_parts_are_never_more_than_s3_takes(monkeypatch):
-    monkeypatch.setattr(uploads, "MOST_PARTS", 3)
+    monkeypatch.setattr(uploads, "MAX_PARTS", 3)
     maker = records.Records(MIB)
 
     parts = list(uploads.parts_of(maker, 50))  # 7 chunks of 8 records

@@ -138,9 +138,9 @@ def test_a_check_that_compares_nothing_does_not_pass(keep_measured, keep_run, ma
 def test_of_many_points_those_without_a_difference_are_only_counted(keep_measured, matrix, monkeypatch):
     keep_measured("base", 1000)
     keep_measured("new", 500)
-    monkeypatch.setattr("cli.commands.compare.MOST_LISTED", 4)
+    monkeypatch.setattr("cli.commands.compare.MAX_LISTED", 4)
     few = matrix("compare", "base", "base").stdout
-    monkeypatch.setattr("cli.commands.compare.MOST_LISTED", 3)
+    monkeypatch.setattr("cli.commands.compare.MAX_LISTED", 3)
 
     many, listed = matrix("compare", "base", "base").stdout, matrix("compare", "base", "base", "--all").stdout
 

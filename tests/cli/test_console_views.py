@@ -431,7 +431,7 @@ def test_a_heartbeat_is_read_once_and_only_its_first_part(played):
     board = boards.look(played.source, GOOD, 8, 1000.0)
     boards.look(played.source, GOOD, 8, 1000.0)
 
-    assert asked == [(name, beats.MOST_BYTES)]
+    assert asked == [(name, beats.MAX_BYTES)]
     assert board.step() == 2
 
 

@@ -11,7 +11,7 @@ from support.hostile import made
 from support.tiers import first_is_quick
 
 MATRIX = Path(sys.executable).with_name("matrix")
-MOST_BYTES, MOST_S = 2 << 30, 120
+MAX_BYTES, MAX_S = 2 << 30, 120
 GOOD = {
     "name": "small", "storage": [{"type": "ebs", "volumeType": "gp3", "sizeGiB": 200}],
     "workload": [{"type": "touch", "files": 64}], "fleet": [{"instanceType": "m6i.large", "count": 1}],
@@ -63,8 +63,8 @@ def test_a_hostile_file_has_one_answer_in_words(tmp_path, content):
     file.write_bytes(made(content))
 
     said = subprocess.run(
-        [MATRIX, "plan", file, "--json"], capture_output=True, timeout=MOST_S, cwd=tmp_path,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES)),
+        [MATRIX, "plan", file, "--json"], capture_output=True, timeout=MAX_S, cwd=tmp_path,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MAX_BYTES, MAX_BYTES)),
     )  # fmt: skip
 
     assert said.returncode == 2

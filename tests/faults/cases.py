@@ -149,7 +149,7 @@ KINDS_OF_INVOKE: tuple[Kind, ...] = (THROTTLED, THROTTLED_FOR_GOOD, DENIED, BROK
 READS = ("Get", "List", "Describe", "Query")
 # In these an execution has ended already.
 ENDS = {"Run measured", "Some cells failed", "Planned", "Over budget"}
-MOST_FAULTS_OF_A_RUN = 8
+MAX_FAULTS_OF_A_RUN = 8
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ def trials(cases: Iterable[Case]) -> list[Trial]:
             continue
         groups = shared.setdefault((case.scenario, case.fault, case.times), [])
         for group in groups:
-            if len(group) < MOST_FAULTS_OF_A_RUN and function_of(case) not in map(function_of, group):
+            if len(group) < MAX_FAULTS_OF_A_RUN and function_of(case) not in map(function_of, group):
                 group.append(case)
                 break
         else:

@@ -5,7 +5,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
-from faults.cases import EVERYTHING, LATE, LATE_S, MOST_FAULTS_OF_A_RUN, TIME_SCALE
+from faults.cases import EVERYTHING, LATE, LATE_S, MAX_FAULTS_OF_A_RUN, TIME_SCALE
 from faults.laboratory import SWEEP_LIMIT_S, Verdict
 
 FAULTS = ("throttled", "denied", "internal error", "lost answer", "crash", "stopped")
@@ -35,7 +35,7 @@ HOW_TO_READ = f"""## How to read it
   not.
 - *lost answer*: the call takes effect, then its connection is cut. *crash*: the call takes effect, then the function's
   sandbox or the agent is killed with SIGKILL.
-- Faults that retries get a run over share a run, up to {MOST_FAULTS_OF_A_RUN}, each in another function. A run of them
+- Faults that retries get a run over share a run, up to {MAX_FAULTS_OF_A_RUN}, each in another function. A run of them
   that does not go as it shall is taken apart and each fault injected alone. All other faults have a run of their own.
 - A sweep (Reap) follows the end of each run; further ones stand for the schedule, after {SWEEP_LIMIT_S} s each.
 - A baked image is kept on purpose. One that the receipt of its run lacks counts as a leak, and so does what is left of

@@ -12,8 +12,8 @@ from local import sweeping
 EXECUTIONS, STATES = 60, 12
 # The deployed state machine hands its plan on from state to state.
 PLAN = {"cells": ["a cell with its steps, times and costs" * 2] * 250}
-MOST_KIB_EACH = 200
-LOOKS, MOST_KIB_EACH_LOOK = 100, 100
+MAX_KIB_EACH = 200
+LOOKS, MAX_KIB_EACH_LOOK = 100, 100
 
 
 def memory_kib(pid: int) -> int:
@@ -41,7 +41,7 @@ def test_an_execution_that_has_ended_takes_little_memory_and_keeps_its_history(c
         executions = list(threads.map(run, range(EXECUTIONS)))
     grown = memory_kib(cloud.process.pid) - before
 
-    assert grown / EXECUTIONS < MOST_KIB_EACH
+    assert grown / EXECUTIONS < MAX_KIB_EACH
     events = client.get_execution_history(executionArn=executions[0])["events"]
     assert [event["type"] for event in events][:2] == ["ExecutionStarted", "PassStateEntered"]
     assert events[-1]["type"] == "ExecutionSucceeded"
@@ -80,7 +80,7 @@ def test_what_is_read_and_what_is_overwritten_takes_no_memory(cloud):
     before = memory_kib(cloud.process.pid)
     look(LOOKS)
 
-    assert (memory_kib(cloud.process.pid) - before) / LOOKS < MOST_KIB_EACH_LOOK
+    assert (memory_kib(cloud.process.pid) - before) / LOOKS < MAX_KIB_EACH_LOOK
 
 
 def leave(path: Path, number: int, size: int = 0) -> None:
@@ -96,8 +96,8 @@ def left_in(*folders: Path) -> list[str]:
 
 
 def test_old_logs_and_agents_are_removed_and_the_latest_stay(tmp_path, monkeypatch):
-    monkeypatch.setattr(sweeping, "MOST_LOGS", 3)
-    monkeypatch.setattr(sweeping, "MOST_AGENTS", 2)
+    monkeypatch.setattr(sweeping, "MAX_LOGS", 3)
+    monkeypatch.setattr(sweeping, "MAX_AGENTS", 2)
     for number in range(5):
         leave(tmp_path / f"logs/i-{number}.log", number)
         leave(tmp_path / f"agents/bucket/{number}.pyz", number)
@@ -112,7 +112,7 @@ def test_old_logs_and_agents_are_removed_and_the_latest_stay(tmp_path, monkeypat
 
 
 def test_logs_and_agents_have_a_limit_of_age_and_of_size(tmp_path, monkeypatch):
-    monkeypatch.setattr(sweeping, "MOST_BYTES", 250)
+    monkeypatch.setattr(sweeping, "MAX_BYTES", 250)
     leave(tmp_path / "logs/i-1.log", 0, size=100)
     leave(tmp_path / "logs/i-2.log", 1, size=100)
     leave(tmp_path / "logs/Analyse.log", 2, size=100)
@@ -126,7 +126,7 @@ def test_logs_and_agents_have_a_limit_of_age_and_of_size(tmp_path, monkeypatch):
 
 
 INSTANCES, SCRIPT = 100, "x" * 15_000
-MOST_KIB_EACH_INSTANCE = 10
+MAX_KIB_EACH_INSTANCE = 10
 
 
 def test_an_instance_that_has_ended_takes_little_memory(cloud):
@@ -146,4 +146,4 @@ def test_an_instance_that_has_ended_takes_little_memory(cloud):
     for number in range(20, 20 + INSTANCES):
         live(number)
 
-    assert (memory_kib(cloud.process.pid) - before) / INSTANCES < MOST_KIB_EACH_INSTANCE
+    assert (memory_kib(cloud.process.pid) - before) / INSTANCES < MAX_KIB_EACH_INSTANCE

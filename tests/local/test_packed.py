@@ -84,7 +84,7 @@ def test_a_packed_object_reads_as_it_was_written_and_takes_no_more_than_its_byte
     key.dispose()
 
 
-ROWS, MOST_KIB_EACH = 300, 20
+ROWS, MAX_KIB_EACH = 300, 20
 
 
 def test_a_row_of_many_figures_takes_little_memory_and_an_update_within_it_is_kept(cloud):
@@ -104,7 +104,7 @@ def test_a_row_of_many_figures_takes_little_memory_and_an_update_within_it_is_ke
     write(0, 50)  # what is made once
     before = memory_kib(cloud.process.pid)
     write(50, ROWS)
-    assert (memory_kib(cloud.process.pid) - before) / ROWS < MOST_KIB_EACH
+    assert (memory_kib(cloud.process.pid) - before) / ROWS < MAX_KIB_EACH
 
     key = {"PK": ROW["PK"], "SK": {"S": "POINT#7"}}
     client.update_item(

@@ -40,7 +40,7 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import percentile_of
 
 RUN, THREADS, FILES = "simulated", 4, 400
-MOST_INSTANCES = 1_000
+MAX_INSTANCES = 1_000
 BEGUN_AT = 1_800_000_000.0
 # FSx: all instances share it, so noise of a repetition affects all of them.
 SHARED = {"type": "fsx-openzfs", "storageCapacityGiB": 64, "throughputCapacityMBps": 64, "iops": 1000}
@@ -134,7 +134,7 @@ def uploads(cell: PlanCell, seconds: Floats, latencies_ns: Sequence[int] = ()) -
     mounted = Mounted("directory", Path("/storage"), "storage", "ext4", "rw")
     written = {}
     # Each launch has instances of its own.
-    for number, row in enumerate(seconds, start=MOST_INSTANCES * cell.get("launch", 0)):
+    for number, row in enumerate(seconds, start=MAX_INSTANCES * cell.get("launch", 0)):
         identity = Identity(instance_of(number), cell["fleet"]["instanceType"], "us-east-1a", "ami-1", "us-east-1")
         checked = job_check.parse(body, identity.instance_id)
         setting = samples.Setting(checked, identity, "role", {"cpus": 2}, mounted, {})

@@ -39,10 +39,10 @@ pytestmark = pytest.mark.slow
 TRIALS = 40
 METRIC = "duration_s"
 SLOWER = 1.2
-MOST_WRONG = 0.05
-LEAST_COVERAGE = 0.92
+MAX_WRONG = 0.05
+MIN_COVERAGE = 0.92
 # Figures may be off by chance, and on average by this much.
-MOST_BIAS = 0.005
+MAX_BIAS = 0.005
 # Latencies are kept in fio's bins, which are at most this much off.
 BIN_ERROR = 1 / 128
 
@@ -99,11 +99,11 @@ def test_of_two_equal_storages_and_a_slower_one_intervals_and_verdicts_are_right
         missed["compare"].append(other["verdict"] != "slower")
         missed["decision"].append(is_tied[2] or not is_slower_last)
 
-    assert all(at_least(outcomes, LEAST_COVERAGE) for outcomes in covered.values()), covered
-    assert all(at_most(outcomes, MOST_WRONG) for outcomes in different.values()), different
-    assert not must_be_seen or all(at_most(outcomes, MOST_WRONG) for outcomes in missed.values()), missed
+    assert all(at_least(outcomes, MIN_COVERAGE) for outcomes in covered.values()), covered
+    assert all(at_most(outcomes, MAX_WRONG) for outcomes in different.values()), different
+    assert not must_be_seen or all(at_most(outcomes, MAX_WRONG) for outcomes in missed.values()), missed
     for name, of_name in off.items():
-        assert abs(np.mean(of_name)) <= MOST_BIAS + 4 * np.std(of_name, ddof=1) / len(of_name) ** 0.5, name
+        assert abs(np.mean(of_name)) <= MAX_BIAS + 4 * np.std(of_name, ddof=1) / len(of_name) ** 0.5, name
 
 
 def test_the_slow_instance_of_a_fleet_is_named_and_no_other():
@@ -113,8 +113,8 @@ def test_the_slow_instance_of_a_fleet_is_named_and_no_other():
         for metric in drawn(fleet, np.random.default_rng(1))
     ]
 
-    assert at_least([instance_of(0) in instances for instances in named], 1 - MOST_WRONG)
-    assert at_most([bool(instances - {instance_of(0)}) for instances in named], MOST_WRONG)
+    assert at_least([instance_of(0) in instances for instances in named], 1 - MAX_WRONG)
+    assert at_most([bool(instances - {instance_of(0)}) for instances in named], MAX_WRONG)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_change_over_the_repetitions_is_a_finding_and_a_steady_storage_has_non
     fleet = FleetTruth(repetitions=5, of_repetitions=0.01, by_repetition=by_repetition)
     found = [{finding["code"] for finding in metric["findings"]} for metric in drawn(fleet, np.random.default_rng(2))]
 
-    assert at_least([bool(codes & expected) if expected else not codes for codes in found], 1 - MOST_WRONG)
+    assert at_least([bool(codes & expected) if expected else not codes for codes in found], 1 - MAX_WRONG)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_the_bottleneck_is_named(iops, each_s, expected):
     rng = np.random.default_rng(5)
     results = [result_of(cell, fleet.draw(rng)) for _ in range(10)]
 
-    assert at_least([result["bottleneck"]["name"] == expected for result in results], 1 - MOST_WRONG)
+    assert at_least([result["bottleneck"]["name"] == expected for result in results], 1 - MAX_WRONG)
     rates = [repetition["files_per_s"] for result in results for repetition in result["points"][0]["fleet"]]
     assert np.median(rates) == pytest.approx(rate, rel=0.05)
 
@@ -245,8 +245,8 @@ def test_the_order_of_the_plan_keeps_hours_out_of_the_decision(launches, repetit
         different.append(is_told_apart(planned, repetitions, at_once, hours, 1.0, rng))
         found.append(is_told_apart(planned, repetitions, at_once, hours, 1.15, rng))
 
-    assert at_most(different, MOST_WRONG)
-    assert not must_be_seen or at_least(found, 1 - MOST_WRONG)
+    assert at_most(different, MAX_WRONG)
+    assert not must_be_seen or at_least(found, 1 - MAX_WRONG)
 
 
 def interleaved(launches, repetitions, at_once, seed):

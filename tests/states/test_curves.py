@@ -5,7 +5,7 @@ import json
 from support.uploaded import upload
 
 from aws.results import analysing
-from matrix.samples.rates import MOST_CURVES
+from matrix.samples.rates import MAX_CURVES
 
 CELL = "efs.instance-throughput.t2.micro-x2"
 SERIES = {"schema": 1, "carrier": "disk_write_bytes", "seconds": [0, 1], "counted": {"disk_write_bytes": [0, 5e6]}}
@@ -32,8 +32,8 @@ def test_the_curves_of_the_fleet_are_gathered_by_point(stack):
 
 def test_of_a_large_fleet_only_as_many_curves_are_read_as_can_be_shown(stack):
     series = json.dumps(SERIES).encode()
-    files = [upload(CELL, f"i-{n}", {"p01-r1.series.json": series}) for n in range(MOST_CURVES + 3)]
+    files = [upload(CELL, f"i-{n}", {"p01-r1.series.json": series}) for n in range(MAX_CURVES + 3)]
 
     found, _ = analysing.curves_of(analysing.uploads_of("r", CELL), files)
 
-    assert len(found["p01"]) == MOST_CURVES
+    assert len(found["p01"]) == MAX_CURVES

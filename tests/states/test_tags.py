@@ -15,7 +15,7 @@ from aws.stack import denials, tags
 from aws.stack.clients import client
 from matrix.terms.errors import CreationForbidden
 from matrix.terms.problems import InvalidMatrix
-from matrix.terms.tags import MOST_OWN, is_own
+from matrix.terms.tags import MAX_OWN, is_own
 
 OF_STACK = {"CostCenter": "4711", "Team": "storage"}
 OF_MATRIX = {"CostCenter": "4712", "Project": "builds"}
@@ -111,8 +111,8 @@ def test_a_file_system_is_tagged_by_the_call_that_creates_it_and_has_room_for_al
 def test_our_own_tags_are_as_many_as_are_counted(stack, context):
     plan = planned(context)
 
-    assert len(tags.tags(plan, file_system="f", cell="c")) == MOST_OWN
-    assert len(tags.image_tags(plan, "name", "fingerprint")) <= MOST_OWN
+    assert len(tags.tags(plan, file_system="f", cell="c")) == MAX_OWN
+    assert len(tags.image_tags(plan, "name", "fingerprint")) <= MAX_OWN
 
 
 def test_an_image_has_the_tags_in_the_call_that_creates_it(stack, context):

@@ -14,7 +14,7 @@ import pytest
 
 ATTEMPTS = 5
 # An idle machine uses some hundredths of a core. From a fifth on, one wake-up in ten (of two cores) is delayed.
-MOST_CORES_TAKEN = 0.2
+MAX_CORES_TAKEN = 0.2
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -33,7 +33,7 @@ class Window:
 
     @property
     def is_disturbed(self) -> bool:
-        return self.cores_taken > MOST_CORES_TAKEN
+        return self.cores_taken > MAX_CORES_TAKEN
 
     def skip(self, failure: AssertionError) -> None:
         """End the test without a verdict on the figure."""

@@ -93,7 +93,7 @@ def test_every_expression_is_jsonata(name):
 
 
 def test_nothing_of_aws_ends_a_run_before_the_latest_deadline_that_a_matrix_may_have():
-    most_hours = importlib.import_module("matrix.input.matrix").MOST_HOURS
+    most_hours = importlib.import_module("matrix.input.matrix").MAX_HOURS
     rules = TEMPLATE["Resources"]["DataBucket"]["Properties"]["LifecycleConfiguration"]["Rules"]
     [kept_days] = [rule["ExpirationInDays"] for rule in rules if "ExpirationInDays" in rule]
 

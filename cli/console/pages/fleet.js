@@ -9,7 +9,7 @@ import { address } from "./selection.js";
 
 const STATES = ["booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone"];
 // More dots than this are a blot: the bars say it, and the chosen instance's dots.
-const MOST_DOTS = 2000;
+const MAX_DOTS = 2000;
 let drawn = "", log = { of: "", lines: [], note: "" };
 
 export function showFleet(box, document, selection) {
@@ -83,7 +83,7 @@ function strip(fleet, chosen, of) {
   const x = (index) => left + (index + 0.5) * (wide - left - right) / fleet.steps.length;
   const y = (value) => high - foot - value / most * (high - foot - 14);
   const every = Math.ceil(fleet.steps.length / 24);
-  const dots = fleet.instances.length * done.length <= MOST_DOTS ? fleet.instances : [chosen];
+  const dots = fleet.instances.length * done.length <= MAX_DOTS ? fleet.instances : [chosen];
   const width = Math.max(2, Math.min(22, (wide - left - right) / fleet.steps.length - 2));
   const plot = draw("svg", { viewBox: `0 0 ${wide} ${high}`, class: "strip", role: "img", "aria-label": `${done.length} finished steps; the last: ${done.at(-1).words}` },
     ticks(most, fleet.unit, left, wide - right, y),

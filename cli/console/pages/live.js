@@ -4,14 +4,14 @@ import { clock, draw, figure, make, telling } from "./dom.js";
 import { saving } from "./saving.js";
 
 const WIDE = 640, HIGH = 150, LEFT = 64, RIGHT = 8, TOP = 18, BOTTOM = 22;
-const WINDOW_S = 300, LEAST_S = 30, LETTER_PX = 9;
+const WINDOW_S = 300, MIN_S = 30, LETTER_PX = 9;
 const MEGA = 1e6;
 
 export function liveChart({ rates, instances, is_final, steps, cell }, origin) {
   if (!rates) return null;
   const end = rates.first + rates.read.length, begin = Math.max(rates.first, end - WINDOW_S);
   const cut = (values, by = 1) => values.slice(begin - rates.first).map((value) => value / by);
-  const frame = { begin, end: Math.max(end, begin + LEAST_S), steps: named(rates.steps, steps.map(({ label }) => label)) };
+  const frame = { begin, end: Math.max(end, begin + MIN_S), steps: named(rates.steps, steps.map(({ label }) => label)) };
   const read = cut(rates.read, MEGA), written = cut(rates.written, MEGA), operations = cut(rates.operations);
   const of = rates.instances < instances.length ? `, ${rates.instances} of ${instances.length} instances` : "";
   const now = (values) => values.at(-1) ?? 0;

@@ -14,7 +14,7 @@ from matrix.price.book import SpotPrice
 from matrix.price.pricing_api import HISTORY_S, spot_prices
 
 # The price of one type changes some dozen times a week in each zone.
-MOST_ENTRIES = 5_000
+MAX_ENTRIES = 5_000
 
 
 def asked(matrix: Matrix) -> dict[str, SpotPrice]:
@@ -28,7 +28,7 @@ def asked(matrix: Matrix) -> dict[str, SpotPrice]:
             InstanceTypes=types,
             ProductDescriptions=["Linux/UNIX"],
             StartTime=datetime.fromtimestamp(now() - HISTORY_S, UTC),
-            PaginationConfig={"MaxItems": MOST_ENTRIES},
+            PaginationConfig={"MaxItems": MAX_ENTRIES},
         ).build_full_result()
         return spot_prices(history["SpotPriceHistory"])
     except (ClientError, BotoCoreError, KeyError, ValueError) as error:

@@ -10,13 +10,13 @@ from matrix.run.console_output import last_lines
 from matrix.run.polling import alike
 
 # Instances of one fleet mostly end for one reason, and each takes up to two calls of 5 s.
-ASKED_AT_MOST = 3
+MAX_ASKED = 3
 
 
 def last_words(instances: Sequence[str]) -> list[str]:
     """Return the last console lines of the first of these instances, each once, or the reason why they are missing."""
     words: dict[str, str] = {}
-    for instance in instances[:ASKED_AT_MOST]:
+    for instance in instances[:MAX_ASKED]:
         try:
             lines = last_lines(_output(instance))
         except (ClientError, BotoCoreError) as error:

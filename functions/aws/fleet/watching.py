@@ -8,7 +8,7 @@ from aws.ec2 import console, instances
 from aws.records import bucket
 from aws.stack import denials
 from aws.stack.clock import now
-from contract.gates import MOST_BYTES
+from contract.gates import MAX_BYTES
 from contract.keys import FAILED, HEARTBEAT, RAW_LETTER, MeetingPlace, instance_of
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run import gates, polling
@@ -81,7 +81,7 @@ def watch(board: Board) -> Watched:
         if of_ec2:
             said = f"EC2 ended {sentences.named(list(of_ec2))} of {len(fleet.instances)} instances"
             raise instances.refusal(next(iter(of_ec2.values())), said) from error
-        why = list(dict.fromkeys(map(denials.in_words, reasons.values())))[: sentences.NAMED_AT_MOST]
+        why = list(dict.fromkeys(map(denials.in_words, reasons.values())))[: sentences.MAX_NAMED]
         words = "; ".join([*why, *console.last_words(mute)])
         raise InstanceDied(f"{error}{': ' if words else ''}{words}") from error
     return Watched(fleet, progress, job, place, opened_at)
@@ -99,7 +99,7 @@ def _met(place: MeetingPlace, fleet: Fleet, opened_at: Mapping[int, float]) -> M
     """Return the fleet's state at its start barrier. Raises GateForged if no agent of the fleet opened the last one."""
     last = max(opened_at, default=-1)
     if last >= 0:
-        body = bucket.get_bytes(place.gate(last), MOST_BYTES) or b""
+        body = bucket.get_bytes(place.gate(last), MAX_BYTES) or b""
         gates.check(OpenGate(last, body, opened_at[last], len(opened_at)), fleet.instances, _ready_at(place, last))
     return Met(last, _ready_at(place, last + 1))
 
@@ -129,7 +129,7 @@ def _stands(board: Board, instances: Collection[str]) -> str:
     ]
     for key in beats[:HEARTBEATS_READ]:
         words = polling.stand(bucket.get_bytes(key, polling.REASON_MOST_BYTES) or b"")
-        if words and len(stands) < sentences.NAMED_AT_MOST:
+        if words and len(stands) < sentences.MAX_NAMED:
             stands.setdefault(polling.alike(words), words)
     return "; ".join(stands.values())
 
@@ -147,6 +147,6 @@ def _reasons(board: Board) -> str:
     reasons: dict[str, None] = {}
     for key, _ in bucket.listing(board.instances, RAW_LETTER):
         name = key.removeprefix(board.instances).partition("/")[2]
-        if name == FAILED and len(reasons) < sentences.NAMED_AT_MOST:
+        if name == FAILED and len(reasons) < sentences.MAX_NAMED:
             reasons[polling.reason(bucket.get_bytes(key, polling.REASON_MOST_BYTES) or b"")] = None
     return "; ".join(reasons)

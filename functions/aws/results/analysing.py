@@ -166,7 +166,7 @@ def together_of(uploads: Uploads, files: Sequence[SampleFile]) -> Together:
 def curves_of(uploads: Uploads, files: Sequence[SampleFile]) -> tuple[dict[str, list[Rate]], list[CellWarning]]:
     """Return the rates over time of these samples, by point, and a sentence if some files are damaged.
 
-    Only rates.MOST_CURVES of a point, of the first instances and repetitions: a chart can show no more.
+    Only rates.MAX_CURVES of a point, of the first instances and repetitions: a chart can show no more.
     """
     by_point: dict[str, list[Rate]] = {}
     refused: list[str] = []
@@ -205,7 +205,7 @@ def _first_of_each_point(series: Iterable[Upload]) -> Iterator[Upload]:
     count: Counter[str] = Counter()
     for upload in series:
         count[upload.point] += 1
-        if count[upload.point] <= rates.MOST_CURVES:
+        if count[upload.point] <= rates.MAX_CURVES:
             yield upload
 
 

@@ -300,7 +300,7 @@ def _warnings(base: ValuesDocument, run: ValuesDocument, compared: Sequence[Comp
 SCHEMA = 1
 # The default of `matrix compare`.
 THRESHOLD = 0.05
-MOST_CHANGES = 5
+MAX_CHANGES = 5
 
 
 def beside(base: ValuesDocument, values: ValuesDocument, asked: str) -> ComparisonDocument:
@@ -328,7 +328,7 @@ def beside(base: ValuesDocument, values: ValuesDocument, asked: str) -> Comparis
         "detectable_ratio": power and power["ratio"],
         "noisiest_ratio": power and power["worst_ratio"],
         "is_launched_once": compared["is_launched_once"],
-        "changes": changed[:MOST_CHANGES],
+        "changes": changed[:MAX_CHANGES],
     }
 
 

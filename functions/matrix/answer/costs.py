@@ -74,7 +74,7 @@ SOLD_BY = {
 PLAN, RECEIPT = "the plan", "the receipt"
 BY_USE = "what is billed by the byte or request"
 # A cost with a smaller assumed share is as certain as its prices.
-LEAST_ASSUMED = 0.05
+MIN_ASSUMED = 0.05
 _STORAGE: TypeAdapter[Storage] = TypeAdapter(AnyStorage)
 _WORKLOAD: TypeAdapter[Workload] = TypeAdapter(AnyWorkload)
 
@@ -134,7 +134,7 @@ class Bill:
         usd_hour, basis = rate
         by_use, is_counted = self._by_use(cell, point, work, times)
         usd = usd_hour * span_s / HOUR_S + (by_use or 0.0)
-        is_assumed = not is_counted and (by_use or 0.0) > LEAST_ASSUMED * usd
+        is_assumed = not is_counted and (by_use or 0.0) > MIN_ASSUMED * usd
         billed = self._billed(cell, point)
         return PointCost(
             per=per,

@@ -11,7 +11,7 @@ from matrix.answer.values import values_of
 from matrix.input.storage_names import cell_names
 from matrix.statistics.differing import benjamini_hochberg
 from matrix.statistics.sample_size import CONFIDENCE
-from matrix.statistics.series import LEAST_BEFORE, Shift, new_value, trend
+from matrix.statistics.series import MIN_BEFORE, Shift, new_value, trend
 from matrix.terms.documents.beside import Beside
 from matrix.terms.documents.compared import ComparedPair
 from matrix.terms.documents.result import ResultDocument
@@ -20,7 +20,7 @@ from matrix.terms.documents.values import ValuesDocument
 
 # The threshold of `matrix compare` for its exit code; here a smaller significant difference is a change too.
 THRESHOLD = 0.05
-LEAST_RUNS = LEAST_BEFORE + 1
+MIN_RUNS = MIN_BEFORE + 1
 CHANGED = ("slower", "faster")
 UNDECIDED = "cannot tell"
 
@@ -98,7 +98,7 @@ class Track:
 def history(runs: Sequence[KeptRun]) -> list[Track]:
     """Return the tracks of all runs, which come in the order of their time.
 
-    If a track has LEAST_RUNS, each run from the last of these on is tested against the scatter of all runs before it,
+    If a track has MIN_RUNS, each run from the last of these on is tested against the scatter of all runs before it,
     and all of them for a trend (matrix.statistics.series). What another night changes is then no change. The tests of
     all tracks are corrected together (Benjamini and Hochberg): if nothing changes, anything is named with a chance of
     5 %. Neighbours on shorter tracks are compared by the test of `matrix compare`, which cannot know that scatter.
@@ -111,11 +111,11 @@ def history(runs: Sequence[KeptRun]) -> list[Track]:
             known.measured.append(_measured(index, point))
             known.published, known.objections = track.published, track.objections
             cells[index, point.cell, track.point] = (run.environment, key)
-    long = [track for track in tracks.values() if len(track.measured) >= LEAST_RUNS]
+    long = [track for track in tracks.values() if len(track.measured) >= MIN_RUNS]
     pairs = {
         pair
         for track in tracks.values()
-        if len(track.measured) < LEAST_RUNS
+        if len(track.measured) < MIN_RUNS
         for pair in pairwise([each.run for each in track.measured])
     }
     for before, after in sorted(pairs):
@@ -125,7 +125,7 @@ def history(runs: Sequence[KeptRun]) -> list[Track]:
                 continue
             track = tracks[place]
             in_turn = [each.run for each in track.measured]
-            if len(in_turn) >= LEAST_RUNS or (before, after) not in pairwise(in_turn):
+            if len(in_turn) >= MIN_RUNS or (before, after) not in pairwise(in_turn):
                 continue
             if pair["verdict"] == UNDECIDED:
                 track.undecided += 1
@@ -160,7 +160,7 @@ def _shifts(track: Track) -> Iterator[tuple[Measured, Measured, Shift]]:
     values = [each.p50 for each in track.measured if each.p50]
     if len(values) < len(track.measured):  # 0 has no logarithm
         return
-    for place in range(LEAST_BEFORE, len(values)):
+    for place in range(MIN_BEFORE, len(values)):
         yield track.measured[place - 1], track.measured[place], new_value(values[:place], values[place])
     yield track.measured[0], track.measured[-1], trend(values)
 

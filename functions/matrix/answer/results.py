@@ -37,7 +37,7 @@ from storages.models import is_shared
 
 SCHEMA = 1
 # Share of a sample's time; above it the counters around the programs do not describe the work.
-MOST_OVERHEAD = 0.05
+MAX_OVERHEAD = 0.05
 
 # Point id -> latency name (`read_lat`) -> one histogram of each instance and repetition.
 Histograms = Mapping[str, Mapping[str, Sequence[Histogram]]]
@@ -279,8 +279,8 @@ def _share_until(moment: float, span: tuple[float, float]) -> float:
 
 
 def _overhead_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
-    """Return a warning on the points whose samples spent more than MOST_OVERHEAD of their time outside the work."""
-    shares = {point["id"]: point["overhead_share"] for point in points if point["overhead_share"] > MOST_OVERHEAD}
+    """Return a warning on the points whose samples spent more than MAX_OVERHEAD of their time outside the work."""
+    shares = {point["id"]: point["overhead_share"] for point in points if point["overhead_share"] > MAX_OVERHEAD}
     if not shares:
         return []
     return [{"code": "overhead", "points": list(shares), "share": max(shares.values())}]

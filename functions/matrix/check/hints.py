@@ -56,7 +56,7 @@ _ELSEWHERE: dict[tuple[str, ...], str] = {
 }
 # With less in common two words are two words: `tags` and `storage` have 0.36, `labels` and `launches` 0.57, `nmae` and
 # `name` 0.75.
-_LEAST_ALIKE = 0.75
+_MIN_ALIKE = 0.75
 
 
 def meant(written: str, names: Sequence[str]) -> str:
@@ -72,7 +72,7 @@ def meant(written: str, names: Sequence[str]) -> str:
     of_words = [name for name in names if words < set(_words(name)) or set(_words(name)) < words]
     if of_words and words:
         return min(of_words, key=len)
-    close = difflib.get_close_matches(folded, by_fold, n=1, cutoff=_LEAST_ALIKE)
+    close = difflib.get_close_matches(folded, by_fold, n=1, cutoff=_MIN_ALIKE)
     return by_fold[close[0]] if close else ""
 
 

@@ -13,7 +13,7 @@ from matrix.input.workloads.fio import FioWorkload, cautions
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
-from matrix.statistics.sample_size import LEAST_INSTANCES, LEAST_LAUNCHES, LEAST_REPETITIONS, Shortage, needed
+from matrix.statistics.sample_size import MIN_INSTANCES, MIN_LAUNCHES, MIN_REPETITIONS, Shortage, needed
 from matrix.terms.figures import number, rough_duration
 from matrix.terms.open_loop import RATE
 from matrix.terms.problems import Problem, Problems
@@ -22,14 +22,14 @@ from matrix.text.replication import advice, counts_words
 from storages.contracts.model import Storage
 
 # fio's clock counts ms, the first and last are start and end. Below a second its rates are noise.
-LEAST_FIO_S = 1.0
+MIN_FIO_S = 1.0
 # With this multiple of the cache's bytes, the cache can answer at most half of the random reads.
 CACHES_TO_READ = 2
 GBIT = 125e6  # bytes
 # Less than that costs at most 31 US dollars (EFS, elastic).
 MANY_LAID_OUT_BYTES = 2**39
 # A compressor that saves less changes no figure beyond chance.
-LEAST_SAVED = 0.02
+MIN_SAVED = 0.02
 # Counters of a mount without traffic; only a storage with charges by the mount's bytes returns a figure for them.
 NOTHING_COUNTED = {"nfs_read_bytes": 0.0, "nfs_write_bytes": 0.0}
 
@@ -47,10 +47,10 @@ def a_difference_can_be_tested(given: Given) -> Problems:
     if not most:
         return
     if matrix.launches > 1:
-        needed_counts = [Shortage("launch", matrix.launches, LEAST_LAUNCHES)]
+        needed_counts = [Shortage("launch", matrix.launches, MIN_LAUNCHES)]
     else:
-        instances = Shortage("instance", most, LEAST_INSTANCES)
-        needed_counts = [instances, Shortage("repetition", matrix.repetitions, LEAST_REPETITIONS)]
+        instances = Shortage("instance", most, MIN_INSTANCES)
+        needed_counts = [instances, Shortage("repetition", matrix.repetitions, MIN_REPETITIONS)]
     lacking = [each.to_document() for each in needed_counts if each.count < each.least]
     if lacking:
         path = {"instance": "fleet", "repetition": "repetitions", "launch": "launches"}[lacking[0]["unit"]]
@@ -69,7 +69,7 @@ def fio_takes_a_second(given: Given) -> Problems:
             took = min(cell.workload.io_s(point, cell.storage, instances) for point in points[path])
             shortest[path] = min(shortest.get(path, (took, cell)), (took, cell), key=lambda pair: pair[0])
     for path, (took, cell) in shortest.items():
-        if took < LEAST_FIO_S:
+        if took < MIN_FIO_S:
             rule = f"may take only {took:.1g} s on {cell.storage.slug}; below 1 s fio's rates mean nothing and it fails"
             yield Problem(
                 f"{path}.size", None, rule, "write time_based 1 with a runtime, or a larger size", is_warning=True
@@ -265,7 +265,7 @@ def data_is_incompressible(given: Given) -> Problems:
             for name, share in (FioJob(point["options"]).saved for point in workload.points()):
                 saved[name] = max(share, saved.get(name, 0.0))
             for name, share in saved.items():
-                if share >= LEAST_SAVED:
+                if share >= MIN_SAVED:
                     rule = f"{of} saves about {100 * share:.0f} % of fio's data: this measures the compressor"
                     leave = "" if name == "refill_buffers" else f"leave {name} out and "
                     fix = f"{leave}write refill_buffers 1"

@@ -13,7 +13,7 @@ from matrix.check.rules import matrix_problems, part_problems, read_part
 from matrix.check.shape import structural_problems
 from matrix.input import limits
 from matrix.input.fields import InputModel
-from matrix.input.matrix import MOST_ENTRIES, Matrix
+from matrix.input.matrix import MAX_ENTRIES, Matrix
 from matrix.terms.keys import RUN_PATTERN
 from matrix.terms.problems import HERE, InvalidMatrix, Path, Problem, display, path_text, shorten
 
@@ -24,9 +24,9 @@ _EXAMPLE = {
     "workload": [{"type": "touch", "files": 1}],
     "fleet": [{"instanceType": "m6i.large"}],
 }
-MOST_DEPTH = 20
+MAX_DEPTH = 20
 # Beyond any byte, dollar or file that can be meant, and small enough for sums and products of floats.
-MOST_NUMBER = 10**18
+MAX_NUMBER = 10**18
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ def check_matrix(document: object) -> CheckedMatrix:
         raise _refusal(
             "not-an-object", document, "must be a JSON object", 'write {"name": …, "storage": […], "workload": […], …}'
         )
-    if _depth(document) > MOST_DEPTH:
-        raise _refusal("too-deep", document, f"is nested more than {MOST_DEPTH} deep", "a matrix needs 5 levels")
-    oversized = [_too_large(path, value) for path, value in _numbers(document) if abs(value) > MOST_NUMBER]
+    if _depth(document) > MAX_DEPTH:
+        raise _refusal("too-deep", document, f"is nested more than {MAX_DEPTH} deep", "a matrix needs 5 levels")
+    oversized = [_too_large(path, value) for path, value in _numbers(document) if abs(value) > MAX_NUMBER]
     if oversized:
         raise InvalidMatrix(oversized)
     problems: list[Problem] = []
@@ -83,7 +83,7 @@ def _readable(document: dict[str, Any], wrong: set[str | int]) -> Given:
     read: dict[str, list[InputModel]] = {}
     for name in _LISTS:
         entries = document.get(name)
-        parts = [read_part(name, entry) for entry in (entries[:MOST_ENTRIES] if isinstance(entries, list) else [])]
+        parts = [read_part(name, entry) for entry in (entries[:MAX_ENTRIES] if isinstance(entries, list) else [])]
         kept[name] = [i for i, part in enumerate(parts) if part is not None]
         read[name] = [part for part in parts if part is not None]
     return Given(matrix.model_copy(update=read), kept)
@@ -179,7 +179,7 @@ def _too_large(path: Path, value: float) -> Problem:
 
 def _depth(document: object) -> int:
     level, depth = [document], 0
-    while level and depth <= MOST_DEPTH:
+    while level and depth <= MAX_DEPTH:
         depth += 1
         level = [
             inner

@@ -29,14 +29,14 @@ from storages.contracts.model import Storage
 from storages.models import MODELS
 
 # Step Functions starts children for MANY_CELLS cells; a plan of more has not been tried, which is a warning.
-# A plan of more than MOST_CELLS does not fit into the memory of the function that writes it, which is an error.
+# A plan of more than MAX_CELLS does not fit into the memory of the function that writes it, which is an error.
 MANY_CELLS = 10_000
-MOST_CELLS = 20_000
+MAX_CELLS = 20_000
 # The blackboard numbers steps with four digits.
-MOST_STEPS_OF_CELL = 10_000
-MOST_STEPS = 200_000
+MAX_STEPS_OF_CELL = 10_000
+MAX_STEPS = 200_000
 # Plan matrix names all of them in its answer: 70 bytes each of the 256 KiB that a state may pass on.
-MOST_FILE_SYSTEMS = 3_000
+MAX_FILE_SYSTEMS = 3_000
 # A file system needs room for its own structures: XFS about 1%, plus the agent's own files.
 USABLE_SHARE = 0.95
 
@@ -100,21 +100,21 @@ def cells_can_be_planned(given: Given) -> Problems:
     if cells > MANY_CELLS:
         rule = f"{sum_} are {cells:,} cells; more than {MANY_CELLS:,} have not been tried"
         fix = "use sweeps inside workloads, or several matrices"
-        yield Problem("storage", cells, rule, fix, is_warning=cells <= MOST_CELLS)
+        yield Problem("storage", cells, rule, fix, is_warning=cells <= MAX_CELLS)
     total = 0
     for path, workload in given.parts("workload"):
         steps = workload.number_of_points * matrix.repetitions
         total += steps * len(matrix.storage) * len(counts) * matrix.launches
-        if steps > MOST_STEPS_OF_CELL:
+        if steps > MAX_STEPS_OF_CELL:
             rule = f"its sweeps and {matrix.repetitions} repetitions are {steps:,} steps; a cell has at most 10,000"
             yield Problem(path, steps, rule, "sweep less, or repeat less")
-    if total > MOST_STEPS:
-        rule = f"{total:,} steps over all cells; a plan holds at most {MOST_STEPS:,}"
+    if total > MAX_STEPS:
+        rule = f"{total:,} steps over all cells; a plan holds at most {MAX_STEPS:,}"
         yield Problem("repetitions", matrix.repetitions, rule, "measure fewer points, repetitions or cells")
     file_systems = (len(matrix.storage) + len(matrix.include)) * matrix.launches
-    if file_systems > MOST_FILE_SYSTEMS:
+    if file_systems > MAX_FILE_SYSTEMS:
         rule = (
-            f"{file_systems:,} file systems over all launches; Step Functions is told of {MOST_FILE_SYSTEMS:,} at most"
+            f"{file_systems:,} file systems over all launches; Step Functions is told of {MAX_FILE_SYSTEMS:,} at most"
         )
         yield Problem("launches", matrix.launches, rule, "launch less often, or compare fewer storages")
     per_file_system = max([*counts, *(inclusion.fleet.count for inclusion in matrix.include)], default=0)

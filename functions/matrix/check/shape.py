@@ -15,7 +15,7 @@ from matrix.input.fields import models_by_type
 from matrix.input.fleet import Fleet, FleetAxis
 from matrix.input.image import Image
 from matrix.input.matrix import Agreed, Inclusion, Matrix, Objective, Selector
-from matrix.terms.problems import MOST_PROBLEMS, Path, Problem, path_text, shorten
+from matrix.terms.problems import MAX_PROBLEMS, Path, Problem, path_text, shorten
 from storages.models import MODELS, AnyStorage
 
 MISSING = object()
@@ -56,7 +56,7 @@ def structural_problems(error: ValidationError, document: dict[str, Any]) -> lis
         if problem.path not in problems or detail["type"] == "float_type":
             problems[problem.path] = problem
         # An input of 256 KiB can have 100,000 errors, too many to read.
-        if len(problems) > 10 * MOST_PROBLEMS:
+        if len(problems) > 10 * MAX_PROBLEMS:
             break
     return _without_misspelt(list(problems.values()))
 

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 
 from matrix.input import limits
 from matrix.terms.problems import Problem, Problems, display, path_text, shorten
-from matrix.terms.tags import MOST_OWN, is_own
+from matrix.terms.tags import MAX_OWN, is_own
 
 # EFS and FSx allow these characters in keys and values (service models, TagKey and TagValue), EC2 allows any.
 _PUNCTUATION = frozenset("_.:/=+-@")
 _KINDS = ("L", "N", "Z")
-MOST_GIVEN = int(limits.TAGS_PER_RESOURCE.value) - MOST_OWN
+MAX_GIVEN = int(limits.TAGS_PER_RESOURCE.value) - MAX_OWN
 FIELD = "tags"
 
 
@@ -18,8 +18,8 @@ def tag_problems(tags: Mapping[str, object]) -> Problems:
     """Yield a problem for each tag of a matrix that AWS would refuse. Wrong types are reported elsewhere."""
     for key, value in tags.items():
         yield from _problems_of(path_text((FIELD, key)), key, value)
-    if len(tags) > MOST_GIVEN:
-        yield Problem(FIELD, len(tags), _too_many(len(tags)), f"give at most {MOST_GIVEN}")
+    if len(tags) > MAX_GIVEN:
+        yield Problem(FIELD, len(tags), _too_many(len(tags)), f"give at most {MAX_GIVEN}")
 
 
 def inherited(of_stack: Mapping[str, str], tags: Mapping[str, str]) -> dict[str, str]:
@@ -36,7 +36,7 @@ def inherited_problems(of_stack: Mapping[str, str], tags: Mapping[str, str]) -> 
     both = inherited(of_stack, tags)
     for key in [key for key in both if key not in tags]:
         yield from _problems_of(f"tags of the stack: {display(key)}", key, both[key])
-    if len(both) > MOST_GIVEN >= len(tags):
+    if len(both) > MAX_GIVEN >= len(tags):
         rule = f"{_too_many(len(both))}; {len(both) - len(tags)} of them are tags of the stack"
         yield Problem(FIELD, len(tags), rule, "give fewer here, or deploy the stack with fewer (sam deploy --tags)")
 
@@ -71,4 +71,4 @@ def _is_reserved(text: str) -> bool:
 
 def _too_many(count: int) -> str:
     most = int(limits.TAGS_PER_RESOURCE.value)
-    return f"{count} tags; AWS takes {most} for a resource, and Storage Matrix sets up to {MOST_OWN} itself"
+    return f"{count} tags; AWS takes {most} for a resource, and Storage Matrix sets up to {MAX_OWN} itself"

@@ -10,8 +10,8 @@ from pydantic.alias_generators import to_camel
 from matrix.terms.problems import Problem, Problems, path_text
 from matrix.terms.sizes import format_size, parse_size
 
-MOST_SWEEP_VALUES = 100
-MOST_NAME_CHARACTERS = 40
+MAX_SWEEP_VALUES = 100
+MAX_NAME_CHARACTERS = 40
 NAME_PATTERN = r"^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$"
 
 
@@ -93,13 +93,13 @@ class _SweepSchema:
 # One value or a list of them; held as a list. A sweep's values become points, an axis's values become cells.
 Sweep = Annotated[
     list[T],
-    Field(min_length=1, max_length=MOST_SWEEP_VALUES),
+    Field(min_length=1, max_length=MAX_SWEEP_VALUES),
     BeforeValidator(_as_list),
     PlainSerializer(_as_written),
     _SweepSchema(),
 ]
 
-Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN, max_length=MOST_NAME_CHARACTERS)]
+Name = Annotated[str, StringConstraints(pattern=NAME_PATTERN, max_length=MAX_NAME_CHARACTERS)]
 
 FileSystemId = Annotated[str, StringConstraints(pattern=r"^fs-[0-9a-f]{8,17}$")]
 # Amazon S3 user guide, general purpose bucket naming rules; without dots, which TLS to a bucket's own host forbids.

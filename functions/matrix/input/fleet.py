@@ -9,11 +9,11 @@ from pydantic import Field, StringConstraints
 from matrix.input.fields import InputModel, Rule, Sweep, repeated
 from matrix.terms.problems import Problems
 
-MOST_INSTANCES = 1_000
+MAX_INSTANCES = 1_000
 
 _SIZES = "nano|micro|small|medium|large|xlarge|[0-9]{1,3}xlarge|metal|metal-[0-9]{1,3}xl"
 InstanceType = Annotated[str, StringConstraints(pattern=rf"^[a-z][a-z0-9-]{{1,19}}\.({_SIZES})$")]
-Count = Annotated[int, Field(ge=1, le=MOST_INSTANCES)]
+Count = Annotated[int, Field(ge=1, le=MAX_INSTANCES)]
 
 # Graviton: a g after the generation (m7g, c6gn, im4gn, is4gen, t4g, x2gd), and a1, the first. Not g4dn, g5 (GPUs).
 _GRAVITON = re.compile(r"(a1|g5g|hpc7g|[a-z]+[0-9]+g[a-z]*)(-.*)?")
@@ -22,7 +22,7 @@ _GRAVITON = re.compile(r"(a1|g5g|hpc7g|[a-z]+[0-9]+g[a-z]*)(-.*)?")
 BandwidthWeighting = Literal["ebs-1", "vpc-1"]
 Share = Annotated[float, Field(gt=0, le=1_000)]
 Placement = Literal["spread", "same-az"] | Annotated[list[Share], Field(min_length=1, max_length=10)]
-Quorum = Annotated[float, Field(gt=0, lt=1)] | Annotated[int, Field(ge=1, le=MOST_INSTANCES)]
+Quorum = Annotated[float, Field(gt=0, lt=1)] | Annotated[int, Field(ge=1, le=MAX_INSTANCES)]
 
 
 @cache

@@ -103,7 +103,7 @@ FSX_HA_1_LEAST_MBPS = Limit(128, "MB/s", "report", firm=False)
 FSX_IOPS_PER_GIB = Limit(3, "IOPS/GiB", "model, DiskIopsConfiguration")
 # The model gives 200,000 per HA pair, reports between 160,000 and 400,000 by type; above the highest it is firm.
 FSX_IOPS_USUAL = Limit(160_000, "IOPS", "report", firm=False)
-FSX_IOPS_MOST = Limit(400_000, "IOPS", "FSx guide, performance: the highest of all deployment types")
+MAX_FSX_IOPS = Limit(400_000, "IOPS", "FSx guide, performance: the highest of all deployment types")
 FSX_RECORD_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1_024)
 # By throughput capacity in MB/s: GB of the server's cache, in memory and (Single-AZ 2) on NVMe, burst MB/s of its
 # disks, burst and baseline MB/s of its network. The baseline of its disks is the capacity. Source: FSx guide, SSD

@@ -12,12 +12,12 @@ from matrix.input.workloads import AnyWorkload
 from matrix.terms.keys import RUN_PATTERN
 from storages.models import AnyStorage
 
-MOST_ENTRIES = 1_000
-MOST_SEED = 2**32 - 1
+MAX_ENTRIES = 1_000
+MAX_SEED = 2**32 - 1
 # More than thirty launches hardly narrow six percentiles; a run that long has covered other hours and zones anyway.
-MOST_LAUNCHES = 30
+MAX_LAUNCHES = 30
 # The execution of a run and the data of its buckets are kept for a day more (run.asl.yaml, DataBucket).
-MOST_HOURS = 720
+MAX_HOURS = 720
 
 
 class Objective(InputModel):
@@ -81,30 +81,30 @@ class Matrix(InputModel):
     """Path or URL of this schema. Editors use it to complete and check the matrix."""
     name: Annotated[Name, Field(examples=["builds-on-efs"])]
     """Name of the matrix, with which its run ids begin: a-z, 0-9 and -, at most 40 characters."""
-    storage: Annotated[list[AnyStorage], Field(min_length=1, max_length=MOST_ENTRIES, examples=[[{"type": "efs"}]])]
+    storage: Annotated[list[AnyStorage], Field(min_length=1, max_length=MAX_ENTRIES, examples=[[{"type": "efs"}]])]
     """Storages to compare."""
     workload: Annotated[
-        list[AnyWorkload], Field(min_length=1, max_length=MOST_ENTRIES, examples=[[{"type": "touch", "files": 1024}]])
+        list[AnyWorkload], Field(min_length=1, max_length=MAX_ENTRIES, examples=[[{"type": "touch", "files": 1024}]])
     ]
     """Workloads to run on each storage."""
     fleet: Annotated[
-        list[FleetAxis], Field(min_length=1, max_length=MOST_ENTRIES, examples=[[{"instanceType": "m6i.large"}]])
+        list[FleetAxis], Field(min_length=1, max_length=MAX_ENTRIES, examples=[[{"instanceType": "m6i.large"}]])
     ]
     """Fleets of instances to run them with."""
     image: Annotated[Image | None, Field(examples=[{"os": "ubuntu-22.04", "bake": True}])] = None
     """Operating system, packages and containers of the instances. Default: the newest Amazon Linux 2023."""
-    include: Annotated[list[Inclusion], Field(default=[], max_length=MOST_ENTRIES)]
+    include: Annotated[list[Inclusion], Field(default=[], max_length=MAX_ENTRIES)]
     """Cells to add to the combinations, each with its own storage, workload and fleet."""
-    exclude: Annotated[list[Selector], Field(default=[], max_length=MOST_ENTRIES)]
+    exclude: Annotated[list[Selector], Field(default=[], max_length=MAX_ENTRIES)]
     """Combinations to leave out. Each entry must match at least one cell."""
     repetitions: Annotated[int, Field(ge=1, le=100, examples=[5])] = 3
     """How often each test point is measured, on the same instances and the same file system."""
-    launches: Annotated[int, Field(ge=1, le=MOST_LAUNCHES, examples=[5])] = 1
+    launches: Annotated[int, Field(ge=1, le=MAX_LAUNCHES, examples=[5])] = 1
     """How often the whole matrix is measured, each time with new instances and new file systems. From 3 launches on,
     intervals include the differences between launches."""
     order: Annotated[Literal["random", "as-written"], Field(examples=["as-written"])] = "random"
     """Order of file systems, cells and test points. With "random" a drift over time does not hit one storage alone."""
-    seed: Annotated[int | None, Field(ge=0, le=MOST_SEED, examples=[7])] = None
+    seed: Annotated[int | None, Field(ge=0, le=MAX_SEED, examples=[7])] = None
     """Seed of the random order. Default: derived from the run's name, so each run has another. The plan shows it."""
     budget_usd: Annotated[int | float | None, Field(ge=0, le=1e9, examples=[250])] = None
     """Limit of the run's planned cost in US dollars. A run whose expected cost is higher is refused. A cell whose worst
@@ -125,7 +125,7 @@ class Matrix(InputModel):
     max_concurrent_file_systems: Annotated[int, Field(ge=1, le=40, examples=[8])] = 4
     """How many file systems are measured at the same time. Cells of one file system run one after the other."""
     emulate: Annotated[
-        bool | Annotated[dict[Name, Quirks], Field(min_length=1, max_length=MOST_ENTRIES)], Field(examples=[True])
+        bool | Annotated[dict[Name, Quirks], Field(min_length=1, max_length=MAX_ENTRIES)], Field(examples=[True])
     ] = False
     """Local runs only: emulate each storage's provisioned limits, to test the analysis on known values.
     An object sets quirks of storages by their `name`, such as stalls, noise or credits that end
@@ -137,7 +137,7 @@ class Matrix(InputModel):
     (docs/company.md#tags)."""
     agreed: Annotated[Agreed | None, Field(examples=[{"usd": 12.5}])] = None
     """The plan that you agreed to. If the run's own plan differs, the run fails before it creates anything."""
-    deadline_hours: Annotated[int | float | None, Field(gt=0, le=MOST_HOURS, examples=[12])] = None
+    deadline_hours: Annotated[int | float | None, Field(gt=0, le=MAX_HOURS, examples=[12])] = None
     """Hours after which the run is ended and its resources are deleted. Default: computed from the cells' deadlines."""
     owner: Annotated[
         str | None,

@@ -17,8 +17,8 @@ BUDGETED_SHARE = 0.8
 # Poll about 20 times per cell: its end is noticed at most 5 % late, and a dead instance within 60 s, half of the time
 # that a silent instance is given.
 LOOKS = 20
-LEAST_POLL_S, MOST_POLL_S = 10, 60
-LEAST_LOOK_S, MOST_LOOK_S = 5, 30
+MIN_POLL_S, MAX_POLL_S = 10, 60
+MIN_LOOK_S, MAX_LOOK_S = 5, 30
 # Near its expected end a fleet is polled sooner: once at that end, then 5, 5, 10, 20 and 40 s later, if the history has
 # turns left.
 EARLY_LOOKS = 6
@@ -79,7 +79,7 @@ class Work:
 
     def poll_s(self, least_s: int) -> int:
         """Return the polling interval in seconds. `least_s` is the shortest that the execution's history allows."""
-        return max(least_s, LEAST_POLL_S, min(MOST_POLL_S, math.ceil(self.expected_s / LOOKS)))
+        return max(least_s, MIN_POLL_S, min(MAX_POLL_S, math.ceil(self.expected_s / LOOKS)))
 
     @property
     def meets_again(self) -> bool:
@@ -124,7 +124,7 @@ def look_again_s(waited_s: float) -> int:
     A quarter of `waited_s`, within 5 to 30 s. So an end after a minute is noticed at most 15 s late, and half an hour
     costs few more polls than one each 30 s. Two minutes take 13 polls instead of 5: 72 more events.
     """
-    return round(max(LEAST_LOOK_S, min(waited_s / 4, MOST_LOOK_S)))
+    return round(max(MIN_LOOK_S, min(waited_s / 4, MAX_LOOK_S)))
 
 
 def makespan_s(durations_s: Sequence[float], at_once: int) -> float:

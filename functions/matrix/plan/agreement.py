@@ -11,7 +11,7 @@ from matrix.price.book import BOOK_REGION, OTHER_REGION
 from matrix.terms.documents.plan import PlanDocument
 
 # A difference of less than a cent does not matter.
-LEAST_USD = 0.01
+MIN_USD = 0.01
 
 
 def agreed_to(plan: PlanDocument, priced_for: str | None = None) -> dict[str, object]:
@@ -46,7 +46,7 @@ def difference(agreed: Agreed, plan: PlanDocument) -> str | None:
     """Return how a plan differs from the agreed one, with both figures and a way out. None if it does not differ."""
     usd, count = plan["totals"]["cost_usd"]["expected"], plan["totals"]["cells"]
     parts = []
-    if abs(usd - agreed.usd) > max(agreed.most_off * agreed.usd, LEAST_USD):
+    if abs(usd - agreed.usd) > max(agreed.most_off * agreed.usd, MIN_USD):
         parts.append(f"it is expected to cost {usd:,.2f} USD, agreed to were {agreed.usd:,.2f}")
     if agreed.cells is not None and agreed.cells != count:
         parts.append(f"it has {count:,} cells, agreed to were {agreed.cells:,}")

@@ -8,7 +8,7 @@ from matrix.input.pace import PREPARE_S, STEP_S, WORK_FACTOR, gate_wait_s
 from matrix.plan import images
 from matrix.plan.images import PlannedImage
 from matrix.price.book import BOOK_REGION, OBJECTS_A_STEP, OBJECTS_ONCE, SPOT_SHARE, PriceBook
-from matrix.terms.charges import LEAST_BILLED_S, ROOT_VOLUME_GIB
+from matrix.terms.charges import MIN_BILLED_S, ROOT_VOLUME_GIB
 from storages.models import MODELS
 
 # Fields of a matrix without effect on the measurements of its cells.
@@ -48,7 +48,7 @@ def assumptions(
     """Return the assumptions behind the estimates, in sentences."""
     prices_of = f"{book.region} (where unknown those of {BOOK_REGION})" if book.elsewhere else book.region
     lines = [
-        f"an instance boots and prepares in {PREPARE_S:.0f} s; EC2 and EBS bill at least {LEAST_BILLED_S} s",
+        f"an instance boots and prepares in {PREPARE_S:.0f} s; EC2 and EBS bill at least {MIN_BILLED_S} s",
         f"a step takes {STEP_S:.0f} s beside its work, and a fleet starts {gate_wait_s(2):.0f} to"
         f" {gate_wait_s(1000):.0f} s after the last of it is ready",
         "work is estimated from provisioned throughput, IOPS and published latencies, 5 Gbit/s per instance at most",

@@ -14,8 +14,8 @@ from matrix.check.cells import Combination
 from matrix.check.read import CheckedMatrix
 from matrix.input.emulation import Quirks, marked, marked_slug, quirks_of, truth
 from matrix.input.image import Image
-from matrix.input.matrix import MOST_HOURS, Matrix
-from matrix.input.pace import EARLY_LOOKS, MOST_POLL_S, PREPARE_S, WORK_FACTOR, Work, least_poll_s, makespan_s
+from matrix.input.matrix import MAX_HOURS, Matrix
+from matrix.input.pace import EARLY_LOOKS, MAX_POLL_S, PREPARE_S, WORK_FACTOR, Work, least_poll_s, makespan_s
 from matrix.input.workloads import Workload
 from matrix.input.workloads.sweeps import Footprint
 from matrix.plan import budget, images, instance_ebs, needed_tools, placing
@@ -174,7 +174,7 @@ def plan(
         planned_cells += cells
         file_systems.append(file_system)
         slowest_s = max(cell.poll_s for cell in cells)
-        if slowest_s > MOST_POLL_S:
+        if slowest_s > MAX_POLL_S:
             message = f"its cells fill the history of an execution, so they are polled every {slowest_s} s only"
             warnings.append(
                 {"path": "repetitions", "value": matrix.repetitions, "message": f"{file_system.id}: {message}"}
@@ -615,7 +615,7 @@ def _guessed(amount: float) -> Amount:
 def _run_deadline_s(matrix: Matrix, groups: list[list[_Cell]], cells: list[PlannedCell]) -> int:
     """Return the seconds after which the run is ended: `deadlineHours`, or when every cell has reached its deadline.
 
-    At most MOST_HOURS, which is before the execution times out and the data expires.
+    At most MAX_HOURS, which is before the execution times out and the data expires.
     """
     if matrix.deadline_hours is not None:
         return math.ceil(matrix.deadline_hours * 3600)
@@ -628,4 +628,4 @@ def _run_deadline_s(matrix: Matrix, groups: list[list[_Cell]], cells: list[Plann
         durations_s.append((group[0].launch, most_s + sum(deadline_of[cell.id] for cell in group)))
     baking_s = images.BAKE_S.high if matrix.image and matrix.image.bake and durations_s else 0.0
     needed_s = _makespan_s(durations_s, matrix.max_concurrent_file_systems) + baking_s + AROUND_THE_RUN_S
-    return math.ceil(min(needed_s, MOST_HOURS * 3600))
+    return math.ceil(min(needed_s, MAX_HOURS * 3600))

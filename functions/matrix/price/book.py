@@ -41,7 +41,7 @@ SIZES = {"nano": 1 / 16, "micro": 1 / 8, "small": 1 / 4, "medium": 1 / 2, "large
 OBJECTS_A_STEP, OBJECTS_ONCE = 4, 6
 # Memory of functions in MB, as in template.yaml (a test compares both): most functions, Poll fleet, Analyse
 # cell. The unit of their price has a quarter of a GB.
-MOST_MB, POLL_MB, ANALYSE_MB, UNIT_MB = 1_024, 1_769, 2_048, 256
+MAX_MB, POLL_MB, ANALYSE_MB, UNIT_MB = 1_024, 1_769, 2_048, 256
 # Seconds of a function's initialisation in a cell, low, expected and high: 0 if a sandbox of the cell before still
 # lives, 3 by guess, and at most 10, when Lambda ends it. Billed since August 2025 like other time.
 # https://aws.amazon.com/blogs/compute/aws-lambda-standardizes-billing-for-init-phase/
@@ -357,9 +357,9 @@ def orchestration_cost(book: PriceBook, *, poll_turns: Amount, steps: int, insta
     # of a fleet lists the ready marks of each step.
     lists = poll_turns.times(4 + instances * 7 / 1_000).plus(steps * instances if instances > 1 else 0)
     # Polls of a second; around them 8 calls of a second and an analysis of 10 s.
-    calls = poll_turns.times(POLL_MB / UNIT_MB).plus((8 * MOST_MB + 10 * ANALYSE_MB) / UNIT_MB)
+    calls = poll_turns.times(POLL_MB / UNIT_MB).plus((8 * MAX_MB + 10 * ANALYSE_MB) / UNIT_MB)
     # Each once: Admit cell, Launch fleet and Stop fleet, Poll fleet, Analyse cell.
-    cold_starts = INIT_S.times((3 * MOST_MB + POLL_MB + ANALYSE_MB) / UNIT_MB)
+    cold_starts = INIT_S.times((3 * MAX_MB + POLL_MB + ANALYSE_MB) / UNIT_MB)
     gets = each_s.times(instances)  # one poll of the gate a second on average: two while it waits, none while it works
     charges = [
         Charge("step_functions_transition", transitions),

@@ -16,7 +16,7 @@ from matrix.published.imported import ImportedRun, Told
 from matrix.published.logs_run import logs_run
 from matrix.samples.fio_logs import (
     LARGEST,
-    LEAST_RUNTIME_MS,
+    MIN_RUNTIME_MS,
     SHORT,
     WAYS,
     FioFile,
@@ -162,7 +162,7 @@ def _figures(work: _Work) -> tuple[dict[str, float], dict[str, float], dict[str,
     Rates are all I/O over the longest runtime, like fio's own group report. A job's I/O is its rate times its runtime,
     because the units of fio's totals differ between its versions.
     """
-    if work.seconds * 1000 < LEAST_RUNTIME_MS:
+    if work.seconds * 1000 < MIN_RUNTIME_MS:
         work.notes.append(SHORT)
     metrics = {"duration_s": work.seconds, "iops": 0.0}
     moved: dict[str, float] = {}

@@ -24,7 +24,7 @@ from matrix.text.bottlenecks import (
 
 Hit = tuple[ResultDocument, Bottleneck]
 # With more cells than this the page shows the bottlenecks of each storage first, because many rows would be equal.
-MOST_CELLS = 12
+MAX_CELLS = 12
 
 
 def ceilings(view: View) -> Markup | None:
@@ -38,7 +38,7 @@ def ceilings(view: View) -> Markup | None:
     of_cells = bottleneck_table(view.summary, lambda cell: _cell_name(view, cell))
     late = [tag("p", sentence, class_="note") for sentence in of_cells.sentences]
     each = page_table(of_cells.only(CELL, BOTTLENECK, EVIDENCE, NEXT, POINTS), class_="prose")
-    if len(hits) > MOST_CELLS:
+    if len(hits) > MAX_CELLS:
         shown: list[Markup] = [_table_of_storages(view, hits), *late, details("The bottleneck of each cell", each)]
     else:
         shown = [each, *late]

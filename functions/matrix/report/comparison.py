@@ -14,7 +14,7 @@ from matrix.terms.metrics import metric_title
 
 # Marks of verdicts: colour and shape by style, hollow without a verdict.
 LOOKS = {"slower": (1, False), "faster": (2, False), "no difference shown": (0, False), "cannot tell": (6, True)}
-MOST_ROWS = 60
+MAX_ROWS = 60
 
 
 def render_comparison(document: ComparedRuns, base: KeptRun, run: KeptRun) -> str:
@@ -26,8 +26,8 @@ def render_comparison(document: ComparedRuns, base: KeptRun, run: KeptRun) -> st
     )
     rows = list(zip(pairs, storages, strict=True))
     marks = [_marks(facets, pair, storage) for pair, storage in rows]
-    charts = [_chart(document, rows[at : at + MOST_ROWS], marks[at : at + MOST_ROWS], number_)
-              for number_, at in enumerate(range(0, len(rows), MOST_ROWS), start=1)]  # fmt: skip
+    charts = [_chart(document, rows[at : at + MAX_ROWS], marks[at : at + MAX_ROWS], number_)
+              for number_, at in enumerate(range(0, len(rows), MAX_ROWS), start=1)]  # fmt: skip
     main = tag(
         "main",
         tag("section", tag("h2", "Answer"), *_answer(document), id="answer"),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from matrix.answer.changes import change_words
-from matrix.answer.history import LEAST_RUNS, KeptRun, Track, history
+from matrix.answer.history import MIN_RUNS, KeptRun, Track, history
 from matrix.report import shell
 from matrix.report.charts.chart import Chart, Series
 from matrix.report.charts.labels import lower
@@ -13,7 +13,7 @@ from matrix.terms.figures import ABSENT, instant, quantity
 from matrix.terms.metrics import metric_title
 
 # Charts beyond these are in the table only: a page of all runs must stay small.
-MOST_CHARTS = 120
+MAX_CHARTS = 120
 
 
 def render_explore(runs: Sequence[KeptRun]) -> str:
@@ -27,7 +27,7 @@ def render_explore(runs: Sequence[KeptRun]) -> str:
     followed = [track for track in tracks if len(track.measured) > 1]
     # Changed tracks come first.
     followed.sort(key=lambda track: (not track.changes, -max((change.run for change in track.changes), default=0)))
-    charts = [_chart(runs, facets, track, index) for index, track in enumerate(followed[:MOST_CHARTS], start=1)]
+    charts = [_chart(runs, facets, track, index) for index, track in enumerate(followed[:MAX_CHARTS], start=1)]
     over_time = [("tracks", "Each cell over time")] if charts else []
     names = [("changes", "What changed"), *over_time, ("tables", "All cells"), ("runs", "Runs")]
     main = tag(
@@ -83,7 +83,7 @@ def _nothing_shown(followed: Sequence[Track]) -> str:
 
 def _panel(headline: str) -> Markup:
     how = (
-        f"From {LEAST_RUNS} runs of a cell in one environment on, each is tested against the scatter of all runs"
+        f"From {MIN_RUNS} runs of a cell in one environment on, each is tested against the scatter of all runs"
         " before it, and all for a trend, corrected for the number of tests. Of fewer, each is compared with the one"
         " before by "
     )

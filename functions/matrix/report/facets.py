@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 # More combinations of a workload's parameters than this are no more chosen one by one.
-MOST_LABELS = 12
+MAX_LABELS = 12
 Marks = dict[str, str]
 
 
@@ -21,7 +21,7 @@ class Facets:
     def of(cls, storages: Sequence[str], points: Sequence[tuple[str, str]], fleets: Sequence[str]) -> "Facets":
         """Return the facets of a run; points are pairs of workload and label."""
         labelled = list(dict.fromkeys(_workload(*point) for point in points))
-        is_by_label = len(labelled) <= MOST_LABELS
+        is_by_label = len(labelled) <= MAX_LABELS
         workloads = labelled if is_by_label else list(dict.fromkeys(workload for workload, _ in points))
         return cls(list(dict.fromkeys(storages)), workloads, sorted(set(fleets), key=_size), is_by_label)
 

@@ -24,9 +24,9 @@ from matrix.text.warnings import warning_lines
 
 # GitHub refuses a summary of more than 1 MiB. A row has some 200 bytes, so these are a tenth of it.
 # https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#adding-a-job-summary
-MOST_ROWS = 500
-MOST_FAILED = 50
-MOST_WARNINGS = 5
+MAX_ROWS = 500
+MAX_FAILED = 50
+MAX_WARNINGS = 5
 LONGEST_TEXT = 500
 # Of comparisons that are not shown to reach the objective.
 MARKS, DONE = {"missed": ":x:", "by-value": ":grey_question:"}, ":white_check_mark:"
@@ -70,7 +70,7 @@ def _objective(summary: SummaryDocument) -> Iterator[str]:
                 _cut(question_words(question, decision)),
             ]
         )
-        for question in decision["questions"][:MOST_ROWS]
+        for question in decision["questions"][:MAX_ROWS]
     ]
     head = [table_line(["Workload, point, fleet", "", "Answer"]), table_line(["---"] * 3)]
     yield "\n".join([f"**Objective {verdict}**: {limit}", "", *head, *rows])
@@ -81,8 +81,8 @@ def _failed(summary: SummaryDocument) -> Iterator[str]:
     if not failed:
         return
     lines = [f"- `{cell['id']}`: {_cut(error_text(cell.get('error')) or cell['state'])}" for cell in failed]
-    more = [f"- and {len(failed) - MOST_FAILED} more"] if len(failed) > MOST_FAILED else []
-    yield "\n".join(["**Not measured**", "", *lines[:MOST_FAILED], *more])
+    more = [f"- and {len(failed) - MAX_FAILED} more"] if len(failed) > MAX_FAILED else []
+    yield "\n".join(["**Not measured**", "", *lines[:MAX_FAILED], *more])
 
 
 def _figures(summary: SummaryDocument) -> Iterator[str]:
@@ -90,8 +90,8 @@ def _figures(summary: SummaryDocument) -> Iterator[str]:
     if not rows:
         return
     heads = ["Storage", "Fleet", "Point", "Metric", "P50", "P50, 95 %", "n/expected"]
-    lines = [table_line(heads), table_line(["---"] * len(heads)), *(table_line(row) for row in rows[:MOST_ROWS])]
-    more = ["", f"and {len(rows) - MOST_ROWS} more points"] if len(rows) > MOST_ROWS else []
+    lines = [table_line(heads), table_line(["---"] * len(heads)), *(table_line(row) for row in rows[:MAX_ROWS])]
+    more = ["", f"and {len(rows) - MAX_ROWS} more points"] if len(rows) > MAX_ROWS else []
     yield "\n".join(["<details><summary>Figures</summary>", "", *lines, *more, "", "</details>"])
 
 
@@ -106,9 +106,9 @@ def _warnings(summary: SummaryDocument) -> Iterator[str]:
     warnings = [*left_behind_lines(summary), *warning_lines(summary)]
     if not warnings:
         return
-    more = len(warnings) - MOST_WARNINGS
+    more = len(warnings) - MAX_WARNINGS
     rest = [f"- and {more} more kinds: `matrix results {summary['run']} --format markdown`"] if more > 0 else []
-    yield "\n".join(["**Warnings**", "", *(f"- {_cut(each)}" for each in warnings[:MOST_WARNINGS]), *rest])
+    yield "\n".join(["**Warnings**", "", *(f"- {_cut(each)}" for each in warnings[:MAX_WARNINGS]), *rest])
 
 
 def _cut(text: str) -> str:

@@ -14,7 +14,7 @@ from matrix.terms.names import binary_size
 # Names of parameters that are the rows of a grid of two parameters.
 SIZES = ("block_bytes", "bs", "blocksize", "page_bytes", "record_bytes", "file_bytes", "size")
 WORKERS = ("threads", "numjobs", "jobs", "iodepth")
-MOST_OPEN = 4
+MAX_OPEN = 4
 Grid = dict[tuple[float, float], Entry]
 
 
@@ -27,7 +27,7 @@ def grids(view: View) -> Markup:
     ]
     if not drawn:
         return Markup("")
-    shown, more = drawn[:MOST_OPEN], drawn[MOST_OPEN:]
+    shown, more = drawn[:MAX_OPEN], drawn[MAX_OPEN:]
     folded = [details(f"{len(more)} more", tag("div", *more, class_="pairs"))] if more else []
     return tag("section", tag("h2", "Block size against threads"),
                tag("p", "Medians; the colour is how far each is from the best of its grid.", class_="quiet"),

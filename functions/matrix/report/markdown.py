@@ -26,10 +26,10 @@ from matrix.text.headlines import doubts, headline
 from matrix.text.warnings import warning_lines
 
 # A sweep of 30 points through a cache has 30 such sentences.
-MOST_LAYERS = 10
+MAX_LAYERS = 10
 # Comparisons in the answer's table; all of them are in the tables below it.
-MOST_COMPARISONS = 24
-MOST_DOUBTS = 5
+MAX_COMPARISONS = 24
+MAX_DOUBTS = 5
 
 
 def to_markdown(summary: SummaryDocument) -> str:
@@ -75,14 +75,14 @@ def _answer(summary: SummaryDocument) -> Iterator[str]:
     yield from ("", f"**{inline(headline(decision, name))}**")
     questions = [question for question in decision["questions"] if judged(question)]
     if questions:
-        some = largest(questions, MOST_COMPARISONS)
+        some = largest(questions, MAX_COMPARISONS)
         table = (
             ranking_table(summary, decision, questions[0], name)
             if len(questions) == 1
             else best_table(summary, decision, some, name, of=len(questions))
         )
         yield from ("", *markdown_table(table))
-    if lines := doubts(summary, decision, name, MOST_DOUBTS):
+    if lines := doubts(summary, decision, name, MAX_DOUBTS):
         yield ""
         yield from (f"- {inline(line)}" for line in lines)
 
@@ -121,8 +121,8 @@ def _layers(summary: SummaryDocument) -> str:
     """Write the caches and amplifications between programs and storage, the largest first."""
     table = far_layers_table(summary)
     lines = [f"- `{cell}`, {inline(label)}: {inline(sentence)}" for cell, label, sentence in table.texts()]
-    more = [f"- and {len(lines) - MOST_LAYERS} more, in the report"] if len(lines) > MOST_LAYERS else []
-    return "\n".join([f"## {table.title}", "", *lines[:MOST_LAYERS], *more]) if lines else ""
+    more = [f"- and {len(lines) - MAX_LAYERS} more, in the report"] if len(lines) > MAX_LAYERS else []
+    return "\n".join([f"## {table.title}", "", *lines[:MAX_LAYERS], *more]) if lines else ""
 
 
 def _markdown_failed(summary: SummaryDocument) -> str:

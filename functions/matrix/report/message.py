@@ -12,8 +12,8 @@ from matrix.text.comparisons import brief_words, comparison_lines
 from matrix.text.endings import failed_words, shortened, state_words
 from matrix.text.headlines import caveats, headline
 
-MOST_LINES = 15
-MOST_CAVEATS, MOST_LEFT = 2, 3
+MAX_LINES = 15
+MAX_CAVEATS, MAX_LEFT = 2, 3
 # SNS takes 100 characters of ASCII.
 LONGEST_SUBJECT = 100
 ENDS = {
@@ -65,7 +65,7 @@ def lines(
     goes_on = (
         f"; measure the rest: matrix run --resume {ended.run} {ended.options}" if _has_rest(ended, summary) else ""
     )
-    return [*written[: MOST_LINES - 2], f"All: {command}{goes_on}", ended.page]
+    return [*written[: MAX_LINES - 2], f"All: {command}{goes_on}", ended.page]
 
 
 def _has_rest(ended: Ended, summary: SummaryDocument | None) -> bool:
@@ -84,7 +84,7 @@ def _answer(summary: SummaryDocument, comparison: ComparisonDocument | None) -> 
         def name(candidate: Candidate) -> str:
             return names[candidate["file_system"]]
 
-        told += [headline(decision, name), *[*caveats(decision, name)][: MOST_CAVEATS - bool(beside)]]
+        told += [headline(decision, name), *[*caveats(decision, name)][: MAX_CAVEATS - bool(beside)]]
     failed = failed_words(summary)
     return told + ([failed] if failed else [])
 
@@ -102,5 +102,5 @@ def _left(receipt: ReceiptDocument | None, ended: Ended) -> list[str]:
             return ["Receipt: nothing was created."]
         return [f"Receipt: none yet, so something may be left: matrix reap --run {ended.run} {ended.options}"]
     left = [each for each in receipt["resources"] if each["gone_at"] is None and not each.get("kept")]
-    more = [f"and {len(left) - MOST_LEFT} more"] if len(left) > MOST_LEFT else []
-    return [f"Receipt: {receipt_sentence(receipt)}", *map(still_there_line, left[:MOST_LEFT]), *more]
+    more = [f"and {len(left) - MAX_LEFT} more"] if len(left) > MAX_LEFT else []
+    return [f"Receipt: {receipt_sentence(receipt)}", *map(still_there_line, left[:MAX_LEFT]), *more]

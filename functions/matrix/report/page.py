@@ -25,7 +25,7 @@ from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, instant, rough_duration
 
 # More charts than this in one section are folded away, and unfolded in print.
-MOST_OPEN = 4
+MAX_OPEN = 4
 # Portrait paper has room for this many columns of figures; landscape would leave a part of a page empty.
 PORTRAIT_COLUMNS = 11
 
@@ -160,7 +160,7 @@ def _sections(shown: list[Section], crossed: Markup) -> Iterator[Markup]:
 
 
 def _section(section: Section) -> Markup:
-    shown, rest = section.charts[:MOST_OPEN], section.charts[MOST_OPEN:]
+    shown, rest = section.charts[:MAX_OPEN], section.charts[MAX_OPEN:]
     elsewhere = "This browser cannot show these charts: their figures are in the table All figures, and in summary.csv."
     more = [details(f"{len(rest)} more charts", *_side_by_side(rest), elsewhere=elsewhere)] if rest else []
     note = [tag("p", section.note, class_="quiet")] if section.note else []

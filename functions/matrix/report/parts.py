@@ -34,15 +34,15 @@ from matrix.text.rankings import OPEN
 from matrix.text.warnings import every_warning, kinds_of, of_run
 
 # Longer tables of percentiles are folded away.
-MOST_ROWS = 500
+MAX_ROWS = 500
 ONLY_IN_CSV = "This browser cannot show these figures: they are in summary.csv, beside this page."
 # Lines of the answer with caveats.
-MOST_DOUBTS = 5
+MAX_DOUBTS = 5
 # Kinds of warnings that are shown, the others are folded away.
-MOST_WARNINGS = 5
+MAX_WARNINGS = 5
 # Rows of metrics that are not primary. With 200 cells they were 9,600 rows, 29 % of the page.
-MOST_OTHERS = 2_000
-MOST_LAYERS = 12
+MAX_OTHERS = 2_000
+MAX_LAYERS = 12
 LAYERS_READ = (
     "Programs ask their mount, a mount its volume or its server, a server its disks. A ratio below 1 is what a cache"
     " answered or what is not written yet; above 1 it is amplification. Both sides were counted: by the kernels of the"
@@ -75,7 +75,7 @@ def _doubts(view: View) -> Iterator[Markup]:
     # Only tables of several comparisons have names in brackets.
     lines = [
         tag("li", line.removeprefix(BEST_MEASURED))
-        for line in doubts(view.summary, view.decision, view.called, MOST_DOUBTS)
+        for line in doubts(view.summary, view.decision, view.called, MAX_DOUBTS)
     ]
     if lines:
         has_more = any(True for _ in every_warning(view.summary))
@@ -132,7 +132,7 @@ def figures(view: View) -> tuple[list[Markup], int]:
 def _percentiles(view: View, built: RunTable) -> Markup:
     """Return a table of percentiles, folded if it is long, and the reasons for missing figures."""
     shown = page_table(built, marks=lambda row: view.marks(row.about))
-    if len(built.rows) > MOST_ROWS:
+    if len(built.rows) > MAX_ROWS:
         shown = details(f"{built.title}: {len(built.rows):,} rows", shown, elsewhere=ONLY_IN_CSV)
     return join([shown, *(tag("p", note.text, class_="quiet", **view.marks(note.about)) for note in built.notes)])
 
@@ -162,7 +162,7 @@ def _far_off(view: View) -> Markup | None:
 
 def _other_metrics(view: View) -> Markup | None:
     others = [each for each in measured(view.cells) if not each.is_judged]
-    if len(others) > MOST_OTHERS:
+    if len(others) > MAX_OTHERS:
         command = tag("code", f"matrix results {view.summary.get('run', '')} --format csv")
         return tag(
             "p",
@@ -186,7 +186,7 @@ def warnings(view: View) -> Markup:
     count = len(about_run) + sum(len(kind.warnings) for kind in kinds)
     rows = [tag("li", warning) for warning in about_run]
     rows += [tag("li", first, *_alike(others)) for kind in kinds for first, *others in [kind.lines]]
-    shown, rest = rows[:MOST_WARNINGS], rows[MOST_WARNINGS:]
+    shown, rest = rows[:MAX_WARNINGS], rows[MAX_WARNINGS:]
     more = [details(f"{len(rest)} more kinds of warnings", tag("ul", *rest))] if rest else []
     title = f"Warnings ({count}" + (f", {len(rows)} kinds)" if len(rows) < count else ")")
     body = [tag("ul", *shown), *more] if rows else [tag("p", "None.")]
@@ -239,7 +239,7 @@ def layers(view: View) -> Markup | None:
     built, far = all_layers_table(view.summary), far_layers_table(view.summary)
     if not built.rows:
         return None
-    first = list(far.texts())[:MOST_LAYERS]
+    first = list(far.texts())[:MAX_LAYERS]
     sentences = [tag("li", f"{cell}, {label}: {sentence}.") for cell, label, sentence in first]
     return tag(
         "section",

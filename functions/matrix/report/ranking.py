@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from matrix.report.charts.chart import MOST_BEYOND
+from matrix.report.charts.chart import MAX_BEYOND
 from matrix.report.heat_map import level_of, question_id
 from matrix.report.html import Markup, join, packed, tag, zipped
 from matrix.report.neighbours import Absent, absences
@@ -20,9 +20,9 @@ from matrix.text.risks import risk_words, risks_words
 from matrix.text.verdicts import SAME, verdict_words
 
 # With more comparisons than this, the panels that are hidden at first are packed.
-MOST_OPEN = 24
+MAX_OPEN = 24
 # If there are more panels than this, each is zipped.
-MOST_PACKED = 100
+MAX_PACKED = 100
 # Attributes for picking a comparison; the page's script makes a list for each one with several values.
 AXES = ("data_workload", "data_parameters", "data_fleet")
 
@@ -33,7 +33,7 @@ def rankings(view: View) -> Markup:
     if not questions:
         return Markup("")
     first = max(questions, key=lambda index: (len(judged(questions[index])), questions[index]["instances"]))
-    fold = _zipped if len(questions) > MOST_PACKED else packed if len(questions) > MOST_OPEN else _open
+    fold = _zipped if len(questions) > MAX_PACKED else packed if len(questions) > MAX_OPEN else _open
     panels = [
         _panel(view, question, index, is_first=index == first, fold=_open if index == first else fold)
         for index, question in questions.items()
@@ -197,7 +197,7 @@ def _table(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
     values = [ranked_of(each)["value"] for each in (*ranked, *wrong)]
     ends = [ranked_of(each)["high"] for each in ranked] + [_tail(view, question, each) for each in ranked]
     greatest = max([*values, *(each.middle for each in ghosts)])
-    most = max([greatest, *(min(end, MOST_BEYOND * greatest) for end in ends if end is not None)]) or 1.0
+    most = max([greatest, *(min(end, MAX_BEYOND * greatest) for end in ends if end is not None)]) or 1.0
     built, column = ranking_table(view.summary, view.decision, question, view.called), figure_column(question)
     _, *columns = built.columns
     best = ranked_of(ranked[0])["value"]

@@ -3,7 +3,7 @@
 import re
 
 # EC2 keeps 64 KB. An instance wrote them: they may be anything.
-MOST_LETTERS = 65_536
+MAX_LETTERS = 65_536
 LINES, LINE_MOST_LETTERS = 3, 200
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)")
 KERNEL_TIME = re.compile(r"^\[ *[0-9]+\.[0-9]+\] ")
@@ -24,7 +24,7 @@ def last_lines(output: str) -> str:
     These are the last lines of the user data and the last lines of all: a kernel panic comes after the user data, and a
     shutdown prints more than the known noise.
     """
-    lines = [line for line in map(_plain, output[-MOST_LETTERS:].splitlines()) if line and not NOISE.search(line)]
+    lines = [line for line in map(_plain, output[-MAX_LETTERS:].splitlines()) if line and not NOISE.search(line)]
     of_user_data = [number for number, line in enumerate(lines) if USER_DATA.search(line)]
     shown = sorted({*of_user_data[-LINES:], *range(max(0, len(lines) - LINES), len(lines))})
     return " | ".join(lines[number][:LINE_MOST_LETTERS] for number in shown)

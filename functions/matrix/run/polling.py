@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from contract.gates import OVERDUE_S
 from contract.keys import DONE, FAILED, SAMPLES, instance_of
-from matrix.input.pace import BOOT_ALLOWANCE_S, LEAST_LOOK_S
+from matrix.input.pace import BOOT_ALLOWANCE_S, MIN_LOOK_S
 from matrix.terms.errors import (
     BarrierTimeout,
     CellTimeout,
@@ -255,5 +255,5 @@ def next_look(poll_s: int, early_looks: int, left_s: float | None) -> Look:
     """
     if left_s is None or not early_looks:
         return Look(poll_s, early_looks)
-    wait_s = max(LEAST_LOOK_S, math.ceil(abs(left_s)))
+    wait_s = max(MIN_LOOK_S, math.ceil(abs(left_s)))
     return Look(wait_s, early_looks - 1) if wait_s < poll_s else Look(poll_s, early_looks)

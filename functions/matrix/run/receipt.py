@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from matrix.terms.charges import HOUR_S, LEAST_BILLED_S
+from matrix.terms.charges import HOUR_S, MIN_BILLED_S
 from matrix.terms.documents.parts import CostRange, MachineRates
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, ReceiptResource, Sweep
@@ -104,7 +104,7 @@ def resource(row: Mapping[str, Any], plan: PlanDocument, now: float) -> ReceiptR
 def hours_of(row: Mapping[str, Any], now: float) -> float:
     """Return the billed hours of a resource: until its deletion was confirmed, at least a minute."""
     until = float(row.get("gone_at", now))
-    return max(LEAST_BILLED_S, until - float(row["created_at"])) / HOUR_S
+    return max(MIN_BILLED_S, until - float(row["created_at"])) / HOUR_S
 
 
 def rate_usd(row: Mapping[str, Any], plan: PlanDocument) -> float | None:

@@ -19,7 +19,7 @@ ISLAND = "receipt"
 HEADS = ("Resource", "Id", "For", "Created", "Gone", "Seen by", "Hours", "USD")
 TITLE = "## Receipt"
 # A fleet of 200 instances with two volumes each lists 600 resources; receipt.json has them all.
-MOST_ROWS = {"page": 100, "markdown": 50}
+MAX_ROWS = {"page": 100, "markdown": 50}
 
 
 def island(summary: SummaryDocument, receipt: ReceiptDocument | None) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def island(summary: SummaryDocument, receipt: ReceiptDocument | None) -> dict[st
         planned = f" The plan expected {_dollars(cost_usd['expected'])}." if cost_usd else ""
         return {"sentences": [f"There is no receipt.{planned}", *left], "heads": HEADS, "rows": []}
     listed = _listed(receipt)
-    rows = [_page_row(resource) for resource in listed[: MOST_ROWS["page"]]]
+    rows = [_page_row(resource) for resource in listed[: MAX_ROWS["page"]]]
     notes = [f"{len(listed) - len(rows)} more are in receipt.json."] if len(listed) > len(rows) else []
     notes += [f"Could not be asked: {reason}." for reason in receipt.get("unasked") or []]
     # The receipt of a local run also sums up AWS prices, which were not paid.
@@ -57,7 +57,7 @@ def markdown_section(summary: SummaryDocument) -> str:
     if not receipt:
         return "\n\n".join([TITLE, *map(inline, left)]) if left else ""
     listed = _listed(receipt)
-    rows = [table_line(_markdown_row(resource)) for resource in listed[: MOST_ROWS["markdown"]]]
+    rows = [table_line(_markdown_row(resource)) for resource in listed[: MAX_ROWS["markdown"]]]
     notes = [f"{len(listed) - len(rows)} more are in `receipt.json`."] if len(listed) > len(rows) else []
     notes += [f"Could not be asked: {inline(reason)}." for reason in receipt["unasked"]]
     rules = [*("---" for _ in HEADS[:-2]), "---:", "---:"]

@@ -13,7 +13,7 @@ from matrix.samples.raw_file import Claims
 
 # An agent's bundle has at most 4 MB of both, with their names.
 MAX_BYTES = 5_000_000
-MOST_STEPS = 10_000
+MAX_STEPS = 10_000
 
 Stem = Annotated[str, StringConstraints(max_length=220)]
 
@@ -21,8 +21,8 @@ Stem = Annotated[str, StringConstraints(max_length=220)]
 class _BundleFile(Claims):
     """Both by the names of the steps: `p01-r1`."""
 
-    steps: dict[Stem, HistogramFile] = Field(max_length=MOST_STEPS)
-    curves: dict[Stem, StepCurve] = Field(default_factory=dict, max_length=MOST_STEPS)
+    steps: dict[Stem, HistogramFile] = Field(max_length=MAX_STEPS)
+    curves: dict[Stem, StepCurve] = Field(default_factory=dict, max_length=MAX_STEPS)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from storages.metrics import metrics_of
 QUERIES_A_CALL = 500
 # For a larger fleet only this many instances are queried: GetMetricData costs 0.01 USD per 1,000 metrics, and agents'
 # own counters have most of these figures for every instance.
-MOST_INSTANCES = 20
+MAX_INSTANCES = 20
 # Minute values arrive some minutes late, five-minute values of EC2 up to ten (EC2 guide, basic monitoring).
 SETTLED_AFTER_S = 15 * 60
 EC2 = metrics_table(
@@ -45,7 +45,7 @@ def resources(
 
     Of a large fleet these are some instances, chosen evenly, and their volumes; `of` is the size of the fleet.
     """
-    step = max(1, math.ceil(len(instances) / MOST_INSTANCES))
+    step = max(1, math.ceil(len(instances) / MAX_INSTANCES))
     chosen = sorted(instances)[::step]
     return {
         "type": storage["type"],

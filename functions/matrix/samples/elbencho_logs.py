@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from matrix.samples.tool_logs import LARGEST, LEAST_S, SHORT, NotALog, Phase, workers_of
+from matrix.samples.tool_logs import LARGEST, MIN_S, SHORT, NotALog, Phase, workers_of
 from matrix.terms.printable import printable
 
 TOOL = "elbencho"
@@ -30,9 +30,9 @@ WITH_CONFIG, WITH_START = (3, 0, 37), (3, 0, 27)
 # Options for the place of results and for verbosity, which do not change the work.
 ASIDE = re.compile(r"--(json|csv|res|livecsv|opslog)\w*|--label|--nocsvlabels|--live\w*|--iterations|-i")
 # A CSV counts whole MiB: of 100 and more the missing part is at most 1 %.
-LEAST_MIB = 100
+MIN_MIB = 100
 # Latencies are whole microseconds, rounded down: from 10 on the missing part is less than 10 %.
-LEAST_US = 10
+MIN_US = 10
 OWN = {
     "entries_per_s": {"unit": "entries/s", "better": "higher"},
     **{
@@ -137,8 +137,8 @@ def _phase_of_row(row: Mapping[str, str], file: str) -> Phase | None:
         return _number(row[column]) if row.get(column) else None
 
     mib = {"bytes": figure("MiB [last]"), "mixed_bytes": figure("rwmix read MiB [last]")}
-    counted = {name: value * 2**20 for name, value in mib.items() if value is not None and value >= LEAST_MIB}
-    is_coarse = any(value is not None and value < LEAST_MIB for value in mib.values())
+    counted = {name: value * 2**20 for name, value in mib.items() if value is not None and value >= MIN_MIB}
+    is_coarse = any(value is not None and value < MIN_MIB for value in mib.values())
     figures = {
         "iops": figure("IOPS [last]"), "mixed_iops": figure("rwmix read IOPS [last]"),
         "entries": figure("entries [last]"), "mixed_entries": figure("rwmix read entries [last]"),
@@ -181,7 +181,7 @@ def _phase(
     """Return a phase; None if it has no rate, like SYNC and DROPCACHE, or took less than a millisecond."""
     if seconds <= 0 or not any(figures.get(each) for each in ("iops", "mixed_iops", "entries", "mixed_entries")):
         return None
-    metrics = {"duration_s": seconds, **{each: value for each, value in latencies.items() if value >= LEAST_US}}
+    metrics = {"duration_s": seconds, **{each: value for each, value in latencies.items() if value >= MIN_US}}
     moved: dict[str, float] = {}
     iops = figures.get("iops", 0.0) + figures.get("mixed_iops", 0.0)
     if iops:
@@ -205,7 +205,7 @@ def _phase(
     in_flight = sum(figures.get(f"{mix}iops", 0.0) * latencies.get(f"{of}io_lat_avg_us", 0.0)
                     for mix, of in (("", ""), ("mixed_", "rwmix_read_"))) / 1e6  # fmt: skip
     workers, notes = workers_of(threads, in_flight / at_once)
-    if seconds < LEAST_S:
+    if seconds < MIN_S:
         notes += (f"elbencho {SHORT}",)
     primary = "iops" if iops else "entries_per_s"
     return Phase(
@@ -235,7 +235,7 @@ def _phase(
 def _per_s(figures: Mapping[str, float], name: str, seconds: float) -> float:
     """Return a rate: amount over time, or the printed rate (whole units) if the time is too short in milliseconds."""
     total, printed = figures.get(name, 0.0), figures.get(f"{name}/s", 0.0)
-    return printed if printed and seconds < LEAST_S else total / seconds
+    return printed if printed and seconds < MIN_S else total / seconds
 
 
 def _ways(phase: str) -> list[tuple[str, str]]:

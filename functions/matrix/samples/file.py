@@ -13,7 +13,7 @@ from matrix.terms.metrics import METRICS
 
 LONGEST = 300
 # A fleet boots one image with one agent, so it has far fewer different values; more come from a fuzzer.
-MOST_VALUES = 10
+MAX_VALUES = 10
 
 
 def _text(value: object) -> str | None:
@@ -70,8 +70,8 @@ ToolField = Annotated[Tool, BeforeValidator(_mapping), Field(default_factory=Too
 # 10,000 steps of one instance at about 2 kB each; anything larger is not a file of samples.
 MAX_BYTES = 20_000_000
 
-MOST_CALIBRATIONS = 1_000
-MOST_RAW_FILES, MOST_LETTERS = 20, 300
+MAX_CALIBRATIONS = 1_000
+MAX_RAW_FILES, MAX_LETTERS = 20, 300
 
 Name = Annotated[str, Field(max_length=200)]
 
@@ -95,8 +95,8 @@ def _counters(value: object) -> dict[str, float]:
 
 def _names(value: object) -> list[str]:
     """Return the valid names of raw files; no figure depends on a bad one, so it does not void the sample."""
-    names = value[:MOST_RAW_FILES] if isinstance(value, list) else []
-    return [name for name in names if isinstance(name, str) and len(name) <= MOST_LETTERS]
+    names = value[:MAX_RAW_FILES] if isinstance(value, list) else []
+    return [name for name in names if isinstance(name, str) and len(name) <= MAX_LETTERS]
 
 
 # Quantities are never negative, and none reaches 10^15 of its unit; below that, sums and squares stay finite.
@@ -187,7 +187,7 @@ class Calibration(Claims):
 def _calibrations(value: object) -> list[Calibration]:
     """Return the valid calibrations; a failed one has a reason instead of a value and stays in samples.json."""
     calibrations = []
-    for entry in value[:MOST_CALIBRATIONS] if isinstance(value, list) else []:
+    for entry in value[:MAX_CALIBRATIONS] if isinstance(value, list) else []:
         with suppress(ValidationError):
             calibrations.append(Calibration.model_validate(entry))
     return calibrations

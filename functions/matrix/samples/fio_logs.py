@@ -29,7 +29,7 @@ MODES = {
     "trim": {"trim"}, "trimwrite": {"trim", "write"},
 }  # fmt: skip
 SHORT = "fio ran for less than a second: its clock counts milliseconds, so its rates mean little"
-LEAST_RUNTIME_MS = 1000
+MIN_RUNTIME_MS = 1000
 # How long a job goes on at most after fio has written that it ends in 0 s.
 LAST_ETA_MS = 2000
 KIB = 1024
@@ -37,7 +37,7 @@ LARGEST = 1e18  # more is no rate, size or time of any storage
 # fio 2 counted in microseconds: the middle of its last bin of 19 groups.
 LAST_VALUE_US = bin_value(19 * 64 - 1)
 # The part by which a figure may differ from the option: rounding, a short last block, a percent of shallow starts.
-TOLERANCE, LEAST_PERCENT = 0.1, 1.0
+TOLERANCE, MIN_PERCENT = 0.1, 1.0
 UNTOLD = "its options are unknown, since the file has none: fio before 2.3 wrote none"
 _SIZE = re.compile(r"\s*([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kmgt]?)(i?)b?\s*", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
@@ -133,7 +133,7 @@ def to_csv(rows: list[Row]) -> str:
 def _row(job: Job, way: str, side: FioObject, file: str) -> Row:
     mode = printable(str(_option(job.options, "rw", "readwrite") or way))
     timed = timed_of(side, "clat") or timed_of(side, "lat")
-    is_short = 0 < number_of(side.get("runtime")) < LEAST_RUNTIME_MS
+    is_short = 0 < number_of(side.get("runtime")) < MIN_RUNTIME_MS
     p50, p99 = (timed.percentile_us(p) if timed else None for p in (50, 99))
     return Row(
         file=printable(file),
@@ -297,7 +297,7 @@ def _contradictions(
     depth = _whole(options.get("iodepth", 1)) or 1
     levels = {int(level.lstrip(">=")): number_of(share) for level, share in object_of(record, "iodepth_level").items()
               if _is_whole(level.lstrip(">="))}  # fmt: skip
-    deepest = max((level for level, share in levels.items() if share > LEAST_PERCENT), default=0)
+    deepest = max((level for level, share in levels.items() if share > MIN_PERCENT), default=0)
     if deepest > depth:
         yield f"iodepth is {depth}, but it had {deepest} or more in flight"
     # Little's law: as many operations are in flight as are done in the time that one of them takes.

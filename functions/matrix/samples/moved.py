@@ -20,7 +20,7 @@ WORKED = ("bytes", "read_bytes", "write_bytes")
 # Stands for a point's name for the time between the steps, which belongs to no point.
 BETWEEN = ""
 # A day has 1,440 minutes. A file that claims more than a week is forged.
-MOST_MINUTES = 10_000
+MAX_MINUTES = 10_000
 
 
 def by_mount(file: SampleFile, counted: Mapping[str, float]) -> dict[str, float]:
@@ -59,10 +59,7 @@ def by_minute(files: Sequence[SampleFile], instances: Collection[str]) -> MovedB
     """Return bytes and operations that the mounts of these instances moved together in each minute, by point."""
     sums: dict[tuple[str, str], dict[int, float]] = {}
     for file in files:
-        if (
-            file.instance.id not in instances
-            or sum(len(_minutes(*span)) for _, *span, _ in _spans(file)) > MOST_MINUTES
-        ):
+        if file.instance.id not in instances or sum(len(_minutes(*span)) for _, *span, _ in _spans(file)) > MAX_MINUTES:
             continue
         for point, begun, ended, counted in _spans(file):
             for way, amount in by_mount(file, counted).items():

@@ -19,10 +19,10 @@ from matrix.samples.raw_file import Claims
 from matrix.terms.documents.result import OverTime
 
 # An agent keeps 480 readings of a step.
-MOST_READINGS = 2_000
+MAX_READINGS = 2_000
 # A chart cannot show more of a curve. STRETCHES_OF_A_CELL limits all steps of a cell together, so that its result stays
 # small: 0.2 MB for a cell with six counters.
-MOST_STRETCHES, LEAST_STRETCHES, STRETCHES_OF_A_CELL = 200, 20, 3_000
+MAX_STRETCHES, MIN_STRETCHES, STRETCHES_OF_A_CELL = 200, 20, 3_000
 # Name of a counter's rate; the dictionary's name is its unit.
 MB_PER_S = {
     "network_received_bytes": "received over the network",
@@ -45,7 +45,7 @@ BY_ENGINE = "operations"
 
 Reading = Annotated[FiniteFloat, Field(ge=0, le=1e15)]
 Counted = Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")]
-Readings = Annotated[list[Reading], Field(min_length=2, max_length=MOST_READINGS)]
+Readings = Annotated[list[Reading], Field(min_length=2, max_length=MAX_READINGS)]
 Step = tuple[str, int]
 Array = NDArray[np.float64]
 
@@ -109,7 +109,7 @@ class Sums:
             start, end = spans.get(step, (sample.started_at, sample.ended_at))
             spans[step] = min(start, sample.started_at), max(end, sample.ended_at)
             self._left.setdefault(file.instance.id, {})[f"{sample.point}-r{sample.repetition}"] = step
-        most = min(MOST_STRETCHES, max(LEAST_STRETCHES, STRETCHES_OF_A_CELL // max(1, len(spans))))
+        most = min(MAX_STRETCHES, max(MIN_STRETCHES, STRETCHES_OF_A_CELL // max(1, len(spans))))
         self._steps = {step: _Sum(_edges(*span, most)) for step, span in spans.items()}
         # Processes of one machine all count the same: each has its share of it.
         kernels = Counter(file.host.boot_id for file in files)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from matrix.samples.file import MOST_VALUES, SampleFile
+from matrix.samples.file import MAX_VALUES, SampleFile
 
 
 def provenance(files: Sequence[SampleFile]) -> dict[str, dict[str, int]]:
@@ -37,7 +37,7 @@ def _joined(*words: str | None) -> str | None:
 
 def _counted(values: Sequence[str | None]) -> dict[str, int]:
     counts = Counter(value for value in values if value)
-    return dict(counts.most_common(MOST_VALUES))
+    return dict(counts.most_common(MAX_VALUES))
 
 
 def lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -15,11 +15,11 @@ from matrix.terms.documents.result import Curve
 
 # 86,400 s of a day with seven counters of 20 characters are 12 MB; no agent writes more.
 MAX_BYTES = 15_000_000
-MOST_READINGS = 90_000
+MAX_READINGS = 90_000
 # More curves of one point cannot be distinguished; the raw files have them all.
-MOST_CURVES = 12
+MAX_CURVES = 12
 # A longer curve is reduced to this many stretches, each with its mean: a chart shows no more.
-MOST_STRETCHES = 720
+MAX_STRETCHES = 720
 
 Reading = Annotated[FiniteFloat, Field(ge=0, le=1e15)]
 Counter = Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,40}$")]
@@ -29,7 +29,7 @@ class SeriesFile(Claims):
     """The counters of one instance since the start of a step, at these seconds."""
 
     carrier: Counter
-    seconds: Annotated[list[Reading], Field(min_length=2, max_length=MOST_READINGS)]
+    seconds: Annotated[list[Reading], Field(min_length=2, max_length=MAX_READINGS)]
     counted: Annotated[dict[Counter, list[Reading]], Field(max_length=20)]
 
     @model_validator(mode="after")
@@ -57,6 +57,6 @@ def read_curve(content: bytes) -> Curve:
 
 def _spread(readings: int) -> Sequence[int]:
     """Return the readings to keep, with both ends; counters add up, so the bytes of a dropped reading are not lost."""
-    if readings <= MOST_STRETCHES + 1:
+    if readings <= MAX_STRETCHES + 1:
         return range(readings)
-    return sorted({round(n * (readings - 1) / MOST_STRETCHES) for n in range(MOST_STRETCHES + 1)})
+    return sorted({round(n * (readings - 1) / MAX_STRETCHES) for n in range(MAX_STRETCHES + 1)})

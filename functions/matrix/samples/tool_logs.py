@@ -10,7 +10,7 @@ from matrix.terms.printable import csv_text
 
 # More is no rate, size or time of any storage.
 LARGEST = 1e15
-LEAST_S = 1.0
+MIN_S = 1.0
 # The part by which more operations may be in flight than workers: rounding.
 TOLERANCE = 0.1
 SHORT = "ran for less than a second, so its rates mean little"

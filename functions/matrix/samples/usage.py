@@ -29,7 +29,7 @@ LATENCIES = (
     *("stat_lat_p50_us", "open_read_lat_p50_us", "rename_lat_p50_us", "delete_lat_p50_us"),
 )
 # A sample that took no time by the wall clock counts as one millisecond, so that its rate is finite.
-LEAST_S = 1e-3
+MIN_S = 1e-3
 
 
 class Used(NamedTuple):
@@ -94,8 +94,8 @@ class _Spans:
     def __init__(self, spans: Sequence[tuple[float, float]]) -> None:
         start, end = np.array(spans).T
         self._order = np.argsort(end, kind="stable")
-        self._lasted_s = np.maximum(end - start, LEAST_S)[self._order]
-        self._since_first_s = np.maximum(end - start.min(), LEAST_S)[self._order]
+        self._lasted_s = np.maximum(end - start, MIN_S)[self._order]
+        self._since_first_s = np.maximum(end - start.min(), MIN_S)[self._order]
 
     def best_rate(self, rates: Sequence[float]) -> float:
         """Return the largest work of the first k to end over the time that they took, by each one's own rate."""
@@ -104,10 +104,10 @@ class _Spans:
 
 
 def _of_sample(file: "SampleFile", sample: "Sample") -> Iterator[tuple[str, float]]:
-    seconds = max(sample.ended_at - sample.started_at, LEAST_S)
+    seconds = max(sample.ended_at - sample.started_at, MIN_S)
     start, end = sample.work_span
     yield "seconds", seconds
-    yield from _of_work(sample, max(end - start, LEAST_S))
+    yield from _of_work(sample, max(end - start, MIN_S))
     yield from _of_processors(sample, seconds, _count(file.host.cpus))
     yield from _of_counters(sample.counters, seconds)
     yield from _of_calibration(file, sample)

@@ -15,7 +15,7 @@ from typing import Any
 
 from contract.histogram import bin_index, bin_value, percentile
 from matrix.samples.histograms import Histogram
-from matrix.samples.tool_logs import LEAST_S, SHORT, NotALog, Phase, workers_of
+from matrix.samples.tool_logs import MIN_S, SHORT, NotALog, Phase, workers_of
 from matrix.statistics.sample_size import has_enough_samples
 from matrix.terms.printable import printable
 
@@ -107,7 +107,7 @@ def _overlap(phase: Phase, other: Phase) -> bool:
     if phase.started_at is None or other.started_at is None:
         return False
     first, last = sorted((phase, other), key=lambda each: each.started_at or 0.0)
-    return (first.started_at or 0.0) + first.seconds > (last.started_at or 0.0) + LEAST_S / 10
+    return (first.started_at or 0.0) + first.seconds > (last.started_at or 0.0) + MIN_S / 10
 
 
 # --- aggregated -------------------------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def _phase(
         if size and is_known:
             metrics["mb_per_s"] = size / seconds / 1e6
             moved["read_bytes" if operation == "get" else "write_bytes"] = size
-    if seconds < LEAST_S:
+    if seconds < MIN_S:
         notes += (f"warp {SHORT}",)
     kind = f"{operation if name in OPERATIONS else 'request'}_lat"
     metrics |= {f"{kind}_{level}_us": value for level, value in latencies.items()}

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST_IN_A_ROW = 8
+MIN_IN_A_ROW = 8
 # Beyond it, the results depend on the last digit of rho.
 MOST = 0.95
 STEPS = 96
@@ -57,7 +57,7 @@ def measured(series: Floats) -> Autocorrelation | None:
     Negative coefficients count as 0: chance makes them, and none may narrow an interval.
     """
     count = len(series)
-    if count < LEAST_IN_A_ROW:
+    if count < MIN_IN_A_ROW:
         return None
     deviations = series - series.mean()
     squares = float((deviations**2).sum())
@@ -103,7 +103,7 @@ def is_beyond_chance(series: Floats) -> bool:
     count = len(series)
     deviations = series - series.mean()
     squares = float((deviations**2).sum())
-    if count < LEAST_IN_A_ROW or squares == 0:
+    if count < MIN_IN_A_ROW or squares == 0:
         return False
     seen = float((deviations[1:] * deviations[:-1]).sum()) / squares
     return (seen + 1 / count) * count * math.sqrt(count - 1) / (count - 2) > 1.645  # noqa: PLR2004 - 95 % of a normal

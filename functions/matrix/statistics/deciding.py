@@ -26,7 +26,7 @@ from matrix.statistics.uncertainty import LAUNCHES, Uncertainty, of_crossed, of_
 from matrix.terms.documents import summary as documents
 
 # More than these, nobody buys for a difference of a few per cent.
-MOST_INSTANCES, MOST_LAUNCHES = 1_000, 100
+MAX_INSTANCES, MAX_LAUNCHES = 1_000, 100
 BEFORE_REPETITIONS = 5
 REPETITIONS_TRIED = (3, 5, 10, 20, 30, 50, 100)
 
@@ -112,7 +112,7 @@ def needed(sides: Sequence[FleetValues], between: Difference, distance: float) -
         return None
     if any(values.is_relaunched for values in sides):
         count = min(len(values.launches) for values in sides)
-        for launches in range(count + 1, MOST_LAUNCHES + 1):
+        for launches in range(count + 1, MAX_LAUNCHES + 1):
             more = of_successive(known.variance * count / launches, Autocorrelation.none(launches), LAUNCHES)
             if _reach(more) <= distance:
                 return {"launches": launches}
@@ -126,9 +126,9 @@ def needed(sides: Sequence[FleetValues], between: Difference, distance: float) -
 
     tried = [repetitions, *(times for times in REPETITIONS_TRIED if times > repetitions)]
     found = [
-        (_least(instances, MOST_INSTANCES, is_enough, times), times)
+        (_least(instances, MAX_INSTANCES, is_enough, times), times)
         for times in tried
-        if is_enough(MOST_INSTANCES, times)
+        if is_enough(MAX_INSTANCES, times)
     ]
     if not found:
         return None

@@ -13,10 +13,10 @@ from matrix.statistics.resampling import MEAN, NOT_REPLICATED, lacks_replication
 from matrix.statistics.spread import carries, independent_n, shows_interval, spread
 
 # With fewer values the quartiles are too uncertain to judge by.
-LEAST_VALUES = 8
+MIN_VALUES = 8
 OUTSIDE = 1.5
 FAR_OUT = 3.0
-MOST_LISTED = 20
+MAX_LISTED = 20
 
 
 def outliers(values: FleetValues) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def outliers(values: FleetValues) -> dict[str, Any]:
     """
     pooled = values.pooled
     nothing: dict[str, Any] = {"fences": None, "count": 0, "listed": []}
-    if len(pooled) < LEAST_VALUES:
+    if len(pooled) < MIN_VALUES:
         return nothing
     first, third = (float(quartile) for quartile in np.percentile(pooled, (25, 75)))
     width = third - first
@@ -45,7 +45,7 @@ def outliers(values: FleetValues) -> dict[str, Any]:
     ]
     strays.sort(key=lambda stray: -abs(stray["value"] - (first + third) / 2))
     fences = {"low": first - OUTSIDE * width, "high": third + OUTSIDE * width}
-    return {"fences": fences, "count": len(strays), "listed": strays[:MOST_LISTED]}
+    return {"fences": fences, "count": len(strays), "listed": strays[:MAX_LISTED]}
 
 
 def _outlier(instance: str, repetition: int, value: float, first: float, third: float) -> dict[str, Any]:

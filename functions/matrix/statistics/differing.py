@@ -25,8 +25,8 @@ import numpy as np
 from matrix.statistics.autocorrelation import assumed
 from matrix.statistics.fleet_values import FleetValues, Floats
 from matrix.statistics.intervals import Interval, method_of
-from matrix.statistics.resampling import LEAST_UNITS, lacks_replication, uncertainties
-from matrix.statistics.sample_size import LEAST_LAUNCHES
+from matrix.statistics.resampling import MIN_UNITS, lacks_replication, uncertainties
+from matrix.statistics.sample_size import MIN_LAUNCHES
 from matrix.statistics.spread import complete_rows
 from matrix.statistics.uncertainty import LAUNCHES, Uncertainty, of_difference, of_mean, of_successive
 
@@ -115,7 +115,7 @@ def difference(
         if pairs is not None:
             ratio, test = float(np.exp(pairs.mean())), PAIRED_LAUNCHES
             uncertainty = of_successive(float(pairs.var(ddof=1)) / len(pairs), assumed(pairs), LAUNCHES)
-        elif any(len(values.instances) < LEAST_UNITS and not values.is_relaunched for values in (base, run)):
+        elif any(len(values.instances) < MIN_UNITS and not values.is_relaunched for values in (base, run)):
             uncertainty, test = _of_means(base, run), CROSSED_MEANS
             ratio = float(np.exp(np.nanmean(np.log(run.table)) - np.nanmean(np.log(base.table))))
         else:
@@ -171,7 +171,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 def _pairs(base: FleetValues, run: FleetValues, level: float) -> Floats | None:
     """The logarithm of the ratio of each launch that both have, in their order; None of fewer than three of them."""
     both = sorted(set(base.launch_of) & set(run.launch_of))
-    if len(both) < LEAST_LAUNCHES:
+    if len(both) < MIN_LAUNCHES:
         return None
     of_base, of_run = (
         dict(zip(sorted(set(values.launch_of)), values.unit_percentiles(level), strict=True)) for values in (base, run)

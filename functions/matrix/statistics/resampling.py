@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from matrix.statistics.autocorrelation import assumed
 from matrix.statistics.fleet_values import FleetValues, Floats
-from matrix.statistics.sample_size import LEAST_INSTANCES, LEAST_LAUNCHES, LEAST_REPETITIONS, Shortage
+from matrix.statistics.sample_size import MIN_INSTANCES, MIN_LAUNCHES, MIN_REPETITIONS, Shortage
 from matrix.statistics.uncertainty import (
     INSTANCES,
     LAUNCHES,
@@ -43,9 +43,9 @@ DRAWS = 999
 # The same samples must give the same interval, in the Lambda function and on a laptop.
 SEEDS = {INSTANCES: 20_261_120, REPETITIONS: 20_261_121}
 # Counts in memory at once: two megabytes, which fit into a processor's cache, for any size of fleet.
-MOST_AT_ONCE = 500_000
+MAX_AT_ONCE = 500_000
 # With fewer instances nothing can be resampled: the median of 5 independent values has no 95 % interval at all.
-LEAST_UNITS = 6
+MIN_UNITS = 6
 MEAN = "mean"
 NOT_REPLICATED = "not replicated"
 
@@ -86,14 +86,14 @@ def why_none(values: FleetValues) -> str | None:
     """Write why the uncertainty of a fleet's figures is unknown, and advice; None if it is known."""
     if values.is_relaunched:
         count = len(values.launches)
-        return None if count >= LEAST_LAUNCHES else _too_few(count, "launch", LEAST_LAUNCHES)
+        return None if count >= MIN_LAUNCHES else _too_few(count, "launch", MIN_LAUNCHES)
     count, repetitions = len(values.instances), len(values.repetitions)
-    if count < LEAST_UNITS:
-        return f"{_too_few(count, 'instance')} (`count`), or {LEAST_LAUNCHES} `launches`"
-    if values.is_shared and repetitions < LEAST_REPETITIONS:
+    if count < MIN_UNITS:
+        return f"{_too_few(count, 'instance')} (`count`), or {MIN_LAUNCHES} `launches`"
+    if values.is_shared and repetitions < MIN_REPETITIONS:
         return (
             f"{NOT_REPLICATED}: all instances share the storage, and {_counted(repetitions, 'repetition')} cannot show "
-            f"how much it differs from one to the next; an interval needs at least {LEAST_REPETITIONS}"
+            f"how much it differs from one to the next; an interval needs at least {MIN_REPETITIONS}"
         )
     return None
 
@@ -107,18 +107,18 @@ def lacks_replication(values: FleetValues) -> tuple[Shortage, ...]:
     with a volume for each instance: 52 to 87 % with 5 % between hours.
     """
     if values.is_relaunched:
-        found = [Shortage("launch", len(values.launches), LEAST_LAUNCHES)]
+        found = [Shortage("launch", len(values.launches), MIN_LAUNCHES)]
     else:
         found = [
-            Shortage("instance", len(values.instances), LEAST_INSTANCES),
-            Shortage("repetition", len(values.repetitions), LEAST_REPETITIONS),
+            Shortage("instance", len(values.instances), MIN_INSTANCES),
+            Shortage("repetition", len(values.repetitions), MIN_REPETITIONS),
         ]
     return tuple(each for each in found if each.count < each.least)
 
 
 def is_two_way(values: FleetValues) -> bool:
     """Whether both instances and repetitions are drawn: if there are enough of both, in one launch."""
-    is_enough = len(values.instances) >= LEAST_UNITS and len(values.repetitions) >= LEAST_REPETITIONS
+    is_enough = len(values.instances) >= MIN_UNITS and len(values.repetitions) >= MIN_REPETITIONS
     return is_enough and not values.is_relaunched
 
 
@@ -127,7 +127,7 @@ def resampled(values: FleetValues) -> str:
     return f"{INSTANCES} and {REPETITIONS}" if is_two_way(values) else values.unit_name
 
 
-def _too_few(count: int, unit: str, least: int = LEAST_UNITS) -> str:
+def _too_few(count: int, unit: str, least: int = MIN_UNITS) -> str:
     return f"{_counted(count, unit)}: an interval needs at least {least}"
 
 
@@ -185,7 +185,7 @@ def _drawn_figures(
     # The table's size bounds the count of all drawn values; counts with half the bytes take half the time.
     kind = np.dtype(np.int16 if values.table.size <= np.iinfo(np.int16).max else np.int32)
     block = _block(len(ordered))
-    batch = max(1, MOST_AT_ONCE // len(ordered))
+    batch = max(1, MAX_AT_ONCE // len(ordered))
     for first in range(0, DRAWS, batch):
         part = slice(first, first + batch)
         of_instances = _counts(INSTANCES, len(values.instances), kind)[:, part] if instances else _ONCE

@@ -29,11 +29,11 @@ def has_enough_samples(level: float, independent_n: int, confidence: float = CON
     return independent_n >= needed(level, confidence)
 
 
-LEAST_LAUNCHES = 3
+MIN_LAUNCHES = 3
 # A variance between fewer is hardly known: with two instances in one of two states, 10 % of equal pairs seem different.
-LEAST_INSTANCES = 3
+MIN_INSTANCES = 3
 # Two repetitions show that they differ, but hardly how much: t with 1 degree of freedom is 12.7, with 2 it is 4.3.
-LEAST_REPETITIONS = 3
+MIN_REPETITIONS = 3
 
 
 @dataclass(frozen=True)

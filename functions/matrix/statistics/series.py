@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 # Fewer values before a new one show no scatter: with four, a new one must be 3.1 standard deviations away at 5 %.
-LEAST_BEFORE = 4
+MIN_BEFORE = 4
 # Figures that are equal by rounding scatter at least so much, as a standard deviation of logarithms.
-LEAST_SCATTER = 1e-3
+MIN_SCATTER = 1e-3
 
 
 class Shift(NamedTuple):
@@ -32,7 +32,7 @@ def new_value(before: Sequence[float], value: float) -> Shift:
     """Return a positive value's ratio to the geometric mean of those before it."""
     logs = np.log(before)
     off = math.log(value) - float(logs.mean())
-    scatter = max(float(logs.std(ddof=1)), LEAST_SCATTER)
+    scatter = max(float(logs.std(ddof=1)), MIN_SCATTER)
     return Shift(math.exp(off), _two_sided(off / (scatter * math.sqrt(1 + 1 / len(before))), len(before) - 1))
 
 
@@ -41,7 +41,7 @@ def trend(values: Sequence[float]) -> Shift:
     logs, places = np.log(values), np.arange(len(values)) - (len(values) - 1) / 2
     slope = float(places @ logs / (places @ places))
     residual = logs - logs.mean() - slope * places
-    scatter = max(math.sqrt(float(residual @ residual) / (len(values) - 2)), LEAST_SCATTER)
+    scatter = max(math.sqrt(float(residual @ residual) / (len(values) - 2)), MIN_SCATTER)
     t = slope * math.sqrt(float(places @ places)) / scatter
     return Shift(math.exp(slope * (len(values) - 1)), _two_sided(t, len(values) - 2))
 

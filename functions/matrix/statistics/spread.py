@@ -32,7 +32,7 @@ import numpy as np
 
 from matrix.statistics.autocorrelation import assumed, measured
 from matrix.statistics.fleet_values import FleetValues, Floats
-from matrix.statistics.resampling import LEAST_UNITS
+from matrix.statistics.resampling import MIN_UNITS
 from matrix.statistics.sample_size import has_enough_samples
 
 
@@ -172,13 +172,13 @@ def independent_n(values: FleetValues) -> int:
         return min(count, len(table))
     of_mean = by_instances / len(table) + by_repetitions * alike.factor / repetitions + residual / table.size
     worth = math.floor(whole / of_mean + 1e-9)
-    return min(worth, count) if count < LEAST_UNITS else worth
+    return min(worth, count) if count < MIN_UNITS else worth
 
 
 def carries(values: FleetValues, level: float) -> bool:
     """Whether there are enough samples for a percentile other than the median: from six units on, in each launch."""
     return all(
-        len(launch.units) >= LEAST_UNITS and has_enough_samples(level, independent_n(launch))
+        len(launch.units) >= MIN_UNITS and has_enough_samples(level, independent_n(launch))
         for launch in values.launches
     )
 

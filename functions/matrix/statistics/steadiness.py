@@ -11,7 +11,7 @@ import numpy as np
 from matrix.statistics.autocorrelation import is_beyond_chance, measured
 from matrix.statistics.fleet_values import FleetValues, Floats
 from matrix.statistics.intervals import Interval
-from matrix.statistics.resampling import LEAST_UNITS
+from matrix.statistics.resampling import MIN_UNITS
 from matrix.statistics.uncertainty import LAUNCHES, REPETITIONS, count_that_halves
 from matrix.terms.documents.warning import (
     Autocorrelated,
@@ -26,7 +26,7 @@ from matrix.terms.documents.warning import (
 
 # 95th percentiles of sqrt(n) * dip of n uniform values, from 10,000 simulated samples each. A test recomputes one.
 CRITICAL = {10: 0.443, 15: 0.461, 20: 0.475, 30: 0.485, 50: 0.497, 100: 0.509, 200: 0.518, 500: 0.530}
-LEAST_VALUES = min(CRITICAL)
+MIN_VALUES = min(CRITICAL)
 
 
 def is_bimodal(values: Floats) -> bool:
@@ -35,7 +35,7 @@ def is_bimodal(values: Floats) -> bool:
     The dip then exceeds the 95 % quantile of the dips of uniform samples, the least favourable unimodal distribution.
     """
     count = len(values)
-    if count < LEAST_VALUES:
+    if count < MIN_VALUES:
         return False
     critical = float(np.interp(math.log(count), np.log(list(CRITICAL)), list(CRITICAL.values())))
     return math.sqrt(count) * dip(values) > critical
@@ -104,10 +104,10 @@ WORTH_SAYING = 0.05
 UNSTEADY = 0.10
 SIGNIFICANT = 0.05
 # With 4 values the smallest p of Mann and Kendall's test is 8 %.
-LEAST_FOR_DRIFT = 5
-LEAST_FOR_FIRST_RUN = 3
+MIN_FOR_DRIFT = 5
+MIN_FOR_FIRST_RUN = 3
 # Fewer than a tenth of all values are outliers, not a group.
-LEAST_GROUP = 0.10
+MIN_GROUP = 0.10
 # An interval that is a fifth wider.
 WORTH_WIDENING = 1.44
 GROUPS_OF_INSTANCES: GroupsCode = "two-groups-of-instances"
@@ -138,7 +138,7 @@ def findings(values: FleetValues, *, higher_is_better: bool, median_interval: In
 def slow_first_run(values: FleetValues, *, higher_is_better: bool) -> SlowFirstRun | None:
     """Find a first repetition that is slower than all later ones, by more than the later ones differ."""
     medians = _slowness(values.repetition_medians(), higher_is_better)
-    if len(medians) < LEAST_FOR_FIRST_RUN:
+    if len(medians) < MIN_FOR_FIRST_RUN:
         return None
     first, later = medians[0], medians[1:]
     usual = np.median(later)
@@ -157,7 +157,7 @@ def drift(values: FleetValues, *, higher_is_better: bool) -> Drift | None:
     1379-1389.)
     """
     medians = values.repetition_medians()
-    if len(medians) < LEAST_FOR_DRIFT or np.ptp(medians) == 0:
+    if len(medians) < MIN_FOR_DRIFT or np.ptp(medians) == 0:
         return None
     from scipy import stats
 
@@ -179,7 +179,7 @@ def two_groups(values: FleetValues) -> TwoGroups | None:
     cut = _best_cut(pooled)
     low, high = pooled[:cut], pooled[cut:]
     middles = float(np.median(low)), float(np.median(high))
-    if min(len(low), len(high)) < LEAST_GROUP * len(pooled):
+    if min(len(low), len(high)) < MIN_GROUP * len(pooled):
         return None
     # A few different launches are groups already; `launches_differ` reports them.
     if len(values.launches) > 1 and all(len({*(launch.pooled >= high[0])}) == 1 for launch in values.launches):
@@ -204,7 +204,7 @@ def unsteady(values: FleetValues) -> Unsteady | None:
     relative = float(np.ptp(medians)) / abs(float(np.median(values.pooled)))
     if len(medians) < 2 or relative <= UNSTEADY:  # noqa: PLR2004 - one repetition differs from nothing
         return None
-    if len(values.instances) >= LEAST_UNITS and _is_chance(values):
+    if len(values.instances) >= MIN_UNITS and _is_chance(values):
         return None
     return {"code": "unsteady", "share": relative, "repetitions": len(medians)}
 
@@ -240,7 +240,7 @@ def launches_differ(values: FleetValues) -> LaunchesDiffer | None:
     relative = float(np.ptp(medians)) / abs(float(np.median(values.pooled)))
     if relative <= UNSTEADY:
         return None
-    if all(len(launch.instances) >= LEAST_UNITS for launch in values.launches):
+    if all(len(launch.instances) >= MIN_UNITS for launch in values.launches):
         from scipy import stats
 
         if not stats.kruskal(*(launch.instance_medians() for launch in values.launches)).pvalue < SIGNIFICANT:

@@ -13,7 +13,7 @@ PUT_PART_BYTES = 8 * 2**20
 HOUR_S = 3_600
 MONTH_S = 730 * HOUR_S  # AWS's month of 730 hours
 ROOT_VOLUME_GIB = 20  # as in the launch template of template.yaml
-LEAST_BILLED_S = 60  # EC2 instances and EBS volumes: by the second, at least a minute
+MIN_BILLED_S = 60  # EC2 instances and EBS volumes: by the second, at least a minute
 
 
 class Amount(NamedTuple):
@@ -102,7 +102,7 @@ class Query:
 
 def instance_charges(instance_type: str, count: int, each_s: Amount, work: Volume | None = None) -> Iterator[Charge]:
     """Yield the charges of `count` instances for `each_s` seconds each: machines, addresses, root and work volumes."""
-    billed_s = each_s.at_least(LEAST_BILLED_S)
+    billed_s = each_s.at_least(MIN_BILLED_S)
     hours = billed_s.times(count / HOUR_S)
     yield Charge(instance_type, hours)
     yield Charge("public_ipv4_hour", hours)

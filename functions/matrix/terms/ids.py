@@ -5,8 +5,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-MOST_CHARACTERS = 100
-MOST_SLUG_CHARACTERS = 63
+MAX_CHARACTERS = 100
+MAX_SLUG_CHARACTERS = 63
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -23,7 +23,7 @@ def cut(slug: str, most: int) -> str:
 
 def unique_slugs(wanted: Sequence[tuple[str, str]]) -> list[str]:
     """Return a slug for each (slug, fingerprint) pair. Colliding slugs get a short hash of their fingerprint."""
-    cut_slugs = [cut(slug, MOST_SLUG_CHARACTERS - 7) for slug, _ in wanted]
+    cut_slugs = [cut(slug, MAX_SLUG_CHARACTERS - 7) for slug, _ in wanted]
     times = Counter(cut_slugs)
     slugs: list[str] = []
     for slug, (_, fingerprint) in zip(cut_slugs, wanted, strict=True):
@@ -49,4 +49,4 @@ def without_launch(file_system: str, launch: int) -> str:
 
 def cell_id(file_system: str, workload: str, fleet: str) -> str:
     """Return a cell's id, such as `efs-elastic.touch.m6i.4xlarge-x10`."""
-    return cut(f"{file_system}.{workload}.{fleet}", MOST_CHARACTERS)
+    return cut(f"{file_system}.{workload}.{fleet}", MAX_CHARACTERS)

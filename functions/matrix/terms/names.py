@@ -19,7 +19,7 @@ from matrix.terms.figures import ABSENT, number, rough_duration
 from matrix.terms.open_loop import RATE, done_per_s, has_kept_up, offered_per_s
 
 # A figure that differs by more from the steady rate is marked: a smaller difference changes no choice of storage.
-MOST_BEFORE = 0.05
+MAX_BEFORE = 0.05
 # Parameters that a point's label has even if they are equal in all points of a cell.
 HEADLINE_PARAMS = frozenset(
     {
@@ -38,7 +38,7 @@ SYNC_WORDS = {
     "none": "not synced",
 }
 # A cache with a smaller share of answers than this is not mentioned.
-LEAST_CACHED_PERCENT = 10.0
+MIN_CACHED_PERCENT = 10.0
 
 
 def point_labels(points: Sequence[Point]) -> dict[str, str]:
@@ -99,11 +99,11 @@ def _cache_marks(point: PointResult, cell: ResultDocument) -> Iterator[str]:
     bottleneck = cell.get("bottleneck")
     by_server = (bottleneck.get("server_cache") or {}).get(point["id"]) if bottleneck else None
     by_instance = None if ratio is None else 100 * max(0.0, 1 - ratio)
-    if by_instance is not None and by_instance >= LEAST_CACHED_PERCENT:
+    if by_instance is not None and by_instance >= MIN_CACHED_PERCENT:
         yield f"{by_instance:.0f} % from the instance's cache"
-    if by_server is not None and by_server >= LEAST_CACHED_PERCENT:
+    if by_server is not None and by_server >= MIN_CACHED_PERCENT:
         yield f"{by_server:.0f} % from server cache"
-    elif by_instance is not None and by_instance < LEAST_CACHED_PERCENT:
+    elif by_instance is not None and by_instance < MIN_CACHED_PERCENT:
         yield "cold instance" if by_server is None else "cold"
 
 
@@ -126,7 +126,7 @@ def steady_late(steadiness: PointSteadiness) -> tuple[float, float] | None:
     None if it was never steady, or if the time before changes the point's figure little.
     """
     from_s, ratio = steadiness["from_s"], steadiness["ratio"]
-    if from_s is None or ratio is None or abs(ratio - 1) <= MOST_BEFORE:
+    if from_s is None or ratio is None or abs(ratio - 1) <= MAX_BEFORE:
         return None
     return from_s, ratio
 

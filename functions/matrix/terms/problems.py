@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-MOST_VALUE_CHARACTERS = 80
-MOST_SHOWN_ENTRIES = 8
-MOST_PROBLEMS = 200
+MAX_VALUE_CHARACTERS = 80
+MAX_SHOWN_ENTRIES = 8
+MAX_PROBLEMS = 200
 # Step Functions keeps 32,768 characters of an error's cause.
-MOST_LINES = 100
+MAX_LINES = 100
 
 # Marks a place within the value of a problem, such as the position at which a text is not valid JSON.
 HERE = "⟨here⟩"
@@ -56,12 +56,12 @@ class InvalidMatrix(Exception):
     def __init__(self, problems: Sequence[Problem]) -> None:
         """Keep all problems; the message lists the first hundred line by line."""
         self.problems = tuple(problems)
-        lines = [str(problem) for problem in self.problems[:MOST_LINES]]
+        lines = [str(problem) for problem in self.problems[:MAX_LINES]]
         unsaid = len(self.problems) - len(lines)
         super().__init__("\n".join([*lines, f"and {unsaid} more problems"] if unsaid else lines))
 
     def to_document(self) -> dict[str, object]:
-        listed = [problem.to_document() for problem in self.problems[:MOST_PROBLEMS]]
+        listed = [problem.to_document() for problem in self.problems[:MAX_PROBLEMS]]
         unlisted = len(self.problems) - len(listed)
         return {"problems": listed} | ({"further_problems": unlisted} if unlisted else {})
 
@@ -72,7 +72,7 @@ def path_text(path: Path) -> str:
     for step in path:
         if isinstance(step, int):
             text += f"[{step}]"
-        elif step.replace("$", "").replace("_", "").isalnum() and step.isascii() and len(step) <= MOST_VALUE_CHARACTERS:
+        elif step.replace("$", "").replace("_", "").isalnum() and step.isascii() and len(step) <= MAX_VALUE_CHARACTERS:
             text += f".{step}" if text else step
         else:
             text += f"[{display(step)}]"
@@ -87,11 +87,11 @@ def shorten(value: object) -> object:
         return value if math.isfinite(value) else str(value)  # JSON has no infinity, but 1e999 is read as it
     if isinstance(value, (list, dict)):
         text = display(value)
-        return value if len(text) <= MOST_VALUE_CHARACTERS and text[:1] in "[{" else text
+        return value if len(text) <= MAX_VALUE_CHARACTERS and text[:1] in "[{" else text
     # An integer of a thousand digits is legal JSON, and slow to print.
     if isinstance(value, int):
         return value if abs(value) < 10**20 else f"an integer of {value.bit_length()} bits"
-    if isinstance(value, str) and len(value) <= MOST_VALUE_CHARACTERS and value.isprintable():
+    if isinstance(value, str) and len(value) <= MAX_VALUE_CHARACTERS and value.isprintable():
         return value
     return display(value)
 
@@ -99,12 +99,12 @@ def shorten(value: object) -> object:
 def display(value: object) -> str:
     """Return `value` as short printable ASCII JSON: no control sequences, no lone surrogates reach a terminal."""
     if isinstance(value, str):
-        cut = len(value) > MOST_VALUE_CHARACTERS
-        return json.dumps(value[:MOST_VALUE_CHARACTERS] + ("…" if cut else ""), ensure_ascii=not value.isprintable())
+        cut = len(value) > MAX_VALUE_CHARACTERS
+        return json.dumps(value[:MAX_VALUE_CHARACTERS] + ("…" if cut else ""), ensure_ascii=not value.isprintable())
     if isinstance(value, (list, dict)):
-        text = json.dumps(value, default=str) if len(value) <= MOST_SHOWN_ENTRIES else ""
+        text = json.dumps(value, default=str) if len(value) <= MAX_SHOWN_ENTRIES else ""
         many = f"a list of {len(value)}" if isinstance(value, list) else f"an object with {len(value)} keys"
-        return text if 0 < len(text) <= MOST_VALUE_CHARACTERS else many
+        return text if 0 < len(text) <= MAX_VALUE_CHARACTERS else many
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**20:
         return f"an integer of {value.bit_length()} bits"
     return json.dumps(value, default=str)

@@ -64,8 +64,8 @@ def _unfinished_sentence(unfinished: list[str]) -> str:
     """Return a sentence about resources that may still appear, or ''."""
     if not unfinished:
         return ""
-    shown = ", ".join(unfinished[:NAMED_AT_MOST])
-    more = len(unfinished) - NAMED_AT_MOST
+    shown = ", ".join(unfinished[:MAX_NAMED])
+    more = len(unfinished) - MAX_NAMED
     return f" May still come, as its creation was cut short: {shown}{f' and {more} more' if more > 0 else ''}."
 
 
@@ -114,11 +114,11 @@ def warning_text(warning: str | PlanWarning) -> str:
     return f"{where}: {message}" if where else message
 
 
-NAMED_AT_MOST = 5
+MAX_NAMED = 5
 
 
 def named(instances: list[str]) -> str:
     """Write the number of instances and the first five names, since a fleet may have a thousand."""
-    shown = ", ".join(instances[:NAMED_AT_MOST])
-    more = len(instances) - NAMED_AT_MOST
+    shown = ", ".join(instances[:MAX_NAMED])
+    more = len(instances) - MAX_NAMED
     return f"{len(instances)} ({shown}{f' and {more} more' if more > 0 else ''})"

@@ -16,7 +16,7 @@ UNITS = {
     "GiB": 2**30,
     "TiB": 2**40,
 }
-MOST_BYTES = 2**50
+MAX_BYTES = 2**50
 _SIZE = re.compile(r"([0-9]{1,18})\s?([A-Za-z]{0,3})")
 
 
@@ -37,7 +37,7 @@ def parse_size(value: object) -> int:
                 'must be a size such as "2GiB", "1MiB", "500MB" (units B, kB, MB, GB, TB, KiB, MiB, GiB, TiB)'
             )
         size = int(match[1]) * UNITS[match[2]]
-    if not 1 <= size <= MOST_BYTES:
+    if not 1 <= size <= MAX_BYTES:
         raise NotASize("must be between 1 byte and 1024TiB")
     return size
 

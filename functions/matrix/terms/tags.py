@@ -3,7 +3,7 @@
 PREFIX = "storage-matrix:"
 NAME = "Name"
 # Name, stack, run, deadline, owner, file system, and the cell of an instance or the token of an FSx file system.
-MOST_OWN = 7
+MAX_OWN = 7
 
 
 def is_own(key: str) -> bool:

@@ -31,7 +31,7 @@ from matrix.terms.names import point_labels
 TITLE = "Bottlenecks"
 PROVISIONAL = "CloudWatch's metrics may still arrive: `matrix report` reads them again"
 GIB = 2.0**30
-MOST_ABSENT = 4
+MAX_ABSENT = 4
 # Share of a processor's time; below it, the host's work is noise.
 MUCH_STOLEN = 0.05
 ALLOWANCES = {
@@ -247,8 +247,8 @@ def unseen_words(unseen: Unseen) -> str:  # noqa: PLR0911 - a case for each code
             return "CloudWatch: has nothing of storages and instances that are not AWS's"
         case "no-values":
             absent = unseen.get("metrics") or []
-            more = len(absent) - MOST_ABSENT
-            listed = ", ".join(absent[:MOST_ABSENT]) + (f" and {more} more" if more > 0 else "")
+            more = len(absent) - MAX_ABSENT
+            listed = ", ".join(absent[:MAX_ABSENT]) + (f" and {more} more" if more > 0 else "")
             return (
                 f"CloudWatch: has no values of {listed}{'; they may still arrive' if unseen.get('may_arrive') else ''}"
             )

@@ -4,7 +4,7 @@ from matrix.terms.documents.comparison import ComparedPoint, ComparisonDocument
 from matrix.text.replication import LAUNCHED_ONCE
 
 # Points that a message names.
-MOST_NAMED = 2
+MAX_NAMED = 2
 
 
 def brief_words(comparison: ComparisonDocument) -> str:
@@ -31,7 +31,7 @@ def comparison_lines(comparison: ComparisonDocument) -> list[str]:
             found = f"{verdict.capitalize()} than {base} at {comparison[verdict]} of {points}"
         case "both":
             found = f"Beside {base} {comparison['slower']} of {points} slower, {comparison['faster']} faster"
-    named = [point_words(point) for point in comparison["changes"][:MOST_NAMED]]
+    named = [point_words(point) for point in comparison["changes"][:MAX_NAMED]]
     caveat = [f"Caution: {LAUNCHED_ONCE}."] if comparison.get("is_launched_once") else []
     return [f"{found}, by more than chance explains{undecided}:", *named, *caveat]
 

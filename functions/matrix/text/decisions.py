@@ -14,7 +14,7 @@ from matrix.text.risks import risk_words, risks_words
 from matrix.text.verdicts import lost_words
 
 NEAR = f"{100 * BEST_VALUE_WITHIN:.0f} %"
-MOST_NAMED = 3
+MAX_NAMED = 3
 # Costs that differ by less are not worth a word.
 DEARER = 1.01
 NOT_FOR_SALE = {
@@ -168,7 +168,7 @@ def _absences(question: Question, objective: Part | None) -> str:
     """Name the storages that were not measured here, first those that are expected to be ahead."""
     absences = question.get("absences") or []
     ahead = [absence for absence in absences if absence["is_expected_ahead"]]
-    named = (ahead or absences)[:MOST_NAMED]
+    named = (ahead or absences)[:MAX_NAMED]
     if not named:
         return ""
     parts = [_absent(question, absence, objective) for absence in named]

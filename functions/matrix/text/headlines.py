@@ -14,14 +14,14 @@ from matrix.text.risks import ranked_by_median, risk_words
 from matrix.text.warnings import kinds_of, of_run
 
 # Storages that a line names.
-MOST_NAMED = 3
+MAX_NAMED = 3
 # Environments whose instances are processes of this machine.
 ON_THIS_MACHINE = ("local", "emulated")
 PROCESSORS = "the processors of this machine"
 # Limits of a run on this machine that are not of its storages, by the code of their evidence.
 OWN_LIMITS = {"processors": PROCESSORS, "tool": "the load generator"}
 # Cells that a line names.
-MOST_CELLS = 2
+MAX_CELLS = 2
 # Verdicts of comparisons in the order in which a headline names them.
 STATES = ("shown", "open", "not-tested", "by-value", "missed", "expected")
 # Meaning of brackets around a winner, in tables of several comparisons.
@@ -90,11 +90,11 @@ def _named(what: str, some: list[Question], questions: list[Question], name: Nam
         sizes = {storage: [question["instances"] for question in mine] for storage, mine in won.items()}
         # Users who choose a storage plan for many instances, so the winner at the largest fleet comes first.
         order = sorted(sizes, key=lambda each: -max(sizes[each]))
-        told = [f"{storage} at {_sizes(sizes[storage])}" for storage in order[:MOST_NAMED]]
+        told = [f"{storage} at {_sizes(sizes[storage])}" for storage in order[:MAX_NAMED]]
         told[0] += " instance" if sizes[order[0]] == [1] else " instances"  # only the first numbers need their unit
     else:
         told = [f"{each} in {len(mine)}" for each, mine in sorted(won.items(), key=lambda each: -len(each[1]))]
-        told = told[:MOST_NAMED]
+        told = told[:MAX_NAMED]
         told[0] += f" of {len(questions)} comparisons"
     return f"{what}: {'; '.join([*told, *_others(len(won))])}"
 
@@ -126,7 +126,7 @@ def _sizes(sizes: list[int]) -> str:
 
 def _others(count: int) -> list[str]:
     """Write the number of storages that are not named."""
-    return [f"{count - MOST_NAMED} others in the rest"] if count > MOST_NAMED else []
+    return [f"{count - MAX_NAMED} others in the rest"] if count > MAX_NAMED else []
 
 
 def _called(absence: Absence, questions: list[Question], name: Name) -> str:
@@ -239,8 +239,8 @@ def busy_machine_words(summary: SummaryDocument, decision: Decision, name: Name)
 
 def _first(cells: list[str]) -> str:
     """Name at most two of several cells."""
-    more = len(cells) - MOST_CELLS
-    return f"{'; '.join(cells[:MOST_CELLS])} and {more} more" if more > 0 else listed(cells)
+    more = len(cells) - MAX_CELLS
+    return f"{'; '.join(cells[:MAX_CELLS])} and {more} more" if more > 0 else listed(cells)
 
 
 def caveats(decision: Decision, name: Name) -> Iterator[str]:

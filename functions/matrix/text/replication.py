@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from matrix.statistics.sample_size import LEAST_LAUNCHES
+from matrix.statistics.sample_size import MIN_LAUNCHES
 from matrix.terms.documents.summary import NeededReplication, Shortage
 
 # Two runs with one launch each do not show the variation between hours, which often exceeds that within one run.
 LAUNCHED_ONCE = (
     "each run was launched once: what another hour, other hosts or another zone change is in no interval, and may be "
-    f'the whole difference; set "launches": {LEAST_LAUNCHES} in both'
+    f'the whole difference; set "launches": {MIN_LAUNCHES} in both'
 )
 FIELDS = {"instance": "count", "repetition": "repetitions", "launch": "launches"}
 
@@ -43,7 +43,7 @@ def advice(shortages: Sequence[Shortage]) -> str:
     """Write the fields to set: `set "count": 3, or "launches": 3`."""
     fields = " and ".join(f'"{FIELDS[each["unit"]]}": {each["least"]}' for each in shortages)
     is_launched = any(each["unit"] == "launch" for each in shortages)
-    return f"set {fields}" + ("" if is_launched else f', or "launches": {LEAST_LAUNCHES}')
+    return f"set {fields}" + ("" if is_launched else f', or "launches": {MIN_LAUNCHES}')
 
 
 def shortage_words_of(several: Iterable[Sequence[Shortage]]) -> str:

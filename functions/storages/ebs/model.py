@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from matrix.input import limits
 from matrix.input.fields import Name, Rule
-from matrix.terms.charges import LEAST_BILLED_S, MONTH_S, Amount, Charge, Query
+from matrix.terms.charges import MIN_BILLED_S, MONTH_S, Amount, Charge, Query
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 from storages.contracts.model import AttachedVolumes, BlockTimes, Burst, CeilingWords, Counted, Demand, Storage, Words
@@ -16,7 +16,7 @@ from storages.contracts.model import AttachedVolumes, BlockTimes, Burst, Ceiling
 VolumeId = Annotated[str, StringConstraints(pattern=r"^vol-[0-9a-f]{8,17}$")]
 SnapshotId = Annotated[str, StringConstraints(pattern=r"^snap-[0-9a-f]{8,17}$")]
 # /dev/sdf to /dev/sdm: names that EC2 reserves for data volumes on every kind of instance.
-MOST_RAID0 = 8
+MAX_RAID0 = 8
 
 # Seconds of a read and of a write: "single-digit milliseconds", of io2 "under 500 µs" (EBS guide, performance).
 # A larger block counts as several operations (EBS guide, I/O characteristics).
@@ -86,7 +86,7 @@ class EbsStorage(Storage):
         default_factory=_gp3_only(limits.GP3_BASE_THROUGHPUT)
     )
     """Provisioned throughput in MiB/s: for gp3 only, 125 unless given."""
-    raid0: Annotated[int | None, Field(ge=2, le=MOST_RAID0, examples=[2])] = None
+    raid0: Annotated[int | None, Field(ge=2, le=MAX_RAID0, examples=[2])] = None
     """Number of such volumes to stripe over (2 to 8, mdadm); size, iops and throughput are those of each volume."""
     snapshot_id: Annotated[SnapshotId | None, Field(examples=["snap-0123456789abcdef0"])] = None
     """Snapshot that each instance's volume is made from, such as one that holds a filled cache."""
@@ -194,7 +194,7 @@ class EbsStorage(Storage):
         """Yield charges for the size, and for IOPS and throughput provisioned above the included ones."""
         if self.volume_id:
             return  # its owner pays for it in any case
-        months = each_s.at_least(LEAST_BILLED_S).times(count / MONTH_S)
+        months = each_s.at_least(MIN_BILLED_S).times(count / MONTH_S)
         yield Charge(f"ebs_{self.volume_type}_gib_month", months.times(self.size_gib))
         for name, units in self._provisioned():
             yield Charge(name, months.times(units))

@@ -37,7 +37,7 @@ CREATION_LIMIT_S = 900
 SEEN_GONE = "EC2 DescribeInstances: terminated"
 PURPOSE = SERVER
 # At most this length of an instance's document is read.
-MOST_BYTES = 10_000
+MAX_BYTES = 10_000
 LAST_PORT = 65_535
 # Pattern of IPv4 addresses, the only kind in the stack's network.
 ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}", re.ASCII)
@@ -167,7 +167,7 @@ def _document(instance: str, name: str) -> bytes | None:
     own = re.compile(f"{re.escape(board.instances)}[^/:]+:{re.escape(instance)}/{re.escape(name)}")
     for key, _ in bucket.listing(board.instances):
         if own.fullmatch(key):
-            return bucket.get_bytes(key, at_most=MOST_BYTES)
+            return bucket.get_bytes(key, at_most=MAX_BYTES)
     return None
 
 

@@ -17,10 +17,10 @@ SCRATCH, PERSISTENT = "SCRATCH_2", "PERSISTENT_2"
 SSD, TIERING = "SSD", "INTELLIGENT_TIERING"
 # Capacities are 1,200 GiB, 2,400 GiB and multiples of that (service model, CreateFileSystem StorageCapacity), which the
 # guide calls 1.2 TiB, 2.4 TiB …: "a 2.4-TiB file system, provisioning 50 MB/s/TiB, yields 120 MB/s" (service model).
-LEAST_GIB, STEP_GIB = 1_200, 2_400
+MIN_GIB, STEP_GIB = 1_200, 2_400
 GIB_PER_TIB = 1_000
 METADATA_IOPS = (1_500, 3_000, 6_000, 12_000)  # and multiples of the last (service model)
-MOST_METADATA_IOPS = 192_000
+MAX_METADATA_IOPS = 192_000
 # Operations per second per provisioned metadata IOPS: 2 files created, opened or closed, 1 deleted, 0.1 directories
 # created or renamed, 0.2 removed (FSx guide, file system metadata performance, as others quote it).
 CREATES_PER_IOPS = 2
@@ -29,8 +29,8 @@ COST_IN_CREATES = {"creates": 1.0, "unlinks": 2.0, "directories": 20.0, "rmdirs"
 # Of Intelligent-Tiering: metadata IOPS and throughput capacity (service model, CreateFileSystem), and GiB of read cache
 # for each step of throughput capacity (API reference, LustreReadCacheConfiguration).
 TIERING_METADATA_IOPS = (6_000, 12_000)
-STEP_MBPS, MOST_MBPS = 4_000, 2_000_000
-LEAST_CACHE_GIB, MOST_CACHE_GIB = 32, 131_072
+STEP_MBPS, MAX_MBPS = 4_000, 2_000_000
+MIN_CACHE_GIB, MAX_CACHE_GIB = 32, 131_072
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class FsxLustreStorage(Storage):
     bursts_by: ClassVar[str] = "deploymentType"
     limits_count: ClassVar[str] = ", of creates and opens"
     quotas: ClassVar[tuple[Quota, ...]] = (*COUNTS.values(), *CAPACITIES.values(), TIERING_THROUGHPUT, TIERING_CACHE)
-    starter: ClassVar[Mapping[str, Any]] = {"storageCapacityGiB": LEAST_GIB}
+    starter: ClassVar[Mapping[str, Any]] = {"storageCapacityGiB": MIN_GIB}
     # Seconds that creating and deleting it takes, and may take: people report 2 to 8 minutes and 5 to 6.
     create_and_delete_s: ClassVar[float] = 900.0
     create_and_delete_most_s: ClassVar[float] = 3_600.0
@@ -157,7 +157,7 @@ class FsxLustreStorage(Storage):
         """Number of units that its speeds are multiplied by: TiB, or 4,000 MB/s of throughput capacity."""
         if self.storage_type == TIERING:
             return (self.throughput_capacity_mbps or STEP_MBPS) / STEP_MBPS
-        return (self.storage_capacity_gib or LEAST_GIB) / GIB_PER_TIB
+        return (self.storage_capacity_gib or MIN_GIB) / GIB_PER_TIB
 
     @property
     def _speed(self) -> Speed:
@@ -171,7 +171,7 @@ class FsxLustreStorage(Storage):
     @property
     def effective_iops(self) -> int:
         """Files that all clients together may create, open or close in a second."""
-        return CREATES_PER_IOPS * (self.metadata_iops or included_iops(self.storage_capacity_gib or LEAST_GIB))
+        return CREATES_PER_IOPS * (self.metadata_iops or included_iops(self.storage_capacity_gib or MIN_GIB))
 
     @property
     def cache_bytes(self) -> float:
@@ -365,12 +365,12 @@ def tiering_is_offered(part: FsxLustreStorage) -> Problems:
     mbps, cache = part.throughput_capacity_mbps, part.read_cache_gib
     if part.storage_type != TIERING or mbps is None:
         return
-    if mbps % STEP_MBPS or not 0 < mbps <= MOST_MBPS:
-        nearest = min(max(-(-mbps // STEP_MBPS) * STEP_MBPS, STEP_MBPS), MOST_MBPS)
-        rule = f"Intelligent-Tiering has {STEP_MBPS:,} MB/s and multiples of it up to {MOST_MBPS:,}"
+    if mbps % STEP_MBPS or not 0 < mbps <= MAX_MBPS:
+        nearest = min(max(-(-mbps // STEP_MBPS) * STEP_MBPS, STEP_MBPS), MAX_MBPS)
+        rule = f"Intelligent-Tiering has {STEP_MBPS:,} MB/s and multiples of it up to {MAX_MBPS:,}"
         yield part.problem("throughputCapacityMBps", rule, f"write {nearest}")
         return
-    least, most = (gib * mbps // STEP_MBPS for gib in (LEAST_CACHE_GIB, MOST_CACHE_GIB))
+    least, most = (gib * mbps // STEP_MBPS for gib in (MIN_CACHE_GIB, MAX_CACHE_GIB))
     if cache and not least <= cache <= most:
         rule = f"{mbps:,} MB/s take a read cache of {least:,} to {most:,} GiB, or none"
         yield part.problem("readCacheGiB", rule, f"write {min(max(cache, least), most)}, or 0 for none")
@@ -381,8 +381,8 @@ def capacity_is_offered(part: FsxLustreStorage) -> Problems:
     gib = part.storage_capacity_gib
     if gib is None or part.storage_type == TIERING:
         return
-    if gib != LEAST_GIB and (gib < STEP_GIB or gib % STEP_GIB):
-        nearest = LEAST_GIB if gib <= LEAST_GIB else -(-gib // STEP_GIB) * STEP_GIB
+    if gib != MIN_GIB and (gib < STEP_GIB or gib % STEP_GIB):
+        nearest = MIN_GIB if gib <= MIN_GIB else -(-gib // STEP_GIB) * STEP_GIB
         rule = "FSx for Lustre has 1,200 GiB, 2,400 GiB and multiples of 2,400"
         yield part.problem("storageCapacityGiB", rule, f"write {nearest}")
 
@@ -411,10 +411,10 @@ def metadata_iops_are_offered(part: FsxLustreStorage) -> Problems:
     if part.deployment_type == SCRATCH:
         rule = "SCRATCH_2 has no provisioned metadata IOPS"
         yield part.problem("metadataIops", rule, "leave it out, or write deploymentType PERSISTENT_2")
-    elif iops not in METADATA_IOPS and (iops % METADATA_IOPS[-1] or not 0 < iops <= MOST_METADATA_IOPS):
-        offered = (*METADATA_IOPS, *range(24_000, MOST_METADATA_IOPS + 1, METADATA_IOPS[-1]))
+    elif iops not in METADATA_IOPS and (iops % METADATA_IOPS[-1] or not 0 < iops <= MAX_METADATA_IOPS):
+        offered = (*METADATA_IOPS, *range(24_000, MAX_METADATA_IOPS + 1, METADATA_IOPS[-1]))
         nearest = min(offered, key=lambda value: (abs(value - iops), -value))
-        rule = f"FSx provisions 1500, 3000, 6000, 12000 and multiples of 12000 up to {MOST_METADATA_IOPS}"
+        rule = f"FSx provisions 1500, 3000, 6000, 12000 and multiples of 12000 up to {MAX_METADATA_IOPS}"
         yield part.problem("metadataIops", rule, f"write {nearest}")
 
 

@@ -16,7 +16,7 @@ SINGLE, MULTI = "SINGLE_AZ_2", "MULTI_AZ_2"
 FLEXVOL, FLEXGROUP = "FLEXVOL", "FLEXGROUP"
 # CreateFileSystem's model: ThroughputCapacityPerHAPair, StorageCapacity, DiskIopsConfiguration, HAPairs.
 THROUGHPUT_MBPS = {SINGLE: (1_536, 3_072, 6_144), MULTI: (384, 768, 1_536, 3_072, 6_144)}
-LEAST_GIB, MOST_GIB, MOST_IOPS = 1_024, 524_288, 200_000  # of each HA pair
+MIN_GIB, MAX_GIB, MAX_IOPS = 1_024, 524_288, 200_000  # of each HA pair
 IOPS_PER_GIB = 3
 # AWS advises to use no more than 80 % of the SSD tier; ONTAP reserves 5 % of a volume for snapshots (FSx for ONTAP
 # guide, storage capacity, and the snapshot reserve of a new volume).
@@ -156,10 +156,10 @@ class FsxOntapStorage(Storage):
     @classmethod
     def fitting(cls, demand: Demand) -> Iterator["FsxOntapStorage"]:
         """Yield the smallest on one HA pair in one zone whose throughput capacity and IOPS meet the demand."""
-        size_gib = max(LEAST_GIB, math.ceil(demand.gib / (VOLUME_SHARE * (1 - SNAPSHOT_SHARE))))
+        size_gib = max(MIN_GIB, math.ceil(demand.gib / (VOLUME_SHARE * (1 - SNAPSHOT_SHARE))))
         iops = math.ceil(demand.iops)
         mbps = next((mbps for mbps in THROUGHPUT_MBPS[SINGLE] if mbps * 1e6 >= demand.bytes_per_s), None)
-        if mbps and size_gib <= MOST_GIB and iops <= MOST_IOPS:
+        if mbps and size_gib <= MAX_GIB and iops <= MAX_IOPS:
             provisioned = {"iops": iops} if iops > IOPS_PER_GIB * size_gib else {}
             fields = {"storageCapacityGiB": size_gib, "throughputMBpsPerHaPair": mbps, **provisioned}
             yield cls.model_validate({"type": "fsx-ontap", **fields})
@@ -231,7 +231,7 @@ class FsxOntapStorage(Storage):
 
 def iops_of(document: StorageFields) -> int:
     """Return the SSD IOPS of such a file system: the provisioned ones, or those included with its storage."""
-    most = MOST_IOPS * int(document.get("haPairs", 1))
+    most = MAX_IOPS * int(document.get("haPairs", 1))
     return int(document.get("iops") or min(most, IOPS_PER_GIB * document.get("storageCapacityGiB", 0)))
 
 
@@ -243,7 +243,7 @@ def pairs_are_offered(part: FsxOntapStorage) -> Problems:
 
 def capacity_is_offered(part: FsxOntapStorage) -> Problems:
     """Yield a problem if this number of HA pairs does not offer this capacity."""
-    least, most = LEAST_GIB * part.ha_pairs, MOST_GIB * part.ha_pairs
+    least, most = MIN_GIB * part.ha_pairs, MAX_GIB * part.ha_pairs
     if not least <= part.storage_capacity_gib <= most:
         nearest = min(max(part.storage_capacity_gib, least), most)
         rule = f"{part.ha_pairs} HA pair{'s' * (part.ha_pairs > 1)} have {least:,} to {most:,} GiB"
@@ -263,9 +263,9 @@ def iops_are_offered(part: FsxOntapStorage) -> Problems:
     """Yield a problem if provisioned IOPS are below the included ones, or above FSx's limit."""
     if part.iops is None:
         return
-    least, most = IOPS_PER_GIB * part.storage_capacity_gib, MOST_IOPS * part.ha_pairs
+    least, most = IOPS_PER_GIB * part.storage_capacity_gib, MAX_IOPS * part.ha_pairs
     if part.iops > most:
-        yield part.problem("iops", f"each HA pair has at most {MOST_IOPS:,} IOPS", f"write {most}")
+        yield part.problem("iops", f"each HA pair has at most {MAX_IOPS:,} IOPS", f"write {most}")
     elif part.iops < min(least, most):
         rule = f"{part.storage_capacity_gib:,} GiB come with {least:,} IOPS (3 IOPS/GiB), and no fewer can be had"
         yield part.problem("iops", rule, f"write {least} or more, or leave it out")

@@ -375,8 +375,8 @@ def iops_are_offered(part: FsxOpenZfsStorage) -> Problems:
     """Yield a problem if provisioned IOPS are below the included ones, or above FSx's limit."""
     if part.iops is None or part.storage_capacity_gib is None:
         return
-    if part.iops > limits.FSX_IOPS_MOST.value:
-        most = int(limits.FSX_IOPS_MOST.value)
+    if part.iops > limits.MAX_FSX_IOPS.value:
+        most = int(limits.MAX_FSX_IOPS.value)
         yield part.problem("iops", f"no deployment type has more than {most:,} IOPS", f"write {most}")
     elif part.iops > limits.FSX_IOPS_USUAL.value:
         usual = limits.FSX_IOPS_USUAL.value

@@ -15,7 +15,7 @@ from storages.contracts.model import OTHER_CEILINGS, CeilingWords, Storage, Word
 # Seconds to write all disks of an instance once: the 118 GB of an m6id.large at 150 MB/s. Larger disks are assumed to
 # be faster in about the same proportion.
 PASS_S = 800.0
-MOST_PASSES = 4
+MAX_PASSES = 4
 _TABLE = Path(__file__).parent / "instance_stores.json"
 
 
@@ -35,7 +35,7 @@ class InstanceStoreStorage(Storage):
     """Kind of storage."""
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
-    precondition: Annotated[int | None, Field(ge=1, le=MOST_PASSES, examples=[2])] = None
+    precondition: Annotated[int | None, Field(ge=1, le=MAX_PASSES, examples=[2])] = None
     """Number of times that all disks are written before the first step. Default: they are trimmed before each step."""
 
     # The disks differ by instance type, and AWS publishes figures for few of them: these values are only for the

@@ -19,9 +19,9 @@ from storages.directory_buckets.zones import GATEWAY_SERVICE, WRITES_PER_S, ZONE
 
 # Mountpoint's configuration guide, performance: the size of one request's read or write.
 PART_BYTES = 8 * UNITS["MiB"]
-LEAST_PART_BYTES, MOST_PART_BYTES = 5 * UNITS["MiB"], 5 * UNITS["GiB"]  # S3 user guide, multipart upload limits
+MIN_PART_BYTES, MAX_PART_BYTES = 5 * UNITS["MiB"], 5 * UNITS["GiB"]  # S3 user guide, multipart upload limits
 # The cache is on the root volume of 20 GiB, which also has the system and the output of steps.
-MOST_CACHE_MIB = 8_192
+MAX_CACHE_MIB = 8_192
 # "Mountpoint for Amazon S3 file system behavior", version 1.23, file operations, by the ability that is lacking.
 LACKS: Mapping[Ability, str] = {
     Ability.WRITE_ANYWHERE: "Mountpoint writes new files only, each once and from its beginning to its end",
@@ -88,7 +88,7 @@ class MountpointStorage(Storage):
     """Prefix of the bucket to mount."""
     incremental_upload: bool | None = None
     """Upload while a file is written, part by part (`--incremental-upload`); for EXPRESS_ONEZONE only."""
-    cache_mib: Annotated[int | None, Field(ge=1, le=MOST_CACHE_MIB, alias="cacheMiB", examples=[4096])] = None
+    cache_mib: Annotated[int | None, Field(ge=1, le=MAX_CACHE_MIB, alias="cacheMiB", examples=[4096])] = None
     """Read cache in MiB on the instance's root volume, emptied before each step. Default: none."""
     read_part_size: Annotated[Size | None, Field(examples=["16MiB"])] = None
     """Largest part that it asks for in one GET. Default: 8 MiB."""
@@ -229,7 +229,7 @@ def uploads_are_incremental_where_objects_grow(part: MountpointStorage) -> Probl
 def parts_are_those_of_s3(part: MountpointStorage) -> Problems:
     """Yield a problem for part sizes that S3 does not accept."""
     for field, size in (("readPartSize", part.read_part_size), ("writePartSize", part.write_part_size)):
-        least = LEAST_PART_BYTES if field == "writePartSize" else METERED_REQUEST_BYTES
-        if size is not None and not least <= size <= MOST_PART_BYTES:
+        least = MIN_PART_BYTES if field == "writePartSize" else METERED_REQUEST_BYTES
+        if size is not None and not least <= size <= MAX_PART_BYTES:
             rule = f"must be from {format_size(least)} to 5GiB, as S3 takes and Mountpoint asks for"
             yield part.problem(field, rule, f'write "{format_size(PART_BYTES)}", or leave it out')

@@ -13,7 +13,7 @@ from storages.contracts.model import FILE_SYSTEM_ID, BlockTimes, CeilingWords, S
 # S3 user guide, S3 Files performance (read in November 2026): of a file system, and of one client.
 READ_IOPS, WRITE_IOPS = 250_000, 50_000
 READ_BYTES_PER_S = 1e12  # "terabytes per second"
-LEAST_WRITE_GIBPS, CLIENT_READ_GIBPS = 1.0, 3.0
+MIN_WRITE_GIBPS, CLIENT_READ_GIBPS = 1.0, 3.0
 # S3 user guide, S3 Files metering: data moves in units of at least 32 KB, a lookup counts as 4 KB read.
 METERED_DATA_BYTES, METERED_METADATA_BYTES = 32_768, 4_096
 # The FileSystemId of CreateFileSystem's model; EFS's ids are shorter.
@@ -72,7 +72,7 @@ class S3FilesStorage(Storage):
     @property
     def bandwidth_bytes_per_s(self) -> float:
         """Bytes per second that all clients together may write in the slowest regions (1 to 5 GiB/s by region)."""
-        return LEAST_WRITE_GIBPS * 2**30
+        return MIN_WRITE_GIBPS * 2**30
 
     @property
     def effective_iops(self) -> int:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from matrix.answer.observed.asking import DAY_S, EFS, FSX, MOST_DAYS, VOLUME, Subject, Window, queries, window
+from matrix.answer.observed.asking import DAY_S, EFS, FSX, MAX_DAYS, VOLUME, Subject, Window, queries, window
 from matrix.answer.observed.document import NothingObserved, document
 from matrix.price.book import published_prices
 
@@ -139,7 +139,7 @@ def test_fsx_has_the_next_throughput_capacity_and_iops_beyond_those_of_its_size(
 
 
 @pytest.mark.parametrize(
-    ("days", "period_s"), [(1, 60), (14, 60), (15, 300), (62, 300), (63, 3_600), (MOST_DAYS, 3_600)]
+    ("days", "period_s"), [(1, 60), (14, 60), (15, 300), (62, 300), (63, 3_600), (MAX_DAYS, 3_600)]
 )
 def test_the_period_is_the_shortest_that_cloudwatch_still_has(days, period_s):
     span = window(days, NOW + 17, 0.0)

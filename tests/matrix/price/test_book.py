@@ -52,7 +52,7 @@ def test_functions_are_priced_with_the_memory_that_the_template_gives_them():
     def memory_mb(function):
         return template["Resources"][f"{function}Function"]["Properties"].get("MemorySize", usual)
 
-    assert {memory_mb(name) for name in ("AdmitCell", "LaunchFleet", "StopFleet")} == {price_book.MOST_MB}
+    assert {memory_mb(name) for name in ("AdmitCell", "LaunchFleet", "StopFleet")} == {price_book.MAX_MB}
     assert memory_mb("PollFleet") == price_book.POLL_MB
     assert memory_mb("AnalyseCell") == price_book.ANALYSE_MB
 

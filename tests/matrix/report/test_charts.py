@@ -162,7 +162,7 @@ def test_a_sweep_of_more_lines_than_anybody_can_follow_is_several_charts_and_lea
 
 def test_latencies_of_more_cells_than_one_chart_has_room_for_are_those_of_the_largest_fleets_and_say_so(monkeypatch):
     for module in (chart_module, latency):
-        monkeypatch.setattr(module, "MOST_SERIES", 2)
+        monkeypatch.setattr(module, "MAX_SERIES", 2)
     summary, results, planned = build_run({"ebs": FLEETS, "efs": FLEETS})
     view = view_of(summary, results=results, plan=planned)
     for entry in view.entries:
@@ -178,7 +178,7 @@ def test_latencies_of_more_cells_than_one_chart_has_room_for_are_those_of_the_la
 def large(monkeypatch):
     """A run of more cells than rows of a chart."""
     for module in (chart_module, percentiles, fleet):
-        monkeypatch.setattr(module, "MOST_ROWS", 4)
+        monkeypatch.setattr(module, "MAX_ROWS", 4)
     summary, results, planned = build_run({"ebs": {count: 3000.0 + count for count in range(2, 8)}}, repetitions=1)
     return {section.id: section.charts for section in sections(view_of(summary, results=results, plan=planned))}
 

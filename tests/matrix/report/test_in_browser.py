@@ -376,7 +376,7 @@ def three_fleets_on_two_storages(tmp_path):
 
 def test_what_a_very_large_page_has_zipped_is_there_once_it_is_wanted(chromium, tmp_path, monkeypatch):
     # Given a page that zips all that it can
-    for module, name in ((html, "VERY_LONG"), (page, "MOST_OPEN"), (ranking, "MOST_OPEN"), (ranking, "MOST_PACKED")):
+    for module, name in ((html, "VERY_LONG"), (page, "MAX_OPEN"), (ranking, "MAX_OPEN"), (ranking, "MAX_PACKED")):
         monkeypatch.setattr(module, name, 0)
     path = three_fleets_on_two_storages(tmp_path)
     context = chromium.new_context(viewport=SCREEN)

@@ -5,7 +5,7 @@ from support.runs_for_reports import build_run
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
-from matrix.report.message import MOST_LINES, Ended, lines, subject
+from matrix.report.message import MAX_LINES, Ended, lines, subject
 
 PAGE = "Report: https://example.org/report.html"
 
@@ -89,7 +89,7 @@ def test_no_message_has_more_than_fifteen_lines_and_each_has_its_link():
 
     told = lines(ended("FAILED", "Some", "z" * 9_999), summary, left)
 
-    assert len(told) <= MOST_LINES
+    assert len(told) <= MAX_LINES
     assert told[-1] == PAGE
     assert max(map(len, told)) < 700
 

@@ -250,9 +250,9 @@ def test_of_many_cells_the_page_leaves_metrics_that_judge_nothing_to_the_csv(mon
     for point in points:
         point["metrics"]["longest_stall_s"] = {**next(iter(point["metrics"].values())), "primary": False}
     rows = len(points)
-    monkeypatch.setattr(parts, "MOST_OTHERS", rows)
+    monkeypatch.setattr(parts, "MAX_OTHERS", rows)
     few = render(summary, results=results, plan=planned)
-    monkeypatch.setattr(parts, "MOST_OTHERS", rows - 1)
+    monkeypatch.setattr(parts, "MAX_OTHERS", rows - 1)
 
     many = render(summary, results=results, plan=planned)
 

@@ -13,7 +13,7 @@ from contract.histogram import entry, from_latencies, merge, percentile
 from matrix.samples.histograms import Histogram, latency, read_histograms
 
 # 64 bins per power of two, each represented by its middle.
-MOST_RELATIVE_ERROR = 1 / 128
+MAX_RELATIVE_ERROR = 1 / 128
 
 
 def document(bins, longest_ns=0):
@@ -36,7 +36,7 @@ def test_any_fleets_percentiles_are_those_of_the_pooled_samples_within_a_bin(fle
     merged = merge(from_latencies(instance) for instance in fleet)
     truth = inverted([one for instance in fleet for one in instance], percent)
 
-    assert abs(percentile(merged, percent) - truth) <= MOST_RELATIVE_ERROR * truth
+    assert abs(percentile(merged, percent) - truth) <= MAX_RELATIVE_ERROR * truth
 
 
 def test_latencies_below_128_ns_are_exact():

@@ -7,10 +7,10 @@ from support.runs_for_reports import build_run
 
 from matrix.answer.results import without_samples
 from matrix.report.charts import sections
-from matrix.report.charts.over_time import LEAST_POINTS, MOST_CELLS
+from matrix.report.charts.over_time import MAX_CELLS, MIN_POINTS
 from matrix.report.page import view_of
 from matrix.samples.file import SampleFile
-from matrix.samples.over_time import MOST_STRETCHES, STRETCHES_OF_A_CELL, StepCurve, Sums
+from matrix.samples.over_time import MAX_STRETCHES, STRETCHES_OF_A_CELL, StepCurve, Sums
 
 
 def file(instance, *spans, boot_id=None):
@@ -76,7 +76,7 @@ def test_a_step_of_hours_has_few_stretches_and_all_of_its_bytes():
 
     [step] = sums.of_points()["p01"]
     [rates] = step["mb_per_s"].values()
-    assert len(rates) == len(step["seconds"]) == MOST_STRETCHES
+    assert len(rates) == len(step["seconds"]) == MAX_STRETCHES
     assert total(step, rates) == pytest.approx(end_s**2 / 1e6, rel=1e-3)
 
 
@@ -147,20 +147,20 @@ def test_the_report_draws_what_moved_and_leaves_out_what_is_noise_beside_it():
 
 
 def test_a_page_of_many_cells_draws_the_largest_fleets_with_few_points_and_all_of_them_goes_to_files():
-    fleets = dict.fromkeys(range(1, MOST_CELLS + 11), 600.0)
+    fleets = dict.fromkeys(range(1, MAX_CELLS + 11), 600.0)
     run = build_run({"efs": fleets}, repetitions=1)
-    seconds = [float(second) for second in range(1, MOST_STRETCHES + 1)]
+    seconds = [float(second) for second in range(1, MAX_STRETCHES + 1)]
     steps = [moved(number, seconds, sent=[9.0] * 100 + [1.0] * 100) for number in range(1, 16)]
 
     page, note = drawn(run, steps)
     files, _ = drawn(run, steps, is_page=False)
 
-    assert len(page) == MOST_CELLS
+    assert len(page) == MAX_CELLS
     assert "24 of 34 cells" in note
     assert "34 ×" in " ".join(chart.title for chart in page)
     lines = [series for chart in page for series in chart.series]
-    assert len(lines) == 14 * MOST_CELLS
-    assert {len(series.x) for series in lines} == {LEAST_POINTS + 1}
+    assert len(lines) == 14 * MAX_CELLS
+    assert {len(series.x) for series in lines} == {MIN_POINTS + 1}
     assert {len(chart.rows) for chart in page} == {14}
     assert page[0].notes == [
         "Of 1 of 11 instances at least.",
@@ -168,4 +168,4 @@ def test_a_page_of_many_cells_draws_the_largest_fleets_with_few_points_and_all_o
     ]
     # Neighbours are averaged: what both halves moved is still there.
     assert sum(lines[0].y[:-1]) * 5 == pytest.approx(1000)
-    assert (len(files), {len(series.x) for chart in files for series in chart.series}) == (34, {MOST_STRETCHES + 1})
+    assert (len(files), {len(series.x) for chart in files for series in chart.series}) == (34, {MAX_STRETCHES + 1})

@@ -10,7 +10,7 @@ from support.runs_for_reports import build_run
 from matrix.answer.results import without_samples
 from matrix.report.charts import sections
 from matrix.report.page import view_of
-from matrix.samples.rates import MOST_STRETCHES, read_curve
+from matrix.samples.rates import MAX_STRETCHES, read_curve
 from matrix.terms.errors import InvalidSamples
 
 
@@ -38,7 +38,7 @@ def test_a_long_series_is_thinned_without_losing_a_byte():
     seconds = [float(n) for n in range(10_001)]
     curve = read_curve(series(seconds, [n * n * 1.0 for n in range(10_001)]))
 
-    assert len(curve["seconds"]) == MOST_STRETCHES
+    assert len(curve["seconds"]) == MAX_STRETCHES
     ends = [0.0, *curve["seconds"]]
     total = sum(
         rate * (after - before) for rate, (before, after) in zip(curve["mb_per_s"], pairwise(ends), strict=True)

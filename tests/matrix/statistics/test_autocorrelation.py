@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support.fleet_values import fleet, launched
 
-from matrix.statistics.autocorrelation import LEAST_IN_A_ROW, is_beyond_chance, measured
+from matrix.statistics.autocorrelation import MIN_IN_A_ROW, is_beyond_chance, measured
 from matrix.statistics.differing import difference
 from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.spread import independent_n, spread
@@ -49,7 +49,7 @@ def test_the_variance_of_the_mean_is_as_much_larger_as_theory_says(count):
 
 
 def test_few_repetitions_cannot_tell_and_say_so():
-    few = fleet([[1.0 + 0.1 * repetition for repetition in range(LEAST_IN_A_ROW - 1)]] * 6, is_shared=True)
+    few = fleet([[1.0 + 0.1 * repetition for repetition in range(MIN_IN_A_ROW - 1)]] * 6, is_shared=True)
     assert measured(few.in_time()) is None
     assert spread(few)["lag1"] is None
 
@@ -60,7 +60,7 @@ def test_values_that_are_all_equal_are_not_autocorrelated():
 
 def test_chance_is_taken_for_autocorrelation_in_one_of_twenty_series():
     rng = np.random.default_rng(3)
-    for count in (LEAST_IN_A_ROW, 20):
+    for count in (MIN_IN_A_ROW, 20):
         assert 0.03 <= np.mean([is_beyond_chance(rng.normal(size=count)) for _ in range(2_000)]) <= 0.07
 
 

@@ -211,12 +211,12 @@ def drawn(values, levels, *, instances, repetitions):
 
 
 @pytest.mark.parametrize(("instances", "repetitions"), [(True, False), (False, True), (True, True)])
-@pytest.mark.parametrize("at_once", [resampling.MOST_AT_ONCE, 1_000])
+@pytest.mark.parametrize("at_once", [resampling.MAX_AT_ONCE, 1_000])
 def test_draws_that_are_counted_have_the_figures_of_draws_that_are_copied(monkeypatch, instances, repetitions, at_once):
     table = RNG.lognormal(size=(7, 4))
     table[2, 1] = table[5, 3] = np.nan
     values, levels = fleet(table), [0, 50, 90, 100]
-    monkeypatch.setattr(resampling, "MOST_AT_ONCE", at_once)
+    monkeypatch.setattr(resampling, "MAX_AT_ONCE", at_once)
 
     parts = list(resampling._drawn_figures(values, levels, instances=instances, repetitions=repetitions))
 

@@ -5,14 +5,14 @@ import pytest
 from scipy import stats
 
 from matrix.statistics.differing import benjamini_hochberg
-from matrix.statistics.series import LEAST_BEFORE, new_value, trend
+from matrix.statistics.series import MIN_BEFORE, new_value, trend
 
 DRAWS = 400
 
 
 def named(nights):
     """Whether anything is named in a series, by the rule of `matrix history`."""
-    tests = [new_value(nights[:n], nights[n]) for n in range(LEAST_BEFORE, len(nights))] + [trend(nights)]
+    tests = [new_value(nights[:n], nights[n]) for n in range(MIN_BEFORE, len(nights))] + [trend(nights)]
     return min(benjamini_hochberg([test.p_value for test in tests])) <= 0.05
 
 

@@ -13,7 +13,7 @@ DAY_S = 86_400
 # GetMetricData); a query with a period shorter than the stored one returns no values.
 KEPT = ((15, 60), (63, 300), (455, 3_600))
 # One less than the last: a window of whole periods begins a little before the requested number of days ago.
-MOST_DAYS = KEPT[-1][0] - 1
+MAX_DAYS = KEPT[-1][0] - 1
 
 VOLUME, EFS, FSX = "AWS/EBS", "AWS/EFS", "AWS/FSx"
 _WANTED = {
@@ -77,7 +77,7 @@ class Window:
 def window(days: int, now: float, created_at: float) -> Window:
     """Return the last `days` days, by CloudWatch's shortest period for them, but not before the subject existed.
 
-    `days` is 1 to MOST_DAYS.
+    `days` is 1 to MAX_DAYS.
     """
     period_s = next(period_s for kept_days, period_s in KEPT if days < kept_days)
     ended = math.floor(now / period_s) * period_s

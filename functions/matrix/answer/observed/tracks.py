@@ -27,7 +27,7 @@ EMPTY_PERCENT = 1.0
 PARTS = 60
 MINUTE_S = 60
 # EFS meters a request as at least so much (EFS guide, metering).
-LEAST_METERED_BYTES = 4_096
+MIN_METERED_BYTES = 4_096
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _throughput(answers: Answers, written: str, read: str, period_s: int) -> Val
 
 
 def _metered(sums: Values, operations: Values) -> float:
-    return max(float(np.nansum(sums)), LEAST_METERED_BYTES * float(np.nansum(operations)))
+    return max(float(np.nansum(sums)), MIN_METERED_BYTES * float(np.nansum(operations)))
 
 
 def _volume(answers: Answers, storage: Storage | None, period_s: int) -> Use:

@@ -30,7 +30,7 @@ from matrix.answer.scaling.series import Series
 from matrix.statistics.fleet_values import Floats
 
 # Every law of two parameters passes through two values, so a third is needed.
-LEAST_SIZES = 3
+MIN_SIZES = 3
 # A wider range says nothing: no prediction is printed.
 WIDEST_RANGE = 3.0
 # Published series show nothing of how laws go on beyond four times the largest size: a range there would pretend to.
@@ -48,13 +48,13 @@ INTERVALS, REPEATS, ASSUMED = "intervals", "repeats", "assumed"
 # to 200 instances is 3.3 %. Unknown noise is assumed to be larger than that.
 ASSUMED_NOISE = 0.05
 # No value is exact: a run on another day hardly repeats one to 1 %, even if its repetitions are almost equal.
-LEAST_NOISE = 0.01
+MIN_NOISE = 0.01
 NORMAL_95 = 1.96
 # Halvings that find either end of a range, to 1 %; an end farther off than a factor of e^1.5 (4.5) is not searched.
-HALVINGS, MOST_APART = 7, 1.5
-MOST_STEPS = 500
+HALVINGS, MAX_APART = 7, 1.5
+MAX_STEPS = 500
 # Keeps every figure finite, even for a hostile series.
-LEAST_TIME, MOST_TIME, MOST_LOG = 1e-300, 1e300, 690.0
+MIN_TIME, MAX_TIME, MAX_LOG = 1e-300, 1e300, 690.0
 RANGE = (
     "every value through which a law passes that the measured values do not exclude (95 %), if nothing new becomes the "
     "bottleneck"
@@ -127,7 +127,7 @@ class Curve:
         with np.errstate(over="ignore"):
             a, *others = self.parameters.values()
             times: Floats = a * LAWS[self.model].shape(n, *others)
-        return np.clip(times, LEAST_TIME, MOST_TIME)
+        return np.clip(times, MIN_TIME, MAX_TIME)
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ def fit(name: str, noise: Noise, *pin: float) -> Curve:
 
     def log_shape(n: Floats, roots: Sequence[float]) -> Floats:
         # Squares are never negative, and a search without bounds is ten times as quick.
-        shape: Floats = np.log(np.clip(LAWS[name].shape(n, *(np.square(roots) * scales)), LEAST_TIME, MOST_TIME))
+        shape: Floats = np.log(np.clip(LAWS[name].shape(n, *(np.square(roots) * scales)), MIN_TIME, MAX_TIME))
         return shape
 
     def log_a(roots: Sequence[float]) -> float:
@@ -222,11 +222,11 @@ def fit(name: str, noise: Noise, *pin: float) -> Curve:
             roots = start
             if len(start):
                 with suppress(RuntimeError):  # no least misfit within so many steps
-                    roots, _ = curve_fit(log_time, noise.sizes, noise.logs, start, noise.errors, maxfev=MOST_STEPS)
+                    roots, _ = curve_fit(log_time, noise.sizes, noise.logs, start, noise.errors, maxfev=MAX_STEPS)
             fits.append((float((((log_time(noise.sizes, *roots) - noise.logs) / noise.errors) ** 2).sum()), [*roots]))
     misfit, best = min(fits)
     others = dict(zip(LAWS[name].powers, (np.square(best) * scales).tolist(), strict=True))
-    return Curve(name, {"a": math.exp(min(log_a(best), MOST_LOG)), **others}, misfit)
+    return Curve(name, {"a": math.exp(min(log_a(best), MAX_LOG)), **others}, misfit)
 
 
 # --- predictions ------------------------------------------------------------------------------------------------------
@@ -260,11 +260,11 @@ def _range(scaling: Scaling, n: int) -> tuple[float, float]:
 
     ends = []
     for side in (-1, 1):
-        possible, impossible = 0.0, MOST_APART
+        possible, impossible = 0.0, MAX_APART
         for _ in range(HALVINGS):
             half = (possible + impossible) / 2
             possible, impossible = (half, impossible) if is_possible(of_chosen + side * half) else (possible, half)
-        ends.append(math.exp(min(of_chosen + side * impossible, MOST_LOG)))
+        ends.append(math.exp(min(of_chosen + side * impossible, MAX_LOG)))
     values = _times(np.array(ends), size, scaling.reads)
     return float(values.min()), float(values.max())
 
@@ -272,7 +272,7 @@ def _range(scaling: Scaling, n: int) -> tuple[float, float]:
 def _refusals(scaling: Scaling, n: int, low: float, high: float) -> Iterator[dict[str, Any]]:
     """Yield the reasons against a prediction at n: codes, with the numbers that `refusal_words` needs."""
     sizes = sorted(set(scaling.series.n))
-    if len(sizes) < LEAST_SIZES:
+    if len(sizes) < MIN_SIZES:
         yield {"code": FEW_SIZES, "sizes": len(sizes)}
     elif n > FARTHEST * sizes[-1]:
         yield {"code": TOO_FAR, "largest": sizes[-1], "measure": math.ceil(n / FARTHEST)}
@@ -285,7 +285,7 @@ def _refusals(scaling: Scaling, n: int, low: float, high: float) -> Iterator[dic
 def refusal_words(reason: Mapping[str, Any]) -> str:
     """Write why there is no prediction."""
     if reason["code"] == FEW_SIZES:
-        return f"{reason['sizes']} sizes were measured; fewer than {LEAST_SIZES} fit every law"
+        return f"{reason['sizes']} sizes were measured; fewer than {MIN_SIZES} fit every law"
     if reason["code"] == TOO_FAR:
         far = f"more than {FARTHEST} times the largest measured size ({reason['largest']})"
         return f"{far}; measure {reason['measure']} or more"
@@ -442,7 +442,7 @@ def _noise_of(series: Series, n: Floats, logs: Floats) -> Noise:
         # One noise for all sizes, because two measurements of a size hardly show its own.
         within = math.sqrt(sum(float(((each - each.mean()) ** 2).sum()) for each in of_size) / spare)
         t = float(special.stdtrit(spare, 0.975))
-        return Noise(REPEATS, sizes, means, max(within, LEAST_NOISE) / np.sqrt(counts), t)
+        return Noise(REPEATS, sizes, means, max(within, MIN_NOISE) / np.sqrt(counts), t)
     return Noise(ASSUMED, sizes, means, np.full(len(sizes), ASSUMED_NOISE), NORMAL_95)
 
 
@@ -459,7 +459,7 @@ def _of_intervals(series: Series, n: Floats, sizes: Floats) -> Floats | None:
     known = [half for half in halves if half is not None]
     if not known:
         return None
-    typical = max(LEAST_NOISE, math.sqrt(float(np.mean(np.square(known)))))
+    typical = max(MIN_NOISE, math.sqrt(float(np.mean(np.square(known)))))
     worst = max(*known, typical)
     each = np.array([worst if half is None else max(half, typical) for half in halves])
     # Several values of one size: their mean is at most as noisy as the noisiest of them.

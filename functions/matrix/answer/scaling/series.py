@@ -9,7 +9,7 @@ from matrix.terms.problems import InvalidMatrix, Problem, shorten
 
 LARGEST_N = 1_000_000
 LARGEST_VALUE = 1e300
-MOST_POINTS = 10_000
+MAX_POINTS = 10_000
 FIELDS = ("n", "value", "low", "high", "higherIsBetter", "predict", "perInstance")
 EXAMPLE = '{"n": [1, 10, 50, 100], "value": [63, 612, 2400, 3900], "higherIsBetter": true, "predict": [200]}'
 
@@ -98,8 +98,8 @@ def _list_problems(document: dict[str, Any], name: str, *, is_size: bool, requir
     if not isinstance(entries, list) or (required and not entries):
         yield Problem(name, shorten(entries), "must be a list with at least one entry", f"write {EXAMPLE}")
         return
-    if len(entries) > MOST_POINTS:
-        yield Problem(name, len(entries), f"has more than {MOST_POINTS:,} entries", "give medians instead of samples")
+    if len(entries) > MAX_POINTS:
+        yield Problem(name, len(entries), f"has more than {MAX_POINTS:,} entries", "give medians instead of samples")
         return
     for index, entry in enumerate(entries):
         if is_size and not _is_size(entry):

@@ -19,13 +19,13 @@ from matrix.terms.problems import Problem, Problems, path_text, shorten
 from matrix.terms.sizes import UNITS, format_size
 from storages.contracts.model import Ability, Need, Storage
 
-MOST_METRICS = 20
-MOST_OBJECTS = 10_000
+MAX_METRICS = 20
+MAX_OBJECTS = 10_000
 # Unit of an object's content (agent/workloads/uploads.py); the upload has up to 10,000 parts of 8 MiB or more.
 OBJECT_UNIT_BYTES = 4_096
-MOST_OBJECT_BYTES = UNITS["TiB"]
+MAX_OBJECT_BYTES = UNITS["TiB"]
 # Default part sizes of the tools: `aws s3 cp` 8 MB, rclone 5 MiB, s5cmd 50 MB. The smallest bounds the number of GETs.
-LEAST_PART_BYTES = 5 * UNITS["MiB"]
+MIN_PART_BYTES = 5 * UNITS["MiB"]
 # As primary metric it is computed from the bytes of all objects.
 THROUGHPUT = "mb_per_s"
 
@@ -76,13 +76,13 @@ class CommandWorkload(ShellWorkload):
     """Where WORK_DIR is: on the storage that is measured, or on the instance's own disk."""
     container: Annotated[ContainerImage | None, Field(examples=["docker.io/library/postgres:17"])] = None
     """Container image in which all commands run, by bash or sh. Default: they run on the instance."""
-    metrics: Annotated[dict[MetricName, OwnMetric], Field(max_length=MOST_METRICS)] = Field(default={})
+    metrics: Annotated[dict[MetricName, OwnMetric], Field(max_length=MAX_METRICS)] = Field(default={})
     """Numbers that the command prints, by your own names for them."""
     primary: Annotated[str, Field(alias="primaryMetric", max_length=41, pattern=r"^[a-z][a-z0-9_]*$")] = "duration_s"
     """Metric that judges the command: duration_s, one of its own metrics, or mb_per_s if it reads objects."""
     object_size: Annotated[Size | None, Field(examples=["1GiB"])] = None
     """On S3 only: size of each object that an instance uploads for the command before the time."""
-    objects: Annotated[int, Field(ge=1, le=MOST_OBJECTS, examples=[100])] = 1
+    objects: Annotated[int, Field(ge=1, le=MAX_OBJECTS, examples=[100])] = 1
     """Number of these objects."""
 
     def needs(self) -> Iterator[Need]:
@@ -120,7 +120,7 @@ class CommandWorkload(ShellWorkload):
             read_bytes=stored,
             written_bytes=written,
             stored_bytes=stored,
-            read_requests=max(self.objects, stored / LEAST_PART_BYTES),
+            read_requests=max(self.objects, stored / MIN_PART_BYTES),
         )
 
     @classmethod
@@ -185,5 +185,5 @@ def objects_can_be_made(part: CommandWorkload) -> Problems:
     elif size % OBJECT_UNIT_BYTES or not size:
         whole = max(1, size // OBJECT_UNIT_BYTES) * OBJECT_UNIT_BYTES
         yield part.problem("objectSize", "must be a multiple of 4KiB", f"write {format_size(whole)}")
-    elif size * part.objects > MOST_OBJECT_BYTES:
+    elif size * part.objects > MAX_OBJECT_BYTES:
         yield part.problem("objectSize", f"{part.objects} of them are more than 1TiB", "write less of them")

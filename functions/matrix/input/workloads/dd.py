@@ -14,9 +14,9 @@ from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
 from storages.contracts.model import Ability, Need, Storage
 
-MOST_BLOCK_BYTES = UNITS["GiB"]
+MAX_BLOCK_BYTES = UNITS["GiB"]
 # A stamp has 32 bytes (agent/engine/stamps.py).
-LEAST_STAMPED_BYTES = 64
+MIN_STAMPED_BYTES = 64
 # One EC2 instance, conservatively: 5 Gbit/s of network or of EBS bandwidth.
 INSTANCE_BYTES_PER_S = 625e6
 
@@ -116,7 +116,7 @@ def blocks_fill_the_total(part: DdWorkload) -> Problems:
 def blocks_fit_into_memory(part: DdWorkload) -> Problems:
     """Yield a problem if dd would need more memory for one block than a small instance has."""
     for block in part.block_size:
-        if block > MOST_BLOCK_BYTES:
+        if block > MAX_BLOCK_BYTES:
             yield part.problem("blockSize", "dd holds a whole block in memory; at most 1GiB", 'write "1GiB" or less')
             return
 
@@ -129,6 +129,6 @@ def only_the_engine_verifies(part: DdWorkload) -> Problems:
     if others:
         rule = f"{others[0]} writes no stamps that could be read back"
         yield part.problem("verify", rule, 'write tool "engine", or leave verify out')
-    elif min(part.block_size) < LEAST_STAMPED_BYTES:
-        rule = f"each block carries its stamp; at least {LEAST_STAMPED_BYTES} bytes"
-        yield part.problem("blockSize", rule, f"write {LEAST_STAMPED_BYTES} or more")
+    elif min(part.block_size) < MIN_STAMPED_BYTES:
+        rule = f"each block carries its stamp; at least {MIN_STAMPED_BYTES} bytes"
+        yield part.problem("blockSize", rule, f"write {MIN_STAMPED_BYTES} or more")

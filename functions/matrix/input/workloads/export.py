@@ -16,7 +16,7 @@ LOOK_EACH_S = 1.0
 # S3 user guide, S3 Files performance: an export begins about 60 s after the last change, 800 files a second.
 BEGINS_AFTER_S, FILES_PER_S = 60.0, 800.0
 # Each thread's files are compared with one page of a listing.
-MOST_FILES_OF_A_THREAD = 1_000
+MAX_FILES_OF_A_THREAD = 1_000
 
 
 class ExportWorkload(Workload):
@@ -69,6 +69,6 @@ class ExportWorkload(Workload):
 def files_of_a_thread_are_a_page(part: ExportWorkload) -> Problems:
     """Yield a problem if a thread would need several pages of a listing, which would not show one moment."""
     most, threads = max(part.files), min(part.threads)
-    if most > MOST_FILES_OF_A_THREAD * threads:
-        rule = f"each thread looks at one page of {MOST_FILES_OF_A_THREAD:,} files, {most:,} on {threads} are more"
-        yield part.problem("files", rule, f"write {MOST_FILES_OF_A_THREAD * threads} or less, or more threads")
+    if most > MAX_FILES_OF_A_THREAD * threads:
+        rule = f"each thread looks at one page of {MAX_FILES_OF_A_THREAD:,} files, {most:,} on {threads} are more"
+        yield part.problem("files", rule, f"write {MAX_FILES_OF_A_THREAD * threads} or less, or more threads")

@@ -131,7 +131,7 @@ OWNED = {
     "flow": "each point is one job",
 }
 # More steps than that are no matrix.
-MOST_CHECKED_POINTS = 10_000
+MAX_CHECKED_POINTS = 10_000
 PERCENTAGES = ("rwmixread", "rwmixwrite", "dedupe_percentage", "buffer_compress_percentage")
 # Least and most of the options that are whole numbers.
 RANGES = {
@@ -417,7 +417,7 @@ def a_device_has_no_files(part: FioWorkload) -> Problems:
 def fio_accepts_each_point(part: FioWorkload) -> Problems:
     """Yield a problem for each option that fio refuses together with others, or with which it moves nothing."""
     others = (option_values_are_known, numbers_are_in_range, values_can_be_read, job_has_an_end)
-    if part.number_of_points > MOST_CHECKED_POINTS or any(True for rule in others for _ in rule(part)):
+    if part.number_of_points > MAX_CHECKED_POINTS or any(True for rule in others for _ in rule(part)):
         return
     seen: set[str] = set()
     for params in part.points():

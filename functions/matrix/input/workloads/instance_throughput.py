@@ -14,7 +14,7 @@ from storages.contracts.model import Storage
 # Mean rate of the slowest instance of the published table (t2.micro, 20 GiB in 720 s). Faster ones end sooner than
 # planned; with a faster rate the plan would give up a throttled instance before its baseline is known.
 SLOWEST_BYTES_PER_S = 30e6
-MOST_BLOCK_BYTES = 64 * 2**20
+MAX_BLOCK_BYTES = 64 * 2**20
 
 
 class InstanceThroughputWorkload(Workload):
@@ -66,7 +66,7 @@ class InstanceThroughputWorkload(Workload):
 def blocks_are_smaller_than_the_file(part: InstanceThroughputWorkload) -> Problems:
     """Yield a problem if a block is larger than the file or than a small instance's memory."""
     largest = max(part.block_size)
-    if largest > MOST_BLOCK_BYTES:
+    if largest > MAX_BLOCK_BYTES:
         rule = "blocks are drawn four at a time in memory; at most 64MiB"
         yield part.problem("blockSize", rule, 'write "64MiB" or less', value=format_size(largest))
     elif largest > min(part.size):

@@ -22,7 +22,7 @@ PHASES = ("create", "stat", "open-read", "list", "rename", "delete")
 CHANGES = frozenset({"create", "rename", "delete"})
 # A READDIR reply of 32 KiB with about 256 bytes for each entry: an emulated storage counts it as one operation.
 ENTRIES_OF_A_REPLY = 128
-MOST_FILE_BYTES = 2**20
+MAX_FILE_BYTES = 2**20
 
 
 class MetadataWorkload(Workload):
@@ -52,7 +52,7 @@ class MetadataWorkload(Workload):
     """Workers of each instance: threads or processes, chosen by the storage's speed."""
     directories: Sweep[Literal["own", "fleet"]] = Field(default=["own"])
     """Each worker has its own, or all workers of all instances work in one (of a volume: all of its instance)."""
-    file_bytes: Sweep[Annotated[int, Field(ge=0, le=MOST_FILE_BYTES)]] = Field(default=[0])
+    file_bytes: Sweep[Annotated[int, Field(ge=0, le=MAX_FILE_BYTES)]] = Field(default=[0])
     """Bytes written into each file by create and read by open-read. IO500's hard files have 3901."""
     sync: Sweep[Literal["none", "end", "each"]] = Field(default=["none"])
     """When a create, rename or delete counts: when the kernel has it, or stored: each by itself, or all at the end."""

@@ -23,11 +23,11 @@ USUAL_MIX: Mapping[Operation, int] = {"get": 45, "head": 30, "put": 15, "delete"
 # Operations on objects that exist before the measurement.
 LOOKING = ("get", "head", "list")
 # S3 user guide, multipart upload limits: parts of 5 MiB to 5 GiB, the last may be smaller, 10,000 at the most.
-LEAST_PART_BYTES, MOST_PARTS = 5 * UNITS["MiB"], 10_000
+MIN_PART_BYTES, MAX_PARTS = 5 * UNITS["MiB"], 10_000
 # Each thread has the data that it sends in memory.
-MOST_SENT_BYTES = 64 * UNITS["MiB"]
+MAX_SENT_BYTES = 64 * UNITS["MiB"]
 # S3 API: of a page of ListObjectsV2, of one DeleteObjects.
-MOST_KEYS = 1_000
+MAX_KEYS = 1_000
 # As in agent/workloads/objects.py: threads that put objects before the measurement, objects read again after it.
 HANDS, READ_AGAIN = 16, 16
 # Requests by which the engine sees whether threads or processes suit: 0.1 s of them, and one more for each instance.
@@ -69,9 +69,9 @@ class ObjectsWorkload(OpenLoopModel):
     """Size of each object."""
     part_size: Annotated[Size | None, Field(examples=["8MiB"])] = None
     """Larger objects are put in parts of this size, one after the other by each thread. Default: in one request."""
-    keys_per_list: Annotated[int, Field(ge=1, le=MOST_KEYS)] = MOST_KEYS
+    keys_per_list: Annotated[int, Field(ge=1, le=MAX_KEYS)] = MAX_KEYS
     """Keys of one page of a listing (MaxKeys); a LIST request is a page."""
-    keys_per_delete: Annotated[int, Field(ge=1, le=MOST_KEYS, examples=[1_000])] = 1
+    keys_per_delete: Annotated[int, Field(ge=1, le=MAX_KEYS, examples=[1_000])] = 1
     """Objects that one DELETE request deletes: 1 by DeleteObject, more by DeleteObjects."""
     prefixes: Sweep[Annotated[int, Field(ge=1, le=999)]] = Field(default=[1])
     """Prefixes below which the objects of each instance lie, equally many in each: S3 bounds requests by prefix."""
@@ -138,7 +138,7 @@ class ObjectsWorkload(OpenLoopModel):
         doomed = counts.get("delete", 0) * params.get("keys_per_delete", 1)
         made = kept + doomed
         again = min(put, READ_AGAIN)
-        listing = 3 * params.get("prefixes", 1) + (put + doomed) / MOST_KEYS
+        listing = 3 * params.get("prefixes", 1) + (put + doomed) / MAX_KEYS
         each = self._requests_of_a_put(params)
         changing_s = (put * each + counts.get("delete", 0)) * storage.create_latency_s
         waiting_s = (changing_s + (got + headed + listed) * storage.read_latency_s) / params["threads"]
@@ -232,11 +232,11 @@ def each_prefix_has_an_object(part: ObjectsWorkload) -> Problems:
 
 def what_is_sent_fits_into_memory(part: ObjectsWorkload) -> Problems:
     """Yield a problem for an object, or a part of one, that is too large for each thread to hold."""
-    limit = format_size(MOST_SENT_BYTES)
+    limit = format_size(MAX_SENT_BYTES)
     rule = f"each thread holds what it sends; at most {limit} at once"
-    if part.part_size is not None and part.part_size > MOST_SENT_BYTES:
+    if part.part_size is not None and part.part_size > MAX_SENT_BYTES:
         yield part.problem("partSize", rule, f'write "{limit}" or less')
-    elif part.part_size is None and max(part.object_size) > MOST_SENT_BYTES:
+    elif part.part_size is None and max(part.object_size) > MAX_SENT_BYTES:
         yield part.problem("objectSize", rule, 'write partSize "8MiB", or a smaller size')
 
 
@@ -244,7 +244,7 @@ def parts_are_those_of_s3(part: ObjectsWorkload) -> Problems:
     """Yield a problem for parts that S3 refuses, and for parts of objects that have none."""
     if part.part_size is None:
         return
-    if part.part_size < LEAST_PART_BYTES:
+    if part.part_size < MIN_PART_BYTES:
         rule = "S3 takes no smaller parts than 5 MiB, the last one apart"
         yield part.problem("partSize", rule, 'write "5MiB" or more')
         return
@@ -252,6 +252,6 @@ def parts_are_those_of_s3(part: ObjectsWorkload) -> Problems:
     if largest <= part.part_size:
         rule = f"no object is larger: the largest has {format_size(largest)}"
         yield part.problem("partSize", rule, "leave it out, or write a larger objectSize")
-    elif largest > MOST_PARTS * part.part_size:
-        rule = f"S3 takes {MOST_PARTS:,} parts of an object at the most, {format_size(largest)} would be more"
-        yield part.problem("partSize", rule, f'write "{format_size(-(-largest // MOST_PARTS))}" or more')
+    elif largest > MAX_PARTS * part.part_size:
+        rule = f"S3 takes {MAX_PARTS:,} parts of an object at the most, {format_size(largest)} would be more"
+        yield part.problem("partSize", rule, f'write "{format_size(-(-largest // MAX_PARTS))}" or more')

@@ -17,9 +17,9 @@ from matrix.terms.sizes import UNITS, format_size
 from storages.contracts.model import Ability, Need, Storage
 
 # A record begins with its number and checksum (16 bytes, agent/engine/records.py); each thread holds a page in memory.
-LEAST_RECORD_BYTES = 64
-MOST_PAGE_BYTES = 64 * UNITS["MiB"]
-MOST_RECORDS = 10_000_000
+MIN_RECORD_BYTES = 64
+MAX_PAGE_BYTES = 64 * UNITS["MiB"]
+MAX_RECORDS = 10_000_000
 # Alignment of offsets and lengths for O_DIRECT: a logical block, which has at most 4 KiB on disks.
 DIRECT_BLOCK_BYTES = 4_096
 
@@ -40,7 +40,7 @@ class ReadWorkload(OpenLoopModel):
     """Your own name for it, used in ids and tables."""
     access: Sweep[Literal["sequential", "random"]] = Field(default=["sequential"])
     """Page after page, each thread in its own stretch of the data; or records from anywhere, none of them twice."""
-    records: Annotated[Sweep[Annotated[int, Field(ge=1, le=MOST_RECORDS)]], Field(examples=[131072])]
+    records: Annotated[Sweep[Annotated[int, Field(ge=1, le=MAX_RECORDS)]], Field(examples=[131072])]
     """Records that each instance reads in one step, over all its threads."""
     record_bytes: Sweep[Size] = Field(default=[8_192])
     """Size of a record."""
@@ -148,10 +148,10 @@ class ReadWorkload(OpenLoopModel):
 
 def records_have_room_for_their_number(part: ReadWorkload) -> Problems:
     """Yield a problem if a record is too small for its number, or a page too large for memory."""
-    if min(part.record_bytes) < LEAST_RECORD_BYTES:
-        rule = f"each carries its number and checksum; at least {LEAST_RECORD_BYTES} bytes"
-        yield part.problem("recordBytes", rule, f"write {LEAST_RECORD_BYTES} or more")
-    if max(part.page_bytes) > MOST_PAGE_BYTES:
+    if min(part.record_bytes) < MIN_RECORD_BYTES:
+        rule = f"each carries its number and checksum; at least {MIN_RECORD_BYTES} bytes"
+        yield part.problem("recordBytes", rule, f"write {MIN_RECORD_BYTES} or more")
+    if max(part.page_bytes) > MAX_PAGE_BYTES:
         yield part.problem("pageBytes", "each thread holds a page in memory; at most 64MiB", 'write "64MiB" or less')
 
 

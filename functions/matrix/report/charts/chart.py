@@ -10,13 +10,13 @@ Value = float | int | str | None
 Kind = Literal["line", "dots", "segments", "steps", "ticks", "limit", "band"]  # a band lies between low and high
 
 # An interval of three different repetitions may end far above all values: an axis ends at twice the greatest at most.
-MOST_BEYOND = 2.0
+MAX_BEYOND = 2.0
 # A screen shows no more points side by side; a page of 200 instances and many cells must stay small.
-MOST_POINTS = 400
+MAX_POINTS = 400
 # More rows than this are several charts.
-MOST_ROWS = 36
+MAX_ROWS = 36
 # More lines than this are unreadable in one chart: the rest is in further charts, or a note has the number drawn.
-MOST_SERIES = 14
+MAX_SERIES = 14
 
 
 class Span(NamedTuple):
@@ -101,7 +101,7 @@ class Chart:
         return any(len(series.x) for series in self.series)
 
 
-def thinned(count: int, most: int = MOST_POINTS) -> list[int]:
+def thinned(count: int, most: int = MAX_POINTS) -> list[int]:
     """Return at most `most` indices spread over `count` points, both ends among them."""
     if count <= most:
         return list(range(count))
@@ -119,7 +119,7 @@ def parts_of(drawn: Sequence[T], most: int) -> Iterator[tuple[Sequence[T], str]]
 
 
 def few_lines(count: int, which: str) -> list[str]:
-    """Write which of `count` lines a chart draws if it has room for MOST_SERIES only; empty if it draws all."""
-    if count <= MOST_SERIES:
+    """Write which of `count` lines a chart draws if it has room for MAX_SERIES only; empty if it draws all."""
+    if count <= MAX_SERIES:
         return []
-    return [f"{MOST_SERIES} of {count} lines, {which}; result.json of each cell has all."]
+    return [f"{MAX_SERIES} of {count} lines, {which}; result.json of each cell has all."]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from matrix.report.charts.chart import MOST_SERIES, Chart, Series, few_lines, thinned
+from matrix.report.charts.chart import MAX_SERIES, Chart, Series, few_lines, thinned
 from matrix.report.view import Entry, View
 
 # Words for each counter.
@@ -31,7 +31,7 @@ def _chart(view: View, number: int, entries: list[Entry]) -> Chart:
     drawn = [(entry, curve) for entry in entries for curve in entry.point["rates"]]
     counters = sorted({COUNTERS.get(curve["counter"], curve["counter"]) for _, curve in drawn})
     series = []
-    for style, (entry, curve) in enumerate(drawn[:MOST_SERIES]):
+    for style, (entry, curve) in enumerate(drawn[:MAX_SERIES]):
         shown = thinned(len(curve["seconds"]))
         name = f"{curve['instance']}, {entry.label}, repetition {curve['repetition']}"
         x, y = ([curve[column][index] for index in shown] for column in ("seconds", "mb_per_s"))

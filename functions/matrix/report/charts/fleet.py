@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from typing import Any
 
-from matrix.report.charts.chart import MOST_ROWS, Chart, Series, parts_of, thinned
+from matrix.report.charts.chart import MAX_ROWS, Chart, Series, parts_of, thinned
 from matrix.report.view import Entry, View
 
 # More ticks of a row would hide each other.
-MOST_INSTANCES = 50
+MAX_INSTANCES = 50
 
 
 def _by_cell(view: View) -> dict[str, list[Entry]]:
@@ -25,7 +25,7 @@ def _cell_name(entry: Entry) -> str:
 
 def _worst_first(rows: list[Any], goodness: Callable[[Any], float]) -> Iterator[tuple[Sequence[Any], str]]:
     """Yield the rows of one chart in their order if they fit, else the rows of several charts, the worst first."""
-    return parts_of(sorted(rows, key=goodness) if len(rows) > MOST_ROWS else rows, MOST_ROWS)
+    return parts_of(sorted(rows, key=goodness) if len(rows) > MAX_ROWS else rows, MAX_ROWS)
 
 
 def spreads(view: View) -> Iterator[Chart]:
@@ -47,7 +47,7 @@ def _spread(view: View, rows: Sequence[Any], which: str) -> Chart:
         id="spread",
         title=f"Each instance against the median of its fleet{which}",
         reads="A tick is an instance over all points: 1.1 is 10 % above the median of its fleet in the primary metric. "
-        f"Of more than {MOST_INSTANCES} instances {MOST_INSTANCES} are drawn, from the slowest to the fastest."
+        f"Of more than {MAX_INSTANCES} instances {MAX_INSTANCES} are drawn, from the slowest to the fastest."
         + (" Cells with the most unequal instances stand first." if which else ""),
         x_title="ratio to the fleet's median",
         y_title="",
@@ -79,7 +79,7 @@ def _spread(view: View, rows: Sequence[Any], which: str) -> Chart:
 def _drawn(speeds: dict[str, float]) -> list[tuple[str, float]]:
     """Return the instances with a tick, including both ends."""
     ranked = sorted(speeds.items(), key=lambda pair: pair[1])
-    return [ranked[at] for at in thinned(len(ranked), MOST_INSTANCES)]
+    return [ranked[at] for at in thinned(len(ranked), MAX_INSTANCES)]
 
 
 def _values(entry: Entry) -> Iterator[tuple[str, float | None]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from matrix.report.charts.chart import MOST_BEYOND
+from matrix.report.charts.chart import MAX_BEYOND
 from matrix.report.view import Entry, View
 from matrix.terms.figures import ABSENT, figure, interval, quantity
 
@@ -26,7 +26,7 @@ def interval_words(entries: Sequence[Entry]) -> str:
     if not any(known):
         return " (no interval is known)"
     greatest = max((float(entry.metric.get("p50") or 0.0) for entry in entries), default=0.0)
-    is_cut = any((entry.interval()[1] or 0.0) > MOST_BEYOND * greatest for entry in entries)
+    is_cut = any((entry.interval()[1] or 0.0) > MAX_BEYOND * greatest for entry in entries)
     words = ", with its 95 % interval" if all(known) else ", with its 95 % interval where there is one"
     return f"{words} (a line without an end goes on)" if is_cut else words
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from matrix.report.charts.chart import MOST_SERIES, Chart, Series, few_lines
+from matrix.report.charts.chart import MAX_SERIES, Chart, Series, few_lines
 from matrix.report.charts.labels import point_title, slug
 from matrix.report.html import Figure
 from matrix.report.view import Entry, View
@@ -39,7 +39,7 @@ def latencies(view: View) -> Iterator[Chart]:
             if latencies:
                 notes = few_lines(len(latencies), "those of the largest fleets")
                 if notes:
-                    latencies = sorted(latencies, key=lambda pair: -pair[0].instances)[:MOST_SERIES]
+                    latencies = sorted(latencies, key=lambda pair: -pair[0].instances)[:MAX_SERIES]
                 yield _latency_chart(view, name, workload, label, latencies, notes)
 
 

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from matrix.report.charts.chart import MOST_SERIES, Chart, Series, few_lines
+from matrix.report.charts.chart import MAX_SERIES, Chart, Series, few_lines
 from matrix.report.charts.marks import SINCE_STEP
 from matrix.report.view import Entry, View
 from matrix.terms.documents.result import OverTime
 from matrix.terms.figures import quantity
 
-# A page has charts of at most MOST_CELLS cells, with the largest fleets, and about POINTS points in all their lines.
-MOST_CELLS, POINTS = 24, 12_000
-LEAST_POINTS, MOST_POINTS = 40, 200
+# A page has charts of at most MAX_CELLS cells, with the largest fleets, and about POINTS points in all their lines.
+MAX_CELLS, POINTS = 24, 12_000
+MIN_POINTS, MAX_POINTS = 40, 200
 # A rate below this share of a step's greatest rate, or below LEAST, is noise of the machine.
-LEAST_SHARE = 0.02
+MIN_SHARE = 0.02
 Counted: TypeAlias = Literal["mb_per_s", "operations_per_s"]
 LEAST: dict[Counted, float] = {"mb_per_s": 0.05, "operations_per_s": 1.0}
 HEADS = ("Storage", "Point", "Repetition", "Instances", "What", "Mean", "Highest", "Seconds of each mean")
@@ -47,7 +47,7 @@ def over_time(view: View, *, is_page: bool = True) -> Iterator[Chart]:
     """Yield the charts of the cells with recorded steps; a page has as many as it has room for."""
     cells = _watched(view)
     if is_page:
-        largest = sorted(cells.values(), key=lambda entries: -entries[0].instances)[:MOST_CELLS]
+        largest = sorted(cells.values(), key=lambda entries: -entries[0].instances)[:MAX_CELLS]
         cells = {name: entries for name, entries in cells.items() if any(entries is kept for kept in largest)}
     drawn = [
         (number, unit, entries, lines)
@@ -55,8 +55,8 @@ def over_time(view: View, *, is_page: bool = True) -> Iterator[Chart]:
         for unit in UNITS
         if (lines := _lines(entries, unit))
     ]
-    count = sum(len(lines[:MOST_SERIES]) for *_, lines in drawn)
-    most = min(MOST_POINTS, max(LEAST_POINTS, POINTS // max(1, count))) if is_page else MOST_POINTS
+    count = sum(len(lines[:MAX_SERIES]) for *_, lines in drawn)
+    most = min(MAX_POINTS, max(MIN_POINTS, POINTS // max(1, count))) if is_page else MAX_POINTS
     for number, unit, entries, lines in drawn:
         yield _chart(view, f"second-{number}-{unit.partition('_')[0]}", UNITS[unit], entries, lines, most)
 
@@ -64,10 +64,10 @@ def over_time(view: View, *, is_page: bool = True) -> Iterator[Chart]:
 def left_out(view: View) -> str:
     """Write how many cells have such charts in a page; empty if all have."""
     count = len(_watched(view))
-    if count <= MOST_CELLS:
+    if count <= MAX_CELLS:
         return ""
     return (
-        f"What went on by the second is drawn of the largest fleets, {MOST_CELLS} of {count} cells; "
+        f"What went on by the second is drawn of the largest fleets, {MAX_CELLS} of {count} cells; "
         f"matrix report {view.summary['run']} --charts DIR draws it of all."
     )
 
@@ -89,7 +89,7 @@ def _lines(entries: Sequence[Entry], unit: Counted) -> list[Line]:
             lines += [
                 Line(entry, step, what, rates)
                 for what, rates in step[unit].items()
-                if max(rates) >= max(LEAST[unit], LEAST_SHARE * greatest)
+                if max(rates) >= max(LEAST[unit], MIN_SHARE * greatest)
             ]
     return sorted(lines, key=lambda line: (line.step["repetition"], line.step.get("launch", 1)))
 
@@ -97,7 +97,7 @@ def _lines(entries: Sequence[Entry], unit: Counted) -> list[Line]:
 def _chart(view: View, id_: str, unit: str, entries: Sequence[Entry], lines: Sequence[Line], most: int) -> Chart:
     first = entries[0]
     series = []
-    drawn = lines[:MOST_SERIES]
+    drawn = lines[:MAX_SERIES]
     for style, line in enumerate(drawn):
         x, y = _stepped(line.step["seconds"], line.rates, most)
         series.append(Series(line.name, x, y, "steps", style, hover=(), width=1.5))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from matrix.report.charts.chart import MOST_ROWS, Chart, Series, parts_of
+from matrix.report.charts.chart import MAX_ROWS, Chart, Series, parts_of
 from matrix.report.charts.labels import interval_words, lower, percentile_words, slug
 from matrix.report.charts.marks import is_wide, segments
 from matrix.report.view import Entry, View
@@ -12,14 +12,14 @@ from matrix.terms.figures import Column
 def bands(view: View) -> Iterator[Chart]:
     """Each cell's spread as a bar, one chart per workload; of large matrices some per point."""
     for (workload, _), entries in view.by("workload", "name").items():
-        if len(entries) <= MOST_ROWS:
+        if len(entries) <= MAX_ROWS:
             yield _band(view, workload, _ranked(entries))
             continue
         labels: dict[str, list[Entry]] = {}
         for entry in entries:
             labels.setdefault(entry.label, []).append(entry)
         for label, of_label in labels.items():
-            for part, which in parts_of(_ranked(of_label), MOST_ROWS):
+            for part, which in parts_of(_ranked(of_label), MAX_ROWS):
                 yield _band(view, f"{workload}, {label}", part, which)
 
 

@@ -15,7 +15,7 @@ from matrix.terms.figures import quantity
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 
 # A law of two parameters is drawn where two sizes more than it needs have tested it.
-LEAST_SIZES = 4
+MIN_SIZES = 4
 # Meaning of the fitted laws, by their names in `matrix.answer.scaling.fitting`.
 LAWS = {
     "constant": "its time is constant",
@@ -109,7 +109,7 @@ def _scaling_series(view: View, entries: Sequence[Entry]) -> Iterator[Series]:
 def _fit(entries: Sequence[Entry]) -> Scaling | None:
     """The law that fits the medians of a storage best; None below four sizes."""
     known = [entry for entry in entries if (entry.metric.get("p50") or 0) > 0]
-    if len({entry.instances for entry in known}) < LEAST_SIZES:
+    if len({entry.instances for entry in known}) < MIN_SIZES:
         return None
     low, high = zip(*map(_noise, known), strict=True)
     sizes, values = zip(*((entry.instances, float(entry.metric["p50"])) for entry in known), strict=True)

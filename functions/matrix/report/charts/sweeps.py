@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from matrix.report.charts.chart import MOST_SERIES, Chart, Series, parts_of
+from matrix.report.charts.chart import MAX_SERIES, Chart, Series, parts_of
 from matrix.report.charts.labels import interval_words, lower, median_heads, percentile_words, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
@@ -18,7 +18,7 @@ def sweeps(view: View) -> Iterator[Chart]:
         params = [flat_params(entry.point.get("params") or {}) for entry in entries]
         for param in dict.fromkeys(key for values in params for key in values):
             curves = _curves(entries, params, param)
-            for part, which in parts_of(list(curves.items()), MOST_SERIES):
+            for part, which in parts_of(list(curves.items()), MAX_SERIES):
                 yield _sweep_chart(view, workload, fleet, param, dict(part), entries[0], which)
 
 

@@ -18,11 +18,11 @@ from matrix.terms.figures import quantity
 from matrix.terms.metrics import METRICS
 
 BYTES_PER = {"MB/s": 1e6, "MiB/s": 2.0**20}
-# A page has charts of the first MOST_CELLS cells, with about POINTS points in all curves.
-MOST_CELLS = 24
-POINTS, LEAST_POINTS, MOST_POINTS = 1200, 50, 150
+# A page has charts of the first MAX_CELLS cells, with about POINTS points in all curves.
+MAX_CELLS = 24
+POINTS, MIN_POINTS, MAX_POINTS = 1200, 50, 150
 # The same for each line of CloudWatch's counters; a cell has a dozen lines.
-WATCHED, LEAST_WATCHED = 216, 24
+WATCHED, MIN_WATCHED = 216, 24
 AT_WORK = "instances at work"
 Change = tuple[float, float]  # when, and by how much
 
@@ -36,14 +36,14 @@ def timelines(view: View, *, is_page: bool = True) -> Iterator[Chart]:
     for entry in view.entries:
         for launch, of_launch in _launches(entry):
             cells.setdefault((entry.cell["id"], launch), []).append(of_launch)
-    shown = list(cells.values())[: MOST_CELLS if is_page else None]
-    most = min(MOST_POINTS, max(LEAST_POINTS, POINTS // max(1, len(shown))))
+    shown = list(cells.values())[: MAX_CELLS if is_page else None]
+    most = min(MAX_POINTS, max(MIN_POINTS, POINTS // max(1, len(shown))))
     watched = sorted((cell[0] for cell in shown if kept_of(view, cell[0])), key=lambda entry: -entry.instances)
     largest = watched[: most_watched(len(watched)) if is_page else None]
     for number, cell in enumerate(shown, start=1):
         yield _chart(view, number, cell, most)
         if any(cell[0] is entry for entry in largest):
-            points = max(LEAST_WATCHED, WATCHED // len(largest)) if is_page else MOST_POINTS
+            points = max(MIN_WATCHED, WATCHED // len(largest)) if is_page else MAX_POINTS
             yield from in_charts(view, number, cell[0], _begun(cell), points)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from matrix.answer.costs import storage_limits, storage_of
 from matrix.input.emulation import MARK
-from matrix.report.charts.chart import MOST_SERIES, Chart, Series
+from matrix.report.charts.chart import MAX_SERIES, Chart, Series
 from matrix.report.charts.marks import NEAR_LIMIT, SINCE_START
 from matrix.report.view import Entry, View
 from matrix.samples import cloudwatch
@@ -22,7 +22,7 @@ from storages.contracts.metrics import Counted, StorageMetrics
 from storages.metrics import metrics_of
 
 # A page has room for five charts of each of this many cells; with more cells, the largest fleets have them.
-MOST_WATCHED, OF_MANY = 12, 6
+MAX_WATCHED, OF_MANY = 12, 6
 MB, GIB = 1e6, 2.0**30
 EC2 = "AWS/EC2"
 MOVED = {"MB/s": ("read_bytes", "write_bytes"), "IOPS": ("read_operations", "write_operations")}
@@ -144,7 +144,7 @@ def in_charts(view: View, number: int, entry: Entry, begun: float, most: int) ->
 
 def most_watched(cells: int) -> int:
     """Return of how many of these cells a page has the charts."""
-    return cells if cells <= MOST_WATCHED else OF_MANY
+    return cells if cells <= MAX_WATCHED else OF_MANY
 
 
 def note(view: View, *, is_page: bool = True) -> str:
@@ -227,7 +227,7 @@ def _panel(
     cell: Cell, id_: str, about: str, unit: str, reads: str, lines: Sequence[Line],
     limit: tuple[float, str] | None = None,
 ) -> Iterator[Chart]:  # fmt: skip
-    known = [line for line in lines if line.values][:MOST_SERIES]
+    known = [line for line in lines if line.values][:MAX_SERIES]
     if not known:
         return
     entry, facets = cell.entry, cell.view.facets

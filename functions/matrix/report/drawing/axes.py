@@ -5,22 +5,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
-from matrix.report.charts.chart import MOST_BEYOND, Chart, Value
+from matrix.report.charts.chart import MAX_BEYOND, Chart, Value
 
 # Free of marks at both ends, as a share of an axis.
 MARGIN = 0.04
 # Room for names of points beyond the outermost points.
 NAMES_MARGIN = 0.16
-MOST_TICKS = 6
+MAX_TICKS = 6
 # More ticks of a chart's own would overlap.
-MOST_ASKED_TICKS = 12
+MAX_ASKED_TICKS = 12
 # Ratio of a logarithmic axis's ends: from FAR on ticks at each decade, up to NEAR more than three in each decade.
 FAR, NEAR = 1000.0, 20.0
 # Longer durations are labelled in minutes: 12,000 seconds are hard to read.
 LONG_S = 600.0
 MINUTES = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 240, 480)
 # Smaller ticks are written by powers of ten; larger ones in full, because 2e-05 does not read as a price.
-LEAST_IN_FULL = 1e-7
+MIN_IN_FULL = 1e-7
 LARGE = ((1e9, "G"), (1e6, "M"))
 Ticks = Sequence[tuple[float, str]]
 
@@ -53,7 +53,7 @@ def x_axis(chart: Chart) -> Axis:
     if chart.categories:
         return _value_axis(chart, [*values, *_ends(chart, values)], is_log=chart.is_x_log)
     asked = [(value, chart.tick_text(value)) for value in chart.ticks]
-    axis = _axis(values, is_log=chart.is_x_log, asked=asked if len(asked) <= MOST_ASKED_TICKS else ())
+    axis = _axis(values, is_log=chart.is_x_log, asked=asked if len(asked) <= MAX_ASKED_TICKS else ())
     return _in_minutes(axis) if chart.is_x_in_seconds else axis
 
 
@@ -66,7 +66,7 @@ def y_axis(chart: Chart) -> Axis:
 def _ends(chart: Chart, values: Sequence[float]) -> list[float]:
     """Return further values that the axis must include: the limit, and the ends of intervals unless far beyond."""
     limit = [chart.limit[0]] if chart.limit else []
-    most = MOST_BEYOND * max([*values, *limit], default=0.0)
+    most = MAX_BEYOND * max([*values, *limit], default=0.0)
     ends = _numbers(value for series in chart.series for value in (*(series.low or ()), *(series.high or ())))
     return [end if most <= 0 else min(end, most) for end in ends] + limit
 
@@ -105,15 +105,15 @@ def _axis(
 
 def _steps(low: float, high: float) -> list[float]:
     """Return ticks at multiples of 1, 2 or 5 times a power of ten, six at most."""
-    power = 10.0 ** math.floor(math.log10((high - low) / MOST_TICKS))
-    step = next(factor * power for factor in (1, 2, 5, 10, 20) if (high - low) / (factor * power) <= MOST_TICKS)
+    power = 10.0 ** math.floor(math.log10((high - low) / MAX_TICKS))
+    step = next(factor * power for factor in (1, 2, 5, 10, 20) if (high - low) / (factor * power) <= MAX_TICKS)
     return [round(index * step, 12) for index in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def _minutes(axis: Axis) -> Ticks:
     """Return ticks at whole minutes, or at tenths of them if an axis covers little."""
     low, high = axis.low / 60, axis.high / 60
-    step = next((minutes for minutes in MINUTES if (high - low) / minutes <= MOST_TICKS), 960)
+    step = next((minutes for minutes in MINUTES if (high - low) / minutes <= MAX_TICKS), 960)
     whole = [index * step for index in range(math.ceil(low / step), math.floor(high / step) + 1)]
     places = _decades(low, high) if axis.is_log else whole
     return [(60 * minutes, plain(minutes)) for minutes in places if low <= minutes <= high]
@@ -130,7 +130,7 @@ def plain(value: float) -> str:
     """Write a tick: `1,500`, `2.5M`, `0.00002`."""
     unit, letter = next(((unit, letter) for unit, letter in LARGE if abs(value) >= unit), (1.0, ""))
     text = f"{value / unit:,.10g}"
-    if "e-" in text and abs(value) >= LEAST_IN_FULL:
+    if "e-" in text and abs(value) >= MIN_IN_FULL:
         text = f"{value:.12f}".rstrip("0")
     return f"{text}{letter}"
 

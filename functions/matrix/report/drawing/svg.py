@@ -21,7 +21,7 @@ HEIGHT_PX = 280
 # Heights of rows with names of one, two or three lines.
 ROWS_PX_BY_LINES = (26, 40, 54)
 ROWS_KINDS = ("", " tall", " tall taller")
-MOST_LINES = len(ROWS_KINDS)
+MAX_LINES = len(ROWS_KINDS)
 # Rows have their names at the left; with MANY_ROWS or more, ticks are above them too.
 NAMES_PX = 350
 MANY_ROWS = 12
@@ -416,9 +416,9 @@ def name_lines(name: str) -> list[str]:
         return [name]
     storage, _, rest = name.partition(" · ")
     lines = [line for part in (storage, rest) for line in wrap(part, SMALL_LETTERS, break_on_hyphens=False)]
-    if len(lines) <= MOST_LINES:
+    if len(lines) <= MAX_LINES:
         return lines
-    return [*lines[: MOST_LINES - 1], shorten(" ".join(lines[MOST_LINES - 1 :]), SMALL_LETTERS, placeholder=" …")]
+    return [*lines[: MAX_LINES - 1], shorten(" ".join(lines[MAX_LINES - 1 :]), SMALL_LETTERS, placeholder=" …")]
 
 
 def _name(name: str, at: float) -> Iterator[Markup]:
