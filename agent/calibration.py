@@ -53,7 +53,7 @@ def calibrate(job: Job, workspaces: Workspaces, log: logging.Logger) -> list[dic
         except (AgentError, OSError) as err:
             # An unknown ceiling must not fail the cell.
             ceilings.append({"points": points, "not_done": f"{type(err).__name__}: {err}"})
-        log.info("calibration: %s", samples.in_words(ceilings[-1]))
+        log.info("calibration: %s", samples.describe(ceilings[-1]))
     return ceilings
 
 

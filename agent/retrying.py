@@ -2,7 +2,7 @@
 
 For a series of failures, the log has the first one with its reason, at once, and the outcome, but not each of possibly
 thousands. During the series, heartbeats include it, so that Poll fleet can report why an instance waits. A failure that
-no retry can fix (contract/mending.py) ends the series at once.
+no retry can fix (contract/retryable.py) ends the series at once.
 
 tenacity and stamina, the usual libraries, do less: they repeat one call and sleep. Here two threads poll for a gate, an
 event interrupts their pauses, and a series is reported elsewhere. They would also be one more package in the agent's
@@ -16,7 +16,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Callable, TypeVar
 
-from contract import mending
+from contract import retryable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,13 +30,13 @@ _open: dict[int, Series] = {}
 class NotYet(Exception):
     """The expected state is not reached yet; the message has the observed one."""
 
-    is_mendable = True
+    is_retryable = True
 
 
 class GaveUp(Exception):
     """A series ended with a failure that a further attempt might have fixed; the message summarises the series."""
 
-    is_mendable = False
+    is_retryable = False
 
 
 class Series:
@@ -47,9 +47,9 @@ class Series:
         self.what = what
         self._failures, self._first_at, self._reason = 0, 0.0, ""
 
-    def failed(self, error: BaseException) -> mending.Verdict:
+    def failed(self, error: BaseException) -> retryable.Verdict:
         """Record a failure; return whether another attempt can fix it."""
-        verdict = mending.verdict(error)
+        verdict = retryable.verdict(error)
         with _lock:
             self._failures += 1
             self._reason = verdict.reason
@@ -57,7 +57,7 @@ class Series:
             if is_first:
                 self._first_at = time.monotonic()
             _open[id(self)] = self
-        if not verdict.is_mendable:
+        if not verdict.is_retryable:
             LOG.error("%s: given up, no further attempt mends this: %s", self.what, verdict.reason)
             self._forget()
         elif is_first:
@@ -106,7 +106,7 @@ def retried(what: str, call: Callable[[], T], pauses: Iterator[float]) -> T:
         try:
             answer = call()
         except Exception as err:
-            if not series.failed(err).is_mendable:
+            if not series.failed(err).is_retryable:
                 raise
             pause_s = next(pauses, None)
             if pause_s is None:

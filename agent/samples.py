@@ -121,14 +121,14 @@ def describe_agent() -> dict[str, str]:
     return about
 
 
-def in_words(values: Mapping[str, Any]) -> str:
+def describe(values: Mapping[str, Any]) -> str:
     """Write names and values for a log that people read: `files_per_s 812, threads 4`."""
     return ", ".join(f"{name} {_word(value)}" for name, value in values.items())
 
 
 def _word(value: Any) -> str:
     if isinstance(value, dict):
-        return f"({in_words(value)})"
+        return f"({describe(value)})"
     if isinstance(value, (list, tuple)):
         return " ".join(map(_word, value))
     return f"{value:.6g}" if isinstance(value, float) else str(value)

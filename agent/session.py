@@ -17,7 +17,7 @@ from agent.board.s3_clock import S3Clock
 from agent.errors import AgentError, DeviceRefused, JobInvalid
 from agent.file_server import FileServer
 from agent.machine import caches, counters, host, nvme, over_time
-from agent.machine.lately import Lately
+from agent.machine.recent_traffic import RecentTraffic
 from agent.machine.workspace import Workspaces
 from agent.mounts import ebs
 from agent.programs import provisions, tools
@@ -66,7 +66,7 @@ class Session:
         self._s3_clock = S3Clock()  # until `run` finds a client with more responses
         self._prepared: dict[str, Any] = {}
         self._step: Step | None = None  # the current step, for failed.json
-        self._lately = Lately()
+        self._lately = RecentTraffic()
         self._seen: tuple[float, dict[str, float]] = 0.0, {}  # time (monotonic s) and values of the last counters
 
     @property
@@ -162,7 +162,7 @@ class Session:
         try:
             heartbeat.say("preparing", None, None)
             # A folder of this machine that no disk counts for is not reached over its network either.
-            self._lately = Lately(has_network=job.mount["kind"] != "directory")
+            self._lately = RecentTraffic(has_network=job.mount["kind"] != "directory")
             heartbeat.tell(self._lately.document)
             self._seen = time.monotonic(), counters.of_storage(workspaces.mount)
             setting = replace(setting, calibration=calibration.calibrate(job, workspaces, self._log))
@@ -211,7 +211,7 @@ class Session:
         # Meanwhile this step's files are removed and the next one is prepared.
         self._upload = self._uploads.submit(self._put, samples.document(setting, [*self._samples]), raw)
         workspaces.done(workspace)
-        self._log.info("step %d, %s: %s", step.number, step.point, samples.in_words(outcome.metrics))
+        self._log.info("step %d, %s: %s", step.number, step.point, samples.describe(outcome.metrics))
 
     def _put(self, document: dict[str, Any], raw: dict[str, bytes]) -> None:
         """Upload the raw files of a step, then the samples, which name them."""

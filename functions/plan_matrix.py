@@ -4,8 +4,8 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
+from aws.account import egress, quotas, spot
 from aws.account import prices as price_list
-from aws.account import quotas, spot, ways_out
 from aws.account.own_image import OwnImage
 from aws.records import agent_package, bucket, table
 from aws.run import resume
@@ -82,7 +82,7 @@ def _plan(event: dict[str, Any]) -> dict[str, Any]:
     if matrix.compare_with:
         document["compare_with"] = matrix.compare_with
     image.write_into(document)
-    here += ways_out.problems(document, matrix)
+    here += egress.problems(document, matrix)
     if firm := [problem for problem in here if not problem.is_warning]:
         raise InvalidMatrix(firm)
     document["warnings"] += map(warning_of, here)

@@ -21,15 +21,15 @@ from matrix.terms.documents import bottleneck as bottlenecks
 from matrix.terms.documents import comparison, summary
 from matrix.terms.documents.warning import CellWarning
 from matrix.terms.sentences import gone_text, receipt_sentence
-from matrix.text.bottlenecks import evidence_words, next_words, others_words, unseen_words
+from matrix.text.bottlenecks import describe_evidence, describe_next_limit, describe_others, describe_unseen
 from matrix.text.comparisons import comparison_lines
-from matrix.text.decisions import question_words
-from matrix.text.endings import failed_words, state_words
+from matrix.text.decisions import describe_question
+from matrix.text.endings import describe_failed, describe_state
 from matrix.text.headlines import answer_sentences, doubts
-from matrix.text.rankings import comparison_words, level_words
-from matrix.text.replication import needed_words, shortage_words, shortage_words_of
-from matrix.text.risks import risk_words, why_median_words
-from matrix.text.verdicts import difference_words, lost_words, verdict_words
+from matrix.text.rankings import describe_comparison, describe_level
+from matrix.text.replication import describe_needed, describe_shortage, shortage_words_of
+from matrix.text.risks import describe_risk, describe_why_median
+from matrix.text.verdicts import describe_difference, describe_lost, describe_verdict
 from matrix.text.warnings import kinds_of, warning_line
 
 SNAPSHOT = Path(__file__).with_name("sentences.md")
@@ -136,7 +136,7 @@ DIFFERENCES: list[Example] = [
 
 def risks() -> Sentences:
     for risk in RISKS:
-        yield risk["code"], risk_words(risk)
+        yield risk["code"], describe_risk(risk)
     medians = {
         "one fleet is too small, another unknown": [(10, FEW | {"count": 10}), (1, UNKNOWN)],
         "several are too small, several unknown": [
@@ -148,7 +148,7 @@ def risks() -> Sentences:
     }  # fmt: skip
     for name, whys in medians.items():
         questions = [{"instances": size, "unit": "s", "why_median": why} for size, why in whys]
-        yield f"ranked by the median, {name}", why_median_words(questions)
+        yield f"ranked by the median, {name}", describe_why_median(questions)
 
 
 def _candidate(**fields: Any) -> Example:
@@ -158,25 +158,25 @@ def _candidate(**fields: Any) -> Example:
 
 def verdicts() -> Sentences:
     for verdict in VERDICTS:
-        yield verdict["code"], verdict_words(_candidate(verdict=verdict))
+        yield verdict["code"], describe_verdict(_candidate(verdict=verdict))
     cheapest, dearer = ({"code": code, "margin": 0.1} for code in ("cheapest-that-meets", "meets"))
-    yield "cheapest-that-meets, alone", verdict_words(_candidate(verdict=cheapest), is_alone=True)
-    yield "cheapest-that-meets, no cost", verdict_words(_candidate(verdict=cheapest, cost=None))
-    yield "meets, no cost", verdict_words(_candidate(verdict=dearer, cost=None))
+    yield "cheapest-that-meets, alone", describe_verdict(_candidate(verdict=cheapest), is_alone=True)
+    yield "cheapest-that-meets, no cost", describe_verdict(_candidate(verdict=cheapest, cost=None))
+    yield "meets, no cost", describe_verdict(_candidate(verdict=dearer, cost=None))
     for ratio in (1.005, 1.3, 3.2):
-        yield "meets, dearer", verdict_words(_candidate(verdict=dearer, times_as_dear=ratio))
+        yield "meets, dearer", describe_verdict(_candidate(verdict=dearer, times_as_dear=ratio))
     for lost in LOST:
-        yield f"lost: {lost['code']}", lost_words(lost)
+        yield f"lost: {lost['code']}", describe_lost(lost)
     for difference in DIFFERENCES:
-        yield f"difference: {difference['code']}", difference_words(difference) or "(none)"
+        yield f"difference: {difference['code']}", describe_difference(difference) or "(none)"
 
 
 def replication() -> Sentences:
-    yield "instances and repetitions", shortage_words([INSTANCES, REPETITIONS])
-    yield "launches", shortage_words([LAUNCHES])
-    yield "nothing is known", shortage_words([])
+    yield "instances and repetitions", describe_shortage([INSTANCES, REPETITIONS])
+    yield "launches", describe_shortage([LAUNCHES])
+    yield "nothing is known", describe_shortage([])
     for needed in ({"instances": 30, "repetitions": 10}, {"launches": 7}, None):
-        yield "needed", needed_words(needed)
+        yield "needed", describe_needed(needed)
     yield "several comparisons", shortage_words_of([[INSTANCES | {"count": 1}, REPETITIONS], [INSTANCES, REPETITIONS]])
 
 
@@ -237,7 +237,7 @@ def _bottleneck(name: str = "volume IOPS", **fields: Any) -> Example:
 def bottleneck_sentences() -> Sentences:
     two = _cell(4_096, 8_192)
     for use in USES:
-        yield f"use: {use['code']}", evidence_words(two, _bottleneck(uses=[use]))
+        yield f"use: {use['code']}", describe_evidence(two, _bottleneck(uses=[use]))
     points = {"p01": "volume IOPS", "p02": "volume IOPS", "p03": "volume throughput"}
     others = [{"name": "volume IOPS", "share": 0.13, "use": RATE | {"used": 398.0}}]
     waiting = {"workers": 4.0, "latency_s": 0.01, "point": "p01"}
@@ -249,17 +249,17 @@ def bottleneck_sentences() -> Sentences:
         "nothing was counted": _bottleneck("not known", points={}),
     }
     for name, found in evidence.items():
-        yield f"evidence: {name}", evidence_words(_cell(4_096), found)
-    yield "others", others_words(_bottleneck(others=others))
+        yield f"evidence: {name}", describe_evidence(_cell(4_096), found)
+    yield "others", describe_others(_bottleneck(others=others))
     for step in STEPS:
-        yield f"next: {step['code']}", next_words(two, _bottleneck(next=step))
+        yield f"next: {step['code']}", describe_next_limit(two, _bottleneck(next=step))
     for name in ("tool", "client CPU", "instance network", "instance EBS allowance"):
-        yield f"next: raise {name}", next_words(two, _bottleneck(name))
+        yield f"next: raise {name}", describe_next_limit(two, _bottleneck(name))
     for tool in ("fio", "parallel"):
         workload = {"type": "touch", "tool": [tool]}
-        yield f"next: raise tool, {tool}", next_words(two | {"workload": workload}, _bottleneck("tool"))
+        yield f"next: raise tool, {tool}", describe_next_limit(two | {"workload": workload}, _bottleneck("tool"))
     for unseen in UNSEEN:
-        yield f"unseen: {unseen['code']}", unseen_words(unseen)
+        yield f"unseen: {unseen['code']}", describe_unseen(unseen)
 
 
 # --- the answer of a run ----------------------------------------------------------------------------------------------
@@ -328,13 +328,13 @@ def answers() -> Sentences:
         for sentence in answer:
             yield f"{name}: answer", sentence
         for question in decision["questions"]:
-            yield f"{name}: comparison", question_words(question, decision)
+            yield f"{name}: comparison", describe_question(question, decision)
         for line in doubts(made, decision, _short, 9):
             if line not in answer:
                 yield f"{name}: caveat", line
     [question] = runs["one clear winner"]["decision"]["questions"]
-    yield "comparison", comparison_words(question)
-    yield "percentile", level_words(question)
+    yield "comparison", describe_comparison(question)
+    yield "percentile", describe_level(question)
 
 
 def _short(candidate: Example) -> str:
@@ -396,8 +396,8 @@ ENDINGS: dict[str, Example] = {
 
 def endings() -> Sentences:
     for name, fields in ENDINGS.items():
-        yield f"{name}: state", state_words(ENDED | fields)
-        if failed := failed_words(ENDED | fields):
+        yield f"{name}: state", describe_state(ENDED | fields)
+        if failed := describe_failed(ENDED | fields):
             yield f"{name}: failed", failed
     for name, fields in RECEIPTS.items():
         yield f"receipt: {name}", receipt_sentence(RECEIPT | fields)

@@ -20,7 +20,7 @@ from agent.board.meeting import ABSENT, Meeting, at_once
 from agent.board.s3_clock import S3Clock
 from agent.errors import BlackboardUnavailable, JobInvalid, MetadataUnavailable, ToolMissing
 from agent.retrying import LOG
-from contract import keys, mending
+from contract import keys, retryable
 from contract.keys import MeetingPlace
 
 COMPRESS_FROM_BYTES = 100_000
@@ -182,7 +182,7 @@ def new_client(session: Any, service: str, connections: int = 10, request_s: flo
         max_pool_connections=connections,
         retries={"mode": "standard", "total_max_attempts": 1 if request_s else ATTEMPTS},
     )
-    return mending.hear_repeats(session.create_client(service, config=config), _repeated, _answered)
+    return retryable.log_retries(session.create_client(service, config=config), _repeated, _answered)
 
 
 def _repeated(call: str, reason: str) -> None:
@@ -210,7 +210,7 @@ def get_range(client: Any, place: Mapping[str, str], first: int, last: int) -> b
         try:
             return bytes(body.read())
         except Exception as err:  # older releases of botocore let errors of urllib3 through
-            if not left or not mending.verdict(err).is_mendable:
+            if not left or not retryable.verdict(err).is_retryable:
                 raise
             print(f"{BROKEN_OFF}: {err}", file=sys.stderr)
     raise AssertionError("unreachable")

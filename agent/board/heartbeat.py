@@ -66,7 +66,7 @@ class Heartbeat:
             try:
                 self._blackboard.put(HEARTBEAT, beat)
             except (AgentError, OSError) as err:
-                if not beats.failed(err).is_mendable:
+                if not beats.failed(err).is_retryable:
                     self._refusal = str(err)
                     return
             else:

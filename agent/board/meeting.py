@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent.board.s3_clock import S3Clock
 from agent.errors import BlackboardUnavailable
-from contract import mending
+from contract import retryable
 from contract.gates import MAX_BYTES
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def at_once(body: bytes) -> bytearray:
 class Unanswered(Exception):
     """S3 gave no answer that is of use this time: it was too late, throttled or broken."""
 
-    is_mendable = True
+    is_retryable = True
 
 
 class Meeting:
@@ -116,8 +116,8 @@ class Meeting:
         """Return an AgentError for an error of a request, and any other error unchanged."""
         from botocore.exceptions import BotoCoreError, ClientError
 
-        verdict = mending.verdict(err)
-        if verdict.is_mendable:
+        verdict = retryable.verdict(err)
+        if verdict.is_retryable:
             return Unanswered(verdict.reason)
         if isinstance(err, (BotoCoreError, ClientError)):
             return BlackboardUnavailable(f"{request} below {self._place.prefix} is refused: {verdict.reason}")

@@ -16,9 +16,9 @@ import os
 import struct
 import time
 
-from agent.engine import crew
+from agent.engine import worker_pool
 
-TYPE_CHECKING = False  # see agent.engine.crew
+TYPE_CHECKING = False  # see agent.engine.worker_pool
 if TYPE_CHECKING:
     from typing import Any, Callable
 
@@ -45,7 +45,7 @@ class Arrivals:
         self._moments_ns = sorted(int(generator.random() * span_ns) for _ in range(operations))
         self._taking, self._giving = os.pipe()
         os.write(self._giving, BATON.pack(0, 0))
-        crew.sharpen_timer()
+        worker_pool.sharpen_timer()
 
     @classmethod
     def of(cls, plan: dict[str, Any], operations: int) -> Arrivals | None:
@@ -53,10 +53,10 @@ class Arrivals:
         asked = plan.get("open_loop")
         return cls(operations, asked["rate_per_s"], asked["seed"]) if asked else None
 
-    def work(self, operate: Operate) -> crew.Timed:
+    def work(self, operate: Operate) -> worker_pool.Timed:
         """Do operations when they are due, until none remains; return the times of one worker."""
         now, sleep = time.monotonic_ns, time.sleep
-        timed = crew.Timed()
+        timed = worker_pool.Timed()
         while True:
             number, timed.start_ns = BATON.unpack(os.read(self._taking, BATON.size))
             timed.start_ns = timed.start_ns or now()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import time
 
-from agent.engine import crew
+from agent.engine import worker_pool
 from agent.engine.arrivals import Arrivals
 from agent.engine.emulation import EmulatedStorage
 
-TYPE_CHECKING = False  # see agent.engine.crew
+TYPE_CHECKING = False  # see agent.engine.worker_pool
 if TYPE_CHECKING:
     from typing import Any
 
@@ -18,11 +18,11 @@ CREATE = os.O_CREAT | os.O_WRONLY
 
 def main() -> None:
     """Prepare, wait at the gate, create, report."""
-    plan = crew.read_plan()
+    plan = worker_pool.read_plan()
     arrivals = Arrivals.of(plan, plan["files"])
     pilot = measure_pilot(plan)
-    plan["directories"] = crew.from_common_folder(plan["directories"])
-    crew.work(plan, pilot, lambda number, is_alone: prepare(plan, number, is_alone, arrivals))
+    plan["directories"] = worker_pool.from_common_folder(plan["directories"])
+    worker_pool.work(plan, pilot, lambda number, is_alone: prepare(plan, number, is_alone, arrivals))
 
 
 def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
@@ -36,14 +36,14 @@ def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
         create_all([name.encode()], storage, sync, directory)
         created.append(name)
 
-    pilot = crew.measure_pilot(create)
+    pilot = worker_pool.measure_pilot(create)
     for name in created:
         os.unlink(name)  # noqa: PTH108 pathlib would cost the start of the engine 5 ms
     os.close(directory)
     return pilot
 
 
-def prepare(plan: dict[str, Any], number: int, is_alone: bool, arrivals: Arrivals | None = None) -> crew.Loop:
+def prepare(plan: dict[str, Any], number: int, is_alone: bool, arrivals: Arrivals | None = None) -> worker_pool.Loop:
     """Make one worker's names before its time starts. In an open loop each due create goes to a free worker."""
     prefix = f"{plan['directories'][number]}/{number}-"
     directory, sync = os.open(plan["directories"][number], os.O_RDONLY), plan["sync"]
@@ -53,8 +53,8 @@ def prepare(plan: dict[str, Any], number: int, is_alone: bool, arrivals: Arrival
     storage = EmulatedStorage.of(plan)
     if arrivals is not None:
         return lambda: arrivals.work(lambda n, due_ns: create_due(f"{prefix}{n}", due_ns, storage, sync, directory))
-    names = [f"{prefix}{n}".encode() for n in range(crew.share(plan["files"], plan["threads"])[number])]
-    return lambda: crew.Timed.closed(create_all(names, storage, sync, directory))
+    names = [f"{prefix}{n}".encode() for n in range(worker_pool.share(plan["files"], plan["threads"])[number])]
+    return lambda: worker_pool.Timed.closed(create_all(names, storage, sync, directory))
 
 
 def create_due(name: str, due_ns: int, storage: EmulatedStorage | None, sync: str, directory: int) -> int:

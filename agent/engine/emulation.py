@@ -21,9 +21,9 @@ import os
 import struct
 import time
 
-from agent.engine import crew
+from agent.engine import worker_pool
 
-TYPE_CHECKING = False  # see agent.engine.crew
+TYPE_CHECKING = False  # see agent.engine.worker_pool
 if TYPE_CHECKING:
     from typing import Any
 
@@ -59,7 +59,7 @@ class EmulatedStorage:
         self._unit_bytes = rule.get("unit_bytes") or math.inf
         self._catch_up_ns = rule.get("catch_up_s", CATCH_UP_S) * 1e9
         self._due_ns = self._arrival_ns = 0
-        crew.sharpen_timer()
+        worker_pool.sharpen_timer()
         # flock locks a file description, so each worker, even a thread, needs its own.
         self._file = os.open(rule["path"], os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         os.ftruncate(self._file, PAID.size)

@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any, Callable
 
 from agent.board.blackboard import new_client, new_session
-from agent.engine import crew
+from agent.engine import worker_pool
 from agent.engine.object_requests import KEPT, Contents
 from agent.engine.objects import once
 
@@ -30,12 +30,12 @@ class NotVisible(Exception):
 
 def main() -> None:
     """Wait at the gate, write, poll, report."""
-    plan = crew.read_plan()
+    plan = worker_pool.read_plan()
     contents = Contents(plan["file_bytes"], None, plan["seed"])
-    crew.work(plan, {}, lambda number, _is_alone: prepare(plan, contents, number))
+    worker_pool.work(plan, {}, lambda number, _is_alone: prepare(plan, contents, number))
 
 
-def prepare(plan: dict[str, Any], contents: Contents, number: int) -> crew.Loop:
+def prepare(plan: dict[str, Any], contents: Contents, number: int) -> worker_pool.Loop:
     """Prepare one worker's client, before its time begins."""
     client = once(lambda: new_client(new_session(plan["region"]), "s3", plan["threads"]))
     prefix = plan["prefixes"][number]
@@ -45,12 +45,12 @@ def prepare(plan: dict[str, Any], contents: Contents, number: int) -> crew.Loop:
 
     first = sum(plan["counts"][:number])
 
-    def loop() -> crew.Timed:
-        timed = crew.Timed()
+    def loop() -> worker_pool.Timed:
+        timed = worker_pool.Timed()
         timed.start_ns = time.monotonic_ns()
         directory, count = plan["directories"][number], plan["counts"][number]
         closed = {str(n): write(f"{directory}/{n}", contents.block(KEPT, first + n, 0)) for n in range(count)}
-        seen = look(closed, listed, plan["file_bytes"], timed.start_ns + plan["at_most_s"] * crew.SECOND_NS)
+        seen = look(closed, listed, plan["file_bytes"], timed.start_ns + plan["at_most_s"] * worker_pool.SECOND_NS)
         for name in sorted(seen, key=lambda each: seen[each]):
             timed.due.append(closed[name])
             timed.ended.append(seen[name])

@@ -19,12 +19,12 @@ import time
 from typing import TYPE_CHECKING, Any, Callable
 
 from agent.board.blackboard import ATTEMPTS, READ_TIMEOUT_S, new_client, new_session
-from agent.engine import crew
+from agent.engine import worker_pool
 from agent.engine.arrivals import Arrivals
 from agent.engine.objects import once
 from agent.engine.stamps import stamp
 from agent.engine.writes import block_start, draw_pool
-from contract import histogram, mending
+from contract import histogram, retryable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ class ObjectWrong(Exception):
 class Incomplete(Exception):
     """S3 answered only a part of the request."""
 
-    is_mendable = True
+    is_retryable = True
 
 
 class Contents:
@@ -237,7 +237,7 @@ class Bucket:
             try:
                 return attempt()
             except Exception as err:
-                if not left or not mending.verdict(err).is_mendable:
+                if not left or not retryable.verdict(err).is_retryable:
                     raise
                 self.counts.failed(err)
             time.sleep(self._chance.random() * min(LONGEST_PAUSE_S, 2.0 ** (ATTEMPTS - 1 - left)))
@@ -258,7 +258,7 @@ class Walk:
         self._token = page.get("NextContinuationToken", "")
         if self._token:
             return
-        wanted = crew.share(self._plan["objects"], self._plan["prefixes"])[self._prefix]
+        wanted = worker_pool.share(self._plan["objects"], self._plan["prefixes"])[self._prefix]
         if self._seen != wanted:
             raise ObjectWrong(f"a listing had {self._seen} objects, and {wanted} are there")
         self._prefix, self._seen = (self._prefix + 1) % self._plan["prefixes"], 0
@@ -294,14 +294,14 @@ def draw(plan: dict[str, Any]) -> list[tuple[str, int]]:
 
 def main() -> None:
     """Prepare, wait at the gate, ask, report."""
-    plan = crew.read_plan()
+    plan = worker_pool.read_plan()
     # Retries are counted; a log line for each would fill the disk if S3 refuses thousands.
     logging.getLogger("agent").setLevel(logging.ERROR)
     contents = Contents(plan["object_bytes"], plan["part_bytes"], plan["seed"])
     operations = draw(plan)
     pilot = measure_pilot(plan, contents)
     arrivals = Arrivals.of(plan, len(operations))
-    crew.work(plan, pilot, lambda number, _is_alone: prepare(plan, contents, operations, number, arrivals))
+    worker_pool.work(plan, pilot, lambda number, _is_alone: prepare(plan, contents, operations, number, arrivals))
 
 
 def measure_pilot(plan: dict[str, Any], contents: Contents) -> dict[str, float]:
@@ -310,10 +310,10 @@ def measure_pilot(plan: dict[str, Any], contents: Contents) -> dict[str, float]:
     [name, *others] = plan["requests"]
     if others or name == "delete":
         there = KEPT if plan["objects"] else DOOMED
-        return crew.measure_pilot(lambda _: bucket.head(there, 0))
+        return worker_pool.measure_pilot(lambda _: bucket.head(there, 0))
     if name == "put":
-        return crew.measure_pilot(lambda number: bucket.putting(PILOT, number)())
-    return crew.measure_pilot(lambda number: bucket.operation(name, number % plan["objects"])())
+        return worker_pool.measure_pilot(lambda number: bucket.putting(PILOT, number)())
+    return worker_pool.measure_pilot(lambda number: bucket.operation(name, number % plan["objects"])())
 
 
 def prepare(
@@ -322,25 +322,25 @@ def prepare(
     operations: list[tuple[str, int]],
     number: int,
     arrivals: Arrivals | None,
-) -> crew.Loop:
+) -> worker_pool.Loop:
     """Prepare one worker's client and requests before its time starts."""
     bucket = Bucket(plan, contents, chance=random.Random(f"{plan['order']} {number}"))  # noqa: S311 no secret
     times: dict[str, list[int]] = {name: [] for name in plan["requests"]}
 
-    def loop() -> crew.Timed:
+    def loop() -> worker_pool.Timed:
         if arrivals is None:
             timed = work_closed(bucket, operations[number :: plan["threads"]], times)
         else:
             timed = arrivals.work(lambda place, due_ns: work_due(bucket, operations[place], due_ns, times))
-        crew.report(said(bucket.counts, times))
+        worker_pool.report(said(bucket.counts, times))
         return timed
 
     return loop
 
 
-def work_closed(bucket: Bucket, operations: list[tuple[str, int]], times: dict[str, list[int]]) -> crew.Timed:
+def work_closed(bucket: Bucket, operations: list[tuple[str, int]], times: dict[str, list[int]]) -> worker_pool.Timed:
     """Do operations one after another. The time of each starts when its data has been made."""
-    now, timed = time.monotonic_ns, crew.Timed()
+    now, timed = time.monotonic_ns, worker_pool.Timed()
     timed.start_ns = now()
     for name, number in operations:
         operate = bucket.operation(name, number)

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, Callable, cast
 
-from agent.engine import crew
+from agent.engine import worker_pool
 from agent.engine.creates import CREATE, measure_pilot
 from agent.engine.emulation import EmulatedStorage
 
@@ -48,7 +48,7 @@ class Wall:
 
 def main() -> None:
     """Prepare, wait at the gate, do the phase, report."""
-    plan = crew.read_plan()
+    plan = worker_pool.read_plan()
     pilot: dict[str, float] = {}
     if plan["mode"] == "auto" and plan["phase"] == "list":
         # Taking a reply's entries apart is all processor: threads would wait for each other's interpreter.
@@ -56,11 +56,11 @@ def main() -> None:
     elif plan["mode"] == "auto":
         pilot = measure_pilot(plan)
     wall = Wall(plan)
-    plan["directories"] = crew.from_common_folder(plan["directories"])
-    crew.work(plan, pilot, lambda number, is_alone: prepare(plan, number, is_alone, wall))
+    plan["directories"] = worker_pool.from_common_folder(plan["directories"])
+    worker_pool.work(plan, pilot, lambda number, is_alone: prepare(plan, number, is_alone, wall))
 
 
-def prepare(plan: dict[str, Any], number: int, is_alone: bool, wall: Wall) -> crew.Loop:
+def prepare(plan: dict[str, Any], number: int, is_alone: bool, wall: Wall) -> worker_pool.Loop:
     """Prepare one worker's names and actions before its time starts."""
     folder = plan["directories"][number]
     directory = os.open(folder, os.O_RDONLY)
@@ -70,17 +70,17 @@ def prepare(plan: dict[str, Any], number: int, is_alone: bool, wall: Wall) -> cr
         prefix, folder = f"{plan['prefix']}{number}-", "."
     storage = EmulatedStorage.of(plan)
     if plan["phase"] == "list":
-        return lambda: crew.Timed.closed(list_all(number, folder, storage))
+        return lambda: worker_pool.Timed.closed(list_all(number, folder, storage))
     names = list(names_of(prefix, plan["counts"][number], plan["renamed"][number]))
     act = paced(act_of(plan, directory, is_emulated=storage is not None), plan, storage)
     settle = settling(plan, directory, storage)
 
-    def loop() -> crew.Timed:
+    def loop() -> worker_pool.Timed:
         stamps = act_on_all(names, act, wall, is_dated=storage is not None)
         if settle:
             stamps[-1] = settle() or time.monotonic_ns()
         say_done(number, len(stamps) - 1)
-        return crew.Timed.closed(stamps)
+        return worker_pool.Timed.closed(stamps)
 
     return loop
 
@@ -208,4 +208,4 @@ def list_all(number: int, folder: str, storage: EmulatedStorage | None) -> list[
 
 def say_done(number: int, count: int) -> None:
     """Report the number of files that a worker processed, for later phases. Listed files are those that existed."""
-    crew.report({"number": number, DONE: count})
+    worker_pool.report({"number": number, DONE: count})

@@ -5,18 +5,18 @@ from __future__ import annotations
 import mmap
 import os
 
-from agent.engine import crew
+from agent.engine import worker_pool
 from agent.engine.stamps import MARK, STAMP, stamp
 from agent.engine.writes import PAGE_BYTES, block_start, draw_pool
 
-TYPE_CHECKING = False  # see agent.engine.crew
+TYPE_CHECKING = False  # see agent.engine.worker_pool
 if TYPE_CHECKING:
     from typing import Any
 
 
 def main() -> None:
     """Read all files back; report the number of correct blocks, the way of reading, and the first wrong block."""
-    crew.report(read_back(crew.read_plan()))
+    worker_pool.report(read_back(worker_pool.read_plan()))
 
 
 def content(pool: memoryview, number: int, block_bytes: int) -> memoryview:

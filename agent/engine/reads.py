@@ -16,11 +16,11 @@ import random
 import sys
 import time
 
-from agent.engine import crew, records
+from agent.engine import records, worker_pool
 from agent.engine.arrivals import Arrivals
 from agent.engine.emulation import EmulatedStorage
 
-TYPE_CHECKING = False  # see agent.engine.crew
+TYPE_CHECKING = False  # see agent.engine.worker_pool
 if TYPE_CHECKING:
     from typing import Any, Protocol
 
@@ -43,14 +43,14 @@ MAX_CHECKS, MAX_KEPT_BYTES = 256, 64 << 20
 
 def main() -> None:
     """Prepare, wait at the gate, read, check, report."""
-    plan = crew.read_plan()
+    plan = worker_pool.read_plan()
     shares = draw(plan)
     pilot = measure_pilot(plan, shares[0])
     arrivals = Arrivals.of(plan, requests_of_each(plan) * plan["threads"])
     if arrivals is not None:
         # Any free worker makes the next request, so each may have to make any of them.
         shares = [[wanted for share in shares for wanted in share]] * plan["threads"]
-    crew.work(plan, pilot, lambda number, _is_alone: prepare(plan, shares[number], arrivals))
+    worker_pool.work(plan, pilot, lambda number, _is_alone: prepare(plan, shares[number], arrivals))
 
 
 def draw(plan: dict[str, Any]) -> list[list[int]]:
@@ -104,9 +104,9 @@ def pages_at_once(plan: dict[str, Any]) -> int:
 def measure_pilot(plan: dict[str, Any], wanted: list[int]) -> dict[str, float]:
     """Measure wall and processor time of reading a page as the first worker will. Its cached data is dropped."""
     reader = reader_of(plan)
-    pages = page_offsets(plan, wanted[: crew.PILOT_OPERATIONS])
+    pages = page_offsets(plan, wanted[: worker_pool.PILOT_OPERATIONS])
     reader.forget()
-    pilot = crew.measure_pilot(lambda number: reader.read([pages[number % len(pages)]], 1, []))
+    pilot = worker_pool.measure_pilot(lambda number: reader.read([pages[number % len(pages)]], 1, []))
     reader.forget()
     return pilot
 
@@ -119,13 +119,13 @@ def page_offsets(plan: dict[str, Any], wanted: list[int]) -> list[int]:
     return [number * record // page * page for number in wanted]
 
 
-def prepare(plan: dict[str, Any], wanted: list[int], arrivals: Arrivals | None = None) -> crew.Loop:
+def prepare(plan: dict[str, Any], wanted: list[int], arrivals: Arrivals | None = None) -> worker_pool.Loop:
     """Open the data for one worker, before its time begins."""
     reader = reader_of(plan)
     pages = page_offsets(plan, wanted)
     if arrivals is not None:
         return lambda: read_due(plan, reader, wanted, pages, arrivals)
-    return lambda: crew.Timed.closed(read_all(plan, reader, wanted, pages))
+    return lambda: worker_pool.Timed.closed(read_all(plan, reader, wanted, pages))
 
 
 def read_all(plan: dict[str, Any], reader: Reader, wanted: list[int], pages: list[int]) -> list[int]:
@@ -146,7 +146,7 @@ def read_all(plan: dict[str, Any], reader: Reader, wanted: list[int], pages: lis
 
 def read_due(
     plan: dict[str, Any], reader: Reader, wanted: list[int], pages: list[int], arrivals: Arrivals
-) -> crew.Timed:
+) -> worker_pool.Timed:
     """Make each request when it is due, then check the kept data. Return the times."""
     batch, each = pages_at_once(plan), requests_per_check(plan)
     kept: list[tuple[int, bytes]] = []

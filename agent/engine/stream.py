@@ -11,7 +11,7 @@ import random
 import time
 from collections.abc import Iterator
 
-from agent.engine.crew import read_plan, report, stand_at_the_gate
+from agent.engine.worker_pool import read_plan, report, stand_at_the_gate
 
 POOL_BLOCKS = 4
 MIN_POOL_BYTES = 1 << 24

@@ -7,11 +7,11 @@ import mmap
 import os
 import time
 
-from agent.engine import crew
+from agent.engine import worker_pool
 from agent.engine.emulation import EmulatedStorage
 from agent.engine.stamps import STAMP, stamp
 
-TYPE_CHECKING = False  # see agent.engine.crew
+TYPE_CHECKING = False  # see agent.engine.worker_pool
 if TYPE_CHECKING:
     from typing import Any
 
@@ -25,7 +25,7 @@ SHIFT_BYTES = 3
 
 def main() -> None:
     """Prepare, wait at the gate, write, report."""
-    plan = crew.read_plan()
+    plan = worker_pool.read_plan()
     pilot: dict[str, float] = {}
     if plan["mode"] == "auto" and plan["sync"] == "end":
         # Copying to the page cache is all processor: threads would wait for each other's interpreter.
@@ -33,7 +33,7 @@ def main() -> None:
     elif plan["mode"] == "auto":
         pilot = measure_pilot(plan)
     pool = draw_pool(plan["block_bytes"], plan["source"], plan["seed"])
-    crew.work(plan, pilot, lambda number, _: prepare(plan, number, pool))
+    worker_pool.work(plan, pilot, lambda number, _: prepare(plan, number, pool))
 
 
 def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
@@ -41,15 +41,15 @@ def measure_pilot(plan: dict[str, Any]) -> dict[str, float]:
     path = f"{plan['pilot_directory']}/pilot"
     writer = Writer(plan, path, draw_pool(plan["block_bytes"], plan["source"], plan["seed"]))
     try:
-        return crew.measure_pilot(lambda number: writer.write(number - 1))
+        return worker_pool.measure_pilot(lambda number: writer.write(number - 1))
     finally:
         os.unlink(path)  # noqa: PTH108 pathlib would cost the start of the engine 5 ms
 
 
-def prepare(plan: dict[str, Any], number: int, pool: memoryview) -> crew.Loop:
+def prepare(plan: dict[str, Any], number: int, pool: memoryview) -> worker_pool.Loop:
     """Open one worker's file, before its time begins."""
     writer = Writer(plan, plan["paths"][number], pool, number)
-    return lambda: crew.Timed.closed(writer.write_all(plan["blocks"]))
+    return lambda: worker_pool.Timed.closed(writer.write_all(plan["blocks"]))
 
 
 class Writer:

@@ -149,7 +149,7 @@ class _Refused(Exception):
     """Why a source could not be mounted."""
 
     @property
-    def is_mendable(self) -> bool:
+    def is_retryable(self) -> bool:
         """Return whether a retry may succeed: the name may not resolve yet, the server may not respond yet."""
         return not NEVER_MOUNTED.search(str(self))
 

@@ -107,7 +107,7 @@ class _NotPulled(Exception):
     """Why an image could not be pulled."""
 
     @property
-    def is_mendable(self) -> bool:
+    def is_retryable(self) -> bool:
         """Return whether a retry may succeed, for example if the registry does not respond or throttles."""
         return not NEVER_PULLED.search(str(self))
 

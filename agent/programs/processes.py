@@ -198,13 +198,13 @@ class Armed:
         while missing > 0:
             if not select.select([ready], [], [], max(0.0, give_up_at - time.monotonic()))[0]:
                 late = f"{missing} of {self._tokens} workers did not start within {ARM_TIMEOUT_S:g} s"
-                raise ToolFailed(f"{late}: {self._last_words() or 'they said nothing'}")
+                raise ToolFailed(f"{late}: {self._last_lines() or 'they said nothing'}")
             ready_bytes = os.read(ready, missing)
             if not ready_bytes:
                 self._report_early_end()
             missing -= len(ready_bytes)
 
-    def _last_words(self) -> str:
+    def _last_lines(self) -> str:
         """Return the last output of the first program that has any: one may have ended while another is at the gate."""
         ends = (Ended((), 0, stdout, stderr, 0.0, 0.0).tail() for stdout, stderr in self._outputs)
         return next(filter(None, ends), "")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import agent
 from agent.errors import ReadBackWrong, SourceDoesNotFit, WorkIncomplete
-from agent.machine import honesty, host
+from agent.machine import fsync_check, host
 from agent.machine.workspace import Workspace, free_bytes
 from agent.programs import processes
 from agent.programs import tools as tool_box
@@ -235,4 +235,4 @@ def _verify(params: dict[str, Any], target: Path) -> list[str]:
             raise WorkIncomplete(
                 f"file {number} has {size} of {expected} bytes though {params['tool']} said it was done"
             )
-    return honesty.warnings(target / str(number) for number in range(params["threads"]))
+    return fsync_check.warnings(target / str(number) for number in range(params["threads"]))

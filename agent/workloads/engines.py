@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import agent
 import contract
-from agent.engine import crew
+from agent.engine import worker_pool
 from agent.engine.emulation import BUCKET
 from agent.errors import WorkIncomplete
 from agent.machine import steady_state
@@ -50,7 +50,9 @@ class Report:
     longest_ns: int  # latency of the slowest operation
     how: dict[str, Any]  # mode, and the pilot that chose it
     workers: list[dict[str, int]]
-    longest_stall_s: float  # in which no worker ended an operation; 0 where all were shorter than crew.MIN_WAIT_NS
+    longest_stall_s: (
+        float  # in which no worker ended an operation; 0 where all were shorter than worker_pool.MIN_WAIT_NS
+    )
     seconds: dict[int, dict[int, int]]  # latencies in bins by the second (monotonic clock) in which they ended
     late: dict[int, int] = field(default_factory=dict)  # open loop: how late free workers began (ns, in bins)
 
@@ -109,8 +111,8 @@ class Report:
         """Return the steadiness of the rate while all workers ran; None for an open loop, whose rate is given."""
         if RATE in params or not self.workers:
             return None
-        first = -(-max(worker["start_ns"] for worker in self.workers) // crew.SECOND_NS)
-        last = min(worker["end_ns"] for worker in self.workers) // crew.SECOND_NS
+        first = -(-max(worker["start_ns"] for worker in self.workers) // worker_pool.SECOND_NS)
+        last = min(worker["end_ns"] for worker in self.workers) // worker_pool.SECOND_NS
         return steady_state.find([sum(self.seconds.get(second, {}).values()) for second in range(first, last)])
 
     def operations_by(self) -> list[tuple[int, int]]:
@@ -120,7 +122,7 @@ class Report:
         done, total = [(self.start_ns, 0)], 0
         for second in range(min(self.seconds), max(self.seconds) + 1):
             total += sum(self.seconds.get(second, {}).values())
-            done.append((min((second + 1) * crew.SECOND_NS, self.end_ns), total))
+            done.append((min((second + 1) * worker_pool.SECOND_NS, self.end_ns), total))
         return done
 
     def histograms(self, name: str) -> bytes:
@@ -166,7 +168,7 @@ def rate_problems(params: dict[str, Any]) -> list[str]:
     return integer_problems(params, **{RATE: 1}) if RATE in params else []
 
 
-def rate_words(params: dict[str, Any]) -> str:
+def describe_rate(params: dict[str, Any]) -> str:
     """An open loop, as the end of a command."""
     return f", open loop: {params[RATE]} due per second" if RATE in params else ""
 
@@ -208,7 +210,7 @@ def command(name: str, plan: dict[str, Any], scratch: Path, *, needs_packages: b
 
 
 def read_reports(output: Path) -> list[dict[str, Any]]:
-    """Return the reports in an engine's output (agent.engine.crew.report), without an incomplete last one."""
+    """Return the reports in an engine's output (agent.engine.worker_pool.report), without an incomplete last one."""
     reports = []
     with output.open("rb") as stream, contextlib.suppress(EOFError):
         while True:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import agent
 from agent.board.blackboard import new_client, new_session, translated
-from agent.engine.crew import share
+from agent.engine.worker_pool import share
 from agent.errors import JobInvalid
 from agent.programs.processes import Armed, Ended
 from agent.workloads import engines

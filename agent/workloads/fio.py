@@ -136,14 +136,14 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
         _verify(document, options, None if device else workspace.target)
         refuse_contradictions(document, options, os.cpu_count() or 1)
         moved = {d: _sum(document, d, "io_bytes") for d in DIRECTIONS}
-        last_words = ended[0].tail()
+        last_lines = ended[0].tail()
         return Outcome(
             metrics(document, queued=fio_job.is_queued),
             work(document),
             tool,
             raw(document, text, queued=fio_job.is_queued),
             warnings=[
-                *([f"fio: {last_words}"] if last_words else []),
+                *([f"fio: {last_lines}"] if last_lines else []),
                 *([raw_device.PLAYED] if device and not workspace.device else []),
                 *warnings(document, options),
             ],
@@ -172,8 +172,8 @@ def check_engine(fio: str, engine: str) -> None:
     wanted = engine.split(":", maxsplit=1)[0]
     listed = subprocess.run([fio, "--enghelp"], capture_output=True, text=True, check=False)  # noqa: S603
     if listed.returncode != 0:
-        last_words = " ".join(listed.stderr.split()) or "it said nothing"
-        raise ToolFailed(f"'{fio} --enghelp' ended with status {listed.returncode}: {last_words[-300:]}")
+        last_lines = " ".join(listed.stderr.split()) or "it said nothing"
+        raise ToolFailed(f"'{fio} --enghelp' ended with status {listed.returncode}: {last_lines[-300:]}")
     available = listed.stdout.split("\n", 1)[-1].split()
     if wanted != "external" and wanted not in available:
         raise ToolMissing(

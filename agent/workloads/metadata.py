@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import agent
 from agent.engine import phases
-from agent.engine.crew import share
+from agent.engine.worker_pool import share
 from agent.errors import WorkIncomplete
 from agent.machine.workspace import Workspace, count_files, remove
 from agent.programs.processes import Armed, Ended

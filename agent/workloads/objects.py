@@ -196,7 +196,7 @@ def read_engine(report: Path, params: dict[str, Any], plan: dict[str, Any]) -> O
     tool = {
         "name": "botocore",
         "version": sdk_version(),
-        "command": f"{words_of(plan)} in {done.who}{engines.rate_words(params)}",
+        "command": f"{describe_requests(plan)} in {done.who}{engines.describe_rate(params)}",
         "http_requests": total["attempts"],
         "repeated_after": refused,
         "objects": objects,
@@ -215,7 +215,7 @@ def read_engine(report: Path, params: dict[str, Any], plan: dict[str, Any]) -> O
     )  # fmt: skip
 
 
-def words_of(plan: dict[str, Any]) -> str:
+def describe_requests(plan: dict[str, Any]) -> str:
     """Return the requests in words, as the command of a sample."""
     names = {"put": "PUT", "get": "GET", "head": "HEAD", "list": "LIST", "delete": "DELETE"}
     asked = ", ".join(f"{count} {names[name]}" for name, count in plan["requests"].items())

@@ -210,7 +210,7 @@ def read_engine(report: Path, plan: dict[str, Any]) -> Outcome:
     tool = {
         **tool_of(plan["reader"]),
         "command": f"{plan['access']} {HOW[plan['reader']]} of {plan['page_bytes']} bytes{past_cache(plan)}, "
-        f"in {done.who}{engines.rate_words(plan)}",
+        f"in {done.who}{engines.describe_rate(plan)}",
         "checked_records": plan["threads"] * -(-reads.requests_of_each(plan) // reads.requests_per_check(plan)),
         **done.how,
         **done.open_loop(plan),

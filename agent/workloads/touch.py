@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import agent
-from agent.engine.crew import share
+from agent.engine.worker_pool import share
 from agent.errors import WorkIncomplete
 from agent.machine.workspace import Workspace, count_files, remove
 from agent.programs import tools as tool_box
@@ -145,7 +145,7 @@ def engine_outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
     tool = {
         "name": "engine",
         "version": agent.VERSION,
-        "command": f"open(O_CREAT) + close{SYNCS[params['sync']]} in {done.who}" + engines.rate_words(params),
+        "command": f"open(O_CREAT) + close{SYNCS[params['sync']]} in {done.who}" + engines.describe_rate(params),
         **done.how,
         **done.open_loop(params),
     }

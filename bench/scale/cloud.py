@@ -218,7 +218,7 @@ class Cloud:
         )
         return (
             f"<item><instanceId>{name}</instanceId><imageId>ami-0123456789abcdef0</imageId><instanceState><code>16</code>"
-            f"<name>running</name></instanceState><instanceType>c5.2xlarge</instanceType><launchTime>{in_words(self.launched_at)}</launchTime>"
+            f"<name>running</name></instanceState><instanceType>c5.2xlarge</instanceType><launchTime>{describe(self.launched_at)}</launchTime>"
             "<placement><availabilityZone>us-east-1a</availabilityZone><tenancy>default</tenancy></placement>"
             f"<blockDeviceMapping>{attached}</blockDeviceMapping>{_tag_set(self.tags)}</item>"
         )
@@ -226,7 +226,7 @@ class Cloud:
     def _volume(self, volume: str) -> str:
         at, number = int(volume[4:-2], 16), int(volume[-2:], 16)
         return (
-            f"<item><volumeId>{volume}</volumeId><size>100</size><status>in-use</status><createTime>{in_words(self.launched_at)}</createTime>"
+            f"<item><volumeId>{volume}</volumeId><size>100</size><status>in-use</status><createTime>{describe(self.launched_at)}</createTime>"
             f"<attachmentSet><item><volumeId>{volume}</volumeId><instanceId>i-{at:017x}</instanceId>"
             f"<device>/dev/sd{'afghijklm'[number]}</device><status>attached</status></item></attachmentSet>"
             f"{_tag_set(self.tags)}<volumeType>gp3</volumeType></item>"
@@ -266,14 +266,14 @@ def listing_page(entries: Iterable[tuple[str, float]], delimiter: str, next_page
     items = "".join(
         f"<CommonPrefixes><Prefix>{key}</Prefix></CommonPrefixes>"
         if delimiter and key.endswith(delimiter)
-        else ITEM.format(key, in_words(at))
+        else ITEM.format(key, describe(at))
         for key, at in entries
     )
     more = f"<IsTruncated>true</IsTruncated><NextContinuationToken>{next_page}</NextContinuationToken>"
     return f"<ListBucketResult>{more if next_page is not None else ''}{items}</ListBucketResult>"
 
 
-def in_words(at: float) -> str:
+def describe(at: float) -> str:
     """Return a moment (epoch seconds) in the format of S3 and EC2."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 

@@ -9,7 +9,7 @@ import typer
 from cli.inputs import completing, options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.tables.rich_tables import add_ids, add_words, new_table
+from cli.tables.rich_tables import add_ids, add_text_columns, new_table
 from cli.target import baselines, summaries
 from cli.target.place import Place
 from cli.target.run_folders import lasting
@@ -82,7 +82,7 @@ def list_(
     elif listed:
         table = new_table()
         add_ids(table, "Baseline", "Run")
-        add_words(table, "Matrix", "Set")
+        add_text_columns(table, "Matrix", "Set")
         for each in listed:
             table.add_row(each["name"], each["run"], each["matrix"], instant(each["set_at"]))
         terminal.stdout().print(table)

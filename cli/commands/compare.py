@@ -15,7 +15,7 @@ from rich.text import Text
 from cli.inputs import completing, options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
-from cli.tables.rich_tables import add_figures, add_words, new_table
+from cli.tables.rich_tables import add_figures, add_text_columns, new_table
 from cli.target import run_folders, summaries
 from cli.target.pages import write_page
 from cli.target.place import Place
@@ -200,7 +200,7 @@ def _change(ratio: float | None) -> str:
 def _table(compared: list[ComparedPair]) -> Table:
     table = new_table("Storage, fleet, point")
     add_figures(table, "Base P50", "Run P50", "Change")
-    add_words(table, "What it means")
+    add_text_columns(table, "What it means")
     for pair in compared:
         name = f"{pair['storage']}, {pair['fleet']}, {pair['workload']}: {pair['point']}"
         medians = (quantity(pair[side]["p50"], pair["unit"]) if pair[side] else ABSENT for side in ("base", "run"))

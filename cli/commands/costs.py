@@ -10,7 +10,7 @@ import typer
 
 from cli.inputs import options
 from cli.messages import terminal
-from cli.tables.rich_tables import add_figures, add_words, new_table
+from cli.tables.rich_tables import add_figures, add_text_columns, new_table
 from cli.target.documents import readable
 from cli.target.place import Place
 from cli.target.run_documents import RunDocuments
@@ -81,7 +81,7 @@ def _receipts(store: RunStore) -> "Iterator[tuple[PlanDocument, ReceiptDocument]
 def _show(rows: "list[Spending]", *, paid: bool) -> None:
     table = new_table()
     for head in HEADS:
-        (add_figures if head in ("Runs", "Cost") else add_words)(table, head)
+        (add_figures if head in ("Runs", "Cost") else add_text_columns)(table, head)
     for row in rows:
         more = f"{row['open']} not complete: it costs more until all is gone" if row["open"] else ""
         table.add_row(row["owner"], row["matrix"], row["month"], f"{row['runs']:,}", money(row["cost_usd"]), more)

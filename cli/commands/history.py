@@ -13,7 +13,7 @@ from rich.text import Text
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import UnknownRun
-from cli.tables.rich_tables import add_figures, add_ids, add_words, new_table
+from cli.tables.rich_tables import add_figures, add_ids, add_text_columns, new_table
 from cli.target import past
 from cli.target.place import Place
 from matrix.terms.figures import ABSENT, instant, quantity
@@ -95,9 +95,9 @@ def _show(console: Console, tracks: "Sequence[Track]", runs: "Sequence[KeptRun]"
 def _table(track: "Track", runs: "Sequence[KeptRun]") -> Table:
     table = new_table()
     add_ids(table, "Run")
-    add_words(table, "Started (UTC)")
+    add_text_columns(table, "Started (UTC)")
     add_figures(table, "P50", "95 %", "n")
-    add_words(table, "Change")
+    add_text_columns(table, "Change")
     changes = {change.run: change.verdict for change in track.changes}
     for each in track.measured:
         run, verdict = runs[each.run], changes.get(each.run, "")

@@ -10,7 +10,7 @@ import typer
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.tables.rich_tables import add_ids, add_words, new_table
+from cli.tables.rich_tables import add_ids, add_text_columns, new_table
 from cli.target import deployment
 from cli.target.place import Place
 from cli.target.service import Service
@@ -131,7 +131,7 @@ def _show(answer: dict[str, Any], dry_run: bool) -> None:
         return
     table = new_table("Resource")
     add_ids(table, "Id", "Run")
-    add_words(table, "")
+    add_text_columns(table, "")
     for resource in deleted:
         table.add_row(*_names(resource), "deleted")
     for resource in remaining:

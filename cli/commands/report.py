@@ -119,7 +119,7 @@ def documents(run: FoundRun) -> Documents:
 def _write_charts(summary: SummaryDocument, known: Documents, folder: Path) -> list[Path]:
     from matrix.report.charts import sections
     from matrix.report.drawing.svg import document
-    from matrix.report.origin import origin_words
+    from matrix.report.origin import describe_origin
     from matrix.report.page import view_of
 
     if folder.exists() and not folder.is_dir():
@@ -128,6 +128,6 @@ def _write_charts(summary: SummaryDocument, known: Documents, folder: Path) -> l
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{chart.id}.svg" for chart in charts]
     for chart, path in zip(charts, paths, strict=True):
-        path.write_text(document(chart, origin_words(summary)), encoding="utf-8")
+        path.write_text(document(chart, describe_origin(summary)), encoding="utf-8")
     terminal.stderr().print(f"{len(charts)} charts as .svg in {folder}/")
     return paths

@@ -11,7 +11,7 @@ from cli.follow.live_view import STYLES
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import UnreadableRun
-from cli.tables.rich_tables import add_ids, add_words, new_table
+from cli.tables.rich_tables import add_ids, add_text_columns, new_table
 from cli.target import deployment
 from cli.target.documents import note, readable
 from cli.target.place import Place
@@ -114,7 +114,7 @@ def _state(status: str) -> str:
 def _table(listed: list[Listed]) -> Table:
     table = new_table()
     add_ids(table, "Run")
-    add_words(table, "Status", "Started", "Took", "Results")
+    add_text_columns(table, "Status", "Started", "Took", "Results")
     for run in listed:
         took = rough_duration(run.duration_s) if run.duration_s is not None else "–"
         status = Text(_state(run.status), STYLES.get(run.status, ""))

@@ -107,7 +107,7 @@ class Curve:
 
 
 @dataclass
-class Beats:
+class Heartbeats:
     """The heartbeats of a cell's fleet."""
 
     last: dict[str, Beat] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cli.console import beats
-from cli.console.beats import Beats
+from cli.console.beats import Heartbeats
 from cli.console.fleet_view import Board, objects_of
 from cli.console.sources import Source
 from cli.messages.errors import UnreadableRun
@@ -26,7 +26,7 @@ class Boards:
     run: str
     samples: dict[str, dict[str, tuple[float, Sequence[Mapping[str, Any]]]]] = field(default_factory=dict)
     """By cell and instance: (time of the samples read last, finished steps)."""
-    beats: dict[str, Beats] = field(default_factory=dict)
+    beats: dict[str, Heartbeats] = field(default_factory=dict)
     beaten: dict[str, dict[str, float]] = field(default_factory=dict)
     """By cell and instance: time of the heartbeat read last."""
 
@@ -80,7 +80,7 @@ class Boards:
         self, source: Source, cell: str, listing: Sequence[tuple[str, float]], steps: int, now: float
     ) -> None:
         """Read the new heartbeats of the fleet's first instances."""
-        known, into = self.beaten.setdefault(cell, {}), self.beats.setdefault(cell, Beats())
+        known, into = self.beaten.setdefault(cell, {}), self.beats.setdefault(cell, Heartbeats())
         names = [(name, at) for name, at in listing if name.partition("/")[2] == "heartbeat"][:MAX_BEATS]
         fresh = [(name, at) for name, at in names if known.get(name, 0.0) < at]
         with ThreadPoolExecutor(CONNECTIONS) as pool:

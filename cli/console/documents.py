@@ -203,7 +203,7 @@ class FleetStep(TypedDict):
     """Its median with the unit."""
 
 
-class Square(TypedDict):
+class InstanceTile(TypedDict):
     """An instance of a fleet."""
 
     id: str
@@ -247,7 +247,7 @@ class Fleet(TypedDict):
     cell: str
     expected: int
     counts: dict[str, int]
-    instances: list[Square]
+    instances: list[InstanceTile]
     step: int | None
     """The step that runs, from 0; None before the first."""
     share: float

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, Literal
 
-from cli.console.beats import Beats
-from cli.console.documents import Fleet, FleetStep, Square
+from cli.console.beats import Heartbeats
+from cli.console.documents import Fleet, FleetStep, InstanceTile
 from matrix.input.workloads import MODELS
 from matrix.run.polling import SILENT_AFTER_S
 from matrix.terms.documents.plan import PlanCell
@@ -42,7 +42,7 @@ class Board:
     """By instance: its finished steps, as far as they have been read."""
     unread: int = 0
     """Number of samples not yet read."""
-    beats: Beats = field(default_factory=Beats)
+    beats: Heartbeats = field(default_factory=Heartbeats)
     """Content of the heartbeats read."""
 
     def step(self) -> int | None:
@@ -95,7 +95,7 @@ def fleet(cell: PlanCell, board: Board, now: float, *, has_ended: bool, was_stop
     }
 
 
-def _steps(cell: PlanCell, instances: Sequence[Square], unit: str) -> list[FleetStep]:
+def _steps(cell: PlanCell, instances: Sequence[InstanceTile], unit: str) -> list[FleetStep]:
     """Return the results of each step over the fleet."""
     labels = point_labels(cell["points"])
     steps: list[FleetStep] = []
@@ -126,7 +126,7 @@ def _share(cell: PlanCell, board: Board, step: int | None, now: float) -> float:
     return min(MAX_SHARE, max(0.0, now - begun[step]) / usual_s) if usual_s > 0 else 0.0
 
 
-def _square(instance: str, board: Board, now: float | None, *, metric: str, was_stopped: bool) -> Square:
+def _square(instance: str, board: Board, now: float | None, *, metric: str, was_stopped: bool) -> InstanceTile:
     """Return the state of an instance at `now`; None: the run has ended."""
     objects = board.objects.get(instance, {})
     samples = board.samples.get(instance, ())

@@ -19,7 +19,7 @@ from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import MetricResult, PointMetrics
 from matrix.terms.figures import quantity
-from matrix.terms.names import fleet_words, point_labels, primary_metric
+from matrix.terms.names import describe_fleet, point_labels, primary_metric
 
 # Average the current traffic over these seconds.
 NOW_S = 3
@@ -45,7 +45,7 @@ class Layout:
         self.keys = {}
         telling = _telling_labels(self.plan["cells"], names)
         for cell in self.plan["cells"]:
-            workload, fleet = names[_canonical(cell["workload"])], fleet_words(cell["fleet"])
+            workload, fleet = names[_canonical(cell["workload"])], describe_fleet(cell["fleet"])
             for number, (point, label) in enumerate(point_labels(cell["points"]).items()):
                 place = (workload, *_type_order(cell["fleet"]["instanceType"]), cell["fleet"]["count"], fleet, number)
                 key = f"{workload}|{fleet}|{label}"

@@ -19,7 +19,7 @@ from cli.console.matrix_view import Layout
 from cli.console.sources import Source
 from cli.follow import progress
 from cli.follow.progress import RunProgress
-from cli.follow.spending import money, spent, spent_words
+from cli.follow.spending import describe_spending, money, spent
 from cli.messages.errors import UnknownRun, UnreadableRun
 from cli.messages.explain import explain
 from cli.target.documents import ProgressRow
@@ -232,7 +232,7 @@ class RunLook:
         execution, now = seen.progress.execution, seen.at
         plan = self._layout.plan if self._layout else None
         is_over = not execution.is_running or stop["state"] != "no"
-        cost = spent_words(spent(seen.rows, seen.progress, plan, now), is_over=is_over) if plan else ""
+        cost = describe_spending(spent(seen.rows, seen.progress, plan, now), is_over=is_over) if plan else ""
         if self._paid_usd is not None:
             cost = money(self._paid_usd)  # the budget settles usage-based costs at their maximum
         budget = next((row.get("budget_usd") for row in seen.rows if row.get("SK") == "PLAN"), None)
@@ -247,8 +247,8 @@ class RunLook:
             "counts": {state: states.count(state) for state in dict.fromkeys(states)},
             "fraction": round(seen.progress.fraction(now), 4),
             "elapsed": rough_duration(seen.progress.elapsed_s(now)),
-            "left": "" if stop["state"] != "no" else left_words(seen.progress.left_s(now)),
-            "place": place_words(self.source.environment, plan.get("environment", "") if plan else ""),
+            "left": "" if stop["state"] != "no" else describe_time_left(seen.progress.left_s(now)),
+            "place": describe_place(self.source.environment, plan.get("environment", "") if plan else ""),
             "spent": cost,
             "expected": money(plan["totals"]["cost_usd"]["expected"])
             if plan and not is_over and self._paid_usd is None
@@ -310,11 +310,11 @@ class RunLook:
 # --- the header: where a run is, and its remaining time ---------------------------------------------------------------
 
 
-def place_words(environment: str, planned_for: str) -> str:
+def describe_place(environment: str, planned_for: str) -> str:
     """Return the warning that figures are not of AWS; empty on AWS. `planned_for`: the plan's environment, or ""."""
     return "" if environment == "aws" else ENVIRONMENT_NOTES.get(planned_for, LOCAL_NOTE)
 
 
-def left_words(seconds: float | None) -> str:
+def describe_time_left(seconds: float | None) -> str:
     """Format the remaining time of a run."""
     return "" if seconds is None else f"about {rough_duration(seconds)} left"

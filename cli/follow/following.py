@@ -19,7 +19,7 @@ from cli.messages.errors import CommandError, ExitCode
 from cli.messages.explain import explain
 from cli.target.service import Service
 from cli.target.workdir import cloud_log, run_folder
-from contract import mending
+from contract import retryable
 from local.keeping.runs import EXECUTION, how_far
 from matrix.input.storage_names import brief_names
 from matrix.terms.documents.plan import PlanDocument
@@ -56,7 +56,7 @@ class PlainLines:
     def show(self, now: RunProgress) -> None:
         """Print the changes since the last poll."""
         for line in self._lines(self._last, now):
-            self.say(f"{line}; {progress.time_words(now, time.time())}")
+            self.say(f"{line}; {progress.describe_time(now, time.time())}")
         if self._last is None or self._last.execution.status != now.execution.status:
             self.say(_status_line(now))
         self._last = now
@@ -131,7 +131,7 @@ def look(
     now = progress.read(rows, plan, execution, measured)
     if plan is None:
         return now
-    cost = spending.spent_words(spending.spent(rows, now, plan, time.time()))
+    cost = spending.describe_spending(spending.spent(rows, now, plan, time.time()))
     names = brief_names((system["id"], system["storage"]) for system in plan["file_systems"])
     return replace(now, cost=cost, names=names)
 
@@ -157,7 +157,7 @@ def follow(
             # https://docs.aws.amazon.com/step-functions/latest/apireference/API_DescribeExecution.html
             refuse_dead_cloud(service, run)
             failed_looks += 1
-            if failed_looks >= FAILED_LOOKS or not mending.verdict(error).is_mendable:
+            if failed_looks >= FAILED_LOOKS or not retryable.verdict(error).is_retryable:
                 raise _lost_sight(service, run, error) from error
             if failed_looks == 1:
                 shown.say(f"run {run} is not seen, looking again: {explain(error).message}")

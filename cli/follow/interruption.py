@@ -12,7 +12,7 @@ from cli.messages.errors import CommandError, ExitCode, UnknownRun
 from cli.messages.explain import explain
 from cli.target.service import Service
 from cli.target.unfinished import resume_line
-from contract import mending
+from contract import retryable
 from matrix.terms.documents.receipt import ReceiptDocument
 
 GIVE_UP_AT = 2
@@ -78,14 +78,14 @@ class CleanUp:
 
 
 @dataclass(frozen=True)
-class Patience:
+class Retry:
     """The pause between two passes of Reap, and the time after which to give up."""
 
     pause_s: float
     at_most_s: float
 
 
-def stop_and_clean(service: Service, run: str, say: Say, closing: InterruptCounter, patience: Patience) -> CleanUp:
+def stop_and_clean(service: Service, run: str, say: Say, closing: InterruptCounter, patience: Retry) -> CleanUp:
     """Stop the run, then invoke Reap until nothing of the run remains."""
     say("stopping the execution")
     if _may_be_running(service, run):
@@ -101,7 +101,7 @@ def _may_be_running(service: Service, run: str) -> bool:
         return True
 
 
-def _reap_until_empty(service: Service, run: str, say: Say, closing: InterruptCounter, patience: Patience) -> CleanUp:
+def _reap_until_empty(service: Service, run: str, say: Say, closing: InterruptCounter, patience: Retry) -> CleanUp:
     done = CleanUp()
     deadline = time.monotonic() + patience.at_most_s
     # A function that was running when the execution stopped may create a resource after Reap has listed them. Two
@@ -131,8 +131,8 @@ def _reap_once(service: Service, run: str, say: Say, done: CleanUp) -> bool:
     try:
         answer = service.reap(run)
     except Exception as error:
-        problem = mending.reason_of(explain(error))
-        done.is_refused = not mending.verdict(error).is_mendable
+        problem = retryable.reason_of(explain(error))
+        done.is_refused = not retryable.verdict(error).is_retryable
         if problem != done.problem and not done.is_refused and not service.deployment.has_ended:
             say(f"clean-up will be tried again: {problem}")
         done.problem = problem

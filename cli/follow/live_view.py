@@ -7,7 +7,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from cli.follow.progress import NOT_MEASURED, CellProgress, RunProgress, time_words
+from cli.follow.progress import NOT_MEASURED, CellProgress, RunProgress, describe_time
 from matrix.terms.figures import rough_duration
 
 STYLES = {
@@ -65,7 +65,7 @@ def _bar(progress: RunProgress, now: float) -> RenderableType:
 
 def _time_and_cost(progress: RunProgress, now: float, *, is_local: bool) -> Text:
     """Format elapsed time, time left and cost so far; a local run is free, so its cost is the estimate for AWS."""
-    words = [time_words(progress, now)]
+    words = [describe_time(progress, now)]
     # Plans estimate durations on AWS, not of local runs.
     if progress.expected_s and progress.left_s(now) is None and not is_local:
         words[0] += f" of about {rough_duration(progress.expected_s)}"
@@ -111,7 +111,7 @@ def _news(cells: list[CellProgress], state: str) -> Text:
     """Write the running cell, the latest figure, and how many cells failed; else the state of the storage."""
     words = Text()
     for cell in filter(_is_under_way, cells):
-        step = cell.step_words()
+        step = cell.describe_step()
         words.append(f"{short_name(cell)}, {f'step {step}' if '/' in step else cell.state}  ", "cyan")
     measured = [cell for cell in cells if cell.measured]
     if measured:

@@ -76,7 +76,7 @@ class CellProgress:
         elapsed = self.elapsed_s(now)
         return min(0.95, elapsed / self.expected_s) if elapsed and self.expected_s else 0.0
 
-    def step_words(self) -> str:
+    def describe_step(self) -> str:
         """Write the current step and point: `2/6 p02`."""
         if self.step is None or not self.steps or self.state in ("planned", "launching"):
             return f"{self.steps} step{'s' if self.steps > 1 else ''}" if self.steps else ""
@@ -84,7 +84,7 @@ class CellProgress:
             return f"{min(self.step, self.steps)}/{self.steps}"
         return f"{self.step + 1}/{self.steps} {self.point}".strip()
 
-    def instance_words(self) -> str:
+    def describe_instance(self) -> str:
         """Write how many instances are in which state: `4: 3 ready, 1 running`."""
         counts = [f"{self.instances[name]} {name}" for name in INSTANCE_COUNTS if self.instances.get(name)]
         expected = self.instances.get("expected")
@@ -233,7 +233,7 @@ def _error(row: ProgressRow) -> str:
     return error_text(error) if error and not isinstance(error, str) else error or ""
 
 
-def time_words(now: RunProgress, at: float) -> str:
+def describe_time(now: RunProgress, at: float) -> str:
     """Format elapsed and remaining time: `2m 05s, about 3m 10s left`; see `left_s`."""
     words = rough_duration(now.elapsed_s(at))
     left = now.left_s(at)
@@ -280,9 +280,9 @@ def _cell_line(cell: CellProgress) -> str:
     if cell.measured:
         figures = f"P50 {cell.measured.p50}, n {cell.measured.n} of each point"
         return _join(f"cell {cell.id}: {cell.state}, {figures}", cell.error)
-    step = cell.step_words()
+    step = cell.describe_step()
     words = [f"cell {cell.id}: {cell.state}", f"step {step}" if "/" in step else step]
-    instances = cell.instance_words()
+    instances = cell.describe_instance()
     return _join(", ".join(word for word in words if word), f"instances {instances}" if instances else "", cell.error)
 
 

@@ -11,7 +11,7 @@ import typer
 
 from cli.follow import following, interruption, progress
 from cli.follow.following import View
-from cli.follow.interruption import CleanUp, InterruptCounter, Interrupted, Patience
+from cli.follow.interruption import CleanUp, InterruptCounter, Interrupted, Retry
 from cli.follow.progress import RunProgress
 from cli.inputs.planning import Planned
 from cli.messages import terminal
@@ -31,12 +31,12 @@ from local.keeping.runs import how_far
 from local.programs import claims
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.objectives import limit_words, missed_questions, misses_objective, unshown_questions
+from matrix.terms.objectives import describe_limit, missed_questions, misses_objective, unshown_questions
 
 # Deleting an FSx file system takes up to ten minutes, one pass of Reap at most fifteen.
-AWS_PATIENCE = Patience(pause_s=10.0, at_most_s=1800.0)
+AWS_RETRY = Retry(pause_s=10.0, at_most_s=1800.0)
 # The local cloud deletes at once, and the rest when it ends.
-LOCAL_PATIENCE = Patience(pause_s=0.5, at_most_s=60.0)
+LOCAL_RETRY = Retry(pause_s=0.5, at_most_s=60.0)
 # A sweep takes a second on two idle processors. Stop waiting after this time: it may not run, or it may fail.
 SWEPT_WITHIN_S = 15.0
 # An execution's name has at most 80 characters; the time and three random ones take 19 of them.
@@ -124,7 +124,7 @@ def stop(
     service: Service, run: str, plan: PlanDocument | None, shown: View, closing: InterruptCounter
 ) -> tuple[RunProgress, CleanUp]:
     """Stop a run and delete its resources; return its last progress and the result of the clean-up."""
-    patience = LOCAL_PATIENCE if service.deployment.environment == "local" else AWS_PATIENCE
+    patience = LOCAL_RETRY if service.deployment.environment == "local" else AWS_RETRY
     clean = interruption.stop_and_clean(service, run, shown.say, closing, patience)
     last = _last_seen(run, plan) if clean.is_with_cloud else following.look(service, run, plan)
     if not clean.is_with_cloud:
@@ -232,7 +232,7 @@ def _check_objective(summary: SummaryDocument, advice: str) -> None:
         return
     asked = len(summary["decision"]["questions"])
     where = f" in {len(some)} of {asked} comparisons" if asked > 1 else ""
-    raise CommandError(f"no storage {verb} {limit_words(summary)}{where}", advice, code)
+    raise CommandError(f"no storage {verb} {describe_limit(summary)}{where}", advice, code)
 
 
 def _complete_receipt(service: Service, run: str) -> None:

@@ -57,7 +57,7 @@ def spent(rows: Sequence[ProgressRow], progress: RunProgress, plan: PlanDocument
     return {"least": max(0.0, settled - unsure) + running, "most": settled + running + to_come}
 
 
-def spent_words(cost: Spent, *, is_over: bool = False) -> str:
+def describe_spending(cost: Spent, *, is_over: bool = False) -> str:
     """Format the cost of a run so far, or in total if it is over: one figure if the cost is certain, else a range."""
     least, most = money(cost["least"]), money(cost["most"])
     words = most if least == most else f"{least if cost['least'] >= CENT else '$0'} to at most {most}"

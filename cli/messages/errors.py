@@ -39,7 +39,7 @@ class UnknownRun(CommandError):
     """No run has this name."""
 
     # DescribeExecution is eventually consistent, also for a run that was started just now.
-    is_mendable = True
+    is_retryable = True
 
 
 class UnreadableRun(CommandError):
@@ -58,4 +58,4 @@ class FunctionFailed(CommandError):
     """A Lambda function of the stack raised an error."""
 
     # The retry calls AWS again; if AWS still denies it, the new error names the action.
-    is_mendable = True
+    is_retryable = True

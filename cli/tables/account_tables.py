@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.messages import terminal
-from cli.tables.rich_tables import add_figures, add_words, new_table
+from cli.tables.rich_tables import add_figures, add_text_columns, new_table
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.figures import ABSENT
 
@@ -45,7 +45,7 @@ def _table(listed: "list[AccountNeed]", instances: int) -> Table:
 
     table = new_table("Quota")
     add_figures(table, "Needed", "Default")
-    add_words(table, "")
+    add_text_columns(table, "")
     for need in listed:
         default = ABSENT if need.default is None else f"{need.default:,.0f}"
         mark = Text("ask" if need.is_beyond else "", "yellow")

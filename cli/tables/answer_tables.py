@@ -12,8 +12,8 @@ from cli.tables.rich_tables import add_figures, new_table
 from matrix.input.storage_names import brief_names
 from matrix.terms.documents.summary import Decision, Question, SummaryDocument
 from matrix.terms.figures import ABSENT, quantity
-from matrix.terms.metrics import measure_words
-from matrix.terms.names import tools_words
+from matrix.terms.metrics import describe_measure
+from matrix.terms.names import describe_tools
 from matrix.terms.sentences import why_taken
 from matrix.terms.verdicts import is_taken
 from matrix.text.headlines import answer_sentences
@@ -26,7 +26,7 @@ MAX_FLEETS = 3
 def show_answer(console: Console, summary: SummaryDocument) -> None:
     """Print the decision in words, and a small table for each kind of work."""
     if source := summary.get("source"):
-        whose = f"From files of {tools_words(summary)}" if summary["environment"] == "imported" else "Published"
+        whose = f"From files of {describe_tools(summary)}" if summary["environment"] == "imported" else "Published"
         terminal.print_wrapped(console, f"{whose}, not measured here: {source}.")
     names = brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"])
     for sentence in answer_sentences(summary, lambda candidate: names[candidate["file_system"]]):
@@ -62,7 +62,7 @@ def _title(questions: Sequence[Question], is_for_sale: bool) -> str:
     """Return the title: the workload, the percentile that ranks storages, and the unit that the dollars are for."""
     first = questions[0]
     levels = dict.fromkeys(f"P{question.get('ranked_level', question['level']):g}" for question in questions)
-    unit = measure_words(first["metric"], first["unit"])
+    unit = describe_measure(first["metric"], first["unit"])
     label = f" ({first['label']})" if first["label"] else ""
     costs = (candidate["cost"] for question in questions for candidate in question["candidates"])
     per = next((cost["per"] for cost in costs if cost), None) if is_for_sale else None

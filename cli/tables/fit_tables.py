@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cli.tables.rich_tables import add_figures, add_words, new_table
+from cli.tables.rich_tables import add_figures, add_text_columns, new_table
 from matrix.answer.scaling.series import Series
 from matrix.terms.figures import number
 
@@ -47,7 +47,7 @@ def _table(series: Series, report: Mapping[str, Any]) -> Table:
     longest = max([*series.value, *(prediction["value"] for prediction in predicted)])
     table = new_table()
     add_figures(table, "Instances", "Measured", "Predicted")
-    add_words(table, "Range", "")
+    add_text_columns(table, "Range", "")
     for size, value in sorted(zip(series.n, series.value, strict=True)):
         table.add_row(f"{size:,}", number(value), "", "", _bar(value, longest))
     for prediction in sorted(predicted, key=lambda prediction: int(prediction["n"])):

@@ -15,7 +15,7 @@ from matrix.input.storage_names import brief_names
 from matrix.terms.documents.parts import CostRange
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanUse
 from matrix.terms.figures import ABSENT, number, rough_duration
-from matrix.terms.names import fleet_words, placement_words
+from matrix.terms.names import describe_fleet, describe_placement
 from matrix.terms.sentences import warning_text
 
 # Smaller amounts get more digits than whole cents.
@@ -124,7 +124,7 @@ def use_lines(plan: PlanDocument) -> Iterator[str]:
         for use in (use for system in systems for use in system["by_use"]):
             amount = use["amount"] + (uses[use["charge"]]["amount"] if use["charge"] in uses else 0.0)
             uses[use["charge"]] = {**use, "amount": amount}
-        yield f"{name}: {', '.join(map(_use_words, uses.values()))}{_assumed_mark(systems)}"
+        yield f"{name}: {', '.join(map(_describe_use, uses.values()))}{_assumed_mark(systems)}"
     assumed = {system["assumed_bytes_per_s"] for system in plan["file_systems"] if "assumed_bytes_per_s" in system}
     if assumed:
         yield (
@@ -133,7 +133,7 @@ def use_lines(plan: PlanDocument) -> Iterator[str]:
         )
 
 
-def _use_words(use: PlanUse) -> str:
+def _describe_use(use: PlanUse) -> str:
     """Return an amount with its price: `131 GiB read at $0.03`, `677,376 PUT requests at $5 per million`."""
     unit = next((words for end, words in USED.items() if use["charge"].endswith(end)), use["unit"])
     price = f"${1e6 * use['unit_usd']:g} per million" if unit.endswith("requests") else f"${use['unit_usd']:g}"
@@ -154,7 +154,11 @@ def _costs(planned: list[PlanCell], plan: PlanDocument) -> list[tuple[str, dict[
     kinds: dict[str, dict[int, float]] = {}
     for cell in planned:
         fleet = cell["fleet"]
-        words = [fleet["instanceType"] if is_typed else "", placement_words(fleet), "Spot" if fleet.get("spot") else ""]
+        words = [
+            fleet["instanceType"] if is_typed else "",
+            describe_placement(fleet),
+            "Spot" if fleet.get("spot") else "",
+        ]
         costs = kinds.setdefault("".join(f", {word}" for word in words if word), {})
         costs[fleet["count"]] = costs.get(fleet["count"], 0.0) + cell["cost_usd"]["expected"]
     return sorted(kinds.items())
@@ -174,7 +178,7 @@ def cells(plan: PlanDocument) -> Iterator[Text]:
         count, points = len(cell["steps"]), len(cell["points"])
         steps = f"{count} step{'' if count == 1 else 's'} of {points} point{'' if points == 1 else 's'}"
         time, cost = rough_duration(cell["expected_s"]), money_range(cell["cost_usd"])
-        yield Text(f"  {cell['id']}: {fleet_words(cell['fleet'])}, {steps}, {time}, {cost}")
+        yield Text(f"  {cell['id']}: {describe_fleet(cell['fleet'])}, {steps}, {time}, {cost}")
 
 
 def _storage_names(plan: PlanDocument) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
-from cli.tables.rich_tables import add_figures, add_words, new_table
+from cli.tables.rich_tables import add_figures, add_text_columns, new_table
 from matrix.terms.documents.beside import Beside
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import quantity
@@ -25,7 +25,7 @@ def show(console: Console, summary: SummaryDocument, rows: list[Beside]) -> None
         return
     table = new_table()
     for head in HEADS:
-        (add_words if head in (HEADS[0], "") else add_figures)(table, head)
+        (add_text_columns if head in (HEADS[0], "") else add_figures)(table, head)
     for row in rows:
         table.add_row(*_cells(row)[:-1], Text(_cells(row)[-1], "yellow"))
     console.print(table)

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from cli.messages import terminal
 from cli.tables.plan_tables import money
-from cli.tables.rich_tables import add_figures, add_words, new_table
+from cli.tables.rich_tables import add_figures, add_text_columns, new_table
 from matrix.price.regions import NOT_ENABLED, RegionCost, best
 from matrix.terms.printable import csv_text
 
@@ -30,7 +30,7 @@ def show(console: Console, document: RegionsDocument) -> None:
     """Print a row for each region, and the storages that were not checked."""
     table = new_table("Region")
     add_figures(table, "Cost", "Low", "High")
-    add_words(table, "")
+    add_text_columns(table, "")
     for each in document["regions"]:
         cost = each["cost_usd"]
         figures = [money(cost[part]) for part in ("expected", "low", "high")] if cost else ["–", "–", "–"]

@@ -21,7 +21,7 @@ from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, latency, number
 from matrix.terms.measured import Measured, judged_metrics
-from matrix.terms.names import fleet_words, reading_order
+from matrix.terms.names import describe_fleet, reading_order
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
     left_behind_lines,
@@ -173,7 +173,7 @@ def reads_and_writes(points: Iterable[Measured], name: Name) -> RunTable:
             rate, *latencies = [metric["p50"] if metric else None for metric in measured]
             if rate is not None or any(latency is not None for latency in latencies):
                 label = ", ".join(filter(None, [each.label, timed.replace("_", " ") if measured[1] else side]))
-                words = [name(each), fleet_words(each.cell["fleet"]), label, _apart(rate)]
+                words = [name(each), describe_fleet(each.cell["fleet"]), label, _apart(rate)]
                 words += [_apart(us, is_us=True) for us in latencies]
                 rows.append(TableRow([TableCell(text) for text in words], about=each))
     subjects = [TableColumn(head) for head in SUBJECTS]

@@ -22,11 +22,11 @@ def new_table(*heads: str, title: str = "", gap: int = 2) -> Table:
         pad_edge=False,
         header_style="bold",
     )
-    add_words(table, *heads)
+    add_text_columns(table, *heads)
     return table
 
 
-def add_words(table: Table, *heads: str) -> None:
+def add_text_columns(table: Table, *heads: str) -> None:
     for head in heads:
         table.add_column(head, overflow="fold")
 
@@ -50,7 +50,7 @@ def drawn(table: RunTable) -> Table:
     is_wide = len(first.head) > max((len(row[0]) for row in rows), default=0)
     built = new_table("" if is_wide else first.head, title=first.head if is_wide else "")
     for column in others:
-        (add_figures if column.is_figure else add_words)(built, column.head)
+        (add_figures if column.is_figure else add_text_columns)(built, column.head)
     for texts in rows:
         built.add_row(*map(Text, texts))
     return built
@@ -63,7 +63,7 @@ def grouped(table: RunTable, *, most_rows: int) -> Table:
     """
     built = new_table("Storage, fleet, point", title=table.title, gap=1)
     for column in table.columns[len(SUBJECTS) :]:
-        (add_figures if column.is_figure else add_words)(built, column.short or column.head)
+        (add_figures if column.is_figure else add_text_columns)(built, column.short or column.head)
     cells = [(words, list(rows)) for (_, words), rows in groupby(table.rows, _cell_of)]
     lines = accumulate(1 + len(rows) for _, rows in cells)
     shown = max(1, sum(count <= most_rows for count in lines))

@@ -12,8 +12,8 @@ from matrix.tables.ranking_table import ranking_table
 from matrix.terms.documents.summary import Candidate, Decision, SummaryDocument
 from matrix.terms.sentences import left_behind_lines
 from matrix.terms.verdicts import judged
-from matrix.text.endings import failed_words, state_words
-from matrix.text.headlines import busy_machine_words, caveats, headline
+from matrix.text.endings import describe_failed, describe_state
+from matrix.text.headlines import caveats, describe_busy_machine, headline
 from matrix.text.rankings import Name
 
 # Comparisons that are shown, those of the largest fleets; `--all` has the others.
@@ -47,11 +47,11 @@ def _show_answer(console: Console, summary: SummaryDocument, decision: Decision)
     terminal.print_wrapped(console, _state(summary))
     terminal.print_wrapped(console, Text(headline(decision, name), "bold"))
     _show_comparisons(console, summary, decision, name)
-    if busy := busy_machine_words(summary, decision, name):
+    if busy := describe_busy_machine(summary, decision, name):
         terminal.print_wrapped(console, Text(busy, "yellow"))
     for caveat in caveats(decision, name):
         terminal.print_wrapped(console, Text(caveat, "yellow"))
-    if failed := failed_words(summary):
+    if failed := describe_failed(summary):
         terminal.print_wrapped(console, Text(failed, "red"))
 
 
@@ -59,7 +59,7 @@ def _state(summary: SummaryDocument) -> Text:
     """Return the end of a run, its place, its cost and the remaining resources as text."""
     if summary["environment"] == "published":
         return Text(f"Figures of others: {summary['status']}; no difference was tested", "yellow")
-    return Text(state_words(summary), "green" if summary["status"] == "measured" else "red")
+    return Text(describe_state(summary), "green" if summary["status"] == "measured" else "red")
 
 
 def _show_comparisons(console: Console, summary: SummaryDocument, decision: Decision, name: Name) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from cli.messages.errors import NoDeployment, NoLocalCloud
 from cli.target.workdir import cloud_file
-from contract import mending
+from contract import retryable
 from local.programs.liveness import is_alive
 
 DEFAULT_STACK = "storage-matrix"
@@ -110,7 +110,7 @@ def client_of(
         config = config.merge(Config(proxies={}, use_fips_endpoint=False, use_dualstack_endpoint=False))
     client = session.client(service, region_name=region, endpoint_url=endpoint, config=config)
     # The local cloud answers at once or has ended, and the command reports that at once.
-    return mending.hear_repeats(client, _asked_again, _answered) if environment == "aws" else client
+    return retryable.log_retries(client, _asked_again, _answered) if environment == "aws" else client
 
 
 def _asked_again(call: str, reason: str) -> None:

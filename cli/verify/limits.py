@@ -7,7 +7,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from cli.verify.checks import Check, assumed, required
 from cli.verify.stack import Stack
-from matrix.plan import quotas, ways_out
+from matrix.plan import egress, quotas
 from matrix.plan.account import CONCURRENCY
 from matrix.plan.quotas import request_line
 from matrix.terms.documents.plan import PlanDocument
@@ -96,9 +96,9 @@ def _ways_out(stack: Stack) -> Iterator[Check]:
     With SessionManager, also the two services of its shell; without them only the shell fails.
     """
     region = stack.deployment.region or ""
-    services = [*ways_out.CALLED, *(SHELL if stack.parameters.get("SessionManager") == "true" else ())]
+    services = [*egress.CALLED, *(SHELL if stack.parameters.get("SessionManager") == "true" else ())]
     try:
-        ways = ways_out.of_subnets(stack.client("ec2"), stack.subnets, region)
+        ways = egress.of_subnets(stack.client("ec2"), stack.subnets, region)
     except (ClientError, BotoCoreError) as error:
         yield _unchecked("ways out of the subnets", "S3 and STS are reached", error, "see docs/company.md")
         return
@@ -106,12 +106,12 @@ def _ways_out(stack: Stack) -> Iterator[Check]:
         reached = {service: way.reaches(service) for service in services}
         reached["packages of Amazon Linux"] = way.reaches_packages("al2023")
         for what, is_reached in reached.items():
-            check = required if is_reached is False and what in ways_out.CALLED else assumed
+            check = required if is_reached is False and what in egress.CALLED else assumed
             words = {True: "a way", False: "no way", None: "none to be seen, unless another network has one"}
-            service = what if what in services else ways_out.OBJECTS
+            service = what if what in services else egress.OBJECTS
             yield check(
                 f"{way.subnet} to {what}", "a way", words[is_reached], is_so=bool(is_reached),
-                way_out=f"create an endpoint: {ways_out.creation_of(service, way, region)}",
+                way_out=f"create an endpoint: {egress.creation_of(service, way, region)}",
             )  # fmt: skip
 
 

@@ -110,7 +110,7 @@ def complete_receipt(service: Service, run: str) -> None:
 
     DescribeExecution may lag by seconds; a sweep that still sees a running execution does nothing.
     """
-    patience = running.LOCAL_PATIENCE if service.deployment.environment == "local" else running.AWS_PATIENCE
+    patience = running.LOCAL_RETRY if service.deployment.environment == "local" else running.AWS_RETRY
     for _ in range(MAX_SWEEPS):
         service.reap(run)
         receipt = RunDocuments(service, run).receipt()

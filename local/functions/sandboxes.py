@@ -90,7 +90,7 @@ class Sandbox:
 
     def _watch(self) -> None:
         status = self._process.wait()
-        self._api.outcomes.put(Outcome("exit", f"{_exit_words(status)}{self._process.why}".encode()))
+        self._api.outcomes.put(Outcome("exit", f"{_describe_exit(status)}{self._process.why}".encode()))
         self._api.initialised.set()
 
 
@@ -197,5 +197,5 @@ def _result(outcome: Outcome, request_id: str, timeout_s: float, log: str) -> Re
     return Result(json.dumps({"errorType": kind, "errorMessage": message}).encode(), failed=True, log=log)
 
 
-def _exit_words(status: int | None) -> str:
+def _describe_exit(status: int | None) -> str:
     return f"signal: {-status}" if status is not None and status < 0 else f"exit status {status}"

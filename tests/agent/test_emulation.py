@@ -12,7 +12,7 @@ import pytest
 from support.agent_cloud import BARRIER, touch_params
 from support.disturbance import attempts
 
-from agent.engine import creates, crew, phases, reads, writes
+from agent.engine import creates, phases, reads, worker_pool, writes
 from agent.engine.emulation import UNLIMITED, EmulatedStorage
 from agent.job import Step
 from agent.job_check import parse
@@ -190,7 +190,7 @@ def test_emulated_samples_say_so_and_what_the_truth_is(cloud, instance, make_job
 
 def test_a_sleeper_is_not_woken_later_together_with_others(tmp_path, monkeypatch):
     sharpened = []
-    monkeypatch.setattr(crew, "sharpen_timer", lambda: sharpened.append(True))
+    monkeypatch.setattr(worker_pool, "sharpen_timer", lambda: sharpened.append(True))
 
     EmulatedStorage({**UNLIMITED, "path": str(tmp_path / "bucket")})
 

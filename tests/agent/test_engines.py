@@ -15,7 +15,7 @@ import pytest
 
 import agent
 import contract
-from agent.engine import crew
+from agent.engine import worker_pool
 from agent.errors import ToolFailed
 from agent.workloads import engines
 
@@ -24,7 +24,7 @@ SECOND = 1_000_000_000
 
 def worker(*ends_s):
     """The report of a worker whose operations ended at these seconds; the first is its start."""
-    return crew.summarise(crew.Timed.closed([round(end * SECOND) for end in ends_s]))
+    return worker_pool.summarise(worker_pool.Timed.closed([round(end * SECOND) for end in ends_s]))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_a_stall_is_a_time_in_which_nobody_ends_an_operation(workers, stall_s):
     [(1, 16, [[0]]), (3, 16, [[0], [1], [2]]), (5, 2, [[0, 1, 2], [3, 4]]), (4, 1, [[0, 1, 2, 3]])],
 )
 def test_workers_share_as_many_processes_as_there_are_processors(workers, processors, teams):
-    assert [list(team) for team in crew.teams_of(workers, processors)] == teams
+    assert [list(team) for team in worker_pool.teams_of(workers, processors)] == teams
 
 
 def test_an_engine_leaves_the_byte_code_of_its_modules(tmp_path, monkeypatch):

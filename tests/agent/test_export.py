@@ -10,7 +10,7 @@ import pytest
 from support.agent_cloud import BUCKET, REGION
 from support.matrices import S3_FILES
 
-from agent.engine import crew, exports
+from agent.engine import exports, worker_pool
 
 MARK = "owners/fs-1"
 
@@ -65,7 +65,7 @@ def test_an_object_of_another_size_is_not_yet_the_file(monkeypatch):
     pages = [{"0": 3}, {}, {"0": 5}]
     monkeypatch.setattr(exports.time, "sleep", lambda _s: None)
 
-    seen = exports.look({"0": 1}, lambda: pages.pop(0), 5, until_ns=time.monotonic_ns() + crew.SECOND_NS * 60)
+    seen = exports.look({"0": 1}, lambda: pages.pop(0), 5, until_ns=time.monotonic_ns() + worker_pool.SECOND_NS * 60)
 
     assert seen.keys() == {"0"}
     assert pages == []

@@ -13,7 +13,7 @@ import pytest
 from support.agent_cloud import touch_params
 from support.agent_reads import engine, read_params
 
-from agent.engine import crew
+from agent.engine import worker_pool
 from agent.engine.arrivals import Arrivals
 from agent.engine.emulation import UNLIMITED, EmulatedStorage
 from agent.workloads import engines, read, touch
@@ -43,7 +43,7 @@ def open_loop(clock, storage, operations, rate_per_s):
         storage.wait(storage.create())
         return clock()
 
-    return crew.summarise(Arrivals(operations, rate_per_s, "a seed").work(create))
+    return worker_pool.summarise(Arrivals(operations, rate_per_s, "a seed").work(create))
 
 
 def closed_loop(clock, storage, operations):
@@ -52,7 +52,7 @@ def closed_loop(clock, storage, operations):
     for _ in range(operations):
         storage.wait(storage.create())
         stamps.append(clock())
-    return crew.summarise(crew.Timed.closed(stamps))
+    return worker_pool.summarise(worker_pool.Timed.closed(stamps))
 
 
 def percentile_ms(report, percent):
@@ -123,7 +123,7 @@ def test_each_operation_is_dealt_once_at_the_moments_of_its_seed(clock):
     assert numbers == list(range(100))
     assert first == sorted(first)
     assert 0 <= first[0] <= first[-1] < 2 * SECOND
-    assert crew.summarise(second)["operations"] == 0
+    assert worker_pool.summarise(second)["operations"] == 0
     assert moments(Arrivals(100, 50, "a")) == first
     assert moments(Arrivals(100, 50, "b")) != first
 

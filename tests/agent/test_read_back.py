@@ -18,7 +18,7 @@ from agent.engine import readback, stamps
 from agent.errors import ReadBackWrong
 from agent.job import Step
 from agent.job_check import parse
-from agent.machine import honesty
+from agent.machine import fsync_check
 from agent.machine.workspace import Workspace, disk_folder
 from agent.workloads import dd
 
@@ -117,7 +117,7 @@ def is_told(folder: Path) -> bool:
     """Whether kernel and file system tell which pages are dirty, so that a liar can be found here."""
     probe = folder / "probe"
     probe.write_bytes(b"x")
-    return bool(honesty.unwritten_pages(probe))
+    return bool(fsync_check.unwritten_pages(probe))
 
 
 @pytest.mark.parametrize("tool", ["engine", "dd"])
@@ -146,7 +146,7 @@ def test_an_fsync_that_a_library_eats_is_called_not_honest(write, disk, monkeypa
 
 def test_a_kernel_that_cannot_say_is_no_reason_to_warn(tmp_path, monkeypatch):
     (tmp_path / "file").write_bytes(b"x")
-    monkeypatch.setattr(honesty, "CACHESTAT", 100_000)
+    monkeypatch.setattr(fsync_check, "CACHESTAT", 100_000)
 
-    assert honesty.unwritten_pages(tmp_path / "file") is None
-    assert honesty.warnings([tmp_path / "file"]) == []
+    assert fsync_check.unwritten_pages(tmp_path / "file") is None
+    assert fsync_check.warnings([tmp_path / "file"]) == []

@@ -7,7 +7,7 @@ import random
 import pytest
 from support.agent_cloud import touch_params
 
-from agent.engine import crew
+from agent.engine import worker_pool
 from agent.machine import steady_state
 from agent.workloads import engines, touch
 
@@ -96,7 +96,7 @@ def report(*workers):
     told = []
     for start_s, end_s in workers:
         stamps = [round(1e9 * (start_s + n / 10)) for n in range(round(10 * (end_s - start_s)) + 1)]
-        told.append(crew.summarise(crew.Timed.closed(stamps)))
+        told.append(worker_pool.summarise(worker_pool.Timed.closed(stamps)))
     seconds = engines._by_second(told)
     return engines.Report(0, 10**9, 100, {10**8: 100}, 10**8, {"mode": "threads"}, told, 0.0, seconds)
 

@@ -9,7 +9,7 @@ import pytest
 from support.agent_cloud import touch_params
 from support.disturbance import attempts
 
-from agent.engine import creates, crew, emulation
+from agent.engine import creates, emulation, worker_pool
 from agent.machine.workspace import count_files
 from agent.workloads import engines, touch
 
@@ -18,9 +18,9 @@ def test_threads_are_chosen_where_latency_dominates_and_processes_where_the_proc
     nfs = {"pilot_wall_us": 10_000, "pilot_cpu_us": 60}
     xfs = {"pilot_wall_us": 9, "pilot_cpu_us": 8.5}
 
-    assert crew.choose_mode(32, nfs) == "threads"
-    assert crew.choose_mode(4, xfs) == "processes"
-    assert crew.choose_mode(1, xfs) == "processes"
+    assert worker_pool.choose_mode(32, nfs) == "threads"
+    assert worker_pool.choose_mode(4, xfs) == "processes"
+    assert worker_pool.choose_mode(1, xfs) == "processes"
 
 
 def slow_storage(folder: Path, create_s: float) -> dict[str, object]:

@@ -10,7 +10,7 @@ from support.console_source import PlayedRun, recorded
 from support.console_synthetic import TURNS, poll_events
 
 from cli.console import beats
-from cli.console.beats import Beats
+from cli.console.beats import Heartbeats
 from cli.console.boards import Boards
 from cli.console.definition import machine, places
 from cli.console.fleet_view import Board, fleet, objects_of
@@ -370,7 +370,7 @@ def beat(step, rates=(), **said):
 
 def test_a_fleet_without_gates_is_at_the_step_of_its_heartbeats_and_its_curve_is_their_sum(planned):
     cell = cell_of(planned, "efs")
-    told = Beats()
+    told = Heartbeats()
     for name in ("i-1", "i-2"):
         told.add(name, beats.parse(beat(1, [(991.0, 1.0, 0, 100, 5)]), 4, 1000.0))
         # Heartbeats overlap, and a rate may begin and end within a second.

@@ -21,8 +21,8 @@ ACTIONS = {
 
 
 def test_every_right_that_the_command_needs_of_its_user_is_documented():
-    # `matrix verify` passes its own client to ways_out, so these calls are the user's too.
-    paths = [*(ROOT / "cli").rglob("*.py"), ROOT / "functions" / "matrix" / "plan" / "ways_out.py"]
+    # `matrix verify` passes its own client to egress, so these calls are the user's too.
+    paths = [*(ROOT / "cli").rglob("*.py"), ROOT / "functions" / "matrix" / "plan" / "egress.py"]
     source = "\n".join(path.read_text() for path in paths)
     named = re.findall(r'(?:get_paginator|listed)\("([a-z_0-9]+)"', source)
     called = {*re.findall(r"\.([a-z_0-9]+)\(", source), *named}

@@ -16,7 +16,7 @@ from support.cli_documents import CELLS, plan_document, progress_rows, rows, sum
 from typer import Exit
 
 from cli.follow import following, interruption, progress, running
-from cli.follow.interruption import InterruptCounter, Patience
+from cli.follow.interruption import InterruptCounter, Retry
 from cli.follow.running import RunOptions
 from cli.inputs.planning import Planned
 from cli.messages.errors import CommandError, ExitCode, FunctionFailed, UnknownRun
@@ -81,7 +81,7 @@ class FakeService:
 def no_pauses(monkeypatch):
     """Look and clean up without waiting for AWS."""
     monkeypatch.setitem(following.LOOK_EVERY_S, "aws", 0.0)
-    monkeypatch.setattr(running, "AWS_PATIENCE", Patience(pause_s=0.0, at_most_s=60.0))
+    monkeypatch.setattr(running, "AWS_RETRY", Retry(pause_s=0.0, at_most_s=60.0))
 
 
 def run_interrupted(service, **options):
@@ -161,7 +161,7 @@ def test_the_first_of_two_commands_with_one_name_and_matrix_owns_the_run(cloud, 
 
 
 def test_a_clean_up_that_never_succeeds_ends_and_says_why(monkeypatch):
-    monkeypatch.setattr(running, "AWS_PATIENCE", Patience(pause_s=0.1, at_most_s=0.2))
+    monkeypatch.setattr(running, "AWS_RETRY", Retry(pause_s=0.1, at_most_s=0.2))
 
     said = run_interrupted(FakeService([FunctionFailed("throttled")] * 99))
 
@@ -255,7 +255,7 @@ def test_a_run_that_is_not_known_yet_is_stopped_all_the_same():
     service = FakeService([])
     unknown_at_first(service, looks=1)
 
-    interruption.stop_and_clean(service, "r", print, InterruptCounter(), Patience(pause_s=0.0, at_most_s=60.0))
+    interruption.stop_and_clean(service, "r", print, InterruptCounter(), Retry(pause_s=0.0, at_most_s=60.0))
 
     assert service.calls[:2] == ["describe", "stop r"]
 
@@ -318,7 +318,7 @@ def test_that_the_local_cloud_has_ended_is_said_within_seconds(workdir):
 def test_a_local_cloud_that_ends_with_the_run_that_is_stopped_has_taken_everything_along(keep_run, capsys, monkeypatch):
     """The command that has started the run ends its cloud as soon as it sees the run end, while `stop` cleans up."""
     keep_run("r")
-    monkeypatch.setattr(running, "LOCAL_PATIENCE", Patience(pause_s=0.0, at_most_s=60.0))
+    monkeypatch.setattr(running, "LOCAL_RETRY", Retry(pause_s=0.0, at_most_s=60.0))
     cloud = subprocess.Popen(["sleep", "1000"])
 
     class Ending(FakeService):
@@ -344,7 +344,7 @@ def test_a_local_cloud_that_ends_with_the_run_that_is_stopped_has_taken_everythi
 
 def test_a_stopped_run_is_one_document_for_a_program(keep_run, capsys, monkeypatch):
     keep_run("r")
-    monkeypatch.setattr(running, "LOCAL_PATIENCE", Patience(pause_s=0.0, at_most_s=60.0))
+    monkeypatch.setattr(running, "LOCAL_RETRY", Retry(pause_s=0.0, at_most_s=60.0))
     volume = {"kind": "volume", "id": "vol-1"}
     service = FakeService([{"deleted": [volume], "remaining": []}, {}, {}], interrupt_at_look=None)
 

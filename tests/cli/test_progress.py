@@ -52,8 +52,8 @@ def test_the_overall_share_counts_cells_by_their_expected_time_and_is_whole_only
 def test_the_current_step_counts_from_one_and_names_its_point():
     moment = progress.read(progress_rows(), plan_document(), RUNNING)
 
-    assert moment.cells[1].step_words() == "2/4 p02"
-    assert moment.cells[1].instance_words() == "4: 3 ready, 1 running"
+    assert moment.cells[1].describe_step() == "2/4 p02"
+    assert moment.cells[1].describe_instance() == "4: 3 ready, 1 running"
 
 
 def test_the_view_fits_80_columns_with_all_it_has_to_say():

@@ -7,7 +7,7 @@ import pytest
 from support.cli_documents import plan_document, rows, summary_document
 
 from cli.follow import running
-from cli.follow.interruption import Patience
+from cli.follow.interruption import Retry
 from cli.target.deployment import Deployment
 from cli.target.place import Place
 from cli.target.service import Service
@@ -145,7 +145,7 @@ def test_who_reaps_before_removing_the_stack_is_told_what_still_runs(stack, matr
 
 
 def test_a_run_is_stopped_from_anywhere_and_what_it_has_made_is_deleted(stack, matrix, nothing_to_reap, monkeypatch):
-    monkeypatch.setattr(running, "AWS_PATIENCE", Patience(pause_s=0.0, at_most_s=60.0))
+    monkeypatch.setattr(running, "AWS_RETRY", Retry(pause_s=0.0, at_most_s=60.0))
     stack.start("going")
     stack.write_rows("going", rows())
     stack.write_document("going", "plan.json", plan_document())
@@ -162,7 +162,7 @@ def test_a_run_is_stopped_from_anywhere_and_what_it_has_made_is_deleted(stack, m
 
 
 def test_a_stop_that_leaves_something_is_red_and_says_how_to_go_on(stack, matrix, monkeypatch):
-    monkeypatch.setattr(running, "AWS_PATIENCE", Patience(pause_s=0.1, at_most_s=0.05))
+    monkeypatch.setattr(running, "AWS_RETRY", Retry(pause_s=0.1, at_most_s=0.05))
     monkeypatch.setattr(Service, "reap", lambda *_, **__: {"deleted": [], "remaining": [VOLUME]})
     stack.start("going")
 

@@ -136,7 +136,7 @@ def cut_off(resources: dict[str, Any]) -> list[str]:
         by_type.setdefault(resource["Type"].removeprefix("AWS::EC2::"), {})[name] = resource["Properties"]
     [vpc] = by_type["VPC"].values()
     attached = {link["InternetGatewayId"] for link in by_type["VPCGatewayAttachment"].values()}
-    ways_out = {
+    egress = {
         route["RouteTableId"]
         for route in by_type["Route"].values()
         if route["DestinationCidrBlock"] == "0.0.0.0/0" and route.get("GatewayId") in attached
@@ -147,7 +147,7 @@ def cut_off(resources: dict[str, Any]) -> list[str]:
     for name, subnet in by_type["Subnet"].items():
         table = tables.get(template.made_up_id("AWS::EC2::Subnet", name))
         block = ipaddress.ip_network(subnet["CidrBlock"])
-        if table not in ways_out or not subnet.get("MapPublicIpOnLaunch"):
+        if table not in egress or not subnet.get("MapPublicIpOnLaunch"):
             problems.append(f"{name} has no way to the internet")
         problems += [
             f"{name} has no way to the endpoint of {endpoint['ServiceName'].rpartition('.')[2].upper()}"

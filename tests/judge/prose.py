@@ -596,11 +596,11 @@ def reserved_words_are_not_names_of_attributes(request: dict[str, Any]) -> Itera
     for name, expression in request.items():
         if name.endswith("Expression") and isinstance(expression, str):
             for word in re.findall(r"(?<![#:\w])[A-Za-z_]\w*", expression):
-                if word.upper() in _reserved_words() - words:
+                if word.upper() in _describe_reserved() - words:
                     yield f"{name}: {word} is a reserved word"
 
 
-def _reserved_words() -> set[str]:
+def _describe_reserved() -> set[str]:
     """Return the list of the guide, as moto ships it."""
     return set((Path(moto.dynamodb.parsing.__file__).parent / "reserved_keywords.txt").read_text().split())
 

@@ -588,7 +588,7 @@ def test_a_fleet_that_ends_as_a_whole_asks_for_a_few_consoles_and_says_each_reas
     consoles = Consoles(FETCH_FAILED, None)
     monkeypatch.setattr(console, "impatient_client", lambda _service: consoles)
 
-    [words] = console.last_words([f"i-{number}" for number in range(200)])
+    [words] = console.last_output([f"i-{number}" for number in range(200)])
 
     assert words.startswith("the console of i-0 ends: cloud-init[812]: s3://b/agents/a.pyz was not fetched")
     assert len(consoles.asked) == 3

@@ -115,7 +115,7 @@ def s3(monkeypatch):
     config = Config(retries={"mode": "standard", "total_max_attempts": 10})
     client = boto3.Session("x", "x", region_name="us-east-1").client("s3", config=config)
     client.meta.events.register("before-send.s3", answer)
-    retrying.say_retries(client)
+    retrying.logging_retries(client)
     client.statuses = statuses
     return client
 

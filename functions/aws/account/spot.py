@@ -7,7 +7,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.stack.clients import impatient_client
 from aws.stack.clock import now
-from contract.mending import reason_of
+from contract.retryable import reason_of
 from matrix.input.matrix import Matrix
 from matrix.plan.assumptions import spot_types
 from matrix.price.book import SpotPrice

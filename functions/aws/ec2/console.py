@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from botocore.exceptions import BotoCoreError, ClientError
 
 from aws.stack.clients import impatient_client
-from contract.mending import reason_of
+from contract.retryable import reason_of
 from matrix.run.console_output import last_lines
 from matrix.run.polling import alike
 
@@ -13,7 +13,7 @@ from matrix.run.polling import alike
 MAX_ASKED = 3
 
 
-def last_words(instances: Sequence[str]) -> list[str]:
+def last_output(instances: Sequence[str]) -> list[str]:
     """Return the last console lines of the first of these instances, each once, or the reason why they are missing."""
     words: dict[str, str] = {}
     for instance in instances[:MAX_ASKED]:

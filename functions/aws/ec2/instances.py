@@ -129,13 +129,13 @@ def launch(
             said = f"{count} × {instance_type} refused after {len(launching.instances)}"
             enough = f", {least} would have been enough" if least < count else ""
             if to_do := denials.advice(error, plan):
-                raise CreationForbidden(f"{said}{enough}: {denials.in_words(error)}; {to_do}") from error
+                raise CreationForbidden(f"{said}{enough}: {denials.describe(error)}; {to_do}") from error
             raise refusal(error, f"{said}{enough}") from error
         raise
     # A crashed attempt may have launched in other zones, because capacity changes: terminate its instances.
     terminate(set(of_file_system(plan["run"], file_system, cell)) - set(launching.instances))
     missing = count - len(launching.instances)
-    reasons = dict.fromkeys(denials.in_words(error) for error in launching.refusals)
+    reasons = dict.fromkeys(denials.describe(error) for error in launching.refusals)
     return Launched(launching.instances, "; ".join(reasons) if missing else "", launching.began_at)
 
 
@@ -226,7 +226,7 @@ class _Launching:
                 )
             except ClientError as error:
                 if _code(error) in _FREED_BY_ENDING:
-                    raise NotYet(denials.in_words(error)) from error
+                    raise NotYet(denials.describe(error)) from error
                 raise
 
         try:
@@ -273,7 +273,7 @@ def _code(error: ClientError) -> str:
 
 def refusal(error: ClientError, said: str) -> StorageMatrixError:
     """Return a refusal of RunInstances, or a reason of an end, as the run's error, with advice."""
-    what, code = f"{said}: {denials.in_words(error)}", _code(error)
+    what, code = f"{said}: {denials.describe(error)}", _code(error)
     if code in _QUOTA:
         return QuotaExceeded(f"{what}; ask for a higher quota in Service Quotas or lower the fleet's count")
     if code in _CAPACITY:

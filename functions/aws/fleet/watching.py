@@ -72,7 +72,7 @@ def watch(board: Board) -> Watched:
         beats = [f"their heartbeats say: {words}"] if words else []
         # Before that they may still be booting.
         overdue = _mute(late, seen) if now() > fleet.launched_at + BOOT_ALLOWANCE_S else []
-        raise type(error)("; ".join([str(error), *beats, *console.last_words(overdue)])) from error
+        raise type(error)("; ".join([str(error), *beats, *console.last_output(overdue)])) from error
     except InstanceDied as error:
         ended = [name for name in fleet.instances if states.get(name) in polling.ENDED_STATES]
         mute = _mute(ended, seen)
@@ -81,8 +81,8 @@ def watch(board: Board) -> Watched:
         if of_ec2:
             said = f"EC2 ended {sentences.named(list(of_ec2))} of {len(fleet.instances)} instances"
             raise instances.refusal(next(iter(of_ec2.values())), said) from error
-        why = list(dict.fromkeys(map(denials.in_words, reasons.values())))[: sentences.MAX_NAMED]
-        words = "; ".join([*why, *console.last_words(mute)])
+        why = list(dict.fromkeys(map(denials.describe, reasons.values())))[: sentences.MAX_NAMED]
+        words = "; ".join([*why, *console.last_output(mute)])
         raise InstanceDied(f"{error}{': ' if words else ''}{words}") from error
     return Watched(fleet, progress, job, place, opened_at)
 

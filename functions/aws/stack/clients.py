@@ -12,7 +12,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from botocore.utils import parse_timestamp
 
-from aws.stack.retrying import say_retries
+from aws.stack.retrying import logging_retries
 from matrix.terms.errors import NotGranted
 
 # Standard mode retries throttling and transient errors with full jitter; ten attempts last about two minutes at the
@@ -51,7 +51,7 @@ def _timestamp(value: Any) -> datetime:
 def table(name: str) -> Any:
     """Return a DynamoDB table whose calls have the same retries as those of every client."""
     row_table = session().resource("dynamodb", config=_CONFIG).Table(name)
-    say_retries(row_table.meta.client)
+    logging_retries(row_table.meta.client)
     return row_table
 
 
@@ -84,7 +84,7 @@ def as_not_granted() -> Iterator[None]:
 @cache
 def client(service: str) -> Any:
     """Return the sandbox's client of an AWS service."""
-    boto_client = say_retries(session().client(service, config=_CONFIG))
+    boto_client = logging_retries(session().client(service, config=_CONFIG))
     if service == "ec2":
         boto_client.meta.events.register("needs-retry.ec2.RunInstances", _do_not_retry_want_of_capacity)
     return boto_client

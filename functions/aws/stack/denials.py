@@ -27,7 +27,7 @@ def reason(error: ClientError | BotoCoreError) -> str:
     return error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
 
 
-def in_words(error: ClientError) -> str:
+def describe(error: ClientError) -> str:
     """Return code and message of a refusal, without the encoded authorization message."""
     answered = error.response["Error"]
     return f"{answered['Code']}: {_ENCODED.sub('', answered.get('Message', ''))}"
@@ -35,7 +35,7 @@ def in_words(error: ClientError) -> str:
 
 def advice(error: ClientError, plan: PlanDocument) -> str:
     """Return advice if a policy of the account forbids a creation; '' after any other refusal."""
-    if not _OF_ACCOUNT.search(in_words(error)):
+    if not _OF_ACCOUNT.search(describe(error)):
         return ""
     own = "Storage Matrix's own"
     given = ", ".join([*plan.get("tags", {}), own]) if plan.get("tags") else f"{own} only"
@@ -53,5 +53,5 @@ def explained(plan: PlanDocument) -> Iterator[None]:
         yield
     except ClientError as error:
         if to_do := advice(error, plan):
-            raise CreationForbidden(f"{error.operation_name}: {in_words(error)}; {to_do}") from error
+            raise CreationForbidden(f"{error.operation_name}: {describe(error)}; {to_do}") from error
         raise

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from aws_lambda_powertools import Logger
 from botocore.exceptions import ClientError
 
-from contract import mending
+from contract import retryable
 
 T = TypeVar("T")
 # In the codes of EFS, FSx, S3 Files and S3.
@@ -64,7 +64,7 @@ def _since(began: float) -> float:
     return round(time.monotonic() - began, 1)
 
 
-def say_retries(client: Any) -> Any:
+def logging_retries(client: Any) -> Any:
     """Return a client of boto3 that logs the first failure of a call that it repeats by itself."""
 
     def first(call: str, reason: str) -> None:
@@ -73,4 +73,4 @@ def say_retries(client: Any) -> Any:
     def answered(call: str, attempts: int) -> None:
         Logger().info("answered at last", call=call, attempts=attempts)
 
-    return mending.hear_repeats(client, first, answered)
+    return retryable.log_retries(client, first, answered)

@@ -32,7 +32,7 @@ def _values(cells: Iterable[Facts]) -> dict[str, set[str]]:
     return values
 
 
-def change_words(changed: Changed, most: int = 60) -> str:
+def describe_change(changed: Changed, most: int = 60) -> str:
     """Write a change: `kernel: 6.1.0 → 6.12.0`; long values are cut."""
     before, after = (", ".join(values) for values in changed[1:])
     return f"{changed.fact}: {_cut(before, most)} → {_cut(after, most)}"

@@ -16,10 +16,10 @@ from matrix.terms.documents.compared import ComparedPair, ComparedRuns, Comparis
 from matrix.terms.documents.comparison import ComparedPoint, ComparisonDocument, RunVerdict
 from matrix.terms.documents.result import Interval
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
-from matrix.terms.names import fleet_words, workload_words
-from matrix.terms.sameness import same_fleet, same_storage
+from matrix.terms.fingerprint import same_fleet, same_storage
+from matrix.terms.names import describe_fleet, describe_workload
 from matrix.terms.sentences import EMULATED
-from matrix.text.replication import LAUNCHED_ONCE, shortage_words
+from matrix.text.replication import LAUNCHED_ONCE, describe_shortage
 
 
 class NotComparable(Exception):
@@ -168,7 +168,7 @@ def measured_points(values: ValuesDocument) -> Iterator[tuple[str, MeasuredPoint
     for cell in values["cells"]:
         storage, fleet = same_storage(cell["storage"]), same_fleet(cell["fleet"])
         same = json.dumps([storage, fleet], sort_keys=True)
-        workload, fleet_name = workload_words(cell["workload"]), fleet_words({**cell["fleet"], "spot": False})
+        workload, fleet_name = describe_workload(cell["workload"]), describe_fleet({**cell["fleet"], "spot": False})
         for point in cell["points"]:
             uncertainty = point["median_uncertainty"]
             yield (
@@ -230,12 +230,13 @@ def _judged(cell: Compared, threshold: float, *, is_list: bool) -> Compared:
         missing = _missing(cell)
         return replace(cell, words=f"{NOT_REPLICATED} (ratio {ratio:.3f}): {missing}", reason=missing)
     if not between.is_shown(cell.q_value if is_list else cell.p_holm):
-        words = f"no difference shown ({_ratio_words(cell)})"
+        words = f"no difference shown ({_describe_ratio(cell)})"
         return replace(cell, verdict="no difference shown", words=words)
     is_slower = between.is_lower == cell.run.higher_is_better
     verdict: PairVerdict = "slower" if is_slower else "faster"
     change = _slowdown(ratio, cell.run.higher_is_better)
-    words = f"{verdict} by {100 * abs(change):.1f} % ({_ratio_words(cell)}, {_chance_words(between, is_slower, cell)})"
+    evidence = f"{_describe_ratio(cell)}, {_describe_chance(between, is_slower, cell)}"
+    words = f"{verdict} by {100 * abs(change):.1f} % ({evidence})"
     beyond = is_slower and change > threshold
     if is_slower and not beyond:
         words += f": within the threshold of {100 * threshold:g} %"
@@ -250,9 +251,9 @@ def _missing(cell: Compared) -> str:
         if (values := side.values) is not None
     ]
     if lacking and lacking[0] and all(each == lacking[0] for each in lacking):
-        return f"{shortage_words(lacking[0])}, in both runs"
+        return f"{describe_shortage(lacking[0])}, in both runs"
     named = zip(("base", "run"), lacking, strict=False)
-    few = "; ".join(f"{name}: {shortage_words(shortages)}" for name, shortages in named if shortages)
+    few = "; ".join(f"{name}: {describe_shortage(shortages)}" for name, shortages in named if shortages)
     return few or "fewer than two instances have all repetitions"
 
 
@@ -261,13 +262,13 @@ def _slowdown(ratio: float, higher_is_better: bool) -> float:
     return 1 - ratio if higher_is_better else ratio - 1
 
 
-def _ratio_words(cell: Compared) -> str:
+def _describe_ratio(cell: Compared) -> str:
     interval = cell.difference.interval if cell.difference else None
     between = f", 95 % {interval.low:.3f} – {interval.high:.3f}" if interval else ", no interval"
     return f"ratio {cell.ratio:.3f}{between}"
 
 
-def _chance_words(between: Difference, is_slower: bool, cell: Compared) -> str:
+def _describe_chance(between: Difference, is_slower: bool, cell: Compared) -> str:
     slower = between.p_lower if cell.run.higher_is_better else 1 - between.p_lower
     return f"{100 * (slower if is_slower else 1 - slower):.0f} % of pairs"
 

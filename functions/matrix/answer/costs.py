@@ -212,7 +212,7 @@ class Bill:
         estimate. None: unknown.
         """
         storage = storage_of(cell["storage"])
-        away = _share_away(cell, storage) if storage else 0.0
+        away = _cross_zone_share(cell, storage) if storage else 0.0
         if storage is None or not (storage.is_billed_by_use or away):
             return 0.0, True
         mounts = _counted(point)
@@ -377,10 +377,10 @@ def _times(measured: float, planned: float) -> float:
     return measured / planned if planned else 1.0
 
 
-def _share_away(cell: ResultDocument, storage: Storage) -> float:
+def _cross_zone_share(cell: ResultDocument, storage: Storage) -> float:
     """Return the share of a fleet outside the storage's Availability Zone, over as many zones as instances were in."""
     zones = len(cell.get("provenance", {}).get("Availability Zone", ()))
-    return placing.share_away(cell["fleet"].get("placement"), storage, ran_of(cell), zones).expected
+    return placing.cross_zone_share(cell["fleet"].get("placement"), storage, ran_of(cell), zones).expected
 
 
 def storage_of(document: StorageFields) -> Storage | None:

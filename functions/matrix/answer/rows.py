@@ -16,9 +16,9 @@ from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import PERCENTILES, SLOW_OF_RATES
+from matrix.terms.fingerprint import cell_key
 from matrix.terms.measured import measured
 from matrix.terms.names import fleet_that_ran
-from matrix.terms.sameness import cell_key
 from matrix.terms.sentences import error_text
 
 Row = dict[str, Any]

@@ -18,7 +18,7 @@ from matrix.terms.figures import number, rough_duration
 from matrix.terms.open_loop import RATE
 from matrix.terms.problems import Problem, Problems
 from matrix.terms.sizes import format_size
-from matrix.text.replication import advice, counts_words
+from matrix.text.replication import advice, describe_counts
 from storages.contracts.model import Storage
 
 # fio's clock counts ms, the first and last are start and end. Below a second its rates are noise.
@@ -54,7 +54,7 @@ def a_difference_can_be_tested(given: Given) -> Problems:
     lacking = [each.to_document() for each in needed_counts if each.count < each.least]
     if lacking:
         path = {"instance": "fleet", "repetition": "repetitions", "launch": "launches"}[lacking[0]["unit"]]
-        few = counts_words(lacking)
+        few = describe_counts(lacking)
         rule = f"no difference between storages can be tested with at most {few}, so results say open or not replicated"
         yield Problem(path, None, rule, advice(lacking), is_warning=True)
 
@@ -165,7 +165,7 @@ def data_exceeds_the_servers_cache(given: Given) -> Problems:
             name = "dataSize" if is_of_records else "size"
             part = "" if read == stored else f" of {format_size(int(stored))}, the same in each repetition"
             rule = (
-                f"{_fleet_words(cell.fleet.count)} {format_size(int(read))}{part}"
+                f"{_describe_fleet(cell.fleet.count)} {format_size(int(read))}{part}"
                 f"{f' ({jobs} jobs together)' if jobs > 1 else ''}, and the server of"
                 f" {cell.storage.slug} caches {cell.storage.cache_bytes / 1e9:,.0f} GB: this measures its memory and"
                 " network, up to three times faster than its disks"
@@ -197,7 +197,7 @@ def _jobs(point: Mapping[str, Any]) -> int:
     return int((point.get("options") or {}).get("numjobs", 1))
 
 
-def _fleet_words(count: int) -> str:
+def _describe_fleet(count: int) -> str:
     return "1 instance reads" if count == 1 else f"{count} instances read"
 
 

@@ -91,7 +91,7 @@ def _problem(detail: Any, document: dict[str, Any]) -> Problem:
     if kind == "union_tag_invalid":
         path, value = (*path, "type"), value["type"]
     fault = _Fault(kind, path, value, detail.get("ctx", {}), detail["msg"], document)
-    rule, fix = _TYPE_WORDS.get(kind) or _WORDS.get(kind, _other_words)(fault)
+    rule, fix = _TYPE_WORDS.get(kind) or _WORDS.get(kind, _describe_other_fault)(fault)
     shown = None if value is MISSING else shorten(value)
     return Problem(path_text(path), shown, rule, fix, code=kind.replace("_", "-"))
 
@@ -130,24 +130,24 @@ def _is_element(path: list[str | int]) -> bool:
     return False
 
 
-def _missing_words(fault: _Fault) -> tuple[str, str]:
+def _describe_missing(fault: _Fault) -> tuple[str, str]:
     return _IS_MISSING, f"add {json.dumps(fault.path[-1])}" + _example(fault.path, fault.document)
 
 
-def _unknown_key_words(fault: _Fault) -> tuple[str, str]:
+def _describe_unknown_key(fault: _Fault) -> tuple[str, str]:
     return "is no field of the matrix format", _did_you_mean(fault.path, fault.document)
 
 
-def _no_kind_words(fault: _Fault) -> tuple[str, str]:
+def _describe_no_kind(fault: _Fault) -> tuple[str, str]:
     return f"has no type; types are {', '.join(_kinds_at(fault.path))}", 'add "type"'
 
 
-def _unknown_kind_words(fault: _Fault) -> tuple[str, str]:
+def _describe_unknown_kind(fault: _Fault) -> tuple[str, str]:
     kinds = _kinds_at(fault.path)
     return f"is no known type; types are {', '.join(kinds)}", _suggest_kind(fault.value, kinds)
 
 
-def _choice_words(fault: _Fault) -> tuple[str, str]:
+def _describe_choice(fault: _Fault) -> tuple[str, str]:
     choices = str(fault.context.get("expected", "")).replace("'", "").replace(" or ", ", ").split(", ")
     return f"must be one of {', '.join(choices)}", _suggest(fault.value, choices)
 
@@ -160,13 +160,13 @@ _BOUNDS = {
 }
 
 
-def _bound_words(fault: _Fault) -> tuple[str, str]:
+def _describe_bound(fault: _Fault) -> tuple[str, str]:
     name, words = _BOUNDS[fault.kind]
     bound = fault.context[name]
     return f"must be {words} {bound:,}", f"write {words} {bound}"
 
 
-def _length_words(fault: _Fault) -> tuple[str, str]:
+def _describe_length(fault: _Fault) -> tuple[str, str]:
     unit = "characters" if fault.kind.startswith("string") else "entries"
     if fault.kind.endswith("long"):
         return f"may have at most {fault.context['max_length']:,} {unit}", "write fewer"
@@ -225,7 +225,7 @@ def _near_instance_type(written: str) -> str:
     return f"{family}.{close[0]}" if close and re.fullmatch(r"[a-z][a-z0-9-]{1,19}", family) else ""
 
 
-def _pattern_words(fault: _Fault) -> tuple[str, str]:
+def _describe_pattern(fault: _Fault) -> tuple[str, str]:
     is_metric_name = fault.path[-2:-1] == ("metrics",)
     key = "metrics" if is_metric_name else next((step for step in reversed(fault.path) if isinstance(step, str)), "")
     if key == "instanceType" and (near := _near_instance_type(str(fault.value))):
@@ -234,29 +234,29 @@ def _pattern_words(fault: _Fault) -> tuple[str, str]:
     return _PATTERN_WORDS.get(key, of_options)
 
 
-def _value_words(fault: _Fault) -> tuple[str, str]:
+def _describe_value(fault: _Fault) -> tuple[str, str]:
     return str(fault.context.get("error", fault.message)), 'write such as "64MiB"'
 
 
-def _own_words(fault: _Fault) -> tuple[str, str]:
+def _describe_own_fault(fault: _Fault) -> tuple[str, str]:
     return fault.context["rule"], fault.context["fix"]
 
 
-def _other_words(fault: _Fault) -> tuple[str, str]:
+def _describe_other_fault(fault: _Fault) -> tuple[str, str]:
     return fault.message[0].lower() + fault.message[1:], "see docs/matrix-format.md"
 
 
 _WORDS: dict[str, Callable[[_Fault], tuple[str, str]]] = {
-    "missing": _missing_words,
-    "extra_forbidden": _unknown_key_words,
-    "union_tag_not_found": _no_kind_words,
-    "union_tag_invalid": _unknown_kind_words,
-    "literal_error": _choice_words,
-    **dict.fromkeys(_BOUNDS, _bound_words),
-    **dict.fromkeys(("too_short", "too_long", "string_too_short", "string_too_long"), _length_words),
-    "string_pattern_mismatch": _pattern_words,
-    "value_error": _value_words,
-    **dict.fromkeys(("option_value", "option_switch", "option_owned", "option_unknown"), _own_words),
+    "missing": _describe_missing,
+    "extra_forbidden": _describe_unknown_key,
+    "union_tag_not_found": _describe_no_kind,
+    "union_tag_invalid": _describe_unknown_kind,
+    "literal_error": _describe_choice,
+    **dict.fromkeys(_BOUNDS, _describe_bound),
+    **dict.fromkeys(("too_short", "too_long", "string_too_short", "string_too_long"), _describe_length),
+    "string_pattern_mismatch": _describe_pattern,
+    "value_error": _describe_value,
+    **dict.fromkeys(("option_value", "option_switch", "option_owned", "option_unknown"), _describe_own_fault),
 }
 
 

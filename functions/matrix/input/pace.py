@@ -82,7 +82,7 @@ class Work:
         return max(least_s, MIN_POLL_S, min(MAX_POLL_S, math.ceil(self.expected_s / LOOKS)))
 
     @property
-    def meets_again(self) -> bool:
+    def syncs_between_points(self) -> bool:
         """Whether a fleet meets more than once, so that its end can be predicted and polled early."""
         return self.instances > 1 and self.steps > 1
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 NOT_AWS = "(emulated, not AWS)"
 
 
-def _words_of(storage: StorageFields) -> Words | None:
+def _describe_kind(storage: StorageFields) -> Words | None:
     # The models need pydantic: a quarter of a second that `matrix --help` does not wait for.
     from storages.models import MODELS
 
@@ -38,7 +38,7 @@ def storage_label(storage: StorageFields) -> str:
 
     A type without own words is labelled by all of its fields; the label of an emulated storage begins with that.
     """
-    words = _words_of(storage)
+    words = _describe_kind(storage)
     label = words.label if words else str(storage.get("type", "storage"))
     fields = (words and words.fields) or {key: f"{key} {{}}" for key in storage if key not in ("type", "emulated")}
     texts = _texts(storage, fields, words.usual if words else {})
@@ -59,7 +59,7 @@ class StorageName:
     @classmethod
     def of(cls, storage: StorageFields) -> StorageName | None:
         """Read a storage; None if its user has named it or its type is unknown."""
-        words = _words_of(storage)
+        words = _describe_kind(storage)
         if storage.get("name") or words is None:
             return None
         texts = _texts({**words.supposed, **storage}, {**words.fields, **words.in_names}, words.usual)

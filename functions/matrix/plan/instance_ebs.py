@@ -96,7 +96,7 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
         over = list(_over(volumes, _reached(limits, volumes.instance_type, volumes.count, weighting))) if limits else []
         if over:
             those = "the volume" if volumes.count == 1 else f"the {volumes.count} volumes"
-            instance = _instance_words(volumes, weighting)
+            instance = _describe_instance(volumes, weighting)
             message = (
                 f"{instance} is slower than {those} of {storage_id}: {'; '.join(over)}; a workload that reaches this "
                 f"measures the instance, not the storage; {_way_out(volumes, weighting)}"
@@ -132,7 +132,7 @@ def _outside_nitro(storage_id: str, volumes: AttachedVolumes) -> str:
     )
 
 
-def block_words(attached: Iterable[StorageVolumes]) -> Iterator[str]:
+def describe_block(attached: Iterable[StorageVolumes]) -> Iterator[str]:
     """Write the block size at which the volumes of each storage reach both of their limits."""
     sizes = {
         storage_id: f"{storage_id} {volumes.bytes_per_s / volumes.iops / KIB:.3g} KiB"
@@ -160,7 +160,7 @@ def _reached(limits: EbsLimits, instance_type: str, volumes: int, weighting: str
     return EbsLimits(share * ebs.always, share * ebs.most, share * limits.iops, share * limits.most_iops)
 
 
-def _instance_words(volumes: AttachedVolumes, weighting: str | None) -> str:
+def _describe_instance(volumes: AttachedVolumes, weighting: str | None) -> str:
     """Return the instance type with its bandwidth weighting, such as `m8g.large (weighted ebs-1)`."""
     cards = instance_types.ebs_cards(volumes.instance_type)
     words = [f"weighted {weighting}"] if weighting else []

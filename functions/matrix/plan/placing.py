@@ -26,7 +26,7 @@ def resolved(placement: str | Sequence[float] | None, storage: StorageFields) ->
     return "same-az" if model and model.is_in_one_zone(storage) else "spread"
 
 
-def share_away(placement: str | Sequence[float] | None, storage: Storage, count: int, zones: int = 0) -> Amount:
+def cross_zone_share(placement: str | Sequence[float] | None, storage: Storage, count: int, zones: int = 0) -> Amount:
     """Return the share of a fleet of `count` instances that is not in the zone of its storage.
 
     It is 0 for a storage with a mount target or a file system in each zone, and if its price includes the traffic. The

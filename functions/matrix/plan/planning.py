@@ -23,7 +23,7 @@ from matrix.plan.assumptions import UNMEASURED, assumptions, of_order
 from matrix.plan.document import Plan, PlannedCell, PlannedFileSystem, warning_of
 from matrix.plan.images import PlannedImage
 from matrix.plan.instance_ebs import StorageVolumes
-from matrix.plan.resume import Earlier, sameness
+from matrix.plan.resume import Earlier, fingerprint
 from matrix.price.book import (
     Cost,
     PriceBook,
@@ -78,10 +78,10 @@ class _Cell:
         return marked(document, quirks_of(self.combination.storage, self.emulate)) if self.emulate else document
 
     @property
-    def sameness(self) -> str:
+    def fingerprint(self) -> str:
         """Fingerprint by which `resume` recognises the same cell in an earlier run."""
         workload = self.combination.workload.document
-        return sameness(self.storage, workload, self.fleet, self.points, self.repetitions, self.image, self.launch)
+        return fingerprint(self.storage, workload, self.fleet, self.points, self.repetitions, self.image, self.launch)
 
     @property
     def fleet(self) -> Fleet:
@@ -156,15 +156,15 @@ def plan(
     Without a seed each run derives its own from its name. If all runs had the same order, its effect on the results
     would be the same in each run and stay hidden.
 
-    `earlier` has the cells of the resumed run by `sameness`. Cells that were measured stay in the plan with their ids
-    and in their order, but take no time and cost nothing.
+    `earlier` has the cells of the resumed run by `fingerprint`. Cells that were measured stay in the plan with their
+    ids and in their order, but take no time and cost nothing.
     """
     matrix = checked.matrix
     book = (prices or published_prices()).for_region(region)
     seed = derived_seed(matrix, run) if matrix.seed is None else matrix.seed
     named = _named_cells(checked)
     for cell in named if earlier else []:
-        cell.earlier = (earlier or {}).get(cell.sameness, cell.earlier)
+        cell.earlier = (earlier or {}).get(cell.fingerprint, cell.earlier)
     groups = _in_order(named, seed, is_random=matrix.order == "random")
     warnings = [warning_of(problem) for problem in checked.warnings]
     planned_cells: list[PlannedCell] = []
@@ -218,7 +218,7 @@ def plan(
         assumptions=[
             *assumptions(matrix, book, {file_system.storage["type"] for file_system in file_systems}, planned_images),
             *of_order(matrix, len(groups), expected_s),
-            *instance_ebs.block_words(attached),
+            *instance_ebs.describe_block(attached),
             *budget.assumptions(matrix.budget_usd, cost),
         ],
         warnings=warnings,
@@ -511,7 +511,7 @@ def _estimate(cell: _Cell, least_poll_s: int, book: PriceBook, stored_bytes: flo
     cell_s = Amount(work.least_s, work.expected_s, deadline_s)
     instance_s = cell_s.plus(SHUTDOWN_S)
     polls = instance_s.times(1 / poll_s)
-    if work.meets_again:
+    if work.syncs_between_points:
         polls = Amount(polls.low, polls.expected + 1, polls.high + EARLY_LOOKS)
     usage = _usage(cell_s, [cell], stored_bytes)
     by_use = tuple(charge for charge in storage.charges(replace(usage, seconds=NOTHING)) if charge.amount.high)
@@ -592,7 +592,7 @@ def _usage(seconds: Amount, moving: list[_Cell], stored_bytes: float) -> Usage:
 def _crossing_cost(cell: _Cell, book: PriceBook) -> Cost:
     """Return the cost of traffic between Availability Zones, for instances outside of the file system's zone."""
     combination = cell.combination
-    away = placing.share_away(combination.fleet.placement, combination.storage, combination.fleet.count)
+    away = placing.cross_zone_share(combination.fleet.placement, combination.storage, combination.fleet.count)
     if not away.high:
         return Cost()
     usage = _usage(Amount.exactly(0.0), [cell], 0.0)

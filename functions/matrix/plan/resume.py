@@ -19,7 +19,7 @@ class Earlier:
     attempts: list[Attempt] = field(default_factory=list)
 
 
-def sameness(
+def fingerprint(
     storage: Part, workload: Part, fleet: Fleet, points: Sequence[Point], repetitions: int, image: str, launch: int
 ) -> str:
     """Return a hash that is equal for cells that measure the same; cell ids may differ or be reused between versions.
@@ -45,19 +45,19 @@ def earlier_cells(
     result_of: Callable[[str], ResultDocument | None],
     uploads_of: Callable[[str], int],
 ) -> dict[str, Earlier]:
-    """Return a run's cells by `sameness`.
+    """Return a run's cells by `fingerprint`.
 
     `result_of` returns a cell's result or None, `uploads_of` the number of its instances that uploaded samples. A
     result is valid if the cell was measured: all samples of all launched instances. A cell measured at its quorum is
-    valid too; the quorum is part of the sameness, so a matrix with a higher quorum measures it again. Samples of other
-    cells stay where they are and become an attempt. They are never mixed with new samples.
+    valid too; the quorum is part of the fingerprint, so a matrix with a higher quorum measures it again. Samples of
+    other cells stay where they are and become an attempt. They are never mixed with new samples.
     """
     earlier: dict[str, Earlier] = {}
     for cell in plan["cells"]:
         repetitions = max(step["repetition"] for step in cell["steps"])
         # Before images could be chosen, every instance ran Amazon Linux 2023.
         image = cell.get("image") or f"al2023-{cell['fleet']['architecture']}"
-        same = sameness(
+        same = fingerprint(
             cell["storage"], cell["workload"], cell["fleet"], cell["points"], repetitions, image, cell.get("launch", 1)
         )
         result = result_of(cell["id"])

@@ -4,7 +4,7 @@ from matrix.input.storage_names import storage_label
 from matrix.report.html import Markup, tag
 from matrix.report.view import View
 from matrix.terms.documents.result import ResultDocument
-from matrix.terms.names import placement_words, tools_words, workload_words
+from matrix.terms.names import describe_placement, describe_tools, describe_workload
 from storages.metrics import metrics_of
 
 # Mount options that affect the speed; the provenance has all options.
@@ -28,7 +28,7 @@ def built(view: View) -> Markup:
         tag("div", Markup(fleets), Markup(way), tag("div", *boxes), class_="path")
         for (fleets, way), boxes in paths.items()
     ]
-    of_whom = {"published": "By the source", "imported": f"By {tools_words(view.summary)}, elsewhere",
+    of_whom = {"published": "By the source", "imported": f"By {describe_tools(view.summary)}, elsewhere",
                "emulated": "On this machine, which plays the storages",
                "local": "On this machine, a folder for each storage"}  # fmt: skip
     region = view.plan.get("region") if view.plan else None
@@ -48,12 +48,12 @@ def _reached(cells: list[ResultDocument]) -> tuple[str, str]:
         fleets.setdefault(str(cell["fleet"].get("instanceType", "instance")), []).append(
             int(cell["fleet"].get("count") or 1)
         )
-    placed = placement_words(cells[0]["fleet"]) or "one agent on each"
+    placed = describe_placement(cells[0]["fleet"]) or "one agent on each"
     boxes = [
         tag("div", tag("b", f"{listed(sorted(set(counts)))} × {kind}"), tag("span", placed), class_="box")
         for kind, counts in fleets.items()
     ]
-    mine = f"{', '.join(sorted({workload_words(cell['workload']) for cell in cells}))} through"
+    mine = f"{', '.join(sorted({describe_workload(cell['workload']) for cell in cells}))} through"
     way = tag("div", tag("span", mine), tag("b", _way(cells[0])), class_="way")
     return tag("div", *boxes, class_="fleets").text, way.text
 

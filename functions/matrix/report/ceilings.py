@@ -8,18 +8,18 @@ from matrix.report.html import Figure, Markup, details, figure_of, table, tag
 from matrix.report.page_table import page_table
 from matrix.report.view import View
 from matrix.tables.bottleneck_table import BOTTLENECK, CELL, EVIDENCE, NEXT, POINTS, bottleneck_table
-from matrix.terms.ceilings import bottlenecks, limit_words
+from matrix.terms.ceilings import bottlenecks, describe_limit
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.watched import MetricSeries
 from matrix.terms.figures import instant
-from matrix.terms.names import fleet_label, workload_words
+from matrix.terms.names import describe_workload, fleet_label
 from matrix.text.bottlenecks import (
     TITLE,
-    next_words,
+    describe_next_limit,
+    describe_others,
+    describe_unseen,
     other_rows,
-    others_words,
-    unseen_words,
 )
 
 Hit = tuple[ResultDocument, Bottleneck]
@@ -61,14 +61,14 @@ def _table_of_storages(view: View, hits: Sequence[Hit]) -> Markup:
     for storage, cells in of_storage.items():
         alike: dict[tuple[str, str], list[ResultDocument]] = {}
         for cell, hit in cells:
-            alike.setdefault((hit["name"], next_words(cell, hit)), []).append(cell)
+            alike.setdefault((hit["name"], describe_next_limit(cell, hit)), []).append(cell)
         for (name, advice), those in sorted(alike.items(), key=lambda item: -len(item[1])):
             workloads = dict.fromkeys(_workload_name(view, cell) for cell in those)
             fleets = dict.fromkeys(_fleet(cell) for cell in those)
             # Fleets are named if they distinguish these cells from others.
             is_some = fleets.keys() != {_fleet(cell) for cell, _ in cells}
             where = "; ".join([", ".join(workloads), *([", ".join(fleets)] if is_some else [])])
-            rows.append((storage, tag("strong", limit_words(name)), f"{len(those)} of {len(cells)}", where, advice))
+            rows.append((storage, tag("strong", describe_limit(name)), f"{len(those)} of {len(cells)}", where, advice))
     heads = ("Storage", "Bottleneck", "Cells", "Which", "What to do next")
     return table(heads, rows, caption="The bottlenecks of each storage", class_="prose")
 
@@ -87,9 +87,9 @@ def _storage(view: View, cell: ResultDocument) -> str:
 
 def _workload_name(view: View, cell: ResultDocument) -> str:
     """Name a workload by its type, and also by its own name if the run has others of the same name."""
-    words = workload_words(cell["workload"])
+    words = describe_workload(cell["workload"])
     all_workloads = [each.get("workload") or {} for each in view.cells]
-    alike = {json.dumps(each, sort_keys=True) for each in all_workloads if workload_words(each) == words}
+    alike = {json.dumps(each, sort_keys=True) for each in all_workloads if describe_workload(each) == words}
     name = str(cell["workload"].get("name", ""))
     return f"{words} {name}" if len(alike) > 1 and name and name not in words else words
 
@@ -100,10 +100,13 @@ def _why(view: View, cell: ResultDocument, bottleneck: Bottleneck) -> Markup:
     ]
     blocks = [tag("h3", _cell_name(view, cell))]
     if others:
-        caption = f"Other limits, {_cell_name(view, cell)}: {others_words(bottleneck)}"
+        caption = f"Other limits, {_cell_name(view, cell)}: {describe_others(bottleneck)}"
         blocks.append(table(("Limit", "Used", "By"), others, caption=caption))
     if bottleneck["unseen"]:
-        blocks += [tag("p", "Not seen:"), tag("ul", *(tag("li", unseen_words(each)) for each in bottleneck["unseen"]))]
+        blocks += [
+            tag("p", "Not seen:"),
+            tag("ul", *(tag("li", describe_unseen(each)) for each in bottleneck["unseen"])),
+        ]
     result = view.results.get(cell["id"])
     series = result.get("cloudwatch", {}).get("series", []) if result else []
     if series:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from matrix.answer.changes import change_words, what_changed
+from matrix.answer.changes import describe_change, what_changed
 from matrix.answer.history import KeptRun
 from matrix.report import shell
 from matrix.report.charts.chart import Chart, Series
@@ -137,7 +137,7 @@ def _changed(base: KeptRun, run: KeptRun) -> Markup:
     facts = what_changed(
         *([result.get("provenance") or {} for result in each.results.values()] for each in (base, run))
     )
-    lines = [tag("li", change_words(changed, most=300)) for changed in facts]
+    lines = [tag("li", describe_change(changed, most=300)) for changed in facts]
     known = all(any(result.get("provenance") for result in each.results.values()) for each in (base, run))
     nothing = "Nothing that instances say of themselves: agent, kernel, mount, tools." if known else (
         "Not known: one of the two has no results of single cells.")  # fmt: skip

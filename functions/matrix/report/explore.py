@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from matrix.answer.changes import change_words
+from matrix.answer.changes import describe_change
 from matrix.answer.history import MIN_RUNS, KeptRun, Track, history
 from matrix.report import shell
 from matrix.report.charts.chart import Chart, Series
@@ -59,7 +59,7 @@ def _changes(runs: Sequence[KeptRun], facets: Facets, tracks: Sequence[Track], f
     changes = [(change, track) for track in tracks for change in track.changes]
     for change, track in sorted(changes, key=lambda pair: -pair[0].run):
         differing = (
-            "; ".join(change_words(each) for each in change.changed) or "nothing that instances say of themselves"
+            "; ".join(describe_change(each) for each in change.changed) or "nothing that instances say of themselves"
         )
         rows.append((runs[change.run].name, _name(track), change.words, differing))
         marks.append(_marks(facets, track))
@@ -141,7 +141,7 @@ def _change_marks(track: Track) -> Iterator[Series]:
     for verdict, style in (("slower", 1), ("faster", 2)):
         mine = [change for change in track.changes if change.verdict == verdict]
         if mine:
-            words = ["<br>".join([change.words, *map(change_words, change.changed)]) for change in mine]
+            words = ["<br>".join([change.words, *map(describe_change, change.changed)]) for change in mine]
             yield Series(verdict, [float(change.run) for change in mine], [medians[change.run] for change in mine],
                          "dots", style, hover=words)  # fmt: skip
 

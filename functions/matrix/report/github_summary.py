@@ -7,19 +7,19 @@ from matrix.terms.figures import ABSENT, figure, interval, sample_count
 from matrix.terms.markdown_text import inline, table_line
 from matrix.terms.measured import Measured, judged_metrics
 from matrix.terms.names import (
-    fleet_words,
-    launch_words,
+    describe_fleet,
+    describe_launch,
     reading_order,
 )
-from matrix.terms.objectives import limit_words, missed_questions, misses_objective, unshown_questions
+from matrix.terms.objectives import describe_limit, missed_questions, misses_objective, unshown_questions
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
     error_text,
     left_behind_lines,
     receipt_sentence,
 )
-from matrix.text.decisions import question_words
-from matrix.text.rankings import comparison_words
+from matrix.text.decisions import describe_question
+from matrix.text.rankings import describe_comparison
 from matrix.text.warnings import warning_lines
 
 # GitHub refuses a summary of more than 1 MiB. A row has some 200 bytes, so these are a tenth of it.
@@ -55,7 +55,7 @@ def _objective(summary: SummaryDocument) -> Iterator[str]:
     if not decision or not decision.get("objective"):
         return
     missed, unshown = len(missed_questions(summary)), len(unshown_questions(summary))
-    limit = inline(limit_words(summary))
+    limit = inline(describe_limit(summary))
     if not decision["questions"]:
         yield f"**Objective missed**: {limit}. Nothing measured it."
         return
@@ -65,9 +65,9 @@ def _objective(summary: SummaryDocument) -> Iterator[str]:
     rows = [
         table_line(
             [
-                inline(comparison_words(question)),
+                inline(describe_comparison(question)),
                 MARKS.get(question.get("state", ""), DONE),
-                _cut(question_words(question, decision)),
+                _cut(describe_question(question, decision)),
             ]
         )
         for question in decision["questions"][:MAX_ROWS]
@@ -96,7 +96,7 @@ def _figures(summary: SummaryDocument) -> Iterator[str]:
 
 
 def _row(each: Measured) -> list[str]:
-    fleet = ", ".join(filter(None, [fleet_words(each.cell["fleet"]), launch_words(each.cell)]))
+    fleet = ", ".join(filter(None, [describe_fleet(each.cell["fleet"]), describe_launch(each.cell)]))
     title = f"{each.workload}: {each.quantity}"
     figures = [figure(each.metric, "p50").strip() or ABSENT, interval(each.metric), sample_count(each.metric)]
     return [inline(text) for text in (each.cell["file_system"], fleet, each.label, title, *figures)]

@@ -16,7 +16,7 @@ from matrix.terms.metrics import metric_title
 from matrix.terms.sentences import why_taken
 from matrix.terms.verdicts import expected_ahead, is_open, is_unclear, ranked_of
 from matrix.text.decisions import NEAR
-from matrix.text.rankings import OPEN, ratio_words
+from matrix.text.rankings import OPEN, describe_ratio
 
 Cell = tuple[str, list[Markup]]  # its class and its content
 
@@ -152,7 +152,7 @@ def _measured(view: View, question: Question, candidate: Candidate, index: int) 
         return _cell("alone", "no ratio", figure, index)
     is_taken = view.takes(question, candidate)
     marks = [TAKE] * is_taken + [FASTEST] * (value == best)
-    words = ", ".join(marks) or f"×{ratio_words(ratio)}"
+    words = ", ".join(marks) or f"×{describe_ratio(ratio)}"
     if is_unclear(candidate, question):
         words += f" {OPEN}"
     kind = f"level-{level_of(ratio)}{' marked' if marks else ''}{' take' if is_taken else ''}"

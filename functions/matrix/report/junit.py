@@ -12,12 +12,19 @@ from xml.etree import ElementTree as ET
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT, figure, sample_count
-from matrix.terms.names import fleet_words, launch_words, point_labels, primary_metric, reading_order, workload_words
-from matrix.terms.objectives import limit_words, misses_objective
+from matrix.terms.names import (
+    describe_fleet,
+    describe_launch,
+    describe_workload,
+    point_labels,
+    primary_metric,
+    reading_order,
+)
+from matrix.terms.objectives import describe_limit, misses_objective
 from matrix.terms.printable import printable
 from matrix.terms.sentences import error_text
-from matrix.text.decisions import question_words
-from matrix.text.rankings import comparison_words
+from matrix.text.decisions import describe_question
+from matrix.text.rankings import describe_comparison
 
 OBJECTIVE = "objective"
 # Type and message of a failure, by the state of a question.
@@ -52,7 +59,7 @@ def to_junit(summary: SummaryDocument) -> str:
 
 
 def _cases(cell: ResultDocument) -> Iterator[ET.Element]:
-    group = ", ".join(filter(None, [cell["file_system"], fleet_words(cell["fleet"]), launch_words(cell)]))
+    group = ", ".join(filter(None, [cell["file_system"], describe_fleet(cell["fleet"]), describe_launch(cell)]))
     if cell["state"] != "measured":
         case = _case(group, cell["id"])
         reason = _legal(error_text(cell.get("error")) or cell["state"])
@@ -66,7 +73,7 @@ def _cases(cell: ResultDocument) -> Iterator[ET.Element]:
         return
     labels = point_labels(cell["points"])
     for point in cell["points"]:
-        case = _case(group, f"{workload_words(cell['workload'])}: {labels[point['id']] or point['id']}")
+        case = _case(group, f"{describe_workload(cell['workload'])}: {labels[point['id']] or point['id']}")
         if named := primary_metric(point):
             name, metric = named
             p50 = figure(metric, "p50").strip() or ABSENT
@@ -78,12 +85,12 @@ def _objective_cases(summary: SummaryDocument) -> list[ET.Element]:
     decision = summary.get("decision")
     if not decision or not decision.get("objective"):
         return []
-    limit = limit_words(summary)
+    limit = describe_limit(summary)
     cases = []
     for question in decision["questions"]:
-        case = _case(OBJECTIVE, comparison_words(question))
+        case = _case(OBJECTIVE, describe_comparison(question))
         if kind := NOT_REACHED.get(question.get("state", "")):
-            _fail(case, kind, limit, question_words(question, decision))
+            _fail(case, kind, limit, describe_question(question, decision))
         cases.append(case)
     if not cases and misses_objective(summary):
         cases = [_case(OBJECTIVE, limit)]

@@ -8,8 +8,8 @@ from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.summary import Candidate, SummaryDocument
 from matrix.terms.figures import money
 from matrix.terms.sentences import error_text, receipt_sentence, still_there_line
-from matrix.text.comparisons import brief_words, comparison_lines
-from matrix.text.endings import failed_words, shortened, state_words
+from matrix.text.comparisons import comparison_lines, describe_comparison_briefly
+from matrix.text.endings import describe_failed, describe_state, shortened
 from matrix.text.headlines import caveats, headline
 
 MAX_LINES = 15
@@ -42,7 +42,7 @@ class Ended:
 
 def subject(ended: Ended, summary: SummaryDocument | None, comparison: ComparisonDocument | None = None) -> str:
     how = ENDS[ended.status] if summary is None or ended.status != "SUCCEEDED" else summary["status"]
-    beside = f", {brief_words(comparison)}" if comparison else ""
+    beside = f", {describe_comparison_briefly(comparison)}" if comparison else ""
     return f"Storage Matrix: {ended.run} {how}{beside}"[:LONGEST_SUBJECT]
 
 
@@ -77,7 +77,7 @@ def _has_rest(ended: Ended, summary: SummaryDocument | None) -> bool:
 def _answer(summary: SummaryDocument, comparison: ComparisonDocument | None) -> list[str]:
     decision = summary.get("decision")
     beside = comparison_lines(comparison) if comparison else []
-    told = [state_words(summary), *beside]
+    told = [describe_state(summary), *beside]
     if decision:
         names = brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"])
 
@@ -85,7 +85,7 @@ def _answer(summary: SummaryDocument, comparison: ComparisonDocument | None) -> 
             return names[candidate["file_system"]]
 
         told += [headline(decision, name), *[*caveats(decision, name)][: MAX_CAVEATS - bool(beside)]]
-    failed = failed_words(summary)
+    failed = describe_failed(summary)
     return told + ([failed] if failed else [])
 
 

@@ -4,19 +4,19 @@ from matrix.report.html import Markup, tag
 from matrix.report.view import View
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import day
-from matrix.terms.names import tools_words
+from matrix.terms.names import describe_tools
 
 NOT_AWS = {"local": "local disk", "local-vm": "emulated machines", "emulated": "emulated"}
 PLANNED = "the plan's prices"
 
 
-def origin_words(summary: SummaryDocument) -> str:
+def describe_origin(summary: SummaryDocument) -> str:
     """Name the run of a separate chart, with its environment if that is not AWS: `demo, emulated, not AWS`."""
     run, environment = str(summary.get("run") or ""), str(summary.get("environment"))
     if environment == "published":
         return f"{run}, published by others"
     if environment == "imported":
-        return f"{run}, from files of {tools_words(summary)}"
+        return f"{run}, from files of {describe_tools(summary)}"
     return f"{run}, {NOT_AWS[environment]}, not AWS" if environment in NOT_AWS else run
 
 
@@ -36,7 +36,7 @@ def _measured(view: View) -> str:
     if environment == "published":
         return f"by others: {summary.get('source') or 'the source is not named'}"
     if environment == "imported":
-        return f"elsewhere, by {tools_words(summary)}: {summary.get('source')}"
+        return f"elsewhere, by {describe_tools(summary)}: {summary.get('source')}"
     region = view.plan.get("region") if view.plan else None
     # If a run recommends nothing, the answer already names its environment.
     is_on_aws = view.decision.get("is_recommendation", True)

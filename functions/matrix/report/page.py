@@ -13,7 +13,7 @@ from matrix.report.charts.chart import Chart
 from matrix.report.grids import grids
 from matrix.report.heat_map import heat_map
 from matrix.report.html import Markup, data, details, tag
-from matrix.report.origin import origin_words
+from matrix.report.origin import describe_origin
 from matrix.report.view import View
 from matrix.run import receipt_text
 from matrix.tables.directories_table import TITLE
@@ -51,7 +51,7 @@ def render(
     turned = "wide" if columns > PORTRAIT_COLUMNS else None
     charts = [chart for section in shown for chart in section.charts]
     island = receipt_text.island(summary, paid)
-    header = tag("header", *_head(view), data_of=origin_words(summary))
+    header = tag("header", *_head(view), data_of=describe_origin(summary))
     main = tag(
         "main",
         _contents(

@@ -10,14 +10,14 @@ from matrix.report.view import View
 from matrix.tables.ranking_table import figure_column, ranking_table
 from matrix.tables.table import TableCell, TableColumn
 from matrix.terms.documents.summary import Candidate, Question
-from matrix.terms.figures import Column, bounded_cost_words, interval_words, number, quantity
+from matrix.terms.figures import Column, describe_bounded_cost, describe_interval, number, quantity
 from matrix.terms.metrics import metric_title
 from matrix.terms.verdicts import is_taken, judged, ranked_of, winner
-from matrix.text.decisions import limit_words, open_words
+from matrix.text.decisions import describe_limit, describe_open_question
 from matrix.text.headlines import claim, headline
-from matrix.text.rankings import OPEN, comparison_words, cost_unit, level_words, parts
-from matrix.text.risks import risk_words, risks_words
-from matrix.text.verdicts import SAME, verdict_words
+from matrix.text.rankings import OPEN, cost_unit, describe_comparison, describe_level, parts
+from matrix.text.risks import describe_risk, describe_risks
+from matrix.text.verdicts import SAME, describe_verdict
 
 # With more comparisons than this, the panels that are hidden at first are packed.
 MAX_OPEN = 24
@@ -60,7 +60,7 @@ def _zipped(inner: Markup) -> Markup:
 def _panel(view: View, question: Question, index: int, *, is_first: bool, fold: Callable[[Markup], Markup]) -> Markup:
     absent = absences(view, question)
     inner = join([*_verdict(view, question, absent), _table(view, question, absent), *_caveats(view, question, absent)])
-    where = tag("h3", comparison_words(question), class_="where")
+    where = tag("h3", describe_comparison(question), class_="where")
     return tag(
         "article", where, fold(inner), id=question_id(index),
         class_="ranking first" if is_first else "ranking", **_marks(view, question),
@@ -74,12 +74,12 @@ def _verdict(view: View, question: Question, absent: Sequence[Absent]) -> Iterat
     """The storage to take and its figure, then its distance to the next one."""
     chosen, objective = winner(question), view.decision.get("objective")
     if chosen is None:
-        limit = f" {limit_words(objective, question['unit'])}" if objective else ""
+        limit = f" {describe_limit(objective, question['unit'])}" if objective else ""
         yield tag("p", f"No storage reaches the objective: P{question['level']:g}{limit}.", class_="headline")
         return
     yield tag("p", f"{_headline(view, question, chosen, absent)}.", class_="headline")
     figure, cost = ranked_of(chosen), chosen["cost"]
-    usd = f", {bounded_cost_words(cost)} per {cost['per']}" if cost and cost_unit(question, view.decision) else ""
+    usd = f", {describe_bounded_cost(cost)} per {cost['per']}" if cost and cost_unit(question, view.decision) else ""
     behind = _beside(view, question, chosen)
     yield tag("p", tag("b", quantity(figure["value"], question["unit"])),
               f" {_named(question, figure['level'])}{usd}. {behind}", class_="number")  # fmt: skip
@@ -130,12 +130,12 @@ def _ratio(question: Question, value: float, best: float) -> float | None:
 
 def _caveats(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
     """The caveats of the ranking, a line each."""
-    lines = [f"{OPEN.capitalize()}: {words}." for words in open_words(question, view.called)]
+    lines = [f"{OPEN.capitalize()}: {words}." for words in describe_open_question(question, view.called)]
     chosen = winner(question)
     # A line about a difference without significance already has the missing replication as its reason.
     risks = [risk for risk in chosen["risks"] if risk["code"] != "not-replicated" or not lines] if chosen else []
     if risks:
-        lines.append(f"Caution: {risks_words(risks)}.")
+        lines.append(f"Caution: {describe_risks(risks)}.")
     lines += _filling(view, question)
     lines += _other_risks(view, question, chosen)
     lines += _without_figure(view, question)
@@ -145,11 +145,11 @@ def _caveats(view: View, question: Question, absent: Sequence[Absent]) -> Iterat
 
 def _other_risks(view: View, question: Question, chosen: Candidate | None) -> list[str]:
     """Name each risk that only other storages have, with these storages."""
-    known = [risk_words(risk) for risk in (chosen["risks"] if chosen else ())]
+    known = [describe_risk(risk) for risk in (chosen["risks"] if chosen else ())]
     storages: dict[str, list[str]] = {}
     for candidate in judged(question):
         for risk in candidate["risks"]:
-            storages.setdefault(risk_words(risk), []).append(view.called(candidate))
+            storages.setdefault(describe_risk(risk), []).append(view.called(candidate))
     return [f"{', '.join(names)}: {words}." for words, names in storages.items() if words not in known]
 
 
@@ -158,7 +158,7 @@ def _without_figure(view: View, question: Question) -> list[str]:
     reasons: dict[str, list[str]] = {}
     for candidate in question["candidates"]:
         if candidate["value"] is None and not (candidate["lost"] and candidate["lost"]["code"] == "no-cell"):
-            reasons.setdefault(verdict_words(candidate), []).append(view.called(candidate))
+            reasons.setdefault(describe_verdict(candidate), []).append(view.called(candidate))
     return [f"{', '.join(names)}: {why}." for why, names in reasons.items()]
 
 
@@ -180,7 +180,7 @@ def _expected(view: View, question: Question, absent: Sequence[Absent]) -> Itera
     expected = "to reach the objective" if view.decision.get("objective") else "to be fastest"
     for each in ahead:
         known = " and ".join(f"{quantity(value, question['unit'])} at {size}" for size, value in each.between or ())
-        words = f"{each.storage}. By its {level_words(question)} of {known} instances it is expected {expected}."
+        words = f"{each.storage}. By its {describe_level(question)} of {known} instances it is expected {expected}."
         yield tag("p", tag("strong", "Not measured here: "), words, class_="expected")
     if rest:
         yield tag("p", f"Not measured here: {', '.join(rest)}.", class_="quiet")
@@ -212,7 +212,7 @@ def _table(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
     heads = [tag("th", head.head, scope="col", class_=_class(place, head)) for place, head in enumerate(columns)]
     head = tag("tr", tag("th", "Storage", scope="col"), tag("td"), *heads)
     level = question.get("ranked_level", question["level"])
-    caption = tag("caption", f"{_named(question, level)} {_line_words(view, question, ranked)}")
+    caption = tag("caption", f"{_named(question, level)} {_describe_line(view, question, ranked)}")
     return tag("table", caption, tag("thead", head), tag("tbody", *body), class_="bars")
 
 
@@ -221,10 +221,10 @@ def _class(place: int, column: TableColumn) -> str | None:
     return "figure value" if place == 0 else "figure" if column.is_figure else None
 
 
-def _line_words(view: View, question: Question, ranked: Sequence[Candidate]) -> str:
+def _describe_line(view: View, question: Question, ranked: Sequence[Candidate]) -> str:
     better = "higher is better" if question["higher_is_better"] else "lower is better"
     if any(ranked_of(each)["low"] is not None for each in ranked):
-        return f"({better}); line: {interval_words(ranked)}, where there is one"
+        return f"({better}); line: {describe_interval(ranked)}, where there is one"
     if any(_tail(view, question, each) is not None for each in ranked):
         return f"({better}); line: from the median to it, since no interval is known"
     return f"({better})"
@@ -265,7 +265,7 @@ def _ghost(ghost: Absent, most: float, column: Column, width: str) -> Markup:
 
 def _wrong(view: View, candidate: Candidate, most: float, column: Column, width: str) -> Markup:
     value = ranked_of(candidate)["value"]
-    words = f"{column.write(value)}, {verdict_words(candidate)}"
+    words = f"{column.write(value)}, {describe_verdict(candidate)}"
     return _row(view.called(candidate), _bar("wrong", value, most, None), [_note(words, width)])
 
 

@@ -14,7 +14,7 @@ from matrix.terms.documents.result import MetricResult, PointResult, ResultDocum
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import quantity
 from matrix.terms.measured import Measured, judged_metrics
-from matrix.terms.names import fleet_label, placement_words, reading_order
+from matrix.terms.names import describe_placement, fleet_label, reading_order
 from matrix.terms.verdicts import is_taken
 
 # Fields of a point that a summary leaves out, or has without bins.
@@ -175,7 +175,7 @@ class View:
 
     def curve(self, cell: ResultDocument) -> str:
         """The curve that a cell belongs to: its storage, and its placement if the matrix names one."""
-        return ", ".join(filter(None, [self.storages[_system(cell)], placement_words(cell["fleet"])]))
+        return ", ".join(filter(None, [self.storages[_system(cell)], describe_placement(cell["fleet"])]))
 
     def by(self, *names: str) -> dict[tuple[Any, ...], list[Entry]]:
         """Group the entries by the values of these attributes, in reading order."""

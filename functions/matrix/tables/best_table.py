@@ -6,17 +6,17 @@ from collections.abc import Iterable, Sequence
 from matrix.tables.ranking_table import figure_column
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
-from matrix.terms.figures import ABSENT, bounded_cost_words, quantity
+from matrix.terms.figures import ABSENT, describe_bounded_cost, quantity
 from matrix.terms.verdicts import judged, ranked_of, winner
 from matrix.text.rankings import (
     Name,
     bottleneck_of,
     cost_unit,
+    describe_level,
+    describe_ratio,
     interval_of,
-    level_words,
     mark,
     parts,
-    ratio_words,
     short_name,
     unclear,
 )
@@ -62,9 +62,9 @@ def _best(
     called, cost = name(best), best["cost"] if decision["is_recommendation"] else None
     return (
         f"({called})" if question.get("state") == "expected" else f"{mark(best, question)}{called}",
-        f"{level_words(question)} {quantity(ranked_of(best)['value'], question['unit'])}",
+        f"{describe_level(question)} {quantity(ranked_of(best)['value'], question['unit'])}",
         interval_of(best, figure_column(question)),
-        bounded_cost_words(cost) if cost else ABSENT,
+        describe_bounded_cost(cost) if cost else ABSENT,
         bottleneck_of(summary, best),
         _next(question, best, name),
     )
@@ -99,7 +99,7 @@ def _next(question: Question, best: Candidate, name: Name) -> str:
     other = others[0]
     mine, theirs = ranked_of(best)["value"], ranked_of(other)["value"]
     top, bottom = (mine, theirs) if question["higher_is_better"] else (theirs, mine)
-    ratio = f" ×{ratio_words(top / bottom)}" if top > 0 and bottom > 0 else ""
+    ratio = f" ×{describe_ratio(top / bottom)}" if top > 0 and bottom > 0 else ""
     return f"{short_name(other, judged(question), name)}{ratio}{unclear(other, question) or unclear(best, question)}"
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableNote, TableRow
-from matrix.terms.ceilings import bottlenecks, limit_words
+from matrix.terms.ceilings import bottlenecks, describe_limit
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.text.bottlenecks import PROVISIONAL, evidence_words, next_words, others_words
+from matrix.text.bottlenecks import PROVISIONAL, describe_evidence, describe_next_limit, describe_others
 
 CELL, BOTTLENECK, EVIDENCE, NEXT = "Cell", "Bottleneck", "Evidence", "What to do next"
 OTHERS, POINTS = "Other limits, used", "Points that reached it"
@@ -29,10 +29,10 @@ def bottleneck_table(
                 TableCell(text)
                 for text in (
                     call(cell),
-                    limit_words(bottleneck["name"]),
-                    evidence_words(cell, bottleneck),
-                    next_words(cell, bottleneck),
-                    others_words(bottleneck),
+                    describe_limit(bottleneck["name"]),
+                    describe_evidence(cell, bottleneck),
+                    describe_next_limit(cell, bottleneck),
+                    describe_others(bottleneck),
                     _points(bottleneck),
                 )
             ]

@@ -6,7 +6,7 @@ from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import ABSENT
-from matrix.terms.names import fleet_label, reading_order, workload_words
+from matrix.terms.names import describe_workload, fleet_label, reading_order
 from matrix.terms.sentences import error_text
 
 CELL, STORAGE, WORKLOAD, FLEET, STATE, WHY = "Cell", "Storage", "Workload", "Fleet", "State", "Why"
@@ -25,7 +25,7 @@ def failed_table(
                 for text in (
                     cell["id"],
                     name(cell),
-                    workload_words(cell.get("workload") or {}),
+                    describe_workload(cell.get("workload") or {}),
                     fleet_label(cell.get("fleet") or {}),
                     "not published" if is_published else str(cell.get("state")),
                     error_text(cell.get("error")) or ABSENT,

@@ -7,7 +7,7 @@ from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.documents.parts import Point
 from matrix.terms.documents.result import HighestRate, ResultDocument
 from matrix.terms.figures import sample_count
-from matrix.terms.names import fleet_words, point_labels, reading_order
+from matrix.terms.names import describe_fleet, point_labels, reading_order
 from matrix.terms.open_loop import offered_per_s
 
 STORAGE, INSTANCES, POINT, LIMIT, HIGHEST = "Storage", "Instances", "Point", "P99 at most", "P50"
@@ -31,18 +31,18 @@ def _rows(cells: Sequence[ResultDocument]) -> Iterator[tuple[str, ...]]:
             metric = sweep["metric"]
             yield (
                 names[cell["id"]],
-                fleet_words(cell["fleet"]),
+                describe_fleet(cell["fleet"]),
                 labels[str(index)],
                 f"{sweep['p99_at_most_ms']:g} ms",
                 f"{metric['p0']:g}/s",
-                highest_words(sweep),
+                describe_highest(sweep),
                 f"{metric['p100']:g}/s",
                 ", ".join(f"{rate:g}" for rate in _tried(cell, sweep)),
                 sample_count(metric),
             )
 
 
-def highest_words(sweep: HighestRate) -> str:
+def describe_highest(sweep: HighestRate) -> str:
     """Write the highest rate of the median instance: `400/s, not 500`, `at least 800/s` (the highest tried), `none`."""
     kept, beyond = sweep["metric"]["p50"], sweep["beyond_per_s"]
     if beyond is None:

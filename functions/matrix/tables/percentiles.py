@@ -8,8 +8,8 @@ from matrix.tables.point_figures import Write, shown_figures
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableNote, TableRow
 from matrix.terms.figures import ABSENT, Column, percentile_of, percentiles_of, quantity
 from matrix.terms.measured import Measured
-from matrix.terms.metrics import measure_words
-from matrix.terms.names import direction, fleet_words, launch_words, marked_label, marks
+from matrix.terms.metrics import describe_measure
+from matrix.terms.names import describe_fleet, describe_launch, direction, marked_label, marks
 
 # Returns the name of a storage in the table's place.
 Name = Callable[[Measured], str]
@@ -81,7 +81,7 @@ def _document_title(measured: Sequence[Measured]) -> str:
 
 def _terminal_title(measured: Sequence[Measured]) -> str:
     first = measured[0]
-    return f"{first.workload}: {measure_words(first.name, first.unit)} ({direction(first.metric)})"
+    return f"{first.workload}: {describe_measure(first.name, first.unit)} ({direction(first.metric)})"
 
 
 _TITLES: Mapping[Medium, Callable[[Sequence[Measured]], str]] = {
@@ -102,7 +102,7 @@ def _whole_subjects(measured: Sequence[Measured], name: Name) -> Subjects:
         [
             TableCell(name(each)),
             TableCell(str(each.instances), each.instances) if kind else TableCell(each.fleet),
-            TableCell(launch_words(each.cell).removesuffix(" launches") or ABSENT),
+            TableCell(describe_launch(each.cell).removesuffix(" launches") or ABSENT),
             TableCell(ABSENT if label else each.label),
             TableCell("; ".join([*(["left out"] if each.left_out else []), *marks(each.point, each.cell)]) or ABSENT),
         ]
@@ -115,7 +115,9 @@ def _brief_subjects(measured: Sequence[Measured], name: Name) -> Subjects:
     cells = [
         [
             TableCell(name(each)),
-            TableCell(", ".join(filter(None, [fleet_words(each.cell.get("fleet") or {}), launch_words(each.cell)]))),
+            TableCell(
+                ", ".join(filter(None, [describe_fleet(each.cell.get("fleet") or {}), describe_launch(each.cell)]))
+            ),
             TableCell(marked_label(each.label, each.point, each.cell)),
         ]
         for each in measured

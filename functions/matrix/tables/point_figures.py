@@ -17,7 +17,7 @@ from matrix.terms.figures import (
     sample_count,
 )
 from matrix.terms.measured import Measured
-from matrix.terms.names import steadiness_words
+from matrix.terms.names import describe_steadiness
 
 # Writes a number without its unit, which is elsewhere; None if each number has its unit.
 Write = Callable[[float | None], str] | None
@@ -84,7 +84,7 @@ def _count(measured: Measured, _: Write) -> TableCell:
 
 
 def _steady(measured: Measured, _: Write) -> TableCell:
-    return TableCell(steadiness_words(measured.point.get("steadiness")))
+    return TableCell(describe_steadiness(measured.point.get("steadiness")))
 
 
 def _independent(measured: Measured, _: Write) -> TableCell:

@@ -2,20 +2,20 @@
 
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.documents.summary import Candidate, Decision, PointCost, Question, SummaryDocument
-from matrix.terms.figures import ABSENT, Column, bounded_cost_words, interval_words, quantity
+from matrix.terms.figures import ABSENT, Column, describe_bounded_cost, describe_interval, quantity
 from matrix.terms.metrics import metric_title
 from matrix.terms.verdicts import judged, ranked_of
 from matrix.text.rankings import (
     Name,
     bottleneck_of,
-    comparison_words,
     cost_unit,
+    describe_comparison,
+    describe_level,
     interval_of,
-    level_words,
     mark,
     unclear,
 )
-from matrix.text.verdicts import verdict_words
+from matrix.text.verdicts import describe_verdict
 
 # Number of builds on each instance over which a separate column spreads the cost of filling a cache.
 SPREAD = 10
@@ -26,12 +26,12 @@ def ranking_table(summary: SummaryDocument, decision: Decision, question: Questi
 
     `name` names a storage.
     """
-    column, level = figure_column(question), level_words(question)
+    column, level = figure_column(question), describe_level(question)
     ranked = judged(question)
     columns = [
         TableColumn("Storage"),
         TableColumn(column.head(level), exact=f"{question['metric']} {level} ({question['unit']})", is_figure=True),
-        TableColumn(column.head(interval_words(ranked)), is_figure=True),
+        TableColumn(column.head(describe_interval(ranked)), is_figure=True),
         TableColumn("Whole fleet", is_figure=True),
         TableColumn(f"USD per {cost_unit(question, decision)}", is_figure=True),
         TableColumn("× cheapest", is_figure=True),
@@ -44,7 +44,7 @@ def ranking_table(summary: SummaryDocument, decision: Decision, question: Questi
     rows = [
         TableRow(_cells(summary, question, decision, each, name, is_alone=is_alone), candidate=each) for each in ranked
     ]
-    title = f"{comparison_words(question)}: {metric_title(question['metric'], question['workload'])}"
+    title = f"{describe_comparison(question)}: {metric_title(question['metric'], question['workload'])}"
     return RunTable(title, columns, rows).without_empty()
 
 
@@ -65,7 +65,7 @@ def _cells(
         _cost_cell(cost, times=1),
         _cost_cell(cost, times=SPREAD),
         TableCell(bottleneck_of(summary, each)),
-        TableCell(f"{verdict_words(each, is_alone=is_alone)}{front}"),
+        TableCell(f"{describe_verdict(each, is_alone=is_alone)}{front}"),
     ]
 
 
@@ -89,4 +89,4 @@ def _cost_cell(cost: PointCost | None, *, times: int | None) -> TableCell:
             return TableCell(ABSENT)
         cost = {**cost, "usd": cost["usd"] + filling["usd"] / (filling["builds"] * times)}
         assumed = " assumed" if filling.get("is_assumed") else ""
-    return TableCell(f"{bounded_cost_words(cost).replace('$', '')}{assumed}", cost["usd"])
+    return TableCell(f"{describe_bounded_cost(cost).replace('$', '')}{assumed}", cost["usd"])

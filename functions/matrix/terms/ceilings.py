@@ -14,7 +14,7 @@ INSTANCE_EBS = "instance EBS allowance"
 LARGER_EBS = "take an instance type with more EBS bandwidth and IOPS"
 
 
-def limit_words(name: str) -> str:
+def describe_limit(name: str) -> str:
     """Name a limit as readers know it; documents call the load generator `tool`."""
     return "load generator" if name == TOOL else name
 

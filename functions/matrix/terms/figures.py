@@ -179,7 +179,7 @@ def interval(metric: MetricResult, name: str = "p50", write: Callable[[float | N
     return f"{words}, {scope}" if scope else words
 
 
-def interval_words(candidates: Iterable[Candidate]) -> str:
+def describe_interval(candidates: Iterable[Candidate]) -> str:
     """Name the intervals of a question's candidates by how often they hold the truth: `95 % interval`."""
     ranked = [each["ranked"] for each in candidates if each["ranked"] and each["ranked"]["low"] is not None]
     return f"{100 * min((each.get('confidence', 0.95) for each in ranked), default=0.95):.0f} % interval"
@@ -211,15 +211,15 @@ def money(usd: float | None) -> str:
 ASSUMED_BYTES = "the bytes moved are assumed, not counted"
 
 
-def cost_words(cost: PointCost) -> str:
+def describe_cost(cost: PointCost) -> str:
     """Write a cost as its document has it: `$1.58`; `about $0.0083` if it depends on an assumption."""
     usd = cost["usd"]
     return f"about ${float(f'{usd:.2g}'):,.15g}" if cost.get("is_assumed") else money(usd)
 
 
-def bounded_cost_words(cost: PointCost) -> str:
+def describe_bounded_cost(cost: PointCost) -> str:
     """Write a cost without other words about its missing charges: `at least $1.58` if a price is missing."""
-    return f"{'at least ' if cost['missing'] else ''}{cost_words(cost)}"
+    return f"{'at least ' if cost['missing'] else ''}{describe_cost(cost)}"
 
 
 def times(ratio: float) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
 from matrix.terms.metrics import metric_title
-from matrix.terms.names import fleet_label, point_labels, primary_metric, workload_words
+from matrix.terms.names import describe_workload, fleet_label, point_labels, primary_metric
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Measured:
     @property
     def workload(self) -> str:
         """The workload's type, and of a command its name."""
-        return workload_words(self.cell.get("workload") or {})
+        return describe_workload(self.cell.get("workload") or {})
 
     @property
     def instances(self) -> int:

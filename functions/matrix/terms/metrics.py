@@ -219,7 +219,7 @@ def metric_title(name: str, workload: str = "") -> str:
     return _TITLES.get(name, name)
 
 
-def measure_words(name: str, unit: str) -> str:
+def describe_measure(name: str, unit: str) -> str:
     """Return the measured quantity for a table's title: the unit, `duration`, or the name of a command's metric."""
     if name not in METRICS:
         return f"{name} in {unit}"

@@ -80,7 +80,7 @@ def marks(point: PointResult, cell: ResultDocument) -> Iterator[str]:
     if (ceiling := point.get("tool_ceiling")) and ceiling["is_bound"]:
         yield "tool-bound"
     if bottleneck and (paid := (bottleneck.get("on_credits") or {}).get(point["id"])):
-        yield credits_words(shortest(paid))
+        yield describe_credits(shortest(paid))
     yield from _cache_marks(point, cell)
     # An emulated storage takes the time of each request, independent of this machine's caches.
     if "phase" in (point.get("params") or {}) and point.get("caches") and not point.get("emulated"):
@@ -131,7 +131,7 @@ def steady_late(steadiness: PointSteadiness) -> tuple[float, float] | None:
     return from_s, ratio
 
 
-def steadiness_words(steadiness: PointSteadiness | None) -> str:
+def describe_steadiness(steadiness: PointSteadiness | None) -> str:
     """Write from which second samples were steady, and how many: `from 4s, 5 of 6`; else why that is unknown."""
     if not steadiness:
         return ABSENT
@@ -148,7 +148,7 @@ def shortest(paid: Sequence[OnCredits]) -> OnCredits:
     return min(paid, key=lambda burst: burst["sustained"] / burst["rate"])
 
 
-def credits_words(burst: OnCredits) -> str:
+def describe_credits(burst: OnCredits) -> str:
     """Format how long a burst lasts and the rate afterwards: `on credits for 33m 20s, then 300 IOPS (volume)`."""
     lasts_s = burst["lasts_s"]
     until = "" if lasts_s is None else f" for {rough_duration(lasts_s)}"
@@ -168,14 +168,14 @@ def _label(params: Params, names: Sequence[str], *, is_fio: bool) -> str:
     parts = [
         SYNC_WORDS[params[name]]
         if name == "sync" and params[name] in SYNC_WORDS and not is_fio
-        else _param_words(name, params[name])
+        else _describe_param(name, params[name])
         for name in names
         if name in params
     ]
     return ", ".join(parts)
 
 
-def _param_words(name: str, value: Any) -> str:
+def _describe_param(name: str, value: Any) -> str:
     if name == RATE:
         return f"open loop at {value}/s"
     if name == "p99_at_most_ms":
@@ -198,12 +198,12 @@ def tools_of(summary: SummaryDocument) -> list[str]:
     return list(summary.get("tools") or ["fio"])
 
 
-def tools_words(summary: SummaryDocument) -> str:
+def describe_tools(summary: SummaryDocument) -> str:
     """Name the tools that wrote an imported run's files: `fio and warp`."""
     return " and ".join(tools_of(summary))
 
 
-def workload_words(workload: Part) -> str:
+def describe_workload(workload: Part) -> str:
     """Return the name of a workload: its type, such as `build`. A command adds its own name.
 
     Work on the raw device is named differently from work on files.
@@ -238,7 +238,7 @@ def fleet_label(fleet: Fleet) -> str:
     return f"{ran}{fleet.get('count', ABSENT)} × {fleet.get('instanceType') or ABSENT}"
 
 
-def placement_words(fleet: Fleet) -> str:
+def describe_placement(fleet: Fleet) -> str:
     """Write a fleet's placement and weighting, if its matrix has them: `split 1:1 over zones, weighted ebs-1`."""
     placement, weighting = fleet.get("placement"), fleet.get("bandwidthWeighting")
     if isinstance(placement, list):
@@ -248,13 +248,13 @@ def placement_words(fleet: Fleet) -> str:
     return ", ".join(filter(None, [placed, f"weighted {weighting}" if weighting else ""]))
 
 
-def fleet_words(fleet: Fleet) -> str:
+def describe_fleet(fleet: Fleet) -> str:
     """Return the name of a fleet with all its settings: `10 × m6i.4xlarge, spread over zones, Spot`."""
-    words = [fleet_label(fleet), placement_words(fleet), "Spot" if fleet.get("spot") else ""]
+    words = [fleet_label(fleet), describe_placement(fleet), "Spot" if fleet.get("spot") else ""]
     return ", ".join(word for word in words if word)
 
 
-def launch_words(cell: ResultDocument) -> str:
+def describe_launch(cell: ResultDocument) -> str:
     """Write the number of a cell's launches, if more than one: `3 launches`, `2 of 3 launches`."""
     launches = cell.get("launches") or []
     measured = sum(launch["state"] == "measured" for launch in launches)

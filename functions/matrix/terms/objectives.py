@@ -35,7 +35,7 @@ def misses_objective(summary: SummaryDocument) -> bool:
     return not decision["questions"] or bool(missed_questions(summary))
 
 
-def limit_words(summary: SummaryDocument) -> str:
+def describe_limit(summary: SummaryDocument) -> str:
     """Return the objective in words: `P90 of duration_s at most 6,600 s`."""
     decision = summary["decision"]
     objective = decision["objective"] or {}

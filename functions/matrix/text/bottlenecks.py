@@ -10,7 +10,7 @@ from matrix.terms.ceilings import (
     NOT_KNOWN,
     PROCESSORS,
     TOOL,
-    limit_words,
+    describe_limit,
 )
 from matrix.terms.documents.bottleneck import (
     Bottleneck,
@@ -56,7 +56,7 @@ RAISES = {
 }
 
 
-def evidence_words(cell: ResultDocument, bottleneck: Bottleneck) -> str:
+def describe_evidence(cell: ResultDocument, bottleneck: Bottleneck) -> str:
     """Write by which figures the bottleneck of a cell is known."""
     label = _Labels(cell)
     words = _evidence(bottleneck, label)
@@ -67,7 +67,7 @@ def evidence_words(cell: ResultDocument, bottleneck: Bottleneck) -> str:
 def _evidence(bottleneck: Bottleneck, label: "_Labels") -> str:
     name, points, others = bottleneck["name"], bottleneck["points"], bottleneck["others"]
     if bottleneck["uses"]:
-        words = "; ".join(use_words(use, label) for use in bottleneck["uses"])
+        words = "; ".join(describe_use(use, label) for use in bottleneck["uses"])
         return f"{words}{_of_points(name, points)}"
     if name == NOT_KNOWN:
         why = "no limit of this storage is known here" if points else "nothing was counted"
@@ -82,13 +82,13 @@ def _of_points(name: str, points: Mapping[str, str]) -> str:
     if not others:
         return ""
     count = sum(other == name for other in points.values())
-    rest = ", ".join(f"{times} {limit_words(other)}" for other, times in others.most_common())
+    rest = ", ".join(f"{times} {describe_limit(other)}" for other, times in others.most_common())
     return f". So at {count} of {len(points)} points; the others: {rest}"
 
 
 def _nearest(others: Sequence[OtherLimit], lead: str, label: "_Labels") -> str:
     used = next((other for other in others if other["share"] > 0), None)
-    return f"; {lead} {limit_words(used['name'])}: {use_words(used['use'], label)}" if used else ""
+    return f"; {lead} {describe_limit(used['name'])}: {describe_use(used['use'], label)}" if used else ""
 
 
 def _waiting(waiting: Waiting, label: "_Labels") -> str:
@@ -109,7 +109,7 @@ class _Labels:
         return f" at {self._labels[point]}" if point in self._labels else ""
 
 
-def use_words(use: LimitUse, label: _Labels) -> str:
+def describe_use(use: LimitUse, label: _Labels) -> str:
     """Write how much of a limit was used: `2,970 of 3,000 IOPS at block 4 KiB`."""
     match use["code"]:
         case "rate":
@@ -161,7 +161,7 @@ def _processors(use: ProcessorUse) -> str:
     return words + (f", {100 * use['stolen']:.0f} % taken by the host" if use["stolen"] >= MUCH_STOLEN else "")
 
 
-def next_words(cell: ResultDocument, bottleneck: Bottleneck) -> str:
+def describe_next_limit(cell: ResultDocument, bottleneck: Bottleneck) -> str:
     """Write advice: how to raise the limit, or how to find it."""
     step = bottleneck["next"]
     match step["code"]:
@@ -220,23 +220,24 @@ def _raised(kind: str, storage: StorageFields) -> Iterator[tuple[tuple[str, str 
         yield (cap.name, None), cap.advice
 
 
-def others_words(bottleneck: Bottleneck) -> str:
+def describe_others(bottleneck: Bottleneck) -> str:
     """Write how much was used of each limit that was not it: `client CPU 12 %, volume throughput 9 %`."""
     highest: dict[str, float] = {}
     for other in bottleneck["others"]:
         highest[other["name"]] = max(highest.get(other["name"], 0.0), other["share"])
-    return ", ".join(f"{limit_words(name)} {100 * share:.0f} %" for name, share in highest.items())
+    return ", ".join(f"{describe_limit(name)} {100 * share:.0f} %" for name, share in highest.items())
 
 
 def other_rows(cell: ResultDocument, bottleneck: Bottleneck) -> list[tuple[str, float, str]]:
     """Return name, share that was used and how that was seen, of each limit that was not it."""
     label = _Labels(cell)
     return [
-        (limit_words(other["name"]), other["share"], use_words(other["use"], label)) for other in bottleneck["others"]
+        (describe_limit(other["name"]), other["share"], describe_use(other["use"], label))
+        for other in bottleneck["others"]
     ]
 
 
-def unseen_words(unseen: Unseen) -> str:  # noqa: PLR0911 - a case for each code
+def describe_unseen(unseen: Unseen) -> str:  # noqa: PLR0911 - a case for each code
     """Write which limit could not be observed, and why."""
     match unseen["code"]:
         case "not-read":

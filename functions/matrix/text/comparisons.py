@@ -7,7 +7,7 @@ from matrix.text.replication import LAUNCHED_ONCE
 MAX_NAMED = 2
 
 
-def brief_words(comparison: ComparisonDocument) -> str:
+def describe_comparison_briefly(comparison: ComparisonDocument) -> str:
     """Return the verdict in a word or two, as a subject has it."""
     return {
         "slower": "slower", "faster": "faster", "both": "slower and faster", "no-difference": "no difference found",
@@ -31,12 +31,12 @@ def comparison_lines(comparison: ComparisonDocument) -> list[str]:
             found = f"{verdict.capitalize()} than {base} at {comparison[verdict]} of {points}"
         case "both":
             found = f"Beside {base} {comparison['slower']} of {points} slower, {comparison['faster']} faster"
-    named = [point_words(point) for point in comparison["changes"][:MAX_NAMED]]
+    named = [describe_point(point) for point in comparison["changes"][:MAX_NAMED]]
     caveat = [f"Caution: {LAUNCHED_ONCE}."] if comparison.get("is_launched_once") else []
     return [f"{found}, by more than chance explains{undecided}:", *named, *caveat]
 
 
-def point_words(point: ComparedPoint) -> str:
+def describe_point(point: ComparedPoint) -> str:
     """Write one change with its interval."""
     interval = ", no interval" if point["low"] is None else f", 95 % {point['low']:.3f} – {point['high']:.3f}"
     where = f"{point['storage']}, {point['fleet']}, {point['workload']}: {point['point']}"

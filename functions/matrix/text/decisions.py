@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
-from matrix.terms.figures import ASSUMED_BYTES, cost_words, quantity, times
-from matrix.terms.names import tools_words
+from matrix.terms.figures import ASSUMED_BYTES, describe_cost, quantity, times
+from matrix.terms.names import describe_tools
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.sentences import listed
 from matrix.terms.verdicts import difference_of, judged, ranked_of, winner
-from matrix.text.replication import needed_words, shortage_words
-from matrix.text.risks import risk_words, risks_words
-from matrix.text.verdicts import lost_words
+from matrix.text.replication import describe_needed, describe_shortage
+from matrix.text.risks import describe_risk, describe_risks
+from matrix.text.verdicts import describe_lost
 
 NEAR = f"{100 * BEST_VALUE_WITHIN:.0f} %"
 MAX_NAMED = 3
@@ -33,20 +33,20 @@ def _whole(candidate: Candidate) -> str:
 def sale_note(summary: SummaryDocument) -> str | None:
     """Return why a run recommends nothing; None if it may recommend a storage."""
     note = NOT_FOR_SALE.get(str(summary.get("environment")))
-    return note and note.format(tools=tools_words(summary))
+    return note and note.format(tools=describe_tools(summary))
 
 
-def question_words(question: Question, decision: Decision) -> str:
+def describe_question(question: Question, decision: Decision) -> str:
     """Return the answer to one question in sentences."""
     parts = _of_objective(question, decision) if decision["objective"] else _of_ranking(question, decision)
     short = [each for each in question["candidates"] if each["lost"] and each["lost"]["code"] == "quorum"]
-    parts = [*parts, *(f"{each['storage']} is {lost_words(each['lost'])}" for each in short if each["lost"])]
+    parts = [*parts, *(f"{each['storage']} is {describe_lost(each['lost'])}" for each in short if each["lost"])]
     if absent := _absences(question, decision["objective"]):
         parts.append(absent)
     return f"{'. '.join(parts)}."
 
 
-def open_words(question: Question, name: Callable[[Candidate], str]) -> Iterator[str]:
+def describe_open_question(question: Question, name: Callable[[Candidate], str]) -> Iterator[str]:
     """Write why a question is open, and what would decide it; `name` names a candidate."""
     fastest, *others = judged(question)
     rival = next((each for each in others if each["cell"] == question.get("rival")), None)
@@ -55,13 +55,13 @@ def open_words(question: Question, name: Callable[[Candidate], str]) -> Iterator
         return
     if difference["code"] == "too-few":
         names = listed([name(fastest), name(rival)])
-        yield f"{names} cannot be told apart: not replicated, {shortage_words(difference.get('shortages') or [])}"
+        yield f"{names} cannot be told apart: not replicated, {describe_shortage(difference.get('shortages') or [])}"
         return
     ends = difference.get("low", 0.0), difference.get("high", 0.0)
     low, high = (f"{100 * abs(end - 1):.1f} % {'faster' if end < 1 else 'slower'}" for end in ends)
     yield (
         f"{name(rival)} is between {low} and {high} than {name(fastest)} (95 % interval): whether it is within {NEAR} "
-        f"is open, {needed_words(question.get('needed'))}"
+        f"is open, {describe_needed(question.get('needed'))}"
     )
 
 
@@ -88,7 +88,7 @@ def at_sizes(some: Sequence[Question], every: Sequence[Question]) -> str:
     return f"at {listed(map(str, sizes))} instance{'' if sizes == [1] else 's'}"
 
 
-def limit_words(objective: Part, unit: str) -> str:
+def describe_limit(objective: Part, unit: str) -> str:
     """Write the limit of an objective: `at most 66m 40s`."""
     is_upper = objective.get("atMost") is not None
     limit = quantity(objective["atMost" if is_upper else "atLeast"], unit)
@@ -100,7 +100,7 @@ def limit_words(objective: Part, unit: str) -> str:
 
 def _of_objective(question: Question, decision: Decision) -> list[str]:
     objective, ranked = decision["objective"] or {}, judged(question)
-    limit = limit_words(objective, question["unit"])
+    limit = describe_limit(objective, question["unit"])
     chosen = winner(question)
     if chosen is None:
         nearest = [f"Nearest is {ranked[0]['storage']} with {_figure(question, ranked[0])}"] if ranked else []
@@ -119,7 +119,7 @@ def _of_objective(question: Question, decision: Decision) -> list[str]:
         verb = "Take" if decision["is_recommendation"] else "First here is"
         parts = [f"{verb} {chosen['storage']}{alone}: {figure}"]
     if chosen["risks"]:
-        parts.append(f"Caution: {risks_words(chosen['risks'])}")
+        parts.append(f"Caution: {describe_risks(chosen['risks'])}")
     meeting = [each for each in ranked if each["verdict"]["code"] in ("meets", "meets-by-value")]
     cheaper = sorted((each for each in meeting if _usd(each) < _usd(chosen)), key=_order_of_cost)
     parts += [f"{cheaper[0]['storage']} may reach it for less{_at_cost(cheaper[0])}"] if cheaper else []
@@ -148,16 +148,16 @@ def _of_ranking(question: Question, decision: Decision) -> list[str]:
         parts.append(described(bargain, f"within {NEAR} of it {praise}{among}"))
     if cheapest and cheapest is not fastest and cheapest is not bargain:
         parts.append(described(cheapest, "cheapest"))
-    parts += open_words(question, _whole)
+    parts += describe_open_question(question, _whole)
     named = [each for each in (fastest, bargain, cheapest) if each is not None]
     parts += [
-        f"{candidate['storage']}: {risk_words(risk)}"
+        f"{candidate['storage']}: {describe_risk(risk)}"
         for candidate in ranked
         for risk in candidate["risks"]
         if risk["code"] in ("burst", "judged-by-sustained") or (risk["code"] == "slow-tail" and candidate in named)
     ]
     if why := question.get("why_median"):
-        parts.append(f"Ranked by the median: {risk_words(why)}")
+        parts.append(f"Ranked by the median: {describe_risk(why)}")
     return parts
 
 
@@ -197,7 +197,7 @@ def _at_cost(candidate: Candidate) -> str:
     beside = f" and {cost['missing']}" if cost["missing"] else f" ({ASSUMED_BYTES})" if cost.get("is_assumed") else ""
     ratio = candidate.get("times_as_dear")
     dear = f", {times(ratio)} the cheapest" if ratio is not None and ratio > DEARER else ""
-    return f", {cost_words(cost)} per {cost['per']}{dear}{beside}"
+    return f", {describe_cost(cost)} per {cost['per']}{dear}{beside}"
 
 
 def _without_cost(_: Candidate) -> str:

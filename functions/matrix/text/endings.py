@@ -2,7 +2,7 @@
 
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import money
-from matrix.terms.names import tools_words
+from matrix.terms.names import describe_tools
 from matrix.terms.sentences import error_text
 
 LONGEST_REASON = 240
@@ -16,7 +16,7 @@ PLACES = {
 }
 
 
-def state_words(summary: SummaryDocument) -> str:
+def describe_state(summary: SummaryDocument) -> str:
     """Write the end of a run: its state, place and cost, and whether resources are left."""
     totals = summary.get("totals") or {"measured": 0, "cells": 0}
     parts = [f"{totals['measured']} of {totals['cells']} cells measured"]
@@ -24,7 +24,7 @@ def state_words(summary: SummaryDocument) -> str:
     if not is_whole:
         parts.append(summary["status"])
     if place := PLACES.get(summary["environment"]):
-        parts.append(place.format(tools=tools_words(summary)))
+        parts.append(place.format(tools=describe_tools(summary)))
     if receipt := summary.get("receipt"):
         cost = receipt["totals"]["cost_usd"]
         parts.append(f"would cost {money(cost)} on AWS" if summary["environment"] in PLACES else money(cost))
@@ -32,7 +32,7 @@ def state_words(summary: SummaryDocument) -> str:
     return f"{'✓' if is_whole else '✗'} {' · '.join(parts)}"
 
 
-def failed_words(summary: SummaryDocument) -> str:
+def describe_failed(summary: SummaryDocument) -> str:
     """Write how many cells failed, and why the first one did, or that the run was interrupted; else nothing."""
     if summary["status"] == INTERRUPTED:
         return summary["warnings"][0]  # how many were measured, and how to go on

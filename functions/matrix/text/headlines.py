@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from matrix.terms.documents.summary import Absence, Decision, Question, SummaryDocument
-from matrix.terms.names import fleet_label, workload_words
+from matrix.terms.names import describe_workload, fleet_label
 from matrix.terms.sentences import listed
 from matrix.terms.verdicts import difference_of, expected_ahead, is_far_ahead, is_open, judged, winner
-from matrix.text.decisions import NEAR, at_sizes, limit_words, not_comparable, open_words, sale_note
-from matrix.text.rankings import OPEN, Name, comparison_words, short_name
+from matrix.text.decisions import NEAR, at_sizes, describe_limit, describe_open_question, not_comparable, sale_note
+from matrix.text.rankings import OPEN, Name, describe_comparison, short_name
 from matrix.text.replication import shortage_words_of
-from matrix.text.risks import ranked_by_median, risk_words
+from matrix.text.risks import describe_risk, ranked_by_median
 from matrix.text.warnings import kinds_of, of_run
 
 # Storages that a line names.
@@ -44,7 +44,7 @@ def headline(decision: Decision, name: Name) -> str:
         return "Nothing was measured, so there is nothing to choose from."
     if len(questions) == 1:
         [only] = questions
-        return f"{comparison_words(only)}: {_of_one(only, decision, name)}"
+        return f"{describe_comparison(only)}: {_of_one(only, decision, name)}"
     # An objective judges a storage alone. Without one, a storage beside which none was measured is not the best of any.
     compared = questions if decision["objective"] else [each for each in questions if _is_comparison(each)]
     return _of_several(compared, decision, name) if compared else _nothing_compared(questions, name)
@@ -151,7 +151,7 @@ def _kind(question: Question) -> tuple[str, str, str]:
 def _of_one(question: Question, decision: Decision, name: Name) -> str:
     best = winner(question)
     if objective := decision["objective"]:
-        level, limit = f"P{question['level']:g}", limit_words(objective, question["unit"])
+        level, limit = f"P{question['level']:g}", describe_limit(objective, question["unit"])
         if best is None:
             return f"no storage reaches {level} {limit}."
         if question.get("state") == "by-value":
@@ -183,16 +183,16 @@ def claim(question: Question, decision: Decision, among: str = "") -> str:
 def doubts(summary: SummaryDocument, decision: Decision, name: Name, most: int) -> list[str]:
     """Return the caveats of an answer, then the worst kinds of warnings, then the plan's warnings: a line each."""
     known = list(caveats(decision, name))
-    if busy := busy_machine_words(summary, decision, name):
+    if busy := describe_busy_machine(summary, decision, name):
         known.insert(0, busy)
     # The line below the answer already names the source of published figures.
     source = summary.get("source")
     about_run = [line for line in of_run(summary) if not (source and source in line)]
-    names = cell_words(summary, decision, name)
+    names = describe_cell(summary, decision, name)
     return [*known, *(f"{kind.line}." for kind in kinds_of(summary, names)), *about_run][:most]
 
 
-def cell_words(summary: SummaryDocument, decision: Decision, name: Name) -> dict[str, str]:
+def describe_cell(summary: SummaryDocument, decision: Decision, name: Name) -> dict[str, str]:
     """Return the name of each cell in tables by id: `EBS gp3 at 10 × m6i.large`, with the workload if several exist.
 
     Cells without a comparison keep the id of their storage.
@@ -202,20 +202,20 @@ def cell_words(summary: SummaryDocument, decision: Decision, name: Name) -> dict
         candidates = [each for each in question["candidates"] if each["cell"]]
         storages |= {each["cell"]: short_name(each, candidates, name) for each in candidates}
     cells = summary.get("cells", [])
-    several = len({workload_words(cell.get("workload") or {}) for cell in cells}) > 1
+    several = len({describe_workload(cell.get("workload") or {}) for cell in cells}) > 1
     names = {}
     for cell in cells:
-        work = f", {workload_words(cell.get('workload') or {})}" if several else ""
+        work = f", {describe_workload(cell.get('workload') or {})}" if several else ""
         storage = storages.get(cell["id"]) or cell.get("file_system") or cell["id"]
         names[cell["id"]] = f"{storage} at {fleet_label(cell.get('fleet') or {})}{work}"
     return names
 
 
-def busy_machine_words(summary: SummaryDocument, decision: Decision, name: Name) -> str | None:
+def describe_busy_machine(summary: SummaryDocument, decision: Decision, name: Name) -> str | None:
     """Name the limits of this machine that limited cells instead of their storages, and these cells; else None."""
     if summary.get("environment") not in ON_THIS_MACHINE:
         return None
-    names = cell_words(summary, decision, name)
+    names = describe_cell(summary, decision, name)
     known = 0
     limited: dict[str, list[str]] = {}
     for cell in summary.get("cells", []):
@@ -261,7 +261,7 @@ def caveats(decision: Decision, name: Name) -> Iterator[str]:
             why = question.get("why_median")
             is_said = (why and risk["code"] == why["code"]) or (risk["code"] == "not-replicated" and unclear)
             if not is_said:
-                words = risk_words(risk)
+                words = describe_risk(risk)
                 risks[words] += 1
                 where.setdefault(words, []).append(question)
     if risks:
@@ -305,4 +305,4 @@ def _why_open(questions: list[Question], name: Name) -> str:
     found = [each for question in questions for each in map(difference_of, judged(question)) if each]
     if few := [each for each in found if each["code"] == "too-few"]:
         return shortage_words_of(each.get("shortages") or [] for each in few)
-    return next(open_words(questions[0], name), "the interval reaches across the tolerance")
+    return next(describe_open_question(questions[0], name), "the interval reaches across the tolerance")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from matrix.terms.ceilings import limit_words
+from matrix.terms.ceilings import describe_limit
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import ABSENT, Column
 from matrix.terms.verdicts import is_taken, is_unclear, judged, ranked_of
@@ -17,12 +17,12 @@ def parts(question: Question) -> tuple[str, str, str]:
     return question["workload"], question["label"], question["fleet"]
 
 
-def comparison_words(question: Question) -> str:
+def describe_comparison(question: Question) -> str:
     """Write the subject of a comparison: `build, jobs 4, 10 × m6i.large`."""
     return ", ".join(filter(None, parts(question)))
 
 
-def level_words(question: Question) -> str:
+def describe_level(question: Question) -> str:
     """Name the percentile that ranks a comparison: `P90`."""
     return f"P{question.get('ranked_level', question['level']):g}"
 
@@ -57,7 +57,7 @@ def bottleneck_of(summary: SummaryDocument, candidate: Candidate) -> str:
     """Name the bottleneck of a candidate's point."""
     cell = next((cell for cell in summary["cells"] if cell["id"] == candidate["cell"]), None)
     bottleneck = cell.get("bottleneck") if cell else None
-    return limit_words(bottleneck["points"].get(candidate["point"], bottleneck["name"])) if bottleneck else ABSENT
+    return describe_limit(bottleneck["points"].get(candidate["point"], bottleneck["name"])) if bottleneck else ABSENT
 
 
 def short_name(candidate: Candidate, among: Sequence[Candidate], name: Name) -> str:
@@ -67,6 +67,6 @@ def short_name(candidate: Candidate, among: Sequence[Candidate], name: Name) -> 
     return f"{kind} ({details.removesuffix(')').partition(', ')[0]})" if details and len(alike) > 1 else kind
 
 
-def ratio_words(ratio: float) -> str:
+def describe_ratio(ratio: float) -> str:
     """Write a ratio with two decimals, or three if two would hide which of them is faster."""
     return f"{ratio:.3f}" if f"{ratio:.2f}" == "1.00" and f"{ratio:.3f}" != "1.000" else f"{ratio:.2f}"

@@ -14,14 +14,14 @@ LAUNCHED_ONCE = (
 FIELDS = {"instance": "count", "repetition": "repetitions", "launch": "launches"}
 
 
-def shortage_words(shortages: Sequence[Shortage]) -> str:
+def describe_shortage(shortages: Sequence[Shortage]) -> str:
     """Write the shortages and the fields to set: `only 2 repetitions: set "repetitions": 3, or "launches": 3`."""
     if not shortages:
         return "samples are missing"
-    return f"only {counts_words(shortages)}: {advice(shortages)}"
+    return f"only {describe_counts(shortages)}: {advice(shortages)}"
 
 
-def needed_words(needed: NeededReplication | None) -> str:
+def describe_needed(needed: NeededReplication | None) -> str:
     """Write how much data most runs would need for a decision: `"count": 30 and "repetitions": 10`."""
     if not needed:
         return "no fleet of reasonable size would show it"
@@ -34,7 +34,7 @@ def needed_words(needed: NeededReplication | None) -> str:
     return f"{known} would show it in most runs"
 
 
-def counts_words(shortages: Sequence[Shortage]) -> str:
+def describe_counts(shortages: Sequence[Shortage]) -> str:
     """Write the counts that are too small: `2 instances and 1 repetition`."""
     return " and ".join(_counted(each) for each in shortages)
 
@@ -53,7 +53,7 @@ def shortage_words_of(several: Iterable[Sequence[Shortage]]) -> str:
         for each in shortages:
             by_unit[each["unit"]].append(each)
     most = [max(same, key=lambda each: each["count"]) for same in by_unit.values()]
-    words = shortage_words(most)
+    words = describe_shortage(most)
     for same, worst in zip(by_unit.values(), most, strict=True):
         fewest = min(each["count"] for each in same)
         if fewest < worst["count"]:

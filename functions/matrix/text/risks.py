@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from matrix.terms.documents.summary import Question, Risk
 from matrix.terms.figures import rough_duration, times
-from matrix.terms.names import credits_words
+from matrix.terms.names import describe_credits
 from matrix.terms.sentences import listed
-from matrix.text.replication import shortage_words
+from matrix.text.replication import describe_shortage
 
 
-def risk_words(risk: Risk) -> str:  # noqa: C901, PLR0911 - a case for each code
+def describe_risk(risk: Risk) -> str:  # noqa: C901, PLR0911 - a case for each code
     """Write a risk as a clause."""
     match risk["code"]:
         case "slow-tail":
@@ -20,14 +20,14 @@ def risk_words(risk: Risk) -> str:  # noqa: C901, PLR0911 - a case for each code
                 f"the slowest {times(risk['slowest'])} as slow"
             )
         case "burst":
-            return credits_words(risk["burst"])
+            return describe_credits(risk["burst"])
         case "judged-by-sustained":
             return (
                 f"judged for a job of {rough_duration(risk['job_s'])}, at {100 * risk['share']:.2g} % of the rate on"
-                f" average: {credits_words(risk['burst'])}"
+                f" average: {describe_credits(risk['burst'])}"
             )
         case "not-replicated":
-            return f"not replicated: {shortage_words(risk['shortages'])}"
+            return f"not replicated: {describe_shortage(risk['shortages'])}"
         case "not-steady":
             period_s = risk.get("period_s")
             return f"not steady: its rate repeats every {period_s:g} s" if period_s else "not steady: its rate changed"
@@ -47,15 +47,15 @@ def risk_words(risk: Risk) -> str:  # noqa: C901, PLR0911 - a case for each code
 
 def ranked_by_median(questions: Sequence[Question], where: str) -> str:
     """Write that these comparisons are ranked by the median, and why; `where` is their place."""
-    return f"Ranked by the median{where}: {why_median_words(questions)}"
+    return f"Ranked by the median{where}: {describe_why_median(questions)}"
 
 
-def why_median_words(questions: Sequence[Question]) -> str:
+def describe_why_median(questions: Sequence[Question]) -> str:
     """Write why comparisons are ranked by the median, and the fleets with unknown sample size."""
     reasons = [why for question in questions if (why := question.get("why_median"))]
     sizes = _sizes(questions)
     if not sizes:
-        return median_words(reasons)
+        return describe_median(reasons)
     counted, unknown = sizes
     known = _range_of([why for why in reasons if why["code"] == "too-few-samples"])
     verb = "is" if known.get("most", known["count"]) == 1 else "are"
@@ -92,20 +92,20 @@ def _counts(risk: Risk) -> str:
     return f"{counts} in a launch" if risk.get("by_launch") else counts
 
 
-def median_words(reasons: Sequence[Risk]) -> str:
+def describe_median(reasons: Sequence[Risk]) -> str:
     """Write why several comparisons are ranked by the median, with the range of their sample sizes."""
     counted = [each for each in reasons if each["code"] == "too-few-samples"]
     if not counted:
-        return ", or ".join(dict.fromkeys(risk_words(each) for each in reasons))
-    words = [risk_words(_range_of(counted))]
+        return ", or ".join(dict.fromkeys(describe_risk(each) for each in reasons))
+    words = [describe_risk(_range_of(counted))]
     others = dict.fromkeys(
-        "an unknown number" if each["code"] == "sample-size-unknown" else risk_words(each)
+        "an unknown number" if each["code"] == "sample-size-unknown" else describe_risk(each)
         for each in reasons
         if each["code"] != "too-few-samples"
     )
     return " or ".join([*words, *others])
 
 
-def risks_words(risks: Sequence[Risk]) -> str:
+def describe_risks(risks: Sequence[Risk]) -> str:
     """Write all risks of a candidate; empty if there are none."""
-    return "; ".join(risk_words(risk) for risk in risks)
+    return "; ".join(describe_risk(risk) for risk in risks)

@@ -2,18 +2,18 @@
 
 from matrix.terms.documents.summary import Candidate, Difference, Lost, Verdict
 from matrix.terms.figures import times
-from matrix.text.replication import shortage_words
+from matrix.text.replication import describe_shortage
 
 # Costs and figures that differ by less count as equal: no plan is that exact.
 SAME = 0.01
 
 
-def verdict_words(candidate: Candidate, *, is_alone: bool = False) -> str:  # noqa: C901, PLR0911 - one case per code
+def describe_verdict(candidate: Candidate, *, is_alone: bool = False) -> str:  # noqa: C901, PLR0911 - one case per code
     """Write the verdict of a candidate; `is_alone`: it is the only measured one."""
     verdict = candidate["verdict"]
     match verdict["code"]:
         case "lost":
-            return lost_words(candidate["lost"]) if candidate["lost"] else ""
+            return describe_lost(candidate["lost"]) if candidate["lost"] else ""
         case "fastest":
             return "fastest and cheapest" if verdict.get("is_cheapest") else "fastest"
         case "slower":
@@ -35,7 +35,7 @@ def verdict_words(candidate: Candidate, *, is_alone: bool = False) -> str:  # no
             return "no figure of this metric"
 
 
-def lost_words(lost: Lost) -> str:
+def describe_lost(lost: Lost) -> str:
     """Write why a candidate was not measured, or is not ranked."""
     match lost["code"]:
         case "left-out":
@@ -49,14 +49,14 @@ def lost_words(lost: Lost) -> str:
             return f"not measured: {whose}"
 
 
-def difference_words(difference: Difference | None) -> str:
+def describe_difference(difference: Difference | None) -> str:
     """Write what is shown of a candidate's difference to the fastest one; empty if it is shown to be slower."""
     if difference and difference["code"] == "as-fast":
         return "shown to be within 5 %"
     if difference and difference["code"] == "open":
         return "may be within 5 % or not"
     if difference and difference["code"] == "too-few":
-        return f"not replicated ({shortage_words(difference.get('shortages') or [])})"
+        return f"not replicated ({describe_shortage(difference.get('shortages') or [])})"
     return ""
 
 
@@ -68,7 +68,7 @@ def _slower(verdict: Verdict) -> str:
         words = "less than 1 % slower"
     else:
         words = f"{100 * (ratio - 1):.0f} % slower" if ratio < 2 else f"{times(ratio)} as slow"  # noqa: PLR2004
-    return "; ".join(filter(None, [words, difference_words(verdict.get("difference"))]))
+    return "; ".join(filter(None, [words, describe_difference(verdict.get("difference"))]))
 
 
 def _dearer(candidate: Candidate) -> str:

@@ -41,7 +41,7 @@ WHO = {
 }
 
 
-def warning_words(warning: CellWarning) -> str:
+def describe_warning(warning: CellWarning) -> str:
     """Write the problem, its effect on the result and advice; without cell, points and metric."""
     return _WRITERS[warning["code"]](warning)
 
@@ -50,7 +50,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _groups_words(groups: TwoGroups) -> str:
+def _describe_groups(groups: TwoGroups) -> str:
     lower, upper = groups["lower"], groups["upper"]
     return (
         f"the values form two groups, {lower['values']} around {lower['median']:.3g} and {upper['values']} around "
@@ -58,7 +58,7 @@ def _groups_words(groups: TwoGroups) -> str:
     )
 
 
-def _width_words(share: float) -> str:
+def _describe_width(share: float) -> str:
     """Write half of an interval's width, a share of the median; as a factor if "± 97 %" would almost reach 0.
 
     Intervals are symmetric in logarithms: from m / f to m × f, half the width is m (f - 1/f) / 2.
@@ -66,7 +66,7 @@ def _width_words(share: float) -> str:
     return f"± {_percent(share)}" if share <= WIDEST_AS_PERCENT else f"a factor of {share + math.hypot(share, 1):.2g}"
 
 
-def _unsteady_words(warning: NotSteady) -> str:
+def _describe_unsteady(warning: NotSteady) -> str:
     samples = f"{warning['unsteady']} of {warning['judged']} samples"
     if "period_s" in warning:
         return (
@@ -79,7 +79,7 @@ def _unsteady_words(warning: NotSteady) -> str:
     )
 
 
-def _tool_words(warning: ToolBound) -> str:
+def _describe_tool(warning: ToolBound) -> str:
     unit = METRICS[warning["metric"]].unit
     return (
         f"near the limit of the load generator: {_percent(warning['share'])} of what {warning['tool']} reaches on "
@@ -117,7 +117,8 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
         'raise "launches" to know their middle better'
     ),
     "wide-interval": lambda it: (
-        f"the interval of the median is wide ({_width_words(it['share'])}); {it['needed']} {it['unit']} would halve it"
+        f"the interval of the median is wide ({_describe_width(it['share'])}); "
+        f"{it['needed']} {it['unit']} would halve it"
     ),
     "fewer-instances": lambda it: (
         f"only {it['ran']} of {it['count']} instances were launched, which is another load: {it['reason']}; "
@@ -135,9 +136,9 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
         f"{number(it['offered_per_s'])}/s): these are latencies of an overload, and in an open loop they grow with the "
         "step; lower the rate"
     ),
-    "not-steady": _unsteady_words,
-    "tool-bound": _tool_words,
-    **dict.fromkeys(WHO, _groups_words),
+    "not-steady": _describe_unsteady,
+    "tool-bound": _describe_tool,
+    **dict.fromkeys(WHO, _describe_groups),
     "steady-late": lambda it: (
         f"steady from second {it['from_s']:g} on, at {_percent(it['ratio'])} of the whole step's rate: the figure "
         f"holds what was before, a burst or a cold start; {LONGER}"
@@ -185,7 +186,7 @@ def warning_line(cell: str, warning: CellWarning) -> str:
     of = f"launch {', '.join(map(str, launches))}: " if launches and warning["code"] != "launch-missing" else ""
     samples = cast("Any", warning).get("samples")
     count = "" if samples is None else f" ({samples} sample{'' if samples == 1 else 's'})"
-    return readable(f"{cell}: {f'{about}: ' if about else ''}{of}{warning_words(warning)}{count}")
+    return readable(f"{cell}: {f'{about}: ' if about else ''}{of}{describe_warning(warning)}{count}")
 
 
 def kinds_of(summary: SummaryDocument, names: Mapping[str, str] | None = None) -> list[Kind]:

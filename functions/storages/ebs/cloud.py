@@ -70,7 +70,7 @@ def attach(storage: Part, instances: Sequence[str]) -> None:
     try:
         retried(f"attaching {volume_id} to {instance}", attached, PAUSES_S)
     except ClientError as error:
-        raise LaunchRefused(f"{volume_id} was not attached to {instance}: {denials.in_words(error)}") from error
+        raise LaunchRefused(f"{volume_id} was not attached to {instance}: {denials.describe(error)}") from error
 
 
 def refusals(storage: Part, account: str) -> Iterator[Refusal]:

@@ -13,7 +13,7 @@ from matrix.answer.results import cell_result
 from matrix.check.read import check_matrix
 from matrix.plan.planning import plan
 from matrix.samples.file import SampleFile
-from matrix.terms.figures import cost_words
+from matrix.terms.figures import describe_cost
 
 TEN = {"ebs": {10: 3600.0}, "efs": {10: 7200.0}}
 
@@ -267,7 +267,7 @@ PAGES = {"type": "read", "access": "random", "records": 1_000_000, "recordBytes"
 
 
 @pytest.mark.parametrize(
-    ("storage", "placement", "share_away"),
+    ("storage", "placement", "cross_zone_share"),
     [
         *[(storage, where, 0.0) for storage in REGIONAL for where in ("spread", [1, 1])],
         *[(storage, "same-az", 0.0) for storage in (*IN_ONE_ZONE, {"type": "efs", "deployment": "oneZone"})],
@@ -276,7 +276,7 @@ PAGES = {"type": "read", "access": "random", "records": 1_000_000, "recordBytes"
     ],
     ids=str,
 )
-def test_work_as_planned_costs_as_planned(storage, placement, share_away):
+def test_work_as_planned_costs_as_planned(storage, placement, cross_zone_share):
     work = PAGES if storage["type"] in ("s3", "s3-express") else WRITE
     fleet = {"instanceType": "m6i.large", "count": 3, "placement": placement}
     matrix = {"storage": [storage], "workload": [work], "repetitions": 2, "fleet": [fleet]}
@@ -296,7 +296,7 @@ def test_work_as_planned_costs_as_planned(storage, placement, share_away):
     [system] = planned["file_systems"]
     of_time = (3 * sum(rates.values()) + system["rates_usd"]["hour"]) * 2 * 60 * len(each) / 3600
     of_use = sum(charge["cost_usd"]["expected"] for charge in system.get("by_use", []))
-    of_zones = 0.02 * share_away * moved / 2**30
+    of_zones = 0.02 * cross_zone_share * moved / 2**30
     assert usd == pytest.approx(of_time + of_use + of_zones, rel=1e-3)
     assert not any(cost.missing or cost.is_assumed for cost in costs)
 
@@ -340,8 +340,8 @@ def test_a_cost_that_rests_on_assumed_bytes_says_so_and_has_two_digits(counted, 
 
     document = cost.to_document()
     assert document.get("is_assumed", False) is is_assumed
-    assert not is_assumed or cost_words({**document, "usd": 1_234.5}) == "about $1,200"
-    assert cost_words({**document, "usd": 0.00839}) == ("about $0.0084" if is_assumed else "$0.00839")
+    assert not is_assumed or describe_cost({**document, "usd": 1_234.5}) == "about $1,200"
+    assert describe_cost({**document, "usd": 0.00839}) == ("about $0.0084" if is_assumed else "$0.00839")
 
 
 def test_work_of_no_price_or_of_no_known_storage_costs_nothing_that_could_be_said():

@@ -96,7 +96,7 @@ def test_an_emulated_cell_is_not_taken_for_the_same_as_a_measured_one_when_resum
 
     [emulated], [measured] = (_named_cells(matrix(emulate=flag)) for flag in (True, False))
 
-    assert emulated.sameness != measured.sameness
+    assert emulated.fingerprint != measured.fingerprint
 
 
 def test_storages_that_cannot_be_emulated_are_refused_with_those_that_can():

@@ -4,8 +4,8 @@ import pytest
 from support.matrices import matrix
 
 from matrix.input.instance_types import Bandwidth, ebs_cards, network_gbps, share_of_cards, weighted
-from matrix.terms.names import fleet_words
-from matrix.terms.sameness import cell_key
+from matrix.terms.fingerprint import cell_key
+from matrix.terms.names import describe_fleet
 
 EBS, NETWORK = Bandwidth(30.0, 40.0), Bandwidth(40.0, 50.0)
 
@@ -44,4 +44,4 @@ def test_two_weightings_are_two_cells_and_a_fleet_without_one_is_the_cell_that_i
     ]  # fmt: skip
     keys = {cell_key("aws", {}, {}, plain | more) for more in ({}, {"bandwidthWeighting": "ebs-1"})}
     assert len(keys) == 2
-    assert fleet_words(plain | {"bandwidthWeighting": "ebs-1"}) == "1 × m8g.large, weighted ebs-1"
+    assert describe_fleet(plain | {"bandwidthWeighting": "ebs-1"}) == "1 × m8g.large, weighted ebs-1"

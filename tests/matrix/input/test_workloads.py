@@ -25,7 +25,7 @@ from matrix.input import workloads
 from matrix.input.workloads import TransferWorkload
 from matrix.input.workloads.fio_values import FORMS
 from matrix.plan.planning import plan
-from matrix.terms.metrics import METRICS, measure_words
+from matrix.terms.metrics import METRICS, describe_measure
 from storages.models import MODELS
 
 
@@ -359,6 +359,6 @@ def test_an_export_takes_a_minute_and_costs_a_put_for_each_file_and_its_listings
 
 
 def test_a_time_that_is_not_that_of_a_step_is_called_what_it_is():
-    assert measure_words("duration_s", "s") == "duration"
-    assert measure_words("visible_p90_s", "s") == "time until visible P90"
-    assert measure_words("tps", "tx/s") == "tps in tx/s"
+    assert describe_measure("duration_s", "s") == "duration"
+    assert describe_measure("visible_p90_s", "s") == "time until visible P90"
+    assert describe_measure("tps", "tx/s") == "tps in tx/s"

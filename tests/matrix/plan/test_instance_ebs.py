@@ -141,10 +141,10 @@ def test_the_plan_says_which_blocks_reach_both_limits_of_a_volume():
         StorageVolumes("disk", AttachedVolumes("r5b.large", 1, None, 500 * MIB)),
     ]
 
-    assert list(instance_ebs.block_words(attached)) == [
+    assert list(instance_ebs.describe_block(attached)) == [
         "volumes reach both their IOPS and their throughput with blocks of: fast 64 KiB (1,000 MiB/s / 16,000 IOPS)"
     ]
-    assert list(instance_ebs.block_words([])) == []
+    assert list(instance_ebs.describe_block([])) == []
     assumptions = plan(matrix(storage=[FAST])).to_document()["assumptions"]
     assert any("fast 64 KiB (1,000 MiB/s / 16,000 IOPS)" in line for line in assumptions)
 

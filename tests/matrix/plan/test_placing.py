@@ -3,7 +3,7 @@
 import pytest
 from support.matrices import BUILD, FLEET, FSX, YOCTO, matrix
 
-from matrix.plan.placing import least, problems, resolved, share_away, shares
+from matrix.plan.placing import cross_zone_share, least, problems, resolved, shares
 from matrix.plan.planning import plan
 
 
@@ -64,7 +64,7 @@ def test_of_several_file_systems_each_has_its_part_of_the_fleet_and_no_byte_pass
 
     assert resolved(None, several) == [1.0, 1.0]
     [storage] = matrix(storage=[several]).matrix.storage
-    assert share_away(None, storage, 2).high == share_away([1, 1], storage, 2).high == 0.0
+    assert cross_zone_share(None, storage, 2).high == cross_zone_share([1, 1], storage, 2).high == 0.0
 
 
 def test_more_file_systems_than_the_stack_has_zones_are_refused_before_anything_is_created():

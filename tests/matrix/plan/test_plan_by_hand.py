@@ -8,7 +8,7 @@ from support.matrices import BUILD, EBS, EFS, FILE_SERVER, FIO, FLEET, FSX, READ
 
 from matrix.input.pace import EARLY_LOOKS, PREPARE_S, WORK_FACTOR
 from matrix.plan import planning
-from matrix.plan.placing import share_away
+from matrix.plan.placing import cross_zone_share
 from matrix.plan.planning import SHUTDOWN_S, plan
 from matrix.price.book import Cost, instances_cost, orchestration_cost, published_prices
 from matrix.terms.charges import Amount
@@ -75,11 +75,11 @@ def test_filling_a_cache_takes_half_of_boot_and_work_at_least():
 def test_the_share_of_a_fleet_away_from_its_storage_follows_from_the_zones(placement, count, zones, share):
     storage = SimpleNamespace(document={"type": "efs", "deployment": "oneZone"}, is_free_between_zones=False)
 
-    assert share_away(placement, storage, count, zones) == pytest.approx(share)
+    assert cross_zone_share(placement, storage, count, zones) == pytest.approx(share)
     free = SimpleNamespace(document=storage.document, is_free_between_zones=True)
-    assert share_away(placement, free, count) == (0, 0, 0)
+    assert cross_zone_share(placement, free, count) == (0, 0, 0)
     regional = SimpleNamespace(document={"type": "efs"}, is_free_between_zones=False)
-    assert share_away(placement, regional, count) == (0, 0, 0)
+    assert cross_zone_share(placement, regional, count) == (0, 0, 0)
 
 
 SC1 = {"type": "ebs", "volumeType": "sc1", "sizeGiB": 1024}

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 from support.runs_for_reports import build_run
 
-from matrix.answer.changes import change_words, what_changed
+from matrix.answer.changes import describe_change, what_changed
 from matrix.answer.comparing import compare
 from matrix.answer.history import KeptRun, history
 from matrix.published.yocto_run import yocto_run
@@ -47,7 +47,7 @@ def test_a_cell_changes_where_chance_does_not_explain_it_and_says_what_was_diffe
 
     [change] = tracks["EFS bursting"].changes
     assert (change.run, change.before, change.verdict) == (2, 1, "slower")
-    assert [change_words(each) for each in change.changed] == ["kernel: 6.1 → 6.12"]
+    assert [describe_change(each) for each in change.changed] == ["kernel: 6.1 → 6.12"]
     assert tracks["EBS gp3"].changes == []
     assert [each.run for each in tracks["EBS gp3"].measured] == [0, 1, 2]
     assert all(each.low < each.p50 < each.high for each in tracks["EBS gp3"].measured)
@@ -73,7 +73,7 @@ def test_from_five_runs_on_a_night_is_judged_by_the_scatter_of_the_nights_before
     # Each pair of nights differs by more than chance within a run explains.
     [change] = tracks["EFS bursting"].changes
     assert (change.run, change.before, change.verdict, change.is_trend) == (6, 5, "slower", False)
-    assert [change_words(each) for each in change.changed] == ["kernel: 6.1 → 6.12"]
+    assert [describe_change(each) for each in change.changed] == ["kernel: 6.1 → 6.12"]
     assert "1 became slower, 0 faster" in words(render_explore(nights))
     [trend] = [change for change in drifting["EFS bursting"].changes if change.is_trend]
     assert (trend.run, trend.before, trend.verdict) == (7, 0, "slower")

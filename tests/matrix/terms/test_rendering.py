@@ -84,7 +84,7 @@ def test_estimates_are_no_more_exact_than_they_are_long(seconds, text):
     ],
 )
 def test_a_fleet_is_named_with_all_that_sets_it_apart(more, words):
-    assert names.fleet_words({"instanceType": "m6i.4xlarge", "count": 10, **more}) == f"10 × m6i.4xlarge{words}"
+    assert names.describe_fleet({"instanceType": "m6i.4xlarge", "count": 10, **more}) == f"10 × m6i.4xlarge{words}"
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_a_fio_point_is_named_by_its_options_and_a_dd_point_by_its_block_size():
     dd = {"id": "p01", "params": {"total_bytes": 2147483648, "block_bytes": 1572864, "sync": "end", "threads": None}}
 
     assert names.point_labels([fio]) == {"p01": "rw randwrite, bs 4k, iodepth 16"}
-    assert names.workload_words({"type": "fio", "device": True}) == "fio on the raw device"
+    assert names.describe_workload({"type": "fio", "device": True}) == "fio on the raw device"
     assert names.point_labels([dd]) == {"p01": "block 1536 KiB, synced at the end"}
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from matrix.terms.sameness import cell_key
+from matrix.terms.fingerprint import cell_key
 
 EFS = {"type": "efs", "throughputMode": "elastic", "name": "ours", "emulated": False, "tls": None}
 TOUCH = {"type": "touch", "name": "small", "files": 32, "repetitions": 3}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from matrix.text.bottlenecks import next_words, raises_of
+from matrix.text.bottlenecks import describe_next_limit, raises_of
 from storages.metrics import METRICS
 from storages.models import MODELS
 
@@ -20,7 +20,7 @@ from storages.models import MODELS
 def test_the_engine_is_advised_only_where_a_workload_has_it_and_took_another_tool(workload, is_engine_advised):
     bound = {"name": "tool", "next": {"code": "raise"}}
 
-    words = next_words({"storage": {"type": "ebs"}, "workload": workload}, bound)
+    words = describe_next_limit({"storage": {"type": "ebs"}, "workload": workload}, bound)
 
     assert ("use tool engine" in words) == is_engine_advised
     assert "use more" in words or "tool engine, more" in words

@@ -24,13 +24,13 @@ from matrix.terms.documents.result import MetricResult, PointResult, PointSteadi
 from matrix.terms.documents.summary import Lost, Risk, SummaryDocument
 from matrix.terms.figures import percentile_of
 from matrix.terms.names import (
+    describe_placement,
+    describe_workload,
     fleet_label,
     is_unsteady,
-    placement_words,
     point_labels,
     primary_metric,
     ran_of,
-    workload_words,
 )
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.sentences import error_text
@@ -66,7 +66,7 @@ def questions_of(
             question = families.setdefault(key, {}).setdefault(
                 instances,
                 Question(
-                    workload=workload_words(cell["workload"]),
+                    workload=describe_workload(cell["workload"]),
                     label=labels[point["id"]],
                     fleet=fleet_label(cell["fleet"]),
                     instances=instances,
@@ -134,7 +134,7 @@ def _system(cell: ResultDocument) -> str:
 
 def _placed(storage: str, cell: ResultDocument) -> str:
     """The name of a candidate: its storage, and its fleet's placement if the matrix names one."""
-    return ", ".join(filter(None, [storage, placement_words(cell["fleet"])]))
+    return ", ".join(filter(None, [storage, describe_placement(cell["fleet"])]))
 
 
 def _candidate(
@@ -227,7 +227,7 @@ def _absent(cell: ResultDocument, storage: str) -> Candidate:
 
 
 def _belongs(cell: ResultDocument, question: Question) -> bool:
-    return workload_words(cell["workload"]) == question.workload and fleet_label(cell["fleet"]) == question.fleet
+    return describe_workload(cell["workload"]) == question.workload and fleet_label(cell["fleet"]) == question.fleet
 
 
 def _rank(question: Question, wanted: Objective) -> None:

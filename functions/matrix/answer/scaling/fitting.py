@@ -241,7 +241,7 @@ def predict(scaling: Scaling, n: int) -> dict[str, Any]:
     known = {
         "n": n,
         "is_extrapolation": n > max(scaling.series.n),
-        "refused": "; ".join(map(refusal_words, reasons)) or None,
+        "refused": "; ".join(map(describe_refusal, reasons)) or None,
         "reasons": reasons,
         "by_model": by_model,
     }
@@ -270,7 +270,7 @@ def _range(scaling: Scaling, n: int) -> tuple[float, float]:
 
 
 def _refusals(scaling: Scaling, n: int, low: float, high: float) -> Iterator[dict[str, Any]]:
-    """Yield the reasons against a prediction at n: codes, with the numbers that `refusal_words` needs."""
+    """Yield the reasons against a prediction at n: codes, with the numbers that `describe_refusal` needs."""
     sizes = sorted(set(scaling.series.n))
     if len(sizes) < MIN_SIZES:
         yield {"code": FEW_SIZES, "sizes": len(sizes)}
@@ -282,7 +282,7 @@ def _refusals(scaling: Scaling, n: int, low: float, high: float) -> Iterator[dic
         yield {"code": TOO_WIDE, "between": list(between), **noise}
 
 
-def refusal_words(reason: Mapping[str, Any]) -> str:
+def describe_refusal(reason: Mapping[str, Any]) -> str:
     """Write why there is no prediction."""
     if reason["code"] == FEW_SIZES:
         return f"{reason['sizes']} sizes were measured; fewer than {MIN_SIZES} fit every law"
@@ -290,13 +290,14 @@ def refusal_words(reason: Mapping[str, Any]) -> str:
         far = f"more than {FARTHEST} times the largest measured size ({reason['largest']})"
         return f"{far}; measure {reason['measure']} or more"
     first, second = reason["between"]
+    noise = _describe_noise(reason["noise"], reason["source"])
     return (
-        f"laws that pass through the values ({_noise_words(reason['noise'], reason['source'])}) differ by more than a "
+        f"laws that pass through the values ({noise}) differ by more than a "
         f"factor of {WIDEST_RANGE:g}; measure a size between {first} and {second}, or more repetitions"
     )
 
 
-def _noise_words(noise: float, source: str) -> str:
+def _describe_noise(noise: float, source: str) -> str:
     off = f"{100 * math.expm1(min(NORMAL_95 * noise, 50.0)):.0f} %"
     return f"their noise is not known; up to {off} is assumed" if source == ASSUMED else f"they may be off by {off}"
 
@@ -372,7 +373,7 @@ def knee(scaling: Scaling) -> dict[str, Any]:
         times = scaling.chosen.time(sizes)
         size = int(sizes[np.flatnonzero(times > (1 + KNEE) * times[0])[0] - 1])
     at_most = f"each needs at most {100 * KNEE:.0f} % more time than one alone"
-    noise = _noise_words(scaling.largest_noise, scaling.noise.source)
+    noise = _describe_noise(scaling.largest_noise, scaling.noise.source)
     meanings = {
         SLOWED: f"up to {size} instances {at_most}",
         KEEPS_SPEED: f"up to {largest} instances, the most that were measured, {at_most}",

@@ -8,10 +8,10 @@ from matrix.report.charts.labels import lower, point_title, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import View
 from matrix.terms.documents.summary import Question
-from matrix.terms.figures import ASSUMED_BYTES, cost_words, money, quantity
+from matrix.terms.figures import ASSUMED_BYTES, describe_cost, money, quantity
 from matrix.terms.metrics import metric_title
-from matrix.text.risks import risk_words, why_median_words
-from matrix.text.verdicts import lost_words
+from matrix.text.risks import describe_risk, describe_why_median
+from matrix.text.verdicts import describe_lost
 
 WIDE_COST = 5.0
 # Style of the Pareto front, which no storage has.
@@ -63,8 +63,8 @@ def _too_few(questions: Sequence[Mapping[str, Any]], *, is_by_tail: bool) -> lis
     if not few:
         return []
     if is_by_tail:
-        return [f"Not drawn: {question['fleet']}, as {risk_words(question['why_median'])}." for question in few]
-    return [f"P50 is drawn, as {why_median_words(cast('list[Question]', few))}."]
+        return [f"Not drawn: {question['fleet']}, as {describe_risk(question['why_median'])}." for question in few]
+    return [f"P50 is drawn, as {describe_why_median(cast('list[Question]', few))}."]
 
 
 def _chart(
@@ -197,7 +197,7 @@ def _words(question: Mapping[str, Any], candidate: Mapping[str, Any], slow: str)
         question["fleet"],
         f"{slow}: {quantity(candidate['value'], question['unit'])}",
     ]
-    lines.append(f"{cost_words(cost)} per {cost['per']} ({cost['basis']})")
+    lines.append(f"{describe_cost(cost)} per {cost['per']} ({cost['basis']})")
     if cost.get("is_assumed"):
         lines.append(ASSUMED_BYTES)
     if cost["missing"]:
@@ -205,4 +205,4 @@ def _words(question: Mapping[str, Any], candidate: Mapping[str, Any], slow: str)
     if cost["usd_billed"] is not None:
         lines.append(f"{money(cost['usd_billed'])} with start and idle time ({cost['billed_basis']})")
     return "<br>".join([*lines, *(["nothing here is both cheaper and faster"] if candidate["on_front"] else []),
-                        *([lost_words(candidate["lost"])] if candidate["lost"] else [])])  # fmt: skip
+                        *([describe_lost(candidate["lost"])] if candidate["lost"] else [])])  # fmt: skip

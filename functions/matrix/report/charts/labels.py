@@ -7,7 +7,7 @@ from matrix.report.view import Entry, View
 from matrix.terms.figures import ABSENT, figure, interval, quantity
 
 
-def percentile_words(view: View, entry: Entry) -> str:
+def describe_percentile(view: View, entry: Entry) -> str:
     """Write the tooltip of a point: its percentiles, its interval and n."""
     metric = entry.metric
     figures = [f"{name.upper()} {figure(metric, name)}" for name in ("p0", "p50", "p75", "p90", "p98", "p100")]
@@ -20,7 +20,7 @@ def percentile_words(view: View, entry: Entry) -> str:
     return "<br>".join([*figures, *([f"n {n}"] if n else []), *wrong])
 
 
-def interval_words(entries: Sequence[Entry]) -> str:
+def describe_interval(entries: Sequence[Entry]) -> str:
     """Write which of some medians have an interval, as the end of a sentence about them."""
     known = [entry.interval()[0] is not None for entry in entries]
     if not any(known):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from matrix.report.charts.chart import MAX_ROWS, Chart, Series, parts_of
-from matrix.report.charts.labels import interval_words, lower, percentile_words, slug
+from matrix.report.charts.labels import describe_interval, describe_percentile, lower, slug
 from matrix.report.charts.marks import is_wide, segments
 from matrix.report.view import Entry, View
 from matrix.terms.figures import Column
@@ -50,7 +50,7 @@ def _band(view: View, title: str, entries: Sequence[Entry], which: str = "") -> 
         reads=(
             "Thin line: slowest to fastest sample. "
             + (f"Thick line: from the median (P50) to {tail}{where}. " if tail else "")
-            + f"Mark: median{interval_words(entries)}. {direction.capitalize()}."
+            + f"Mark: median{describe_interval(entries)}. {direction.capitalize()}."
             + (" Hollow: known to be wrong, left out of every comparison." if any(e.left_out for e in entries) else "")
         ),
         x_title=first.title,
@@ -85,7 +85,7 @@ def _of_storage(view: View, rows: Sequence[tuple[str, Entry]], storage: str) -> 
     of = view.facets.marks(storage=rows[0][1].storage)
     whole = [(entry.metric.get("p0"), entry.metric.get("p100"), row) for row, entry in rows]
     slow = [(entry.metric.get("p50"), view.tail(entry), row) for row, entry in rows]
-    hover = [percentile_words(view, entry) for _, entry in rows]
+    hover = [describe_percentile(view, entry) for _, entry in rows]
     yield Series(
         storage,
         [entry.metric.get("p50") for _, entry in rows],

@@ -8,7 +8,7 @@ import numpy as np
 from matrix.answer.scaling.fitting import Scaling, analyse, crossover, knee
 from matrix.answer.scaling.series import Series as Measured
 from matrix.report.charts.chart import Chart, Series
-from matrix.report.charts.labels import interval_words, lower, median_heads, percentile_words, point_title, slug
+from matrix.report.charts.labels import describe_interval, describe_percentile, lower, median_heads, point_title, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
 from matrix.terms.figures import quantity
@@ -54,7 +54,7 @@ def _chart(view: View, place: str, work: str, entries: Sequence[Entry], curves: 
     return Chart(
         id=f"scaling-{slug(place)}",
         title=f"{work}: {lower(first.quantity)} of each instance over the size of a fleet",
-        reads=f"Solid: median{interval_words(drawn)}."
+        reads=f"Solid: median{describe_interval(drawn)}."
         + (f" Dashed: {tail}, where there are enough samples." if tail else "")
         + (" A hollow mark without a line: known to be wrong, left out." if left_out else "")
         + (" The best law can be shown too." if fitted else "")
@@ -94,7 +94,7 @@ def _scaling_series(view: View, entries: Sequence[Entry]) -> Iterator[Series]:
         first.style,
         low=[entry.interval()[0] for entry in entries],
         high=[entry.interval()[1] for entry in entries],
-        hover=[f"{entry.fleet}<br>{percentile_words(view, entry)}" for entry in entries],
+        hover=[f"{entry.fleet}<br>{describe_percentile(view, entry)}" for entry in entries],
         of=of,
     )
     slow = [view.tail(entry) for entry in entries]
@@ -123,7 +123,7 @@ def _noise(entry: Entry) -> Interval:
 
 
 def _left_out_series(view: View, entry: Entry) -> Series:
-    words = [f"{entry.fleet}<br>{percentile_words(view, entry)}"]
+    words = [f"{entry.fleet}<br>{describe_percentile(view, entry)}"]
     return Series(f"{entry.storage}, left out", [entry.instances], [entry.metric.get("p50")], "dots", entry.style,
                   group=entry.storage, hover=words, is_hollow=True, of=view.marks(entry))  # fmt: skip
 

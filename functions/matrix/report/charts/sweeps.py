@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from matrix.report.charts.chart import MAX_SERIES, Chart, Series, parts_of
-from matrix.report.charts.labels import interval_words, lower, median_heads, percentile_words, slug
+from matrix.report.charts.labels import describe_interval, describe_percentile, lower, median_heads, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
 
@@ -45,10 +45,11 @@ def _sweep_chart(
     rests = list(dict.fromkeys(rest for _, rest in curves))
     x = sorted({value for curve in curves.values() for value, _ in curve})
     word = param.replace("_", " ")
+    shown = [each for curve in curves.values() for _, each in curve]
     return Chart(
         id=f"sweep-{slug(f'{workload}-{fleet}-{param}')}",
         title=f"{workload} on {fleet}: {lower(first.quantity)} over {word}{which}",
-        reads=f"Mark: median of each point{interval_words([each for curve in curves.values() for _, each in curve])}.",
+        reads=f"Mark: median of each point{describe_interval(shown)}.",
         x_title=word,
         y_title=first.title,
         series=[
@@ -61,7 +62,7 @@ def _sweep_chart(
                 curve[0][1].style,
                 low=[entry.interval()[0] for _, entry in curve],
                 high=[entry.interval()[1] for _, entry in curve],
-                hover=[f"{entry.label}<br>{percentile_words(view, entry)}" for _, entry in curve],
+                hover=[f"{entry.label}<br>{describe_percentile(view, entry)}" for _, entry in curve],
                 is_dashed=rests.index(rest) % 2 == 1,
                 is_hollow=rests.index(rest) % 4 > 1,
                 of=view.facets.marks(storage=storage),

@@ -207,11 +207,11 @@ def _fleet_row(rate: Mapping[str, Any]) -> tuple[Any, ...]:
     """Repetition, start spread, and the fleet's own rate: while all worked, and with the stragglers' tail."""
     return (
         *(rate["repetition"], rate.get("start_spread_s")),
-        *(rate.get("first_done_s"), _done_words(rate, "_per_s_first_done")),
-        *(rate.get("span_s"), _done_words(rate, "_per_s")),
+        *(rate.get("first_done_s"), _describe_done(rate, "_per_s_first_done")),
+        *(rate.get("span_s"), _describe_done(rate, "_per_s")),
     )
 
 
-def _done_words(rate: Mapping[str, Any], suffix: str) -> str | None:
+def _describe_done(rate: Mapping[str, Any], suffix: str) -> str | None:
     done = done_per_s(rate, suffix)
     return None if done is None else quantity(*done)

@@ -28,7 +28,7 @@ COUNTED = {
 }
 
 
-class Lately:
+class RecentTraffic:
     """The rates of the last seconds, of the step that runs and of those before it."""
 
     def __init__(self, has_network: bool = True) -> None:

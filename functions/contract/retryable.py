@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 # All errors that are not listed here are permanent: parameters that botocore refuses, missing keys, unknown services.
-MENDABLE = frozenset(
+RETRYABLE = frozenset(
     {
         # botocore 1.43, exceptions.py and parsers.py: no connection, no response in time, a response that broke off.
         # Its own retries (retries/standard.py) name the first two, with their subclasses.
@@ -51,12 +51,12 @@ REASON_MOST_LETTERS = 300
 class Verdict:
     """Whether a retry can succeed, and the failure in one line."""
 
-    is_mendable: bool
+    is_retryable: bool
     reason: str
 
 
 def verdict(error: BaseException) -> Verdict:
-    """Judge a failure. The project's errors decide it by `is_mendable`; without it, the error's cause is judged."""
+    """Judge a failure. The project's errors decide it by `is_retryable`; without it, the error's cause is judged."""
     return Verdict(_is_mendable(error), reason_of(error))
 
 
@@ -67,7 +67,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def _is_mendable(error: BaseException) -> bool:
-    own_word: Any = getattr(error, "is_mendable", None)
+    own_word: Any = getattr(error, "is_retryable", None)
     if isinstance(own_word, bool):
         return own_word
     kinds = {kind.__name__ for kind in type(error).__mro__}
@@ -81,7 +81,7 @@ def _is_mendable(error: BaseException) -> bool:
         return False
     within: Any = getattr(error, "reason", None)  # of urllib's URLError
     below = within if isinstance(within, BaseException) else error.__cause__
-    is_known = bool(kinds & MENDABLE) or (isinstance(error, OSError) and error.errno in UNREACHABLE)
+    is_known = bool(kinds & RETRYABLE) or (isinstance(error, OSError) and error.errno in UNREACHABLE)
     return is_known or (below is not None and _is_mendable(below))
 
 
@@ -93,7 +93,7 @@ class _Refusal(Exception):
         self.response = {"Error": error, "ResponseMetadata": {"HTTPStatusCode": status}}
 
 
-def hear_repeats(client: Any, first: Callable[[str, str], None], answered: Callable[[str, int], None]) -> Any:
+def log_retries(client: Any, first: Callable[[str, str], None], answered: Callable[[str, int], None]) -> Any:
     """Make a botocore client report the calls that it retries, because botocore retries silently; return the client.
 
     `first` gets the call's name and the reason of its first failure, if a retry can succeed; `answered` gets the name
@@ -110,7 +110,7 @@ def hear_repeats(client: Any, first: Callable[[str, str], None], answered: Calla
         if error is None:
             if attempts > 1:
                 answered(operation.name, attempts)
-        elif attempts == 1 and (judged := verdict(error)).is_mendable:
+        elif attempts == 1 and (judged := verdict(error)).is_retryable:
             first(operation.name, judged.reason)
 
     client.meta.events.register(ATTEMPT_ENDED, hear)

@@ -13,7 +13,7 @@ import urllib3.exceptions
 from botocore.exceptions import ClientError
 from botocore.retries.standard import ThrottledRetryableChecker, TransientRetryableChecker
 
-from contract import mending
+from contract import retryable
 
 
 def answer(code: str, status: int) -> ClientError:
@@ -77,24 +77,24 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("error", "is_mendable"), CASES, ids=[repr(error)[:70] for error, _ in CASES])
-def test_a_failure_is_judged(error, is_mendable):
-    assert mending.verdict(error).is_mendable is is_mendable
+@pytest.mark.parametrize(("error", "is_retryable"), CASES, ids=[repr(error)[:70] for error, _ in CASES])
+def test_a_failure_is_judged(error, is_retryable):
+    assert retryable.verdict(error).is_retryable is is_retryable
 
 
 def test_what_botocore_itself_repeats_is_mendable():
     throttled, transient = ThrottledRetryableChecker._THROTTLED_ERROR_CODES, TransientRetryableChecker
 
-    assert set(throttled) | set(transient._TRANSIENT_ERROR_CODES) <= mending.MENDABLE_CODES
-    assert set(transient._TRANSIENT_STATUS_CODES) <= mending.MENDABLE_STATUSES
-    assert {kind.__name__ for kind in transient._TRANSIENT_EXCEPTION_CLS} <= mending.MENDABLE
+    assert set(throttled) | set(transient._TRANSIENT_ERROR_CODES) <= retryable.MENDABLE_CODES
+    assert set(transient._TRANSIENT_STATUS_CODES) <= retryable.MENDABLE_STATUSES
+    assert {kind.__name__ for kind in transient._TRANSIENT_EXCEPTION_CLS} <= retryable.RETRYABLE
 
 
 def test_a_reason_is_one_line_that_people_read():
     letters = "Parameter validation failed:\nUnknown parameter in input: " + "x" * 1_000
 
-    reason = mending.verdict(RuntimeError(letters)).reason
+    reason = retryable.verdict(RuntimeError(letters)).reason
 
     assert reason.startswith("Parameter validation failed: Unknown parameter in input: x")
-    assert len(reason) == mending.REASON_MOST_LETTERS
-    assert mending.verdict(RuntimeError()).reason == "RuntimeError"
+    assert len(reason) == retryable.REASON_MOST_LETTERS
+    assert retryable.verdict(RuntimeError()).reason == "RuntimeError"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.matrices import DD, EFS, FIO, READ, YOCTO, matrix
 
-from matrix.plan import ways_out
+from matrix.plan import egress
 from matrix.plan.planning import plan
 
 ROOT = Path(__file__).parents[3]
@@ -32,12 +32,12 @@ def table(*routes, **changes):
 
 
 def ways(*routes, endpoints=(), subnets=SUBNETS, tables=None):
-    return ways_out.read(subnets, tables or [table(*routes)], endpoints, REGION)
+    return egress.read(subnets, tables or [table(*routes)], endpoints, REGION)
 
 
 def problems(network, **changes):
     checked = matrix(**changes)
-    return list(ways_out.problems(network, plan(checked).to_document(), checked.matrix, REGION))
+    return list(egress.problems(network, plan(checked).to_document(), checked.matrix, REGION))
 
 
 def firm(found):
@@ -169,7 +169,7 @@ def test_only_subnets_that_instances_are_launched_in_are_held_against_it():
 
 
 def test_an_answer_without_route_tables_refuses_nothing():
-    assert firm(problems(ways_out.read(SUBNETS, [], [], REGION))) == []
+    assert firm(problems(egress.read(SUBNETS, [], [], REGION))) == []
 
 
 def test_the_services_that_instances_call_are_those_of_the_agents_source():
@@ -179,4 +179,4 @@ def test_the_services_that_instances_call_are_those_of_the_agents_source():
             re.findall(r'client\((?:session|self\._session|new_session\(.*?\)), "([a-z0-9-]+)"', path.read_text())
         )
 
-    assert called == {service.lower() for service in ways_out.CALLED}
+    assert called == {service.lower() for service in egress.CALLED}

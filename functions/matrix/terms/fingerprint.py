@@ -6,7 +6,7 @@ from typing import Any
 
 from matrix.terms.documents.parts import Fleet, Part, StorageFields
 from matrix.terms.ids import short_hash
-from matrix.terms.names import workload_words
+from matrix.terms.names import describe_workload
 
 OF_FLEET = ("instanceType", "count", "placement")
 # Fields of later versions: a key has one only if it is set, so that the keys of other fleets stay the same.
@@ -33,7 +33,7 @@ def cell_key(environment: str, storage: StorageFields, workload: Part, fleet: Fl
 
     Its start is for people; the hash at its end covers all distinguishing fields.
     """
-    apart = [environment, same_storage(storage), workload_words(workload), same_fleet(fleet)]
+    apart = [environment, same_storage(storage), describe_workload(workload), same_fleet(fleet)]
     fingerprint = short_hash(json.dumps(apart, sort_keys=True), 12)
     size = f"{fleet.get('instanceType')}-x{fleet.get('count')}"
     return f"{environment}/{storage.get('type')}/{workload.get('type')}/{size}/{fingerprint}"

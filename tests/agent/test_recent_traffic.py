@@ -7,7 +7,7 @@ import time
 from types import SimpleNamespace
 
 from agent.board.heartbeat import Heartbeat
-from agent.machine.lately import MAX_RATES, Lately
+from agent.machine.recent_traffic import MAX_RATES, RecentTraffic
 
 
 def readings(*written, network=False):
@@ -24,7 +24,7 @@ def readings(*written, network=False):
 
 
 def test_rates_are_those_of_the_step_that_runs_and_of_those_before_it():
-    lately = Lately()
+    lately = RecentTraffic()
     lately.begin(readings(0, 100, 300))
     lately.end()
     lately.begin(readings(0, 7))
@@ -39,7 +39,7 @@ def test_rates_are_those_of_the_step_that_runs_and_of_those_before_it():
 
 
 def test_a_long_step_makes_no_long_heartbeat():
-    lately = Lately()
+    lately = RecentTraffic()
     lately.begin(readings(*range(0, 10**15, 10**12)))
 
     told = lately.document()
@@ -50,7 +50,7 @@ def test_a_long_step_makes_no_long_heartbeat():
 
 def test_a_folder_that_no_disk_counts_for_moves_nothing_over_the_network():
     for has_network, count in ((True, 1), (False, 0)):
-        lately = Lately(has_network)
+        lately = RecentTraffic(has_network)
         lately.begin(readings(0, 9, network=True))
         assert len((lately.document() or {"rates": []})["rates"]) == count
 
@@ -59,7 +59,7 @@ def test_each_beat_carries_the_step_since_when_it_runs_and_what_was_moved_and_no
     put = []
     board = SimpleNamespace(put=lambda name, document: put.append((name, document)))
     heartbeat = Heartbeat(board, 60.0)
-    lately = Lately()
+    lately = RecentTraffic()
     lately.begin(readings(0, 5))
     heartbeat.tell(lately.document)
     heartbeat.say("running", 3, "p02")
