@@ -10,10 +10,10 @@ from aws.records.plans import file_system_of, plan_of
 from aws.stack.clock import now
 from aws.stack.entry import entry
 from aws.stack.retrying import NotYet, unknown_is_not_yet
+from aws.storages import clouds
 from matrix.input.pace import look_again_s
+from matrix.storages.models import existing_id
 from matrix.terms.errors import FileSystemTimeout
-from storages import clouds
-from storages.models import existing_id
 
 # For so long a new file system, or a part of it, may be unknown to a service that has just created it: services are
 # eventually consistent, and few say so.

@@ -10,8 +10,8 @@ from aws.run import budget, creations
 from aws.stack import denials, tags
 from aws.stack.clock import now
 from aws.stack.entry import entry
-from storages import clouds
-from storages.models import existing_id
+from aws.storages import clouds
+from matrix.storages.models import existing_id
 
 
 @entry

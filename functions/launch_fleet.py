@@ -12,10 +12,10 @@ from aws.records.plans import cell_of, plan_of
 from aws.stack.clock import now
 from aws.stack.entry import entry
 from aws.stack.environment import environment
+from aws.storages import clouds
 from matrix.input.pace import early_looks
 from matrix.run.job import measuring_job
 from matrix.terms.keys import Board
-from storages import clouds
 
 
 @entry

@@ -15,6 +15,7 @@ from aws.stack.clock import now
 from aws.stack.entry import entry
 from aws.stack.environment import environment
 from aws.stack.tags import tags_of_deployment
+from aws.storages import clouds
 from matrix.check.read import check_matrix, check_run_name
 from matrix.check.tags import inherited, inherited_problems
 from matrix.input.emulation import environment_of
@@ -25,7 +26,6 @@ from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.errors import PlanDiffers
 from matrix.terms.keys import run_key
 from matrix.terms.problems import InvalidMatrix
-from storages import clouds
 
 
 @entry

@@ -10,10 +10,10 @@ from aws.fleet import launching
 from aws.records import table
 from aws.records.plans import cell_of, file_system_of, plan_of
 from aws.stack.entry import entry
+from aws.storages import clouds
 from matrix.run.job import populating_job
+from matrix.storages.models import how_many
 from matrix.terms.keys import Board
-from storages import clouds
-from storages.models import how_many
 
 
 @entry

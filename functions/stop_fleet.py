@@ -5,7 +5,7 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from aws.ec2 import instances as fleets
-from aws.inventory import resources
+from aws.ec2 import resources
 from aws.records import table
 from aws.records.plans import cell_of, plan_of
 from aws.stack.entry import entry

@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 
 from matrix.check.read import read_matrix
 from matrix.input import workloads
+from matrix.storages.base import Storage
+from matrix.storages.models import MODELS
 from matrix.terms.documents.parts import Part
 from matrix.terms.problems import InvalidMatrix
-from storages.contracts.model import Storage
-from storages.models import MODELS
 
 # Unchecked fields of a matrix; `read_matrix` validates them.
 MatrixFields: TypeAlias = dict[str, Any]

@@ -89,7 +89,7 @@ def grid(plan: PlanDocument) -> Table:
     by_use = _charges_by_use(plan)
     add_figures(table, "By hours", *(["By bytes, requests"] if by_use else []), *(f"{size} ×" for size in sizes))
     # The models of storages need pydantic: a quarter of a second for which `matrix --help` must not wait.
-    from storages.models import is_shared
+    from matrix.storages.models import is_shared
 
     storages = {system["id"]: json.dumps(system["storage"], sort_keys=True) for system in plan["file_systems"]}
     names = brief_names((text, json.loads(text)) for text in storages.values())

@@ -10,8 +10,8 @@ from cli.verify.stack import Stack
 from matrix.plan import egress, quotas
 from matrix.plan.account import CONCURRENCY
 from matrix.plan.quotas import request_line
+from matrix.storages.base import Quota
 from matrix.terms.documents.plan import PlanDocument
-from storages.contracts.model import Quota
 
 # maxConcurrentFileSystems is at most 40, and the sweep wants one more.
 FUNCTIONS_AT_ONCE = 41

@@ -7,7 +7,7 @@ import pytest
 from cli.commands import new
 from cli.inputs import planning, starting
 from matrix.input import workloads
-from storages.models import MODELS
+from matrix.storages.models import MODELS
 
 MOUNTED = [kind for kind, model in MODELS.items() if not model.is_only_read]
 

@@ -7,12 +7,12 @@ from typing import ClassVar
 import pytest
 
 from agent.workloads import TYPES, WorkloadModule
+from aws.storages.base import FileSystem
+from aws.storages.clouds import FILE_SYSTEMS, OF_INSTANCES
 from matrix.input.workloads import MODELS as WORKLOADS
 from matrix.input.workloads import Workload
-from storages.clouds import FILE_SYSTEMS, OF_INSTANCES
-from storages.contracts.cloud import FileSystem
-from storages.contracts.model import Storage
-from storages.models import MODELS
+from matrix.storages.base import Storage
+from matrix.storages.models import MODELS
 
 ROOT = Path(__file__).parents[2]
 AGENTS_WORKLOADS = set(TYPES)
@@ -20,7 +20,7 @@ AGENTS_WORKLOADS = set(TYPES)
 
 def test_each_registry_has_every_type():
     registries = {
-        "functions/storages/clouds.py": ({*FILE_SYSTEMS, *OF_INSTANCES}, MODELS),
+        "functions/aws/storages/clouds.py": ({*FILE_SYSTEMS, *OF_INSTANCES}, MODELS),
         "agent/workloads/__init__.py": (AGENTS_WORKLOADS, WORKLOADS),
     }
     for path, (registered, types) in registries.items():
@@ -43,10 +43,10 @@ def _package(kind: str) -> str:
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_a_storage_has_all_that_its_contracts_ask_for(kind):
-    folder = f"functions/storages/{_package(kind)}"
-    lacking = {f"{folder}/model.py": _lacking(MODELS[kind], Storage)}
+    module = f"storages/{_package(kind)}.py"
+    lacking = {f"functions/matrix/{module}": _lacking(MODELS[kind], Storage)}
     if kind in FILE_SYSTEMS:
-        lacking[f"{folder}/cloud.py"] = _lacking(FILE_SYSTEMS[kind], FileSystem)
+        lacking[f"functions/aws/{module}"] = _lacking(FILE_SYSTEMS[kind], FileSystem)
 
     for path, names in lacking.items():
         assert not names, f"write {', '.join(names)} in {path}"

@@ -16,7 +16,7 @@ from typing import Any
 
 import moto.dynamodb.parsing
 
-from matrix.input import limits
+from matrix.fields import limits
 
 AWS = "https://docs.aws.amazon.com/"
 Check = Callable[[dict[str, Any]], Iterator[str]]

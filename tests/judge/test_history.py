@@ -6,9 +6,10 @@ import json
 import pytest
 from judge import history, template
 
+from aws.storages import fsx_openzfs
 from local.corrections.yaml_template import load
-from matrix.input import limits, pace
-from storages.fsx_openzfs import cloud as fsx_openzfs
+from matrix.fields import limits
+from matrix.input import pace
 
 RUN = load((template.ROOT / "statemachine/run.asl.yaml").read_text())
 FILE_SYSTEM = RUN["States"]["Each file system"]["ItemProcessor"]

@@ -3,8 +3,7 @@
 import pytest
 from judge import network, template
 
-from storages.fsx import cloud as fsx
-from storages.fsx_openzfs import cloud as fsx_openzfs
+from aws.storages import fsx, fsx_openzfs
 
 
 @pytest.mark.parametrize("kind", template.NETWORKS)

@@ -19,22 +19,20 @@ import stop_fleet
 from aws.account import prices, spot, standing
 from aws.account import quotas as account
 from aws.ec2 import instances as fleets
-from aws.inventory import copies
 from aws.records import bucket, table
 from aws.records.plans import cell_of, file_system_of, plan_of
 from aws.results import analysing
 from aws.run import budget
 from aws.stack import clock
 from aws.stack.clients import client
-from aws.teardown import inventory, receipts
+from aws.storages import efs, fsx
+from aws.teardown import copies, inventory, receipts
 from matrix.check.read import read_matrix
 from matrix.plan import quotas
 from matrix.plan.account import DEFAULTS, account_needs
 from matrix.plan.planning import plan
 from matrix.terms.errors import DeadlinePassed, OverBudget, QuotaExceeded
 from matrix.terms.keys import Board
-from storages.efs import cloud as efs
-from storages.fsx import cloud as fsx
 
 EFS = "efs-elastic"
 

@@ -15,16 +15,11 @@ import reap
 from aws.records import bucket, table
 from aws.stack import network, tags
 from aws.stack.clients import client as cached_client
+from aws.storages import clouds, efs, fsx_openzfs, mountpoint, nfs, reach, s3
 from aws.teardown import receipts
+from matrix.storages.models import existing_id
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.problems import InvalidMatrix
-from storages import clouds, reach
-from storages.efs import cloud as efs
-from storages.fsx_openzfs import cloud as fsx_openzfs
-from storages.models import existing_id
-from storages.mountpoint import cloud as mountpoint
-from storages.nfs import cloud as nfs
-from storages.s3 import cloud as s3
 
 
 @pytest.fixture

@@ -11,10 +11,9 @@ import reap
 from aws.records import bucket, table
 from aws.stack import tags
 from aws.stack.clients import client as cached_client
+from aws.storages import clouds, ebs
 from matrix.terms.errors import LaunchRefused
 from matrix.terms.problems import InvalidMatrix
-from storages import clouds
-from storages.ebs import cloud as ebs
 
 READS = {"type": "command", "name": "reads", "command": "cat $CACHE_DIR/*", "workDirectory": "local"}
 GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8, "iops": 3000, "throughputMiBps": 125, "mayWrite": False}

@@ -13,10 +13,9 @@ import plan_matrix
 from aws.ec2 import instances
 from aws.records.plans import plan_of
 from aws.stack import tags as tags_of
+from aws.storages import clouds, file_server
 from matrix.run.receipt import SERVER, rate_usd
 from matrix.terms.errors import FileSystemFailed
-from storages import clouds
-from storages.file_server import cloud as file_server
 
 NAME = "file-server-m6i-large"
 FOLDER = f"runs/{RUN}/servers/{NAME}/instances"

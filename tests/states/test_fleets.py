@@ -12,15 +12,15 @@ from support.function_events import RUN, load_event
 
 import launch_fleet as launch_fleet_function
 import plan_matrix
-from aws.ec2 import console, images
+from aws.ec2 import console, images, resources
 from aws.ec2 import instances as fleets
 from aws.ec2.volume_mappings import work_mapping
 from aws.fleet import launching, watching
-from aws.inventory import copies, resources
 from aws.records import bucket, table
 from aws.records.plans import plan_of
 from aws.stack import network, retrying
 from aws.stack.clients import client
+from aws.teardown import copies
 from matrix.run.job import measuring_job
 from matrix.terms.documents.job import FleetVolumes
 from matrix.terms.errors import (

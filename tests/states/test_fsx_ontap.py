@@ -11,10 +11,10 @@ import plan_matrix
 import reap
 from aws.records import bucket, table
 from aws.stack import tags
+from aws.storages import clouds
+from aws.storages import fsx_ontap as ontap
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.problems import InvalidMatrix
-from storages import clouds
-from storages.fsx_ontap import cloud as ontap
 
 STORAGE = {
     "type": "fsx-ontap", "deploymentType": "SINGLE_AZ_2", "haPairs": 1, "storageCapacityGiB": 1024,

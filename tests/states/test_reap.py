@@ -13,12 +13,8 @@ from aws.ec2 import instances
 from aws.records import table
 from aws.run import executions
 from aws.stack.clients import client
+from aws.storages import clouds, efs, mountpoint, prefixes, s3, s3_files
 from aws.teardown import reaping
-from storages import clouds, prefixes
-from storages.efs import cloud as efs
-from storages.mountpoint import cloud as mountpoint
-from storages.s3 import cloud as s3
-from storages.s3_files import cloud as s3_files
 
 LONG_AHEAD, LONG_PAST = 4_000_000_000.0, 1_000_000_000.0
 EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}

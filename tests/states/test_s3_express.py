@@ -8,9 +8,9 @@ from botocore.exceptions import ClientError
 from botocore.utils import S3ExpressIdentityCache
 
 from aws.stack.clients import client
+from aws.storages import directory_buckets as buckets
+from aws.storages import s3_express
 from local.corrections import directory_buckets as stand_in
-from storages.directory_buckets import buckets
-from storages.s3_express import cloud as s3_express
 
 TOKEN = "a" * 60
 ZONE = "use1-az6"  # of us-east-1a, the first subnet

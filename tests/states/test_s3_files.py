@@ -7,10 +7,10 @@ import boto3
 import pytest
 
 from aws.stack.clients import client
+from aws.storages import s3_files
 from local.corrections import s3_files as stand_in
 from local.corrections.folders import Folders
 from matrix.terms.errors import FileSystemFailed
-from storages.s3_files import cloud as s3_files
 
 TOKEN = "t" * 60
 TAGS = [

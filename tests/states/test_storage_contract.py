@@ -1,11 +1,11 @@
-"""What every file system that runs create must do, whatever its type (`storages.contracts.cloud.FileSystem`)."""
+"""What every file system that runs create must do, whatever its type (`aws.storages.base.FileSystem`)."""
 
 import pytest
 from states.conftest import until
 from support.function_events import RUN
 
 from aws.stack import tags as tags_of
-from storages import clouds
+from aws.storages import clouds
 
 STORAGES = {
     "efs": {

@@ -12,17 +12,11 @@ from support.partitions import domains
 
 from aws.ec2 import volume_mappings
 from aws.stack.clients import client
+from aws.storages import clouds, ebs, efs, fsx_openzfs, mountpoint, prefixes, s3, s3_express
 from local.corrections import mounted_buckets
 from local.corrections.folders import Folders
 from matrix.terms import keys
 from matrix.terms.errors import FileSystemFailed
-from storages import clouds, prefixes
-from storages.ebs import cloud as ebs
-from storages.efs import cloud as efs
-from storages.fsx_openzfs import cloud as fsx_openzfs
-from storages.mountpoint import cloud as mountpoint
-from storages.s3 import cloud as s3
-from storages.s3_express import cloud as s3_express
 
 EFS = {"type": "efs", "performanceMode": "generalPurpose", "throughputMode": "elastic", "deployment": "regional"}
 FSX = {

@@ -15,11 +15,10 @@ import populate_cache
 from aws.ec2 import images, instances
 from aws.records import bucket, plans
 from aws.stack import tags
+from aws.storages import clouds, file_server
 from matrix.run.job import USER_DATA_MAX_BYTES, user_data
 from matrix.terms.keys import booted_image_key
 from matrix.terms.problems import InvalidMatrix
-from storages import clouds
-from storages.file_server import cloud as file_server
 
 ROOT = Path(__file__).parents[2]
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")

@@ -20,7 +20,7 @@ from matrix.price.book import size_factor
 
 FUNCTIONS = Path(__file__).parents[2] / "functions/matrix"
 EBS_LIMITS = FUNCTIONS / "input/ebs_limits.json"
-INSTANCE_STORES = FUNCTIONS.parent / "storages/instance_store/instance_stores.json"
+INSTANCE_STORES = FUNCTIONS / "storages/instance_stores.json"
 PRICES = FUNCTIONS / "price/instance_prices.json"
 MODULE = "github.com/aws/karpenter-provider-aws"
 REGION = "us-east-1"

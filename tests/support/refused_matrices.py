@@ -1,6 +1,6 @@
 """Matrices that break one rule, as tables: what is written, the path of the problem, and its code.
 
-Figures are from functions/matrix/input/limits.py and the services' API models. tests/sentences.md has the sentence of
+Figures are from functions/matrix/fields/limits.py and the services' API models. tests/sentences.md has the sentence of
 each row.
 """
 

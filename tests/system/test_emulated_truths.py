@@ -8,7 +8,7 @@ from support.runs import Cloud, matrix
 pytestmark = pytest.mark.slow
 # Six are the fewest that intervals and tests of a percentile need; where none is judged two do.
 INSTANCES, FEW, THREADS, FILES = 6, 2, 2, 60
-CREATE_S = 0.001  # of FSx (storages/fsx_openzfs/model.py), times each storage's own `times`
+CREATE_S = 0.001  # of FSx (matrix/storages/fsx_openzfs.py), times each storage's own `times`
 IOPS, SLOWER, TAIL_S, STALL_S = 200, 1.2, 0.08, 1.0
 # A storage that stalls for a second after every 400 operations, under a closed and an open loop.
 PAUSE_EVERY, RATE_PER_S = 400, 100

@@ -25,7 +25,7 @@ from support.runs import EBS, EFS, ROOT, Cloud, Run, matrix, path_without, start
 
 from cli.verify.permissions import CALLS
 from local import recording
-from storages.models import MODELS
+from matrix.storages.models import MODELS
 
 
 def example_of(kind: str) -> dict[str, Any]:

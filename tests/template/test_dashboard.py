@@ -5,7 +5,7 @@ from support.dashboard import STACK, emitted, finds, names_of_functions, searche
 
 from aws.records import metrics
 from matrix.samples import cloudwatch
-from storages.metrics import METRICS
+from matrix.storages.metrics_of_types import METRICS
 
 # Step Functions guide, "Execution metrics" and Lambda guide, "Types of metrics", read November 2026.
 STATES = {"ExecutionsStarted", "ExecutionsSucceeded", "ExecutionsFailed", "ExecutionsTimedOut", "ExecutionsAborted",

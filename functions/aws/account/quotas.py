@@ -10,10 +10,10 @@ from aws.account import standing
 from aws.ec2 import instances
 from aws.stack import denials
 from aws.stack.clients import client, impatient_client
+from aws.storages.clouds import FILE_SYSTEMS
 from matrix.plan import instance_ebs, quotas
 from matrix.plan.quotas import Need
 from matrix.terms.documents.plan import PlanDocument, PlanWarning
-from storages.clouds import FILE_SYSTEMS
 
 # DescribeInstanceTypes takes a hundred names.
 TYPES_AT_ONCE = 100

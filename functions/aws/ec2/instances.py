@@ -19,6 +19,8 @@ from aws.stack.environment import environment
 from aws.stack.retrying import NotYet, retried
 from matrix.plan import placing, quotas
 from matrix.run.polling import ENDED_STATES
+from matrix.storages.base import Quota
+from matrix.storages.metrics_of_types import metrics_of
 from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Fleet, Part, Volume
 from matrix.terms.documents.plan import PlanDocument
@@ -31,8 +33,6 @@ from matrix.terms.errors import (
     SpotInterrupted,
     StorageMatrixError,
 )
-from storages.contracts.model import Quota
-from storages.metrics import metrics_of
 
 # EC2 advises batches of about 100; each is an idempotent call with its own client token.
 BATCH = 100

@@ -2,9 +2,8 @@
 
 from functools import partial
 
-from aws.ec2 import images, instances
+from aws.ec2 import images, instances, resources
 from aws.fleet import launching, watching
-from aws.inventory import resources
 from aws.records import bucket, table
 from aws.records.plans import image_of, plan_of
 from aws.run import budget, creations

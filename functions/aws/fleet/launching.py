@@ -4,10 +4,9 @@ import secrets
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from aws.ec2 import instances
+from aws.ec2 import instances, resources
 from aws.ec2.instances import Boot
 from aws.ec2.volume_mappings import WORK_DEVICE, devices_of
-from aws.inventory import resources
 from aws.records import bucket, table
 from aws.records.plans import image_of
 from aws.run import creations
@@ -18,11 +17,11 @@ from aws.stack.retrying import NotYet, retried
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run.job import JobMaker, user_data
 from matrix.run.polling import ENDED_STATES
+from matrix.storages.metrics_of_types import metrics_of
 from matrix.terms.documents.job import FleetRecord, FleetVolumes, JobCell, MeetingRecord, Mount, Roster
 from matrix.terms.documents.parts import Fleet
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.keys import Board
-from storages.metrics import metrics_of
 
 # The watchdog waits this long beyond the job's deadline: for the boot, the last upload and one more poll.
 WATCHDOG_GRACE_S = BOOT_ALLOWANCE_S + 300

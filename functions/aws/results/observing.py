@@ -16,12 +16,12 @@ from matrix.answer.bottleneck.instance_limits import limits_of, reached
 from matrix.samples import cloudwatch
 from matrix.samples.file import SampleFile
 from matrix.samples.moved import by_minute
+from matrix.storages.base import FILE_SYSTEM_ID
+from matrix.storages.metrics_of_types import metrics_of
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import Limit, ResultDocument
 from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
 from matrix.terms.keys import Board
-from storages.contracts.model import FILE_SYSTEM_ID
-from storages.metrics import metrics_of
 
 # GetMetricData allows 50 calls a second (CloudWatch quotas).
 READS_AT_ONCE = 8

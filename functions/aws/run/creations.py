@@ -13,7 +13,7 @@ from aws.stack.clients import WANT_OF_CAPACITY
 from matrix.terms.errors import RunEnded, StorageMatrixError
 
 # An unfinished creation may still produce a resource for this time: the longest Lambda timeout, plus the time for which
-# EC2 may not list launched instances (aws.inventory.resources).
+# EC2 may not list launched instances (aws.ec2.resources).
 # https://docs.aws.amazon.com/lambda/latest/api/API_CreateFunction.html
 MAY_COME_S = 900.0 + 600.0
 SERVER_ERROR = 500

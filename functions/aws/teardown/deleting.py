@@ -6,16 +6,16 @@ from contextlib import contextmanager, suppress
 from botocore.exceptions import ClientError
 
 from aws.ec2 import instances as fleets
-from aws.inventory import copies as backups
 from aws.records import table
 from aws.records.plans import file_system_of, plan_of
 from aws.run import budget
 from aws.run.failures import advised
 from aws.stack import tags
+from aws.storages import clouds
+from aws.storages.base import Copy
+from aws.teardown import copies as backups
 from aws.teardown import inventory
-from storages import clouds
-from storages.contracts.cloud import Copy
-from storages.models import existing_id
+from matrix.storages.models import existing_id
 
 
 @contextmanager

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from aws.inventory import resources
-from aws.inventory.resources import Resource, SeenGone
+from aws.ec2 import resources
+from aws.ec2.resources import Resource, SeenGone
 from aws.records import table
 from aws.stack import tags
-from storages.clouds import FILE_SYSTEMS
+from aws.storages.clouds import FILE_SYSTEMS
 
 _SEEN_GONE = {kind: SeenGone(module.gone, module.SEEN_GONE) for kind, module in FILE_SYSTEMS.items()}
 

@@ -11,14 +11,13 @@ from aws_lambda_powertools import Logger
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 from aws.ec2 import images, instances
-from aws.inventory import copies
 from aws.records import table
 from aws.run import executions
 from aws.stack import tags
 from aws.stack.clients import DENIED, client
-from aws.teardown import receipts
-from storages.clouds import FILE_SYSTEMS
-from storages.contracts.cloud import Existing, FileSystem
+from aws.storages.base import Existing, FileSystem
+from aws.storages.clouds import FILE_SYSTEMS
+from aws.teardown import copies, receipts
 
 
 @dataclass(frozen=True)

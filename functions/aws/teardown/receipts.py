@@ -4,19 +4,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aws.fleet import baking
-from aws.inventory import copies
 from aws.records import bucket, table
 from aws.records.plans import plan_of
 from aws.run import creations
 from aws.stack.clock import now
-from aws.teardown import inventory
+from aws.teardown import copies, inventory
 from contract.keys import DONE, FAILED, instance_of
 from matrix.run import receipt as receipts
 from matrix.run import receipt_text
+from matrix.storages.models import existing_id
 from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, Sweep
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.keys import Board, run_key
-from storages.models import existing_id
 
 # Last object of an agent, after a measurement or a failure.
 VERDICTS = (f"/{DONE}", f"/{FAILED}")

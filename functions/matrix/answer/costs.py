@@ -22,6 +22,8 @@ from matrix.plan import placing
 from matrix.price.book import PriceBook, file_system_cost, machine_rates, published_prices, volume_hours
 from matrix.run.receipt import CACHE, SERVER
 from matrix.samples.moved import WORKED, moved_bytes
+from matrix.storages.base import Storage
+from matrix.storages.models import AnyStorage, how_many
 from matrix.terms.charges import HOUR_S, NOTHING, Amount, Usage
 from matrix.terms.documents import summary as documents
 from matrix.terms.documents.parts import MachineRates, StorageFields
@@ -29,8 +31,6 @@ from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem
 from matrix.terms.documents.receipt import ReceiptDocument, ReceiptResource
 from matrix.terms.documents.result import PointResult, ResultDocument
 from matrix.terms.names import ran_of
-from storages.contracts.model import Storage
-from storages.models import AnyStorage, how_many
 
 
 @dataclass(frozen=True)

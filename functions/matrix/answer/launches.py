@@ -17,6 +17,7 @@ from matrix.samples.histograms import Histogram, latency
 from matrix.samples.rates import MAX_CURVES
 from matrix.statistics.describing import describe, figures
 from matrix.statistics.fleet_values import from_columns
+from matrix.storages.models import is_shared
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import (
@@ -33,7 +34,6 @@ from matrix.terms.documents.result import (
 from matrix.terms.documents.warning import CellWarning
 from matrix.terms.ids import without_launch
 from matrix.terms.sentences import error_text
-from storages.models import is_shared
 
 # A launch's number and its result.
 Launch = tuple[int, ResultDocument]

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from matrix.samples import cloudwatch
 from matrix.samples.file import Sample, Taken
 from matrix.samples.moved import BETWEEN, by_mount
+from matrix.storages.metrics import LayerPair
+from matrix.storages.metrics_of_types import metrics_of
 from matrix.terms.documents.parts import Params
 from matrix.terms.documents.result import Layer, ResultDocument
 from matrix.terms.documents.watched import CloudWatchMetrics, MovedByMinute
-from storages.contracts.metrics import LayerPair
-from storages.metrics import metrics_of
 
 # Below this much a count is of journals, access times and the like.
 LEAST = {"bytes": 2.0**20, "operations": 256.0}

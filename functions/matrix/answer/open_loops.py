@@ -6,13 +6,13 @@ from typing import cast
 
 from matrix.statistics.describing import describe, figures
 from matrix.statistics.fleet_values import FleetValues
+from matrix.storages.models import is_shared
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import HighestRate, MetricResult, PointResult, SampleColumns
 from matrix.terms.documents.warning import CellWarning
 from matrix.terms.metrics import METRICS
 from matrix.terms.names import primary_metric
 from matrix.terms.open_loop import DONE_PER_S, HIGHEST_RATE, RATE, done_per_s, has_kept_up, offered_per_s
-from storages.models import is_shared
 
 Key = tuple[str, int]
 

@@ -18,6 +18,7 @@ from matrix.samples.usage import fleet_use_of, use_of, used
 from matrix.statistics.describing import describe
 from matrix.statistics.fleet_values import FleetValues
 from matrix.statistics.percentiles import percentiles
+from matrix.storages.models import is_shared
 from matrix.terms.documents.parts import Failure, Point
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import (
@@ -33,7 +34,6 @@ from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.documents.warning import CellWarning
 from matrix.terms.metrics import Metric, metrics_of
 from matrix.terms.sentences import named, warning_text
-from storages.models import is_shared
 
 SCHEMA = 1
 # Share of a sample's time; above it the counters around the programs do not describe the work.

@@ -5,12 +5,12 @@ from types import MappingProxyType
 
 from matrix.input.storage_names import storage_label
 from matrix.statistics.fleet_values import from_columns
+from matrix.storages.models import is_shared
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.documents.values import JudgedCell, JudgedPoint, ValuesDocument
 from matrix.terms.fingerprint import same_storage
 from matrix.terms.names import fleet_that_ran, point_labels, primary_metric
-from storages.models import is_shared
 
 SCHEMA = 1
 NONE: Mapping[str, ResultDocument] = MappingProxyType({})

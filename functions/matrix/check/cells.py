@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from matrix.input.fleet import Fleet
+from matrix.fields.fleet import Fleet
 from matrix.input.matrix import Matrix
 from matrix.input.workloads import Workload
-from storages.contracts.model import Storage
+from matrix.storages.base import Storage
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ import re
 from matrix.check.cells import Given
 from matrix.input.matrix import Matrix
 from matrix.price.book import published_prices
+from matrix.storages.base import Storage
+from matrix.storages.models import is_mounted_read_only
 from matrix.terms.problems import Problem, Problems
-from storages.contracts.model import Storage
-from storages.models import is_mounted_read_only
 
 
 def existing_storages_come_to_no_harm(given: Given) -> Problems:

@@ -5,8 +5,8 @@ from matrix.input import instance_types
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
+from matrix.storages.models import MODELS, how_many
 from matrix.terms.problems import Problem, Problems, shorten
-from storages.models import MODELS, how_many
 
 
 def instance_type_can_use_the_storage(given: Given) -> Problems:

@@ -14,12 +14,12 @@ from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
 from matrix.statistics.sample_size import MIN_INSTANCES, MIN_LAUNCHES, MIN_REPETITIONS, Shortage, needed
+from matrix.storages.base import Storage
 from matrix.terms.figures import number, rough_duration
 from matrix.terms.open_loop import RATE
 from matrix.terms.problems import Problem, Problems
 from matrix.terms.sizes import format_size
 from matrix.text.replication import advice, describe_counts
-from storages.contracts.model import Storage
 
 # fio's clock counts ms, the first and last are start and end. Below a second its rates are noise.
 MIN_FIO_S = 1.0

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from matrix.check.cells import Combination, Given
 from matrix.check.rules import matrix_problems, part_problems, read_part
 from matrix.check.shape import structural_problems
-from matrix.input import limits
-from matrix.input.fields import InputModel
+from matrix.fields import limits
+from matrix.fields.types import InputModel
 from matrix.input.matrix import MAX_ENTRIES, Matrix
 from matrix.terms.keys import RUN_PATTERN
 from matrix.terms.problems import HERE, InvalidMatrix, Path, Problem, display, path_text, shorten

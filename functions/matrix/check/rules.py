@@ -13,20 +13,21 @@ from matrix.check import existing, kinds, plan_warnings
 from matrix.check.cells import Combination, Given
 from matrix.check.objective import metrics_mean_the_same, objective_can_be_judged
 from matrix.check.tags import tag_problems
-from matrix.input import limits, workloads
+from matrix.fields import limits
+from matrix.fields.fleet import FleetAxis
+from matrix.fields.types import AS_GIVEN, InputModel
+from matrix.input import workloads
 from matrix.input.emulation import emulation_problems
-from matrix.input.fields import AS_GIVEN, InputModel
-from matrix.input.fleet import FleetAxis
 from matrix.input.image import BUILT
 from matrix.input.matrix import Inclusion, Selector
 from matrix.input.pace import turns_of
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
+from matrix.storages.base import Storage
+from matrix.storages.models import MODELS
 from matrix.terms.problems import Problem, Problems, check, path_text, shorten
 from matrix.terms.sizes import format_size
-from storages.contracts.model import Storage
-from storages.models import MODELS
 
 # Step Functions starts children for MANY_CELLS cells; a plan of more has not been tried, which is a warning.
 # A plan of more than MAX_CELLS does not fit into the memory of the function that writes it, which is an error.

@@ -10,13 +10,13 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from matrix.check import hints
+from matrix.fields.fleet import Fleet, FleetAxis
+from matrix.fields.types import models_by_type
 from matrix.input import workloads
-from matrix.input.fields import models_by_type
-from matrix.input.fleet import Fleet, FleetAxis
 from matrix.input.image import Image
 from matrix.input.matrix import Agreed, Inclusion, Matrix, Objective, Selector
+from matrix.storages.models import MODELS, AnyStorage
 from matrix.terms.problems import MAX_PROBLEMS, Path, Problem, path_text, shorten
-from storages.models import MODELS, AnyStorage
 
 MISSING = object()
 _IS_MISSING = "is missing"

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Mapping
 
-from matrix.input import limits
+from matrix.fields import limits
 from matrix.terms.problems import Problem, Problems, display, path_text, shorten
 from matrix.terms.tags import MAX_OWN, is_own
 

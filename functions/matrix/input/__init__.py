@@ -1,1 +1,1 @@
-"""The input: models of the matrix, workloads, fleets and images, and limits of AWS."""
+"""The input: models of the matrix, workloads and images; times and deadlines."""

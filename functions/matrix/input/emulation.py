@@ -10,13 +10,13 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field
 
-from matrix.input.fields import InputModel
+from matrix.fields.types import InputModel
 from matrix.input.workloads import Workload
+from matrix.storages.base import Storage
+from matrix.storages.models import MODELS
 from matrix.terms.documents.parts import Emulation
 from matrix.terms.problems import InvalidMatrix, Problem, Problems
 from matrix.terms.sentences import EMULATED
-from storages.contracts.model import Storage
-from storages.models import MODELS
 
 # Key of a storage in plan and results, and the end of its id.
 MARK = "emulated"

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.input.fields import InputModel
+from matrix.fields.types import InputModel
 
 Os = Literal["al2023", "ubuntu-22.04"]
 

@@ -4,13 +4,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
+from matrix.fields.fleet import Fleet, FleetAxis
+from matrix.fields.types import InputModel, Name
 from matrix.input.emulation import Quirks
-from matrix.input.fields import InputModel, Name
-from matrix.input.fleet import Fleet, FleetAxis
 from matrix.input.image import Image
 from matrix.input.workloads import AnyWorkload
+from matrix.storages.models import AnyStorage
 from matrix.terms.keys import RUN_PATTERN
-from storages.models import AnyStorage
 
 MAX_ENTRIES = 1_000
 MAX_SEED = 2**32 - 1

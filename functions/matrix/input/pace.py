@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from matrix.input import limits
+from matrix.fields import limits
 
 # A poll turn costs 9 history events (Lambda 5, Choice 2, Wait 2) of the 25,000 that an execution may have; a cell costs
 # about 50 besides its polls (map iteration 4, launch 5, wait 2, analyse 5, stop, record, retries). Budgeting 80% leaves

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from matrix.storages.base import FieldWords, Words
     from matrix.terms.documents.parts import StorageFields
-    from storages.contracts.model import FieldWords, Words
 
 # Behind the name of an emulated storage, so that no line can be quoted as a measured one.
 NOT_AWS = "(emulated, not AWS)"
@@ -17,7 +17,7 @@ NOT_AWS = "(emulated, not AWS)"
 
 def _describe_kind(storage: StorageFields) -> Words | None:
     # The models need pydantic: a quarter of a second that `matrix --help` does not wait for.
-    from storages.models import MODELS
+    from matrix.storages.models import MODELS
 
     model = MODELS.get(str(storage.get("type")))
     return model.words if model else None

@@ -12,9 +12,9 @@ from matrix.plan.quotas import (
     needs,
     request_line,
 )
+from matrix.storages.base import Quota
+from matrix.storages.models import MODELS
 from matrix.terms.documents.plan import PlanDocument
-from storages.contracts.model import Quota
-from storages.models import MODELS
 
 # Each file system that is measured at the same time runs one function at a time, and so does the sweep.
 CONCURRENCY = Quota("lambda", "L-B99A9384", "Concurrent executions", "functions")

@@ -8,8 +8,8 @@ from matrix.input.pace import PREPARE_S, STEP_S, WORK_FACTOR, gate_wait_s
 from matrix.plan import images
 from matrix.plan.images import PlannedImage
 from matrix.price.book import BOOK_REGION, OBJECTS_A_STEP, OBJECTS_ONCE, SPOT_SHARE, PriceBook
+from matrix.storages.models import MODELS
 from matrix.terms.charges import MIN_BILLED_S, ROOT_VOLUME_GIB
-from storages.models import MODELS
 
 # Fields of a matrix without effect on the measurements of its cells.
 UNMEASURED = {

@@ -9,11 +9,11 @@ from pydantic import TypeAdapter
 
 from matrix.input import instance_types
 from matrix.input.instance_types import Bandwidth
+from matrix.storages.base import AttachedVolumes, Storage
+from matrix.storages.models import AnyStorage
 from matrix.terms.documents.plan import PlanCell, PlanWarning
 from matrix.terms.figures import number
 from matrix.terms.ids import without_launch
-from storages.contracts.model import AttachedVolumes, Storage
-from storages.models import AnyStorage
 
 # EC2 counts in MB/s, volumes in MiB/s.
 MB, MIB, GBIT = 1e6, 2.0**20, 125e6

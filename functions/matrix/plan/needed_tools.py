@@ -6,9 +6,9 @@ The agent's modules call these programs; a test compares this module and the mod
 from collections.abc import Sequence
 
 from matrix.input import workloads
+from matrix.storages.models import MODELS
 from matrix.terms.documents.parts import Params, Part
 from matrix.terms.documents.plan import PlanCell
-from storages.models import MODELS
 
 # By the `tool` of a point, for all workloads; the agent's own engines need no programs.
 _OF_TOOL = {

@@ -6,7 +6,7 @@ Properties that only a boot shows, such as Python and cloud-init, are listed in 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from matrix.input.fleet import architecture_of
+from matrix.fields.fleet import architecture_of
 from matrix.input.matrix import Matrix
 from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.problems import Problem, Problems

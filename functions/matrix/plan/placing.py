@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from matrix.input.matrix import Matrix
+from matrix.storages.base import Storage
+from matrix.storages.models import MODELS, how_many
 from matrix.terms.charges import Amount
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problem, Problems
-from storages.contracts.model import Storage
-from storages.models import MODELS, how_many
 
 
 def resolved(placement: str | Sequence[float] | None, storage: StorageFields) -> str | list[float]:

@@ -36,12 +36,12 @@ from matrix.price.book import (
     volume_hours,
     volumes_cost,
 )
+from matrix.storages.base import Storage
+from matrix.storages.models import how_many
 from matrix.terms.charges import HOUR_S, NOTHING, Amount, Charge, Usage
 from matrix.terms.documents.parts import Fleet, Part, Point, Step, Volume
 from matrix.terms.documents.plan import PlanUse, Populate
 from matrix.terms.ids import cell_id, launch_id, unique_slugs, without_launch
-from storages.contracts.model import Storage
-from storages.models import how_many
 
 # Plan, analysis of the run, and a moment for the last clean-up.
 AROUND_THE_RUN_S = 900.0

@@ -10,11 +10,11 @@ from itertools import chain
 from operator import attrgetter, itemgetter, or_
 from typing import Any
 
+from matrix.storages.base import Quota, QuotaUse
+from matrix.storages.models import MODELS, existing_id, how_many
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem
 from matrix.terms.errors import QuotaExceeded
-from storages.contracts.model import Quota, QuotaUse
-from storages.models import MODELS, existing_id, how_many
 
 # Codes as the Service Quotas console and several public quota checkers have them, read November 2026.
 STANDARD = Quota("ec2", "L-1216C47A", "Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances", "vCPUs")

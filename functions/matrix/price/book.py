@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from matrix.storages.base import Storage
 from matrix.terms.charges import (
     HOUR_S,
     MONTH_S,
@@ -18,7 +19,6 @@ from matrix.terms.charges import (
 )
 from matrix.terms.documents.parts import CostRange, MachineRates, Volume
 from matrix.terms.documents.plan import PlanWarning
-from storages.contracts.model import Storage
 
 _HERE = Path(__file__).parent
 _BOOKS = ("prices.json", "instance_prices.json")

@@ -10,8 +10,8 @@ from typing import Any
 
 from matrix.input.matrix import Matrix
 from matrix.price.book import SpotPrice
+from matrix.storages.ebs import volume_queries
 from matrix.terms.charges import Query, instance_query
-from storages.ebs.model import volume_queries
 
 
 def queries(matrix: Matrix) -> list[Query]:

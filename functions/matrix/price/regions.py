@@ -11,9 +11,9 @@ from typing import TypedDict
 from matrix.input.matrix import Matrix
 from matrix.input.storage_names import brief_names
 from matrix.price.pricing_api import is_of_usage, price_in, queries
+from matrix.storages.base import Storage
 from matrix.terms.charges import Query
 from matrix.terms.documents.parts import CostRange
-from storages.contracts.model import Storage
 
 REGIONAL = "AWS Region"  # other locations of a price list are Local Zones and Wavelength Zones
 

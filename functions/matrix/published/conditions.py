@@ -10,10 +10,10 @@ from typing import TypeAlias, cast
 
 from matrix.input.image import BUILT
 from matrix.published.figures import Figure, conditions_of
+from matrix.storages.models import is_shared
 from matrix.terms.documents.parts import Params
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import ResultDocument
-from storages.models import is_shared
 
 # As planned or as measured.
 Cell: TypeAlias = PlanCell | ResultDocument

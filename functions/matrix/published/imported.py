@@ -12,6 +12,7 @@ from typing import cast
 from matrix.answer.results import without_samples
 from matrix.check.read import read_matrix
 from matrix.plan.planning import plan
+from matrix.storages.models import MODELS
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
@@ -19,7 +20,6 @@ from matrix.terms.ids import cut
 from matrix.terms.names import tools_of
 from matrix.terms.printable import printable
 from matrix.terms.problems import InvalidMatrix
-from storages.models import MODELS
 
 IMPORTED = "imported"
 UNKNOWN = "unknown"

@@ -3,9 +3,9 @@
 from matrix.input.storage_names import storage_label
 from matrix.report.html import Markup, tag
 from matrix.report.view import View
+from matrix.storages.metrics_of_types import metrics_of
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.names import describe_placement, describe_tools, describe_workload
-from storages.metrics import metrics_of
 
 # Mount options that affect the speed; the provenance has all options.
 TELLING = ("vers=", "nconnect=", "rsize=", "wsize=", "tls")

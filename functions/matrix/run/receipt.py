@@ -3,12 +3,12 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from matrix.storages.models import existing_id, how_many, is_written_in
 from matrix.terms.charges import HOUR_S, MIN_BILLED_S
 from matrix.terms.documents.parts import CostRange, MachineRates
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, ReceiptResource, Sweep
 from matrix.terms.keys import folder_on_existing
-from storages.models import existing_id, how_many, is_written_in
 
 SCHEMA = 1
 # Purpose (in place of a cell) of the instance that fills a file system's cache.

@@ -1,6 +1,6 @@
 """CloudWatch's metrics of a cell: the queries, and the interpretation of their responses. No call is made here.
 
-Each storage's package lists its own metrics (`storages/<type>/metrics.py`). This module lists those of every instance,
+Each storage lists its own metrics (`matrix/storages/<type>_metrics.py`). This module lists those of every instance,
 from the user guide of EC2, read in November 2026. A resource does not publish every metric: some are for Nitro or gp2
 only. Such a metric has no values in the response. It is listed as absent, and absent never counts as zero.
 """
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
+from matrix.storages.metrics import FIVE_MINUTES_S, Metric, metrics_table
+from matrix.storages.metrics_of_types import metrics_of
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.documents.watched import CloudWatchMetrics, MetricSeries, WatchedResources
-from storages.contracts.metrics import FIVE_MINUTES_S, Metric, metrics_table
-from storages.metrics import metrics_of
 
 # GetMetricData takes 500 queries a call, expressions among them, and answers 100,800 values (API reference).
 QUERIES_A_CALL = 500

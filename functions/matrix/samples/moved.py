@@ -8,8 +8,8 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from matrix.samples.file import Sample, SampleFile
+from matrix.storages.metrics_of_types import COUNTERS
 from matrix.terms.documents.watched import MovedByMinute
-from storages.metrics import COUNTERS
 
 MINUTE_S = 60
 WAYS = ("read_bytes", "write_bytes", "read_operations", "write_operations")

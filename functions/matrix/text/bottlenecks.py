@@ -191,7 +191,7 @@ def _has_another_tool(workload: Part) -> bool:
 
 def raises_of(kind: str, name: str, metric: str | None, storage: StorageFields) -> str:
     """Return how to raise a limit of a type of storage, by the limit's name; `metric` is the metric that showed it."""
-    from storages.contracts.model import OTHER_CEILINGS
+    from matrix.storages.base import OTHER_CEILINGS
 
     raised = dict(_raised(kind, storage))
     return raised.get((name, metric)) or raised.get((name, None)) or RAISES.get(name, OTHER_CEILINGS.more_throughput)
@@ -199,9 +199,9 @@ def raises_of(kind: str, name: str, metric: str | None, storage: StorageFields) 
 
 def _raised(kind: str, storage: StorageFields) -> Iterator[tuple[tuple[str, str | None], str]]:
     # pydantic takes a quarter of a second to import, which `matrix --help` need not wait for.
-    from storages.contracts.model import OTHER_CEILINGS
-    from storages.metrics import METRICS
-    from storages.models import MODELS
+    from matrix.storages.base import OTHER_CEILINGS
+    from matrix.storages.metrics_of_types import METRICS
+    from matrix.storages.models import MODELS
 
     names = MODELS[kind].ceilings if kind in MODELS else OTHER_CEILINGS
     yield (names.operations, None), names.more_operations

@@ -11,7 +11,7 @@ from matrix.answer.results import cell_result
 from matrix.published.figures import load
 from matrix.samples import cloudwatch
 from matrix.samples.file import SampleFile
-from storages.contracts.metrics import Metric
+from matrix.storages.metrics import Metric
 
 Document = dict[str, Any]
 

@@ -9,8 +9,8 @@ from matrix.answer.bottleneck import refreshed
 from matrix.samples import cloudwatch
 from matrix.samples.file import SampleFile, by_point
 from matrix.samples.moved import by_minute
+from matrix.storages.metrics import Metric
 from matrix.tables.layers_table import is_far
-from storages.contracts.metrics import Metric
 
 START = 1_763_683_200.0  # a full minute
 MIB = 2**20

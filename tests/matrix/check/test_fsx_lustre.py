@@ -4,8 +4,8 @@ import pytest
 from support.matrices import matrix
 
 from matrix.plan.planning import plan
-from storages.fsx_lustre.metrics import METRICS
-from storages.fsx_lustre.model import FsxLustreStorage, included_iops
+from matrix.storages.fsx_lustre import FsxLustreStorage, included_iops
+from matrix.storages.fsx_lustre_metrics import METRICS
 
 SCRATCH = {"type": "fsx-lustre", "storageCapacityGiB": 1200}
 PERSISTENT = {

@@ -6,8 +6,8 @@ from matrix.check.read import check_matrix
 from matrix.plan import account
 from matrix.plan.planning import plan
 from matrix.price.book import published_prices
-from storages.contracts.model import Demand
-from storages.fsx_ontap.model import FsxOntapStorage
+from matrix.storages.base import Demand
+from matrix.storages.fsx_ontap import FsxOntapStorage
 
 ONTAP = {"type": "fsx-ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
 MULTI = ONTAP | {"deploymentType": "MULTI_AZ_2"}

@@ -3,11 +3,11 @@
 import pytest
 from support.matrices import FSX, matrix
 
-from matrix.input import limits
+from matrix.fields import limits
 from matrix.plan import placing
 from matrix.plan.planning import plan
-from storages.fsx_openzfs.metrics import METRICS
-from storages.fsx_openzfs.model import FsxOpenZfsStorage
+from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
+from matrix.storages.fsx_openzfs_metrics import METRICS
 
 TIERING = {
     "type": "fsx-openzfs", "deploymentType": "MULTI_AZ_1", "storageType": "INTELLIGENT_TIERING",

@@ -8,9 +8,9 @@ from matrix.input.workloads import MODELS as WORKLOADS
 from matrix.plan import needed_tools, placing
 from matrix.plan.planning import plan
 from matrix.price.book import file_system_cost, published_prices
+from matrix.storages.base import Ability
+from matrix.storages.mountpoint import LACKS
 from matrix.terms.charges import NOTHING, Amount, Usage
-from storages.contracts.model import Ability
-from storages.mountpoint.model import LACKS
 
 MOUNTPOINT = {"type": "mountpoint"}
 EXPRESS = MOUNTPOINT | {"storageClass": "EXPRESS_ONEZONE"}

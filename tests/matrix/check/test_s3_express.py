@@ -8,7 +8,7 @@ from support.matrices import OBJECTS, READ, matrix
 from local.corrections.yaml_template import load
 from matrix.plan import placing
 from matrix.plan.planning import plan
-from storages.directory_buckets.zones import ZONES
+from matrix.storages.directory_buckets import ZONES
 
 EXPRESS = {"type": "s3-express"}
 BY_COMMAND = EXPRESS | {"client": "command"}

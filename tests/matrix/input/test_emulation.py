@@ -8,9 +8,9 @@ from matrix.answer.values import values_of
 from matrix.input.emulation import environment_of, truth
 from matrix.input.storage_names import storage_label
 from matrix.plan.planning import plan
+from matrix.storages.base import Storage
+from matrix.storages.models import MODELS
 from matrix.terms.problems import InvalidMatrix
-from storages.contracts.model import Storage
-from storages.models import MODELS
 
 MIB = 2**20
 ONTAP = {"type": "fsx-ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}

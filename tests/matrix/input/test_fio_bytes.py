@@ -9,7 +9,7 @@ from support.agent_cloud import needs
 
 from contract.fio_job import FioJob
 from matrix.input.workloads.fio import FioWorkload
-from storages.ebs.model import EbsStorage
+from matrix.storages.ebs import EbsStorage
 
 MIB = 2**20
 # Each row is one job; none pre-allocates, so blocks on the disk are bytes that were laid out.

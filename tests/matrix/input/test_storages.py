@@ -12,11 +12,11 @@ from support.matrices import (
     matrix,
 )  # fmt: skip
 
-from matrix.input import limits
+from matrix.fields import limits
 from matrix.plan.planning import plan
 from matrix.price.book import file_system_cost, published_prices
+from matrix.storages.models import MODELS, is_shared
 from matrix.terms.charges import Amount, Usage
-from storages.models import MODELS, is_shared
 
 
 def test_writing_an_instance_store_all_over_takes_its_time_and_is_in_its_name():

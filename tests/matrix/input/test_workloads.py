@@ -25,8 +25,8 @@ from matrix.input import workloads
 from matrix.input.workloads import TransferWorkload
 from matrix.input.workloads.fio_values import FORMS
 from matrix.plan.planning import plan
+from matrix.storages.models import MODELS
 from matrix.terms.metrics import METRICS, describe_measure
-from storages.models import MODELS
 
 
 def test_touch_makes_a_point_of_every_combination():

@@ -7,11 +7,11 @@ from support.matrices import BUILD, EBS, EFS, FSX, TOUCH, matrix
 
 from agent import mounts, workloads
 from agent.programs import tools
+from aws.storages import ebs
 from matrix.check.read import read_matrix
 from matrix.plan import needed_tools
 from matrix.plan.images import fingerprint
 from matrix.plan.planning import plan
-from storages.ebs import cloud as ebs
 
 ROOT = Path(__file__).parents[3]
 # On every image of Amazon Linux 2023 and Ubuntu 22.04.

@@ -8,7 +8,7 @@ from matrix.input import instance_types
 from matrix.plan import instance_ebs
 from matrix.plan.instance_ebs import EbsLimits, StorageVolumes
 from matrix.plan.planning import plan
-from storages.contracts.model import AttachedVolumes
+from matrix.storages.base import AttachedVolumes
 
 MIB = 2**20
 GP3 = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 202, "iops": 4000, "throughputMiBps": 1000}

@@ -8,7 +8,7 @@ from support.matrices import EBS, EFS, TOUCH, matrix, problems_of
 from matrix.plan.planning import plan
 from matrix.plan.quotas import needs
 from matrix.plan.resume import earlier_cells, taken_over
-from storages.efs.model import FILE_SYSTEMS
+from matrix.storages.efs import FILE_SYSTEMS
 
 STORAGES = [EBS | {"name": "ebs"}, EFS | {"name": "efs"}, EFS | {"name": "busy", "throughputMode": "bursting"}]
 FLEETS = [{"instanceType": "m6i.large", "count": [1, 4]}]

@@ -19,10 +19,10 @@ from matrix.price.book import (
     volume_hours,
     volumes_cost,
 )
+from matrix.storages.ebs import EbsStorage, io2_tiers
+from matrix.storages.efs import EfsStorage
+from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.terms.charges import Amount, Usage
-from storages.ebs.model import EbsStorage, io2_tiers
-from storages.efs.model import EfsStorage
-from storages.fsx_openzfs.model import FsxOpenZfsStorage
 
 MONTH_S = 730 * 3600
 ROOT = Path(__file__).parents[3]

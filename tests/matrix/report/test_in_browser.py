@@ -19,7 +19,7 @@ from matrix.report.comparison import render_comparison
 from matrix.report.explore import render_explore
 from matrix.report.page import render
 from matrix.samples import cloudwatch
-from storages.contracts.metrics import Metric
+from matrix.storages.metrics import Metric
 
 SCREEN = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}

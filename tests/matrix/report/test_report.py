@@ -19,7 +19,7 @@ from matrix.report.html import LONG, Markup, details, figure_of, table, tag
 from matrix.report.page import render, view_of
 from matrix.run.receipt_text import settled_page
 from matrix.samples import cloudwatch
-from storages.contracts.metrics import Metric
+from matrix.storages.metrics import Metric
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 HOSTILE = '</script><script>alert(1)</script><img src=x onerror="alert(2)">&"\''

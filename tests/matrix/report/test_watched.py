@@ -9,7 +9,7 @@ from matrix.report.charts import sections
 from matrix.report.charts.watched import in_charts, moved_bytes, note
 from matrix.report.page import render, view_of
 from matrix.samples import cloudwatch
-from storages.contracts.metrics import Metric
+from matrix.storages.metrics import Metric
 
 BEGUN = 10_020.0
 BYTES, COUNT = ("Sum", "bytes"), ("SampleCount", "operations")

@@ -2,9 +2,9 @@
 
 import pytest
 
+from matrix.storages.metrics_of_types import METRICS
+from matrix.storages.models import MODELS
 from matrix.text.bottlenecks import describe_next_limit, raises_of
-from storages.metrics import METRICS
-from storages.models import MODELS
 
 
 @pytest.mark.parametrize(

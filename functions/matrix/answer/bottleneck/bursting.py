@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from matrix.answer.bottleneck.clients import HELD
 from matrix.answer.bottleneck.evidence import BEYOND, Evidence
 from matrix.answer.costs import storage_of
+from matrix.storages.base import Burst, Counted
 from matrix.terms.documents.bottleneck import OnCredits
 from matrix.terms.documents.result import Limit
 from matrix.terms.use import disk_bytes, disk_operations, most
-from storages.contracts.model import Burst, Counted
 
 # "Maximum performance for 30 minutes at least once every 24 hours" (EBS guide, EBS optimization).
 EBS_AT_MOST_S = 30 * 60.0

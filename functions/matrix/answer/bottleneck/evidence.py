@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from matrix.samples import cloudwatch
+from matrix.storages.metrics import StorageMetrics
+from matrix.storages.metrics_of_types import metrics_of
 from matrix.terms.documents.bottleneck import LimitUse
 from matrix.terms.documents.parts import Emulation, Params, StorageFields
 from matrix.terms.documents.result import Limit, ResultDocument
 from matrix.terms.documents.watched import CloudWatchMetrics
-from storages.contracts.metrics import StorageMetrics
-from storages.metrics import metrics_of
 
 # A ceiling counts as reached from this share on: a workload that starts and ends never uses the last per cent of a
 # limit that is enforced by the second.

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Mapping
 from matrix.answer.bottleneck.evidence import BEYOND, Ceiling, Evidence
 from matrix.answer.costs import storage_limits
 from matrix.input.workloads.metadata import CHANGES, operations_of_a_file
+from matrix.storages.base import OTHER_CEILINGS
+from matrix.storages.models import MODELS, is_shared
 from matrix.terms.documents.bottleneck import RateUsed
 from matrix.terms.documents.parts import Emulation
-from storages.contracts.model import OTHER_CEILINGS
-from storages.models import MODELS, is_shared
 
 MB = 1e6
 MIB = 2.0**20

@@ -9,9 +9,9 @@ from typing import Literal
 
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence
 from matrix.samples.cloudwatch import Series
+from matrix.storages.metrics import MeteredThroughput, ServerCache, WatchedLimit
+from matrix.storages.models import MODELS
 from matrix.terms.documents.bottleneck import RateUsed, ShareUsed, Throttling
-from storages.contracts.metrics import MeteredThroughput, ServerCache, WatchedLimit
-from storages.models import MODELS
 
 MIB = 2.0**20
 # A credit balance of this many per cent or less counts as used up.

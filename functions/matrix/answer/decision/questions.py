@@ -19,6 +19,7 @@ from matrix.statistics.intervals import percentile_interval
 from matrix.statistics.resampling import lacks_replication
 from matrix.statistics.sample_size import CONFIDENCE, has_enough_samples, needed
 from matrix.statistics.spread import carries, independent_n, shows_interval
+from matrix.storages.models import is_shared
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.documents.result import MetricResult, PointResult, PointSteadiness, ResultDocument
 from matrix.terms.documents.summary import Lost, Risk, SummaryDocument
@@ -34,7 +35,6 @@ from matrix.terms.names import (
 )
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.sentences import error_text
-from storages.models import is_shared
 
 
 def questions_of(

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from matrix.samples.cloudwatch import Query
+from matrix.storages.metrics import Metric
 from matrix.terms.documents.parts import Part
-from storages.contracts.metrics import Metric
 
 DAY_S = 86_400
 # Days for which values are kept by the minute, by five minutes and by the hour (CloudWatch API reference,

@@ -10,10 +10,10 @@ from matrix.answer.observed.tracks import MIB, Use, Values, described, gridded, 
 from matrix.input.storage_names import whole_names
 from matrix.price.book import Cost, PriceBook, file_system_cost, volumes_cost
 from matrix.samples.cloudwatch import Query
+from matrix.storages.base import Burst, Demand, Storage
+from matrix.storages.models import MODELS, AnyStorage
 from matrix.terms.charges import MONTH_S, Amount, Usage
 from matrix.terms.documents.observed import Carrier, ObservedDocument, ObservedMetric
-from storages.contracts.model import Burst, Demand, Storage
-from storages.models import MODELS, AnyStorage
 
 # Percentiles of the load over the periods (the maximum, and P99): configurations are sized for both.
 SIZED_FOR = (100.0, 99.0)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from matrix.answer.observed.asking import EFS, FSX, VOLUME, Window
 from matrix.samples.cloudwatch import Query
+from matrix.storages.base import Storage
 from matrix.terms.documents.observed import ObservedMetric
-from storages.contracts.model import Storage
 
 Values = NDArray[np.float64]
 Answers = Mapping[tuple[str, str], Values]

@@ -5,7 +5,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import Field
 
-from matrix.input.fields import models_by_type
+from matrix.fields.types import models_by_type
 from matrix.input.workloads.build import BuildWorkload
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.contract import Workload as Workload

@@ -8,16 +8,16 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.input.fields import InputModel, Name, Rule, Size
+from matrix.fields.types import InputModel, Name, Rule, Size
 from matrix.input.image import BUILT
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.shell import Command, ShellWorkload
 from matrix.input.workloads.sweeps import Footprint, Params
 from matrix.input.workloads.yocto import ContainerImage
+from matrix.storages.base import Ability, Need, Storage
 from matrix.terms.metrics import METRICS
 from matrix.terms.problems import Problem, Problems, path_text, shorten
 from matrix.terms.sizes import UNITS, format_size
-from storages.contracts.model import Ability, Need, Storage
 
 MAX_METRICS = 20
 MAX_OBJECTS = 10_000

@@ -5,10 +5,10 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from matrix.input.fields import InputModel
+from matrix.fields.types import InputModel
 from matrix.input.workloads.sweeps import Footprint, Params
+from matrix.storages.base import Ability, Need, Storage
 from matrix.terms.documents.parts import Volume
-from storages.contracts.model import Ability, Need, Storage
 
 
 class Workload(InputModel):

@@ -5,14 +5,14 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Rule, Size, Sweep
+from matrix.fields.types import Name, Rule, Size, Sweep
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.storages.base import Ability, Need, Storage
 from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
-from storages.contracts.model import Ability, Need, Storage
 
 MAX_BLOCK_BYTES = UNITS["GiB"]
 # A stamp has 32 bytes (agent/engine/stamps.py).

@@ -5,14 +5,14 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Rule, Size, Sweep
+from matrix.fields.types import Name, Rule, Size, Sweep
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import TOOL_CEILING_PER_S
+from matrix.storages.base import Ability, Need, Storage
 from matrix.terms.charges import METERED_REQUEST_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
-from storages.contracts.model import Ability, Need, Storage
 
 # Number of threads that create the files before the measurement; the plan includes their time.
 HANDS = 16

@@ -4,12 +4,12 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Rule, Size, Sweep
+from matrix.fields.types import Name, Rule, Size, Sweep
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import files_divide_by_threads
+from matrix.storages.base import Storage
 from matrix.terms.problems import Problems
-from storages.contracts.model import Storage
 
 # Seconds between two listings of one thread (agent/engine/exports.py).
 LOOK_EACH_S = 1.0

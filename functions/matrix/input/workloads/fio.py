@@ -18,15 +18,15 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from contract.fio_job import READ, SYNCHRONOUS_ENGINES, SYNCING, FioJob
-from matrix.input.fields import Name, Rule, Sweep, repeated
+from matrix.fields.types import Name, Rule, Sweep, repeated
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.fio_values import FORMS
 from matrix.input.workloads.sweeps import Footprint, Params, combinations
+from matrix.storages.base import Ability, Need, Storage
 from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.problems import Problems
-from storages.contracts.model import Ability, Need, Storage
 
 # No slash: no value may be a path. No quotes, spaces, semicolons or dollars: none may leave its argument.
 VALUE_PATTERN = r"^[A-Za-z0-9_.,:%+=-]{1,100}$"

@@ -4,12 +4,12 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Rule, Size, Sweep
+from matrix.fields.types import Name, Rule, Size, Sweep
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.storages.base import Storage
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import format_size
-from storages.contracts.model import Storage
 
 # Mean rate of the slowest instance of the published table (t2.micro, 20 GiB in 720 s). Faster ones end sooner than
 # planned; with a faster rate the plan would give up a throttled instance before its baseline is known.

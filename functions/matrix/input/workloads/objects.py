@@ -5,15 +5,15 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Rule, Size, Sweep
+from matrix.fields.types import Name, Rule, Size, Sweep
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.storages.base import Storage
 from matrix.terms.metrics import latencies
 from matrix.terms.open_loop import HIGHEST_RATE, RATE
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
-from storages.contracts.model import Storage
 
 Operation = Literal["put", "get", "head", "list", "delete"]
 MIX = "mix"

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from matrix.input.fields import Sweep
+from matrix.fields.types import Sweep
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Params
 from matrix.terms.open_loop import RATE

@@ -6,15 +6,15 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Rule, Size, Sweep
+from matrix.fields.types import Name, Rule, Size, Sweep
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.storages.base import Ability, Need, Storage
 from matrix.terms.metrics import latencies
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import UNITS, format_size
-from storages.contracts.model import Ability, Need, Storage
 
 # A record begins with its number and checksum (16 bytes, agent/engine/records.py); each thread holds a page in memory.
 MIN_RECORD_BYTES = 64

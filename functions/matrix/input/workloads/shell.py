@@ -6,13 +6,13 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, StringConstraints
 
-from matrix.input.fields import Name, Rule, Sweep
+from matrix.fields.types import Name, Rule, Sweep
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.storages.base import Storage
+from matrix.storages.models import how_many
 from matrix.terms.problems import Problems
-from storages.contracts.model import Storage
-from storages.models import how_many
 
 # The user's own shell, by design: it runs on the user's instances. Only characters that no shell accepts are refused.
 Command = Annotated[str, StringConstraints(min_length=1, max_length=4_096, pattern=r"^[^\x00]+$")]

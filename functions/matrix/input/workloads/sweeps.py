@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from matrix.input.fields import InputModel, repeated
+from matrix.fields.types import InputModel, repeated
 from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.problems import Problems
 

@@ -5,13 +5,13 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import Name, Rule, Sweep
+from matrix.fields.types import Name, Rule, Sweep
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.storages.base import Ability, Need, Storage
 from matrix.terms.charges import METERED_REQUEST_BYTES
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
-from storages.contracts.model import Ability, Need, Storage
 
 # Files per second that a tool can start at all, measured on two cores, the median of 3 to 5 runs.
 TOOL_CEILING_PER_S = {"engine": 100_000.0, "touch": 900.0, "parallel": 300.0}

@@ -4,14 +4,14 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.input.fields import AS_GIVEN, Name, Rule, Size, Sweep
+from matrix.fields.types import AS_GIVEN, Name, Rule, Size, Sweep
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
+from matrix.storages.base import Storage
 from matrix.terms.documents.parts import Volume
 from matrix.terms.problems import Problems
 from matrix.terms.sizes import format_size
-from storages.contracts.model import Storage
 
 # These copy one file after the other, with any number of threads.
 ONE_AT_A_TIME = ("rsync", "cp")

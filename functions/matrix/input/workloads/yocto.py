@@ -5,15 +5,15 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.input.fields import Name, Rule
+from matrix.fields.types import Name, Rule
 from matrix.input.image import BUILT
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
 from matrix.input.workloads.shell import CachePath
 from matrix.input.workloads.sweeps import Footprint, Params
+from matrix.storages.base import Storage
+from matrix.storages.models import how_many
 from matrix.terms.documents.parts import Volume
-from storages.contracts.model import Storage
-from storages.models import how_many
 
 # Each becomes an argument of bitbake, git or docker and must not have the form of their options.
 Image = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9+._-]*$")]

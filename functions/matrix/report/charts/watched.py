@@ -16,10 +16,10 @@ from matrix.report.charts.marks import NEAR_LIMIT, SINCE_START
 from matrix.report.view import Entry, View
 from matrix.samples import cloudwatch
 from matrix.samples.moved import MINUTE_S
+from matrix.storages.metrics import Counted, StorageMetrics
+from matrix.storages.metrics_of_types import metrics_of
 from matrix.terms.documents.watched import CloudWatchMetrics
 from matrix.terms.figures import quantity
-from storages.contracts.metrics import Counted, StorageMetrics
-from storages.metrics import metrics_of
 
 # A page has room for five charts of each of this many cells; with more cells, the largest fleets have them.
 MAX_WATCHED, OF_MANY = 12, 6

@@ -1,1 +1,0 @@
-"""Resources of a run, found by their tags."""

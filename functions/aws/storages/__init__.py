@@ -1,0 +1,1 @@
+"""The AWS calls of each storage: create, find, mount, delete."""

@@ -1,0 +1,173 @@
+"""FSx calls that are equal for all kinds. Kinds differ in the creating request, the mount and their fields."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from aws.stack import network
+from aws.stack.clients import client
+from aws.stack.environment import environment
+from aws.stack.tags import RUN, as_mapping, is_ours
+from aws.storages import reach
+from aws.storages.base import Copy, Existing, Refusal
+from matrix.storages.base import FILE_SYSTEM_ID
+from matrix.terms.documents.parts import Part
+from matrix.terms.errors import FileSystemFailed
+
+SEEN_GONE = "FSx DescribeFileSystems: not there"
+COPIES = "fsx-backup"
+COPIES_SEEN_GONE = "FSx DescribeBackups: not there"
+# FSx has no look-up by client token: this tag contains it.
+TOKEN_TAG = "storage-matrix:token"  # noqa: S105 - an idempotency token, no secret
+Described = dict[str, Any]
+
+
+def create(token: str, tags: list[dict[str, str]], **request: Any) -> str:
+    """Create a file system and return its id. With the same token, return the same id again.
+
+    It gets the stack's security group, the tags of its run and its token in the creating call.
+    """
+    created = client("fsx").create_file_system(
+        ClientRequestToken=token,
+        SecurityGroupIds=[network.file_system_security_group()],
+        Tags=[*tags, {"Key": TOKEN_TAG, "Value": token}],
+        **request,
+    )
+    return str(created["FileSystem"]["FileSystemId"])
+
+
+def find(token: str) -> str | None:
+    token_tag = {"Key": TOKEN_TAG, "Value": token}
+    return next((listed["FileSystemId"] for listed in _all() if token_tag in listed.get("Tags", [])), None)
+
+
+def describe(resource_id: str) -> Described:
+    """Return the description of a file system by FSx. Raises FileSystemNotFound."""
+    [file_system] = client("fsx").describe_file_systems(FileSystemIds=[resource_id])["FileSystems"]
+    return file_system
+
+
+def is_ready(resource_id: str, _storage: Part) -> bool:
+    """Return whether instances can mount it. Raises FileSystemFailed with FSx's reason if they never will."""
+    file_system = describe(resource_id)
+    if file_system["Lifecycle"] in ("FAILED", "MISCONFIGURED", "MISCONFIGURED_UNAVAILABLE", "DELETING"):
+        reason = file_system.get("FailureDetails", {}).get("Message", "FSx gives no reason")
+        raise FileSystemFailed(f"FSx {resource_id} is {file_system['Lifecycle']}: {reason}")
+    return bool(file_system["Lifecycle"] == "AVAILABLE")
+
+
+def is_lent(_storage: Part) -> bool:
+    """Return True: the local cloud has no FSx and replaces it by a local folder."""
+    return True
+
+
+def existing(kind: str) -> Iterator[Existing]:
+    """Yield the file systems of an FSx type, such as OPENZFS, in the account and region."""
+    for listed in of_kind(kind):
+        yield Existing(listed["FileSystemId"], listed.get("Tags", []), listed["CreationTime"].timestamp())
+
+
+def gone(created_at: Mapping[str, float]) -> set[str]:
+    """Return the ids that FSx does not list any more."""
+    return set(created_at) - {listed["FileSystemId"] for listed in _all()}
+
+
+def of_kind(kind: str) -> list[Described]:
+    """Return the account's file systems of an FSx type, as FSx describes them."""
+    return [file_system for file_system in _all() if file_system["FileSystemType"] == kind]
+
+
+def _all() -> Iterator[Described]:
+    for page in client("fsx").get_paginator("describe_file_systems").paginate():
+        yield from page["FileSystems"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Requirements of a kind of storage on an existing file system."""
+
+    is_kind: Callable[[Described], bool]
+    words: str  # the kind in words, after "write one for"
+    fields: Callable[[Described], Mapping[str, object]]  # the fields that a matrix would need for it
+    ports: str  # the ports by which it is mounted
+
+
+def refusals(storage: Part, wanted: Wanted) -> Iterator[Refusal]:
+    """Yield reasons why an existing file system cannot be measured: deleted, of a run, different, out of reach."""
+    resource_id = storage[FILE_SYSTEM_ID]
+    fsx = client("fsx")
+    try:
+        file_system = describe(resource_id)
+    except fsx.exceptions.FileSystemNotFound:
+        rule = f"FSx has no such file system in {environment().region}"
+        yield Refusal(FILE_SYSTEM_ID, resource_id, rule, "write one that `aws fsx describe-file-systems` lists")
+        return
+    kind, state = f"{file_system['FileSystemType']} on {file_system['StorageType']}", file_system["Lifecycle"]
+    run = as_mapping(file_system.get("Tags", [])).get(RUN)
+    if not wanted.is_kind(file_system) or state != "AVAILABLE":
+        rule = f"is {kind}, {state}"
+        yield Refusal(FILE_SYSTEM_ID, resource_id, rule, f"write one for {wanted.words} that is available")
+    elif run:
+        rule = f"was made by the run {run}, and is deleted with it"
+        yield Refusal(FILE_SYSTEM_ID, resource_id, rule, "write one of your own")
+    else:
+        yield from reach.otherwise(resource_id, storage, wanted.fields(file_system))
+        yield from _out_of_reach(resource_id, file_system, wanted.ports)
+
+
+def _out_of_reach(resource_id: str, file_system: Described, ports: str) -> Iterator[Refusal]:
+    [first] = reach.subnets(network.subnets()[:1])
+    theirs = reach.subnets(file_system["SubnetIds"])
+    if elsewhere := reach.of_another_vpc(resource_id, theirs, first["VpcId"]):
+        yield elsewhere
+        return
+    zones = sorted({subnet["AvailabilityZone"] for subnet in theirs})
+    if first["AvailabilityZone"] not in zones:
+        rule = (
+            f"is in {', '.join(zones)}, and fleets that are same-az in {first['AvailabilityZone']}: every byte crosses"
+        )
+        fix = f"deploy the stack with a subnet in {zones[0]} as the first of SubnetIds"
+        yield Refusal(FILE_SYSTEM_ID, resource_id, rule, fix, is_doubt=True)
+    for interface in reach.interfaces(file_system.get("NetworkInterfaceIds", [])):
+        name = interface["NetworkInterfaceId"]
+        command = f"aws ec2 modify-network-interface-attribute --network-interface-id {name} --groups"
+        if refusal := reach.closed(resource_id, f"network interface {name}", interface, command, ports):
+            yield refusal
+
+
+def delete(resource_id: str, **how: Any) -> bool:
+    """Start the deletion with the arguments of its kind (`how`). Return whether it is deleted."""
+    fsx = client("fsx")
+    try:
+        file_system = describe(resource_id)
+        if not is_ours(as_mapping(file_system.get("Tags", []))):
+            raise FileSystemFailed(f"FSx {resource_id} was made by no run of this stack: it is left as it is")
+        lifecycle = file_system["Lifecycle"]
+        if lifecycle != "DELETING":
+            _start_deletion(resource_id, lifecycle, how)
+        return False
+    except fsx.exceptions.FileSystemNotFound:
+        return True
+
+
+def _start_deletion(resource_id: str, lifecycle: str, how: Mapping[str, Any]) -> None:
+    fsx = client("fsx")
+    try:
+        fsx.delete_file_system(FileSystemId=resource_id, **how)
+    except (fsx.exceptions.BadRequest, fsx.exceptions.IncompatibleParameterError):
+        # FSx does not document whether it deletes a file system in creation. If it refuses, each later poll tries again
+        # until the file system is created; a refusal in any other state stays an error.
+        if lifecycle != "CREATING":
+            raise
+
+
+def copies(resource_ids: Sequence[str]) -> Iterator[Copy]:
+    """Yield the backups of these file systems, found by the file system's id and not by tags."""
+    for resource_id in resource_ids:
+        of_it = [{"Name": "file-system-id", "Values": [resource_id]}]
+        for page in client("fsx").get_paginator("describe_backups").paginate(Filters=of_it):
+            for backup in page["Backups"]:
+                name, created_at = backup["BackupId"], float(backup["CreationTime"].timestamp())
+                delete_backup = partial(client("fsx").delete_backup, BackupId=name)
+                yield Copy(COPIES, name, resource_id, created_at, delete_backup)

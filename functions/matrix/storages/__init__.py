@@ -1,0 +1,1 @@
+"""The storages that a matrix may name: a module for each type, without AWS."""

@@ -1,0 +1,425 @@
+"""The base class of the storages' models."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar, Literal
+
+from matrix.fields.types import InputModel, Name
+from matrix.terms.charges import Amount, Charge, Query, Usage
+from matrix.terms.documents.parts import StorageFields
+
+# For a service with no throughput limit that a fleet reaches: the sum of 1,000 instances, each with 5 Gbit/s.
+BEYOND_ANY_FLEET_BYTES_PER_S = 1_000 * 625e6
+# The field by which a matrix names an existing EFS or FSx file system.
+FILE_SYSTEM_ID = "fileSystemId"
+# Written around a field's value, or instead of each of its values; a value without words is left out.
+FieldWords = str | Mapping[Any, str]
+
+
+@dataclass(frozen=True)
+class Words:
+    """The label and the name of a type of storage, and the words for its fields in reading order."""
+
+    label: str
+    name: str
+    fields: Mapping[str, FieldWords] = field(default_factory=dict)
+    # Names have less room than labels: shorter words for some fields.
+    in_names: Mapping[str, FieldWords] = field(default_factory=dict)
+    # Fields that are part of the name itself and not in its brackets: `EFS provisioned TLS (512 MiB/s)`.
+    named_by: tuple[str, ...] = ()
+    # Values so common that labels and names omit them.
+    usual: Mapping[str, object] = field(default_factory=dict)
+    # Values that names assume for fields that an old or a published storage lacks.
+    supposed: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CeilingWords:
+    """Names of the two limits of a type of storage, and advice on how to raise them."""
+
+    operations: str
+    throughput: str
+    more_operations: str
+    more_throughput: str
+    is_throughput_bounded: bool = True
+
+
+OTHER_CEILINGS = CeilingWords(
+    "storage IOPS", "storage throughput", "take a storage with more IOPS", "take a faster storage"
+)
+
+
+@dataclass(frozen=True)
+class BlockTimes:
+    """Latency of an emulated storage for one block, without the transfer of its bytes, and limits of reads."""
+
+    read_s: float
+    write_s: float
+    unit_bytes: int  # a larger block counts as several operations
+    read_iops: float | None = None  # None: as many as writes
+    read_bytes_per_s: float | None = None
+    is_free_of_iops: bool = False  # its IOPS limit metadata only
+
+
+@dataclass(frozen=True)
+class AttachedVolumes:
+    """The EBS volumes of one instance: their number, their total limits and the type of the instance."""
+
+    instance_type: str
+    count: int
+    iops: float | None  # None for HDDs, whose operations AWS counts in MiB
+    bytes_per_s: float
+    is_provisioned: bool = False  # io1 or io2
+
+
+class Ability(StrEnum):
+    """Something that not every storage can do with files."""
+
+    WRITE_ANYWHERE = "write anywhere"
+    """Write at any place of a file, in any order, more than once, or to an existing file."""
+    SYNC_MIDWAY = "sync midway"
+    """Go on writing to a file after it was synchronised."""
+    SYNC_NAMES = "sync names"
+    """Wait, by fsync of a directory, until the names in it are stored."""
+    ALLOCATE = "allocate"
+    """Reserve the room of a file before it is written."""
+    RENAME = "rename"
+    """Rename a file."""
+    SEE_OTHERS = "see others"
+    """See files that another instance has written."""
+    EVERYTHING = "everything"
+    """Every ability of a file system, such as links, permissions, renamed and empty directories.
+
+    The need of a workload that runs unknown programs.
+    """
+
+
+@dataclass(frozen=True)
+class Need:
+    """An ability that a workload needs because of one field's value, and the fix: a value without that need."""
+
+    ability: Ability
+    field: str
+    value: object
+    fix: str
+
+
+Counted = Literal["IOPS", "bytes/s"]
+
+
+@dataclass(frozen=True)
+class Burst:
+    """A limit of the whole storage that credits raise for some time, in IOPS or bytes per second."""
+
+    of: str
+    counts: Counted
+    sustained: float
+    most: float
+    # Operations or bytes above the sustained rate that a full balance allows; None if AWS does not publish it.
+    credits: float | None
+
+    def lasts_s(self, rate: float) -> float | None:
+        """Return how many seconds a full balance lasts at a rate above the sustained one. None: unknown.
+
+        Credits are earned at the sustained rate, so only the rate above it uses up the balance.
+        """
+        return None if self.credits is None else self.credits / (rate - self.sustained)
+
+
+MIB = 2**20
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Capacity in GiB, operations per second and bytes per second that a storage must provide."""
+
+    gib: float
+    iops: float
+    bytes_per_s: float
+
+    @property
+    def mibps(self) -> float:
+        """MiB per second."""
+        return self.bytes_per_s / MIB
+
+
+@dataclass(frozen=True)
+class Quota:
+    """A quota as Service Quotas names it.
+
+    `default` is AWS's in most regions; None if it is not known, or if most accounts may have none before they request
+    it.
+    """
+
+    service: str
+    code: str
+    name: str
+    unit: str
+    default: float | None = None
+
+
+@dataclass(frozen=True)
+class QuotaUse:
+    """Use of a quota by one storage while it exists, in the quota's unit, and the fields that lower it."""
+
+    quota: Quota
+    amount: float
+    lower: str = ""  # the fields to lower, as an imperative; empty if only fewer file systems help
+
+
+class Storage(InputModel):
+    """A storage in a matrix: what plans and functions ask of it, with what holds for most storages.
+
+    A model of a storage says what has no value here, and what is different of it.
+    """
+
+    assumption: ClassVar[str] = ""
+    """Assumption of plans about it, in a sentence."""
+    is_shared: ClassVar[bool]
+    """Whether all instances of a cell share it. If false, each instance has its own."""
+    has_device: ClassVar[bool] = False
+    """Whether it is an empty disk that is made for the run, so that a workload may write to the device itself."""
+    is_only_read: ClassVar[bool] = False
+    """Whether it has no file system, so that only `only_workloads` run on it."""
+    keeps_objects: ClassVar[bool] = False
+    """Whether it stores objects and not files."""
+    exports_objects: ClassVar[bool] = False
+    """Whether its files are exported as objects to a bucket of the stack after some time."""
+    existing_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields that name an existing resource, such as fileSystemId. Empty if only new ones can be measured."""
+    most_instances: ClassVar[int | None] = None
+    """Largest fleet on an existing one. None: no limit."""
+    are_limits_published: ClassVar[bool] = True
+    """Whether AWS publishes its limits, so that charts can show them."""
+    bursts_by: ClassVar[str] = "type"
+    """Field of the matrix that decides its burst credits."""
+    starter: ClassVar[Mapping[str, Any]] = {}
+    """Fields that `matrix new` writes beside the required ones, to make a first run useful."""
+    opened_by: ClassVar[str] = ""
+    """What lets a run write to an existing one, such as `mayWrite true`. Empty if it is never or always allowed."""
+    usual_instance_type: ClassVar[str] = "m6i.large"
+    """An instance type that can use it."""
+    most_readers: ClassVar[int | None] = None
+    """Most threads of a fleet that can read it at the same time. None: no limit."""
+    most_answer_bytes: ClassVar[int | None] = None
+    """Most bytes that one request can ask for. None: no limit of its own."""
+    limits_count: ClassVar[str] = ""
+    """Operations that its published limits count, as the end of a clause, such as `, of writes`. Empty: all."""
+    create_and_delete_s: ClassVar[float]
+    """Expected seconds for creating and deleting it."""
+    create_and_delete_most_s: ClassVar[float]
+    """Most seconds that creating and deleting it may take."""
+    words: ClassVar[Words]
+    ceilings: ClassVar[CeilingWords]
+    quotas: ClassVar[tuple[Quota, ...]] = ()
+    """Quotas that count it, in addition to those of its instances and volumes."""
+
+    type: str
+    name: Name | None = None
+
+    @property
+    @abstractmethod
+    def slug(self) -> str:
+        """Readable id."""
+
+    @property
+    def only_workloads(self) -> tuple[str, ...]:
+        """Types of the only workloads that it supports. Empty if it is a file system, which supports all."""
+        return ("read",) if self.is_only_read else ()
+
+    @property
+    def lacks(self) -> Mapping[Ability, str]:
+        """Abilities of a file system that it lacks, each with the rule that a plan shows."""
+        return {}
+
+    @property
+    @abstractmethod
+    def bandwidth_bytes_per_s(self) -> float:
+        """Limit of the throughput in bytes per second. For a shared storage, of all clients together."""
+
+    @property
+    @abstractmethod
+    def effective_iops(self) -> int:
+        """Limit of the operations per second. For a shared storage, of all clients together."""
+
+    @property
+    @abstractmethod
+    def create_latency_s(self) -> float:
+        """Seconds for one create of one thread."""
+
+    @property
+    @abstractmethod
+    def sync_latency_s(self) -> float:
+        """Latency of one small synchronous write in seconds, without the transfer of its bytes."""
+
+    @property
+    def read_latency_s(self) -> float:
+        """Latency of one read in seconds, without the transfer of its bytes. 0 if it does not limit a single thread."""
+        return 0.0
+
+    @property
+    def block_times(self) -> BlockTimes | None:
+        """Latencies of a block for emulation. None: the type cannot be emulated."""
+        return None
+
+    @property
+    def bursts(self) -> list[Burst]:
+        """Limits that burst credits raise for some time."""
+        return []
+
+    @property
+    def cache_bytes(self) -> float:
+        """Size in bytes of the server's memory or cache. 0: none."""
+        return 0.0
+
+    @property
+    def is_throughput_published(self) -> bool:
+        """Whether AWS publishes a throughput limit that holds in every region."""
+        return True
+
+    @property
+    def is_billed_by_use(self) -> bool:
+        """Whether AWS charges for its bytes or requests, in addition to its hours."""
+        return False
+
+    def metered_bytes(self, counted: Mapping[str, float]) -> tuple[float, float] | None:
+        """Return (read, written) bytes as AWS bills them, from the mounts' counters. None if they did not count."""
+        return None
+
+    @property
+    def only_in_its_zone(self) -> str | None:
+        """Reason why an instance in another zone cannot mount it, as a clause. None if it can."""
+        return None
+
+    def unfit(self, instance_type: str) -> tuple[str, str] | None:
+        """Return (reason, usable type) if an instance type cannot use it, else None."""
+        return None
+
+    def refused_by_image(self, os: str) -> tuple[str, str] | None:
+        """Return (reason, way out) if instances with this operating system cannot use it, else None."""
+        return None
+
+    def bursts_keeping(self, gib: float) -> list[Burst]:
+        """Return its burst limits when it stores `gib` GiB. The limits of some storages grow with the stored data."""
+        return self.bursts
+
+    @property
+    def volumes(self) -> int:
+        """Number of volumes of one instance. They are created, deleted and charged with it."""
+        return 0
+
+    def attached(self, instance_type: str) -> AttachedVolumes | None:
+        """Return the volumes of a fleet's instance of this type, or of the storage's server. None: it has none."""
+        return None
+
+    @classmethod
+    def fitting(cls, demand: Demand) -> Iterable["Storage"]:
+        """Return the configurations of the type that meet a demand most closely.
+
+        Includes configurations that meet it only while their credits last. Empty if the type cannot meet it.
+        """
+        return ()
+
+    @property
+    def price_queries(self) -> list[Query]:
+        """Queries for its products in AWS's price list. The answers replace the prices of prices.json."""
+        return []
+
+    @property
+    def offer_queries(self) -> list[Query]:
+        """Queries for products that AWS's price list has in every region that offers the storage."""
+        return self.price_queries
+
+    def charges(self, usage: Usage) -> Iterable[Charge]:
+        """Return the charges of a shared storage. Empty if only its volumes and instances cost money."""
+        return ()
+
+    def volume_charges(self, count: int, each_s: Amount) -> Iterable[Charge]:
+        """Return the charges of `count` of its volumes that each exist for `each_s` seconds."""
+        return ()
+
+    @property
+    def precondition_s(self) -> float:
+        """Seconds that each instance needs to write its disks full before the first step. 0: it does not."""
+        return 0.0
+
+    @property
+    def compressor(self) -> str | None:
+        """Name of the compression of its data. None: not compressed."""
+        return None
+
+    @property
+    def existing_id(self) -> str | None:
+        """Id of the user's existing resource, which a run never tags or deletes. None: the run creates one."""
+        return self.existing_id_in(self.document)
+
+    @classmethod
+    def existing_id_in(cls, document: StorageFields) -> str | None:
+        """Return `existing_id` of a storage's document in a plan or a result."""
+        return "/".join(document[field] for field in cls.existing_fields if field in document) or None
+
+    @classmethod
+    def is_written_in(cls, document: StorageFields) -> bool:
+        """Return whether a run writes to it (in its own folder, if the resource existed before) or only reads it."""
+        return not cls.is_only_read
+
+    @property
+    def is_beyond_security_groups(self) -> bool:
+        """Whether no security group covers its endpoint, so that the stack must know the VPC's address range."""
+        return False
+
+    @property
+    def least_zones(self) -> int:
+        """Number of Availability Zones in which the stack must have subnets to create one."""
+        return 1
+
+    @property
+    def offered_zones(self) -> Mapping[str, tuple[str, ...]] | None:
+        """Ids of the only Availability Zones that offer it, by region. None: all zones."""
+        return None
+
+    @property
+    def gateway_service(self) -> str:
+        """Service whose gateway endpoint subnets without internet need to reach it. Empty: none."""
+        return ""
+
+    @property
+    def is_free_between_zones(self) -> bool:
+        """Whether its price includes traffic between Availability Zones."""
+        return False
+
+    def room_gib(self, instance_type: str) -> float | None:
+        """Return its capacity in GiB as one instance sees it. None: unlimited."""
+        return None
+
+    @classmethod
+    def quota_uses(cls, document: StorageFields) -> Iterable[QuotaUse]:
+        """Return the use of each of `quotas` by one that a run creates."""
+        return ()
+
+    @classmethod
+    def volumes_of(cls, document: StorageFields, count: int) -> Iterable[tuple[int, StorageFields]]:
+        """Return the volumes of a fleet of `count` instances and of its server: (number, fields of a volume)."""
+        return ()
+
+    @classmethod
+    def server_type(cls, document: StorageFields) -> str | None:
+        """Return the type of the instance that serves it. None if AWS serves it."""
+        return None
+
+    @classmethod
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
+        """Return whether it is in one Availability Zone, so that traffic from other zones is charged."""
+        return False
+
+    @classmethod
+    def tools(cls, document: StorageFields) -> frozenset[str]:
+        """Return the programs that an instance needs to use it."""
+        return frozenset()
+
+    @classmethod
+    def tools_in_folder(cls, document: StorageFields) -> frozenset[str]:
+        """Return the programs that an instance of the local cloud needs too, which mounts nothing."""
+        return frozenset()

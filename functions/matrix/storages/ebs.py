@@ -1,0 +1,405 @@
+"""Amazon EBS: a volume of its own for each instance."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, StringConstraints
+
+from matrix.fields import limits
+from matrix.fields.types import Name, Rule
+from matrix.storages.base import AttachedVolumes, BlockTimes, Burst, CeilingWords, Counted, Demand, Storage, Words
+from matrix.terms.charges import MIN_BILLED_S, MONTH_S, Amount, Charge, Query
+from matrix.terms.documents.parts import StorageFields
+from matrix.terms.problems import Problems
+
+VolumeId = Annotated[str, StringConstraints(pattern=r"^vol-[0-9a-f]{8,17}$")]
+SnapshotId = Annotated[str, StringConstraints(pattern=r"^snap-[0-9a-f]{8,17}$")]
+# /dev/sdf to /dev/sdm: names that EC2 reserves for data volumes on every kind of instance.
+MAX_RAID0 = 8
+
+# Seconds of a read and of a write: "single-digit milliseconds", of io2 "under 500 µs" (EBS guide, performance).
+# A larger block counts as several operations (EBS guide, I/O characteristics).
+SSD_BLOCK_TIMES = BlockTimes(0.001, 0.001, unit_bytes=256 * 2**10)
+_HDD_BLOCK_TIMES = BlockTimes(0.01, 0.01, unit_bytes=2**20)
+BLOCK_TIMES = {
+    "io2": BlockTimes(0.000_5, 0.000_5, SSD_BLOCK_TIMES.unit_bytes),
+    "st1": _HDD_BLOCK_TIMES,
+    "sc1": _HDD_BLOCK_TIMES,
+}
+
+
+def _gp3_only(limit: limits.Limit) -> Callable[[dict[str, Any]], int | None]:
+    """Return a default for gp3: the value that it includes at any size, so that a plan has the created value."""
+    return lambda fields: int(limit.value) if fields.get("volume_type") == "gp3" else None
+
+
+class EbsStorage(Storage):
+    """An Amazon EBS volume, or several as RAID-0; each instance of a cell gets its own."""
+
+    is_shared: ClassVar[bool] = False
+    has_device: ClassVar[bool] = True
+    existing_fields: ClassVar[tuple[str, ...]] = ("volumeId",)
+    opened_by: ClassVar[str] = "mayWrite true"
+    # Two instances that write the same file system destroy it, and only io1 and io2 volumes can be attached to several.
+    most_instances: ClassVar[int | None] = 1
+    bursts_by: ClassVar[str] = "volumeType"
+    starter: ClassVar[Mapping[str, Any]] = {"volumeType": "gp3", "sizeGiB": 100}
+    # Its volumes come and go with their instances.
+    create_and_delete_s: ClassVar[float] = 0.0
+    create_and_delete_most_s: ClassVar[float] = 0.0
+    words: ClassVar[Words] = Words(
+        "EBS",
+        "EBS",
+        {
+            "volumeType": "{}",
+            "sizeGiB": "{} GiB",
+            "iops": "{} IOPS",
+            "throughputMiBps": "{} MiB/s",
+            "raid0": "RAID-0 of {}",
+            "snapshotId": "from {}",
+            "volumeId": "{}",
+            "mayWrite": {True: "written"},
+        },
+        in_names={"raid0": "{} volumes as RAID-0"},
+        named_by=("volumeType",),
+        usual={"mayWrite": False},
+    )
+    ceilings: ClassVar[CeilingWords] = CeilingWords(
+        "volume IOPS",
+        "volume throughput",
+        "provision more iops, stripe volumes with raid0, or use larger blocks",
+        "provision more throughputMiBps (gp3; it may need more iops), or stripe volumes with raid0",
+    )
+
+    type: Literal["ebs"]
+    """Kind of storage."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    volume_type: Annotated[Literal["gp2", "gp3", "io1", "io2", "st1", "sc1"], Field(examples=["gp3"])]
+    """Volume type."""
+    size_gib: Annotated[int, Field(alias="sizeGiB", examples=[200])]
+    """Size in GiB."""
+    iops: Annotated[int | None, Field(examples=[16000])] = Field(default_factory=_gp3_only(limits.GP3_BASE_IOPS))
+    """Provisioned IOPS: required for io1 and io2, 3000 for gp3 unless given, not for others."""
+    throughput_mibps: Annotated[int | None, Field(alias="throughputMiBps", examples=[1000])] = Field(
+        default_factory=_gp3_only(limits.GP3_BASE_THROUGHPUT)
+    )
+    """Provisioned throughput in MiB/s: for gp3 only, 125 unless given."""
+    raid0: Annotated[int | None, Field(ge=2, le=MAX_RAID0, examples=[2])] = None
+    """Number of such volumes to stripe over (2 to 8, mdadm); size, iops and throughput are those of each volume."""
+    snapshot_id: Annotated[SnapshotId | None, Field(examples=["snap-0123456789abcdef0"])] = None
+    """Snapshot that each instance's volume is made from, such as one that holds a filled cache."""
+    volume_id: Annotated[VolumeId | None, Field(examples=["vol-0123456789abcdef0"])] = None
+    """Id of a volume that exists, for fleets of one instance. It is attached and never deleted."""
+    may_write: bool | None = None
+    """Allow writes to a volume that exists, in a folder of the run. Default: it is mounted read-only."""
+
+    @property
+    def volumes(self) -> int:
+        """Number of volumes that are created and deleted with one instance: 0 for an existing volume."""
+        return 0 if self.volume_id else self._members
+
+    @property
+    def _members(self) -> int:
+        return self.raid0 or 1
+
+    @classmethod
+    def is_written_in(cls, document: StorageFields) -> bool:
+        """Return False for an existing volume, unless the matrix allows the run to write it."""
+        return "volumeId" not in document or bool(document.get("mayWrite"))
+
+    @classmethod
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
+        """Return whether it is an existing volume: its instance must be in the volume's zone."""
+        return "volumeId" in document
+
+    @property
+    def effective_iops(self) -> int:
+        """Sustained IOPS of an instance's volumes together (gp2: with their burst, HDD: of 1 MiB)."""
+        return self._members * self._volume_iops
+
+    @property
+    def _volume_iops(self) -> int:
+        if self.volume_type == "gp2":
+            # 3 IOPS per GiB, at least 100, at most 16,000; below 1,000 GiB it bursts to 3,000 (EBS guide, gp2).
+            return max(3_000, min(16_000, 3 * self.size_gib))
+        if self.volume_type == "gp3":
+            return max(1, self.iops or 1)
+        return max(1, self.iops or int(self._volume_bytes_per_s / 2**20))
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        """Most bytes per second of an instance's volumes together (burst of HDD and gp2 included)."""
+        return self._members * self._volume_bytes_per_s
+
+    def attached(self, instance_type: str) -> AttachedVolumes:
+        """Return the volumes of an instance of the fleet."""
+        is_hdd = self.volume_type in limits.HDD_MIBPS_PER_TIB
+        iops = None if is_hdd else float(self.effective_iops)
+        is_provisioned = self.volume_type in {"io1", "io2"}
+        return AttachedVolumes(instance_type, self._members, iops, self.bandwidth_bytes_per_s, is_provisioned)
+
+    @property
+    def _volume_bytes_per_s(self) -> float:
+        tib = self.size_gib / 1_024
+        mibps = {
+            "gp3": self.throughput_mibps or 1,
+            "gp2": 250 if self.size_gib > 170 else 128,  # noqa: PLR2004 (EBS guide, gp2: 128 MiB/s up to 170 GiB)
+            # 256 KiB per I/O up to 500 MiB/s; beyond 32,000 IOPS 16 KiB per I/O: 1,000 MiB/s at 64,000 (EBS guide).
+            "io1": max(min(500.0, (self.iops or 100) * 0.25), (self.iops or 100) / 64),
+            "io2": min(4_000.0, (self.iops or 100) * 0.25),
+            "st1": min(500.0, 250 * tib),
+            "sc1": min(250.0, 80 * tib),
+        }[self.volume_type]
+        return max(mibps, 1.0) * 2**20
+
+    @property
+    def bursts(self) -> list[Burst]:
+        """Burst limits of an instance's volumes, above their sustained limits."""
+        if self.volume_type == "gp2":
+            most = limits.GP2_MOST_IOPS.value
+            always = max(limits.GP2_LEAST_IOPS.value, min(most, limits.GP2_IOPS_PER_GIB.value * self.size_gib))
+            pair, balance = (always, max(always, limits.GP2_BURST_IOPS.value)), limits.GP2_CREDITS.value
+            return self._bursts("volume IOPS", "IOPS", pair, balance)
+        if self.volume_type in limits.HDD_MIBPS_PER_TIB:
+            tib = self.size_gib / 1_024
+            per_tib, burst_per_tib, most = limits.HDD_MIBPS_PER_TIB[self.volume_type]
+            pair = min(most, per_tib * tib) * 2**20, min(most, burst_per_tib * tib) * 2**20
+            return self._bursts("volume throughput", "bytes/s", pair, tib * 2**40)
+        return []
+
+    def _bursts(self, of: str, counts: Counted, pair: tuple[float, float], balance: float) -> list[Burst]:
+        sustained, most = pair
+        if most <= sustained:
+            return []
+        return [Burst(of, counts, self._members * sustained, self._members * most, self._members * balance)]
+
+    @property
+    def create_latency_s(self) -> float:
+        """Seconds for one create of one thread: a local journalled file system needs no network round trip for it."""
+        return 0.0001
+
+    @property
+    def sync_latency_s(self) -> float:
+        """Seconds of one small synchronous write without its bytes (measured: 17 s for 2,048 of 1 MiB, gp2)."""
+        return 0.001 if self.volume_type in {"gp2", "gp3", "io1", "io2"} else 0.01
+
+    @property
+    def price_queries(self) -> list[Query]:
+        """Queries for the price of the volume type's size, and of its provisioned IOPS and throughput."""
+        return volume_queries(self.volume_type)
+
+    def volume_charges(self, count: int, each_s: Amount) -> Iterator[Charge]:
+        """Yield charges for the size, and for IOPS and throughput provisioned above the included ones."""
+        if self.volume_id:
+            return  # its owner pays for it in any case
+        months = each_s.at_least(MIN_BILLED_S).times(count / MONTH_S)
+        yield Charge(f"ebs_{self.volume_type}_gib_month", months.times(self.size_gib))
+        for name, units in self._provisioned():
+            yield Charge(name, months.times(units))
+
+    def _provisioned(self) -> list[tuple[str, int]]:
+        if self.volume_type == "gp3":
+            extra_iops = max(0, (self.iops or 3_000) - 3_000)
+            extra_mibps = max(0, (self.throughput_mibps or 125) - 125)
+            extras = [("ebs_gp3_iops_month", extra_iops), ("ebs_gp3_mibps_month", extra_mibps)]
+            return [(name, units) for name, units in extras if units]
+        if self.volume_type == "io1":
+            return [("ebs_io1_iops_month", self.iops or 0)]
+        return io2_tiers(self.iops or 0) if self.volume_type == "io2" else []
+
+    @classmethod
+    def fitting(cls, demand: Demand) -> Iterator["EbsStorage"]:
+        """Yield gp3 and io2 provisioned for the demand, and gp2 and st1 of its size, whose speed depends on credits."""
+        # The IOPS that the throughput requires, and the size that the IOPS require: the ratios of the rules below.
+        for_throughput = math.ceil(demand.mibps / limits.GP3_MIBPS_PER_IOPS.value)
+        for volume_type, throughput in (("gp3", limits.GP3_THROUGHPUT_MIBPS), ("io2", None)):
+            span = limits.EBS_IOPS[volume_type]
+            iops = max(span.least, math.ceil(demand.iops), for_throughput)
+            mibps = max(throughput.least, math.ceil(demand.mibps)) if throughput else None
+            if iops > span.most or (throughput and mibps and mibps > throughput.most):
+                continue
+            size_gib = max(demand.gib, iops / limits.EBS_IOPS_PER_GIB[volume_type].value)
+            volume = cls._sized(volume_type, size_gib, iops=iops, throughputMiBps=mibps)
+            if volume and volume.bandwidth_bytes_per_s >= demand.bytes_per_s:
+                yield volume
+        for volume_type in ("gp2", "st1"):
+            if volume := cls._sized(volume_type, demand.gib):
+                yield volume
+
+    @classmethod
+    def _sized(cls, volume_type: str, size_gib: float, **provisioned: int | None) -> "EbsStorage | None":
+        """Return a volume of at least that size, None if the type has no volume so large."""
+        span = limits.EBS_SIZE_GIB[volume_type]
+        size = max(span.least, math.ceil(size_gib))
+        written = {name: value for name, value in provisioned.items() if value is not None}
+        fields = {"type": "ebs", "volumeType": volume_type, "sizeGiB": size, **written}
+        return cls.model_validate(fields) if size <= span.most else None
+
+    @property
+    def block_times(self) -> BlockTimes | None:
+        """Latencies by volume type, from the EBS guide."""
+        return BLOCK_TIMES.get(self.volume_type, SSD_BLOCK_TIMES)
+
+    @classmethod
+    def volumes_of(cls, document: StorageFields, count: int) -> Iterator[tuple[int, StorageFields]]:
+        """Yield one volume for each instance, or all volumes of its RAID-0."""
+        if "volumeId" not in document:
+            yield count * (document.get("raid0") or 1), document
+
+    @property
+    def slug(self) -> str:
+        words = ["ebs", self.volume_type, f"{self.size_gib}gib"]
+        words += [f"{self.iops}iops"] if self.iops else []
+        words += [f"{self.throughput_mibps}mibps"] if self.throughput_mibps not in {None, 125} else []
+        words += [f"raid0x{self.raid0}"] if self.raid0 else []
+        words += [self.snapshot_id] if self.snapshot_id else []
+        words += [self.volume_id] if self.volume_id else []
+        words += ["written"] if self.may_write else []
+        return "-".join(words)
+
+    def room_gib(self, instance_type: str) -> float | None:
+        """Return the GiB of one instance's volumes."""
+        return float(self.size_gib * self._members)
+
+    @classmethod
+    def tools(cls, document: StorageFields) -> frozenset[str]:
+        if "volumeId" in document:
+            return frozenset()  # its file system exists, and nothing is created
+        return frozenset({"mkfs.xfs", "mdadm"} if document.get("raid0") else {"mkfs.xfs"})
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        return (
+            snapshot_is_of_one_volume,
+            what_exists_is_one_volume,
+            size_is_offered,
+            iops_are_offered,
+            iops_fit_the_size,
+            throughput_is_offered,
+            throughput_fits_the_iops,
+        )
+
+
+def io2_tiers(iops: int) -> list[tuple[str, int]]:
+    """Return how many of a volume's IOPS are billed at each tier of io2."""
+    tiers = (("ebs_io2_iops_month", 0, 32_000), ("ebs_io2_iops_month_above_32000", 32_000, 64_000))
+    split = [(name, max(0, min(iops, most) - least)) for name, least, most in tiers]
+    split.append(("ebs_io2_iops_month_above_64000", max(0, iops - 64_000)))
+    return [(name, billed) for name, billed in split if billed]
+
+
+def volume_queries(kind: str) -> list[Query]:
+    """Return the price-list products of a type of volume."""
+    of_kind = ("volumeApiName", kind)
+    queries = [Query(f"ebs_{kind}_gib_month", "AmazonEC2", (("productFamily", "Storage"), of_kind))]
+    iops = {"gp3": "VolumeP-IOPS.gp3", "io1": "VolumeP-IOPS.piops", "io2": "VolumeP-IOPS.io2"}
+    if kind in iops:
+        operation = (("productFamily", "System Operation"), of_kind)
+        queries.append(Query(f"ebs_{kind}_iops_month", "AmazonEC2", operation, iops[kind]))
+    if kind == "io2":
+        for tier, above in (("tier2", 32_000), ("tier3", 64_000)):
+            name = f"ebs_io2_iops_month_above_{above}"
+            queries.append(Query(name, "AmazonEC2", operation, f"VolumeP-IOPS.io2.{tier}"))
+    if kind == "gp3":
+        throughput = (("productFamily", "Provisioned Throughput"), of_kind)
+        per_mib = 1 / 1_024  # listed by the GiB/s
+        queries.append(Query("ebs_gp3_mibps_month", "AmazonEC2", throughput, "VolumeP-Throughput.gp3", per_mib))
+    return queries
+
+
+def size_is_offered(part: EbsStorage) -> Problems:
+    """Yield a problem if the volume type does not offer this size."""
+    span = limits.EBS_SIZE_GIB[part.volume_type]
+    if not span.least <= part.size_gib <= span.most:
+        nearest = min(max(part.size_gib, span.least), span.most)
+        rule = f"{part.volume_type} volumes have {span.least:,} to {span.most:,} GiB"
+        yield part.problem("sizeGiB", rule, f"write {nearest}")
+
+
+def iops_are_offered(part: EbsStorage) -> Problems:
+    """Yield a problem if IOPS are missing, not available for the type, or outside of its range."""
+    span = limits.EBS_IOPS.get(part.volume_type)
+    if span is None:
+        if part.iops is not None:
+            yield part.problem("iops", f"IOPS cannot be provisioned for {part.volume_type}", "leave it out, or use gp3")
+        return
+    if part.iops is None:
+        if part.volume_type in {"io1", "io2"}:
+            yield part.problem("iops", f"{part.volume_type} needs its IOPS", f"write {span.least:,} to {span.most:,}")
+        return
+    if not span.least <= part.iops <= span.most:
+        nearest = min(max(part.iops, span.least), span.most)
+        yield part.problem("iops", f"{part.volume_type} has {span.least:,} to {span.most:,} IOPS", f"write {nearest}")
+
+
+def iops_fit_the_size(part: EbsStorage) -> Problems:
+    """Yield a problem if a volume is too small for its IOPS."""
+    ratio = limits.EBS_IOPS_PER_GIB.get(part.volume_type)
+    if ratio is None or part.iops is None or part.size_gib <= 0:
+        return
+    always = limits.GP3_BASE_IOPS.value if part.volume_type == "gp3" else 100
+    if part.iops > always and part.iops > ratio.value * part.size_gib:
+        needed = math.ceil(part.iops / ratio.value)
+        allowed = int(max(always, ratio.value * part.size_gib))
+        yield part.problem(
+            "iops",
+            f"needs at least {needed} GiB ({ratio.value:.0f} IOPS/GiB), got {part.size_gib}",
+            f"write iops {allowed}, or sizeGiB {needed}",
+            is_warning=not ratio.firm,
+        )
+
+
+def throughput_is_offered(part: EbsStorage) -> Problems:
+    """Yield a problem if throughput is given for another type than gp3, or outside of its range."""
+    if part.throughput_mibps is None:
+        return
+    span = limits.GP3_THROUGHPUT_MIBPS
+    if part.volume_type != "gp3":
+        rule = f"throughput cannot be provisioned for {part.volume_type}"
+        yield part.problem("throughputMiBps", rule, "leave it out, or use gp3")
+    elif not span.least <= part.throughput_mibps <= span.most:
+        nearest = min(max(part.throughput_mibps, span.least), span.most)
+        rule = f"gp3 has {span.least:,} to {span.most:,} MiB/s"
+        yield part.problem("throughputMiBps", rule, f"write {nearest}")
+
+
+def throughput_fits_the_iops(part: EbsStorage) -> Problems:
+    """Yield a problem if gp3 has too few IOPS for its throughput."""
+    if part.volume_type != "gp3" or part.throughput_mibps is None or part.iops is None:
+        return
+    iops = part.iops
+    ratio = limits.GP3_MIBPS_PER_IOPS.value
+    if part.throughput_mibps > ratio * iops:
+        needed = math.ceil(part.throughput_mibps / ratio)
+        yield part.problem(
+            "throughputMiBps",
+            f"needs at least {needed:,} IOPS ({ratio} MiB/s per IOPS), got {iops:,}",
+            f"write throughputMiBps {int(max(ratio * iops, 125))}, or iops {needed}",
+        )
+
+
+def snapshot_is_of_one_volume(part: EbsStorage) -> Problems:
+    """Yield a problem for RAID-0 from one snapshot, and a warning about the slow first reads of any snapshot."""
+    if part.snapshot_id is None:
+        return
+    if part.raid0 is not None:
+        yield part.problem("snapshotId", "one snapshot does not hold a stripe of several volumes", "leave out raid0")
+    rule = "its blocks are fetched from S3 when they are first read, which is slow and would be measured"
+    fix = "enable fast snapshot restore for it, in every zone of the fleet"
+    yield part.problem("snapshotId", rule, fix, is_warning=True)
+
+
+def what_exists_is_one_volume(part: EbsStorage) -> Problems:
+    """Yield a problem for fields that only new volumes have, and for permission to write a volume that is not named."""
+    if part.volume_id is None:
+        if part.may_write:
+            rule = "is about a volume that exists; each volume of a run is written"
+            yield part.problem("mayWrite", rule, "leave it out, or write volumeId")
+        return
+    if part.raid0 is not None:
+        yield part.problem("raid0", f"{part.volume_id} is one volume, and no stripe", "leave out raid0")
+    if part.snapshot_id is not None:
+        rule = f"{part.volume_id} exists, so that no volume is made from a snapshot"
+        yield part.problem("snapshotId", rule, "leave out snapshotId or volumeId")

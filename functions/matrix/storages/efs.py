@@ -1,0 +1,315 @@
+"""Amazon EFS: one file system that all instances of a cell mount."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from matrix.fields import limits
+from matrix.fields.types import FileSystemId, Name, Rule
+from matrix.storages.base import (
+    FILE_SYSTEM_ID,
+    BlockTimes,
+    Burst,
+    CeilingWords,
+    Demand,
+    Quota,
+    QuotaUse,
+    Storage,
+    Words,
+)
+from matrix.terms.charges import METERED_REQUEST_BYTES, Charge, Query, Usage
+from matrix.terms.documents.parts import StorageFields
+from matrix.terms.problems import Problems
+
+# Code and default are from published outputs of `aws service-quotas list-aws-default-service-quotas`, read in November
+# 2026.
+FILE_SYSTEMS = Quota("elasticfilesystem", "L-848C634D", "File systems per account", "file systems", 1_000)
+# EFS meters reads at a third of their bytes with bursting or provisioned throughput (EFS guide, performance).
+READ_WEIGHT = 1 / 3
+# Elastic reads of a Regional file system in the slowest region (EFS guide, performance summary: 20 to 60 GiB/s).
+ELASTIC_READ_GIBPS = 20
+
+
+class EfsStorage(Storage):
+    """An Amazon EFS file system, shared by the instances of a cell."""
+
+    is_shared: ClassVar[bool] = True
+    existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
+    bursts_by: ClassVar[str] = "throughputMode"
+    starter: ClassVar[Mapping[str, Any]] = {"throughputMode": "elastic"}
+    limits_count: ClassVar[str] = ", of writes"
+    quotas: ClassVar[tuple[Quota, ...]] = (FILE_SYSTEMS,)
+    # Seconds that creating and deleting it takes, and may take (EFS guide: minutes).
+    create_and_delete_s: ClassVar[float] = 210.0
+    create_and_delete_most_s: ClassVar[float] = 2_700.0
+    words: ClassVar[Words] = Words(
+        "EFS",
+        "EFS",
+        {
+            "performanceMode": "performance mode {}",
+            "throughputMode": "throughput mode {}",
+            "provisionedThroughputMiBps": "{} MiB/s",
+            "deployment": {"oneZone": "One Zone"},
+            "tls": {True: "TLS"},
+            "iam": {True: "IAM"},
+            "fileSystemId": "{}",
+        },
+        in_names={"throughputMode": "{}", "performanceMode": {"maxIO": "maxIO"}},
+        named_by=("throughputMode", "performanceMode", "deployment", "tls", "iam"),
+    )
+    ceilings: ClassVar[CeilingWords] = CeilingWords(
+        "EFS IOPS limit",
+        "EFS permitted throughput",
+        "use throughputMode elastic, which allows the most operations, or fewer and larger files",
+        "raise provisionedThroughputMiBps, or use throughputMode elastic",
+    )
+    assumption: ClassVar[str] = (
+        "creating and deleting an EFS file system takes 3.5 minutes; elastic bytes may be half or double"
+    )
+
+    type: Literal["efs"]
+    """Kind of storage."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    performance_mode: Literal["generalPurpose", "maxIO"] = "generalPurpose"
+    """Performance mode; maxIO is for Regional file systems with bursting or provisioned throughput."""
+    throughput_mode: Literal["bursting", "elastic", "provisioned"] = "elastic"
+    """Throughput mode."""
+    provisioned_throughput_mibps: Annotated[int | None, Field(alias="provisionedThroughputMiBps", examples=[1024])] = (
+        None
+    )
+    """Throughput in MiB/s, only for throughputMode provisioned."""
+    deployment: Literal["regional", "oneZone"] = "regional"
+    """In all Availability Zones of the region, or in one."""
+    tls: bool = False
+    """Encrypt in transit: mounted by the mount helper of amazon-efs-utils, through a proxy on each instance."""
+    iam: bool = False
+    """Authorise instances by IAM, and refuse all others and every connection without TLS; needs tls."""
+    file_system_id: Annotated[FileSystemId | None, Field(examples=["fs-0123456789abcdef0"])] = None
+    """Id of a file system that exists. The run works in a folder of its own and leaves the file system as it was."""
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        """Bytes per second that all clients together may write (EFS guide, performance summary, slowest region)."""
+        mibps = {"elastic": 1_024.0, "bursting": 100.0, "provisioned": max(1.0, self.provisioned_throughput_mibps or 1)}
+        return mibps[self.throughput_mode] * 2**20
+
+    @property
+    def effective_iops(self) -> int:
+        """Writes per second of the whole file system."""
+        return most_operations(self.throughput_mode, self.deployment, self.performance_mode)[1]
+
+    @property
+    def bursts(self) -> list[Burst]:
+        """Burst limits of an empty file system."""
+        return self.bursts_keeping(0.0)
+
+    def bursts_keeping(self, gib: float) -> list[Burst]:
+        """Return its limits when it stores `gib` GiB: each TiB sustains 50 MiB/s and bursts to 100 MiB/s."""
+        if self.throughput_mode != "bursting":
+            return []
+        tib = gib / 1_024
+        sustained = max(limits.EFS_LEAST_MIBPS.value, limits.EFS_MIBPS_PER_TIB.value * tib) * 2**20
+        # With less than 1 TiB both limits are those of 1 TiB.
+        most = limits.EFS_BURST_MIBPS.value * max(1.0, tib) * 2**20
+        credits_bytes = limits.EFS_CREDITS_TIB.value * max(1.0, tib) * 2**40
+        return [Burst("EFS throughput", "bytes/s", sustained, most, credits_bytes)]
+
+    @property
+    def is_throughput_published(self) -> bool:
+        """Elastic throughput has no fixed limit: AWS says 20 to 60 GiB/s of reads and 1 to 5 of writes, by region."""
+        return self.throughput_mode != "elastic"
+
+    @property
+    def is_billed_by_use(self) -> bool:
+        """Elastic throughput is billed by the byte."""
+        return self.throughput_mode == "elastic"
+
+    def metered_bytes(self, counted: Mapping[str, float]) -> tuple[float, float] | None:
+        """Return the bytes that the mounts counted: a request counts as at least 4 KiB, and metadata as reads."""
+        if not {"nfs_read_bytes", "nfs_write_bytes"} <= counted.keys():
+            return None
+
+        def metered(way: str) -> float:
+            requests = counted.get(f"nfs_{way}_operations", 0.0)
+            return max(counted.get(f"nfs_{way}_bytes", 0.0), requests * METERED_REQUEST_BYTES)
+
+        return metered("read") + metered("other"), metered("write")
+
+    @property
+    def only_in_its_zone(self) -> str | None:
+        """The DNS name of a One Zone file system resolves only in its own zone.
+
+        "DNS resolution for file system DNS names requires that the Amazon EFS file system has a mount target in the
+        same Availability Zone as the client instance" (EFS user guide, Mounting on Amazon EC2 with a DNS name).
+        """
+        return "EFS One Zone is found by its name in its own zone only" if self.deployment == "oneZone" else None
+
+    @classmethod
+    def fitting(cls, demand: Demand) -> Iterator["EfsStorage"]:
+        """Yield Regional ones: elastic and provisioned if they meet the demand; bursting, which depends on credits."""
+        mibps = max(limits.EFS_PROVISIONED_MIBPS.least, math.ceil(demand.mibps))
+        offers: list[dict[str, object]] = [{"throughputMode": "elastic"}, {"throughputMode": "bursting"}]
+        if mibps <= limits.EFS_PROVISIONED_MIBPS.most:
+            offers.append({"throughputMode": "provisioned", "provisionedThroughputMiBps": mibps})
+        for offer in offers:
+            offered = cls.model_validate({"type": "efs", **offer})
+            lives_on_credits = bool(offered.bursts)
+            is_fast = lives_on_credits or offered.bandwidth_bytes_per_s >= demand.bytes_per_s
+            if is_fast and offered.effective_iops >= demand.iops:
+                yield offered
+
+    @property
+    def create_latency_s(self) -> float:
+        """Seconds for one create of one thread (published: 1,024 files in 11.8 s, zero-byte table, 1 thread)."""
+        return 0.012
+
+    @property
+    def sync_latency_s(self) -> float:
+        """Seconds of one synchronous write (published: 2,048 blocks of 1 MiB in 85.5 s, tutorial step 3.7)."""
+        return 0.04
+
+    @property
+    def price_queries(self) -> list[Query]:
+        """Queries for the prices of its storage and of its throughput mode.
+
+        The attributes were checked against infracost's filters (Apache-2.0), November 2026.
+        """
+        usage = "TimedStorage-Z-ByteHrs" if self.deployment == "oneZone" else "TimedStorage-ByteHrs"
+        kept = Query(self._kept, "AmazonEFS", (("productFamily", "Storage"),), usage)
+        if self.throughput_mode == "elastic":
+            moved = (("read", "Read"), ("write", "Write"))
+            usage = "ETDataAccess-Bytes"
+            return [
+                kept,
+                *(Query(f"efs_elastic_{way}_gib", "AmazonEFS", (("accessType", word),), usage) for way, word in moved),
+            ]
+        if self.throughput_mode != "provisioned":
+            return [kept]
+        throughput = (("productFamily", "Provisioned Throughput"),)
+        return [kept, Query("efs_provisioned_mibps_month", "AmazonEFS", throughput, "ProvisionedTP-MiBpsHrs")]
+
+    def charges(self, usage: Usage) -> Iterator[Charge]:
+        """Yield the charges of its storage and of its throughput mode."""
+        yield Charge(self._kept, usage.varying_gib_months)
+        if self.throughput_mode == "elastic":
+            yield Charge("efs_elastic_read_gib", usage.read_bytes.times(1 / 2**30))
+            yield Charge("efs_elastic_write_gib", usage.written_bytes.times(1 / 2**30))
+        # The owner of an existing one pays for provisioned throughput in any case.
+        if self.throughput_mode == "provisioned" and not self.file_system_id:
+            yield Charge("efs_provisioned_mibps_month", usage.months.times(self.provisioned_throughput_mibps or 0))
+
+    @property
+    def _kept(self) -> str:
+        return f"efs_{'one_zone' if self.deployment == 'oneZone' else 'regional'}_gib_month"
+
+    @property
+    def block_times(self) -> BlockTimes | None:
+        """About 1 ms and 2.7 ms for a block of the mounts' rsize (EFS guide, performance).
+
+        From the Korean and Chinese editions, read on 23 November 2026; older English ones say "as low as 250 µs" for
+        reads.
+        """
+        reads, _ = most_operations(self.throughput_mode, self.deployment, self.performance_mode)
+        is_elastic = self.throughput_mode == "elastic" and self.deployment == "regional"
+        read_bytes_per_s = ELASTIC_READ_GIBPS * 2**30 if is_elastic else self.bandwidth_bytes_per_s / READ_WEIGHT
+        return BlockTimes(0.001, 0.002_7, unit_bytes=2**20, read_iops=reads, read_bytes_per_s=read_bytes_per_s)
+
+    @classmethod
+    def quota_uses(cls, document: StorageFields) -> Iterator[QuotaUse]:
+        """Yield one file system."""
+        yield QuotaUse(FILE_SYSTEMS, 1.0)
+
+    @property
+    def slug(self) -> str:
+        words = ["efs"] + (["maxio"] if self.performance_mode == "maxIO" else [])
+        words += ["onezone"] if self.deployment == "oneZone" else []
+        words += [self.throughput_mode]
+        words += [str(self.provisioned_throughput_mibps)] if self.provisioned_throughput_mibps else []
+        words += ["tls"] if self.tls else []
+        words += ["iam"] if self.iam else []
+        words += [self.file_system_id] if self.file_system_id else []
+        return "-".join(words)
+
+    @classmethod
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
+        """Return whether it is One Zone: a Regional one has a mount target in each zone."""
+        return document.get("deployment") == "oneZone"
+
+    @classmethod
+    def tools(cls, document: StorageFields) -> frozenset[str]:
+        is_helped = document.get("tls") or document.get("iam")
+        return frozenset({"mount.nfs", "mount.efs"} if is_helped else {"mount.nfs"})
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        return (
+            iam_has_tls,
+            performance_mode_goes_with_throughput,
+            performance_mode_goes_with_deployment,
+            provisioned_has_its_figure,
+            provisioned_is_offered,
+        )
+
+
+def most_operations(throughput_mode: str, deployment: str, performance_mode: str) -> tuple[int, int]:
+    """Return the reads and the writes per second of a file system (EFS guide, performance summary, November 2026).
+
+    With elastic throughput these are the limits of frequently accessed data, before AWS raises the quota. A mixture of
+    reads and writes gets a part of each limit.
+    """
+    if performance_mode == "maxIO":
+        return 500_000, 500_000
+    if deployment == "oneZone":
+        return 35_000, 7_000
+    return {"elastic": (250_000, 50_000), "bursting": (35_000, 7_000), "provisioned": (55_000, 25_000)}[throughput_mode]
+
+
+def performance_mode_goes_with_throughput(part: EfsStorage) -> Problems:
+    """Yield a problem for maxIO with elastic throughput."""
+    if part.performance_mode == "maxIO" and part.throughput_mode == "elastic":
+        by_default = "" if "throughput_mode" in part.model_fields_set else " (the default throughputMode)"
+        rule = f"cannot have elastic throughput{by_default}"
+        yield part.problem("performanceMode", rule, "write generalPurpose, or throughputMode bursting or provisioned")
+
+
+def performance_mode_goes_with_deployment(part: EfsStorage) -> Problems:
+    """Yield a problem for maxIO in one zone."""
+    if part.performance_mode == "maxIO" and part.deployment == "oneZone":
+        fix = "write deployment regional, or performanceMode generalPurpose"
+        yield part.problem("deployment", "a One Zone file system cannot be maxIO", fix)
+
+
+def provisioned_has_its_figure(part: EfsStorage) -> Problems:
+    """Yield a problem if only one of provisioned mode and its throughput is given."""
+    is_provisioned = part.throughput_mode == "provisioned"
+    if is_provisioned and part.provisioned_throughput_mibps is None:
+        span = limits.EFS_PROVISIONED_MIBPS
+        rule = "throughputMode provisioned needs its throughput"
+        yield part.problem("provisionedThroughputMiBps", rule, f"write {span.least} to {span.most:,} MiB/s")
+    if not is_provisioned and part.provisioned_throughput_mibps is not None:
+        rule = f"throughputMode {part.throughput_mode} has no provisioned throughput"
+        yield part.problem("provisionedThroughputMiBps", rule, "leave it out, or write throughputMode provisioned")
+
+
+def provisioned_is_offered(part: EfsStorage) -> Problems:
+    """Yield a problem if the throughput is outside of EFS's range."""
+    mibps = part.provisioned_throughput_mibps
+    span = limits.EFS_PROVISIONED_MIBPS
+    if mibps is None:
+        return
+    if not span.least <= mibps <= span.most:
+        nearest = min(max(mibps, span.least), span.most)
+        rule = f"EFS provisions {span.least} to {span.most:,} MiB/s"
+        yield part.problem("provisionedThroughputMiBps", rule, f"write {nearest}")
+    elif mibps > limits.EFS_PROVISIONED_USUAL_MIBPS.value:
+        rule = f"above {limits.EFS_PROVISIONED_USUAL_MIBPS.value:,.0f} MiB/s the quota depends on the region"
+        yield part.problem("provisionedThroughputMiBps", rule, "check the account's EFS quota first", is_warning=True)
+
+
+def iam_has_tls(part: EfsStorage) -> Problems:
+    """Yield a problem for IAM without TLS."""
+    if part.iam and not part.tls:
+        yield part.problem("iam", "the mount helper authorises by IAM over TLS only", "write tls true beside it")

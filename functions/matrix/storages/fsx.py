@@ -1,0 +1,112 @@
+"""CloudWatch metrics with equal names for all kinds of FSx, and the burst that limits writes."""
+
+from matrix.storages.base import Burst
+from matrix.storages.metrics import (
+    MINUTE_S,
+    LayerPair,
+    Metric,
+    ServerCache,
+    StorageMetrics,
+    WatchedLimit,
+    layer_pairs,
+    metrics_table,
+)
+from matrix.terms.documents.parts import StorageFields
+from matrix.terms.use import Use
+
+# The burst limit that applies to writes, but not to reads from the server's cache.
+DISK_THROUGHPUT = "FSx disk throughput"
+NETWORK_THROUGHPUT = "FSx network"
+_DISK = "FSx disk"
+
+
+def of_file_system(text: str) -> tuple[Metric, ...]:
+    """Return the metrics of a file system per minute from a table with name, statistic and unit."""
+    return metrics_table("AWS/FSx", ("FileSystemId",), MINUTE_S, text)
+
+
+OF_CLIENTS = of_file_system("""
+    DataReadBytes       Sum bytes
+    DataWriteBytes      Sum bytes
+    DataReadOperations  Sum operations
+    DataWriteOperations Sum operations
+    MetadataOperations  Sum operations
+""")
+
+
+# Metrics of the disks behind the servers of OpenZFS and ONTAP, whose IOPS limits are those of the disks.
+DISKS = {
+    "MB/s": (("AWS/FSx DiskReadBytes", None), ("AWS/FSx DiskWriteBytes", None)),
+    "IOPS": (("AWS/FSx DiskReadOperations", None), ("AWS/FSx DiskWriteOperations", None)),
+}
+DISK_LAYERS = tuple(
+    LayerPair(
+        way.lower(),
+        counts.lower(),
+        "FSx server",
+        "FSx disks",
+        f"AWS/FSx Disk{way}{counts}",
+        above_metric=f"AWS/FSx Data{way}{counts}",
+    )
+    for way in ("Read", "Write")
+    for counts in ("Bytes", "Operations")
+)
+
+
+class FsxMetrics(StorageMetrics):
+    """The servers that all instances mount."""
+
+    bytes = {"read": ("AWS/FSx DataReadBytes", None), "written": ("AWS/FSx DataWriteBytes", None)}
+    operations = {
+        "reads": ("AWS/FSx DataReadOperations", None),
+        "writes": ("AWS/FSx DataWriteOperations", None),
+        "metadata": ("AWS/FSx MetadataOperations", None),
+    }
+    layers = tuple(
+        layer_pairs(
+            "FSx server",
+            read_bytes="AWS/FSx DataReadBytes",
+            write_bytes="AWS/FSx DataWriteBytes",
+            read_operations="AWS/FSx DataReadOperations",
+            write_operations="AWS/FSx DataWriteOperations",
+        )
+    )
+    counts_written = "nfs_write_bytes_per_s"
+    """Name of the figure with the bytes that an instance's mount has written."""
+
+    def burst_rate(self, storage: StorageFields, burst: Burst, use: Use) -> float | None:
+        """Return the written bytes for the burst of the disks, because reads may come from the server's cache."""
+        if burst.of == DISK_THROUGHPUT:
+            return use.get(self.counts_written)
+        return super().burst_rate(storage, burst, use)
+
+
+class FsxServersMetrics(FsxMetrics):
+    """The servers of OpenZFS and ONTAP, which instances mount by NFS: they have caches, and disks behind them."""
+
+    disks = DISKS
+    layers = (*FsxMetrics.layers, *DISK_LAYERS)
+    reached_by = "NFS"
+    counters = {"nfs": "nfs"}
+
+
+def limits_of_servers(larger: str, more_iops: str) -> tuple[WatchedLimit, ...]:
+    """Return how near such servers are to their limits; `larger` and `more_iops` say how to raise these."""
+    return (
+        WatchedLimit("AWS/FSx FileServerDiskThroughputUtilization", "share", _DISK, larger, is_behind_cache=True),
+        WatchedLimit("AWS/FSx FileServerDiskIopsUtilization", "share", _DISK, larger, is_behind_cache=True),
+        WatchedLimit("AWS/FSx DiskIopsUtilization", "share", _DISK, more_iops, is_behind_cache=True),
+        WatchedLimit("AWS/FSx NetworkThroughputUtilization", "share", NETWORK_THROUGHPUT, larger),
+        WatchedLimit("AWS/FSx CPUUtilization", "share", "FSx CPU", larger),
+    )
+
+
+def cache_of_servers(larger: str) -> ServerCache:
+    """Return the cache of such servers; `larger` says how to enlarge it."""
+    return ServerCache(
+        "AWS/FSx FileServerCacheHitRatio",
+        "AWS/FSx DataReadBytes",
+        "AWS/FSx DataWriteBytes",
+        "FSx cache",
+        f"{larger}, which enlarges the cache, or read less at a time than the cache holds",
+    )

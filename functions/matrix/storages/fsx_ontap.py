@@ -1,0 +1,287 @@
+"""Amazon FSx for NetApp ONTAP: one volume that all instances of a cell mount by NFS."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, StringConstraints
+
+from matrix.fields.types import FileSystemId, Name, Rule
+from matrix.storages.base import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Demand, Quota, QuotaUse, Storage, Words
+from matrix.terms.charges import Charge, Query, Usage
+from matrix.terms.documents.parts import StorageFields
+from matrix.terms.problems import Problems
+
+SINGLE, MULTI = "SINGLE_AZ_2", "MULTI_AZ_2"
+FLEXVOL, FLEXGROUP = "FLEXVOL", "FLEXGROUP"
+# CreateFileSystem's model: ThroughputCapacityPerHAPair, StorageCapacity, DiskIopsConfiguration, HAPairs.
+THROUGHPUT_MBPS = {SINGLE: (1_536, 3_072, 6_144), MULTI: (384, 768, 1_536, 3_072, 6_144)}
+MIN_GIB, MAX_GIB, MAX_IOPS = 1_024, 524_288, 200_000  # of each HA pair
+IOPS_PER_GIB = 3
+# AWS advises to use no more than 80 % of the SSD tier; ONTAP reserves 5 % of a volume for snapshots (FSx for ONTAP
+# guide, storage capacity, and the snapshot reserve of a new volume).
+VOLUME_SHARE, SNAPSHOT_SHARE = 0.8, 0.05
+PATH = "/matrix"
+
+# By deployment type: its prices in the book, and its option in the price list (three public programs that query the
+# list agree on it, November 2026). Single-AZ_2N and Multi-AZ are the first generation.
+_LISTED = {SINGLE: ("single", "Single-AZ_2N-2"), MULTI: ("multi", "Multi-AZ-2")}
+
+# Defaults: FSx for ONTAP guide, quotas. Codes are from published outputs of `aws service-quotas list-service-quotas`,
+# four of which agree, read in November 2026; two of 2026 have twice the SSD as the default.
+FILE_SYSTEMS = Quota("fsx", "L-C28C1403", "ONTAP file systems", "file systems", 100)
+CAPACITY = Quota("fsx", "L-E2C89679", "ONTAP SSD storage capacity", "GiB", 524_288)
+THROUGHPUT = Quota("fsx", "L-C5F860DD", "ONTAP throughput capacity", "MB/s", 10_240)
+DISK_IOPS = Quota("fsx", "L-57578687", "ONTAP SSD IOPS", "IOPS", 1_000_000)
+
+JunctionPath = Annotated[str, StringConstraints(max_length=255, pattern=r"^(/\w[\w.-]*)+$")]
+
+
+class FsxOntapStorage(Storage):
+    """A volume on an Amazon FSx for NetApp ONTAP file system of the second generation, shared by the instances."""
+
+    is_shared: ClassVar[bool] = True
+    existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
+    quotas: ClassVar[tuple[Quota, ...]] = (FILE_SYSTEMS, CAPACITY, THROUGHPUT, DISK_IOPS)
+    starter: ClassVar[Mapping[str, Any]] = {"storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
+    # No source gives a duration: others wait up to 40 minutes for the file system, and minutes for SVM and volume.
+    create_and_delete_s: ClassVar[float] = 3_600.0
+    create_and_delete_most_s: ClassVar[float] = 10_800.0
+    words: ClassVar[Words] = Words(
+        "FSx for NetApp ONTAP",
+        "FSx ONTAP",
+        {
+            "deploymentType": "{}",
+            "haPairs": "{} HA pairs",
+            "storageCapacityGiB": "{} GiB",
+            "throughputMBpsPerHaPair": "{} MB/s each pair",
+            "iops": "{} IOPS",
+            "volumeStyle": "{}",
+            "nfsVersion": "NFS {}",
+            "nconnect": "{} connections",
+            "placement": "instances in {}",
+            "fileSystemId": "{}",
+            "junctionPath": "at {}",
+        },
+        in_names={"placement": "{}"},
+        usual={"haPairs": 1, "volumeStyle": FLEXVOL, "nfsVersion": "4.1", "nconnect": 16},
+    )
+    ceilings: ClassVar[CeilingWords] = CeilingWords(
+        "FSx SSD IOPS",
+        "FSx throughput capacity",
+        "provision more iops for the file system",
+        "raise throughputMBpsPerHaPair, or haPairs with a FLEXGROUP volume",
+    )
+    assumption: ClassVar[str] = (
+        "creating and deleting an FSx for ONTAP file system takes an hour, in which it is billed"
+    )
+
+    type: Literal["fsx-ontap"]
+    """Kind of storage."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    deployment_type: Literal["SINGLE_AZ_2", "MULTI_AZ_2"] = "SINGLE_AZ_2"
+    """Deployment type of the second generation."""
+    ha_pairs: Annotated[int, Field(ge=1, le=12, examples=[2])] = 1
+    """Pairs of file servers, 1 to 12; more than one for SINGLE_AZ_2 only."""
+    storage_capacity_gib: Annotated[int, Field(alias="storageCapacityGiB", examples=[1024])]
+    """SSD storage of all HA pairs together in GiB, at least 1024 for each."""
+    throughput_mbps_per_ha_pair: Annotated[int, Field(alias="throughputMBpsPerHaPair", examples=[3072])]
+    """Throughput capacity of each HA pair in MB/s; the allowed values depend on the deployment type."""
+    iops: Annotated[int | None, Field(examples=[20000])] = None
+    """Provisioned SSD IOPS of all HA pairs together; unless given, 3 per GiB."""
+    volume_style: Literal["FLEXVOL", "FLEXGROUP"] = "FLEXVOL"
+    """Style of the volume: FLEXVOL is on one HA pair, FLEXGROUP spread over all."""
+    nfs_version: Literal["4.1", "4.2"] = "4.1"
+    """NFS version of the mount."""
+    nconnect: Annotated[int, Field(ge=1, le=16, examples=[1])] = 16
+    """TCP connections of each instance to the file system, 1 to 16."""
+    file_system_id: Annotated[FileSystemId | None, Field(examples=["fs-0123456789abcdef0"])] = None
+    """Id of a file system that exists. The run works in a folder of its own and leaves the file system as it was."""
+    junction_path: Annotated[JunctionPath | None, Field(examples=["/vol1"])] = None
+    """Junction path of the volume to measure, only with fileSystemId."""
+
+    @property
+    def _pairs_used(self) -> int:
+        return self.ha_pairs if self.volume_style == FLEXGROUP else 1
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        """Bytes per second of all clients together: the throughput capacity of the HA pairs that store the volume."""
+        return max(1.0, self._pairs_used * self.throughput_mbps_per_ha_pair * 1e6)
+
+    @property
+    def effective_iops(self) -> int:
+        """SSD IOPS of the HA pairs that store the volume: FSx distributes those of the file system evenly."""
+        return max(1, iops_of(self.document) * self._pairs_used // self.ha_pairs)
+
+    @property
+    def create_latency_s(self) -> float:
+        """Seconds for one create of one thread: "sub-millisecond" on SSD (FSx for ONTAP guide, performance)."""
+        return 0.001
+
+    @property
+    def sync_latency_s(self) -> float:
+        """Seconds of one synchronous write without its bytes' transfer: the same."""
+        return 0.001
+
+    @property
+    def block_times(self) -> BlockTimes | None:
+        """The same latencies for a block of up to 1 MiB, the rsize of the mounts; a larger one takes several."""
+        return BlockTimes(0.001, 0.001, unit_bytes=2**20)
+
+    @property
+    def price_queries(self) -> list[Query]:
+        """Its disks, throughput capacity and IOPS."""
+        zone, option = _LISTED[self.deployment_type]
+        fixed = (("fileSystemType", "ONTAP"), ("deploymentOption", option))
+        disks = (("productFamily", "Storage"), ("storageType", "SSD"), *fixed)
+        return [
+            Query(f"fsx_ontap_{zone}_gib_month", "AmazonFSx", disks),
+            Query(f"fsx_ontap_{zone}_mbps_month", "AmazonFSx", (("productFamily", "Provisioned Throughput"), *fixed)),
+            Query(f"fsx_ontap_{zone}_iops_month", "AmazonFSx", (("productFamily", "Provisioned IOPS"), *fixed)),
+        ]
+
+    def charges(self, usage: Usage) -> Iterator[Charge]:
+        """Yield its disks, its throughput capacity, and the IOPS above the included 3 per GiB."""
+        if self.file_system_id:
+            return  # the owner pays for all of it in any case
+        zone, _ = _LISTED[self.deployment_type]
+        yield Charge(f"fsx_ontap_{zone}_gib_month", usage.months.times(self.storage_capacity_gib))
+        mbps = self.ha_pairs * self.throughput_mbps_per_ha_pair
+        yield Charge(f"fsx_ontap_{zone}_mbps_month", usage.months.times(mbps))
+        if extra_iops := max(0, (self.iops or 0) - IOPS_PER_GIB * self.storage_capacity_gib):
+            yield Charge(f"fsx_ontap_{zone}_iops_month", usage.months.times(extra_iops))
+
+    @classmethod
+    def fitting(cls, demand: Demand) -> Iterator["FsxOntapStorage"]:
+        """Yield the smallest on one HA pair in one zone whose throughput capacity and IOPS meet the demand."""
+        size_gib = max(MIN_GIB, math.ceil(demand.gib / (VOLUME_SHARE * (1 - SNAPSHOT_SHARE))))
+        iops = math.ceil(demand.iops)
+        mbps = next((mbps for mbps in THROUGHPUT_MBPS[SINGLE] if mbps * 1e6 >= demand.bytes_per_s), None)
+        if mbps and size_gib <= MAX_GIB and iops <= MAX_IOPS:
+            provisioned = {"iops": iops} if iops > IOPS_PER_GIB * size_gib else {}
+            fields = {"storageCapacityGiB": size_gib, "throughputMBpsPerHaPair": mbps, **provisioned}
+            yield cls.model_validate({"type": "fsx-ontap", **fields})
+
+    @property
+    def is_beyond_security_groups(self) -> bool:
+        """An existing Multi-AZ one may have its endpoint at any address; those of a run are in 198.19.0.0/16."""
+        return self.deployment_type == MULTI and self.file_system_id is not None
+
+    @property
+    def least_zones(self) -> int:
+        """Multi-AZ has one server in each of two zones."""
+        return 2 if self.deployment_type == MULTI else 1
+
+    @property
+    def is_free_between_zones(self) -> bool:
+        """Whether its price includes that traffic: Multi-AZ does, as for OpenZFS (FSx pricing)."""
+        return self.deployment_type == MULTI
+
+    @classmethod
+    def quota_uses(cls, document: StorageFields) -> Iterator[QuotaUse]:
+        """Yield one file system, and the SSD, throughput and IOPS of all its HA pairs."""
+        mbps = int(document.get("haPairs", 1)) * document["throughputMBpsPerHaPair"]
+        yield QuotaUse(FILE_SYSTEMS, 1.0)
+        yield QuotaUse(CAPACITY, document["storageCapacityGiB"], "lower storageCapacityGiB")
+        yield QuotaUse(THROUGHPUT, mbps, "lower throughputMBpsPerHaPair or haPairs")
+        yield QuotaUse(DISK_IOPS, iops_of(document), "lower iops or storageCapacityGiB")
+
+    @property
+    def slug(self) -> str:
+        words = ["fsx-ontap", self.deployment_type.lower().replace("_", "-")]
+        words += [f"{self.ha_pairs}pairs"] if self.ha_pairs > 1 else []
+        words += [f"{self.storage_capacity_gib}gib", f"{self.throughput_mbps_per_ha_pair}mbps"]
+        words += [f"{self.iops}iops"] if self.iops else []
+        words += [self.volume_style.lower()] if self.volume_style != FLEXVOL else []
+        words += [f"nfs{self.nfs_version}"] if self.nfs_version != "4.1" else []
+        words += [f"nconnect{self.nconnect}"] if self.nconnect != 16 else []  # noqa: PLR2004
+        words += [self.file_system_id] if self.file_system_id else []
+        words += (
+            [self.junction_path.strip("/").replace("/", "-").replace("_", "-").lower()] if self.junction_path else []
+        )
+        return "-".join(words)
+
+    def room_gib(self, instance_type: str) -> float | None:
+        """Return the size in GiB of a run's volume; the free space of an existing one is not known."""
+        share = VOLUME_SHARE * (1 - SNAPSHOT_SHARE)
+        return None if self.file_system_id else float(self.storage_capacity_gib * share)
+
+    @classmethod
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
+        """Return True: its active file servers are in one zone."""
+        return True
+
+    @classmethod
+    def tools(cls, document: StorageFields) -> frozenset[str]:
+        return frozenset({"mount.nfs"})
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        return (
+            pairs_are_offered,
+            capacity_is_offered,
+            throughput_is_offered,
+            iops_are_offered,
+            the_volume_uses_all_pairs,
+            what_exists_is_named_whole,
+        )
+
+
+def iops_of(document: StorageFields) -> int:
+    """Return the SSD IOPS of such a file system: the provisioned ones, or those included with its storage."""
+    most = MAX_IOPS * int(document.get("haPairs", 1))
+    return int(document.get("iops") or min(most, IOPS_PER_GIB * document.get("storageCapacityGiB", 0)))
+
+
+def pairs_are_offered(part: FsxOntapStorage) -> Problems:
+    """Yield a problem if a Multi-AZ file system would have more than its one HA pair."""
+    if part.deployment_type == MULTI and part.ha_pairs > 1:
+        yield part.problem("haPairs", "MULTI_AZ_2 has one HA pair", "write 1, or deploymentType SINGLE_AZ_2")
+
+
+def capacity_is_offered(part: FsxOntapStorage) -> Problems:
+    """Yield a problem if this number of HA pairs does not offer this capacity."""
+    least, most = MIN_GIB * part.ha_pairs, MAX_GIB * part.ha_pairs
+    if not least <= part.storage_capacity_gib <= most:
+        nearest = min(max(part.storage_capacity_gib, least), most)
+        rule = f"{part.ha_pairs} HA pair{'s' * (part.ha_pairs > 1)} have {least:,} to {most:,} GiB"
+        yield part.problem("storageCapacityGiB", rule, f"write {nearest}")
+
+
+def throughput_is_offered(part: FsxOntapStorage) -> Problems:
+    """Yield a problem if the deployment type does not offer this throughput capacity."""
+    offered, mbps = THROUGHPUT_MBPS[part.deployment_type], part.throughput_mbps_per_ha_pair
+    if mbps not in offered:
+        nearest = min(offered, key=lambda value: (abs(value - mbps), -value))
+        rule = f"each HA pair of {part.deployment_type} has {', '.join(map(str, offered))} MB/s"
+        yield part.problem("throughputMBpsPerHaPair", rule, f"write {nearest}")
+
+
+def iops_are_offered(part: FsxOntapStorage) -> Problems:
+    """Yield a problem if provisioned IOPS are below the included ones, or above FSx's limit."""
+    if part.iops is None:
+        return
+    least, most = IOPS_PER_GIB * part.storage_capacity_gib, MAX_IOPS * part.ha_pairs
+    if part.iops > most:
+        yield part.problem("iops", f"each HA pair has at most {MAX_IOPS:,} IOPS", f"write {most}")
+    elif part.iops < min(least, most):
+        rule = f"{part.storage_capacity_gib:,} GiB come with {least:,} IOPS (3 IOPS/GiB), and no fewer can be had"
+        yield part.problem("iops", rule, f"write {least} or more, or leave it out")
+
+
+def the_volume_uses_all_pairs(part: FsxOntapStorage) -> Problems:
+    """Yield a warning if some paid HA pairs store nothing of the volume."""
+    if part.ha_pairs > 1 and part.volume_style == FLEXVOL:
+        rule = f"a FLEXVOL volume is on one of {part.ha_pairs} HA pairs, and the others are paid for and not used"
+        yield part.problem("volumeStyle", rule, "write FLEXGROUP", is_warning=True)
+
+
+def what_exists_is_named_whole(part: FsxOntapStorage) -> Problems:
+    """Yield a problem if only one of an existing file system and its volume is named."""
+    if part.file_system_id and not part.junction_path:
+        yield part.problem("junctionPath", f"which volume of {part.file_system_id} is to be measured?", 'write "/vol1"')
+    if part.junction_path and not part.file_system_id:
+        rule = f"a run makes its own volume, at {PATH}"
+        yield part.problem("junctionPath", rule, "leave it out, or write fileSystemId")

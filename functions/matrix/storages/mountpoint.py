@@ -1,0 +1,235 @@
+"""A bucket of Amazon S3, mounted by Mountpoint: files that are written once, from start to end.
+
+It is the stack's bucket of S3 Standard, a directory bucket of S3 Express One Zone that the run creates, or a user's
+bucket that is only read.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from matrix.fields.types import BucketName, Name, ObjectPrefix, Rule, Size
+from matrix.storages.base import BEYOND_ANY_FLEET_BYTES_PER_S, Ability, CeilingWords, Storage, Words
+from matrix.storages.directory_buckets import GATEWAY_SERVICE, WRITES_PER_S, ZONES, is_directory_bucket
+from matrix.terms.charges import METERED_REQUEST_BYTES, Amount, Charge, Usage
+from matrix.terms.documents.parts import StorageFields
+from matrix.terms.problems import Problems
+from matrix.terms.sizes import UNITS, format_size
+
+# Mountpoint's configuration guide, performance: the size of one request's read or write.
+PART_BYTES = 8 * UNITS["MiB"]
+MIN_PART_BYTES, MAX_PART_BYTES = 5 * UNITS["MiB"], 5 * UNITS["GiB"]  # S3 user guide, multipart upload limits
+# The cache is on the root volume of 20 GiB, which also has the system and the output of steps.
+MAX_CACHE_MIB = 8_192
+# "Mountpoint for Amazon S3 file system behavior", version 1.23, file operations, by the ability that is lacking.
+LACKS: Mapping[Ability, str] = {
+    Ability.WRITE_ANYWHERE: "Mountpoint writes new files only, each once and from its beginning to its end",
+    Ability.SYNC_MIDWAY: "a sync completes the upload, and nothing more can be written to the file",
+    Ability.SYNC_NAMES: "Mountpoint has no fsync of directories",
+    Ability.ALLOCATE: "Mountpoint has no fallocate",
+    Ability.RENAME: "S3 cannot rename an object of a general purpose bucket",
+    Ability.SEE_OTHERS: "each instance mounts a prefix of its own",
+    Ability.EVERYTHING: (
+        "Mountpoint has no links, permissions, locks and renames of directories, and empty directories vanish"
+    ),
+}
+# Mountpoint renames the objects of directory buckets since June 2025 (awslabs/mountpoint-s3, pull request 1468).
+LACKS_EXPRESS: Mapping[Ability, str] = {
+    ability: rule for ability, rule in LACKS.items() if ability is not Ability.RENAME
+}
+EXPRESS = "EXPRESS_ONEZONE"
+
+
+class MountpointStorage(Storage):
+    """A bucket of Amazon S3 mounted by Mountpoint, each instance its own prefix: new files, reads, deletes."""
+
+    is_shared: ClassVar[bool] = True
+    existing_fields: ClassVar[tuple[str, ...]] = ("bucket", "prefix")
+    bursts_by: ClassVar[str] = "type"
+    # Seconds for recording the prefix's owner and deleting its objects: expected, and at most.
+    create_and_delete_s: ClassVar[float] = 10.0
+    create_and_delete_most_s: ClassVar[float] = 900.0
+    words: ClassVar[Words] = Words(
+        "Mountpoint",
+        "Mountpoint",
+        {
+            "storageClass": {EXPRESS: "S3 Express One Zone"},
+            "bucket": "of {}",
+            "prefix": "below {}",
+            "incrementalUpload": {True: "incremental upload"},
+            "cacheMiB": "cache of {} MiB",
+            "readPartSize": "reads parts of {}",
+            "writePartSize": "writes parts of {}",
+        },
+    )
+    ceilings: ClassVar[CeilingWords] = CeilingWords(
+        "S3 requests of a prefix",
+        "S3 throughput",
+        "use fewer and larger files",
+        "",
+        # A fleet reaches the network limits of its instances before any throughput limit of S3.
+        is_throughput_bounded=False,
+    )
+    assumption: ClassVar[str] = (
+        "Mountpoint asks S3 for whole parts where it reads and writes large files, and for one object and its listing"
+        " where it reads or writes a small one"
+    )
+
+    type: Literal["mountpoint"]
+    """Kind of storage."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    storage_class: Annotated[Literal["EXPRESS_ONEZONE"] | None, Field(examples=["EXPRESS_ONEZONE"])] = None
+    """EXPRESS_ONEZONE mounts a directory bucket that the run makes in the fleet's zone; S3 Standard unless given."""
+    bucket: Annotated[BucketName | None, Field(examples=["my-tables"])] = None
+    """A bucket of yours in the stack's region, mounted read-only. Nothing is written, tagged or deleted."""
+    prefix: Annotated[ObjectPrefix | None, Field(examples=["sales/2026"])] = None
+    """Prefix of the bucket to mount."""
+    incremental_upload: bool | None = None
+    """Upload while a file is written, part by part (`--incremental-upload`); for EXPRESS_ONEZONE only."""
+    cache_mib: Annotated[int | None, Field(ge=1, le=MAX_CACHE_MIB, alias="cacheMiB", examples=[4096])] = None
+    """Read cache in MiB on the instance's root volume, emptied before each step. Default: none."""
+    read_part_size: Annotated[Size | None, Field(examples=["16MiB"])] = None
+    """Largest part that it asks for in one GET. Default: 8 MiB."""
+    write_part_size: Annotated[Size | None, Field(examples=["16MiB"])] = None
+    """Part that it uploads in one request. Default: 8 MiB, which allows files of 78.1 GiB."""
+
+    @property
+    def lacks(self) -> Mapping[Ability, str]:
+        """Abilities that Mountpoint's documentation excludes."""
+        return LACKS_EXPRESS if self._is_express else LACKS
+
+    @property
+    def _is_express(self) -> bool:
+        return self.storage_class == EXPRESS or (self.bucket is not None and is_directory_bucket(self.bucket))
+
+    @classmethod
+    def is_written_in(cls, document: StorageFields) -> bool:
+        """Return False for an existing bucket."""
+        return "bucket" not in document
+
+    @classmethod
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
+        """Return whether it is a directory bucket."""
+        return "storageClass" in document or is_directory_bucket(document.get("bucket", ""))
+
+    @property
+    def offered_zones(self) -> Mapping[str, tuple[str, ...]] | None:
+        """The zones that offer S3 Express One Zone, for a new directory bucket."""
+        return ZONES if self.storage_class == EXPRESS else None
+
+    @property
+    def gateway_service(self) -> str:
+        """The gateway service of directory buckets; general purpose ones use the agent's route to S3."""
+        return GATEWAY_SERVICE if self._is_express else ""
+
+    @property
+    def is_billed_by_use(self) -> bool:
+        """Requests are billed."""
+        return True
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        return BEYOND_ANY_FLEET_BYTES_PER_S
+
+    @property
+    def effective_iops(self) -> int:
+        """PUTs and deletes per second of a prefix that S3 has not split yet (S3 user guide, performance).
+
+        For a directory bucket the writes per second.
+        """
+        return WRITES_PER_S if self._is_express else 3_500
+
+    @property
+    def read_latency_s(self) -> float:
+        """Seconds to the first byte of a read: 16 ms, or 6 ms in a directory bucket.
+
+        Medians of 30 of Mountpoint's own benchmark runs until August 2026 (time_to_first_byte_read). For directory
+        buckets the value of small files, because the large file's 1 ms is shorter than a request.
+        """
+        return 0.006 if self._is_express else 0.016
+
+    @property
+    def create_latency_s(self) -> float:
+        """Seconds to create a file of one byte: 36 ms, or 7 ms in a directory bucket (medians of the same 30 runs)."""
+        return 0.007 if self._is_express else 0.036
+
+    @property
+    def sync_latency_s(self) -> float:
+        """Seconds to complete an upload: those of a file of one byte."""
+        return self.create_latency_s
+
+    def charges(self, usage: Usage) -> Iterator[Charge]:
+        """Yield its stored data and its requests.
+
+        Sequential reads are one GET per part, random reads one GET per read. Writes are one PUT per file and part.
+        Before it, a HEAD and a LIST, which S3 bills as a PUT, look the file up. A directory bucket is also charged for
+        each GiB that is read or written.
+        """
+        of_class = "s3_express_{}" if self._is_express else "s3_{}"
+        yield Charge(of_class.format("gib_month"), usage.kept_gib_months)
+        parts = usage.read_bytes.times(1 / (self.read_part_size or PART_BYTES))
+        most = max(parts.high, usage.read_requests.high)
+        yield Charge(of_class.format("get"), Amount(parts.low, (parts.expected + max(parts.expected, most)) / 2, most))
+        parts = usage.written_bytes.times(1 / (self.write_part_size or PART_BYTES))
+        puts = [max(pair) for pair in zip(usage.write_requests, parts, strict=True)]
+        yield Charge(of_class.format("put"), Amount(puts[0], 2 * puts[1], 3 * puts[2]))
+        if self._is_express:
+            yield Charge("s3_express_read_gib", usage.read_bytes.times(1 / 2**30))
+            yield Charge("s3_express_write_gib", usage.written_bytes.times(1 / 2**30))
+
+    @property
+    def slug(self) -> str:
+        words = ["mountpoint"] + (["express"] if self.storage_class else []) + ([self.bucket] if self.bucket else [])
+        words += ["incremental"] if self.incremental_upload else []
+        words += [f"cache{self.cache_mib}"] if self.cache_mib else []
+        for word, size in (("read", self.read_part_size), ("write", self.write_part_size)):
+            words += [f"{word}{size // UNITS['MiB']}mib"] if size else []
+        return "-".join(words)
+
+    @classmethod
+    def tools(cls, document: StorageFields) -> frozenset[str]:
+        return frozenset({"mount-s3"})
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        return (
+            parts_are_those_of_s3,
+            what_exists_is_named_whole,
+            uploads_are_incremental_where_objects_grow,
+            a_cache_is_as_fast_as_its_disk,
+        )
+
+
+def a_cache_is_as_fast_as_its_disk(part: MountpointStorage) -> Problems:
+    """Yield a warning for a cache, because the root volume may be slower than S3."""
+    if part.cache_mib:
+        rule = "the cache is on the root volume, a gp3 with 125 MiB/s and 3,000 IOPS: what it answers is no faster"
+        yield part.problem("cacheMiB", rule, "leave it out to measure S3 alone", is_warning=True)
+
+
+def what_exists_is_named_whole(part: MountpointStorage) -> Problems:
+    """Yield a problem for a prefix without a bucket, and for a storage class that the bucket's kind excludes."""
+    if part.bucket and not part.prefix:
+        yield part.problem("prefix", "is missing: only what lies below one is mounted", "write one")
+    if part.prefix and not part.bucket:
+        yield part.problem("bucket", "is missing: the run's own bucket has other prefixes", "write it, or no prefix")
+    if part.bucket and part.storage_class:
+        yield part.problem("storageClass", "is that of a bucket that the run makes; yours has its own", "leave it out")
+
+
+def uploads_are_incremental_where_objects_grow(part: MountpointStorage) -> Problems:
+    """Yield a problem if Mountpoint would refuse the option, or if nothing is written."""
+    if part.incremental_upload and not part.storage_class:
+        rule = "only directory buckets that the run makes can have it: other objects cannot be appended to"
+        yield part.problem("incrementalUpload", rule, f'write storageClass "{EXPRESS}" beside it, or leave it out')
+
+
+def parts_are_those_of_s3(part: MountpointStorage) -> Problems:
+    """Yield a problem for part sizes that S3 does not accept."""
+    for field, size in (("readPartSize", part.read_part_size), ("writePartSize", part.write_part_size)):
+        least = MIN_PART_BYTES if field == "writePartSize" else METERED_REQUEST_BYTES
+        if size is not None and not least <= size <= MAX_PART_BYTES:
+            rule = f"must be from {format_size(least)} to 5GiB, as S3 takes and Mountpoint asks for"
+            yield part.problem(field, rule, f'write "{format_size(PART_BYTES)}", or leave it out')

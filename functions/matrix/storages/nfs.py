@@ -1,0 +1,111 @@
+"""An existing NFS export: your own file server, or a file system of AWS that has no storage type here."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, StringConstraints
+
+from matrix.fields.types import Name, Rule
+from matrix.storages.base import OTHER_CEILINGS, CeilingWords, Storage, Words
+from matrix.terms.documents.parts import StorageFields
+from matrix.terms.problems import Problems
+
+# A DNS name or an IPv4 address, and a path without a part that begins with a dot: in the local cloud a folder of that
+# name replaces it.
+_PLACE = r"^[A-Za-z0-9][A-Za-z0-9.-]*:/(\w[\w.-]*(/\w[\w.-]*)*)?$"
+Source = Annotated[str, StringConstraints(max_length=255, pattern=_PLACE)]
+Options = Annotated[str, StringConstraints(max_length=255, pattern=r"^[a-z_]+(=[a-z0-9.]+)?(,[a-z_]+(=[a-z0-9.]+)?)*$")]
+# Options of nfs(5) that do not change the agent's mount: no `bg`, which returns before it is mounted, no `fsc`,
+# whose cache would answer instead of the server.
+KNOWN_OPTIONS = frozenset({
+    "ac", "acdirmax", "acdirmin", "acl", "actimeo", "acregmax", "acregmin", "async", "cto", "hard", "intr", "lock",
+    "lookupcache", "max_connect", "minorversion", "mountport", "mountproto", "mountvers", "namlen", "nconnect",
+    "nfsvers", "noac", "noacl", "noatime", "nocto", "nodiratime", "nolock", "nordirplus", "noresvport",
+    "nosharecache", "port", "proto", "rdirplus", "relatime", "resvport", "retrans", "ro", "rsize", "sec", "sharecache",
+    "soft", "softerr", "sync", "timeo", "vers", "wsize",
+})  # fmt: skip
+MAY_LOSE = frozenset({"soft", "softerr"})
+
+
+class NfsStorage(Storage):
+    """An NFS export that exists, shared by the instances of a cell, and left as it was."""
+
+    is_shared: ClassVar[bool] = True
+    existing_fields: ClassVar[tuple[str, ...]] = ("source",)
+    opened_by: ClassVar[str] = "options without ro"
+    are_limits_published: ClassVar[bool] = False
+    starter: ClassVar[Mapping[str, Any]] = {"source": "files.example.com:/export"}
+    # Nothing is created.
+    create_and_delete_s: ClassVar[float] = 0.0
+    create_and_delete_most_s: ClassVar[float] = 0.0
+    words: ClassVar[Words] = Words("NFS", "NFS server", {"source": "{}", "options": "{}"}, in_names={"source": "{}"})
+    ceilings: ClassVar[CeilingWords] = OTHER_CEILINGS
+    assumption: ClassVar[str] = (
+        "nobody knows how fast an NFS server of yours is: its times are guessed as 100 MiB/s and 1,000 operations per"
+        " second, and it costs nothing beside its instances"
+    )
+
+    type: Literal["nfs"]
+    """Kind of storage."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    source: Annotated[Source, Field(examples=["files.example.com:/export"])]
+    """Server and path, as `mount` takes them. The run works in a folder of its own and leaves the server as it was."""
+    options: Annotated[Options, Field(examples=["nfsvers=4.1,hard,timeo=600"])] = "nfsvers=4.1,hard,timeo=600,retrans=2"
+    """Options of the mount, as nfs(5) has them. With `ro` it is only read."""
+
+    @classmethod
+    def is_written_in(cls, document: StorageFields) -> bool:
+        """Return False if it is mounted read-only."""
+        return "ro" not in document.get("options", "").split(",")
+
+    # All figures are guesses for the estimate of a cell's time. The plan says so.
+
+    @property
+    def effective_iops(self) -> int:
+        return 1_000
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        return 100 * 2.0**20
+
+    @property
+    def create_latency_s(self) -> float:
+        return 0.005
+
+    @property
+    def sync_latency_s(self) -> float:
+        return 0.005
+
+    @property
+    def slug(self) -> str:
+        """Readable id: the server and the last part of the path."""
+        host, _, path = self.source.partition(":")
+        last = path.rpartition("/")[2].lower().replace(".", "-").replace("_", "-")
+        server = host.partition(".")[0] if not host[0].isdigit() else host.replace(".", "-")
+        return "-".join(filter(None, ["nfs", server.lower(), last]))
+
+    @classmethod
+    def tools(cls, document: StorageFields) -> frozenset[str]:
+        return frozenset({"mount.nfs"})
+
+    @classmethod
+    def rules(cls) -> tuple[Rule, ...]:
+        return (options_are_known, writes_are_kept)
+
+
+def options_are_known(part: NfsStorage) -> Problems:
+    """Yield a problem for options that are not of NFS, or that would measure something else than the server."""
+    names = [option.partition("=")[0] for option in part.options.split(",")]
+    unknown = sorted(set(names) - KNOWN_OPTIONS)
+    if unknown:
+        rule = f"{', '.join(unknown)} cannot be set: it is no option of NFS, or something else would be measured"
+        yield part.problem("options", rule, f"write some of {', '.join(sorted(KNOWN_OPTIONS))}")
+
+
+def writes_are_kept(part: NfsStorage) -> Problems:
+    """Yield a warning if the kernel gives up writes, because a fast figure may then be one of errors."""
+    soft = sorted(MAY_LOSE & set(part.options.split(",")))
+    if soft:
+        rule = f"with {soft[0]} the kernel gives an operation up after retrans attempts, and data may be lost"
+        yield part.problem("options", rule, "write hard, unless your jobs mount it so", is_warning=True)

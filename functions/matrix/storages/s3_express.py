@@ -1,0 +1,108 @@
+"""Amazon S3 Express One Zone: a directory bucket in one Availability Zone, which each run creates for itself."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar, Literal
+
+from matrix.fields.types import Name
+from matrix.storages.base import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, Storage, Words
+from matrix.storages.directory_buckets import GATEWAY_SERVICE, REQUEST_S, WRITES_PER_S, ZONES
+from matrix.terms.charges import Charge, Usage
+from matrix.terms.documents.parts import StorageFields
+
+
+class S3ExpressStorage(Storage):
+    """Objects in a directory bucket of S3 Express One Zone, in the fleet's zone; each instance's below its own name."""
+
+    is_shared: ClassVar[bool] = True
+    is_only_read: ClassVar[bool] = True
+    keeps_objects: ClassVar[bool] = True
+    # Seconds for creating the bucket, and for deleting it with its objects: expected, and at most.
+    create_and_delete_s: ClassVar[float] = 15.0
+    create_and_delete_most_s: ClassVar[float] = 900.0
+    words: ClassVar[Words] = Words(
+        "S3 Express One Zone",
+        "S3 Express by",
+        {"client": "client {}"},
+        in_names={"client": "{}"},
+        named_by=("client",),
+        supposed={"client": "boto3"},
+    )
+    ceilings: ClassVar[CeilingWords] = CeilingWords(
+        "S3 Express requests of a directory bucket",
+        "S3 throughput",
+        "ask AWS Support for more requests per second of the bucket, or for larger ranges",
+        "",
+        # A fleet reaches the network limits of its instances before any throughput limit of S3.
+        is_throughput_bounded=False,
+    )
+    assumption: ClassVar[str] = (
+        "a GET or PUT of S3 Express One Zone takes 5 ms beside its bytes: AWS says single-digit milliseconds"
+    )
+
+    type: Literal["s3-express"]
+    """Kind of storage."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    client: Literal["boto3", "command"] = "boto3"
+    """Who reads and writes: boto3, for workloads `read` and `objects`, or a workload `command`."""
+
+    @property
+    def only_workloads(self) -> tuple[str, ...]:
+        """`command` if that is its client, else `read` and `objects`."""
+        return ("command",) if self.client == "command" else ("read", "objects")
+
+    @property
+    def is_billed_by_use(self) -> bool:
+        """Requests and bytes are billed."""
+        return True
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        return BEYOND_ANY_FLEET_BYTES_PER_S
+
+    @property
+    def effective_iops(self) -> int:
+        """Writes per second of a directory bucket; it allows twice as many reads (S3 user guide, performance)."""
+        return WRITES_PER_S
+
+    @property
+    def read_latency_s(self) -> float:
+        """Seconds of one GET without its bytes: the middle of AWS's "single-digit milliseconds"."""
+        return REQUEST_S
+
+    @property
+    def create_latency_s(self) -> float:
+        """Seconds of one PUT without content: single-digit milliseconds too."""
+        return REQUEST_S
+
+    @property
+    def sync_latency_s(self) -> float:
+        """Seconds of one PUT, without the transfer of its bytes."""
+        return REQUEST_S
+
+    def charges(self, usage: Usage) -> Iterator[Charge]:
+        """Yield its stored data, its requests, and each GiB that is written or read (S3 pricing since April 2025)."""
+        yield Charge("s3_express_gib_month", usage.kept_gib_months)
+        yield Charge("s3_express_get", usage.read_requests)
+        yield Charge("s3_express_put", usage.write_requests)
+        yield Charge("s3_express_read_gib", usage.read_bytes.times(1 / 2**30))
+        yield Charge("s3_express_write_gib", usage.written_bytes.times(1 / 2**30))
+
+    @property
+    def gateway_service(self) -> str:
+        """The gateway service of directory buckets."""
+        return GATEWAY_SERVICE
+
+    @property
+    def offered_zones(self) -> Mapping[str, tuple[str, ...]]:
+        """The zones that offer S3 Express One Zone."""
+        return ZONES
+
+    @property
+    def slug(self) -> str:
+        return f"s3-express-{self.client}"
+
+    @classmethod
+    def is_in_one_zone(cls, document: StorageFields) -> bool:
+        """Return True: a directory bucket is in one zone."""
+        return True

@@ -1,0 +1,156 @@
+"""Amazon S3 Files: a bucket as a file system that all instances of a cell mount."""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, StringConstraints
+
+from matrix.fields.types import Name
+from matrix.storages.base import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Words
+from matrix.terms.charges import Amount, Charge, Usage
+from matrix.terms.documents.parts import StorageFields
+
+# S3 user guide, S3 Files performance (read in November 2026): of a file system, and of one client.
+READ_IOPS, WRITE_IOPS = 250_000, 50_000
+READ_BYTES_PER_S = 1e12  # "terabytes per second"
+MIN_WRITE_GIBPS, CLIENT_READ_GIBPS = 1.0, 3.0
+# S3 user guide, S3 Files metering: data moves in units of at least 32 KB, a lookup counts as 4 KB read.
+METERED_DATA_BYTES, METERED_METADATA_BYTES = 32_768, 4_096
+# The FileSystemId of CreateFileSystem's model; EFS's ids are shorter.
+FileSystemId = Annotated[str, StringConstraints(pattern=r"^fs-[0-9a-f]{17,40}$")]
+
+
+class S3FilesStorage(Storage):
+    """An Amazon S3 Files file system, shared by the instances of a cell; it shows objects of a bucket as files."""
+
+    is_shared: ClassVar[bool] = True
+    exports_objects: ClassVar[bool] = True
+    existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
+    bursts_by: ClassVar[str] = "directReads"
+    limits_count: ClassVar[str] = ", of writes"
+    # Seconds that creating and deleting it takes, and may take: mount targets "up to about 5 minutes" (S3 user guide).
+    create_and_delete_s: ClassVar[float] = 420.0
+    create_and_delete_most_s: ClassVar[float] = 2_700.0
+    words: ClassVar[Words] = Words(
+        "S3 Files",
+        "S3 Files",
+        {
+            "directReads": {False: "no direct reads"},
+            "importTrigger": "import {}",
+            "importBelowBytes": "imports below {} bytes",
+            "expireAfterDays": "expires after {} days",
+            "fileSystemId": "{}",
+        },
+        usual={"importTrigger": "onDirectoryFirstAccess", "importBelowBytes": 131_072, "expireAfterDays": 30},
+    )
+    ceilings: ClassVar[CeilingWords] = CeilingWords(
+        "S3 Files IOPS limit",
+        "S3 Files throughput",
+        "use fewer and larger files",
+        "spread the work over several buckets, each with a file system",
+    )
+    assumption: ClassVar[str] = (
+        "creating and deleting an S3 Files file system takes 7 minutes; creates and syncs take as long as on EFS, on"
+        " which it runs; its reads cost between nothing (all straight from S3) and the price of its hot storage"
+    )
+
+    type: Literal["s3-files"]
+    """Kind of storage."""
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
+    direct_reads: bool = True
+    """Read large data straight from S3 where S3 has them; false: all reads go through the file system."""
+    import_trigger: Literal["onDirectoryFirstAccess", "onFileAccess"] = "onDirectoryFirstAccess"
+    """When data of objects are imported to the hot storage: with their directory, or with the file itself."""
+    import_below_bytes: Annotated[int, Field(ge=0, le=52_673_613_135_872, examples=[1048576])] = 131_072
+    """Only objects below this size are imported; larger ones are read from S3."""
+    expire_after_days: Annotated[int, Field(ge=1, le=365, examples=[1])] = 30
+    """Days without access after which the hot storage drops data that S3 has."""
+    file_system_id: Annotated[FileSystemId | None, Field(examples=["fs-0123456789abcdef0"])] = None
+    """Id of a file system that exists. The run works in a folder of its own and leaves the file system as it was."""
+
+    @property
+    def bandwidth_bytes_per_s(self) -> float:
+        """Bytes per second that all clients together may write in the slowest regions (1 to 5 GiB/s by region)."""
+        return MIN_WRITE_GIBPS * 2**30
+
+    @property
+    def effective_iops(self) -> int:
+        """Writes per second of the whole file system."""
+        return WRITE_IOPS
+
+    @property
+    def is_throughput_published(self) -> bool:
+        """No limit holds everywhere: AWS says terabytes per second of reads and 1 to 5 GiB/s of writes, by region."""
+        return False
+
+    @property
+    def is_billed_by_use(self) -> bool:
+        """Reads and writes are billed by the byte."""
+        return True
+
+    def metered_bytes(self, counted: Mapping[str, float]) -> tuple[float, float] | None:
+        """Return the bytes that the mounts requested: an upper bound with direct reads, as reads from S3 cost less."""
+        if not {"nfs_read_bytes", "nfs_write_bytes"} <= counted.keys():
+            return None
+
+        def metered(way: str) -> float:
+            requests = counted.get(f"nfs_{way}_operations", 0.0)
+            return max(counted[f"nfs_{way}_bytes"], requests * METERED_DATA_BYTES)
+
+        looked_up = counted.get("nfs_other_operations", 0.0) * METERED_METADATA_BYTES
+        return metered("read") + looked_up, metered("write")
+
+    def refused_by_image(self, os: str) -> tuple[str, str] | None:
+        """Return that Ubuntu 22.04 cannot build the mount helper."""
+        if os != "ubuntu-22.04":
+            return None
+        rule = "has no package of amazon-efs-utils 3, which needs Rust 1.91 to be built, and this release has 1.75"
+        return rule, "write al2023, which has the package"
+
+    @property
+    def create_latency_s(self) -> float:
+        """Seconds for one create of one thread: EFS's, on which it runs, because none is published for S3 Files."""
+        return 0.012
+
+    @property
+    def sync_latency_s(self) -> float:
+        """Seconds of one synchronous write: EFS's, on which it runs."""
+        return 0.04
+
+    @property
+    def block_times(self) -> BlockTimes | None:
+        """EFS's latencies for a block, because it runs on EFS: about 1 ms and 2.7 ms (EFS guide, performance)."""
+        return BlockTimes(0.001, 0.002_7, 2**20, read_iops=READ_IOPS, read_bytes_per_s=READ_BYTES_PER_S)
+
+    def charges(self, usage: Usage) -> Iterator[Charge]:
+        """Yield hot storage, its reads and writes, and the exported objects (S3 Files metering).
+
+        Written data are exported once, which counts as reading them. Objects keep a version of each export.
+        """
+        written = usage.written_bytes
+        yield Charge("s3_files_gib_month", usage.varying_gib_months)
+        yield Charge("s3_gib_month", usage.varying_gib_months)
+        through = usage.read_bytes
+        if self.direct_reads:
+            through = Amount(0.0, through.expected, through.high)
+        # A file that is deleted before its export, a minute after its last change, is never exported.
+        exported = Amount(0.0, written.expected, written.high)
+        read = Amount(through.low, through.expected + exported.expected, through.high + exported.high)
+        yield Charge("s3_files_read_gib", read.times(1 / 2**30))
+        yield Charge("s3_files_write_gib", written.times(1 / 2**30))
+        puts = usage.write_requests
+        yield Charge("s3_put", Amount(0.0, puts.expected, puts.high))
+
+    @property
+    def slug(self) -> str:
+        words = ["s3-files"] + ([] if self.direct_reads else ["indirect"])
+        words += ["on-file"] if self.import_trigger == "onFileAccess" else []
+        words += [f"below{self.import_below_bytes}"] if self.import_below_bytes != 131_072 else []  # noqa: PLR2004
+        words += [f"{self.expire_after_days}d"] if self.expire_after_days != 30 else []  # noqa: PLR2004
+        words += [self.file_system_id] if self.file_system_id else []
+        return "-".join(words)
+
+    @classmethod
+    def tools(cls, document: StorageFields) -> frozenset[str]:
+        return frozenset({"mount.nfs", "mount.s3files"})

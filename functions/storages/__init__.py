@@ -1,1 +1,0 @@
-"""The storages that can be measured: a package for each type, and the three registries that list them."""

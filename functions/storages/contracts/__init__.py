@@ -1,1 +1,0 @@
-"""The interfaces of a storage: its model for plans, its metrics for analysis, its cloud calls for the functions."""

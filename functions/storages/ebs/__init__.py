@@ -1,1 +1,0 @@
-"""EBS as a storage of a matrix."""

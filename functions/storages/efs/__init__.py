@@ -1,1 +1,0 @@
-"""Amazon EFS as a storage of a matrix."""

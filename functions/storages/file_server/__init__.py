@@ -1,1 +1,0 @@
-"""The project's file server on an instance, as a storage of a matrix."""

@@ -1,1 +1,0 @@
-"""Shared by all kinds of Amazon FSx: finding, waiting, checking, deleting, and metrics."""

@@ -1,1 +1,0 @@
-"""Amazon FSx for Lustre as a storage of a matrix."""

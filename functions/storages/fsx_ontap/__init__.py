@@ -1,1 +1,0 @@
-"""Amazon FSx for NetApp ONTAP as a storage of a matrix."""

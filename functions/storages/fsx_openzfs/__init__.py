@@ -1,1 +1,0 @@
-"""Amazon FSx for OpenZFS as a storage of a matrix."""

@@ -1,1 +1,0 @@
-"""The disks of an instance as a storage of a matrix."""

@@ -1,1 +1,0 @@
-"""A bucket of Amazon S3 that Mountpoint mounts, as a storage of a matrix."""

@@ -1,1 +1,0 @@
-"""An existing NFS export as a storage of a matrix."""

@@ -1,1 +1,0 @@
-"""Amazon S3 as a storage of a matrix."""

@@ -1,1 +1,0 @@
-"""Amazon S3 Express One Zone as a storage of a matrix."""
