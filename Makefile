@@ -12,6 +12,9 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundl
 export UV_SYSTEM_CERTS ?= 1
 endif
 
+# Images of containers set it, and each of some thousand processes would compile what it imports anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help install demo quick test test-all test-old faults check lint lint-secrets lint-template lint-code lint-judge lint-audit types format schema snapshots published instances boundary calls mutants agent lock sbom release bench vm bare clean
 
 help:  ## List the targets
@@ -28,7 +31,6 @@ $(VENV)/.run: requirements/run.txt requirements/bootstrap.txt agent_client/requi
 	@$(BIN)/python agent_client/carry.py $(VENV)/agent-client
 	@touch $@
 
-# Bytecode: where PYTHONDONTWRITEBYTECODE is set, each of some thousand processes would compile boto3 or moto anew.
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	@echo "Installing the test tools ..."
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt

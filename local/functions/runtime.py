@@ -268,7 +268,8 @@ class LambdaRuntime:
             "LANG": "en_US.UTF-8",
             "TZ": ":UTC",
             "HOME": "/tmp",  # noqa: S108 - as in Lambda
-            "PYTHONDONTWRITEBYTECODE": "1",
+            # Else each sandbox with packages of its own would compile all of them anew.
+            "PYTHONDONTWRITEBYTECODE": "",
             "_HANDLER": function.handler,
             "LAMBDA_TASK_ROOT": str(root),
             "LAMBDA_RUNTIME_DIR": SITE_PACKAGES,

@@ -115,7 +115,7 @@ class ProcessStarter:
         self._told: dict[str, dict] = {}
         # one thread per library: numpy's threads do not survive a fork, and there are few cores to share
         threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-        self._environment = {**os.environ, **threads, "PYTHONDONTWRITEBYTECODE": "1"}
+        self._environment = {**os.environ, **threads, "PYTHONDONTWRITEBYTECODE": ""}
         self._server = self._begin()
 
     def log_to(self, log: Path) -> None:
