@@ -39,6 +39,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         job=partial(measuring_job, cell=cell, gate_margin_s=environment().gate_margin_s),
         subnets=clouds.subnets(cell["storage"]),
         attach=partial(clouds.attach, cell["storage"]),
+        storage_zone=clouds.zone_of(cell["storage"]),
     )
     table.set_cell(run, cell["id"], "waiting")
     neighbours = [each for each in plan["cells"] if each["file_system"] == cell["file_system"]]

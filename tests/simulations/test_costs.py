@@ -24,8 +24,13 @@ FSX_OPENZFS = {"type": "fsx-openzfs", "storageCapacityGiB": 1024, "throughputCap
 READS = {"type": "fio", "rw": "randread", "bs": "64k", "direct": 1, "size": "1G", "time_based": 1, "runtime": 60}
 
 
-def world(storage, seconds, moved, *, way="read", mount="nfs", zones=("a",), ramp_s=0.0, placement=None, **fields):
-    """A decided run on AWS of one storage: each instance moves bytes in some seconds, three times, after a ramp."""
+def world(
+    storage, seconds, moved, *, way="read", mount="nfs", zones=("a",), ramp_s=0.0, placement=None, home="a", **fields
+):
+    """A decided run on AWS of one storage: each instance moves bytes in some seconds, three times, after a ramp.
+
+    `zones` are those of the instances, `home` that of the storage; None, as in older results, if it is not known.
+    """
     count = len(seconds)
     fleet = {"instanceType": "m6i.large", "count": count, **({"placement": placement} if placement else {})}
     planned = plan_of_world([storage], fleet=fleet, workload=READS | {"rw": f"rand{way}"}, repetitions=3, **fields)
@@ -51,7 +56,7 @@ def world(storage, seconds, moved, *, way="read", mount="nfs", zones=("a",), ram
         files.append(SampleFile.model_validate(
             {"run": "r", "cell": cell["id"], "instance": instance, "mount": {"kind": kind}, "samples": samples}
         ))  # fmt: skip
-    result = cell_result(cell, files, error=None, actual_s=None)
+    result = cell_result(cell, files, error=None, actual_s=None, storage_zone=home)
     summary = decided(planned, [{**result, "bottleneck": bottleneck.find(result, "aws")}])
     [question] = summary["decision"]["questions"]
     [candidate] = question["candidates"]
@@ -93,25 +98,37 @@ def test_a_tb_costs_what_the_bill_by_hand_says(case, is_by_time):
         assert cost["missing"] is None
 
 
+EVEN_ZONES = [
+    ([1, 1], "ab", 4, 2),
+    ([1, 1], "aab", 3, 1),
+    ([1, 3], "abbb", 4, 3),
+    ("spread", "abc", 6, 4),
+    ("spread", "ab", 5, 2),
+    ("spread", "abc", 1, 0),
+    ("same-az", "a", 4, 0),
+]
+
+
 @pytest.mark.parametrize(
-    ("placement", "zones", "count", "away"),
+    ("placement", "zones", "count", "away", "slowness", "home"),
     [
-        ([1, 1], "ab", 4, 2),
-        ([1, 1], "aab", 3, 1),
-        ([1, 3], "abbb", 4, 3),
-        ("spread", "abc", 6, 4),
-        ("spread", "ab", 5, 2),
-        ("spread", "abc", 1, 0),
-        ("same-az", "a", 4, 0),
+        *[(*row, 1.0, home) for row in EVEN_ZONES for home in ("a", None)],
+        *[([1, 1], "ab", 4, 2, slowness, "a") for slowness in (0.9, 0.8, 0.5, 0.1)],
+        ("spread", "abc", 6, 4, 0.7, "a"),
+        # A user's own file system may be in a zone in which the stack has no subnet.
+        ("same-az", "b", 4, 4, 1.0, "a"),
     ],
 )
-def test_bytes_from_other_zones_are_on_the_bill(placement, zones, count, away):
-    seconds, moved = [60.0] * count, [20 * GIB] * count
+def test_bytes_from_other_zones_are_on_the_bill(placement, zones, count, away, slowness, home):
+    is_away = [zones[number % len(zones)] != "a" for number in range(count)]
+    seconds = [60.0] * count
+    moved = [20 * GIB * (slowness if each else 1.0) for each in is_away]
 
-    cost = world(FSX_OPENZFS, seconds, moved, zones=zones, placement=placement)["cost"]
+    cost = world(FSX_OPENZFS, seconds, moved, zones=zones, placement=placement, home=home)["cost"]
 
-    whole = 3 * sum(moved)
-    by_hand = (count * INSTANCE + FSX) * hours(seconds) + CROSSING_GIB * whole / GIB * away / count
+    whole, crossing = 3 * sum(moved), 3 * sum(20 * GIB * slowness for each in is_away if each)
+    assert sum(is_away) == away
+    by_hand = (count * INSTANCE + FSX) * hours(seconds) + CROSSING_GIB * crossing / GIB
     assert cost["usd"] == pytest.approx(by_hand / (whole / TB), rel=0.01)
 
 

@@ -7,18 +7,22 @@ import pytest
 from botocore.stub import Stubber
 from support.function_events import RUN, load_event
 
+import analyse_cell
 import check_file_system
 import create_file_system
 import delete_file_system
+import launch_fleet
 import plan_matrix
 import reap
 from aws.records import bucket, table
+from aws.records.plans import plan_of
 from aws.stack import network, tags
 from aws.stack.clients import client as cached_client
 from aws.storages import clouds, efs, fsx_openzfs, mountpoint, nfs, reach, s3
 from aws.teardown import receipts
 from matrix.storages.models import existing_id
 from matrix.terms.errors import FileSystemFailed
+from matrix.terms.keys import Board
 from matrix.terms.problems import InvalidMatrix
 
 
@@ -242,6 +246,33 @@ def test_an_fsx_in_another_zone_than_the_fleet_is_only_a_doubt(fsx, stack, conte
 
     warnings = bucket.get(f"runs/{RUN}/plan.json")["warnings"]
     assert any("is in us-east-1b, and fleets that are same-az in us-east-1a" in each["message"] for each in warnings)
+
+
+@pytest.mark.parametrize(("is_theirs", "crossed"), [(True, 7e9), (False, 5e9)], ids=["theirs in b", "a new one in a"])
+def test_bytes_that_cross_zones_are_counted_from_where_the_storage_is(fsx, stack, context, is_theirs, crossed):
+    fsx["described"]["SubnetIds"] = [stack["SUBNET_IDS"].split(",")[1]]
+    event = event_of(fsx["FileSystemId"], **FSX)
+    event["matrix"]["fleet"] = [{"instanceType": "m6i.large", "count": 2, "placement": "spread"}]
+    if not is_theirs:
+        del event["matrix"]["storage"][0]["fileSystemId"]
+    plan_matrix.handler(event, context)
+    cell = plan_of(RUN)["cells"][0]
+    board = Board.of_cell(RUN, cell["id"])
+
+    launch_fleet.handler({"run": RUN, "cell": cell["id"], "resource_ids": [fsx["FileSystemId"]]}, context)
+    for instance, zone, moved in zip(bucket.get(board.fleet)["instances"], "ac", (2e9, 5e9), strict=True):
+        samples = [
+            {**step, "step": n, "started_at": 1.0, "ended_at": 2.0, "work": {"files": 64.0, "write_bytes": moved},
+             "metrics": {"files_per_s": 64.0, "duration_s": 1.0}}
+            for n, step in enumerate(cell["steps"])
+        ]  # fmt: skip
+        identity = {"id": instance, "type": "m6i.large", "availability_zone": f"us-east-1{zone}"}
+        document = {"schema": 1, "run": RUN, "cell": cell["id"], "instance": identity, "samples": samples}
+        bucket.put(f"{board.instances}AROA:{instance}/samples.json", document)
+    analyse_cell.handler({"run": RUN, "cell": cell["id"]}, context)
+
+    [repetition, *_] = bucket.get(board.result)["points"][0]["fleet"]
+    assert repetition["crossed_bytes"] == crossed
 
 
 def test_an_fsx_whose_group_need_not_let_the_fleet_in_is_named_with_what_to_add(fsx, stack, context, monkeypatch):

@@ -35,10 +35,12 @@ def launch(
     *, plan: PlanDocument, board: Board, cell: JobCell, purpose: str, fleet: Fleet,
     boot: Boot, mount: Mount, job: JobMaker,
     subnets: Sequence[str] | None = None, attach: Callable[[Sequence[str]], None] | None = None,
+    storage_zone: str | None = None,
 ) -> None:  # fmt: skip
     """Launch the instances for a job once; after a crash half-way, calling it again completes the same launch.
 
-    `subnets` are the allowed subnets, by default all of the stack; `attach` attaches existing volumes to the instances.
+    `subnets` are the allowed subnets, by default all of the stack; `attach` attaches existing volumes to the instances;
+    `storage_zone` is the Availability Zone of a storage that is in one.
     """
     if bucket.get(board.fleet):
         return
@@ -91,6 +93,8 @@ def launch(
         "shortfall": launched.shortfall,
         "launched_at": launched.began_at,
     }
+    if storage_zone:
+        record["storage_zone"] = storage_zone
     bucket.put(board.fleet, record)
 
 

@@ -243,6 +243,7 @@ def write_result(cell: PlanCell, uploads: Uploads, files: Sequence[SampleFile], 
         over_time=together.over_time,
         launched=uploads.launched,
         shortfall=fleet.get("shortfall", "") if fleet else "",
+        storage_zone=fleet.get("storage_zone") if fleet else None,
     )
     result["warnings"] += together.warnings + unread_curves
     if error is None:

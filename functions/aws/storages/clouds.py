@@ -18,6 +18,7 @@ from aws.storages import (
     ebs,
     efs,
     file_server,
+    fsx,
     fsx_lustre,
     fsx_ontap,
     fsx_openzfs,
@@ -30,7 +31,7 @@ from aws.storages import (
 )
 from aws.storages.base import FileSystem, Refusal
 from matrix.input.matrix import Matrix
-from matrix.storages.models import existing_id, how_many, is_mounted_read_only, is_written_in
+from matrix.storages.models import MODELS, existing_id, how_many, is_mounted_read_only, is_written_in
 from matrix.terms.documents.job import ExportedTo, Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.keys import folder_on_existing
@@ -52,6 +53,8 @@ FILE_SYSTEMS: dict[str, FileSystem] = {
 # Volumes have no `FileSystem`: this checks existing volumes, and the snapshots of new volumes.
 _CHECKED: dict[str, Callable[[Part, str], Iterable[Refusal]]] = {"ebs": ebs.refusals}
 _SUBNETS: dict[str, Callable[[Part], list[str]]] = {"ebs": ebs.subnets, "mountpoint": mountpoint.subnets}
+# Where an existing one is; the others are in the zone of the first of their subnets.
+_ZONES: dict[str, Callable[[str], str]] = dict.fromkeys(("fsx-lustre", "fsx-ontap", "fsx-openzfs"), fsx.zone_of)
 _ATTACHED: dict[str, Callable[[Part, Sequence[str]], None]] = {"ebs": ebs.attach}
 _DEVICES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.device}
 OF_INSTANCES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.mount, "instance-store": instance_store.mount}
@@ -73,6 +76,16 @@ def subnets(storage: Part) -> list[str]:
     """Return the stack's subnets in which its instances may be; the first subnet comes first."""
     of_type = _SUBNETS.get(storage["type"])
     return of_type(storage) if of_type else network.subnets()
+
+
+def zone_of(storage: Part) -> str | None:
+    """Return the Availability Zone of a storage that is in one. None if it is in several."""
+    if how_many(storage) > 1 or not MODELS[storage["type"]].is_in_one_zone(storage):
+        return None
+    existing, of_existing = existing_id(storage), _ZONES.get(storage["type"])
+    if existing and of_existing:
+        return of_existing(existing)
+    return network.availability_zone(subnets(storage)[0])
 
 
 def attach(storage: Part, instances: Sequence[str]) -> None:

@@ -116,6 +116,11 @@ def refusals(storage: Part, wanted: Wanted) -> Iterator[Refusal]:
         yield from _out_of_reach(resource_id, file_system, wanted.ports)
 
 
+def zone_of(resource_id: str) -> str:
+    """Return the Availability Zone of an existing one: the first of the two of a Multi-AZ file system."""
+    return network.availability_zone(describe(resource_id)["SubnetIds"][0])
+
+
 def _out_of_reach(resource_id: str, file_system: Described, ports: str) -> Iterator[Refusal]:
     [first] = reach.subnets(network.subnets()[:1])
     theirs = reach.subnets(file_system["SubnetIds"])

@@ -212,8 +212,11 @@ class Bill:
         estimate. None: unknown.
         """
         storage = storage_of(cell["storage"])
-        away = _cross_zone_share(cell, storage) if storage else 0.0
-        if storage is None or not (storage.is_billed_by_use or away):
+        if storage is None:
+            return 0.0, True
+        crossed = _crossed(point) if placing.pays_between_zones(storage) else 0.0
+        away = _cross_zone_share(cell, storage) if crossed is None else 0.0
+        if not (storage.is_billed_by_use or crossed or away):
             return 0.0, True
         mounts = _counted(point)
         planned = _footprint(cell, point, storage, times * ran_of(cell))
@@ -229,12 +232,13 @@ class Bill:
         # The storage's requests are counted nowhere: as many for each byte as planned.
         got = planned.read_requests * _times(read, planned.read_bytes) if planned else 0.0
         put = planned.put_requests * _times(written, planned.written_bytes) if planned else 0.0
-        crossing = (moved_bytes(mounts) if mounts else read + written) * away / 2**30
+        if crossed is None:
+            crossed = away * (moved_bytes(mounts) if mounts else read + written)
         read, written = storage.metered_bytes(mounts) or (read, written)
         moved = Amount.exactly(read), Amount.exactly(written)
         usage = Usage(NOTHING, *moved, NOTHING, Amount.exactly(got), Amount.exactly(put))
         usd = file_system_cost(self.book, storage, usage).expected
-        usd += crossing * self.book.price("between_zones_gib").usd
+        usd += crossed / 2**30 * self.book.price("between_zones_gib").usd
         return usd, bool(mounts) or is_reported
 
     def _billed(self, cell: ResultDocument, point: PointResult) -> tuple[float, str] | None:
@@ -377,8 +381,15 @@ def _times(measured: float, planned: float) -> float:
     return measured / planned if planned else 1.0
 
 
+def _crossed(point: PointResult) -> float | None:
+    """Return the bytes that passed between Availability Zones in all complete repetitions. None: not known."""
+    every = [repetition.get("crossed_bytes") for repetition in point.get("fleet", []) if repetition.get("span_s")]
+    known = [crossed for crossed in every if crossed is not None]
+    return sum(known) if known and len(known) == len(every) else None
+
+
 def _cross_zone_share(cell: ResultDocument, storage: Storage) -> float:
-    """Return the share of a fleet outside the storage's Availability Zone, over as many zones as instances were in."""
+    """Return the share of a fleet's instances outside the storage's zone: of older results, which do not name it."""
     zones = len(cell.get("provenance", {}).get("Availability Zone", ()))
     return placing.cross_zone_share(cell["fleet"].get("placement"), storage, ran_of(cell), zones).expected
 

@@ -1,6 +1,7 @@
 """From samples to the result of a cell, and from cells to the summary of a run."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
 from statistics import median
 from typing import Any, cast
 
@@ -10,9 +11,9 @@ from matrix.answer.steady_state import steadiness_of, steadiness_warnings
 from matrix.answer.tool_bound import tool_ceiling, tool_warnings
 from matrix.input.workloads import MODELS
 from matrix.samples.cloudwatch import without_series
-from matrix.samples.file import Sample, SampleFile, Taken, by_point
+from matrix.samples.file import SampleFile, Taken, by_point
 from matrix.samples.histograms import Histogram, latency
-from matrix.samples.moved import of_work
+from matrix.samples.moved import moved_bytes, of_work, worked_bytes
 from matrix.samples.provenance import provenance
 from matrix.samples.usage import fleet_use_of, use_of, used
 from matrix.statistics.describing import describe
@@ -54,6 +55,7 @@ def cell_result(
     over_time: Mapping[str, Sequence[OverTime]] | None = None,
     launched: int | None = None,
     shortfall: str = "",
+    storage_zone: str | None = None,
 ) -> ResultDocument:
     """Return the result of a cell: percentiles of each point and metric over all samples of all instances.
 
@@ -62,6 +64,7 @@ def cell_result(
     - `launched`: number of launched instances, if known.
     - `shortfall`: reason why they are fewer than the fleet's count. If they reach the quorum, the cell is measured
       with `n` below `expected_n` and the shortfall as its first warning.
+    - `storage_zone`: Availability Zone of a storage that is in one, if known.
     - `curves`: the instances' rates over time by point (matrix.samples.rates).
     - `over_time`: the fleet's traffic over time (matrix.samples.over_time).
     """
@@ -69,7 +72,9 @@ def cell_result(
     ran = count if launched is None else launched
     taken = by_point(files)
     points = [
-        _point_result(cell, point, taken.get(point["id"], []), (histograms or {}).get(point["id"], {}), ran)
+        _point_result(
+            cell, point, taken.get(point["id"], []), (histograms or {}).get(point["id"], {}), ran, storage_zone
+        )
         for point in cell["points"]
     ]
     for point in points:
@@ -162,6 +167,7 @@ def _point_result(
     taken: Sequence[Taken],
     histograms: Mapping[str, Sequence[Histogram]],
     ran: int,
+    storage_zone: str | None,
 ) -> PointResult:
     samples = [sample for _, sample in taken]
     used_by_each = used(taken)
@@ -179,7 +185,7 @@ def _point_result(
             )
             for name in names
         },
-        "fleet": _fleet_rates(samples, repetitions, ran),
+        "fleet": _fleet_rates(taken, repetitions, ran, storage_zone),
         "overhead_share": median([sample.overhead_share for sample in samples]) if samples else 0.0,
         "use": use_of(used_by_each),
         "fleet_use": fleet_use_of(used_by_each),
@@ -232,7 +238,9 @@ def _columns(taken: Sequence[Taken], names: Sequence[str]) -> SampleColumns:
     }
 
 
-def _fleet_rates(samples: Sequence[Sample], repetitions: Iterable[int], count: int) -> list[FleetRate]:
+def _fleet_rates(
+    taken: Sequence[Taken], repetitions: Iterable[int], count: int, storage_zone: str | None
+) -> list[FleetRate]:
     """Return the fleet's rates for each repetition that all launched instances finished.
 
     - `span_s`: seconds from the first start to the last end of the work itself, by the instances' own wall clocks.
@@ -242,11 +250,13 @@ def _fleet_rates(samples: Sequence[Sample], repetitions: Iterable[int], count: i
     - `<unit>_per_s_first_done`: work done until the first instance ended, over `first_done_s`: the rate while all
       instances worked, if each works evenly
     - `counted`: what the mounts of all instances counted, if each has the same counters
+    - `crossed_bytes`: bytes of instances outside of `storage_zone`: counted, else as the workload reports them
     - `start_spread_s`: seconds between the earliest and the latest start
     """
     rates: list[FleetRate] = []
     for repetition in repetitions:
-        together = [sample for sample in samples if sample.repetition == repetition]
+        of_fleet = [(file, sample) for file, sample in taken if sample.repetition == repetition]
+        together = [sample for _, sample in of_fleet]
         if len(together) < count:
             continue
         spans = [sample.work_span for sample in together]
@@ -268,6 +278,10 @@ def _fleet_rates(samples: Sequence[Sample], repetitions: Iterable[int], count: i
         counted = [of_work(sample) for sample in together]
         if counted[0] and all(each.keys() == counted[0].keys() for each in counted):
             rate["counted"] = {name: sum(each[name] for each in counted) for name in counted[0]}
+        zones = [file.instance.availability_zone for file, _ in of_fleet]
+        moved = [moved_bytes(each) for each in counted] if "counted" in rate else [*map(worked_bytes, together)]
+        if storage_zone and all(zones) and sum(moved):
+            rate["crossed_bytes"] = sum(compress(moved, [zone != storage_zone for zone in zones]))
         rates.append(cast("FleetRate", rate))
     return rates
 

@@ -26,16 +26,21 @@ def resolved(placement: str | Sequence[float] | None, storage: StorageFields) ->
     return "same-az" if model and model.is_in_one_zone(storage) else "spread"
 
 
-def cross_zone_share(placement: str | Sequence[float] | None, storage: Storage, count: int, zones: int = 0) -> Amount:
-    """Return the share of a fleet of `count` instances that is not in the zone of its storage.
-
-    It is 0 for a storage with a mount target or a file system in each zone, and if its price includes the traffic. The
-    number of zones of `spread` is not known before the launch (0): two to six, mostly three.
-    """
+def pays_between_zones(storage: Storage) -> bool:
+    """Return False if it has a mount target or a file system in each zone, or if its price includes the traffic."""
     document = storage.document
-    if resolved(None, document) == "spread" or how_many(document) > 1 or storage.is_free_between_zones:
+    is_regional = resolved(None, document) == "spread" or how_many(document) > 1
+    return not (is_regional or storage.is_free_between_zones)
+
+
+def cross_zone_share(placement: str | Sequence[float] | None, storage: Storage, count: int, zones: int = 0) -> Amount:
+    """Return the share of a fleet of `count` instances whose traffic to its storage in another zone is charged.
+
+    The number of zones of `spread` is not known before the launch (0): two to six, mostly three.
+    """
+    if not pays_between_zones(storage):
         return Amount.exactly(0.0)
-    where = resolved(placement, document)
+    where = resolved(placement, storage.document)
     known = zones if where == "spread" else len(where)
     return Amount(*(1 - shares(where, count, known or guess)[0] / count for guess in (2, 3, 6)))
 

@@ -44,10 +44,15 @@ def of_work(sample: Sample) -> dict[str, float]:
         for name, amount in sample.counters.items()
         if name.startswith(SERVERS) and name.endswith(("_bytes", "_operations"))
     }
-    asked = sum(sample.work.get(name, 0.0) for name in WORKED)
+    asked = worked_bytes(sample)
     moved = moved_bytes(counted)
     share = max(asked / moved, 1 - sample.overhead_share) if 0 < asked < moved else 1.0
     return {name: amount * share for name, amount in counted.items()}
+
+
+def worked_bytes(sample: Sample) -> float:
+    """Return the bytes in both directions that a program reports as its work."""
+    return sum(sample.work.get(name, 0.0) for name in WORKED)
 
 
 def moved_bytes(counted: Mapping[str, float]) -> float:

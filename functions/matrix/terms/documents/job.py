@@ -144,6 +144,8 @@ class FleetRecord(TypedDict):
     """Why they are fewer than expected; empty where they are not."""
     launched_at: float
     """Epoch seconds."""
+    storage_zone: NotRequired[str]
+    """Availability Zone of a storage that is in one."""
 
 
 class FleetVolumes(TypedDict):

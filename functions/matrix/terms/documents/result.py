@@ -176,6 +176,8 @@ class FleetRate(TypedDict):
     """`…_first_done`: while all instances worked."""
     counted: NotRequired[dict[str, float]]
     """Bytes and requests of the work that the mounts of all instances counted, without fio's ramp."""
+    crossed_bytes: NotRequired[float]
+    """Bytes of the work of instances outside the storage's Availability Zone; absent if a zone is not known."""
 
 
 class ToolCeiling(TypedDict):
