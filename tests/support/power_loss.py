@@ -125,7 +125,7 @@ def taken_over(run: str) -> list[str] | None:
     if plan is None:
         return None
     earlier = resuming._earlier(bucket, run, plan)
-    return sorted(each.taken_from["cell"] for each in earlier.values() if each.taken_from)
+    return sorted(each.reused_from["cell"] for each in earlier.values() if each.reused_from)
 
 
 def assert_nothing_is_lost(copy: Copy) -> int:

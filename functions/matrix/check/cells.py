@@ -24,6 +24,11 @@ class Combination:
     workload_path: str
     fleet_path: str
 
+    @property
+    def comparison(self) -> tuple[str, str]:
+        """Workload and fleet: cells of different storages that share them are compared."""
+        return self.workload.fingerprint, self.fleet.slug
+
 
 def has_values(part: BaseModel, wanted: dict[str, Any]) -> bool:
     """Return whether `part` has each of the values, which are read as the part's own fields are."""

@@ -40,9 +40,8 @@ def a_difference_can_be_tested(given: Given) -> Problems:
     compared: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     counts: dict[tuple[str, str], int] = {}
     for cell in given.cells:
-        comparison = cell.workload.fingerprint, cell.fleet.slug
-        compared[comparison].add(cell.storage.fingerprint)
-        counts[comparison] = cell.fleet.count
+        compared[cell.comparison].add(cell.storage.fingerprint)
+        counts[cell.comparison] = cell.fleet.count
     most = max((counts[comparison] for comparison, storages in compared.items() if len(storages) > 1), default=0)
     if not most:
         return

@@ -19,8 +19,8 @@ def warnings(budget_usd: float | None, cost: Cost, cells: Sequence[PlannedCell])
         yield {"path": "budgetUsd", "value": budget_usd, "message": message}
         return
     # At its start a cell's worst case is reserved. Its expected cost, a part of that, is in the sum already.
-    fresh = [cell for cell in cells if not cell.taken_from]
-    riskiest = max(fresh, key=_beyond_usd, default=None)
+    unmeasured = [cell for cell in cells if not cell.reused_from]
+    riskiest = max(unmeasured, key=_beyond_usd, default=None)
     if riskiest and _beyond_usd(riskiest) > spare_usd:
         message = (
             f"leaves {spare_usd:,.2f} USD beside what is expected, and {riskiest.id} alone may cost"

@@ -38,7 +38,7 @@ class PlannedCell:
     work_volume: Volume | None = None  # of each instance, for data that is not on the storage
     launch: int | None = None  # number of the launch, from 1, if there are several
     joined: str | None = None  # the cell in which they are joined
-    taken_from: Source | None = None  # the earlier run and cell whose result it has; then it is not measured
+    reused_from: Source | None = None  # the earlier run and cell whose result it has; then it is not measured
     emulation: Emulation | None = None  # known properties of its storage, if that is emulated
     attempts: list[Attempt] = field(default_factory=list)  # uploads of earlier runs without a valid result
 
@@ -75,8 +75,8 @@ class PlannedCell:
             document["joined"] = self.joined
         if self.emulation:
             document["emulation"] = self.emulation
-        if self.taken_from:
-            document["taken_from"] = self.taken_from
+        if self.reused_from:
+            document["taken_from"] = self.reused_from
         if self.attempts:
             document["attempts"] = self.attempts
         return document
@@ -91,6 +91,7 @@ class PlannedFileSystem:
     cells: list[str]
     populate: Populate | None
     expected_s: float
+    most_s: float  # until all of its cells have reached their deadlines
     cost: Cost
     hour_usd: float  # cost per hour of its existence
     reserve_usd: float  # worst case of creating, populating and deleting it; the rest is in its cells' reserves
@@ -161,6 +162,6 @@ class Plan:
         }
         if self.is_emulated:
             document["emulated"] = True
-        if taken_over := sum(cell.taken_from is not None for cell in self.cells):
+        if taken_over := sum(cell.reused_from is not None for cell in self.cells):
             document["totals"]["taken_over"] = taken_over
         return document

@@ -60,19 +60,28 @@ def limits_of(optimized: Mapping[str, Any]) -> EbsLimits | None:
     return EbsLimits(always * MB, most * MB, iops, most_iops)
 
 
+def storage_volumes(
+    storage_id: str, storage: Storage, instance_type: str, weighting: str | None
+) -> StorageVolumes | None:
+    """Return the volumes of an instance of a type and bandwidth weighting, or of the storage's own server."""
+    volumes = storage.attached(instance_type)
+    # A file server is no instance of the fleet.
+    return StorageVolumes(storage_id, volumes, None if storage.is_shared else weighting) if volumes else None
+
+
 def volumes_of(cells: Iterable[PlanCell]) -> list[StorageVolumes]:
     """Return the volumes of the cells of a plan; emulated storages have none."""
-    measured = [(cell, _STORAGE.validate_python(cell["storage"])) for cell in cells if "emulation" not in cell]
-    return [
-        StorageVolumes(
+    found = (
+        storage_volumes(
             without_launch(cell["file_system"], cell.get("launch", 1)),
-            volumes,
-            # A file server is no instance of the fleet.
-            None if storage.is_shared else cell["fleet"].get("bandwidthWeighting"),
+            _STORAGE.validate_python(cell["storage"]),
+            cell["fleet"]["instanceType"],
+            cell["fleet"].get("bandwidthWeighting"),
         )
-        for cell, storage in measured
-        if (volumes := storage.attached(cell["fleet"]["instanceType"]))
-    ]
+        for cell in cells
+        if "emulation" not in cell
+    )
+    return [volumes for volumes in found if volumes]
 
 
 def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits]) -> list[PlanWarning]:

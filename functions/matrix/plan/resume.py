@@ -15,7 +15,7 @@ from matrix.terms.problems import InvalidMatrix, Problem
 class Earlier:
     """An earlier run's part of a cell: the place of its result, or its attempts without a result."""
 
-    taken_from: Source | None  # {"run", "cell"} that measured it, or None
+    reused_from: Source | None  # {"run", "cell"} that measured it, or None
     attempts: list[Attempt] = field(default_factory=list)
 
 

@@ -8,6 +8,7 @@ from matrix.answer.values import values_of
 from matrix.input.emulation import environment_of, truth
 from matrix.input.storage_names import storage_label
 from matrix.plan.planning import plan
+from matrix.plan.resume import earlier_cells
 from matrix.storages.base import Storage
 from matrix.storages.models import MODELS
 from matrix.terms.problems import InvalidMatrix
@@ -92,11 +93,12 @@ def test_quirks_are_those_of_the_storage_with_that_name_and_mark_it():
 
 
 def test_an_emulated_cell_is_not_taken_for_the_same_as_a_measured_one_when_resuming():
-    from matrix.plan.planning import _named_cells
+    emulated = plan(matrix(emulate=True)).to_document()
+    earlier = earlier_cells("r-1", emulated, lambda _: {"state": "measured"}, lambda _: 1)
 
-    [emulated], [measured] = (_named_cells(matrix(emulate=flag)) for flag in (True, False))
+    again, measured = (plan(matrix(emulate=flag), earlier=earlier).cells[0] for flag in (True, False))
 
-    assert emulated.fingerprint != measured.fingerprint
+    assert (again.reused_from, measured.reused_from) == ({"run": "r-1", "cell": again.id}, None)
 
 
 def test_storages_that_cannot_be_emulated_are_refused_with_those_that_can():

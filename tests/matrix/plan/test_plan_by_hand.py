@@ -7,13 +7,16 @@ import pytest
 from support.matrices import BUILD, EBS, EFS, FILE_SERVER, FIO, FLEET, FSX, READ, TOUCH, matrix
 
 from matrix.input.pace import EARLY_LOOKS, PREPARE_S, WORK_FACTOR
-from matrix.plan import planning
 from matrix.plan.placing import cross_zone_share
-from matrix.plan.planning import SHUTDOWN_S, plan
+from matrix.plan.planning import RUN_OVERHEAD_S, SHUTDOWN_S, Planner, plan, populate
 from matrix.price.book import Cost, instances_cost, orchestration_cost, published_prices
-from matrix.terms.charges import Amount
+from matrix.terms.charges import NOTHING, Amount
 
 BOOK = published_prices()
+
+
+def planner(checked):
+    return Planner(checked, BOOK, seed=0, earlier={})
 
 
 def test_instance_hours_are_those_of_all_instances_of_all_cells():
@@ -31,7 +34,7 @@ def test_polls_are_paid_for_the_time_of_an_instance_and_early_looks_where_a_flee
     checked = matrix(workload=[touch], fleet=[FLEET | {"count": count}], repetitions=repetitions)
     [cell] = plan(checked).cells
 
-    work = planning._named_cells(checked)[0].work
+    work = planner(checked).work_of(checked.cells[0]).time
     each_s = Amount(work.least_s + SHUTDOWN_S, cell.expected_s + SHUTDOWN_S, cell.deadline_s + SHUTDOWN_S)
     turns = [seconds / cell.poll_s for seconds in each_s]
     if count > 1 and repetitions > 1:
@@ -46,15 +49,15 @@ def test_polls_are_paid_for_the_time_of_an_instance_and_early_looks_where_a_flee
 def test_filling_a_cache_takes_half_of_boot_and_work_at_least():
     work = BUILD | {"populate": "fetch", "expectedSeconds": 600}
     checked = matrix(storage=[EFS], workload=[work])
-    group = planning._named_cells(checked)
+    [cell] = plan(checked).cells
 
-    populate, seconds, cost = planning._populate(group, BOOK)
+    filling, seconds, cost = populate(BOOK, [(cell, checked.cells[0])])
 
     each_s = Amount((PREPARE_S + 600) / 2, PREPARE_S + 600, 900 + WORK_FACTOR * 600)
-    expected = instances_cost(BOOK, FLEET["instanceType"], 1, each_s, work_volume=group[0].work_volume)
-    assert (populate["cell"], seconds) == (group[0].id, PREPARE_S + 600)
+    expected = instances_cost(BOOK, FLEET["instanceType"], 1, each_s, work_volume=cell.work_volume)
+    assert (filling["cell"], seconds) == (cell.id, each_s)
     assert (cost.low, cost.expected, cost.high) == pytest.approx((expected.low, expected.expected, expected.high))
-    assert planning._populate(planning._named_cells(matrix(workload=[work])), BOOK) == (None, 0.0, Cost())
+    assert populate(BOOK, [(cell, matrix(workload=[work]).cells[0])]) == (None, NOTHING, Cost())
 
 
 @pytest.mark.parametrize(
@@ -103,9 +106,7 @@ AT_ONCE = {"type": "dd", "totalSize": "600GiB", "blockSize": "1MiB", "sync": "en
 def test_work_that_outlasts_the_credits_goes_on_at_the_baseline(storage, work, repetitions, count, seconds):
     checked = matrix(storage=[storage], workload=[work], fleet=[FLEET | {"count": count}], repetitions=repetitions)
 
-    [cell] = planning._named_cells(checked)
-
-    assert cell.work.seconds == pytest.approx(seconds, rel=0.01)
+    assert planner(checked).work_of(checked.cells[0]).time.seconds == pytest.approx(seconds, rel=0.01)
 
 
 def test_a_run_ends_after_all_deadlines_creation_and_what_is_around_them():
@@ -114,9 +115,7 @@ def test_a_run_ends_after_all_deadlines_creation_and_what_is_around_them():
     storage = checked.matrix.storage[0]
 
     cells_s = sum(cell.deadline_s for cell in made.cells)
-    assert made.deadline_s == pytest.approx(
-        storage.create_and_delete_most_s + 900 + cells_s + planning.AROUND_THE_RUN_S, abs=1
-    )
+    assert made.deadline_s == pytest.approx(storage.create_and_delete_most_s + 900 + cells_s + RUN_OVERHEAD_S, abs=1)
     around_s = storage.create_and_delete_s
     assert made.file_systems[0].expected_s == pytest.approx(around_s + sum(cell.expected_s for cell in made.cells))
 
@@ -127,16 +126,16 @@ def test_file_systems_at_once_take_as_long_as_the_longest_and_one_after_another_
 
     alone, together = expected_s(1), expected_s(2)
     each = [file_system.expected_s for file_system in alone.file_systems]
-    assert alone.expected_s == pytest.approx(sum(each) + planning.AROUND_THE_RUN_S / 30)
-    assert together.expected_s == pytest.approx(max(each) + planning.AROUND_THE_RUN_S / 30)
+    assert alone.expected_s == pytest.approx(sum(each) + RUN_OVERHEAD_S / 30)
+    assert together.expected_s == pytest.approx(max(each) + RUN_OVERHEAD_S / 30)
 
 
 def test_a_file_server_has_no_part_in_how_its_clients_weigh_their_bandwidth():
     fleet = FLEET | {"instanceType": "m8g.large", "bandwidthWeighting": "ebs-1"}
 
     def weightings(storage):
-        [cell] = planning._named_cells(matrix(storage=[storage], workload=[READ], fleet=[fleet]))
-        return [volumes.weighting for volumes in cell.attached]
+        checked = matrix(storage=[storage], workload=[READ], fleet=[fleet])
+        return [volumes.weighting for volumes in planner(checked).attached_volumes()]
 
     assert weightings(EBS) == ["ebs-1"]
     assert weightings(FILE_SERVER) == [None]
