@@ -19,7 +19,7 @@ from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
 from matrix.terms.documents import bottleneck as bottlenecks
 from matrix.terms.documents import comparison, summary
-from matrix.terms.documents.warning import CellWarning
+from matrix.terms.findings.warnings import CellWarning, WarningDocument
 from matrix.terms.sentences import gone_text, receipt_sentence
 from matrix.text.bottlenecks import describe_evidence, describe_next_limit, describe_others, describe_unseen
 from matrix.text.comparisons import comparison_lines
@@ -30,7 +30,7 @@ from matrix.text.rankings import describe_comparison, describe_level
 from matrix.text.replication import describe_needed, describe_shortage, shortage_words_of
 from matrix.text.risks import describe_risk, describe_why_median
 from matrix.text.verdicts import describe_difference, describe_lost, describe_verdict
-from matrix.text.warnings import kinds_of, warning_line
+from matrix.text.warnings import kinds_of
 
 SNAPSHOT = Path(__file__).with_name("sentences.md")
 Example = dict[str, Any]
@@ -73,7 +73,7 @@ WARNINGS: list[Example] = [
 
 def warnings() -> Sentences:
     for warning in WARNINGS:
-        yield warning["code"], warning_line("a", warning)
+        yield warning["code"], CellWarning.read(warning).line("a")
     several = [WARNINGS[5], WARNINGS[5] | {"points": ["p02"], "share": 1.35}]
     [kind] = kinds_of({"cells": [{"id": "a", "warnings": several}, {"id": "b", "warnings": several[:1]}]})
     yield "several of a kind", kind.line
@@ -460,7 +460,6 @@ def codes_of(kind: Any, field: str = "code") -> set[str]:
 @pytest.mark.parametrize(
     ("kind", "examples"),
     [
-        (CellWarning, WARNINGS),
         (summary.Risk, RISKS),
         (summary.Verdict, VERDICTS),
         (summary.Lost, LOST),
@@ -474,6 +473,14 @@ def test_each_code_has_an_example_that_fits_its_schema(kind, examples):
     assert {example["code"] for example in examples} == codes_of(kind)
     for example in examples:
         TypeAdapter(kind).validate_python(example, strict=True)
+
+
+@pytest.mark.parametrize(("family", "kind", "examples"), [(CellWarning, WarningDocument, WARNINGS)])
+def test_each_finding_has_an_example_that_fits_its_schema(family, kind, examples):
+    assert {example["code"] for example in examples} == family.kinds.keys()
+    for example in examples:
+        TypeAdapter(kind).validate_python(example, strict=True)
+        assert family.read(example).document == example
 
 
 def test_each_verdict_of_a_comparison_has_an_example():

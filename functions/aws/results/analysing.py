@@ -27,8 +27,8 @@ from matrix.terms.documents.job import FleetRecord
 from matrix.terms.documents.parts import Failure
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import OverTime, Rate, ResultDocument
-from matrix.terms.documents.warning import CellWarning
 from matrix.terms.errors import InvalidSamples
+from matrix.terms.findings.warnings import NoBottleneck, Unreadable, WarningDocument
 from matrix.terms.keys import Board
 from matrix.terms.metrics import own_metrics
 from matrix.terms.sentences import named
@@ -121,7 +121,7 @@ class Together:
 
     histograms: dict[str, dict[str, list[Histogram]]]  # by point, and by name
     over_time: dict[str, list[OverTime]]
-    warnings: list[CellWarning]
+    warnings: list[WarningDocument]
 
 
 def together_of(uploads: Uploads, files: Sequence[SampleFile]) -> Together:
@@ -163,7 +163,7 @@ def together_of(uploads: Uploads, files: Sequence[SampleFile]) -> Together:
     return Together(by_point, sums.of_points(), warnings)
 
 
-def curves_of(uploads: Uploads, files: Sequence[SampleFile]) -> tuple[dict[str, list[Rate]], list[CellWarning]]:
+def curves_of(uploads: Uploads, files: Sequence[SampleFile]) -> tuple[dict[str, list[Rate]], list[WarningDocument]]:
     """Return the rates over time of these samples, by point, and a sentence if some files are damaged.
 
     Only rates.MAX_CURVES of a point, of the first instances and repetitions: a chart can show no more.
@@ -181,9 +181,11 @@ def curves_of(uploads: Uploads, files: Sequence[SampleFile]) -> tuple[dict[str, 
     return by_point, _unreadable(refused, "rates-over-time")
 
 
-def _unreadable(found: Sequence[str], what: Literal["latencies", "bundles", "rates-over-time"]) -> list[CellWarning]:
+def _unreadable(
+    found: Sequence[str], what: Literal["latencies", "bundles", "rates-over-time"]
+) -> list[WarningDocument]:
     """Return a warning on files that cannot be read, with the reason of the first; empty if there are none."""
-    return [{"code": "unreadable", "what": what, "files": len(found), "reason": found[0]}] if found else []
+    return [Unreadable(what=what, files=len(found), reason=found[0]).document] if found else []
 
 
 def _from_instances(uploads: Iterable[Upload], instances: Collection[str]) -> list[Upload]:
@@ -269,8 +271,7 @@ def _find_bottleneck(run: str, cell: PlanCell, files: Sequence[SampleFile], resu
         result["server_layers"] = layers.of_server(result)
     except Exception as problem:  # any error: it must not cost the measurement
         Logger().exception("no bottleneck of %s", cell["id"])
-        reason = f"{type(problem).__name__}: {problem}"
-        result["warnings"].append({"code": "no-bottleneck", "reason": reason})
+        result["warnings"].append(NoBottleneck(reason=f"{type(problem).__name__}: {problem}").document)
 
 
 def write_skipped(run: str, cell: PlanCell, skip: Failure) -> None:

@@ -31,7 +31,7 @@ from matrix.terms.documents.result import (
     SampleColumns,
     ToolCeiling,
 )
-from matrix.terms.documents.warning import CellWarning
+from matrix.terms.findings.warnings import LaunchMissing, WarningDocument
 from matrix.terms.ids import without_launch
 from matrix.terms.sentences import error_text
 
@@ -271,22 +271,19 @@ def _outcome(launch: int, result: ResultDocument) -> LaunchOutcome:
     return outcome
 
 
-def _not_measured(launches: Sequence[Launch]) -> list[CellWarning]:
+def _not_measured(launches: Sequence[Launch]) -> list[WarningDocument]:
     return [
-        {
-            "code": "launch-missing",
-            "launches": [launch],
-            "of": len(launches),
-            "reason": error_text(result["error"]) or result["state"],
-        }
+        LaunchMissing(
+            launches=[launch], of=len(launches), reason=error_text(result["error"]) or result["state"]
+        ).document
         for launch, result in launches
         if result["state"] != "measured"
     ]
 
 
-def _warnings(launches: Sequence[Launch]) -> list[CellWarning]:
+def _warnings(launches: Sequence[Launch]) -> list[WarningDocument]:
     """Return the warnings of launches that concern no point, each once, with its launches unless all have it."""
-    warned: list[tuple[CellWarning, list[int]]] = []
+    warned: list[tuple[WarningDocument, list[int]]] = []
     for launch, result in launches:
         of_points = point_warnings(result["points"])
         for warning in result.get("warnings") or []:
@@ -298,6 +295,5 @@ def _warnings(launches: Sequence[Launch]) -> list[CellWarning]:
             else:
                 known.append(launch)
     return [
-        warning if len(numbers) == len(launches) else cast("CellWarning", {**warning, "launches": numbers})
-        for warning, numbers in warned
+        warning if len(numbers) == len(launches) else {**warning, "launches": numbers} for warning, numbers in warned
     ]

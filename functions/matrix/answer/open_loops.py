@@ -9,7 +9,7 @@ from matrix.statistics.fleet_values import FleetValues
 from matrix.storages.models import is_shared
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import HighestRate, MetricResult, PointResult, SampleColumns
-from matrix.terms.documents.warning import CellWarning
+from matrix.terms.findings.warnings import Behind, CellWarning
 from matrix.terms.metrics import METRICS
 from matrix.terms.names import primary_metric
 from matrix.terms.open_loop import DONE_PER_S, HIGHEST_RATE, RATE, done_per_s, has_kept_up, offered_per_s
@@ -25,14 +25,13 @@ def behind_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
         if offered is not None and done is not None and not has_kept_up(done, offered):
             named = primary_metric(point)
             warnings.append(
-                {
-                    "code": "behind",
-                    "points": [point["id"]],
-                    "metric": named[0] if named else "",
-                    "share": 1 - done / offered,
-                    "done_per_s": done,
-                    "offered_per_s": offered,
-                }
+                Behind(
+                    points=[point["id"]],
+                    metric=named[0] if named else "",
+                    share=1 - done / offered,
+                    done_per_s=done,
+                    offered_per_s=offered,
+                )
             )
     return warnings
 

@@ -32,7 +32,7 @@ from matrix.terms.documents.result import (
     SampleColumns,
 )
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
-from matrix.terms.documents.warning import CellWarning
+from matrix.terms.findings.warnings import CellWarning, FewerInstances, OfSamples, Overhead, WarningDocument
 from matrix.terms.metrics import Metric, metrics_of
 from matrix.terms.sentences import named, warning_text
 
@@ -82,10 +82,9 @@ def cell_result(
             point["rates"] = list(rates)
         if over_time and (of_fleet := over_time.get(point["id"])):
             point["over_time"] = list(of_fleet)
-    short: list[CellWarning] = []
+    short: list[WarningDocument] = []
     if 0 < ran < count:
-        lack = 1 - ran / count
-        short = [{"code": "fewer-instances", "share": lack, "ran": ran, "count": count, "reason": shortfall}]
+        short = [FewerInstances(share=1 - ran / count, ran=ran, count=count, reason=shortfall).document]
     result: ResultDocument = {
         "id": cell["id"],
         "file_system": cell["file_system"],
@@ -110,15 +109,15 @@ def cell_result(
     return result
 
 
-def point_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
+def point_warnings(points: Sequence[PointResult]) -> list[WarningDocument]:
     """Return the warnings about the figures of a cell's points."""
-    return [
+    found = [
         *_overhead_warnings(points),
         *tool_warnings(points),
         *behind_warnings(points),
         *steadiness_warnings(points),
-        *_findings(points),
     ]
+    return [*(warning.document for warning in found), *_findings(points)]
 
 
 def skipped_result(cell: PlanCell, skip: Failure) -> ResultDocument:
@@ -297,21 +296,21 @@ def _overhead_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
     shares = {point["id"]: point["overhead_share"] for point in points if point["overhead_share"] > MAX_OVERHEAD}
     if not shares:
         return []
-    return [{"code": "overhead", "points": list(shares), "share": max(shares.values())}]
+    return [Overhead(points=list(shares), share=max(shares.values()))]
 
 
-def _warnings(files: Sequence[SampleFile]) -> list[CellWarning]:
+def _warnings(files: Sequence[SampleFile]) -> list[WarningDocument]:
     """Each distinct warning once, with the number of samples that have it."""
     counts: dict[str, int] = {}
     for warning in (warning for file in files for sample in file.samples for warning in sample.warnings):
         counts[warning] = counts.get(warning, 0) + 1
-    return [{"code": "of-samples", "samples": n, "text": warning} for warning, n in counts.items()]
+    return [OfSamples(samples=n, text=warning).document for warning, n in counts.items()]
 
 
-def _findings(points: Sequence[PointResult]) -> list[CellWarning]:
+def _findings(points: Sequence[PointResult]) -> list[WarningDocument]:
     """Return statistical findings about the primary metric, for the warnings. Other metrics keep theirs."""
     return [
-        cast("CellWarning", {**finding, "points": [point["id"]], "metric": name})
+        {**finding, "points": [point["id"]], "metric": name}
         for point in points
         for name, metric in point["metrics"].items()
         if metric["primary"]

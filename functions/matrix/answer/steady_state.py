@@ -6,7 +6,7 @@ from statistics import median
 
 from matrix.samples.file import Sample
 from matrix.terms.documents.result import PointResult, PointSteadiness
-from matrix.terms.documents.warning import CellWarning, NotSteady
+from matrix.terms.findings.warnings import CellWarning, NotSteady, SteadyLate
 from matrix.terms.names import is_unsteady, primary_metric, steady_late
 
 
@@ -66,29 +66,17 @@ def steadiness_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
         steadiness, named = point.get("steadiness"), primary_metric(point)
         if steadiness is None or named is None:
             continue
+        at, metric = [point["id"]], named[0]
         if is_unsteady(steadiness):
-            unsteady = steadiness["judged"] - steadiness["steady"]
-            warning: NotSteady = {
-                "code": "not-steady",
-                "points": [point["id"]],
-                "metric": named[0],
-                "share": unsteady / steadiness["judged"],
-                "unsteady": unsteady,
-                "judged": steadiness["judged"],
-            }
-            if "period_s" in steadiness:
-                warning["period_s"] = steadiness["period_s"]
-            warnings.append(warning)
+            judged = steadiness["judged"]
+            unsteady, period_s = judged - steadiness["steady"], steadiness.get("period_s")
+            warnings.append(
+                NotSteady(
+                    points=at, metric=metric, share=unsteady / judged, unsteady=unsteady, judged=judged,
+                    period_s=period_s,
+                )
+            )  # fmt: skip
         elif late := steady_late(steadiness):
             from_s, ratio = late
-            warnings.append(
-                {
-                    "code": "steady-late",
-                    "points": [point["id"]],
-                    "metric": named[0],
-                    "share": abs(1 - ratio),
-                    "from_s": from_s,
-                    "ratio": ratio,
-                }
-            )
+            warnings.append(SteadyLate(points=at, metric=metric, share=abs(1 - ratio), from_s=from_s, ratio=ratio))
     return warnings

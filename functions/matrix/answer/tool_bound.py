@@ -5,7 +5,7 @@ from statistics import median
 
 from matrix.samples.file import Taken
 from matrix.terms.documents.result import PointResult, ToolCeiling
-from matrix.terms.documents.warning import CellWarning
+from matrix.terms.findings.warnings import CellWarning, ToolBound
 from matrix.terms.metrics import METRICS
 
 # Above half of its tool's ceiling an operation spends more time in the tool than on the storage.
@@ -44,14 +44,13 @@ def tool_ceiling(point: str, taken: Sequence[Taken]) -> ToolCeiling | None:
 def tool_warnings(points: Sequence[PointResult]) -> list[CellWarning]:
     """Return a warning for each point that measured its tool."""
     return [
-        {
-            "code": "tool-bound",
-            "points": [point["id"]],
-            "metric": ceiling["metric"],
-            "share": ceiling["share"],
-            "tool": ceiling["tool"],
-            "ceiling": ceiling["value"],
-        }
+        ToolBound(
+            points=[point["id"]],
+            metric=ceiling["metric"],
+            share=ceiling["share"],
+            tool=ceiling["tool"],
+            ceiling=ceiling["value"],
+        )
         for point in points
         if (ceiling := point.get("tool_ceiling")) and ceiling["is_bound"]
     ]

@@ -26,6 +26,7 @@ from matrix.statistics.percentiles import percentiles
 from matrix.terms.documents.parts import Fleet, Part
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.findings.warnings import OfSource
 from matrix.terms.ids import cell_id, unique_slugs
 
 NAMES = {
@@ -110,7 +111,7 @@ def _cell(group: list[Figure], file_system: str, *, is_doubtful: bool = False) -
         "actual_s": None,
         "points": [_point(f"p{i:02d}", row) for i, row in enumerate(by_row.values(), start=1)],
         "suspect": wrong,
-        "warnings": [{"code": "of-source", "text": wrong}] if wrong else [],
+        "warnings": [OfSource(text=wrong).document] if wrong else [],
     }
 
 

@@ -10,6 +10,7 @@ from matrix.statistics.percentiles import LEVELS
 from matrix.terms.documents.parts import Failure, Fleet, Part
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.findings.warnings import OfSource
 from matrix.terms.ids import cell_id, unique_slugs
 from matrix.terms.metrics import METRICS
 
@@ -87,7 +88,7 @@ def _yocto_cell(document: SourceRow, cell: SourceRow, file_system: str) -> Resul
         "actual_s": None,
         "points": [_yocto_point(document, cell)] if percentiles else [],
         "suspect": cell.get("note") if percentiles else None,
-        "warnings": [{"code": "of-source", "text": text} for text in _remarks(cell)] if percentiles else [],
+        "warnings": [OfSource(text=text).document for text in _remarks(cell)] if percentiles else [],
     }
 
 

@@ -112,5 +112,5 @@ def describe(values: FleetValues, *, higher_is_better: bool, is_primary: bool = 
         "no_interval": why_none(values),
         "spread": spread(values),
         "outliers": outliers(values),
-        "findings": findings,
+        "findings": [finding.document for finding in findings],
     }

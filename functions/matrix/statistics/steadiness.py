@@ -1,4 +1,4 @@
-"""Findings about a point's samples, as codes and numbers; functions/matrix/text/warnings.py has the words.
+"""Findings about a point's samples.
 
 Each finding needs both: evidence beyond chance, and a size that matters (5 % and more).
 """
@@ -13,13 +13,15 @@ from matrix.statistics.fleet_values import FleetValues, Floats
 from matrix.statistics.intervals import Interval
 from matrix.statistics.resampling import MIN_UNITS
 from matrix.statistics.uncertainty import LAUNCHES, REPETITIONS, count_that_halves
-from matrix.terms.documents.warning import (
+from matrix.terms.findings.warnings import (
     Autocorrelated,
+    CellWarning,
     Drift,
-    Finding,
     LaunchesDiffer,
     SlowFirstRun,
     TwoGroups,
+    TwoGroupsOfInstances,
+    TwoGroupsOfRepetitions,
     Unsteady,
     WideInterval,
 )
@@ -96,7 +98,6 @@ def _hull(points: Floats, heights: Floats) -> Floats:
     return np.interp(points, points[kept], heights[kept])
 
 
-GroupsCode = Literal["two-groups", "two-groups-of-instances", "two-groups-of-repetitions"]
 Unit = Literal["instances", "repetitions", "launches"]
 # A difference below 5 % changes no choice of storage, so it is not reported.
 WORTH_SAYING = 0.05
@@ -110,10 +111,9 @@ MIN_FOR_FIRST_RUN = 3
 MIN_GROUP = 0.10
 # An interval that is a fifth wider.
 WORTH_WIDENING = 1.44
-GROUPS_OF_INSTANCES: GroupsCode = "two-groups-of-instances"
 
 
-def findings(values: FleetValues, *, higher_is_better: bool, median_interval: Interval | None) -> list[Finding]:
+def findings(values: FleetValues, *, higher_is_better: bool, median_interval: Interval | None) -> list[CellWarning]:
     """Return the findings that a reader of the percentiles must know."""
     if len(values.pooled) == 0 or float(np.median(values.pooled)) == 0:
         return []
@@ -122,7 +122,7 @@ def findings(values: FleetValues, *, higher_is_better: bool, median_interval: In
         values, higher_is_better=higher_is_better
     )
     groups = two_groups(values)
-    if over_time and groups and groups["code"] != GROUPS_OF_INSTANCES:
+    if over_time and groups and not isinstance(groups, TwoGroupsOfInstances):
         groups = None
     between = launches_differ(values)
     jumps = None if over_time or groups else unsteady(values)
@@ -131,7 +131,7 @@ def findings(values: FleetValues, *, higher_is_better: bool, median_interval: In
     is_explained = median_interval is not None and explanations.get(median_interval.limited_by)
     wide = None if is_explained else wide_interval(values, median_interval)
     in_a_row = None if over_time or groups else in_a_row_alike(values)
-    candidates: list[Finding | None] = [over_time, groups, between, jumps, in_a_row, wide]
+    candidates: list[CellWarning | None] = [over_time, groups, between, jumps, in_a_row, wide]
     return [finding for finding in candidates if finding]
 
 
@@ -147,7 +147,7 @@ def slow_first_run(values: FleetValues, *, higher_is_better: bool) -> SlowFirstR
     excess = first / usual - 1
     if excess <= WORTH_SAYING or first <= later.max() + (later.max() - later.min()):
         return None
-    return {"code": "slow-first-run", "share": float(excess), "repetition": values.repetitions[0]}
+    return SlowFirstRun(share=float(excess), repetition=values.repetitions[0])
 
 
 def drift(values: FleetValues, *, higher_is_better: bool) -> Drift | None:
@@ -168,7 +168,7 @@ def drift(values: FleetValues, *, higher_is_better: bool) -> Drift | None:
     if abs(change) <= WORTH_SAYING:
         return None
     way: Literal["slower", "faster"] = "slower" if (change < 0) == higher_is_better else "faster"
-    return {"code": "drift", "share": abs(change), "way": way, "repetitions": len(medians)}
+    return Drift(share=abs(change), way=way, repetitions=len(medians))
 
 
 def two_groups(values: FleetValues) -> TwoGroups | None:
@@ -186,12 +186,11 @@ def two_groups(values: FleetValues) -> TwoGroups | None:
         return None
     if abs(middles[1] - middles[0]) <= WORTH_SAYING * abs(float(np.median(pooled))):
         return None
-    return {
-        "code": _who_makes_them(values, float(high[0])),
-        "share": abs(middles[1] - middles[0]) / abs(float(np.median(pooled))),
-        "lower": {"values": len(low), "median": middles[0]},
-        "upper": {"values": len(high), "median": middles[1]},
-    }
+    return _who_makes_them(values, float(high[0]))(
+        share=abs(middles[1] - middles[0]) / abs(float(np.median(pooled))),
+        lower={"values": len(low), "median": middles[0]},
+        upper={"values": len(high), "median": middles[1]},
+    )
 
 
 def unsteady(values: FleetValues) -> Unsteady | None:
@@ -206,7 +205,7 @@ def unsteady(values: FleetValues) -> Unsteady | None:
         return None
     if len(values.instances) >= MIN_UNITS and _is_chance(values):
         return None
-    return {"code": "unsteady", "share": relative, "repetitions": len(medians)}
+    return Unsteady(share=relative, repetitions=len(medians))
 
 
 def in_a_row_alike(values: FleetValues) -> Autocorrelated | None:
@@ -219,13 +218,12 @@ def in_a_row_alike(values: FleetValues) -> Autocorrelated | None:
     spread = float(np.ptp(medians)) if values.has_logarithms else 0.0
     if alike is None or spread <= WORTH_SAYING or alike.factor < WORTH_WIDENING or not is_beyond_chance(medians):
         return None
-    return {
-        "code": "autocorrelated",
-        "share": alike.lag1,
-        "unit": "launches" if values.is_relaunched else "repetitions",
-        "count": len(medians),
-        "counts_as": max(1, round(len(medians) / alike.factor)),
-    }
+    return Autocorrelated(
+        share=alike.lag1,
+        unit="launches" if values.is_relaunched else "repetitions",
+        count=len(medians),
+        counts_as=max(1, round(len(medians) / alike.factor)),
+    )
 
 
 def launches_differ(values: FleetValues) -> LaunchesDiffer | None:
@@ -245,7 +243,7 @@ def launches_differ(values: FleetValues) -> LaunchesDiffer | None:
 
         if not stats.kruskal(*(launch.instance_medians() for launch in values.launches)).pvalue < SIGNIFICANT:
             return None
-    return {"code": "launches-differ", "share": relative, "count": len(medians)}
+    return LaunchesDiffer(share=relative, count=len(medians))
 
 
 def _is_chance(values: FleetValues) -> bool:
@@ -265,12 +263,7 @@ def wide_interval(values: FleetValues, interval: Interval | None) -> WideInterva
     if half <= UNSTEADY:
         return None
     units = {LAUNCHES: values.launches, REPETITIONS: values.repetitions}.get(interval.limited_by, values.instances)
-    return {
-        "code": "wide-interval",
-        "share": half,
-        "unit": cast("Unit", interval.limited_by),
-        "needed": count_that_halves(len(units)),
-    }
+    return WideInterval(share=half, unit=cast("Unit", interval.limited_by), needed=count_that_halves(len(units)))
 
 
 def _slowness(medians: Floats, higher_is_better: bool) -> Floats:
@@ -288,12 +281,12 @@ def _best_cut(ordered: Floats) -> int:
     return int(between.argmax()) + 1
 
 
-def _who_makes_them(values: FleetValues, border: float) -> GroupsCode:
+def _who_makes_them(values: FleetValues, border: float) -> type[TwoGroups]:
     """Return whether the groups are always the same instances, always the same repetitions, or neither."""
     is_high = np.where(np.isnan(values.table), np.nan, values.table >= border)
     if len(values.instances) > 1 and len(values.repetitions) > 1:
         if np.nanmax(np.nanmax(is_high, axis=1) - np.nanmin(is_high, axis=1)) == 0:
-            return GROUPS_OF_INSTANCES
+            return TwoGroupsOfInstances
         if np.nanmax(np.nanmax(is_high, axis=0) - np.nanmin(is_high, axis=0)) == 0:
-            return "two-groups-of-repetitions"
-    return "two-groups"
+            return TwoGroupsOfRepetitions
+    return TwoGroups

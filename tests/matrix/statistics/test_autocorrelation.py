@@ -85,12 +85,12 @@ def test_slow_waves_are_worth_fewer_repetitions_and_are_a_finding():
         [
             each
             for each in findings(values, higher_is_better=False, median_interval=None)
-            if each["code"] == "autocorrelated"
+            if each.code == "autocorrelated"
         ]
         for values in (wave, jumps)
     )
-    assert [(each["unit"], each["count"]) for each in of_wave] == [("repetitions", 16)]
-    assert of_wave[0]["counts_as"] < 8
+    assert [(each.unit, each.count) for each in of_wave] == [("repetitions", 16)]
+    assert of_wave[0].counts_as < 8
     assert not of_jumps
 
 

@@ -348,10 +348,10 @@ def test_a_first_run_is_slow_beyond_5_percent_and_beyond_what_the_later_ones_dif
 
 def test_a_slow_first_run_is_told_against_the_median_of_the_later_ones():
     late = found(steadiness.slow_first_run, (1.5, 1.0, 1.0, 1.1))
-    assert (late["repetition"], late["share"]) == (1, pytest.approx(0.5))
+    assert (late.repetition, late.share) == (1, pytest.approx(0.5))
     # A rate of 1 among rates of 2 takes twice as long.
     rates = found(steadiness.slow_first_run, (1.0, 2.0, 2.0), higher_is_better=True)
-    assert (rates["repetition"], rates["share"]) == (1, pytest.approx(1.0))
+    assert (rates.repetition, rates.share) == (1, pytest.approx(1.0))
 
 
 def test_a_drift_is_told_by_the_slope_from_first_to_last_over_the_median():
@@ -360,9 +360,9 @@ def test_a_drift_is_told_by_the_slope_from_first_to_last_over_the_median():
 
     falling = (112, 110, 108, 106, 104, 102, 100)
 
-    assert (rising["way"], rising["share"], rising["repetitions"]) == ("slower", pytest.approx(12 / 106), 7)
-    assert found(steadiness.drift, falling)["way"] == "faster"
-    assert found(steadiness.drift, falling, higher_is_better=True)["way"] == "slower"
+    assert (rising.way, rising.share, rising.repetitions) == ("slower", pytest.approx(12 / 106), 7)
+    assert found(steadiness.drift, falling).way == "faster"
+    assert found(steadiness.drift, falling, higher_is_better=True).way == "slower"
 
 
 @pytest.mark.parametrize(
@@ -385,7 +385,7 @@ def test_repetitions_are_unsteady_beyond_10_percent(medians, is_unsteady):
 
     assert bool(seen) is is_unsteady
     if seen:
-        assert (seen["repetitions"], seen["share"]) == (2, pytest.approx(0.2 / 1.1))
+        assert (seen.repetitions, seen.share) == (2, pytest.approx(0.2 / 1.1))
 
 
 def test_six_instances_must_show_that_chance_does_not_make_repetitions_differ():

@@ -16,7 +16,7 @@ RNG = np.random.default_rng(6)
 def kinds(table, *, higher_is_better=False, interval=None):
     """The codes of all findings."""
     found = steadiness.findings(fleet(table), higher_is_better=higher_is_better, median_interval=interval)
-    return [finding["code"] for finding in found]
+    return [finding.code for finding in found]
 
 
 def noise(instances, repetitions):
@@ -44,9 +44,9 @@ def test_two_groups_of_instances_are_told_from_two_groups_of_repetitions():
 
     one, two = (steadiness.two_groups(fleet(table)) for table in (by_instance, by_repetition))
 
-    assert (one["code"], one["lower"]["values"], one["upper"]["values"]) == ("two-groups-of-instances", 36, 24)
-    assert one["upper"]["median"] == pytest.approx(2 * one["lower"]["median"], rel=0.05)
-    assert two["code"] == "two-groups-of-repetitions"
+    assert (one.code, one.lower["values"], one.upper["values"]) == ("two-groups-of-instances", 36, 24)
+    assert one.upper["median"] == pytest.approx(2 * one.lower["median"], rel=0.05)
+    assert two.code == "two-groups-of-repetitions"
 
 
 def test_a_long_tail_is_no_second_group():
@@ -77,8 +77,8 @@ def test_repetitions_that_jump_are_unsteady():
 def test_a_wide_interval_says_how_many_more_would_halve_it():
     found = steadiness.wide_interval(fleet(noise(10, 1)), Interval(80, 120, "bootstrap"))
 
-    assert (found["unit"], found["needed"]) == ("instances", count_that_halves(10))
-    assert found["share"] == pytest.approx(0.2, abs=0.01)
+    assert (found.unit, found.needed) == ("instances", count_that_halves(10))
+    assert found.share == pytest.approx(0.2, abs=0.01)
 
 
 @pytest.mark.parametrize(("count", "needed"), [(2, 3), (3, 5), (10, 33), (100, 393)])

@@ -1,14 +1,6 @@
 """Warnings: a line for each kind, the most severe first, of a kind the worst. tests/sentences.md has the words."""
 
-from typing import get_args, get_type_hints
-
-from matrix.terms.documents.warning import CellWarning
-from matrix.text.warnings import RANK, every_warning, kinds_of, warning_lines
-
-
-def codes(union):
-    """The codes of a union of documents."""
-    return {code for kind in get_args(union) for code in get_args(get_type_hints(kind)["code"])}
+from matrix.text.warnings import every_warning, kinds_of, warning_lines
 
 
 def unsteady(point, percent, metric="iops"):
@@ -21,15 +13,11 @@ def run(**cells):
     return {"warnings": ["too slow"], "cells": [{"id": name, "warnings": each} for name, each in cells.items()]}
 
 
-def test_each_code_has_a_place_among_the_others():
-    assert codes(CellWarning) == set(RANK)
-
-
 def test_those_of_one_kind_are_one_line_with_the_worst():
     drift = {"code": "drift", "points": ["p03"], "metric": "iops", "share": 0.09, "way": "slower", "repetitions": 5}
     found = run(a=[unsteady("p01", 12), unsteady("p02", 135), drift], b=[unsteady("p01", 20, "mb_per_s")])
 
-    assert [(kind.warnings[0][1]["points"], len(kind.warnings)) for kind in kinds_of(found)] == [
+    assert [(kind.warnings[0][1].points, len(kind.warnings)) for kind in kinds_of(found)] == [
         (["p02"], 3),
         (["p03"], 1),
     ]
@@ -43,7 +31,7 @@ def test_the_most_severe_kind_comes_first_whatever_its_share():
 
     kinds = kinds_of(run(a=[unsteady("p01", 300), bound], b=[missing]))
 
-    assert [kind.warnings[0][1]["code"] for kind in kinds] == ["fewer-instances", "tool-bound", "unsteady"]
+    assert [kind.warnings[0][1].code for kind in kinds] == ["fewer-instances", "tool-bound", "unsteady"]
 
 
 def test_what_instances_wrote_is_alike_if_only_figures_differ():

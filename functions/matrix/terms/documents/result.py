@@ -6,8 +6,8 @@ from typing_extensions import TypedDict
 
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.parts import Attempt, Emulation, Failure, Fleet, Params, Part, Source
-from matrix.terms.documents.warning import CellWarning, Finding
 from matrix.terms.documents.watched import CloudWatchMetrics
+from matrix.terms.findings.warnings import WarningDocument
 
 
 class Interval(TypedDict):
@@ -147,7 +147,7 @@ class MetricResult(TypedDict):
     """Why there is none."""
     spread: NotRequired[Spread]
     outliers: NotRequired[Outliers]
-    findings: NotRequired[list[Finding]]
+    findings: NotRequired[list[WarningDocument]]
 
 
 class FleetRate(TypedDict):
@@ -405,7 +405,7 @@ class ResultDocument(TypedDict):
     emulation: NotRequired[Emulation]
     suspect: NotRequired[str | None]
     """Why published figures are left out of the comparison."""
-    warnings: NotRequired[list[CellWarning]]
+    warnings: NotRequired[list[WarningDocument]]
     taken_from: NotRequired[Source]
     attempts: NotRequired[list[Attempt]]
     cloudwatch: NotRequired[CloudWatchMetrics]

@@ -1,0 +1,76 @@
+"""What all findings have: a code and data, as documents keep them, and a sentence for people."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from types import NoneType
+from typing import Any, ClassVar, Literal, NotRequired, Self, Union, cast, dataclass_transform, get_args, get_type_hints
+
+from typing_extensions import TypedDict
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True)
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A statement about a run. Its fields are the keys of its document, beside `code`.
+
+    A direct subclass is a family, such as all warnings, which may stand in the same place of a document.
+    """
+
+    code: ClassVar[str]
+    kinds: ClassVar[dict[str, type[Any]]]
+    """The classes of a family by code."""
+
+    def __init_subclass__(cls, *, code: str = "") -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
+        if Finding in cls.__bases__:
+            cls.kinds = {}
+        if code:
+            cls.code = code
+            cls.kinds[code] = cls
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Self:
+        """Read a finding of this family. Unknown keys are ignored: a newer version may have written them."""
+        kind = cls.kinds[document["code"]]
+        known: Self = kind(**{each.name: document[each.name] for each in fields(kind) if each.name in document})
+        return known
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Its JSON: the code and all fields, without optional ones that have no value."""
+        values = ((each, getattr(self, each.name)) for each in fields(self))
+        return {"code": self.code} | {
+            each.name: value for each, value in values if value is not None or each.default is MISSING
+        }
+
+    @property
+    def sentence(self) -> str:
+        """What it says, what that does to the result, and what to change."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class DocumentOf:
+    """The type of the documents of a family, for pydantic: `Annotated[dict[str, Any], DocumentOf(CellWarning)]`."""
+
+    family: type[Finding]
+
+    def __get_pydantic_core_schema__(self, _: object, handler: Any) -> Any:
+        return handler.generate_schema(Union[tuple(map(_document_type, self.family.kinds.values()))])  # noqa: UP007
+
+
+def _document_type(kind: type[Any]) -> type:
+    """Return a TypedDict with the code and the fields of a finding; those that default to None may be absent."""
+    types = get_type_hints(kind, include_extras=True)
+    keys: dict[str, Any] = {
+        each.name: types[each.name] if each.default is MISSING else NotRequired[_without_none(types[each.name])]
+        for each in fields(kind)
+    }
+    document: Any = TypedDict(kind.__name__, {"code": Literal[kind.code], **keys})  # type: ignore[misc]
+    # A schema has the descriptions of the class.
+    document.__doc__, document.__module__ = kind.__doc__, kind.__module__
+    return cast("type", document)
+
+
+def _without_none(optional: Any) -> Any:
+    return Union[tuple(kind for kind in get_args(optional) if kind is not NoneType)]  # noqa: UP007
