@@ -5,11 +5,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
-if TYPE_CHECKING:  # findings write figures, and documents hold findings
-    from matrix.terms.documents.result import Latency, MetricResult
-    from matrix.terms.documents.summary import Candidate, PointCost
+# Parts of documents by the names of their classes there, which hold findings, and findings write figures: importing
+# the classes would be a circle.
+MetricResult: TypeAlias = Mapping[str, Any]
+Latency: TypeAlias = Mapping[str, Any]
+Candidate: TypeAlias = Mapping[str, Any]
+PointCost: TypeAlias = Mapping[str, Any]
 
 PERCENTILES = ("p0", "p50", "p75", "p90", "p98", "p100")
 # Of rates: the best, the median, three percentiles of the tail, the slowest.
@@ -24,7 +27,7 @@ NOT_CARRIED_NOTE = (
 )
 
 
-def percentiles_of(metrics: Iterable["MetricResult"]) -> tuple[str, ...]:
+def percentiles_of(metrics: Iterable[MetricResult]) -> tuple[str, ...]:
     """Return the percentiles that a table of one metric shows, the best first.
 
     Of durations P0 to P100. Of rates P100 down to P0, as a rate's slow values are the small ones; published
@@ -116,14 +119,13 @@ def _bare(value: float | None) -> str:
     return number(value) if value >= 0 else f"−{number(-value)}"
 
 
-def percentile_of(metric: "MetricResult | Latency", name: str) -> float | None:
+def percentile_of(metric: MetricResult | Latency, name: str) -> float | None:
     """Return a percentile of a metric by its name, such as p90; None if the metric has none of that name."""
-    figures: Mapping[str, Any] = metric  # its keys are known only as text here
-    value: float | None = figures.get(name)
+    value: float | None = metric.get(name)
     return value
 
 
-def figure(metric: "MetricResult", percentile: str, write: Callable[[float | None], str] | None = None) -> str:
+def figure(metric: MetricResult, percentile: str, write: Callable[[float | None], str] | None = None) -> str:
     """Format a percentile of a metric. With too few samples it becomes `≥ 6,073`, for rates `≤ 112`, or a dash.
 
     P50 is always shown: it is the middle of the values, and without an interval it claims nothing more. `write` formats
@@ -139,7 +141,7 @@ def figure(metric: "MetricResult", percentile: str, write: Callable[[float | Non
     return f"{'≤' if percentile in SLOW_OF_RATES else '≥'} {write(bound) if write else quantity(bound, unit)}"
 
 
-def bound_of(metric: "MetricResult", percentile: str) -> float | None:
+def bound_of(metric: MetricResult, percentile: str) -> float | None:
     """Return the bound of a percentile with too few samples: a lower bound, for slow percentiles of rates an upper one.
 
     None if there are enough samples, or if the median is an equally good bound.
@@ -148,7 +150,7 @@ def bound_of(metric: "MetricResult", percentile: str) -> float | None:
         return None
     is_slow_rate = percentile in SLOW_OF_RATES
     bounds = metric.get("at_most") if is_slow_rate else metric.get("at_least")
-    bound = (bounds or {}).get(percentile)
+    bound: float | None = (bounds or {}).get(percentile)
     median = metric.get("p50")
     # Each higher percentile is at least the median, and each lower one at most, so such a bound adds nothing.
     if bound is None or median is None or (bound >= median if is_slow_rate else bound <= median):
@@ -156,12 +158,12 @@ def bound_of(metric: "MetricResult", percentile: str) -> float | None:
     return bound
 
 
-def _is_only_bounded(metric: "MetricResult", percentile: str) -> bool:
+def _is_only_bounded(metric: MetricResult, percentile: str) -> bool:
     """Whether there are too few samples for a percentile. The median is always shown."""
     return percentile != "p50" and not (metric.get("carried") or {}).get(percentile, True)
 
 
-def interval(metric: "MetricResult", name: str = "p50", write: Callable[[float | None], str] | None = None) -> str:
+def interval(metric: MetricResult, name: str = "p50", write: Callable[[float | None], str] | None = None) -> str:
     """Write the 95 % interval of a percentile: `290 – 320 files/s`; without one, its scope or a dash.
 
     An interval over instances alone is valid only for their hour, which it states: `290 – 320 files/s, not replicated`.
@@ -180,7 +182,7 @@ def interval(metric: "MetricResult", name: str = "p50", write: Callable[[float |
     return f"{words}, {scope}" if scope else words
 
 
-def describe_interval(candidates: Iterable["Candidate"]) -> str:
+def describe_interval(candidates: Iterable[Candidate]) -> str:
     """Name the intervals of a question's candidates by how often they hold the truth: `95 % interval`."""
     ranked = [each["ranked"] for each in candidates if each["ranked"] and each["ranked"]["low"] is not None]
     return f"{100 * min((each.get('confidence', 0.95) for each in ranked), default=0.95):.0f} % interval"
@@ -196,7 +198,7 @@ def day(epoch: float) -> str:
     return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d")
 
 
-def sample_count(metric: "MetricResult") -> str:
+def sample_count(metric: MetricResult) -> str:
     """Write how many values there are of how many expected: `29/30`; an unknown number is a dash, or `≥19`."""
     n, expected = metric.get("n"), metric.get("expected_n")
     if n is None and "n_at_least" in metric:
@@ -212,13 +214,13 @@ def money(usd: float | None) -> str:
 ASSUMED_BYTES = "the bytes moved are assumed, not counted"
 
 
-def describe_cost(cost: "PointCost") -> str:
+def describe_cost(cost: PointCost) -> str:
     """Write a cost as its document has it: `$1.58`; `about $0.0083` if it depends on an assumption."""
     usd = cost["usd"]
     return f"about ${float(f'{usd:.2g}'):,.15g}" if cost.get("is_assumed") else money(usd)
 
 
-def describe_bounded_cost(cost: "PointCost") -> str:
+def describe_bounded_cost(cost: PointCost) -> str:
     """Write a cost without other words about its missing charges: `at least $1.58` if a price is missing."""
     return f"{'at least ' if cost['missing'] else ''}{describe_cost(cost)}"
 
