@@ -222,16 +222,13 @@ def path_without(folder: Path, *missing: str) -> str:
 
 
 @contextmanager
-def start_cloud(folder: Path, *options: str, time_scale: int = 100, **environment: str) -> Iterator[Cloud]:
-    """A local cloud with the stack, whose waits pass `time_scale` times faster; ended afterwards.
-
-    Each poll of a fleet costs 30 ms of processor time: 20 are enough where no test waits for a schedule.
-    """
+def start_cloud(folder: Path, *options: str, **environment: str) -> Iterator[Cloud]:
+    """A local cloud with the stack, whose waits pass a hundred times faster; ended afterwards."""
     # Its warnings go to the terminal: no code reads a pipe during runs, and a full pipe would stop the cloud.
-    process = running_cloud.start_cloud(folder, "--time-scale", str(time_scale), *options, stderr=None, **environment)
+    process = running_cloud.start_cloud(folder, "--time-scale", "100", *options, stderr=None, **environment)
     line = process.stdout.readline()
     assert line, "the cloud did not start"
     try:
         yield Cloud(folder, json.loads(line))
     finally:
-        process.communicate(timeout=120)
+        process.communicate(timeout=30)

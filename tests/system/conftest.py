@@ -14,7 +14,5 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     """A cloud with a small vCPU quota, on a machine without fio, GNU parallel and xfsprogs: folders are no disks."""
     folder = tmp_path_factory.mktemp("cloud")
     path = path_without(folder, "fio", "parallel", "mkfs.xfs")
-    # Sweeps each 9 s.
-    options = ("--vcpu-quota", str(VCPU_QUOTA), "--parameter=SweepSchedule=rate(3 minutes)")
-    with start_cloud(folder, *options, time_scale=20, PATH=path) as started:
+    with start_cloud(folder, "--vcpu-quota", str(VCPU_QUOTA), PATH=path) as started:
         yield started

@@ -40,7 +40,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Any:
         emulate=True,
         maxConcurrentFileSystems=1,
     )
-    with start_cloud(folder, time_scale=20) as cloud:
+    with start_cloud(folder) as cloud:
         with Window() as window:
             run = Cloud.run(cloud, "bottlenecks", document)
         yield run, window
