@@ -30,7 +30,7 @@ from matrix.published.figures import (
     load,
 )
 from matrix.terms.documents.plan import PlanDocument
-from matrix.terms.figures import ABSENT, quantity
+from matrix.terms.quantities import ABSENT, quantity
 
 SECTIONS = {
     YOCTO: ("cells", "later"),

@@ -13,8 +13,8 @@ from cli.tables.rich_tables import add_ids, add_text_columns, new_table
 from cli.target import baselines, summaries
 from cli.target.place import Place
 from cli.target.run_folders import lasting
-from matrix.terms.figures import instant
 from matrix.terms.keys import RUN_PATTERN
+from matrix.terms.quantities import instant
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 

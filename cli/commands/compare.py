@@ -20,7 +20,7 @@ from cli.target import run_folders, summaries
 from cli.target.pages import write_page
 from cli.target.place import Place
 from matrix.terms.documents.compared import ComparedPair, ComparedRuns
-from matrix.terms.figures import ABSENT, quantity
+from matrix.terms.quantities import ABSENT, quantity
 
 STYLES = {"slower": "red", "faster": "green", "cannot tell": "yellow"}
 DEFAULT_THRESHOLD = "5%"

@@ -15,8 +15,8 @@ from cli.target.documents import readable
 from cli.target.place import Place
 from cli.target.run_documents import RunDocuments
 from cli.target.run_store import RunStore
-from matrix.terms.figures import money
 from matrix.terms.printable import csv_text
+from matrix.terms.quantities import money
 
 if TYPE_CHECKING:
     from matrix.answer.spending import Spending

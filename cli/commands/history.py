@@ -16,7 +16,7 @@ from cli.messages.errors import UnknownRun
 from cli.tables.rich_tables import add_figures, add_ids, add_text_columns, new_table
 from cli.target import past
 from cli.target.place import Place
-from matrix.terms.figures import ABSENT, instant, quantity
+from matrix.terms.quantities import ABSENT, instant, quantity
 
 if TYPE_CHECKING:
     from matrix.answer.history import KeptRun, Track

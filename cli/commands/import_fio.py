@@ -11,7 +11,7 @@ from cli.inputs.imported_files import Format
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables.rich_tables import add_figures, new_table
-from matrix.terms.figures import ABSENT, latency, number
+from matrix.terms.quantities import ABSENT, latency, number
 
 if TYPE_CHECKING:
     # It imports numpy, which takes a while, so `matrix --help` must not import it.

@@ -13,7 +13,7 @@ from cli.inputs import options, planning
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables import plan_tables
-from matrix.terms.figures import rough_duration
+from matrix.terms.quantities import rough_duration
 
 # Written beside the matrix, whose first line names it.
 SCHEMA = "matrix.schema.json"

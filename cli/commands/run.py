@@ -24,8 +24,8 @@ from cli.target.place import Place
 from cli.target.run_documents import RunDocuments
 from cli.target.service import Service
 from cli.target.workdir import run_folder
-from matrix.terms.figures import rough_duration
 from matrix.terms.keys import RUN_PATTERN
+from matrix.terms.quantities import rough_duration
 
 # Suffix of a run's name if the user agreed to a second plan; a name has 80 characters at most.
 AGAIN = "-again"

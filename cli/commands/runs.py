@@ -19,7 +19,7 @@ from cli.target.run_documents import RunDocuments
 from cli.target.run_folders import RunFolders
 from cli.target.service import Service
 from cli.target.workdir import run_folder
-from matrix.terms.figures import instant, rough_duration
+from matrix.terms.quantities import instant, rough_duration
 
 LIMIT = 50
 STATES = {

@@ -13,9 +13,9 @@ from cli.console.documents import Fleet, FleetStep, InstanceTile
 from matrix.input.workloads import MODELS
 from matrix.run.polling import SILENT_AFTER_S
 from matrix.terms.documents.plan import PlanCell
-from matrix.terms.figures import quantity
 from matrix.terms.metrics import metrics_of
 from matrix.terms.names import point_labels
+from matrix.terms.quantities import quantity
 
 State = Literal["booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone"]
 STATES: tuple[State, ...] = ("booting", "preparing", "at the gate", "running", "done", "failed", "silent", "gone")

@@ -18,8 +18,8 @@ from matrix.report.heat_map import LEVELS
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import MetricResult, PointMetrics
-from matrix.terms.figures import quantity
 from matrix.terms.names import describe_fleet, point_labels, primary_metric
+from matrix.terms.quantities import quantity
 
 # Average the current traffic over these seconds.
 NOW_S = 3

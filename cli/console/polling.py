@@ -28,7 +28,7 @@ from cli.target.service import Execution
 from cli.target.traces import console_address
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import PointMetrics
-from matrix.terms.figures import rough_duration
+from matrix.terms.quantities import rough_duration
 from matrix.terms.sentences import ENVIRONMENT_NOTES, LOCAL_NOTE, receipt_sentence
 
 # Polling AWS costs little, but all requests of an account share its throttling limits; local polls are free.

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.follow.progress import NOT_MEASURED, CellProgress, RunProgress, describe_time
-from matrix.terms.figures import rough_duration
+from matrix.terms.quantities import rough_duration
 
 STYLES = {
     **dict.fromkeys(("measured", "gone", "SUCCEEDED"), "green"),

@@ -7,8 +7,9 @@ from cli.target.documents import ProgressRow
 from cli.target.service import Execution
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import PointMetrics
-from matrix.terms.figures import quantity, rough_duration, sample_count
+from matrix.terms.figures import sample_count
 from matrix.terms.names import primary_metric
+from matrix.terms.quantities import quantity, rough_duration
 from matrix.terms.sentences import error_text
 
 ENDED_RUNS = ("SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED")

@@ -24,7 +24,7 @@ from botocore.exceptions import (
 )
 
 from cli.messages.errors import CommandError
-from matrix.terms.figures import rough_duration
+from matrix.terms.quantities import rough_duration
 
 LOG_IN = "log in again (`aws sso login`, or new keys by `aws configure`), then check with `aws sts get-caller-identity`"
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from cli.messages import terminal
 from cli.tables.rich_tables import add_figures, add_text_columns, new_table
 from matrix.terms.documents.plan import PlanDocument
-from matrix.terms.figures import ABSENT
+from matrix.terms.quantities import ABSENT
 
 if TYPE_CHECKING:
     from matrix.plan.account import AccountNeed

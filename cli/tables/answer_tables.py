@@ -11,9 +11,9 @@ from cli.messages import terminal
 from cli.tables.rich_tables import add_figures, new_table
 from matrix.input.storage_names import brief_names
 from matrix.terms.documents.summary import Decision, Question, SummaryDocument
-from matrix.terms.figures import ABSENT, quantity
 from matrix.terms.metrics import describe_measure
 from matrix.terms.names import describe_tools
+from matrix.terms.quantities import ABSENT, quantity
 from matrix.terms.sentences import why_taken
 from matrix.terms.verdicts import is_taken
 from matrix.text.headlines import answer_sentences

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cli.tables.rich_tables import add_figures, add_text_columns, new_table
 from matrix.answer.scaling.series import Series
-from matrix.terms.figures import number
+from matrix.terms.quantities import number
 
 # Characters of the longest bar.
 BAR_WIDTH = 24

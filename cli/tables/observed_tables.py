@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cli.messages import terminal
 from cli.tables.rich_tables import add_figures, new_table
-from matrix.terms.figures import ABSENT, instant, number
+from matrix.terms.quantities import ABSENT, instant, number
 
 if TYPE_CHECKING:
     from matrix.terms.documents.observed import Carrier, ObservedDocument, ObservedMetric

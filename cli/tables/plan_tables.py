@@ -14,8 +14,8 @@ from cli.tables.rich_tables import add_figures, new_table
 from matrix.input.storage_names import brief_names
 from matrix.terms.documents.parts import CostRange
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanUse
-from matrix.terms.figures import ABSENT, number, rough_duration
 from matrix.terms.names import describe_fleet, describe_placement
+from matrix.terms.quantities import ABSENT, number, rough_duration
 from matrix.terms.sentences import warning_text
 
 # Smaller amounts get more digits than whole cents.

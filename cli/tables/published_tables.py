@@ -6,8 +6,8 @@ from rich.text import Text
 from cli.tables.rich_tables import add_figures, add_text_columns, new_table
 from matrix.terms.documents.beside import Beside
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import quantity
 from matrix.terms.printable import csv_text
+from matrix.terms.quantities import quantity
 
 COLUMNS = (
     *("cell", "storage", "instances", "point", "metric", "unit", "percentile"),

@@ -19,9 +19,10 @@ from matrix.tables.layers_table import far_layers_table
 from matrix.tables.percentiles import SUBJECTS, Medium, Name, percentile_tables
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, latency, number
+from matrix.terms.figures import NOT_CARRIED_NOTE
 from matrix.terms.measured import Measured, judged_metrics
 from matrix.terms.names import describe_fleet, reading_order
+from matrix.terms.quantities import ABSENT, latency, number
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
     left_behind_lines,

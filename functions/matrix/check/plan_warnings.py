@@ -15,9 +15,9 @@ from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
 from matrix.statistics.sample_size import MIN_INSTANCES, MIN_LAUNCHES, MIN_REPETITIONS, Shortage, needed
 from matrix.storages.base import Storage
-from matrix.terms.figures import number, rough_duration
 from matrix.terms.open_loop import RATE
 from matrix.terms.problems import Problem, Problems
+from matrix.terms.quantities import number, rough_duration
 from matrix.terms.sizes import format_size
 from matrix.text.replication import advice, describe_counts
 

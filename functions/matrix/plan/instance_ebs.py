@@ -12,8 +12,8 @@ from matrix.input.instance_types import Bandwidth
 from matrix.storages.base import AttachedVolumes, Storage
 from matrix.storages.models import AnyStorage
 from matrix.terms.documents.plan import PlanCell, PlanWarning
-from matrix.terms.figures import number
 from matrix.terms.ids import without_launch
+from matrix.terms.quantities import number
 
 # EC2 counts in MB/s, volumes in MiB/s.
 MB, MIB, GBIT = 1e6, 2.0**20, 125e6

@@ -12,8 +12,8 @@ from matrix.terms.ceilings import bottlenecks, describe_limit
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.watched import MetricSeries
-from matrix.terms.figures import instant
 from matrix.terms.names import describe_workload, fleet_label
+from matrix.terms.quantities import instant
 from matrix.text.bottlenecks import (
     TITLE,
     describe_next_limit,

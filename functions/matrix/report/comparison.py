@@ -9,8 +9,8 @@ from matrix.report.charts.chart import Chart, Series
 from matrix.report.facets import Facets, Marks
 from matrix.report.html import Figure, Markup, figure_of, table, tag
 from matrix.terms.documents.compared import ComparedPair, ComparedRuns
-from matrix.terms.figures import ABSENT, instant, number, quantity
 from matrix.terms.metrics import metric_title
+from matrix.terms.quantities import ABSENT, instant, number, quantity
 
 # Marks of verdicts: colour and shape by style, hollow without a verdict.
 LOOKS = {"slower": (1, False), "faster": (2, False), "no difference shown": (0, False), "cannot tell": (6, True)}

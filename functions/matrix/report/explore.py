@@ -9,8 +9,8 @@ from matrix.report.charts.chart import Chart, Series
 from matrix.report.charts.labels import lower
 from matrix.report.facets import Facets, Marks
 from matrix.report.html import Figure, Markup, figure_of, table, tag
-from matrix.terms.figures import ABSENT, instant, quantity
 from matrix.terms.metrics import metric_title
+from matrix.terms.quantities import ABSENT, instant, quantity
 
 # Charts beyond these are in the table only: a page of all runs must stay small.
 MAX_CHARTS = 120

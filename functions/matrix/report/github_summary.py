@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import ABSENT, figure, interval, sample_count
+from matrix.terms.figures import figure, interval, sample_count
 from matrix.terms.markdown_text import inline, table_line
 from matrix.terms.measured import Measured, judged_metrics
 from matrix.terms.names import (
@@ -12,6 +12,7 @@ from matrix.terms.names import (
     reading_order,
 )
 from matrix.terms.objectives import describe_limit, missed_questions, misses_objective, unshown_questions
+from matrix.terms.quantities import ABSENT
 from matrix.terms.sentences import (
     ENVIRONMENT_NOTES,
     error_text,

@@ -8,8 +8,8 @@ from matrix.report.charts.sweeps import as_number, flat_params
 from matrix.report.heat_map import level_of
 from matrix.report.html import Markup, details, tag
 from matrix.report.view import Entry, View
-from matrix.terms.figures import Column
 from matrix.terms.names import binary_size
+from matrix.terms.quantities import Column
 
 # Names of parameters that are the rows of a grid of two parameters.
 SIZES = ("block_bytes", "bs", "blocksize", "page_bytes", "record_bytes", "file_bytes", "size")

@@ -11,8 +11,8 @@ from matrix.report.html import Markup, tag
 from matrix.report.neighbours import absences
 from matrix.report.view import View
 from matrix.terms.documents.summary import Candidate, Question
-from matrix.terms.figures import quantity
 from matrix.terms.metrics import metric_title
+from matrix.terms.quantities import quantity
 from matrix.terms.sentences import why_taken
 from matrix.terms.verdicts import expected_ahead, is_open, is_unclear, ranked_of
 from matrix.text.decisions import NEAR

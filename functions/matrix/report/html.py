@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from matrix.terms.embedded import element, embedded, safe_json
-from matrix.terms.figures import ABSENT, number
+from matrix.terms.quantities import ABSENT, number
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import ABSENT, figure, sample_count
+from matrix.terms.figures import figure, sample_count
 from matrix.terms.names import (
     describe_fleet,
     describe_launch,
@@ -22,6 +22,7 @@ from matrix.terms.names import (
 )
 from matrix.terms.objectives import describe_limit, misses_objective
 from matrix.terms.printable import printable
+from matrix.terms.quantities import ABSENT
 from matrix.terms.sentences import error_text
 from matrix.text.decisions import describe_question
 from matrix.text.rankings import describe_comparison

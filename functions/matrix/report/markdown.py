@@ -15,10 +15,11 @@ from matrix.tables.percentiles import Medium, percentile_tables
 from matrix.tables.ranking_table import ranking_table
 from matrix.tables.table import RunTable, TableColumn
 from matrix.terms.documents.summary import Candidate, SummaryDocument
-from matrix.terms.figures import ABSENT, NOT_CARRIED_NOTE, instant
+from matrix.terms.figures import NOT_CARRIED_NOTE
 from matrix.terms.markdown_text import inline, table_line
 from matrix.terms.measured import judged_metrics
 from matrix.terms.names import reading_order
+from matrix.terms.quantities import ABSENT, instant
 from matrix.terms.verdicts import judged
 from matrix.text.bottlenecks import TITLE as BOTTLENECKS
 from matrix.text.decisions import sale_note

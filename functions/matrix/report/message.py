@@ -6,7 +6,7 @@ from matrix.input.storage_names import brief_names
 from matrix.terms.documents.comparison import ComparisonDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.summary import Candidate, SummaryDocument
-from matrix.terms.figures import money
+from matrix.terms.quantities import money
 from matrix.terms.sentences import error_text, receipt_sentence, still_there_line
 from matrix.text.comparisons import comparison_lines, describe_comparison_briefly
 from matrix.text.endings import describe_failed, describe_state, shortened

@@ -3,8 +3,8 @@
 from matrix.report.html import Markup, tag
 from matrix.report.view import View
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import day
 from matrix.terms.names import describe_tools
+from matrix.terms.quantities import day
 
 NOT_AWS = {"local": "local disk", "local-vm": "emulated machines", "emulated": "emulated"}
 PLANNED = "the plan's prices"

@@ -22,7 +22,7 @@ from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import ABSENT, instant, rough_duration
+from matrix.terms.quantities import ABSENT, instant, rough_duration
 
 # More charts than this in one section are folded away, and unfolded in print.
 MAX_OPEN = 4

@@ -20,13 +20,10 @@ from matrix.tables.layers_table import all_layers_table, far_layers_table
 from matrix.tables.other_metrics import other_metrics_table
 from matrix.tables.percentiles import Medium, percentile_tables
 from matrix.tables.table import RunTable
-from matrix.terms.figures import (
-    ABSENT,
-    NOT_CARRIED_NOTE,
-    quantity,
-)
+from matrix.terms.figures import NOT_CARRIED_NOTE
 from matrix.terms.measured import measured
 from matrix.terms.metrics import metric_title
+from matrix.terms.quantities import ABSENT, quantity
 from matrix.text.decisions import NEAR, sale_note
 from matrix.text.glossary import GLOSSARY
 from matrix.text.headlines import BEST_MEASURED, doubts

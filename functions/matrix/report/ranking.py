@@ -10,8 +10,9 @@ from matrix.report.view import View
 from matrix.tables.ranking_table import figure_column, ranking_table
 from matrix.tables.table import TableCell, TableColumn
 from matrix.terms.documents.summary import Candidate, Question
-from matrix.terms.figures import Column, describe_bounded_cost, describe_interval, number, quantity
+from matrix.terms.figures import describe_bounded_cost, describe_interval
 from matrix.terms.metrics import metric_title
+from matrix.terms.quantities import Column, number, quantity
 from matrix.terms.verdicts import is_taken, judged, ranked_of, winner
 from matrix.text.decisions import describe_limit, describe_open_question
 from matrix.text.headlines import claim, headline

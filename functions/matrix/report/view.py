@@ -12,9 +12,9 @@ from matrix.statistics.sample_size import has_enough_samples
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.result import MetricResult, PointResult, ResultDocument, SampleColumns
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
-from matrix.terms.figures import quantity
 from matrix.terms.measured import Measured, judged_metrics
 from matrix.terms.names import describe_placement, fleet_label, reading_order
+from matrix.terms.quantities import quantity
 from matrix.terms.verdicts import is_taken
 
 # Fields of a point that a summary leaves out, or has without bins.

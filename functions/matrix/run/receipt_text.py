@@ -10,8 +10,8 @@ from typing import Any
 from matrix.terms.documents.receipt import ReceiptDocument, ReceiptResource
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.embedded import with_embedded
-from matrix.terms.figures import ABSENT, instant, number
 from matrix.terms.markdown_text import inline, table_line
+from matrix.terms.quantities import ABSENT, instant, number
 from matrix.terms.sentences import ENVIRONMENT_NOTES, gone_text, left_behind_lines, receipt_sentence
 
 # The element of the page that holds the receipt.

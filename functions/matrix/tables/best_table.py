@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from matrix.tables.ranking_table import figure_column
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
-from matrix.terms.figures import ABSENT, describe_bounded_cost, quantity
+from matrix.terms.figures import describe_bounded_cost
+from matrix.terms.quantities import ABSENT, quantity
 from matrix.terms.verdicts import judged, ranked_of, winner
 from matrix.text.rankings import (
     Name,

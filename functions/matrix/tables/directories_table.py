@@ -9,9 +9,9 @@ from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.documents.parts import Params
 from matrix.terms.documents.result import MetricResult
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import number
 from matrix.terms.measured import judged_metrics
 from matrix.terms.names import reading_order
+from matrix.terms.quantities import number
 
 TITLE = "One directory, or one for each"
 OWN, FLEET = "own", "fleet"

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import ABSENT
 from matrix.terms.names import describe_workload, fleet_label, reading_order
+from matrix.terms.quantities import ABSENT
 from matrix.terms.sentences import error_text
 
 CELL, STORAGE, WORKLOAD, FLEET, STATE, WHY = "Cell", "Storage", "Workload", "Fleet", "State", "Why"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.documents.result import Layer, PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import ABSENT, number
 from matrix.terms.names import point_labels, reading_order
+from matrix.terms.quantities import ABSENT, number
 
 TITLE = "What each layer saw of the work"
 CELL, POINT = "Cell", "Point"

@@ -6,10 +6,11 @@ from functools import partial
 
 from matrix.tables.point_figures import Write, shown_figures
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableNote, TableRow
-from matrix.terms.figures import ABSENT, Column, percentile_of, percentiles_of, quantity
+from matrix.terms.figures import percentile_of, percentiles_of
 from matrix.terms.measured import Measured
 from matrix.terms.metrics import describe_measure
 from matrix.terms.names import describe_fleet, describe_launch, direction, marked_label, marks
+from matrix.terms.quantities import ABSENT, Column, quantity
 
 # Returns the name of a storage in the table's place.
 Name = Callable[[Measured], str]

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from matrix.tables.table import TableCell, TableColumn, number_cell
 from matrix.terms.figures import (
-    ABSENT,
     INTERVAL_HEAD,
     PERCENTILES,
     SLOW_OF_RATES,
@@ -18,6 +17,7 @@ from matrix.terms.figures import (
 )
 from matrix.terms.measured import Measured
 from matrix.terms.names import describe_steadiness
+from matrix.terms.quantities import ABSENT
 
 # Writes a number without its unit, which is elsewhere; None if each number has its unit.
 Write = Callable[[float | None], str] | None

@@ -2,8 +2,9 @@
 
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.documents.summary import Candidate, Decision, PointCost, Question, SummaryDocument
-from matrix.terms.figures import ABSENT, Column, describe_bounded_cost, describe_interval, quantity
+from matrix.terms.figures import describe_bounded_cost, describe_interval
 from matrix.terms.metrics import metric_title
+from matrix.terms.quantities import ABSENT, Column, quantity
 from matrix.terms.verdicts import judged, ranked_of
 from matrix.text.rankings import (
     Name,

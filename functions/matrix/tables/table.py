@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from matrix.terms.documents.summary import Candidate
-from matrix.terms.figures import ABSENT, number
 from matrix.terms.measured import Measured
+from matrix.terms.quantities import ABSENT, number
 
 
 @dataclass(frozen=True, slots=True)

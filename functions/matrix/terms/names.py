@@ -15,8 +15,8 @@ from matrix.terms.documents.result import (
     ResultDocument,
 )
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import ABSENT, number, rough_duration
 from matrix.terms.open_loop import RATE, done_per_s, has_kept_up, offered_per_s
+from matrix.terms.quantities import ABSENT, number, rough_duration
 
 # A figure that differs by more from the steady rate is marked: a smaller difference changes no choice of storage.
 MAX_BEFORE = 0.05

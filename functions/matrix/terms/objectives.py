@@ -1,7 +1,7 @@
 """Whether a result reaches the matrix's objective."""
 
 from matrix.terms.documents.summary import Question, SummaryDocument
-from matrix.terms.figures import quantity
+from matrix.terms.quantities import quantity
 
 # A difference below 5 % is not worth paying for: the same matrix measured on another day hardly repeats it.
 BEST_VALUE_WITHIN = 0.05

@@ -6,7 +6,7 @@ from matrix.terms.documents.parts import Failure, Part
 from matrix.terms.documents.plan import PlanWarning
 from matrix.terms.documents.receipt import NotOurs, ReceiptDocument, ReceiptResource, ReceiptTotals
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
-from matrix.terms.figures import instant
+from matrix.terms.quantities import instant
 
 # Each begins with the origin of the figures, so that a banner has it once.
 LOCAL_NOTE = "Local disk, not AWS. The local cloud measured this machine: these figures say nothing about AWS."

@@ -25,8 +25,8 @@ from matrix.terms.documents.bottleneck import (
 )
 from matrix.terms.documents.parts import Part, StorageFields
 from matrix.terms.documents.result import ResultDocument
-from matrix.terms.figures import instant, number
 from matrix.terms.names import point_labels
+from matrix.terms.quantities import instant, number
 
 TITLE = "Bottlenecks"
 PROVISIONAL = "CloudWatch's metrics may still arrive: `matrix report` reads them again"

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
-from matrix.terms.figures import ASSUMED_BYTES, describe_cost, quantity, times
+from matrix.terms.figures import ASSUMED_BYTES, describe_cost
 from matrix.terms.names import describe_tools
 from matrix.terms.objectives import BEST_VALUE_WITHIN
+from matrix.terms.quantities import quantity, times
 from matrix.terms.sentences import listed
 from matrix.terms.verdicts import difference_of, judged, ranked_of, winner
 from matrix.text.replication import describe_needed, describe_shortage

@@ -1,8 +1,8 @@
 """The end of a run in words: its cells, place and cost, its remaining resources, and its failures."""
 
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.figures import money
 from matrix.terms.names import describe_tools
+from matrix.terms.quantities import money
 from matrix.terms.sentences import error_text
 
 LONGEST_REASON = 240

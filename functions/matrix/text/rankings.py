@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from matrix.terms.ceilings import describe_limit
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
-from matrix.terms.figures import ABSENT, Column
+from matrix.terms.quantities import ABSENT, Column
 from matrix.terms.verdicts import is_taken, is_unclear, judged, ranked_of
 
 TAKE, OPEN = "★", "open"

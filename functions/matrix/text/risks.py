@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from matrix.terms.documents.summary import Question, Risk
-from matrix.terms.figures import rough_duration, times
 from matrix.terms.names import describe_credits
+from matrix.terms.quantities import rough_duration, times
 from matrix.terms.sentences import listed
 from matrix.text.replication import describe_shortage
 

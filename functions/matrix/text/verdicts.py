@@ -1,7 +1,7 @@
 """The verdict of a candidate in words."""
 
 from matrix.terms.documents.summary import Candidate, Difference, Lost, Verdict
-from matrix.terms.figures import times
+from matrix.terms.quantities import times
 from matrix.text.replication import describe_shortage
 
 # Costs and figures that differ by less count as equal: no plan is that exact.

@@ -16,7 +16,8 @@ from matrix.report.charts.timeline import timelines
 from matrix.report.charts.totals import totals
 from matrix.report.drawing import svg
 from matrix.report.page import view_of
-from matrix.terms.figures import ABSENT, figure
+from matrix.terms.figures import figure
+from matrix.terms.quantities import ABSENT
 
 FLEETS = {1: 3000.0, 4: 3600.0}
 

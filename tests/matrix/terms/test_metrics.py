@@ -2,8 +2,8 @@
 
 import pytest
 
-from matrix.terms.figures import Column
 from matrix.terms.metrics import METRICS, metric_title, readable
+from matrix.terms.quantities import Column
 
 
 def test_every_metric_has_a_name_for_people():

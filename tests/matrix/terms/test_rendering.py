@@ -8,7 +8,7 @@ import pytest
 
 from matrix.input.storage_names import brief_names, storage_label
 from matrix.report import csv_rows, markdown
-from matrix.terms import figures, names
+from matrix.terms import figures, names, quantities
 
 
 def summary(**changes):
@@ -64,14 +64,14 @@ def summary(**changes):
     ],
 )
 def test_durations_read_as_published(seconds, text):
-    assert figures.duration(seconds) == text
+    assert quantities.duration(seconds) == text
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"), [(7, "7s"), (125, "2m 05s"), (3599, "59m 59s"), (3599.9, "1h 00m"), (161_380, "44h 50m")]
 )
 def test_estimates_are_no_more_exact_than_they_are_long(seconds, text):
-    assert figures.rough_duration(seconds) == text
+    assert quantities.rough_duration(seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -92,11 +92,11 @@ def test_a_fleet_is_named_with_all_that_sets_it_apart(more, words):
     [(4425.4, "4,425 files/s"), (305, "305 files/s"), (86.6, "86.6 files/s"), (1.578, "1.58 files/s"), (None, "–")],
 )
 def test_rates_carry_their_unit(value, text):
-    assert figures.quantity(value, "files/s") == text
+    assert quantities.quantity(value, "files/s") == text
 
 
 def test_a_figure_that_is_not_a_number_is_a_dash():
-    assert figures.quantity(float("nan"), "s") == "–"
+    assert quantities.quantity(float("nan"), "s") == "–"
 
 
 def test_storages_are_named_as_published():
@@ -358,19 +358,19 @@ def test_names_of_emulated_storages_say_that_they_are_not_of_aws_also_where_thei
 
 
 def test_a_latency_beyond_the_bins_of_fio_is_a_lower_bound_and_no_figure():
-    assert figures.quantity(17_112_760.32, "µs") == "≥ 17,000,000 µs"
-    assert figures.Column.of([17_112_760.32], "µs").write(17_112_760.32) == "≥ 17,000,000"
-    assert figures.quantity(30_000_000.0, "µs") == "30,000,000 µs"
-    assert figures.quantity(17_112_760.32, "files/s") != "≥ 17,000,000 files/s"
+    assert quantities.quantity(17_112_760.32, "µs") == "≥ 17,000,000 µs"
+    assert quantities.Column.of([17_112_760.32], "µs").write(17_112_760.32) == "≥ 17,000,000"
+    assert quantities.quantity(30_000_000.0, "µs") == "30,000,000 µs"
+    assert quantities.quantity(17_112_760.32, "files/s") != "≥ 17,000,000 files/s"
 
 
 def test_a_latency_has_no_more_digits_than_its_bin_knows():
     metric = {"unit": "µs", "p50": 1_692.4, "intervals": {"p50": {"low": 12_345.6, "high": 17_098.0}}}
 
-    assert figures.quantity(17_098_765.4, "µs") == "17,100,000 µs"
-    assert figures.quantity(0.123456, "µs") == "0.123 µs"
+    assert quantities.quantity(17_098_765.4, "µs") == "17,100,000 µs"
+    assert quantities.quantity(0.123456, "µs") == "0.123 µs"
     assert figures.figure(metric, "p50") == "1,690 µs"
     assert figures.interval(metric) == "12,300 – 17,100 µs"
-    assert figures.Column.of([1_692.4], "µs").write(1_692.4) == "1,690"
+    assert quantities.Column.of([1_692.4], "µs").write(1_692.4) == "1,690"
     # Counts are exact: files over seconds are not kept in bins.
-    assert figures.quantity(4_425.2, "files/s") == "4,425 files/s"
+    assert quantities.quantity(4_425.2, "files/s") == "4,425 files/s"

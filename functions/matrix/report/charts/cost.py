@@ -8,8 +8,9 @@ from matrix.report.charts.labels import lower, point_title, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import View
 from matrix.terms.documents.summary import Question
-from matrix.terms.figures import ASSUMED_BYTES, describe_cost, money, quantity
+from matrix.terms.figures import ASSUMED_BYTES, describe_cost
 from matrix.terms.metrics import metric_title
+from matrix.terms.quantities import money, quantity
 from matrix.text.risks import describe_risk, describe_why_median
 from matrix.text.verdicts import describe_lost
 

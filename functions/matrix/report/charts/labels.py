@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from matrix.report.charts.chart import MAX_BEYOND
 from matrix.report.view import Entry, View
-from matrix.terms.figures import ABSENT, figure, interval, quantity
+from matrix.terms.figures import figure, interval
+from matrix.terms.quantities import ABSENT, quantity
 
 
 def describe_percentile(view: View, entry: Entry) -> str:

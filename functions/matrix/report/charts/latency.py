@@ -9,8 +9,8 @@ from matrix.report.charts.labels import point_title, slug
 from matrix.report.html import Figure
 from matrix.report.view import Entry, View
 from matrix.terms.documents.result import Latency
-from matrix.terms.figures import latency as written
 from matrix.terms.figures import percentile_of
+from matrix.terms.quantities import latency as written
 
 LATENCY_NAMES = {
     "create_lat": "Creates",

@@ -8,7 +8,7 @@ from matrix.report.charts.chart import MAX_SERIES, Chart, Series, few_lines
 from matrix.report.charts.marks import SINCE_STEP
 from matrix.report.view import Entry, View
 from matrix.terms.documents.result import OverTime
-from matrix.terms.figures import quantity
+from matrix.terms.quantities import quantity
 
 # A page has charts of at most MAX_CELLS cells, with the largest fleets, and about POINTS points in all their lines.
 MAX_CELLS, POINTS = 24, 12_000

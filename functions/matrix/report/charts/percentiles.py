@@ -6,7 +6,7 @@ from matrix.report.charts.chart import MAX_ROWS, Chart, Series, parts_of
 from matrix.report.charts.labels import describe_interval, describe_percentile, lower, slug
 from matrix.report.charts.marks import is_wide, segments
 from matrix.report.view import Entry, View
-from matrix.terms.figures import Column
+from matrix.terms.quantities import Column
 
 
 def bands(view: View) -> Iterator[Chart]:

@@ -11,8 +11,8 @@ from matrix.report.charts.chart import Chart, Series
 from matrix.report.charts.labels import describe_interval, describe_percentile, lower, median_heads, point_title, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
-from matrix.terms.figures import quantity
 from matrix.terms.objectives import BEST_VALUE_WITHIN
+from matrix.terms.quantities import quantity
 
 # A law of two parameters is drawn where two sizes more than it needs have tested it.
 MIN_SIZES = 4

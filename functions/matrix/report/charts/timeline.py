@@ -14,8 +14,8 @@ from matrix.report.charts.totals import BUILDS, done_per_s
 from matrix.report.charts.watched import in_charts, kept_of, most_watched, moved_bytes
 from matrix.report.view import Entry, View
 from matrix.terms.documents.result import SampleColumns
-from matrix.terms.figures import quantity
 from matrix.terms.metrics import METRICS
+from matrix.terms.quantities import quantity
 
 BYTES_PER = {"MB/s": 1e6, "MiB/s": 2.0**20}
 # A page has charts of the first MAX_CELLS cells, with about POINTS points in all curves.

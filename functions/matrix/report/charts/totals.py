@@ -11,7 +11,7 @@ from matrix.report.charts.labels import point_title, slug
 from matrix.report.charts.marks import NEAR_LIMIT
 from matrix.report.view import Entry, View
 from matrix.samples.moved import WORKED
-from matrix.terms.figures import quantity
+from matrix.terms.quantities import quantity
 
 BUILDS, RUNS = "builds/h", "runs/h"
 

@@ -19,7 +19,7 @@ from matrix.samples.moved import MINUTE_S
 from matrix.storages.metrics import Counted, StorageMetrics
 from matrix.storages.metrics_of_types import metrics_of
 from matrix.terms.documents.watched import CloudWatchMetrics
-from matrix.terms.figures import quantity
+from matrix.terms.quantities import quantity
 
 # A page has room for five charts of each of this many cells; with more cells, the largest fleets have them.
 MAX_WATCHED, OF_MANY = 12, 6

@@ -1,5 +1,6 @@
 """What all findings have: a code and data, as documents keep them, and a sentence for people."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from types import NoneType
@@ -10,8 +11,8 @@ from typing_extensions import TypedDict
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 @dataclass(frozen=True, kw_only=True)
-class Finding:
-    """A statement about a run. Its fields are the keys of its document, beside `code`.
+class Finding(ABC):
+    """A statement about a run. Its document has its fields and `code` as keys.
 
     A direct subclass is a family, such as all warnings, which may stand in the same place of a document.
     """
@@ -44,9 +45,9 @@ class Finding:
         }
 
     @property
+    @abstractmethod
     def sentence(self) -> str:
         """What it says, what that does to the result, and what to change."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

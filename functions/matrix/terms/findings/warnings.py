@@ -7,9 +7,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from typing_extensions import TypedDict
 
-from matrix.terms.figures import number, quantity, times
 from matrix.terms.findings.finding import DocumentOf, Finding
 from matrix.terms.metrics import METRICS, readable
+from matrix.terms.quantities import number, quantity, times
 
 # Half of an interval, as a share of its median, that still reads as a percentage.
 WIDEST_AS_PERCENT = 0.5
@@ -29,9 +29,9 @@ class Severity(IntEnum):
     UNCERTAIN = 3
     """Figures change from value to value, or are not well known."""
     REMARK = 4
-    """Anything else that we found."""
-    TOLD = 5
-    """What others said."""
+    """Nothing is wrong with the figures themselves."""
+    QUOTED = 5
+    """Sentences of instances and sources."""
 
 
 class CellWarning(Finding):
@@ -370,13 +370,13 @@ class NoBottleneck(CellWarning, code="no-bottleneck"):
         return f"no bottleneck was looked for: {self.reason}"
 
 
-# --- said by others ---------------------------------------------------------------------------------------------------
+# --- quoted ----------------------------------------------------------------------------------------------------------
 
 
-class Told(CellWarning):
-    """A sentence of somebody else."""
+class Quoted(CellWarning):
+    """A sentence of an instance or a source."""
 
-    severity = Severity.TOLD
+    severity = Severity.QUOTED
     text: str
 
     @property
@@ -389,7 +389,7 @@ class Told(CellWarning):
         return self.text
 
 
-class OfSamples(Told, code="of-samples"):
+class OfSamples(Quoted, code="of-samples"):
     """Warnings that instances wrote about their samples."""
 
     samples: int
@@ -400,7 +400,7 @@ class OfSamples(Told, code="of-samples"):
         return f"{self.text} ({self.samples} sample{'' if self.samples == 1 else 's'})"
 
 
-class OfSource(Told, code="of-source"):
+class OfSource(Quoted, code="of-source"):
     """Doubts about published figures."""
 
 
