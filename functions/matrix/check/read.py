@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -12,18 +13,11 @@ from matrix.check.cells import Combination, Given
 from matrix.check.rules import matrix_problems, part_problems, read_part
 from matrix.check.shape import structural_problems
 from matrix.fields import limits
-from matrix.fields.types import InputModel
 from matrix.input.matrix import MAX_ENTRIES, Matrix
 from matrix.terms.keys import RUN_PATTERN
 from matrix.terms.problems import HERE, InvalidMatrix, Path, Problem, display, path_text, shorten
 
 _LISTS = ("storage", "workload", "fleet", "include", "exclude")
-_EXAMPLE = {
-    "name": "example",
-    "storage": [{"type": "efs"}],
-    "workload": [{"type": "touch", "files": 1}],
-    "fleet": [{"instanceType": "m6i.large"}],
-}
 MAX_DEPTH = 20
 # Beyond any byte, dollar or file that can be meant, and small enough for sums and products of floats.
 MAX_NUMBER = 10**18
@@ -75,18 +69,21 @@ def check_matrix(document: object) -> CheckedMatrix:
 
 def _readable(document: dict[str, Any], wrong: set[str | int]) -> Given:
     """Return the parts of a matrix that can be read, so that one wrong value hides none of the other problems."""
-    stand_ins = {**_EXAMPLE, "repetitions": 1} if "repetitions" in wrong else _EXAMPLE
-    settings = {key: value for key, value in document.items() if key not in wrong and key not in _LISTS}
-    # If even a key is no text, pydantic reads nothing.
-    matrix = Matrix.model_validate(stand_ins if "" in wrong else stand_ins | settings)
     kept: dict[str, list[int]] = {}
-    read: dict[str, list[InputModel]] = {}
+    read: dict[str, Any] = {"name": ""}
     for name in _LISTS:
         entries = document.get(name)
         parts = [read_part(name, entry) for entry in (entries[:MAX_ENTRIES] if isinstance(entries, list) else [])]
         kept[name] = [i for i, part in enumerate(parts) if part is not None]
         read[name] = [part for part in parts if part is not None]
-    return Given(matrix.model_copy(update=read), kept)
+    if "repetitions" in wrong:  # the default would multiply the steps of a matrix that may want fewer
+        read["repetitions"] = 1
+    matrix = Matrix.model_construct(**read)
+    names = {key: name for name, field in Matrix.model_fields.items() for key in (name, field.alias)}
+    for key in document.keys() & names.keys() - wrong - set(_LISTS):
+        with suppress(ValidationError):
+            Matrix.__pydantic_validator__.validate_assignment(matrix, names[key], document[key])
+    return Given(matrix, kept)
 
 
 def check_run_name(name: str) -> None:

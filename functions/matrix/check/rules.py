@@ -80,14 +80,11 @@ def _written(document: dict[str, Any], axis: str) -> Iterator[tuple[str, Any]]:
 
 def matrix_problems(given: Given) -> Problems:
     """Yield the problems of a matrix as a whole."""
-    yield from check([cells_can_be_planned], given)
-    if not is_too_much(given):
+    size_problems = list(check([cells_can_be_planned], given))
+    yield from size_problems
+    # More cells or steps than can be planned are not even made.
+    if all(problem.is_warning for problem in size_problems):
         yield from check(_RULES, given)
-
-
-def is_too_much(given: Given) -> bool:
-    """Return whether a matrix has more cells or steps than can be planned, so that its cells should not be made."""
-    return any(not problem.is_warning for problem in cells_can_be_planned(given))
 
 
 def cells_can_be_planned(given: Given) -> Problems:
