@@ -35,14 +35,13 @@ def ebs_limits() -> dict[str, Any]:
     return {
         "about": "What EC2 allows an instance on its way to EBS, by family and size, smallest first: MB/s (10^6 bytes)"
         " always and at the most, IOPS always and at the most. cards: types whose limits are those of several EBS"
-        " cards together, and how many, each with an equal part. network_gbps: types whose bandwidth can be weighted,"
-        " and what they have of the network always, in Gbit/s. network_bursts: types with more of the network for some"
-        " minutes, and what they have always and at the most, in Gbit/s",
+        " cards together, and how many, each with an equal part. network_gbps: Gbit/s of the first network card, always"
+        " and, where that is more, for some minutes. weightable: families whose bandwidth can be weighted",
         "source": f"EC2 DescribeInstanceTypes, EbsInfo and NetworkInfo ({_copy()})",
         "types": _by_family(_limits),
         "cards": _by_family(_cards),
-        "network_gbps": _by_family(_weighted_network),
-        "network_bursts": _by_family(_network_burst),
+        "network_gbps": _by_family(_network),
+        "weightable": list(_by_family(_weightings)),
     }
 
 
@@ -130,19 +129,17 @@ def _cards(described: Mapping[str, Any]) -> int | None:
     return len(cards)
 
 
-def _network_burst(described: Mapping[str, Any]) -> list[float] | None:
-    cards = described["NetworkInfo"]["NetworkCards"]
-    always, most = (sum(card[f"{name}BandwidthInGbps"] for card in cards) for name in ("Baseline", "Peak"))
-    return [_plain(always), _plain(most)] if 0 < always < most else None
+def _network(described: Mapping[str, Any]) -> float | list[float]:
+    """Of the first network card, as agents use no other."""
+    card = described["NetworkInfo"]["NetworkCards"][0]
+    always, most = (_plain(card[f"{name}BandwidthInGbps"]) for name in ("Baseline", "Peak"))
+    return [always, most] if always < most else always
 
 
-def _weighted_network(described: Mapping[str, Any]) -> float | None:
-    network = described["NetworkInfo"]
-    if "BandwidthWeightings" not in network:
-        return None
-    assert set(network["BandwidthWeightings"]) == {"default", "ebs-1", "vpc-1"}, described["InstanceType"]
-    [card] = network["NetworkCards"]
-    return _plain(card["BaselineBandwidthInGbps"])
+def _weightings(described: Mapping[str, Any]) -> list[str] | None:
+    weightings = described["NetworkInfo"].get("BandwidthWeightings")
+    assert weightings is None or set(weightings) == {"default", "ebs-1", "vpc-1"}, described["InstanceType"]
+    return weightings
 
 
 def _disks(described: Mapping[str, Any]) -> list[int] | None:

@@ -28,14 +28,14 @@ def bandwidth_can_be_weighted(given: Given) -> Problems:
     reported: set[tuple[str, str]] = set()
     for cell in given.cells:
         kind, weighting = cell.fleet.instance_type, cell.fleet.bandwidth_weighting
-        if weighting is None or instance_types.network_gbps(kind) or (cell.fleet_path, kind) in reported:
+        if weighting is None or instance_types.can_be_weighted(kind) or (cell.fleet_path, kind) in reported:
             continue
         reported.add((cell.fleet_path, kind))
         is_known = kind in instance_types.of_each("types")
         rule = f"cannot be asked for of {kind}: EC2 weights the bandwidth of types of the 8th generation and later only"
         if not is_known:
             rule = f"may not be had of {kind}, which ebs_limits.json lacks: EC2 would refuse the launch"
-        fix = "leave it out, or write a type such as m8g.4xlarge (network_gbps of ebs_limits.json lists them)"
+        fix = "leave it out, or write a type such as m8g.4xlarge (weightable in ebs_limits.json lists the families)"
         yield Problem(f"{cell.fleet_path}.bandwidthWeighting", weighting, rule, fix, is_warning=not is_known)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from contract.fio_job import FioJob
 from matrix.check.cells import Combination, Given
-from matrix.input.instance_types import burstable, network_burst_gbps, of_each
+from matrix.input.instance_types import GBIT, burstable, network_of
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.fio import FioWorkload, cautions
 from matrix.input.workloads.metadata import MetadataWorkload
@@ -25,7 +25,6 @@ from matrix.text.replication import advice, describe_counts
 MIN_FIO_S = 1.0
 # With this multiple of the cache's bytes, the cache can answer at most half of the random reads.
 CACHES_TO_READ = 2
-GBIT = 125e6  # bytes
 # Less than that costs at most 31 US dollars (EFS, elastic).
 MANY_LAID_OUT_BYTES = 2**39
 # A compressor that saves less changes no figure beyond chance.
@@ -299,17 +298,18 @@ def network_is_sustained(given: Given) -> Problems:
         name, storage = cell.fleet.instance_type, cell.storage
         if given.matrix.emulate or name in warned or storage.volumes or storage.type == "instance-store":
             continue
-        burst, path = network_burst_gbps(name), f"{cell.fleet_path}.instanceType"
+        network, path = network_of(name), f"{cell.fleet_path}.instanceType"
         share = storage.bandwidth_bytes_per_s / (cell.fleet.count if storage.is_shared else 1)
-        if burst and share > burst.always * GBIT:
+        if network and network.most > network.always < share:
             warned.add(name)
+            always, most = (each / GBIT for each in network)
             rule = (
-                f"{name} has {burst.always:g} Gbit/s of the network always and {burst.most:g} for some minutes, and"
+                f"{name} has {always:g} Gbit/s of the network always and {most:g} for some minutes, and"
                 f" {storage.slug} may carry more: longer steps measure the instance"
             )
             fix = "take a larger type, or one with n in its name"
             yield Problem(path, name, rule, fix, is_warning=True)
-        elif name not in of_each("types") and not burst:
+        elif network is None:
             warned.add(name)
             rule = f"the network bandwidth of {name} is not known here: it may be slower than {storage.slug}"
             yield Problem(path, name, rule, "compare its baseline bandwidth (EC2 instance types)", is_warning=True)

@@ -1,4 +1,4 @@
-"""EBS access of instance types: number of EBS cards, and bandwidth weighting."""
+"""Network and EBS access of instance types: bandwidths, number of EBS cards, and bandwidth weighting."""
 
 import json
 import math
@@ -7,6 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _TABLE = Path(__file__).with_name("ebs_limits.json")
+GBIT = 125e6  # bytes
+# "Maximum performance for 30 minutes at least once every 24 hours" (EBS guide, EBS optimization).
+EBS_BURST_S = 30 * 60.0
+# "Burst bandwidth for a limited time, typically from 5 to 60 minutes" (EC2 guide, network bandwidth): the least of it.
+NETWORK_BURST_S = 5 * 60.0
 # "ebs-1 bandwidth weighting increases the baseline EBS bandwidth by 25 percent while reducing the VPC networking
 # bandwidth by the same absolute amount" (EBS guide, configurable instance bandwidth weighting); vpc-1 the other way.
 SHIFTED = 0.25
@@ -47,11 +52,20 @@ class Bandwidth(NamedTuple):
     always: float
     most: float
 
+    def credits(self, at_most_s: float) -> float:
+        """Return what credits allow beyond the sustained bandwidth if they last this long at the most of it."""
+        return (self.most - self.always) * at_most_s
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return dict(json.loads(_TABLE.read_text(encoding="utf-8")))
+
 
 @cache
 def of_each(name: str) -> dict[str, Any]:
     """Return one part of the table by instance type, each family from small to large."""
-    families: dict[str, dict[str, Any]] = json.loads(_TABLE.read_text(encoding="utf-8"))[name]
+    families: dict[str, dict[str, Any]] = _table()[name]
     return {f"{family}.{size}": value for family, sizes in families.items() for size, value in sizes.items()}
 
 
@@ -69,16 +83,26 @@ def share_of_cards(volumes: int, cards: int) -> float:
     return volumes / (math.ceil(volumes / cards) * cards)
 
 
-def network_gbps(instance_type: str) -> float | None:
-    """Return the sustained network bandwidth in Gbit/s of a type with bandwidth weighting, else None."""
+def network_of(instance_type: str) -> Bandwidth | None:
+    """Return the network bandwidth in bytes per second of a type in one direction; None if it is not known."""
     gbps = of_each("network_gbps").get(instance_type)
-    return None if gbps is None else float(gbps)
+    if gbps is None:
+        return None
+    always, most = gbps if isinstance(gbps, list) else (gbps, gbps)
+    return Bandwidth(always * GBIT, most * GBIT)
 
 
-def network_burst_gbps(instance_type: str) -> Bandwidth | None:
-    """Return the network bandwidth in Gbit/s of a type that has more of it for some minutes, else None."""
-    burst = of_each("network_bursts").get(instance_type)
-    return Bandwidth(*burst) if burst else None
+def smallest_with_network(instance_type: str, bytes_per_s: float) -> str | None:
+    """Return the smallest larger type of the family that always has this network bandwidth; None if none is known."""
+    now, family = network_of(instance_type), instance_type.partition(".")[0]
+    least = max(bytes_per_s, math.nextafter(now.always, math.inf) if now else 0.0)
+    of_family = (name for name in of_each("network_gbps") if name.startswith(f"{family}."))
+    return next((name for name in of_family if (network := network_of(name)) and network.always >= least), None)
+
+
+def can_be_weighted(instance_type: str) -> bool:
+    """Return whether EC2 can weight a type's bandwidth between network and EBS."""
+    return instance_type.partition(".")[0] in _table()["weightable"]
 
 
 def weighted(weighting: str | None, ebs: Bandwidth, network: Bandwidth) -> tuple[Bandwidth, Bandwidth]:

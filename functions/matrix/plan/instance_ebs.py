@@ -9,14 +9,14 @@ from pydantic import TypeAdapter
 
 from matrix.input import instance_types
 from matrix.input.instance_types import Bandwidth
-from matrix.storages.base import AttachedVolumes, Storage
+from matrix.storages.base import AttachedVolumes, Burst, Storage
 from matrix.storages.models import AnyStorage
 from matrix.terms.documents.plan import PlanCell, PlanWarning
 from matrix.terms.ids import without_launch
 from matrix.terms.quantities import number
 
 # EC2 counts in MB/s, volumes in MiB/s.
-MB, MIB, GBIT = 1e6, 2.0**20, 125e6
+MB, MIB = 1e6, 2.0**20
 KIB = 2**10
 # "Guaranteed" of each io1 and io2 volume on instances that are not built on Nitro (AWS prescriptive guidance, and
 # ModifyVolume's Iops): IOPS and MiB/s.
@@ -129,6 +129,28 @@ def unknown(attached: Iterable[StorageVolumes]) -> list[PlanWarning]:
     return [{"path": "fleet", "value": name, "message": message.format(name)} for name in unknown_types]
 
 
+def bursts_of(instance_type: str, weighting: str | None, storage: Storage) -> Iterator[Burst]:
+    """Yield the limit of what an instance moves to and from a storage, if credits raise it for some time."""
+    volumes, network = storage.attached(instance_type), instance_types.network_of(instance_type)
+    limits = known_limits().get(instance_type)
+    if volumes and not storage.is_shared:
+        ebs = _ebs(_reached(limits, instance_type, volumes.count, weighting)) if limits else None
+        yield from _burst("instance EBS throughput", ebs, instance_types.EBS_BURST_S)
+    elif storage.type != "instance-store":
+        if limits and network:
+            _, network = instance_types.weighted(weighting, _ebs(limits), network)
+        yield from _burst("instance network", network, instance_types.NETWORK_BURST_S)
+
+
+def _burst(of: str, limit: Bandwidth | None, at_most_s: float) -> Iterator[Burst]:
+    if limit and limit.most > limit.always > 0:
+        yield Burst(of, "bytes/s", *limit, limit.credits(at_most_s))
+
+
+def _ebs(limits: EbsLimits) -> Bandwidth:
+    return Bandwidth(limits.bytes_per_s, limits.most_bytes_per_s)
+
+
 def _outside_nitro(storage_id: str, volumes: AttachedVolumes) -> str:
     most_iops, most_mibps = OUTSIDE_NITRO
     iops, mibps = (volumes.iops or 0.0) / volumes.count, volumes.bytes_per_s / MIB / volumes.count
@@ -162,9 +184,9 @@ def smallest_that_carries(volumes: AttachedVolumes, weighting: str | None = None
 
 def _reached(limits: EbsLimits, instance_type: str, volumes: int, weighting: str | None) -> EbsLimits:
     """Return the limits of a type for this number of volumes, with bandwidth weighting and the split over EBS cards."""
-    ebs = Bandwidth(limits.bytes_per_s, limits.most_bytes_per_s)
-    if network := instance_types.network_gbps(instance_type):
-        ebs, _ = instance_types.weighted(weighting, ebs, Bandwidth(network * GBIT, network * GBIT))
+    ebs = _ebs(limits)
+    if network := instance_types.network_of(instance_type):
+        ebs, _ = instance_types.weighted(weighting, ebs, network)
     share = instance_types.share_of_cards(volumes, instance_types.ebs_cards(instance_type))
     return EbsLimits(share * ebs.always, share * ebs.most, share * limits.iops, share * limits.most_iops)
 

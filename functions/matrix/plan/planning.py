@@ -16,6 +16,7 @@ from matrix.input.pace import (
     MAX_POLL_S,
     PREPARE_S,
     WORK_FACTOR,
+    Work,
     least_poll_s,
     makespan_s,
 )
@@ -40,7 +41,7 @@ from matrix.price.book import (
     volume_hours,
     volumes_cost,
 )
-from matrix.storages.base import Storage
+from matrix.storages.base import Burst, Storage
 from matrix.storages.models import how_many
 from matrix.terms.charges import HOUR_S, NOTHING, Amount, Charge, Usage
 from matrix.terms.documents.parts import Fleet, Part, Point
@@ -120,7 +121,7 @@ def plan(
 
 @dataclass(frozen=True)
 class CellGroupCost:
-    """Times and costs that cells of one file system with the same workload, fleet size and placement share.
+    """Times and costs that cells of one file system with the same workload, time and placement share.
 
     Only the machines are missing, whose price depends on the instance type.
     """
@@ -154,14 +155,24 @@ class Planner:
             key: step_rows(self.points[key], workload.points_in_a_row, self.matrix.repetitions)
             for key, workload in workloads.items()
         }
-        self._works: dict[tuple[str, str, int], CellWork] = {}
+        self._works: dict[tuple[str, str, int, Sequence[Burst] | None], CellWork] = {}
+        self._bursts: dict[tuple[str, str, str | None], Sequence[Burst] | None] = {}
 
     def work_of(self, cell: Combination) -> CellWork:
-        """Return what a cell does: the same for all instance types and launches."""
-        key = cell.workload.fingerprint, cell.storage.fingerprint, cell.fleet.count
+        """Return what a cell does: the same in all launches, and for instance types with the same credits."""
+        key = cell.workload.fingerprint, cell.storage.fingerprint, cell.fleet.count, self._bursts_of(cell)
         if key not in self._works:
-            self._works[key] = cell_work(cell, self.points[key[0]], self.matrix.repetitions)
+            self._works[key] = cell_work(cell, self.points[key[0]], self.matrix.repetitions, key[3])
         return self._works[key]
+
+    def _bursts_of(self, cell: Combination) -> Sequence[Burst] | None:
+        """Return the limits of each instance that credits raise for some time; None for emulated storages."""
+        storage, fleet = cell.storage, cell.fleet
+        key = storage.fingerprint, fleet.instance_type, fleet.bandwidth_weighting
+        if key not in self._bursts:
+            is_real = not self.matrix.emulate
+            self._bursts[key] = tuple(instance_ebs.bursts_of(*key[1:], storage)) if is_real else None
+        return self._bursts[key]
 
     def plan_file_system(
         self, launch: int, cells: Sequence[Combination]
@@ -175,11 +186,11 @@ class Planner:
         if shortest_poll_s is None:  # the rules have refused it already
             raise AssertionError(f"{cells[0].storage_path} cannot be polled often enough")
         stored_bytes = max(work.use.stored_bytes for work in timed)
-        costs: dict[tuple[str, int, str], CellGroupCost] = {}
+        costs: dict[tuple[str, Work, str], CellGroupCost] = {}
         planned = []
         used: dict[str, Amount] = {}
         for cell, known in zip(cells, earlier, strict=True):
-            key = cell.workload.fingerprint, cell.fleet.count, str(cell.fleet.placement)
+            key = cell.workload.fingerprint, self.work_of(cell).time, str(cell.fleet.placement)
             if key not in costs:
                 costs[key] = self._group_cost(cell, shortest_poll_s, stored_bytes)
             planned.append(self._plan_cell(cell, launch, costs[key], known))

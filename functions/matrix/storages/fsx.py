@@ -89,6 +89,10 @@ class FsxServersMetrics(FsxMetrics):
     reached_by = "NFS"
     counters = {"nfs": "nfs"}
 
+    def connections(self, storage: StorageFields) -> int:
+        """Return those of its mount: the kernel's one, unless more are asked for."""
+        return int(storage.get("nconnect") or 1)
+
 
 def limits_of_servers(larger: str, more_iops: str) -> tuple[WatchedLimit, ...]:
     """Return how near such servers are to their limits; `larger` and `more_iops` say how to raise these."""

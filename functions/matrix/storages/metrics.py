@@ -165,6 +165,11 @@ class StorageMetrics:
         del storage
         return None
 
+    def connections(self, storage: StorageFields) -> int | None:
+        """Return over how many TCP connections an instance reaches it. None: over as many as its program opens."""
+        del storage
+        return None
+
     def lives_on_credits(self, storage: StorageFields) -> bool:
         """Return whether credits raise the limit of `metered`."""
         del storage

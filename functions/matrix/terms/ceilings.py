@@ -10,6 +10,7 @@ NOT_KNOWN = "not known"
 TOOL = "tool"
 PROCESSORS = "client CPU"
 INSTANCE_NETWORK = "instance network allowance"
+TCP_CONNECTIONS = "TCP connections"
 INSTANCE_EBS = "instance EBS allowance"
 LARGER_EBS = "take an instance type with more EBS bandwidth and IOPS"
 

@@ -9,6 +9,7 @@ from matrix.terms.ceilings import (
     LARGER_EBS,
     NOT_KNOWN,
     PROCESSORS,
+    TCP_CONNECTIONS,
     TOOL,
     describe_limit,
 )
@@ -44,6 +45,7 @@ WHOSE = {
     "baseline": " of the instance type's baseline",
     "maximum": " of the instance type's maximum",
     "client": " of each client",
+    "connections": " that EC2 allows the TCP connections of an instance",
     "permitted": " that AWS permitted",
 }
 # Other tools of workloads that also have the engine.
@@ -52,6 +54,7 @@ RAISES = {
     TOOL: "use more threads, more instances or faster ones: this measures the load generator",
     PROCESSORS: "take an instance type with more or faster processors, or a tool that computes less",
     INSTANCE_NETWORK: "take an instance type with more network, or spread the work over more instances",
+    TCP_CONNECTIONS: "mount with more connections (nconnect), or spread the work over more instances",
     INSTANCE_EBS: LARGER_EBS,
 }
 
@@ -169,7 +172,9 @@ def describe_next_limit(cell: ResultDocument, bottleneck: Bottleneck) -> str:
             storage = cell["storage"]
             raises = raises_of(str(storage.get("type")), bottleneck["name"], step.get("metric"), storage)
             larger = step.get("larger_type")
-            smallest = f": {larger} is the smallest of its family that always carries these volumes" if larger else ""
+            smallest = (
+                f": {larger} is the smallest of its family that is always as fast as the storage" if larger else ""
+            )
             if bottleneck["name"] == TOOL and _has_another_tool(cell["workload"]):
                 raises = f"use tool engine, {raises.removeprefix('use ')}"
             return f"{raises}{smallest}"

@@ -77,6 +77,11 @@ def watched(metrics: dict[str, list[float]], *, read_after_s: float = 3600.0, **
     return cloudwatch.document(about, (START, ended), answers, read_at=ended + read_after_s)
 
 
+def received(gbit_per_s: float) -> Document:
+    """Traffic of an instance that mostly reads."""
+    return {"network_received_bytes": gbit_per_s * 125e6, "network_sent_bytes": 1e6}
+
+
 def found(result: Document, environment: str = "aws") -> Document:
     """The bottleneck."""
     return bottleneck.find(result, environment)
@@ -98,6 +103,7 @@ def test_a_volume_that_does_all_the_operations_it_was_bought_for_is_bound_by_its
 
 ONE_ZONE = {"type": "efs", "throughputMode": "elastic", "deployment": "oneZone", "tls": True}
 PROVISIONED = EFS | {"throughputMode": "provisioned", "provisionedThroughputMiBps": 100}
+NFS = {"type": "nfs", "source": "files.example.com:/export"}
 FSX_IOPS = FSX["storageCapacityGiB"] * 3 if FSX.get("iops") is None else FSX["iops"]
 
 
@@ -132,6 +138,13 @@ FSX_IOPS = FSX["storageCapacityGiB"] * 3 if FSX.get("iops") is None else FSX["io
          "volume throughput", None),
         (EBS, 2, {"disk_write_operations": 2_990.0, "disk_read_bytes": 0.0, "disk_write_bytes": 122.0 * MIB},
          "volume IOPS", None),
+        # The instance's network: at its baseline, on credits at its maximum, and one TCP connection at 5 Gbit/s.
+        (EFS, 4, received(1.55), "instance network allowance", ((1.55, 1.562, "Gbit/s"), "baseline")),
+        ({"type": "s3"}, 1, received(11.9), "instance network allowance", ((11.9, 12.5, "Gbit/s"), "maximum")),
+        (FSX, 1, received(4.7), "TCP connections", ((4.7, 5.0, "Gbit/s"), "connections")),
+        (FSX | {"nconnect": 16}, 1, received(4.7), "not known", None),
+        (NFS, 1, received(4.7), "TCP connections", ((4.7, 5.0, "Gbit/s"), "connections")),
+        (NFS | {"options": "nfsvers=4.1,nconnect=2,hard"}, 1, received(4.7), "not known", None),
     ],
 )  # fmt: skip
 def test_the_limit_that_counters_reach_is_named_with_its_use(storage, count, used, name, reached):
@@ -139,6 +152,26 @@ def test_the_limit_that_counters_reach_is_named_with_its_use(storage, count, use
 
     assert said["name"] == name
     assert reached is None or [(rate(use), use.get("of")) for use in said["uses"]] == [reached]
+
+
+@pytest.mark.parametrize(
+    ("storage", "count", "larger"),
+    [
+        # 4,096 MB/s to one instance are 32.8 Gbit/s, and 16.4 to each of two.
+        (FSX | {"throughputCapacityMBps": 4096, "nconnect": 16}, 1, "m6i.24xlarge"),
+        (FSX | {"throughputCapacityMBps": 4096, "nconnect": 16}, 2, "m6i.12xlarge"),
+        # 500 MiB/s of each client, of 1,024 MiB/s of EFS.
+        (EFS, 1, "m6i.4xlarge"),
+        # It reads faster than it writes, so the type that carries its writes is no help.
+        (EFS, 100, "m6i.xlarge"),
+        # Nobody knows how fast these are, or no type is as fast.
+        (NFS, 1, None), ({"type": "s3"}, 1, None),
+    ],
+)  # fmt: skip
+def test_an_instance_at_its_network_limit_is_told_the_type_that_is_as_fast_as_the_storage(storage, count, larger):
+    said = found(measured(cell(storage, count=count), received(1.56)))
+
+    assert said["next"].get("larger_type") == larger
 
 
 def test_the_published_raid_0_ended_at_what_its_instance_may_move_to_ebs():

@@ -126,12 +126,15 @@ def test_volumes_outside_of_nitro_and_types_that_are_not_known_are_told(storage,
     assert told == said
 
 
-def test_what_the_project_says_of_nitro_and_bursts_of_the_network_is_what_ec2_says():
+def test_what_the_project_says_of_nitro_credits_and_the_network_is_what_ec2_says():
     for name, described in INSTANCE_TYPES.items():
         assert instance_types.is_nitro(name) is (described.get("Hypervisor") != "xen" or described["BareMetal"]), name
         assert bool(instance_types.burstable(name)) is bool(described["BurstablePerformanceSupported"]), name
-    assert instance_types.network_burst_gbps("c5n.large") == (3, 25)
-    assert instance_types.network_burst_gbps("c5n.18xlarge") is None
+        [card, *_] = described["NetworkInfo"]["NetworkCards"]
+        gbps = card["BaselineBandwidthInGbps"], card["PeakBandwidthInGbps"]
+        assert instance_types.network_of(name) == tuple(125e6 * each for each in gbps), name
+        assert instance_types.can_be_weighted(name) is ("BandwidthWeightings" in described["NetworkInfo"]), name
+    assert instance_types.network_of("m99g.large") is None
 
 
 def test_the_plan_says_which_blocks_reach_both_limits_of_a_volume():

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from support.matrices import BUILD, EBS, EFS, FILE_SERVER, FIO, FLEET, FSX, READ, TOUCH, matrix
@@ -87,6 +88,7 @@ def test_the_share_of_a_fleet_away_from_its_storage_follows_from_the_zones(place
 
 SC1 = {"type": "ebs", "volumeType": "sc1", "sizeGiB": 1024}
 BURSTING = {"type": "efs", "throughputMode": "bursting"}
+LARGE_EBS, LARGE_FSX = EBS | {"sizeGiB": 2048}, FSX | {"storageCapacityGiB": 2048}
 AT_ONCE = {"type": "dd", "totalSize": "600GiB", "blockSize": "1MiB", "sync": "end", "threads": 1}
 
 
@@ -107,6 +109,31 @@ def test_work_that_outlasts_the_credits_goes_on_at_the_baseline(storage, work, r
     checked = matrix(storage=[storage], workload=[work], fleet=[FLEET | {"count": count}], repetitions=repetitions)
 
     assert planner(checked).work_of(checked.cells[0]).time.seconds == pytest.approx(seconds, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("storage", "instance_type", "seconds"),
+    [
+        # 1 TiB at 625 MB/s. Network: 93.75 MB/s always, 1,250 for 5 minutes, which last 653 s at 625.
+        (LARGE_FSX, "c5.large", 653 + (2**40 - 625e6 * 653) / 93.75e6),
+        (LARGE_FSX, "m5.8xlarge", 2**40 / 625e6),  # 10 Gbit/s always
+        # EBS: 396.25 MB/s for 30 minutes and 25 MB/s always.
+        (
+            LARGE_EBS | {"iops": 16_000, "throughputMiBps": 1_000},
+            "c5a.large",
+            1_800 + (2**40 - 396.25e6 * 1_800) / 25e6,
+        ),
+        # 125 MiB/s of the volume use up the credits of 1,250 MB/s only after 40 hours.
+        (LARGE_EBS, "m6i.large", 2**40 / (125 * 2**20)),
+    ],
+)
+def test_work_that_outlasts_the_credits_of_the_instance_goes_on_at_its_baseline(storage, instance_type, seconds):
+    fleet, work = {"instanceType": instance_type, "count": 1}, AT_ONCE | {"totalSize": "1TiB", "tool": "engine"}
+    once: dict[str, Any] = {"storage": [storage], "workload": [work], "fleet": [fleet], "repetitions": 1}
+    real, emulated = (matrix(**once, emulate=emulate) for emulate in (False, True))
+
+    assert planner(real).work_of(real.cells[0]).time.seconds == pytest.approx(seconds, rel=0.01)
+    assert planner(emulated).work_of(emulated.cells[0]).time.seconds <= seconds
 
 
 def test_a_run_ends_after_all_deadlines_creation_and_what_is_around_them():

@@ -6,15 +6,11 @@ from dataclasses import dataclass
 from matrix.answer.bottleneck.clients import HELD
 from matrix.answer.bottleneck.evidence import BEYOND, Evidence
 from matrix.answer.costs import storage_of
+from matrix.input.instance_types import EBS_BURST_S, NETWORK_BURST_S, Bandwidth
 from matrix.storages.base import Burst, Counted
 from matrix.terms.documents.bottleneck import OnCredits
 from matrix.terms.documents.result import Limit
 from matrix.terms.use import disk_bytes, disk_operations, most
-
-# "Maximum performance for 30 minutes at least once every 24 hours" (EBS guide, EBS optimization).
-EBS_AT_MOST_S = 30 * 60.0
-# "Burst bandwidth for a limited time, typically from 5 to 60 minutes" (EC2 guide, network bandwidth): the least of it.
-NETWORK_AT_MOST_S = 5 * 60.0
 
 
 @dataclass(frozen=True)
@@ -66,13 +62,13 @@ def _of_instance(evidence: Evidence) -> Iterator[_Limited]:
     if evidence.metrics.has_volumes:
         operations = {point: disk_operations(use) for point, use in uses.items()}
         moved = {point: disk_bytes(use) for point, use in uses.items()}
-        yield from _pair("instance EBS IOPS", "IOPS", known.get("ebs_iops"), EBS_AT_MOST_S, operations)
-        yield from _pair("instance EBS throughput", "bytes/s", known.get("ebs_bytes_per_s"), EBS_AT_MOST_S, moved)
+        yield from _pair("instance EBS IOPS", "IOPS", known.get("ebs_iops"), EBS_BURST_S, operations)
+        yield from _pair("instance EBS throughput", "bytes/s", known.get("ebs_bytes_per_s"), EBS_BURST_S, moved)
     sent_or_received = {
         point: most(use, ("network_received_bytes_per_s", "network_sent_bytes_per_s")) for point, use in uses.items()
     }
     limit = known.get("network_bytes_per_s")
-    yield from _pair("instance network", "bytes/s", limit, NETWORK_AT_MOST_S, sent_or_received)
+    yield from _pair("instance network", "bytes/s", limit, NETWORK_BURST_S, sent_or_received)
 
 
 def _pair(
@@ -80,5 +76,5 @@ def _pair(
 ) -> Iterator[_Limited]:
     """Yield a limit of the instance type that has a baseline below its maximum."""
     if limit and limit["maximum"] > limit["baseline"] > 0:
-        paid = (limit["maximum"] - limit["baseline"]) * at_most_s
-        yield _Limited(Burst(of, counts, limit["baseline"], limit["maximum"], paid), rates)
+        pair = Bandwidth(limit["baseline"], limit["maximum"])
+        yield _Limited(Burst(of, counts, *pair, pair.credits(at_most_s)), rates)

@@ -2,16 +2,19 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 from matrix.answer.bottleneck.evidence import BEYOND, REACHED, Ceiling, Evidence
 from matrix.answer.tool_bound import BOUND_SHARE
-from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, PROCESSORS, TOOL
+from matrix.input.instance_types import GBIT
+from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, PROCESSORS, TCP_CONNECTIONS, TOOL
 from matrix.terms.documents.bottleneck import PacketsHeld, ProcessorUse, RateUsed, ToolShare
 from matrix.terms.documents.result import Limit
 from matrix.terms.use import disk_bytes, disk_operations
 
 MB = 1e6
-GBIT = 125e6
+# "Bandwidth for single-flow traffic is limited to 5 Gbps" (EC2 guide, network bandwidth): that of a TCP connection.
+CONNECTION_BYTES_PER_S = 5 * GBIT
 # Packets queued or dropped per second. A burst of milliseconds causes some on any instance (EC2 guide, ENA metrics);
 # a limit that is reached causes them all the time.
 MANY_PACKETS_PER_S = 10.0
@@ -72,7 +75,7 @@ def _allowances(evidence: Evidence) -> Iterator[Ceiling]:
 
 
 def _network(evidence: Evidence) -> Iterator[Ceiling]:
-    """Compare bytes in one direction with the instance type's sustained limit and its limit on credits."""
+    """Compare bytes in one direction with the limits of the instance type and of its connections to the storage."""
     limits = evidence.instance_limits.get("network_bytes_per_s")
     rates = {
         point: max(use["network_received_bytes_per_s"], use["network_sent_bytes_per_s"])
@@ -80,6 +83,10 @@ def _network(evidence: Evidence) -> Iterator[Ceiling]:
         if "network_received_bytes_per_s" in use and "network_sent_bytes_per_s" in use
     }
     yield from _between(INSTANCE_NETWORK, rates, limits, "Gbit/s", GBIT)
+    if connections := evidence.metrics.connections(evidence.storage):
+        limit = connections * CONNECTION_BYTES_PER_S
+        of_flows: Limit = {"baseline": limit, "maximum": limit}
+        yield from _between(TCP_CONNECTIONS, rates, of_flows, "Gbit/s", GBIT, of="connections")
 
 
 def _ebs(evidence: Evidence) -> Iterator[Ceiling]:
@@ -96,7 +103,13 @@ def _ebs(evidence: Evidence) -> Iterator[Ceiling]:
 
 
 def _between(
-    name: str, rates: Mapping[str, float | None], limits: Limit | None, unit: str, scale: float
+    name: str,
+    rates: Mapping[str, float | None],
+    limits: Limit | None,
+    unit: str,
+    scale: float,
+    *,
+    of: Literal["connections"] | None = None,
 ) -> Iterator[Ceiling]:
     """Yield a limit: the baseline for points near the baseline, else the maximum.
 
@@ -118,7 +131,7 @@ def _between(
             "used": rate / scale,
             "limit": limit / scale,
             "unit": unit,
-            "of": "baseline" if is_at_baseline else "maximum",
+            "of": of or ("baseline" if is_at_baseline else "maximum"),
             "point": point,
         }
     if shares:

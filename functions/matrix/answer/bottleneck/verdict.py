@@ -7,8 +7,9 @@ from matrix.answer.bottleneck import bursting, clients, provisioned, watched
 from matrix.answer.bottleneck.evidence import Ceiling, Evidence
 from matrix.answer.costs import storage_of
 from matrix.answer.layers import of_server
+from matrix.input.instance_types import smallest_with_network
 from matrix.plan.instance_ebs import smallest_that_carries
-from matrix.terms.ceilings import INSTANCE_EBS, NOT_KNOWN, NOT_SATURATED, PROCESSORS, TOOL
+from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, NOT_KNOWN, NOT_SATURATED, PROCESSORS, TOOL
 from matrix.terms.documents.bottleneck import Bottleneck, LimitUse, NextStep, Unseen, Waiting
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources
@@ -105,16 +106,24 @@ def _raising(evidence: Evidence, name: str, ceiling: Ceiling) -> NextStep:
     step: NextStep = {"code": "raise"}
     if metric := ceiling.use.get("metric"):
         step["metric"] = str(metric)
-    larger = _smallest_that_carries(evidence) if name == INSTANCE_EBS else None
+    larger = _smallest_as_fast(evidence, name)
     return {**step, "larger_type": larger} if larger else step
 
 
-def _smallest_that_carries(evidence: Evidence) -> str | None:
-    """The smallest type of the fleet's family with EBS limits of at least those of the volumes, or None."""
-    storage = storage_of(evidence.storage)
-    volumes = storage.attached(str(evidence.result["fleet"].get("instanceType"))) if storage else None
-    weighting = evidence.result["fleet"].get("bandwidthWeighting")
-    return smallest_that_carries(volumes, weighting) if volumes else None
+def _smallest_as_fast(evidence: Evidence, name: str) -> str | None:
+    """The smallest larger type of the fleet's family whose limit of this name is never below the storage's, or None."""
+    storage, fleet = storage_of(evidence.storage), evidence.result["fleet"]
+    if storage is None:
+        return None
+    instance_type = str(fleet.get("instanceType"))
+    volumes = storage.attached(instance_type)
+    if name == INSTANCE_EBS and volumes:
+        return smallest_that_carries(volumes, fleet.get("bandwidthWeighting"))
+    if name != INSTANCE_NETWORK or not storage.are_limits_published:
+        return None
+    share = storage.bandwidth_bytes_per_s / (evidence.result["fleet"]["count"] if storage.is_shared else 1)
+    cap = evidence.metrics.client_cap(evidence.storage)
+    return smallest_with_network(instance_type, min(share, cap.bytes_per_s) if cap else share)
 
 
 def _unseen(evidence: Evidence, of_storage: Sequence[Ceiling]) -> Iterator[Unseen]:

@@ -14,9 +14,9 @@ class RateUsed(TypedDict):
     unit: str
     """Of both: IOPS, MB/s, Gbit/s …"""
     point: NotRequired[str]
-    of: NotRequired[Literal["baseline", "maximum", "client", "permitted"]]
+    of: NotRequired[Literal["baseline", "maximum", "client", "connections", "permitted"]]
     """Owner of the limit if it is not the storage's provisioned one: an instance type's baseline or maximum, the limit
-    of a client, or AWS's permitted throughput in that minute."""
+    of a client or of its TCP connections, or AWS's permitted throughput in that minute."""
     at: NotRequired[float]
     """When, where CloudWatch counted it."""
     credits_left_bytes: NotRequired[float]
@@ -103,7 +103,7 @@ class NextStep(TypedDict):
     metric: NotRequired[str]
     """Metric that showed the limit, if any. The advice may depend on it."""
     larger_type: NotRequired[str]
-    """The smallest instance type of the family that always carries the volumes."""
+    """The smallest instance type of the family that is always as fast as the storage."""
 
 
 class Unseen(TypedDict):
