@@ -40,7 +40,7 @@ def calibrate(job: Job, workspaces: Workspaces, log: logging.Logger) -> list[dic
         return []
     workspace = workspaces.in_memory()
     if mounts.describe("directory", workspace.mount).fstype != "tmpfs":
-        log.warning("not calibrated: %s is no memory", workspace.mount)
+        log.warning("not calibrated: %s is not memory", workspace.mount)
         return []
     give_up_at = time.monotonic() + BUDGET_S
     ceilings = []

@@ -289,9 +289,9 @@ def _request(line: bytes) -> dict[str, Any]:
     if request.get("op") not in ("read", "append", "forget"):
         raise Refused("op is none of read, append, forget")
     if not isinstance(request.get("path"), str):
-        raise Refused("path is no text")
+        raise Refused("path is not text")
     if request["op"] != "forget" and not _is_amount(request.get("length"), 1, MAX_LENGTH):
-        raise Refused(f"length is no number from 1 to {MAX_LENGTH}")
+        raise Refused(f"length is not a number from 1 to {MAX_LENGTH}")
     if request["op"] == "read":
         _check_offsets(request)
     return request
@@ -300,9 +300,9 @@ def _request(line: bytes) -> dict[str, Any]:
 def _check_offsets(request: dict[str, Any]) -> None:
     offsets = request.get("offsets")
     if not isinstance(offsets, list) or not 1 <= len(offsets) <= MAX_OFFSETS:
-        raise Refused(f"offsets is no list of 1 to {MAX_OFFSETS}")
+        raise Refused(f"offsets is not a list of 1 to {MAX_OFFSETS}")
     if not all(_is_amount(offset, 0, 1 << 62) for offset in offsets):
-        raise Refused("an offset is no number from 0")
+        raise Refused("an offset is not a number from 0")
     if request["length"] * len(offsets) > MAX_ANSWER_BYTES:
         raise Refused(f"more than {MAX_ANSWER_BYTES} bytes are asked for at once")
 
@@ -318,7 +318,7 @@ def open_below(root: int, path: str, flags: int) -> int:
     """
     names = path.split("/")
     if not all(NAME.fullmatch(name) and name.strip(".") for name in names):
-        raise Refused(f"{path!r} is no path of names (A-Z a-z 0-9 _ : . -) below the folder")
+        raise Refused(f"{path!r} is not a path of names (A-Z a-z 0-9 _ : . -) below the folder")
     folder = os.dup(root)
     try:
         for name in names[:-1]:
@@ -329,7 +329,7 @@ def open_below(root: int, path: str, flags: int) -> int:
         os.close(folder)
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise Refused(f"{path!r} is no regular file")
+        raise Refused(f"{path!r} is not a regular file")
     return file
 
 

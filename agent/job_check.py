@@ -29,7 +29,7 @@ def parse(body: bytes, instance_id: str, userid: str = "", subnet: str = "") -> 
     try:
         document = json.loads(body)
     except ValueError as err:
-        raise JobInvalid(f"job.json is no JSON: {err}") from err
+        raise JobInvalid(f"job.json is not JSON: {err}") from err
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
         raise JobInvalid(f"job.json is of no schema that this agent knows: it speaks {SCHEMA}")
     try:
@@ -113,7 +113,7 @@ def _header_problems(document: dict[str, Any]) -> list[str]:
         problems.append(f"mount.kind: {mount['kind']!r} is none of {', '.join(kinds)}")
     folder = mount.get("folder")
     if folder is not None and (not SAFE_NAME.fullmatch(folder) or folder.startswith((".", "-"))):
-        problems.append(f"mount.folder: {folder!r} is no name of a folder")
+        problems.append(f"mount.folder: {folder!r} is not a name of a folder")
     if mount["kind"] == "directory" and not Path(mount["path"]).is_absolute():
         problems.append(f"mount.path: {mount['path']!r} is not absolute")
     return problems
@@ -122,7 +122,7 @@ def _header_problems(document: dict[str, Any]) -> list[str]:
 def _provision_problems(document: dict[str, Any]) -> list[str]:
     wanted = document.get("provisions") or {}
     return [
-        f"provisions.{name}: {wanted[name]!r} is no list of names"
+        f"provisions.{name}: {wanted[name]!r} is not a list of names"
         for name in ("tools", "packages", "containers")
         # The package manager would read a name that begins with a dash as an option.
         if not all(isinstance(word, str) and word[:1].isalnum() for word in wanted.get(name, []))

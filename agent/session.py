@@ -187,7 +187,7 @@ class Session:
             if dropped == caches.DROPPED:
                 stale += mounts.drop_caches(job.mount, self._log)
                 # The programs were dropped from the cache too: reading GNU parallel and its Perl again takes 33 ms,
-                # which are no time of the storage. Programs that a build calls are its own work, and not known.
+                # which are not time of the storage. Programs that a build calls are its own work, and not known.
                 tools.load(workloads.tools(job.workload["type"], step.params))
             # Finish uploads before a step: none may run during it, and a failed one must be known before ready is
             # reported.

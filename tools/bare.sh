@@ -25,7 +25,7 @@ while [ $# -gt 0 ]; do
       shift
       ;;
     *)
-      echo "bare: '$1' is no step; there are demo, test, wheel and ci, and --as user|root before them" >&2
+      echo "bare: '$1' is not a step; there are demo, test, wheel and ci, and --as user|root before them" >&2
       exit 2
       ;;
   esac
@@ -42,7 +42,7 @@ cannot() {
 [ -e /etc/debian_version ] || cannot "the root is made by Debian's own tools, and this is not Debian"
 command -v mmdebstrap >/dev/null || cannot "mmdebstrap is not installed; try: apt-get install mmdebstrap"
 unshare --mount --pid --fork mount -t tmpfs tmpfs /mnt 2>/dev/null || cannot "mounting is forbidden; in Docker, add --privileged"
-clone=$(git -C "$(dirname "$0")" rev-parse --show-toplevel) || cannot "git clones what is committed, and this is no clone"
+clone=$(git -C "$(dirname "$0")" rev-parse --show-toplevel) || cannot "git clones what is committed, and this is not a clone"
 
 cache=${BARE_CACHE:-/var/cache/storage-matrix-bare}
 install -d -m 700 "$cache"

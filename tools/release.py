@@ -81,7 +81,7 @@ def export(source: Path) -> None:
     """Write the files of the last commit to a folder."""
     archived = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True, check=False)  # noqa: S607
     if archived.returncode:
-        raise NotReleased(f"{ROOT} is no clone: {archived.stderr.decode().strip()}")
+        raise NotReleased(f"{ROOT} is not a clone: {archived.stderr.decode().strip()}")
     with tarfile.open(fileobj=io.BytesIO(archived.stdout)) as archive:
         archive.extractall(source, filter="data")
 
@@ -212,7 +212,7 @@ def main() -> None:
     parser.add_argument("--into", type=Path, default=ROOT / "dist/release", help="the folder that has all releases")
     arguments = parser.parse_args()
     if not re.fullmatch(r"python3\.\d+", arguments.runtime):
-        parser.error(f"--runtime {arguments.runtime} is no Python of Lambda, such as python3.13")
+        parser.error(f"--runtime {arguments.runtime} is not a Python of Lambda, such as python3.13")
     try:
         if changed := uncommitted():
             print(f"Not in the release, as they are not committed: {', '.join(changed)}", file=sys.stderr)

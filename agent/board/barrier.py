@@ -134,7 +134,7 @@ class _Watch:
         self.gate: tuple[bytes, float] = (b"", 0.0)
         self.refusal: AgentError | None = None  # of the other thread, which cannot raise it to anybody
         self.last_seen = "no gate"
-        # An outage of S3 shorter than the barrier's timeout is no failure.
+        # An outage of S3 shorter than the barrier's timeout is not a failure.
         self.looks = Series(f"the gate of step {step}")
         self._meeting, self._step = meeting, step
 

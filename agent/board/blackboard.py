@@ -127,7 +127,7 @@ def parse_uri(uri: str) -> tuple[str, str]:
     """Return bucket and key of an s3:// URI."""
     match = re.fullmatch(r"s3://([^/]+)/(.+)", uri)
     if not match:
-        raise JobInvalid(f"'{uri}' is no S3 URI; start the agent with s3://<bucket>/<prefix>/job.json")
+        raise JobInvalid(f"'{uri}' is not an S3 URI; start the agent with s3://<bucket>/<prefix>/job.json")
     return match.group(1), match.group(2)
 
 

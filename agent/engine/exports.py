@@ -94,6 +94,6 @@ def look(closed: dict[str, int], listed: List, size: int, until_ns: int) -> dict
         if len(seen) == len(closed):
             return seen
         if now_ns > until_ns:
-            raise NotVisible(f"{len(closed) - len(seen)} of {len(closed)} files were no objects in time")
+            raise NotVisible(f"{len(closed) - len(seen)} of {len(closed)} files were not objects in time")
         due += LOOK_EACH_S
         time.sleep(max(0.0, due - time.monotonic()))

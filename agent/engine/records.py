@@ -12,7 +12,7 @@ MARK = 0x52454344
 # Also the parts that an object is uploaded in: S3 takes no smaller ones than 5 MiB.
 CHUNK_BYTES = 8 << 20
 # The payload repeats after this many bytes. No file system compresses or deduplicates so many at once (OpenZFS: records
-# of up to 1 MiB). It is no multiple of a power of two, so that equal payloads have different alignments.
+# of up to 1 MiB). It is not a multiple of a power of two, so that equal payloads have different alignments.
 POOL_BYTES = (16 << 20) + 4_093
 
 

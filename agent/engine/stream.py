@@ -48,7 +48,7 @@ def random_blocks(block_bytes: int) -> Iterator[memoryview]:
     pool = memoryview(os.urandom(max(POOL_BLOCKS * block_bytes, MIN_POOL_BYTES)))
     last_start = len(pool) - block_bytes
     while True:
-        start = random.randrange(last_start + 1)  # noqa: S311 where a stretch begins is no secret
+        start = random.randrange(last_start + 1)  # noqa: S311 where a stretch begins is not a secret
         yield pool[start : start + block_bytes]
 
 

@@ -41,7 +41,7 @@ MAX_THREADED_DEMAND = 1.0
 TIMER_SLACK_NS = 1
 
 SECOND_NS = 1_000_000_000
-# Shorter waits are no stall that anybody would notice; of so many longer ones the rest cannot be the longest.
+# Shorter waits are not stalls that anybody would notice; of so many longer ones the rest cannot be the longest.
 MIN_WAIT_NS, MAX_WAITS = 100_000_000, 200
 # An hour by the second is 2 MB for each worker; longer steps do not need this resolution.
 MAX_SECONDS = 3_600

@@ -27,7 +27,7 @@ def warnings(paths: Iterable[Path]) -> list[str]:
         return []
     return [
         f"fsync is not honest: {sum(waiting) * mmap.PAGESIZE} bytes of {len(waiting)} files were still only in this "
-        "machine's memory after it had returned, so these writes are no writes to the storage"
+        "machine's memory after it had returned, so these writes are not writes to the storage"
     ]
 
 

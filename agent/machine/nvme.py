@@ -50,7 +50,7 @@ def of_storage(storage: Path, root: Path = Path("/")) -> dict[str, float]:
 def disks_below(block: Path) -> list[str]:
     """Return the NVMe disks of a block device in sysfs: itself, the disk of a partition, the members of an array.
 
-    Empty if one of them is no NVMe disk.
+    Empty if one of them is not an NVMe disk.
     """
     device = block.resolve()
     if (device / "partition").exists():

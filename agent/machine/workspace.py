@@ -51,7 +51,7 @@ class Workspace:
                 raise RootSquashed(f"{err}: the storage's server maps root to a user who may not read it") from err
             except OSError as err:
                 had = _names_in(self.mount)
-                raise CacheMissing(f"cachePath {path} is no folder of the storage, which has {had}: {err}") from err
+                raise CacheMissing(f"cachePath {path} is not a folder of the storage, which has {had}: {err}") from err
             return folder
         folder = (self.target.parent if self.is_borrowed else self.mount) / (path or DEFAULT_CACHE)
         folder.mkdir(parents=True, exist_ok=True)

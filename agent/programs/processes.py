@@ -60,7 +60,7 @@ class Command:
     """A program to start; `runners` is the number of newlines that it reads from the gate (0: wrapped in a waiting
     shell).
 
-    `killer` is a command that ends a container, which is no child of its client. `not_ended` reports its failure.
+    `killer` is a command that ends a container, which is not a child of its client. `not_ended` reports its failure.
     """
 
     argv: Sequence[str]

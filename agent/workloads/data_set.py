@@ -71,7 +71,7 @@ def _fill(folder: Path, wanted: DataSet) -> None:
 
 
 def _stretch(pool: memoryview, length: int) -> memoryview:
-    start = random.randrange(len(pool) - length + 1)  # noqa: S311 where a stretch begins is no secret
+    start = random.randrange(len(pool) - length + 1)  # noqa: S311 where a stretch begins is not a secret
     return pool[start : start + length]
 
 

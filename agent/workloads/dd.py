@@ -114,7 +114,7 @@ def _engine(job: Job, step: Step, workspace: Workspace) -> Trial:
         total = params["total_bytes"]
         metrics, raw, steadiness = _rates(total, done.duration_s), {}, None
         if params["sync"] == "block":
-            # Without it a write ends in the page cache: how long that takes is no latency of the storage.
+            # Without it a write ends in the page cache: how long that takes is not the latency of the storage.
             metrics.update(done.latency_metrics("write_lat"))
             metrics["longest_stall_s"] = done.longest_stall_s
             raw = {HISTOGRAMS: done.histograms("write_lat")}

@@ -50,7 +50,7 @@ PERCENTS = (50, 90, 99)
 # fio's clock counts milliseconds and it sums up per thread; below a second its rates are fiction.
 MIN_RUNTIME_S = 1.0
 CALIBRATED_FILE_BYTES = 4 << 20
-# A given rate is no limit of the tool.
+# A given rate is not a limit of the tool.
 NOT_CALIBRATED = re.compile(
     "ramp_time|filesize|io_size|number_ios|loops|direct|buffered|offset.*|rate.*|thinktime.*|io_submit_mode"
 )

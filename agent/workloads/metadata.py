@@ -111,7 +111,7 @@ def outcome(params: dict[str, Any], done: engines.Report, files: int) -> Outcome
     }
     is_settled_last = params["sync"] == "end" and params["phase"] in phases.CHANGES
     if not is_settled_last:
-        # There the last change waits for all others, which is no stall.
+        # There the last change waits for all others, which is not a stall.
         metrics["longest_stall_s"] = done.longest_stall_s
     sync = SYNCS[params["sync"]] if params["phase"] in phases.CHANGES else ""
     most = f", for at most {params['at_most_s']} s" if params["at_most_s"] else ""

@@ -57,7 +57,7 @@ def _number(name: str, metric: dict[str, Any]) -> Number:
         pattern = re.compile(str(metric.get("pattern")))
     except (re.error, OverflowError, RecursionError) as err:
         # This machine's Python may be older than the one that has checked the matrix.
-        raise JobInvalid(f"metrics.{name}: {metric.get('pattern')!r} is no pattern: {err}") from err
+        raise JobInvalid(f"metrics.{name}: {metric.get('pattern')!r} is not a pattern: {err}") from err
     if pattern.groups != 1:
         raise JobInvalid(f"metrics.{name}: {pattern.pattern!r} has {pattern.groups} groups, not one")
     return Number(name, pattern, None)
@@ -77,7 +77,11 @@ def _read(number: Number, lines: Sequence[str], objects: Sequence[dict[str, Any]
         text = _matched(number.pattern, lines) if number.pattern else _field(str(number.field), objects)
     value = _value(text)
     if value is None or not (value == 0 or LEAST <= value <= MOST):
-        why = "is in no line of the output" if text is None else f"is {_shown(text)}, which is no number from 0 to 1e15"
+        why = (
+            "is in no line of the output"
+            if text is None
+            else f"is {_shown(text)}, which is not a number from 0 to 1e15"
+        )
         raise NumberMissing(f"{number.name} ({number.place}) {why}; the last lines were: {_tail(lines)}")
     return value
 

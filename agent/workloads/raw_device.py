@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agent.job import Job, Step
     from agent.machine.workspace import Workspace
 
-PLAYED = "a file in a folder plays the device: this is no raw disk"
+PLAYED = "a file in a folder plays the device: this is not a raw disk"
 PLACES = ("size", "offset", "offset_increment", "kb_base", "ioengine", "iodepth")
 
 

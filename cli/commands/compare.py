@@ -136,7 +136,7 @@ def _write_page(document: ComparedRuns, both: list[summaries.FoundRun], *, is_js
 def _share(threshold: str) -> float:
     percent = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*%?", threshold.strip())
     if not percent or float(percent[1]) > LARGEST_PERCENT:
-        raise CommandError(f"threshold {threshold!r} is no percentage", "write it as 5%", ExitCode.BAD_INPUT)
+        raise CommandError(f"threshold {threshold!r} is not a percentage", "write it as 5%", ExitCode.BAD_INPUT)
     return float(percent[1]) / 100
 
 

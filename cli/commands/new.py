@@ -125,7 +125,7 @@ def _no_numbers(answer: str) -> list[str]:
     try:
         _numbers("it", answer)
     except CommandError as error:
-        return [f"{answer!r} is no number: {error.advice}"]
+        return [f"{answer!r} is not a number: {error.advice}"]
     return []
 
 
@@ -148,7 +148,7 @@ def _listed(answer: str) -> list[str]:
 def _numbers(option: str, answer: str) -> list[int]:
     words = _listed(answer)
     if not words or not all(word.isascii() and word.isdecimal() for word in words):
-        raise CommandError(f"{option}: {answer!r} is no number", "write such as 1,10", ExitCode.BAD_INPUT)
+        raise CommandError(f"{option}: {answer!r} is not a number", "write such as 1,10", ExitCode.BAD_INPUT)
     return [int(word) for word in words]
 
 

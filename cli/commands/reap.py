@@ -86,7 +86,7 @@ def reap(
 def _seconds(age: str) -> float:
     written = re.fullmatch(r"([0-9]{1,5})(d|h|m)", age.strip())
     if not written:
-        raise CommandError(f"--older-than {age!r} is no age", "write 3d, 12h or 90m", ExitCode.BAD_INPUT)
+        raise CommandError(f"--older-than {age!r} is not an age", "write 3d, 12h or 90m", ExitCode.BAD_INPUT)
     return int(written[1]) * SECONDS[written[2]]
 
 
@@ -98,7 +98,7 @@ def _finish(answer: dict[str, Any], options_again: str, *, dry_run: bool, as_jso
     for kind, reason in answer.get("unasked", {}).items():
         note = f"Warning: {kind} file systems were not looked for, which matters only if runs have made some: {reason}"
         terminal.print_wrapped(terminal.stderr(), note)
-    # In a dry run everything remains on purpose, so that is no failure.
+    # In a dry run everything remains on purpose, so that is not a failure.
     if answer.get("remaining") and not dry_run:
         if as_json:
             raise typer.Exit(ExitCode.FAILED)

@@ -123,7 +123,7 @@ def _write_charts(summary: SummaryDocument, known: Documents, folder: Path) -> l
     from matrix.report.page import view_of
 
     if folder.exists() and not folder.is_dir():
-        raise CommandError(f"{folder} is no folder", "name another one: --charts DIR", ExitCode.BAD_INPUT)
+        raise CommandError(f"{folder} is not a folder", "name another one: --charts DIR", ExitCode.BAD_INPUT)
     charts = [chart for section in sections(view_of(summary, **known), is_page=False) for chart in section.charts]
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / f"{chart.id}.svg" for chart in charts]

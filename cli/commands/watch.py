@@ -175,7 +175,7 @@ class Linked:
         self.view.say(f"{name} in the AWS console: {console_address(arn)}")
 
     def _guarded(self, act: Callable[[], None]) -> None:
-        """Go on without links where the user lacks the right, or AWS throttles: they are no part of the run."""
+        """Go on without links where the user lacks the right, or AWS throttles: they are not part of the run."""
         try:
             act()
         except Exception as error:

@@ -147,7 +147,7 @@ class Handler(BaseHTTPRequestHandler):
         console.admission.check_token(self.headers)  # type: ignore[arg-type]
         order = json.loads(body)
         if not isinstance(order, dict):
-            raise Refused("The order is no JSON object.")
+            raise Refused("The order is not JSON object.")
         answer = console.order(urlsplit(self.path).path, {str(name): str(value) for name, value in order.items()})
         return 200, "application/json", _json(answer), PAGE_POLICY
 
@@ -163,7 +163,7 @@ class Handler(BaseHTTPRequestHandler):
         except Refused as refused:
             status, kind, body, policy = 403, "application/json", _json({"error": str(refused)}), PAGE_POLICY
         except UnknownRun as unknown:
-            # The command prints the address before it starts the run, so that this is no fault: the page asks again.
+            # The command prints the address before it starts the run, so that this is not a fault: the page asks again.
             status, kind, body, policy = 200, "application/json", _json({"waiting": unknown.message}), PAGE_POLICY
         except (LookupError, ValueError) as error:
             status, kind, body, policy = 404, "application/json", _json({"error": f"not there: {error}"}), PAGE_POLICY

@@ -27,7 +27,7 @@ class Spent(TypedDict):
 def spent(rows: Sequence[ProgressRow], progress: RunProgress, plan: PlanDocument, now: float) -> Spent:
     """Return the least and the most that a run has cost: settled costs, and running cells by elapsed time.
 
-    The budget's row adds reservations for the worst case to the settled costs; a reservation is no cost. AWS reports
+    The budget's row adds reservations for the worst case to the settled costs; a reservation is not a cost. AWS reports
     usage-based costs late, so a cell's usage is settled at its maximum, and counts as that from the cell's start.
     """
     unplanned: ProgressRow = {"SK": "PLAN"}

@@ -94,7 +94,7 @@ def read_each(files: Iterable[Path], read: Callable[[Path], Read]) -> tuple[dict
         try:
             # Reading a pipe or a device might never end.
             if file.exists() and not file.is_file():
-                raise NotALog("is no file")
+                raise NotALog("is not a file")
             found[str(file)] = read(file)
         except OSError as error:
             refused.append(f"{file} cannot be read: {error.strerror}")
@@ -201,5 +201,5 @@ def _storage(text: str | None) -> "dict[str, Any] | str | None":
         storage = None
     if not isinstance(storage, dict):
         advice = """write it as in a matrix: --storage '{"type": "ebs", "volumeType": "gp3", "sizeGiB": 100}'"""
-        raise CommandError(f"--storage {text!r} is no JSON object", advice, ExitCode.BAD_INPUT)
+        raise CommandError(f"--storage {text!r} is not JSON object", advice, ExitCode.BAD_INPUT)
     return storage

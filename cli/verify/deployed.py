@@ -182,7 +182,7 @@ def definition_text(stack: Stack) -> str:
     text = text.replace("${Partition}", partition)
     for name in sorted(_substitutions(text)):
         text = text.replace(f"${{{name}}}", PLACEHOLDER.format(partition=partition, region=region, name=name))
-    assert states["StartAt"]  # noqa: S101 - a file that is no definition would be validated as a text
+    assert states["StartAt"]  # noqa: S101 - a file that is not a definition would be validated as a text
     return text
 
 

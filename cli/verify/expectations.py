@@ -76,7 +76,7 @@ def _cost(evidence: Evidence) -> Iterator[Check]:
     cost, seen = evidence.plan["totals"]["cost_usd"], evidence.receipt["totals"]["cost_usd"]
     yield assumed(
         "cost on the receipt", f"{cost['low']:.4f} to {cost['high']:.4f} USD", f"{seen:.4f} USD",
-        # A quick run may cost less than the plan's low estimate; that is no problem.
+        # A quick run may cost less than the plan's low estimate; that is not a problem.
         is_so=seen <= cost["high"],
         way_out="compare tomorrow's bill with the receipt, by the tag storage-matrix:run",
     )  # fmt: skip

@@ -45,7 +45,7 @@ resource "aws_s3_object" "release" {
   bucket   = var.bucket
   key      = "${local.prefix}${each.value}"
   source   = "${path.module}/${each.value}"
-  # Not etag: that is no MD5 where a key of KMS encrypts the bucket.
+  # Not etag: that is not an MD5 where a key of KMS encrypts the bucket.
   source_hash = filemd5("${path.module}/${each.value}")
 }
 

@@ -216,7 +216,7 @@ class ExpressResponse(BaseResponse):
         if location.get("Type") != "AvailabilityZone" or location.get("Name") != match["zone"]:
             raise ExpressError("InvalidBucketName", f"{name} does not end with the zone of its Location.")
         if match["zone"] not in zones:
-            raise ExpressError("InvalidRequest", f"{match['zone']} is no Availability Zone of {self.region}.")
+            raise ExpressError("InvalidRequest", f"{match['zone']} is not an Availability Zone of {self.region}.")
         if kind != {"Type": "Directory", "DataRedundancy": "SingleAvailabilityZone"}:
             raise ExpressError("InvalidRequest", "Bucket must be a Directory of SingleAvailabilityZone.")
         with _lock:

@@ -129,7 +129,8 @@ def _refused_of_tiering(deployment: str, gib: int, settings: Document) -> dict[s
         "Of Lustre INTELLIGENT_TIERING is PERSISTENT_2, without StorageCapacity and PerUnitStorageThroughput.": (
             deployment != "PERSISTENT_2" or bool(gib) or "PerUnitStorageThroughput" in settings
         ),
-        f"ThroughputCapacity {mbps} is no multiple of {STEP_MBPS}.": not 0 < mbps <= MAX_MBPS or mbps % STEP_MBPS != 0,
+        f"ThroughputCapacity {mbps} is not a multiple of {STEP_MBPS}.": not 0 < mbps <= MAX_MBPS
+        or mbps % STEP_MBPS != 0,
         "INTELLIGENT_TIERING needs DataReadCacheConfiguration with a SizingMode.": mode is None,
         "SizeGiB is for SizingMode USER_PROVISIONED, which needs it.": (mode == "USER_PROVISIONED")
         != (size is not None),

@@ -85,7 +85,7 @@ def pack_row(item: Item, size_of: Any) -> None:
         if type(value) is DynamoType and value.type in ("M", "L") and (size := size_of(value)) >= MIN_BYTES:
             try:
                 packed = PackedValue(value, size)
-            except TypeError:  # bytes are no JSON
+            except TypeError:  # bytes are not JSON
                 continue
             # Not through moto's own way, which adds up the sizes of all attributes for each.
             dict.__setitem__(item.attrs, name, packed)

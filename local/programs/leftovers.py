@@ -92,7 +92,7 @@ def _own_processes() -> Iterator[int]:
 def _is_of(pid: int, workdir: Path) -> bool:
     """Return whether a process is an instance, a sandbox or a file server of a cloud in this folder, or its descendant.
 
-    The working directory is no criterion, because a user's shell may be in it.
+    The working directory is not a criterion, because a user's shell may be in it.
     """
     try:
         environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")

@@ -12,7 +12,7 @@ More lenient than AWS: if no ARN can be read from the request (descriptions, Clo
 matching statement counts. Conditions on keys that are unknown here (aws:TagKeys, tags of recovery points, …) hold in an
 Allow and do not hold in a Deny. Whether an absent object is a 404 or a 403 is decided as for a listing with its key as
 the prefix; AWS may evaluate a condition on s3:prefix differently. Not evaluated: resource policies other than those of
-buckets and keys, policies of an organization, session policies, and calls whose key is no role's (the operator's).
+buckets and keys, policies of an organization, session policies, and calls whose key is not a role's (the operator's).
 """
 
 import json
@@ -166,7 +166,7 @@ class RoleEnforcement:
             listing = Permission("s3:ListBucket", f"arn:{PARTITION}:s3:::{bucket}")
             prefix = {"s3:prefix": key}
             if self._decision(caller, listing, prefix)[0] != "allow":
-                # Not logged: no listing was requested, and a 403 in place of a 404 is no missing permission.
+                # Not logged: no listing was requested, and a 403 in place of a 404 is not a missing permission.
                 return self._denial(caller, listing, prefix)
             self.allows(caller, listing, prefix)
         return None
@@ -195,7 +195,7 @@ class RoleEnforcement:
         return None
 
     def _reading_of_source(self, caller: Caller, response: Any) -> ServiceException | None:
-        """Return the denial of reading the source of a copy, or None if the call is no copy."""
+        """Return the denial of reading the source of a copy, or None if the call is not a copy."""
         source = unquote(response.headers.get("x-amz-copy-source", "")).lstrip("/").partition("?")[0]
         reading = Permission("s3:GetObject", f"arn:{PARTITION}:s3:::{source}")
         return self._denial(caller, reading, {}) if source and not self.allows(caller, reading) else None

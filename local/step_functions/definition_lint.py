@@ -19,7 +19,7 @@ def problems(definition: dict[str, Any]) -> list[str]:
     twice = [f"DUPLICATE_STATE_NAME: Duplicate State name: {name} at /States" for name, n in names.items() if n > 1]
     timeout = definition.get("TimeoutSeconds", 1)
     if not isinstance(timeout, int) or not 1 <= timeout <= LONGEST_S:
-        twice.append(f"SCHEMA_VALIDATION_FAILED: {timeout!r} is no number from 1 to {LONGEST_S} at /TimeoutSeconds")
+        twice.append(f"SCHEMA_VALIDATION_FAILED: {timeout!r} is not a number from 1 to {LONGEST_S} at /TimeoutSeconds")
     return twice + _problems_of_machine(definition, "", frozenset(), frozenset(), "JSONPath")
 
 

@@ -117,7 +117,7 @@ def _refuse_conditions_that_are_no_booleans() -> None:
     def evaluate_boolean(self: Any, env: Any) -> None:
         self.string_jsonata.eval(env=env)
         if not isinstance(env.stack[-1], bool):
-            raise of_expression(env, self.string_jsonata.expression, "returned a value that is no boolean.")
+            raise of_expression(env, self.string_jsonata.expression, "returned a value that is not Boolean.")
 
     ConditionStringJSONata._eval_body = evaluate_boolean
 
@@ -155,7 +155,7 @@ def history_full(context: Any) -> FailureEventException:
 
 
 def _say_once_in_which_state() -> None:
-    """Leave causes as they are that name their state already, or that are no state's: moto names one at each level."""
+    """Leave causes as they are that name their state already, or that are not state's: moto names one at each level."""
     of_execution = FailureEventException.get_execution_failed_event_details
     of_evaluation = FailureEventException.get_evaluation_failed_event_details
 

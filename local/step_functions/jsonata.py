@@ -97,7 +97,7 @@ def _compile(expression: str) -> jsonata.Jsonata:
 
 
 def _as_text(value: Any, is_pretty: bool) -> str:
-    """Return the text that $string and & make of a value that is no text: JSON as JavaScript writes it.
+    """Return the text that $string and & make of a value that is not text: JSON as JavaScript writes it.
 
     The engine's own version escapes all except ASCII, and writes numbers within objects, and from 1e15 on, as Python
     does.

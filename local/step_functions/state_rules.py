@@ -102,7 +102,7 @@ def _outside(fields: dict[str, Any], name: str, limits: tuple[float, float], her
         return
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not limits[0] <= value <= limits[1]:
-        yield f"{REFUSED}: {value!r} is no number from {limits[0]:g} to {limits[1]:g} at {here}/{name}"
+        yield f"{REFUSED}: {value!r} is not a number from {limits[0]:g} to {limits[1]:g} at {here}/{name}"
 
 
 def _number(value: Any, otherwise: float) -> float:

@@ -81,7 +81,7 @@ def _judge_members(shape: Any, value: dict[str, Any], path: Path, fits: Fits, pr
         if name in members:
             _judge(members[name], member, (*path, ".", name), fits, problems)
         else:
-            problems.append(f"{''.join(path)}.{name}: is no member of {shape.name}")
+            problems.append(f"{''.join(path)}.{name}: is not a member of {shape.name}")
 
 
 def _outside_limits(metadata: dict[str, Any], value: Any, fits: Fits) -> Iterator[str]:

@@ -113,7 +113,7 @@ def bucket() -> blackboard.Bucket:
 
 def test_an_s3_uri_is_taken_apart_and_anything_else_refused():
     assert blackboard.parse_uri("s3://bucket/runs/r/job.json") == ("bucket", "runs/r/job.json")
-    with pytest.raises(JobInvalid, match="no S3 URI"):
+    with pytest.raises(JobInvalid, match="not an S3 URI"):
         blackboard.parse_uri("https://bucket/runs")
 
 

@@ -101,7 +101,7 @@ def test_a_calibration_that_fails_costs_no_sample_and_says_why(cloud, instance, 
         ("transfer", COPY | {"tool": "cp+parallel"}, {"files": 600, "file_bytes": 4096}),
         ("fio", {"options": {"rw": "read", "bs": "16m", "size": "9g", "direct": 1, "ramp_time": 5}},
          {"options": {"rw": "read", "bs": "16m", "size": 16 * MIB, "runtime": 1, "time_based": 1, "direct": 0}}),
-        # A rate that the matrix gives is no ceiling of the tool.
+        # A rate that the matrix gives is not a ceiling of the tool.
         ("fio", {"options": {"rw": "read", "bs": "4k,8k", "size": "9g", "rate_iops": 500, "thinktime": "1ms"}},
          {"options": {"rw": "read", "bs": "4k,8k", "size": 4 * MIB, "runtime": 1, "time_based": 1, "direct": 0}}),
     ],

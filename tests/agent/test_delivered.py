@@ -313,4 +313,4 @@ def test_documents_are_plain_json(cloud, instance, make_job):
     instance.run()
 
     text = cloud.read(f"instances/{instance.userid}/samples.json").decode()
-    json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))

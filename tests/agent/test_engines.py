@@ -37,7 +37,7 @@ def worker(*ends_s):
         ([(0, 0.5, *(0.5 + n / 100 for n in range(1, 51))), (*(n / 100 for n in range(51)), 1.0)], 0.0),
         # One has ended its work; nobody is left but the one that waits.
         ([(0, 0.01, 0.02), (0, 0.01, 0.02, 0.82)], 0.8),
-        # Two long operations of one worker, one after the other: what ends between them is no stall.
+        # Two long operations of one worker, one after the other: what ends between them is not a stall.
         ([(0, 0.3, 0.7)], 0.4),
         ([(0, 0.01, 0.05)], 0.0),
     ],

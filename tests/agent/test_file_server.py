@@ -267,7 +267,7 @@ def test_requests_that_were_sent_at_once_are_answered_one_after_the_other(server
         assert [answer(raw)[1], answer(raw)[1]] == [b"3", b"1"]
 
 
-def test_a_file_that_becomes_shorter_while_it_is_sent_ends_the_connection_and_is_no_short_answer(
+def test_a_file_that_becomes_shorter_while_it_is_sent_ends_the_connection_and_is_not_a_short_answer(
     server, root, client, monkeypatch
 ):
     big = root / "big"

@@ -192,7 +192,7 @@ def test_syncs_have_metrics_and_a_histogram_of_their_own():
     histograms = json.loads(fio.raw(document, "")["histograms.json"])["histograms"]
 
     assert (metrics["sync_lat_p50_us"], metrics["sync_lat_p90_us"], metrics["sync_lat_p99_us"]) == (2, 2, 5)
-    assert metrics["iops"] == 200  # a sync is no read and no write
+    assert metrics["iops"] == 200  # a sync is not a read and no write
     assert histograms["sync_lat"] == {"bins": {"2000": 180, "5000": 20}, "samples": 200}
 
 
@@ -332,7 +332,7 @@ def test_latencies_of_a_buffered_queue_are_not_available_and_the_sample_says_why
     assert any("not available" in warning for warning in fio.warnings(document, options)) is is_queued
 
 
-def test_a_run_below_a_second_is_no_measurement():
+def test_a_run_below_a_second_is_not_a_measurement():
     with pytest.raises(MeasurementTooShort, match=r"fio ran for 0.9 s"):
         fio.metrics({"jobs": [job_document(900, 90, {"1000": 90})]})
 
@@ -394,7 +394,7 @@ def test_what_nobody_knows_stays_in_fios_last_bin():
 
 
 @pytest.mark.parametrize("stalls_s", [[60.0], [30.0] * 3, [20.0, 40.0]])
-def test_a_job_that_stood_still_for_a_minute_is_no_contradiction(stalls_s):
+def test_a_job_that_stood_still_for_a_minute_is_not_a_contradiction(stalls_s):
     latencies_s = [0.001] * 5000 + stalls_s
     bins, longest_ns, total_ns = cut_off(*latencies_s)
     document = {"jobs": [job_document(round(sum(latencies_s) * 1000), len(latencies_s), bins)]}

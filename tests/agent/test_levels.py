@@ -40,7 +40,7 @@ def test_a_few_odd_seconds_move_neither_level_nor_moment():
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_noise_around_one_level_is_no_fall(seed):
+def test_noise_around_one_level_is_not_a_fall(seed):
     assert find_levels(noisy([(100, 200)], seed, relative=0.3)) is None
 
 
@@ -60,7 +60,7 @@ def test_noise_around_one_level_is_no_fall(seed):
     ],
     ids=["none", "one", "short", "tail", "rise", "small", "nothing", "alternating", "slope", "pause"],
 )
-def test_what_is_no_single_lasting_fall_has_no_burst(rates):
+def test_what_is_not_a_single_lasting_fall_has_no_burst(rates):
     assert find_levels(rates) is None
 
 

@@ -64,7 +64,7 @@ def test_a_disk_of_the_instance_type_tells_its_own_limits_where_a_volume_tells_t
 
 
 @pytest.mark.parametrize("text", [b"", b"\x10\xb5#<", bytes(4096), page(0x12345678, **BUSY)])
-def test_what_is_no_page_of_amazons_tells_nothing(text):
+def test_what_is_not_a_page_of_amazon_tells_nothing(text):
     assert nvme.parse_statistics(text) == {}
 
 

@@ -100,7 +100,7 @@ def test_a_rate_that_the_storage_does_not_carry_makes_latencies_that_grow(tmp_pa
     assert (report["end_ns"] - report["start_ns"]) / SECOND == pytest.approx(10, rel=0.01)
 
 
-def test_a_wait_for_a_worker_is_no_stall_of_the_storage(tmp_path, clock):
+def test_a_wait_for_a_worker_is_not_a_stall_of_the_storage(tmp_path, clock):
     report = open_loop(clock, storage(tmp_path, create_s=0.15), 20, 100)
 
     assert {round((end - begin) / MS) for begin, end in report["waits"]} == {150}

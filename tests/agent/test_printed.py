@@ -44,15 +44,15 @@ def test_the_last_line_that_has_a_number_says_what_it_is(read, metrics, output, 
         (TPS, "tps: 5\nall done", "is in no line of the output; the last lines were: 'tps: 5' | 'all done'"),
         (TPS, "", r"is in no line of the output; the last lines were: \(none; 2>&1 adds standard error\)"),
         (FIELD, '{"jobs": [{"lat": {"p9": 1}}]}', r"p99 \(JSON field 'jobs.0.lat.p99'\) is in no line"),
-        *((TPS, f"tps = {text}", "is no number from 0 to 1e15") for text in (
+        *((TPS, f"tps = {text}", "is not a number from 0 to 1e15") for text in (
             "nan", "inf", "-1", "1e16", "1e-12", "1e999", "1_000", "1,5", "many", "0x10",
         )),
-        *((FIELD, f'{{"jobs": [{{"lat": {{"p99": {text}}}}}]}}', "is no number") for text in (
+        *((FIELD, f'{{"jobs": [{{"lat": {{"p99": {text}}}}}]}}', "is not a number") for text in (
             "NaN", "Infinity", "1e999", "true", "[1]", '"nan"', "9" * 400,
         )),
     ],
 )  # fmt: skip
-def test_what_is_no_finite_number_fails_with_metric_place_and_last_lines(read, metrics, output, why):
+def test_what_is_not_a_finite_number_fails_with_metric_place_and_last_lines(read, metrics, output, why):
     with pytest.raises(NumberMissing, match=why) as missing:
         read(metrics, output)
 
@@ -79,7 +79,7 @@ def test_a_pattern_that_goes_back_and_forth_is_ended_by_its_processor_time(read,
         read({"n": {"pattern": "(?:a|aa|a+)+(b)"}}, "a" * 4000)
 
 
-@pytest.mark.parametrize(("pattern", "why"), [("(", "is no pattern"), ("a", "0 groups"), ("(a)(b)", "2 groups")])
+@pytest.mark.parametrize(("pattern", "why"), [("(", "is not a pattern"), ("a", "0 groups"), ("(a)(b)", "2 groups")])
 def test_a_pattern_that_this_python_cannot_read_is_refused_before_anything_runs(pattern, why):
     with pytest.raises(JobInvalid, match=why):
         printed.declared({"metrics": json.loads(json.dumps({"n": {"pattern": pattern}}))})

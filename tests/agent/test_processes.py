@@ -100,7 +100,7 @@ def test_what_a_killer_could_not_end_is_said_with_what_to_do(
         "Error: can only kill running containers. 1f is in state exited: container state improper",
     ],
 )
-def test_a_container_that_has_ended_already_is_no_failure_to_end_it(tmp_path, nothing_failed, words):
+def test_a_container_that_has_ended_already_is_not_a_failure_to_end_it(tmp_path, nothing_failed, words):
     killer = ["sh", "-c", 'echo "$0" >&2; exit 1', words]
 
     Armed([Command(["sleep", "60"], tmp_path, killer=killer)], tmp_path).kill()

@@ -51,7 +51,7 @@ def test_a_disk_is_found_by_the_id_of_its_volume_and_by_nothing_else(machine):
     assert ebs_device.of_volumes([], machine) is None
 
 
-def test_an_empty_serial_number_is_no_volume(machine):
+def test_an_empty_serial_number_is_not_a_volume(machine):
     (machine / "sys/block/nvme1n1/device/serial").write_text("\n")
 
     assert ebs_device.of_volumes([""], machine) is None
@@ -238,7 +238,7 @@ def test_where_a_folder_plays_the_storage_a_file_that_all_jobs_write_plays_the_d
     document = json.loads(cloud.read(f"instances/{instance.userid}/{name}"))
     assert document["jobs"][0]["job options"]["filename"].endswith("/device")
     assert sample["metrics"]["iops"] > 0
-    assert "a file in a folder plays the device: this is no raw disk" in sample["warnings"]
+    assert "a file in a folder plays the device: this is not a raw disk" in sample["warnings"]
     assert list(storage.iterdir()) == []
 
 

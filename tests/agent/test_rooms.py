@@ -41,7 +41,7 @@ def test_every_problem_of_a_job_is_told_at_once(make_job):
     for part in (
         "run: '../../etc' must be",
         "mount.kind: 'cifs' is none of root, directory, ebs",
-        "provisions.tools: ['--yes'] is no list of names",
+        "provisions.tools: ['--yes'] is not a list of names",
         "points[p01]: block_bytes: 0 must be an integer of at least 1",
     ):
         assert part in str(caught.value)
@@ -68,8 +68,8 @@ def test_a_job_that_could_do_harm_or_is_none_is_refused(make_job, changes, messa
         parse({**make_job(), **changes})
 
 
-def test_a_job_that_is_no_json_is_refused():
-    with pytest.raises(JobInvalid, match="no JSON"):
+def test_a_job_that_is_not_json_is_refused():
+    with pytest.raises(JobInvalid, match="not JSON"):
         job_check.parse(b"<xml/>", "i-1")
 
 
@@ -221,7 +221,7 @@ def test_a_step_begins_after_the_storage_was_refreshed_and_carries_what_could_no
     at_work._end_upload()
     workspaces.close()
 
-    # What was dropped with the caches is loaded again before the time: reading GNU parallel is no time of the storage.
+    # What was dropped with the caches is loaded again before the time: reading GNU parallel is not time of the storage.
     assert order == ["refresh", "prepare", "drop", "drop of client", "load True", "measure"]
     [taken] = documents["samples.json"]["samples"]
     assert taken["warnings"] == ["not fresh", "locks stay"]

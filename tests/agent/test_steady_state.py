@@ -54,7 +54,7 @@ def test_what_still_changes_at_the_end_is_not_steady(what, rates):
     }, what  # fmt: skip
 
 
-def test_noise_from_one_second_to_the_next_is_no_change():
+def test_noise_from_one_second_to_the_next_is_not_a_change():
     assert steady_state.find(noisy((60, 100))).from_s == 0
     assert steady_state.find(noisy((30, 300), (90, 100))).from_s == 42
 

@@ -156,7 +156,7 @@ def test_a_source_missing_from_the_cache_fails_the_sample(cloud, fleet, make_job
 
 
 @needs_namespaces
-def test_a_bitbake_that_deploys_nothing_is_no_build(cloud, instance, make_job, machine):
+def test_a_bitbake_that_deploys_nothing_is_not_a_build(cloud, instance, make_job, machine):
     machine.misbehaves("deploys nothing")
     cloud.put("job.json", make_job("yocto", [PARAMS], storage=EBS))
 

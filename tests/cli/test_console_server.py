@@ -172,7 +172,7 @@ def test_a_report_is_shown_by_its_own_address_and_in_a_box_without_an_origin(ser
     assert served.ask(address, Sec_Fetch_Site="cross-site").status == 403
 
 
-def test_what_is_no_order_is_refused(served):
+def test_what_is_not_an_order_is_refused(served):
     assert served.ask("/api/stop", "POST", "[" * 5000, **served.own).status in (403, 404, 502)
     assert served.ask("/api/stop", "POST", "x" * 20_000, **served.own).status == 403
     assert served.ask("/api/stop", "POST", "[]", **served.own).status == 403

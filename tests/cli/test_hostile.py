@@ -1,4 +1,4 @@
-"""Files that are no matrix, or one that would burst a machine, given to the real command: one answer, and soon."""
+"""Files that are not a matrix, or one that would burst a machine, given to the real command: one answer, and soon."""
 
 import json
 import resource

@@ -142,7 +142,7 @@ def test_what_fio_does_not_tell_is_said_to_be_unknown(matrix, tmp_path):
     assert "No storage is recommended" in said
 
 
-def test_one_record_of_several_sections_has_no_parameters_and_is_no_repetition(matrix, tmp_path):
+def test_one_record_of_several_sections_has_no_parameters_and_is_not_a_repetition(matrix, tmp_path):
     """fio writes the name of the first section and the options of the last, whatever the others had."""
     words = ("--name=other", "--numjobs=2", "--directory=" + str(tmp_path / "files"), "--ioengine=psync", "--bs=4k",
              "--size=4m", "--time_based", "--runtime=1", "--rw=randread", "--group_reporting")  # fmt: skip

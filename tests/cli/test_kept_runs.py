@@ -229,7 +229,7 @@ def test_rows_that_were_cut_off_leave_out_one_row(workdir):
 
 @pytest.mark.parametrize("key", ["runs/r/a/../../../out", "runs/r//a", "runs/r/" + "n" * 256, "runs/r/execution.json",
                                  "runs/r/a\0b", "runs/r", "agents/a"])  # fmt: skip
-def test_a_key_that_is_no_path_of_the_run_is_not_kept(workdir, key):
+def test_a_key_that_is_not_a_path_of_the_run_is_not_kept(workdir, key):
     assert not KeptRuns(workdir / "runs").keep_object(key, lambda: b"x")
     assert not [path for path in workdir.parent.rglob("*") if path.is_file()]
 

@@ -53,7 +53,7 @@ def test_an_answer_that_is_wrong_is_asked_for_again_at_once(matrix, monkeypatch,
     written = json.loads((tmp_path / "mine.json").read_text())
     assert [storage["type"] for storage in written["storage"]] == ["ebs", "efs"]
     assert (written["fleet"][0]["count"], written["repetitions"]) == (2, 3)
-    for wrong in ("'no/name' ", "'nvme' ", "'touhc' ", "'m6i.lrge' ", "'abc' is no number", "  0 must"):
+    for wrong in ("'no/name' ", "'nvme' ", "'touhc' ", "'m6i.lrge' ", "'abc' is not a number", "  0 must"):
         assert done.stderr.count(wrong) == 1, (wrong, done.stderr)
     assert "did you mean touch?" in done.stderr
 
@@ -71,7 +71,7 @@ def test_what_does_not_go_together_is_said_and_not_written(matrix, tmp_path):
     done = matrix("new", "--storage", "s3,lustre", "--workload", "touch")
 
     assert done.exit_code == 2
-    assert "is no known type" in done.stderr
+    assert "is not a known type" in done.stderr
     assert "use workload read" in done.stderr
     assert not (tmp_path / "my-matrix.json").exists()
 

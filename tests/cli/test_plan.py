@@ -110,7 +110,7 @@ def test_all_mistakes_are_listed_for_people_and_for_programs(matrix, scenario):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "\x00", '{"a": NaN}'])
-def test_what_is_no_matrix_is_refused_without_a_traceback(matrix, tmp_path, text):
+def test_what_is_not_a_matrix_is_refused_without_a_traceback(matrix, tmp_path, text):
     (tmp_path / "odd.json").write_text(text)
 
     said = matrix("plan", str(tmp_path / "odd.json"))

@@ -75,7 +75,7 @@ def test_reap_is_red_only_if_something_remains_and_says_how_to_go_on(
 @pytest.mark.parametrize(
     "wrong", [("--older-than", "3"), ("--older-than", "-3d"), ("--run", "r", "--owner", "me")], ids=" ".join
 )
-def test_what_is_no_age_or_names_runs_twice_is_refused_before_anybody_is_asked(reaps, matrix, wrong):
+def test_what_is_not_an_age_or_names_runs_twice_is_refused_before_anybody_is_asked(reaps, matrix, wrong):
     asked = reaps({"deleted": [], "remaining": []})
 
     assert matrix("reap", *wrong).exit_code == 2

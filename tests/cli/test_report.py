@@ -41,7 +41,7 @@ def test_a_file_where_the_charts_should_go_is_refused(keep_run, matrix, tmp_path
     seen = matrix("report", "r", "--charts", str(tmp_path / "taken"))
 
     assert seen.exit_code == 2
-    assert "is no folder" in seen.stderr
+    assert "is not a folder" in seen.stderr
 
 
 def test_single_values_of_a_kept_run_are_in_its_page(kept, matrix, tmp_path, monkeypatch):

@@ -61,13 +61,13 @@ def test_figures_that_cannot_be_are_refused(matrix, tmp_path, side):
     assert "cannot be" in said.stderr
 
 
-def test_a_pipe_is_no_file_of_fio(matrix, tmp_path):
+def test_a_pipe_is_not_a_file_of_fio(matrix, tmp_path):
     os.mkfifo(tmp_path / "pipe")
 
     said = matrix("import-fio", str(tmp_path / "pipe"))
 
     assert said.exit_code == 2
-    assert "is no file" in said.stderr
+    assert "is not a file" in said.stderr
 
 
 HUNG_UP = """

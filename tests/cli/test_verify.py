@@ -647,7 +647,7 @@ def test_an_error_in_a_step_is_broken_and_explained(error):
     assert "log in" in check.way_out
 
 
-def test_an_interruption_is_no_finding_but_the_end():
+def test_an_interruption_is_not_a_finding_but_the_end():
     stopped = CommandError("stopped", "", ExitCode.INTERRUPTED)
 
     with pytest.raises(CommandError, match="stopped"):

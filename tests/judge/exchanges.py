@@ -108,7 +108,7 @@ def _unknown(shape: Shape, value: Any, path: str) -> Iterator[str]:
         members = {member.serialization.get("name", name): member for name, member in shape.members.items()}
         for name, child in value.items():
             if name not in members:
-                yield f"{path}.{name}: is no member of {shape.name}"
+                yield f"{path}.{name}: is not a member of {shape.name}"
             else:
                 yield from _unknown(members[name], child, f"{path}.{name}")
     elif shape.type_name == "list" and isinstance(value, list):

@@ -41,7 +41,7 @@ def _of_sizes(template: dict[str, Any]) -> Iterator[str]:
 
 
 def _of_names(template: dict[str, Any]) -> Iterator[str]:
-    yield from (f"{name}: is no section ({GUIDE}template-anatomy.html)" for name in template.keys() - SECTIONS)
+    yield from (f"{name}: is not a section ({GUIDE}template-anatomy.html)" for name in template.keys() - SECTIONS)
     source = f"({GUIDE}resources-section-structure.html)"
     for section in ("Resources", "Parameters", "Outputs", "Conditions"):
         for name in template.get(section, {}):
@@ -54,7 +54,7 @@ def _of_parameters(template: dict[str, Any]) -> Iterator[str]:
     for name, parameter in template.get("Parameters", {}).items():
         path = f"Parameters.{name}"
         if not re.fullmatch(PARAMETER_TYPES, parameter.get("Type", "")):
-            yield f"{path}.Type: {parameter.get('Type')!r} is no type of a parameter {source}"
+            yield f"{path}.Type: {parameter.get('Type')!r} is not a type of a parameter {source}"
         if len(parameter.get("Description", "")) > 4_000:
             yield f"{path}.Description: has more than 4,000 characters {source}"
         if "Default" not in parameter:
@@ -71,7 +71,7 @@ def _of_parameters(template: dict[str, Any]) -> Iterator[str]:
             if not int(parameter.get("MinLength", 0)) <= len(value) <= int(parameter.get("MaxLength", 4_096)):
                 yield f"{path}.Default: {value[:40]!r} is too short or too long {source}"
             if parameter["Type"] == "Number" and not re.fullmatch(r"-?\d+(\.\d+)?", value):
-                yield f"{path}.Default: {value!r} is no number {source}"
+                yield f"{path}.Default: {value!r} is not a number {source}"
 
 
 def _of_resources(template: dict[str, Any]) -> Iterator[str]:
@@ -99,9 +99,9 @@ def _of_rules(template: dict[str, Any]) -> Iterator[str]:
         if isinstance(node, dict):
             for name, child in node.items():
                 if (name == "Ref" or name.startswith("Fn::")) and name not in FUNCTIONS_OF_RULES:
-                    yield f"{path}: {name} is no function of rules {source}"
+                    yield f"{path}: {name} is not a function of rules {source}"
                 if name == "Ref" and child not in {*template.get("Parameters", {}), *PSEUDO_OF_RULES}:
-                    yield f"{path}: refers to {child!r}, which is no parameter {source}"
+                    yield f"{path}: refers to {child!r}, which is not a parameter {source}"
                 yield from judged(child, f"{path}.{name}")
         elif isinstance(node, list):
             for child in node:

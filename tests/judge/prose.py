@@ -112,7 +112,7 @@ def ports_are_a_range(properties: dict[str, Any]) -> Iterator[str]:
             continue
         first, last = entry.get("FromPort"), entry.get("ToPort")
         if not (isinstance(first, int) and isinstance(last, int) and 0 <= first <= last <= 65_535):
-            yield f"{path}FromPort: {first} to {last} is no range of ports"
+            yield f"{path}FromPort: {first} to {last} is not a range of ports"
 
 
 @rule(
@@ -136,7 +136,7 @@ def networks_have_from_16_to_28_bits(properties: dict[str, Any]) -> Iterator[str
     if not re.fullmatch(r"(\d{1,3}\.){3}\d{1,3}/(1[6-9]|2[0-8])", block) or any(
         int(part) > 255 for part in re.findall(r"\d+", block)[:4]
     ):
-        yield f"CidrBlock: {block!r} is no block from /16 to /28"
+        yield f"CidrBlock: {block!r} is not a block from /16 to /28"
 
 
 @rule("AWS::EC2::VPCEndpoint", source="AWSEC2/latest/APIReference/API_CreateVpcEndpoint.html")
@@ -192,7 +192,7 @@ def tokens_of_ec2_are_64_ascii_characters(request: dict[str, Any]) -> Iterator[s
 def counts_of_instances_are_a_range(request: dict[str, Any]) -> Iterator[str]:
     """MinCount is at least 1 and at most MaxCount."""
     if not 1 <= request.get("MinCount", 0) <= request.get("MaxCount", 0):
-        yield f"MinCount: {request.get('MinCount')} to {request.get('MaxCount')} is no range of counts"
+        yield f"MinCount: {request.get('MinCount')} to {request.get('MaxCount')} is not a range of counts"
 
 
 @rule("ec2:RunInstances", source="AWSEC2/latest/APIReference/API_EbsBlockDevice.html")
@@ -364,12 +364,12 @@ def statements_are_whole(properties: dict[str, Any]) -> Iterator[str]:
              "Condition"}  # fmt: skip
     for path, document, names_who in _documents(properties):
         if document.get("Version") not in ("2012-10-17", "2008-10-17"):
-            yield f"{path}.Version: {document.get('Version')!r} is no version of the language"
+            yield f"{path}.Version: {document.get('Version')!r} is not a version of the language"
         if not _statements(document):
             yield f"{path}.Statement: is empty"
         for statement in _statements(document):
             name = f"{path}.{statement.get('Sid', 'Statement')}"
-            yield from (f"{name}: {key} is no element" for key in statement.keys() - known)
+            yield from (f"{name}: {key} is not an element" for key in statement.keys() - known)
             if statement.get("Effect") not in ("Allow", "Deny"):
                 yield f"{name}.Effect: {statement.get('Effect')!r} is neither Allow nor Deny"
             if len(statement.keys() & {"Action", "NotAction"}) != 1:
@@ -401,7 +401,7 @@ def conditions_have_known_operators(properties: dict[str, Any]) -> Iterator[str]
             for operator in statement.get("Condition", {}):
                 plain = re.sub(r"^For(All|Any)Values?:|IfExists$", "", operator)
                 if plain not in OPERATORS:
-                    yield f"{path}.{statement.get('Sid', '')}: {operator} is no operator"
+                    yield f"{path}.{statement.get('Sid', '')}: {operator} is not an operator"
 
 
 @rule("AWS::IAM::Role", source="IAM/latest/UserGuide/reference_iam-quotas.html")
@@ -463,7 +463,7 @@ def buckets_have_names_of_dns(properties: dict[str, Any]) -> Iterator[str]:
         or ".." in name
         or re.fullmatch(r"(\d+\.){3}\d+", name)
     ):
-        yield f"BucketName: {name!r} is no name of a bucket"
+        yield f"BucketName: {name!r} is not a name of a bucket"
     if name.startswith(("xn--", "sthree-", "amzn-s3-demo-")) or name.endswith(
         ("-s3alias", "--ol-s3", ".mrap", "--x-s3")
     ):
@@ -527,7 +527,7 @@ def keys_of_tables_are_their_attributes(properties: dict[str, Any]) -> Iterator[
         yield f"AttributeDefinitions: defines {sorted(defined)}, keys have {sorted(used)}"
     for schema in schemas:
         if [entry["KeyType"] for entry in schema] not in (["HASH"], ["HASH", "RANGE"]):
-            yield f"KeySchema: {schema} is no partition key with or without a sort key"
+            yield f"KeySchema: {schema} is not a partition key with or without a sort key"
 
 
 @rule("AWS::DynamoDB::Table", "dynamodb:CreateTable", source="amazondynamodb/latest/APIReference/API_CreateTable.html")
@@ -631,7 +631,7 @@ def inputs_are_256_kib_of_json(request: dict[str, Any]) -> Iterator[str]:
     try:
         json.loads(text)
     except ValueError:
-        yield "input: is no JSON"
+        yield "input: is not JSON"
 
 
 @rule("AWS::Events::Rule", source="eventbridge/latest/userguide/eb-scheduled-rule-pattern.html")
@@ -658,7 +658,7 @@ def patterns_have_lists(properties: dict[str, Any]) -> Iterator[str]:
             for name, child in node.items():
                 yield from judged(child, f"{path}.{name}")
         elif not isinstance(node, list) or not node:
-            yield f"{path}: {node!r} is no list of values"
+            yield f"{path}: {node!r} is not a list of values"
 
     if "EventPattern" in properties:
         yield from judged(properties["EventPattern"], "EventPattern")
@@ -682,7 +682,7 @@ def dashboards_are_json_on_a_grid_of_24_columns(properties: dict[str, Any]) -> I
     try:
         body = json.loads(properties["DashboardBody"])
     except ValueError as err:
-        yield f"DashboardBody: is no JSON: {err}"
+        yield f"DashboardBody: is not JSON: {err}"
         return
     widgets = body.get("widgets", [])
     if len(widgets) > 500:
@@ -808,7 +808,7 @@ def _wrong_with_tiering_of_lustre(kind: str | None, size: int, settings: dict[st
         yield "StorageType: INTELLIGENT_TIERING has no capacity and no throughput for each TiB, and is PERSISTENT_2"
     mbps, cache = settings.get("ThroughputCapacity", 0), settings.get("DataReadCacheConfiguration", {})
     if not 0 < mbps <= 2_000_000 or mbps % 4_000:
-        yield f"LustreConfiguration.ThroughputCapacity: {mbps} is no multiple of 4000"
+        yield f"LustreConfiguration.ThroughputCapacity: {mbps} is not a multiple of 4000"
     gib, steps = cache.get("SizeGiB"), mbps // 4_000
     is_sized = gib is not None and 32 * steps <= gib <= 131_072 * steps
     if "SizingMode" not in cache or (cache["SizingMode"] == "USER_PROVISIONED") != is_sized:

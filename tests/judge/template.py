@@ -213,7 +213,7 @@ class Resolver:
                 return any(map(self._truth, argument))
             case "Condition":
                 return self._holds(argument)
-        raise ValueError(f"{function} is no function of conditions")
+        raise ValueError(f"{function} is not a function of conditions")
 
     def _reference(self, name: str) -> Any:
         if name in self._values:

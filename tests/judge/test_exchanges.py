@@ -72,7 +72,7 @@ def test_what_aws_takes_and_gives_is_not_refused():
     [
         (launched(**{"BlockDeviceMapping.1.Ebs.VolumeType": "gp4"}), "'gp4' is none of"),
         (launched(ClientToken="a" * 65), "more than 64 characters"),
-        (launched(MinCount=2), "no range of counts"),
+        (launched(MinCount=2), "not a range of counts"),
         (exchange("s3", "PUT", "/bucket/" + "k" * 1025), "of 1,024"),
         (exchange("states", "POST", "/", headers={"x-amz-target": "AWSStepFunctions.StartExecution"},
                   body=b'{"stateMachineArn": "arn", "name": "a/b"}'), "characters that Step Functions refuses"),
@@ -89,7 +89,7 @@ def test_a_request_that_aws_would_refuse_is_refused(made: Exchange, says: str):
     ("made", "says"),
     [
         (described({"KmsKeyId": None}), "is null"),
-        (described({"FileSystemPolicy": "{}"}), "is no member of"),
+        (described({"FileSystemPolicy": "{}"}), "is not a member of"),
         (described({"LifeCycleState": "ready"}), "'ready' is none of"),
         (described({"FileSystemId": "fs-1"}), "does not match"),
         (described({"NumberOfMountTargets": -1}), "-1 is not from 0"),

@@ -38,7 +38,7 @@ def variables_of(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def canonical(value: Any) -> str:
-    """JSON as JavaScript writes it: a whole number has no fraction, and true is no number."""
+    """JSON as JavaScript writes it: a whole number has no fraction, and true is not a number."""
     return json.dumps(_whole(value), sort_keys=True)
 
 

@@ -193,7 +193,7 @@ def test_lustre_on_intelligent_tiering_is_described_as_it_was_asked_for_until_it
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"ThroughputCapacity": 6000}, "BadRequest.*6000 is no multiple of 4000"),
+        ({"ThroughputCapacity": 6000}, "BadRequest.*6000 is not a multiple of 4000"),
         ({"ThroughputCapacity": 104_000, "DataReadCacheConfiguration": {"SizingMode": "NO_CACHE"}},
          "ServiceLimitExceeded.*104000 MB/s"),
         ({"PerUnitStorageThroughput": 125}, "BadRequest.*INTELLIGENT_TIERING is PERSISTENT_2, without"),

@@ -75,7 +75,7 @@ def test_what_a_sweep_frees_is_counted_in_bytes_of_files(left_behind):
 
 
 @pytest.mark.parametrize("vanishing", ["storage-matrix-", "source"])
-def test_what_another_cloud_removes_meanwhile_is_no_error(left_behind, monkeypatch, vanishing):
+def test_what_another_cloud_removes_meanwhile_is_not_an_error(left_behind, monkeypatch, vanishing):
     lstat = Path.lstat
 
     def removed_by_another(path: Path) -> os.stat_result:
@@ -88,7 +88,7 @@ def test_what_another_cloud_removes_meanwhile_is_no_error(left_behind, monkeypat
     assert leftovers.remove_folders() == 0
 
 
-def test_a_number_that_another_process_has_by_now_is_no_owner(agents):
+def test_a_number_that_another_process_has_by_now_is_not_an_owner(agents):
     (living, folder, _), _ = agents
     earlier = folder.with_name(f"storage-matrix-{living.pid}-{started_ticks(living.pid) - 1}-earlier")
     earlier.mkdir()

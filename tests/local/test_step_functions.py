@@ -102,7 +102,7 @@ def history(cloud, execution: str) -> list[dict]:
 
 
 @pytest.mark.parametrize("value", ["'yes'", "1", "null"])
-def test_a_condition_that_is_no_boolean_fails_its_choice(cloud, value):
+def test_a_condition_that_is_not_a_boolean_fails_its_choice(cloud, value):
     choice = {"Type": "Choice", "Choices": [{"Condition": "{% " + value + " %}", "Next": "End"}], "Default": "End"}
 
     ended = cloud.execute(

@@ -269,7 +269,7 @@ def test_an_image_that_ec2_could_not_make_is_an_error_and_its_name_is_free_again
     assert mine() == []
 
 
-def test_what_is_kept_is_in_the_receipt_with_its_price_and_is_no_leak(stack, context):
+def test_what_is_kept_is_in_the_receipt_with_its_price_and_is_not_a_leak(stack, context):
     baked(context)
 
     receipt = receipts.make(RUN, sweep={"at": 1.0, "remaining": 0})

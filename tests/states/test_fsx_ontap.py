@@ -137,7 +137,7 @@ def test_a_deletion_that_fsx_gives_up_is_told_and_begun_again(service, monkeypat
     until(lambda: ontap.delete(name), "the end of it")
 
 
-def test_what_is_no_runs_is_not_deleted(service, stack):
+def test_what_belongs_to_no_run_is_not_deleted(service, stack):
     theirs = service.create_file_system(
         FileSystemType="ONTAP", StorageType="SSD", StorageCapacity=1024, SubnetIds=stack["SUBNET_IDS"].split(",")[:1],
         OntapConfiguration={"DeploymentType": "SINGLE_AZ_2", "ThroughputCapacityPerHAPair": 1536},

@@ -82,8 +82,12 @@ def test_a_parameter_names_the_image_once_for_the_whole_run(stack, context, desc
 @pytest.mark.parametrize(
     ("ami", "rule", "fix"),
     [
-        ("ami-0123456789abcdef0", "is no image in us-east-1 that this account may use", "share it with this account"),
-        ("/golden/absent", "is no parameter of Systems Manager in us-east-1", "write one that is"),
+        (
+            "ami-0123456789abcdef0",
+            "is not an image in us-east-1 that this account may use",
+            "share it with this account",
+        ),
+        ("/golden/absent", "is not a parameter of Systems Manager in us-east-1", "write one that is"),
     ],
 )
 def test_an_image_that_is_not_there_is_refused_before_anything_exists(stack, context, ami, rule, fix):
@@ -100,7 +104,7 @@ def test_a_parameter_that_holds_no_image_is_refused_with_what_it_holds(stack, co
 
     [problem] = refused(context, ami="/golden/x")
 
-    assert "(ami-0aaaaaaaaaaaaaaaa) is no image" in problem["rule"]
+    assert "(ami-0aaaaaaaaaaaaaaaa) is not an image" in problem["rule"]
 
 
 def test_a_parameter_that_the_stack_may_not_read_is_told_with_the_parameter_of_the_stack(stack, context, monkeypatch):

@@ -125,7 +125,7 @@ def test_what_cannot_be_started_is_refused_before_anything_begins(start, documen
     assert machines_executions(boto3.client("stepfunctions")) == []
 
 
-def test_a_refusal_of_aws_is_no_event_that_came_twice(start, monkeypatch):
+def test_a_refusal_of_aws_is_not_an_event_that_came_twice(start, monkeypatch):
     def refuse(**_):
         raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "StartExecution")
 

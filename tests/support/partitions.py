@@ -14,7 +14,7 @@ def regions() -> dict[str, str]:
         region: partition["id"]
         for partition in json.loads(_DATA.read_text())["partitions"]
         for region in partition["regions"]
-        if not region.startswith("aws-")  # aws-cn-global is no region
+        if not region.startswith("aws-")  # aws-cn-global is not a region
     }
 
 
@@ -26,5 +26,5 @@ def domains() -> dict[str, str]:
         for partition in partitions
         if partition["id"] in ("aws", "aws-cn", "aws-us-gov")
         for region in partition["regions"]
-        if not region.startswith("aws-")  # aws-cn-global is no region
+        if not region.startswith("aws-")  # aws-cn-global is not a region
     }

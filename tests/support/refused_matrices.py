@@ -211,7 +211,7 @@ WORKLOADS = [
     (METADATA | {"phases": ["stat", "stat"]}, "phases", "values-are-different"),
     (METADATA | {"fileBytes": 3901, "sync": ["each", "end"]}, "sync", "contents-are-not-synced-at-the-end"),
     (DD | {"totalSize": "64MiB", "threads": 3}, "totalSize", "blocks-fill-the-total"),
-    (DD | {"totalSize": "1MB"}, "totalSize", "blocks-fill-the-total"),  # 10^6 is no multiple of 2^20
+    (DD | {"totalSize": "1MB"}, "totalSize", "blocks-fill-the-total"),  # 10^6 is not a multiple of 2^20
     (DD | {"blockSize": "2GiB", "totalSize": "2GiB"}, "blockSize", "blocks-fit-into-memory"),
     *[(DD | {"totalSize": size}, "totalSize", "value-error") for size in ("64 mib", "-1MiB", 1.5, True)],
     (DD | {"tool": ["engine", "dd"], "verify": True}, "verify", "only-the-engine-verifies"),

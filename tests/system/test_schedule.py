@@ -9,7 +9,7 @@ from support.inbox import TOPIC, Inbox
 from support.runs import EBS, Cloud, Run, matrix, start_cloud, until
 
 KEY = "schedules/nightly.json"
-# As much work as a file says that is no part of the matrix, as a driver or a neighbour would make a storage slower.
+# As much work as a file says that is not a part of the matrix, as a driver or a neighbour would make a storage slower.
 HASH = {"type": "build", "name": "hash", "build": "head -c $(cat {file}) /dev/zero | sha256sum", "expectedSeconds": 1}
 LITTLE_BYTES, MUCH_BYTES = 1 << 20, 1 << 27
 

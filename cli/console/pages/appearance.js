@@ -14,7 +14,7 @@ export function appearance(button) {
   };
   button.addEventListener("click", () => {
     const wanted = isDark() ? "light" : "dark";
-    // What the system has anyway is no choice: the page then follows it again.
+    // What the system has anyway is not a choice: the page then follows it again.
     if (wanted === (system.matches ? "dark" : "light")) localStorage.removeItem(CHOICE);
     else localStorage.setItem(CHOICE, wanted);
     show();

@@ -48,7 +48,7 @@ class OwnImage:
             described = []
         if not described:
             of = f" ({image_id})" if image_id != self._given else ""
-            rule = f"{of} is no image in {environment().region} that this account may use".lstrip()
+            rule = f"{of} is not an image in {environment().region} that this account may use".lstrip()
             fix = "write the id of one of this region, or let its owner share it with this account"
             yield Problem(own_image.PATH, self._given, rule, fix)
             return
@@ -60,7 +60,7 @@ class OwnImage:
     def _unread(self, error: ClientError) -> Problem:
         code = error.response["Error"]["Code"]
         if code == "ParameterNotFound":
-            rule, fix = f"is no parameter of Systems Manager in {environment().region}", "write one that is"
+            rule, fix = f"is not a parameter of Systems Manager in {environment().region}", "write one that is"
         elif code in DENIED:
             rule = "is a parameter that the stack may not read"
             fix = f"sam deploy --parameter-overrides ImageParameterPath={self._given.rpartition('/')[0]}/"

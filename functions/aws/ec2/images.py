@@ -94,7 +94,7 @@ def create(plan: PlanDocument, instance: str, name: str, fingerprint: str) -> st
 
 
 def deregister(image: Baked) -> None:
-    """Deregister an image and delete its snapshots; parts that no longer exist are no error."""
+    """Deregister an image and delete its snapshots; parts that no longer exist are not errors."""
     _unless_gone(lambda: client("ec2").deregister_image(ImageId=image.id))
     for snapshot in image.snapshots:
         _unless_gone(lambda snapshot=snapshot: client("ec2").delete_snapshot(SnapshotId=snapshot))

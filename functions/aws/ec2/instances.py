@@ -298,7 +298,7 @@ def reasons_of_end(instances: Sequence[str]) -> dict[str, ClientError]:
 
 
 def is_of_ec2(reason: ClientError, *, has_started: bool) -> bool:
-    """Return whether EC2 refused an instance after its launch, or took it back; its own faults are no refusal later."""
+    """Return whether EC2 refused an instance after its launch, or took it back; later faults are none."""
     return _code(reason) in _TAKEN_BACK or (not has_started and _code(reason) not in _ENDED_BY_SOMEBODY)
 
 
@@ -357,7 +357,7 @@ def volumes(filters: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def delete_volume(volume: str) -> None:
-    """Delete a volume that outlived its instance; a volume that no longer exists is no error."""
+    """Delete a volume that outlived its instance; a volume that no longer exists is not an error."""
     try:
         client("ec2").delete_volume(VolumeId=volume)
     except ClientError as error:

@@ -58,7 +58,7 @@ def put_if_absent(key: str, document: Any) -> bool:
         return True
 
     pauses_s = (
-        random.uniform(0, CONFLICT_PAUSE_S * 2**attempt)  # noqa: S311 (jitter is no secret)
+        random.uniform(0, CONFLICT_PAUSE_S * 2**attempt)  # noqa: S311 (jitter is not a secret)
         for attempt in range(1, CONFLICT_ATTEMPTS)
     )
     return retried(f"the conditional write of {key}", write, pauses_s)

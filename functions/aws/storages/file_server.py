@@ -138,7 +138,7 @@ def delete(_resource_id: str) -> bool:
 
 
 def _address(instance: str) -> FileServerAddress | None:
-    """Return the server's address, None until it reports one. Raises FileSystemFailed if it is no address.
+    """Return the server's address, None until it reports one. Raises FileSystemFailed if it is not an address.
 
     Every instance of the file system's cells connects to it, so only the exact form that an agent writes is accepted.
     """

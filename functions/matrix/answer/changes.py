@@ -15,7 +15,7 @@ class Changed(NamedTuple):
 
 
 def what_changed(before: Iterable[Facts], after: Iterable[Facts]) -> list[Changed]:
-    """Return each fact of provenance with different values. A fact that only one run has is no change."""
+    """Return each fact of provenance with different values. A fact that only one run has is not a change."""
     old, new = _values(before), _values(after)
     return [
         Changed(fact, sorted(old[fact]), sorted(values))

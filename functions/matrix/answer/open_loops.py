@@ -79,7 +79,7 @@ def _highest(cell: PlanCell, sweep: Sequence[PointResult], limit_ms: float) -> H
     of_fleet = FleetValues.of(rows, is_shared=is_shared(cell["storage"]), launch_of=launch_of)
     described = describe(of_fleet, higher_is_better=True)
     # The values are steps of the sweep, and the true highest rate lies somewhere between two of them: an interval of
-    # equal steps would have no width, and a difference of one step is no finding.
+    # equal steps would have no width, and a difference of one step is not a finding.
     unsure = {"intervals": {}, "no_interval": "rates between those of the sweep were not tried", "findings": []}
     result = cast("MetricResult", counted | figures(of_fleet) | described | unsure)
     held = [point for point in sweep if _rate(point) <= result["p50"]]

@@ -132,7 +132,7 @@ def neighbours_can_be_read(given: Given) -> Problems:
         shift, count = max(cell.workload.shift), cell.fleet.count
         rule, fix = "", ""
         if not cell.storage.is_shared or cell.storage.only_workloads:
-            rule = f"{cell.storage.slug} is no file system that instances share and cache"
+            rule = f"{cell.storage.slug} is not a file system that instances share and cache"
             fix = f"exclude it for storage type {cell.storage.type}"
         elif shift >= count:
             rule = f"{count} instances have no neighbour {shift} places further"
@@ -157,7 +157,7 @@ def device_is_an_empty_disk(given: Given) -> Problems:
         if not cell.workload.wants_device or (cell.storage.has_device and not is_filled) or (path, slug) in reported:
             continue
         reported.add((path, slug))
-        rule = "holds data already, all of which would be overwritten" if is_filled else "is no empty disk"
+        rule = "holds data already, all of which would be overwritten" if is_filled else "is not an empty disk"
         fix = f"exclude it for storage type {cell.storage.type}, or leave device out"
         yield Problem(path, value=True, rule=f"cannot be done on {slug}, which {rule}", fix=fix)
 

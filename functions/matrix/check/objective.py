@@ -24,7 +24,7 @@ def objective_can_be_judged(given: Given) -> Problems:
         name for name in known if name in own or name == "duration_s" or any(name in w.yields for w in workloads)
     ]
     if metric not in known:
-        rule = f"is no metric; the workloads of the matrix yield {', '.join(yielded)}"
+        rule = f"is not a metric; the workloads of the matrix yield {', '.join(yielded)}"
         close = difflib.get_close_matches(metric[:40], known, n=1)
         fix = f"did you mean {close[0]}?" if close else "write one of them"
         yield Problem("objective.metric", shorten(metric), rule, fix)

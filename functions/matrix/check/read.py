@@ -89,14 +89,14 @@ def _readable(document: dict[str, Any], wrong: set[str | int]) -> Given:
 def check_run_name(name: str) -> None:
     """Raise InvalidMatrix unless an execution's name can be the name of a run."""
     if not re.fullmatch(RUN_PATTERN, name):
-        rule = "is no name of a run: 1 to 80 of A-Z, a-z, 0-9, _ and -, not beginning with -"
+        rule = "is not a name of a run: 1 to 80 of A-Z, a-z, 0-9, _ and -, not beginning with -"
         raise InvalidMatrix(
             [Problem("name of the execution", shorten(name), rule, "start it with such a name", code="run-name")]
         )
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Parse the JSON `text`. Raises InvalidMatrix if it is no JSON or has a key twice."""
+    """Parse the JSON `text`. Raises InvalidMatrix if it is not JSON or has a key twice."""
     most = int(limits.SFN_INPUT_BYTES.value)
     if len(text) > most:
         rule = f"has {len(text):,} bytes; Step Functions takes an input of at most {most:,}"
@@ -145,11 +145,11 @@ def _no_json(error: json.JSONDecodeError) -> InvalidMatrix:
     before, after = text[line_begin:place], text[place : None if line_end < 0 else line_end]
     excerpt = f"{before[-40:]}{HERE}{after[:20]}".replace("\t", " ")
     where = f"at line {text.count(chr(10), 0, place) + 1}, column {place - line_begin + 1}"
-    return InvalidMatrix([Problem("", shorten(excerpt), f"is no JSON {where}: {rule}", fix, code="not-json")])
+    return InvalidMatrix([Problem("", shorten(excerpt), f"is not JSON {where}: {rule}", fix, code="not-json")])
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise _refusal("not-json", name, "is no JSON number", "write a finite number")
+    raise _refusal("not-json", name, "is not JSON number", "write a finite number")
 
 
 def _refusal(code: str, value: object, rule: str, fix: str) -> InvalidMatrix:

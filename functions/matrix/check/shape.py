@@ -39,7 +39,7 @@ _TYPE_WORDS = {
     "dict_type": ("must be an object", "write it in { }"),
     "model_type": ("must be an object", "write it in { }"),
     "model_attributes_type": ("must be an object", "write it in { }"),
-    "string_unicode": ("is no valid Unicode text", "write it in UTF-8"),
+    "string_unicode": ("is not a valid Unicode text", "write it in UTF-8"),
     "string_sub_type": ("must be a text", "write it in quotes"),
 }
 
@@ -135,7 +135,7 @@ def _describe_missing(fault: _Fault) -> tuple[str, str]:
 
 
 def _describe_unknown_key(fault: _Fault) -> tuple[str, str]:
-    return "is no field of the matrix format", _did_you_mean(fault.path, fault.document)
+    return "is not a field of the matrix format", _did_you_mean(fault.path, fault.document)
 
 
 def _describe_no_kind(fault: _Fault) -> tuple[str, str]:
@@ -144,7 +144,7 @@ def _describe_no_kind(fault: _Fault) -> tuple[str, str]:
 
 def _describe_unknown_kind(fault: _Fault) -> tuple[str, str]:
     kinds = _kinds_at(fault.path)
-    return f"is no known type; types are {', '.join(kinds)}", _suggest_kind(fault.value, kinds)
+    return f"is not a known type; types are {', '.join(kinds)}", _suggest_kind(fault.value, kinds)
 
 
 def _describe_choice(fault: _Fault) -> tuple[str, str]:
@@ -179,8 +179,8 @@ _PATTERN_WORDS = {
     "name": ("must be 1 to 40 of a-z, 0-9 and -, not beginning or ending with -", "write such as builds-on-efs"),
     "instanceType": ("does not look like an EC2 instance type", "write such as m6i.4xlarge"),
     "cachePath": ("must be a relative path of A-Z, a-z, 0-9, ., _ and -", "write such as cache/downloads"),
-    "resume": ("is no name of a run", "write such as builds-20261120-101500-4f"),
-    "compareWith": ("is no name of a run, and no baseline:NAME", "write such as baseline:nightly"),
+    "resume": ("is not a name of a run", "write such as builds-20261120-101500-4f"),
+    "compareWith": ("is not a name of a run, and no baseline:NAME", "write such as baseline:nightly"),
     "owner": ("may have letters, digits, spaces and . _ : / = + @ -", "write such as build-team"),
     "image": ("does not look like a bitbake target", "write such as core-image-minimal"),
     "release": ("does not look like a branch or tag", "write such as kirkstone"),

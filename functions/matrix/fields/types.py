@@ -20,7 +20,7 @@ AS_GIVEN = object()
 
 
 class InputModel(BaseModel):
-    """A part of the input: unknown keys are refused, "3" is not 3, true is not 1, NaN is no number."""
+    """A part of the input: unknown keys are refused, "3" is not 3, true is not 1, NaN is not a number."""
 
     model_config = ConfigDict(
         extra="forbid",

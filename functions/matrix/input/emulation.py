@@ -75,7 +75,7 @@ def truth(storage: Storage, emulate: "bool | Mapping[str, Quirks]" = True) -> Em
         "write_iops": None if block.is_free_of_iops else storage.effective_iops,
         "unit_bytes": block.unit_bytes,
         "create_s": storage.create_latency_s,
-        "create_operations": int(storage.is_shared),  # a create on a journalled volume is no operation of its own
+        "create_operations": int(storage.is_shared),  # a create on a journalled volume is not an operation of its own
         "read_s": block.read_s,
         "write_s": block.write_s,
         "sync_s": storage.sync_latency_s,
@@ -115,7 +115,7 @@ def emulation_problems(
 ) -> Problems:
     """Yield a problem for each storage that has no known truth, and each workload that other programs would do.
 
-    Both come with their paths. Unless they are all of the matrix (`is_whole`), a name without a storage is no problem.
+    Both come with their paths. Unless they are the whole matrix, a name without a storage is not a problem.
     """
     names = sorted(storage.name for _, storage in storages if storage.name)
     for name in emulate if isinstance(emulate, Mapping) and is_whole else ():

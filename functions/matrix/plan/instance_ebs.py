@@ -65,7 +65,7 @@ def storage_volumes(
 ) -> StorageVolumes | None:
     """Return the volumes of an instance of a type and bandwidth weighting, or of the storage's own server."""
     volumes = storage.attached(instance_type)
-    # A file server is no instance of the fleet.
+    # A file server is not an instance of the fleet.
     return StorageVolumes(storage_id, volumes, None if storage.is_shared else weighting) if volumes else None
 
 

@@ -18,7 +18,7 @@ T = TypeVar("T")
 # The steps of one repetition, in rows that stay together. Cells of one workload share them, so nobody changes them.
 Rows = Sequence[Sequence[Step]]
 # Seeded anew for each order: to make a generator costs as much as to seed it, and a plan has thousands of orders.
-_CHANCE = random.Random(0)  # noqa: S311 - an order of measuring is no secret
+_CHANCE = random.Random(0)  # noqa: S311 - an order of measuring is not a secret
 
 
 def derived_seed(matrix: Matrix, run: str) -> int:

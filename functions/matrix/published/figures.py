@@ -111,7 +111,7 @@ class Figure:
     wrong: str | None = None
     # An objection that no matrix can remove, such as another program of the same purpose, or how we read the source.
     unlike: str | None = None
-    # Whether the instance itself was measured: then a figure of another instance type is no counterpart at all.
+    # Whether the instance itself was measured: then a figure of another instance type is not a counterpart at all.
     is_of_instance: bool = False
     # What the source says of the conditions of this row alone; None where it should and does not.
     conditions: Mapping[str, str | None] = field(default_factory=dict)

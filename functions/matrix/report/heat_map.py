@@ -148,7 +148,7 @@ def _measured(view: View, question: Question, candidate: Candidate, index: int) 
     if len(values) == 1:
         return _cell("alone", "the only one", figure, index)
     ratio = best / value if question["higher_is_better"] else value / best
-    if ratio != ratio or best == 0 or value == 0:  # noqa: PLR0124 - 0 / 0 is no number
+    if ratio != ratio or best == 0 or value == 0:  # noqa: PLR0124 - 0 / 0 is not a number
         return _cell("alone", "no ratio", figure, index)
     is_taken = view.takes(question, candidate)
     marks = [TAKE] * is_taken + [FASTEST] * (value == best)

@@ -107,7 +107,7 @@ def _phase_of_json(document: Mapping[str, Any], file: str) -> Phase | None:
 def _object(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     below = whole.get(name) or {}
     if not isinstance(below, dict):
-        raise NotALog(f"has `{name}` that is no object, as elbencho writes it")
+        raise NotALog(f"has `{name}` that is not an object, as elbencho writes it")
     return below
 
 
@@ -280,7 +280,7 @@ def _number(value: object) -> float:
     try:
         figure = float(str(value or 0))
     except ValueError:
-        raise NotALog(f"has a figure that is no number: {printable(str(value))[:60]!r}") from None
+        raise NotALog(f"has a figure that is not a number: {printable(str(value))[:60]!r}") from None
     if not 0 <= figure < LARGEST * 1000:  # bytes of a phase may be petabytes
         raise NotALog(f"has a figure that cannot be: {printable(str(value))[:60]}")
     return figure

@@ -33,7 +33,7 @@ MIN_RUNTIME_MS = 1000
 # How long a job goes on at most after fio has written that it ends in 0 s.
 LAST_ETA_MS = 2000
 KIB = 1024
-LARGEST = 1e18  # more is no rate, size or time of any storage
+LARGEST = 1e18  # more is not a rate, size or time of any storage
 # fio 2 counted in microseconds: the middle of its last bin of 19 groups.
 LAST_VALUE_US = bin_value(19 * 64 - 1)
 # The part by which a figure may differ from the option: rounding, a short last block, a percent of shallow starts.
@@ -202,7 +202,7 @@ def _jobs_of(document: FioObject) -> list[FioObject]:
     """Return the records of a document, of `fio --client` too. Raises NotALog."""
     jobs = document.get("jobs", document.get("client_stats"))
     if not isinstance(jobs, list) or not all(isinstance(job, dict) for job in jobs):
-        raise NotALog("has `jobs` or `client_stats` that are no list of objects, as fio writes them")
+        raise NotALog("has `jobs` or `client_stats` that are not a list of objects, as fio writes them")
     return jobs
 
 
@@ -391,13 +391,13 @@ def _moved_kib(side: FioObject) -> float:
 
 
 def object_of(whole: FioObject, name: str) -> FioObject:
-    """Return the object below a name, empty if it is absent. Raises NotALog if it is no object."""
+    """Return the object below a name, empty if it is absent. Raises NotALog if it is not an object."""
     return _an_object(whole.get(name) or {}, name)
 
 
 def _an_object(below: object, name: str = "global options") -> FioObject:
     if not isinstance(below, dict):
-        raise NotALog(f"has `{name}` that is no object, as fio writes it")
+        raise NotALog(f"has `{name}` that is not an object, as fio writes it")
     return below
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from matrix.samples.histograms import Histogram
 from matrix.terms.printable import csv_text
 
-# More is no rate, size or time of any storage.
+# More is not a rate, size or time of any storage.
 LARGEST = 1e15
 MIN_S = 1.0
 # The part by which more operations may be in flight than workers: rounding.
@@ -40,11 +40,11 @@ def _objects_in(text: str, keys: set[str]) -> Iterator[dict[str, Any]]:
         try:
             value, end = json.JSONDecoder().raw_decode(text, place)
         except RecursionError as error:
-            raise NotALog("is no JSON: its objects are nested too deeply") from error
+            raise NotALog("is not JSON: its objects are nested too deeply") from error
         except json.JSONDecodeError as error:
             # A brace in another text, unless the tool's own words are behind it.
             if any(f'"{key}"' in text[place : error.pos] for key in keys):
-                raise NotALog(f"is no JSON: {error}") from error
+                raise NotALog(f"is not JSON: {error}") from error
             end = place + 1
         else:
             left: list[object] = [value]

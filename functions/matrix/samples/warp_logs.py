@@ -39,7 +39,7 @@ WITHOUT_BYTES = ", and without throughput, as warp's JSON does not say what the 
 def phases_of_json(document: Mapping[str, Any], file: str) -> list[Phase]:
     """Return the phases of warp's aggregated data. Raises NotALog."""
     if "by_op_type" not in document and "mixed" not in document:
-        raise NotALog("is no file of elbencho or warp")
+        raise NotALog("is not a file of elbencho or warp")
     if "by_op_type" not in document:
         raise NotALog("is an analysis of --full, which names no clients; import the .csv that it was made from")
     if document.get("v") not in DATA_VERSIONS:
@@ -51,7 +51,7 @@ def phases_of_json(document: Mapping[str, Any], file: str) -> list[Phase]:
     read: list[Phase] = []
     for name, aggregate in operations.items():
         if not isinstance(aggregate, dict):
-            raise NotALog(f"has `by_op_type.{printable(name)}` that is no object, as warp writes it")
+            raise NotALog(f"has `by_op_type.{printable(name)}` that is not an object, as warp writes it")
         read += _of_aggregate(name, aggregate, file, version)
     return _marked(read)
 
@@ -119,7 +119,7 @@ def _of_aggregate(name: str, aggregate: Mapping[str, Any], file: str, version: s
         raise NotALog("has no `throughput_by_client`: write it with warp 1.1 or later")
     for client, done in clients.items():
         if not isinstance(done, dict):
-            raise NotALog("has a client that is no object, as warp writes it")
+            raise NotALog("has a client that is not an object, as warp writes it")
         seconds = _number(done.get("measure_duration_millis")) / 1000
         segments = _object(aggregate, "requests_by_client").get(client) or []
         single = [each.get("single_sized_requests") for each in segments if isinstance(each, dict)]
@@ -267,7 +267,7 @@ def _phase(
 def _object(whole: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     below = whole.get(name) or {}
     if not isinstance(below, dict):
-        raise NotALog(f"has `{name}` that is no object, as warp writes it")
+        raise NotALog(f"has `{name}` that is not an object, as warp writes it")
     return below
 
 

@@ -126,7 +126,7 @@ def findings(values: FleetValues, *, higher_is_better: bool, median_interval: In
         groups = None
     between = launches_differ(values)
     jumps = None if over_time or groups else unsteady(values)
-    # If a finding above explains why repetitions or launches differ, the wide interval is no second finding.
+    # If a finding above explains why repetitions or launches differ, the wide interval is not a second finding.
     explanations = {REPETITIONS: over_time or jumps, LAUNCHES: between}
     is_explained = median_interval is not None and explanations.get(median_interval.limited_by)
     wide = None if is_explained else wide_interval(values, median_interval)

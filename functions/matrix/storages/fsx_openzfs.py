@@ -389,7 +389,7 @@ def iops_are_offered(part: FsxOpenZfsStorage) -> Problems:
 
 
 def record_size_is_offered(part: FsxOpenZfsStorage) -> Problems:
-    """Yield a problem if the record size is no power of two within FSx's range."""
+    """Yield a problem if the record size is not a power of two within FSx's range."""
     if part.record_size_kib not in limits.FSX_RECORD_KIB:
         nearest = min(limits.FSX_RECORD_KIB, key=lambda value: abs(value - part.record_size_kib))
         rule = f"records have {', '.join(map(str, limits.FSX_RECORD_KIB))} KiB"

@@ -99,7 +99,7 @@ def options_are_known(part: NfsStorage) -> Problems:
     names = [option.partition("=")[0] for option in part.options.split(",")]
     unknown = sorted(set(names) - KNOWN_OPTIONS)
     if unknown:
-        rule = f"{', '.join(unknown)} cannot be set: it is no option of NFS, or something else would be measured"
+        rule = f"{', '.join(unknown)} cannot be set: it is not an option of NFS, or something else would be measured"
         yield part.problem("options", rule, f"write some of {', '.join(sorted(KNOWN_OPTIONS))}")
 
 

@@ -135,7 +135,7 @@ def no_directory_bucket(part: S3Storage) -> Problems:
     """Yield a problem for a bucket of S3 Express One Zone, by its name."""
     if part.bucket and is_directory_bucket(part.bucket):
         rule = (
-            "is a directory bucket of S3 Express One Zone, which is no S3 Standard and takes requests in sessions only"
+            "is a directory bucket of S3 Express One Zone, which is not S3 Standard and takes requests in sessions only"
             " (CreateSession)"
         )
         yield part.problem("bucket", rule, "write a general purpose bucket, or storage type mountpoint")

@@ -14,7 +14,7 @@ class TableCell:
 
     text: str
     value: float | None = None
-    """The exact number that the text rounds; None if the text is no number."""
+    """The exact number that the text rounds; None if the text is not a number."""
     is_alarming: bool = False
     """Whether it reports that something is missing."""
     is_bound: bool = False

@@ -67,7 +67,7 @@ class InvalidMatrix(Exception):
 
 
 def path_text(path: Path) -> str:
-    """Return a path such as `storage[2].iops`; keys that are no plain words are shown quoted."""
+    """Return a path such as `storage[2].iops`; keys that are not plain words are shown quoted."""
     text = ""
     for step in path:
         if isinstance(step, int):

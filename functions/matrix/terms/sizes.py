@@ -21,7 +21,7 @@ _SIZE = re.compile(r"([0-9]{1,18})\s?([A-Za-z]{0,3})")
 
 
 class NotASize(ValueError):
-    """The text or number is no size. The message shows a valid one."""
+    """The text or number is not a size. The message shows a valid one."""
 
 
 def parse_size(value: object) -> int:

@@ -95,7 +95,7 @@ def test_of_durations_longer_is_slower():
     assert found["regressions"] == 1
 
 
-def test_a_slowdown_within_the_threshold_is_said_but_is_no_regression():
+def test_a_slowdown_within_the_threshold_is_said_but_is_not_a_regression():
     found = compare(run("old", [1], noise=0.005), run("new", [0.96], noise=0.005), threshold=0.1)
 
     assert verdicts(found) == ["slower"]

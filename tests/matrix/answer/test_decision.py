@@ -253,7 +253,7 @@ def test_only_who_leads_by_more_than_5_percent_at_both_neighbours_is_expected_fa
     assert absence["is_expected_ahead"] is is_expected
 
 
-def test_a_storage_that_was_never_planned_at_a_size_is_no_loser_there():
+def test_a_storage_that_was_never_planned_at_a_size_is_not_a_loser_there():
     summary, results, _ = build_run({"ebs": {10: 3000.0, 50: 3000.0}, "efs": {10: 4000.0, 50: 4000.0}})
     gone = cell_of(summary, "ebs", 50)
     summary["cells"].remove(gone)

@@ -76,7 +76,7 @@ def test_a_ratio_is_of_all_samples_and_of_no_other_points():
         ("directory", {}, 100),
         # fio's ramp is in the kernel's counters and not in its own.
         ("ebs", {"options": {"ramp_time": 10}}, 100),
-        # A few access times are no reads.
+        # A few access times are not reads.
         ("ebs", {}, 0.5),
     ],
 )
@@ -146,7 +146,7 @@ def test_what_the_servers_cache_answered_its_disks_did_not_see():
     }
 
 
-def test_what_was_written_before_a_step_is_no_amplification_of_it():
+def test_what_was_written_before_a_step_is_not_an_amplification_of_it():
     # 300 MiB of preparation lie in the minute of a step that writes 30 MiB: nobody can tell them apart.
     written = {"since": START, "counters": {"nfs_write_bytes": 300.0 * MIB}}
     shared = instance(moved("write", 50, 60, 30, between=written))

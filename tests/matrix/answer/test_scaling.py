@@ -217,7 +217,7 @@ def test_a_range_that_says_nothing_is_refused_with_its_reason(data, n, reason):
     assert (found["value"], found["low"], found["high"]) == (None, None, None)
 
 
-def test_a_size_between_measured_ones_is_no_extrapolation():
+def test_a_size_between_measured_ones_is_not_an_extrapolation():
     found = predict(analyse(series(lambda n: 60 + n)), 20)
 
     assert (found["is_extrapolation"], found["refused"]) == (False, None)
@@ -324,7 +324,7 @@ BEYOND_MEASURE = ("1e999", "1" + "0" * 400, "NaN", "Infinity", "0", "true")
     ],
     ids=lambda text: text[:40],
 )  # fmt: skip
-def test_what_is_no_series_of_numbers_is_refused_not_crashed_on(text):
+def test_what_is_not_a_series_of_numbers_is_refused_not_crashed_on(text):
     with pytest.raises(InvalidMatrix):
         read_series(text)
 

@@ -25,7 +25,7 @@ def hint(part, field):
             document[axis] = [element | {field: 1}]
     with pytest.raises(InvalidMatrix) as error:
         check_matrix(document)
-    [problem] = [each for each in error.value.problems if "is no field" in each.rule]
+    [problem] = [each for each in error.value.problems if "is not a field" in each.rule]
     return problem.fix
 
 

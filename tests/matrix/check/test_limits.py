@@ -145,7 +145,7 @@ def test_a_problem_shows_the_value_as_it_was_written():
         ],
         {"storage": [EFS, {"type": "s3-files"}], "workload": [NEW_FILES | {"rw": "randwrite", "fdatasync": 1}]},
         {"storage": [MOUNTPOINT | {"storageClass": "EXPRESS_ONEZONE"}], "workload": [METADATA, NEW_FILES]},
-        # Storages that are no file systems.
+        # Storages that are not files systems.
         {"storage": [S3], "workload": [READ, OBJECTS]},
         {"storage": [BY_COMMAND], "workload": [COMMAND, READER | {"name": "reader"}]},
         {"storage": [S3, EBS], "workload": [READ, TOUCH], "exclude": [{"storage": S3, "workload": {"type": "touch"}}]},

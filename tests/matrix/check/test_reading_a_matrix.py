@@ -94,12 +94,12 @@ def test_an_exclude_that_matches_nothing_is_not_said_while_a_storage_cannot_be_r
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("", "is no JSON"),
-        ("{", "is no JSON"),
+        ("", "is not JSON"),
+        ("{", "is not JSON"),
         ("[1]", "must be a JSON object"),
         ("null", "must be a JSON object"),
-        ('{"name": NaN}', "is no JSON number"),
-        ('{"name": -Infinity}', "is no JSON number"),
+        ('{"name": NaN}', "is not JSON number"),
+        ('{"name": -Infinity}', "is not JSON number"),
         ('{"name": "a", "name": "b"}', "has keys twice"),
         ("[" * 100_000 + "]" * 100_000, "is nested too deeply"),
         ('{"a":' * 30 + "1" + "}" * 30, "is nested more than 20 deep"),
@@ -108,7 +108,7 @@ def test_an_exclude_that_matches_nothing_is_not_said_while_a_storage_cannot_be_r
         (lambda: " " * 10_000_000, "has 10,000,000 bytes"),
     ],
 )
-def test_what_is_no_matrix_at_all_is_one_clear_problem(text, rule):
+def test_what_is_not_a_matrix_at_all_is_one_clear_problem(text, rule):
     found = problems_of_text(made(text))
 
     assert len(found) == 1
@@ -118,7 +118,7 @@ def test_what_is_no_matrix_at_all_is_one_clear_problem(text, rule):
 def test_a_comma_too_many_is_named_and_shown():
     found = problems_of_text('{"name": "a",\n "fleet": [{"count": 1},\n ]}')
 
-    assert found[""].rule == "is no JSON at line 2, column 24: a comma stands before ]"
+    assert found[""].rule == "is not JSON at line 2, column 24: a comma stands before ]"
     assert found[""].value == ' "fleet": [{"count": 1}⟨here⟩,'
     assert "take it away" in found[""].fix
 

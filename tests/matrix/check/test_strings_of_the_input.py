@@ -12,7 +12,7 @@ from support.hostile import SHELL, UNICODE
 
 from matrix.check.schema import matrix_schema
 
-# What may be any text, and why that is no danger.
+# What may be any text, and why that is not a danger.
 ANY_TEXT = {
     "$schema": "an address for editors; nobody reads it",
     "metric": "must be the name of a metric that a workload yields",

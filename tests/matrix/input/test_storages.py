@@ -25,7 +25,7 @@ def test_writing_an_instance_store_all_over_takes_its_time_and_is_in_its_name():
     fresh, worn = (plan(matrix(storage=[INSTANCE_STORE | change], fleet=fleet)) for change in ({}, {"precondition": 2}))
 
     assert worn.cells[0].expected_s - fresh.cells[0].expected_s == pytest.approx(1_600)
-    # Three times the time that it should take, so that a slow disk is no failure.
+    # Three times the time that it should take, so that a slow disk is not a failure.
     assert worn.cells[0].ready_within_s - fresh.cells[0].ready_within_s == pytest.approx(4_800)
     assert worn.file_systems[0].id == "instance-store-written-2x"
     assert [("flash" in warning["message"]) for warning in fresh.warnings[:1]] == [True]

@@ -60,7 +60,7 @@ def test_prices_of_another_region_may_be_off_by_the_range_that_was_shown_with_th
     assert bool(agreement.difference(agreed, dearer(mine, times))) == is_told
 
 
-def test_a_difference_of_less_than_a_cent_is_no_question():
+def test_a_difference_of_less_than_a_cent_is_not_a_question():
     mine = dearer(planned(), 0.004 / planned()["totals"]["cost_usd"]["expected"])
 
     assert difference(dearer(mine, 2), mine) is None

@@ -32,7 +32,7 @@ def test_too_late_is_what_would_not_be_finished_by_the_deadline():
     )
 
 
-def test_a_skip_says_its_reason_and_a_failure_is_no_skip():
+def test_a_skip_says_its_reason_and_a_failure_is_not_a_skip():
     refusal = over_budget("cell c", needs_usd=0.5, committed_usd=0.75, budget_usd=1)
 
     assert skip_of(refusal)["name"] == "skipped: budget"

@@ -297,7 +297,7 @@ def test_several_file_systems_cost_and_carry_so_many_times_one_and_each_has_its_
         ("m99zz.4xlarge", 0.1 * 8), ("t99.nano", 0.08 / 16), ("z99.medium", 0.19 / 2), ("p99.large", 0.5),
         # A bare machine: two large for each xlarge that its name counts, else a whole host of 48.
         ("r99.metal-96xl", 0.13 * 192), ("c99.metal", 0.09 * 48),
-        # The price list has 0.10584 for an m8i.large: a bare machine of that family is no guess from a letter.
+        # The price list has 0.10584 for an m8i.large: a bare machine of that family is not a guess from a letter.
         ("m8i.metal-10xl", 0.10584 * 20),
     ],
 )  # fmt: skip

@@ -48,7 +48,7 @@ def test_of_published_builds_the_whole_fleet_follows_from_the_medians_and_says_s
 
     assert list(lines(chart)["EBS gp3"].y) == pytest.approx([3600 / 5975, 200 * 3600 / 5973], rel=0.001)
     assert "Number of instances divided by the median time of one" in chart.reads
-    assert 200 not in lines(chart)["EFS provisioned"].x  # a copy is no figure
+    assert 200 not in lines(chart)["EFS provisioned"].x  # a copy is not a figure
 
 
 def test_the_front_joins_what_nothing_beats_in_cost_and_speed_and_sizes_stand_at_the_points():

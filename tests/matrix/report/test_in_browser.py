@@ -83,7 +83,7 @@ def opened(chromium, report):
         page.set_default_timeout(60_000)
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
-        # What the script makes to be saved has an address, and is no request to anybody.
+        # What the script makes to be saved has an address, and is not a request to anybody.
         page.on(
             "request",
             lambda request: None if request.url.startswith((report[0].as_uri(), "blob:")) else said.append(request.url),

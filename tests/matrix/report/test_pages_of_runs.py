@@ -80,7 +80,7 @@ def test_from_five_runs_on_a_night_is_judged_by_the_scatter_of_the_nights_before
     assert tracks["EBS gp3"].changes == drifting["EBS gp3"].changes == []
 
 
-def test_what_only_one_of_two_runs_knows_is_no_change():
+def test_what_only_one_of_two_runs_knows_is_not_a_change():
     before = [{"kernel": {"6.1": 2}, "Python": {"3.9": 2}}]
 
     assert what_changed(before, [{"kernel": {"6.1": 1, "6.2": 1}}]) == [("kernel", ["6.1"], ["6.1", "6.2"])]

@@ -272,7 +272,7 @@ def test_a_document_that_the_next_one_does_not_go_on_from_is_of_another_host(fir
 
 
 def test_a_second_document_that_is_cut_off_is_not_passed_over():
-    with pytest.raises(NotALog, match="is no JSON"):
+    with pytest.raises(NotALog, match="is not JSON"):
         rows(status(1001.0, 1.0, iops=1) + status(1002.0, 2.0, iops=2)[:-20], "f")
 
 
@@ -283,7 +283,7 @@ def test_clients_are_rows_and_their_sum_is_none():
 
 
 @pytest.mark.parametrize("text", ["", "terse;3;fio", "{", "{}", '{"jobs": 3}', '{"jobs": [3]}', "[" * 5])
-def test_what_is_no_output_of_fio_is_said_to_be_none(text):
+def test_what_is_not_an_output_of_fio_is_said_to_be_none(text):
     with pytest.raises(NotALog):
         rows(text, "f")
 

@@ -30,7 +30,7 @@ def test_a_series_may_be_compressed():
     assert read_curve(gzip.compress(series([0, 2], [0, 3e6])))["mb_per_s"] == [1.5]
 
 
-def test_a_counter_that_went_back_is_no_negative_rate():
+def test_a_counter_that_went_back_is_not_a_negative_rate():
     assert read_curve(series([0, 1, 2], [0, 5e6, 4e6]))["mb_per_s"] == [5, 0]
 
 
@@ -63,7 +63,7 @@ def test_a_long_series_is_thinned_without_losing_a_byte():
         series([0, 1], [0, 1], carrier="../../x"),
     ],
 )
-def test_what_is_no_series_is_refused(text):
+def test_what_is_not_a_series_is_refused(text):
     with pytest.raises(InvalidSamples, match="a series cannot be read"):
         read_curve(text)
 

@@ -49,7 +49,7 @@ def test_two_groups_of_instances_are_told_from_two_groups_of_repetitions():
     assert two.code == "two-groups-of-repetitions"
 
 
-def test_a_long_tail_is_no_second_group():
+def test_a_long_tail_is_not_a_second_group():
     tailed = [steadiness.two_groups(fleet(np.exp(RNG.normal(0, 1, (60, 1))))) for _ in range(30)]
 
     assert sum(found is not None for found in tailed) <= 1

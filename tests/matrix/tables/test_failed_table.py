@@ -28,7 +28,7 @@ def test_a_cell_without_a_reason_has_a_dash():
     assert [*failed_table(failed_run(error=None)).texts(WHY)] == [("–",), ("–",)]
 
 
-def test_what_others_did_not_publish_is_no_failure():
+def test_what_others_did_not_publish_is_not_a_failure():
     summary = failed_run() | {"environment": "published"}
 
     assert {*failed_table(summary).texts(STATE)} == {("not published",)}

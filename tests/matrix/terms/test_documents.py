@@ -186,7 +186,7 @@ def test_all_json_is_read_with_the_values_of_python(text):
 @pytest.mark.parametrize(
     ("text", "reason"), [(b"", "it is empty"), (b"[" * 100_000, "nested too deeply"), (b"{]", "Expecting")]
 )
-def test_what_is_no_json_is_refused_with_the_reason(text, reason):
+def test_what_is_not_json_is_refused_with_the_reason(text, reason):
     with pytest.raises(InvalidDocument, match=reason):
         parse(text, "x")
 

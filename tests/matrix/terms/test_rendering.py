@@ -238,7 +238,7 @@ def sure(**changes):
 def test_a_percentile_that_is_not_carried_is_a_bound_or_a_dash():
     shown = {name: figures.figure(sure(), name) for name in ("p50", "p75", "p90", "p98")}
 
-    # That P75 is at least 95 is no news beside a median of 100.
+    # That P75 is at least 95 is not news beside a median of 100.
     assert shown == {"p50": "1m 40s", "p75": "–", "p90": "≥ 1m 55s", "p98": "–"}
 
 
@@ -251,7 +251,7 @@ def test_the_slow_end_of_a_rate_is_bounded_from_above():
 
     shown = {name: figures.figure(rate, name) for name in ("p25", "p10", "p2")}
 
-    # That P2 is at most 101 is no news beside a median of 100.
+    # That P2 is at most 101 is not news beside a median of 100.
     assert shown == {"p25": "90.0 MB/s", "p10": "≤ 85.0 MB/s", "p2": "–"}
 
 

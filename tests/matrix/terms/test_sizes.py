@@ -18,7 +18,7 @@ def test_a_size_is_read_as_bytes(text, size):
 @pytest.mark.parametrize(
     "text", ["", "GiB", "1.5GiB", "-1MiB", "0", 0, -1, True, 1.0, None, "1 gib", "9" * 19, "2000TiB"]
 )
-def test_what_is_no_size_is_refused(text):
+def test_what_is_not_a_size_is_refused(text):
     with pytest.raises(NotASize):
         parse_size(text)
 

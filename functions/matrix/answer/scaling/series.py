@@ -57,7 +57,7 @@ def _problems(document: Any) -> Iterator[Problem]:
         yield Problem("", shorten(document), "must be a JSON object", f"write {EXAMPLE}")
         return
     for name in sorted(document.keys() - set(FIELDS)):
-        yield Problem(name, shorten(document[name]), "is no field of a series", f"use {', '.join(FIELDS)}")
+        yield Problem(name, shorten(document[name]), "is not a field of a series", f"use {', '.join(FIELDS)}")
     yield from _list_problems(document, "n", is_size=True, required=True)
     yield from _list_problems(document, "value", is_size=False, required=True)
     yield from _list_problems(document, "predict", is_size=True, required=False)

@@ -159,10 +159,10 @@ def _pattern_faults(text: str) -> Iterator[tuple[str, str]]:
         yield f"means something else in Python than it seems to: {warning}", "write [ and -- in a class as \\[ and \\-"
         return
     except (re.error, OverflowError, RecursionError) as error:
-        yield f"is no regular expression of Python: {error}", "see docs.python.org/3/library/re.html"
+        yield f"is not a regular expression of Python: {error}", "see docs.python.org/3/library/re.html"
         return
     if groups != 1:
-        yield f"has {groups} groups; one says what the number is", "write (?: ) around what is no number"
+        yield f"has {groups} groups; one says what the number is", "write (?: ) around what is not a number"
     if _NEW_IN_3_11.search(_ONE_CHARACTER.sub("x", text)):
         yield "has an atomic group or a possessive quantifier, which Python 3.9 cannot read", "write it without"
 

@@ -48,14 +48,14 @@ def _one_reason(value: object, validate: ValidatorFunctionWrapHandler) -> object
 
 
 def _ours_to_pass(name: str) -> str:
-    """Refuse a key that is no option of a benchmark."""
+    """Refuse a key that is not an option of a benchmark."""
     if name in OPTIONS:
         return name
     if name in OWNED:
         raise _refusal("option_owned", f"this option of fio is not yours to set: {OWNED[name]}", "leave it out")
     close = difflib.get_close_matches(name[:40], [*OPTIONS, "type", "name"], n=1)
     fix = f"did you mean {close[0]}?" if close else "leave it out; docs/matrix-format.md lists what can be set"
-    raise _refusal("option_unknown", "is no option of fio that a matrix may set", fix)
+    raise _refusal("option_unknown", "is not an option of fio that a matrix may set", fix)
 
 
 _Value = Annotated[str, StringConstraints(pattern=VALUE_PATTERN)] | int | float
@@ -130,7 +130,7 @@ OWNED = {
     "wait_for": "each point is one job",
     "flow": "each point is one job",
 }
-# More steps than that are no matrix.
+# More steps than that are not a matrix.
 MAX_CHECKED_POINTS = 10_000
 PERCENTAGES = ("rwmixread", "rwmixwrite", "dedupe_percentage", "buffer_compress_percentage")
 # Least and most of the options that are whole numbers.
@@ -359,7 +359,7 @@ def option_values_are_known(part: FioWorkload) -> Problems:
 
 
 def numbers_are_in_range(part: FioWorkload) -> Problems:
-    """Yield a problem for counts, times and percentages that are no whole number, or beyond reason."""
+    """Yield a problem for counts, times and percentages that are not whole numbers, or beyond reason."""
     for name, (least, most) in RANGES.items():
         for value in part.options.get(name, []):
             if not isinstance(value, int) or not least <= value <= most:

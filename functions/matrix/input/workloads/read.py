@@ -242,7 +242,7 @@ def data_holds_the_records(part: ReadWorkload) -> Problems:
             for page in part.page_bytes:
                 if data % page:
                     whole = -(-data // page) * page
-                    rule = f"the data, {format_size(data)}, are no whole pages of {format_size(page)}"
+                    rule = f"the data, {format_size(data)}, are not whole pages of {format_size(page)}"
                     yield part.problem("dataSize", rule, f"write dataSize {_written(whole)}")
                     return
 

@@ -118,5 +118,5 @@ def only_the_engine_keeps_a_rate(part: TouchWorkload) -> Problems:
         rule = f"{others[0]} works as fast as it can"
         yield part.problem("ratePerSecondPerInstance", rule, 'write tool "engine", or leave the rate out')
     if "end" in part.sync:
-        rule = "one sync at the end is no latency of an operation that was due at its own moment"
+        rule = "one sync at the end is not the latency of an operation that was due at its own moment"
         yield part.problem("sync", rule, 'write sync "each" or "none", or leave the rate out')

@@ -304,7 +304,7 @@ def _has_line(series: Series) -> bool:
 
 
 def _has_marks(series: Series) -> bool:
-    """Whether points have shapes; a law that was fitted is no row of points."""
+    """Whether points have shapes; a law that was fitted is not a row of points."""
     return series.kind == "dots" or (series.kind == "line" and not (series.is_hollow and series.hover is None))
 
 

@@ -75,7 +75,7 @@ def _parsed_by_json(text: bytes, name: str) -> Any:
 def read(kind: type[T], document: object, name: str) -> T:
     """Return a document after a check that it is one of `kind`. `name` identifies it, such as its key.
 
-    An unknown key is no problem: a newer version may have written it. Raises InvalidDocument.
+    An unknown key is not a problem: a newer version may have written it. Raises InvalidDocument.
     """
     try:
         adapter(cast("type", kind)).validate_python(document, extra="ignore")
