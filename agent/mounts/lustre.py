@@ -64,7 +64,7 @@ def describe(mount: dict[str, Any], path: Path) -> mounts.Mounted:
     entry = mounts.describe(mount["kind"], path)
     known = []
     for name, option in (("stripe_count", "-c"), ("stripe_size", "-S")):
-        told = mounts.command_result(["lfs", "getstripe", "-d", option, str(path)])
-        if told.returncode == 0 and told.stdout.strip():
-            known.append(f"{name}={told.stdout.split()[0]}")
+        answer = mounts.command_result(["lfs", "getstripe", "-d", option, str(path)])
+        if answer.returncode == 0 and answer.stdout.strip():
+            known.append(f"{name}={answer.stdout.split()[0]}")
     return replace(entry, options=",".join([entry.options, *known]))

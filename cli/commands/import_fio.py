@@ -53,8 +53,8 @@ def import_fio(
         # scipy takes half a second to import, so `matrix --help` must not import it.
         from matrix.published.fio_run import imported_run
 
-        told = imported_files.told(storage, instance_type, several)
-        imported_files.keep(as_, read, refused, imported_run, told, ADVICE, as_json=as_json)
+        given = imported_files.given(storage, instance_type, several)
+        imported_files.keep(as_, read, refused, imported_run, given, ADVICE, as_json=as_json)
         return
     imported_files.refuse_what_is_of_a_run(storage, instance_type)
     format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))

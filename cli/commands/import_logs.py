@@ -52,8 +52,8 @@ def import_logs(
         # scipy takes half a second to import, so `matrix --help` must not import it.
         from matrix.published.logs_run import logs_run
 
-        told = imported_files.told(storage, instance_type, several)
-        imported_files.keep(as_, read, refused, logs_run, told, ADVICE, as_json=as_json)
+        given = imported_files.given(storage, instance_type, several)
+        imported_files.keep(as_, read, refused, logs_run, given, ADVICE, as_json=as_json)
         return
     imported_files.refuse_what_is_of_a_run(storage, instance_type)
     format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))

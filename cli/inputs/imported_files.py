@@ -17,7 +17,7 @@ from cli.target.run_folders import RunFolders
 from cli.target.workdir import run_folder
 
 if TYPE_CHECKING:
-    from matrix.published.imported import ImportedRun, Told
+    from matrix.published.imported import Given, ImportedRun
 
 
 Read = TypeVar("Read")
@@ -77,11 +77,11 @@ class Row(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
-def told(storage: str | None, instance_type: str | None, several: Several | None) -> "Told":
+def given(storage: str | None, instance_type: str | None, several: Several | None) -> "Given":
     """Return the facts that the options give and the files lack."""
-    from matrix.published.imported import Told
+    from matrix.published.imported import Given
 
-    return Told(_storage(storage), instance_type, files_are=several and several.value)
+    return Given(_storage(storage), instance_type, files_are=several and several.value)
 
 
 def read_each(files: Iterable[Path], read: Callable[[Path], Read]) -> tuple[dict[str, Read], list[str]]:
@@ -148,8 +148,8 @@ def keep(
     name: str,
     read: Mapping[str, Read],
     refused: Sequence[str],
-    run_of: "Callable[[str, Mapping[str, Read], Told], ImportedRun]",
-    told: "Told",
+    run_of: "Callable[[str, Mapping[str, Read], Given], ImportedRun]",
+    given: "Given",
     advice: str,
     *,
     as_json: bool,
@@ -173,7 +173,7 @@ def keep(
     try:
         if refused:
             raise NotALog("; ".join(refused))
-        run = run_of(name, read, told)
+        run = run_of(name, read, given)
     except NotALog as error:
         raise CommandError(str(error), f"leave it out, or {advice}; nothing was kept", ExitCode.BAD_INPUT) from error
     except InvalidMatrix as invalid:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from contract.histogram import merge
-from matrix.published.imported import ImportedRun, Told
+from matrix.published.imported import Given, ImportedRun
 from matrix.published.logs_run import logs_run
 from matrix.samples.fio_logs import (
     LARGEST,
@@ -76,7 +76,7 @@ class _Work:
         return max(_runtime_s(side) for job in self.jobs for side in job.sides.values())
 
 
-def imported_run(run: str, files: Mapping[str, FioFile], told: Told) -> ImportedRun:
+def imported_run(run: str, files: Mapping[str, FioFile], given: Given) -> ImportedRun:
     """Return the run of some files (by name). Raises NotALog with the file, InvalidMatrix for an invalid storage.
 
     A storage from the user is checked, and completed with defaults, like one of a matrix.
@@ -92,7 +92,7 @@ def imported_run(run: str, files: Mapping[str, FioFile], told: Told) -> Imported
         is_named = not options or len(names[json.dumps(options)]) > 1
         phases.setdefault(work.file, []).append(_phase(work, options, is_named=is_named))
     left_out = sum(file.interim for file in files.values())
-    return logs_run(run, phases, told, [INTERIM.format(left_out)] if left_out else [])
+    return logs_run(run, phases, given, [INTERIM.format(left_out)] if left_out else [])
 
 
 def _works(file: FioFile, name: str) -> Iterator[_Work]:

@@ -34,7 +34,7 @@ WORKLOADS: tuple[Part, ...] = (
 
 
 @dataclass(frozen=True)
-class Told:
+class Given:
     """Facts from the user that a tool's files lack; None if unknown."""
 
     # As a matrix writes it, or in words if a matrix cannot have it.
@@ -71,18 +71,18 @@ def joined(kept: SummaryDocument, imported: SummaryDocument) -> SummaryDocument:
     }
 
 
-def storage_of(told: Part | str | None) -> tuple[Part, str]:
+def storage_of(given: Part | str | None) -> tuple[Part, str]:
     """Return a storage with its defaults, and the id of its file system. Raises InvalidMatrix if it is invalid."""
-    if told is None:
+    if given is None:
         return {"type": UNKNOWN_STORAGE}, _slug(UNKNOWN_STORAGE)
-    if isinstance(told, str):
-        if told not in MODELS:  # such as a disk outside AWS
-            return {"type": printable(told)}, _slug(told)
-        told = {"type": told}
+    if isinstance(given, str):
+        if given not in MODELS:  # such as a disk outside AWS
+            return {"type": printable(given)}, _slug(given)
+        given = {"type": given}
     refused: list[InvalidMatrix] = []
     for workload in WORKLOADS:
         matrix = {
-            **{"name": "imported", "storage": [told], "workload": [workload]},
+            **{"name": "imported", "storage": [given], "workload": [workload]},
             "fleet": [{"instanceType": "m6i.large", "count": 1}],
         }
         try:
@@ -104,13 +104,13 @@ def imported_summary(
     files: Sequence[str],
     results: Sequence[ResultDocument],
     spans: Sequence[tuple[float, float]],
-    told: Told,
+    given: Given,
     tool: str,
     notes: Sequence[str] = (),
 ) -> SummaryDocument:
     """Return the summary of a run of a tool's files, without a decision; `spans` are starts and ends (epoch, s)."""
     unknown = [
-        words for words, value in (("storage", told.storage), ("instance type", told.instance_type)) if value is None
+        words for words, value in (("storage", given.storage), ("instance type", given.instance_type)) if value is None
     ]
     known = f"; unknown: {', '.join(unknown)}" if unknown else ""
     where = f"read from {len(files)} file{'s' if len(files) != 1 else ''} of {tool}, nothing was measured here{known}"

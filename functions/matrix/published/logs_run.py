@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import cast
 
 from matrix.answer.results import cell_result
-from matrix.published.imported import UNKNOWN, ImportedRun, Told, imported_summary, storage_of
+from matrix.published.imported import UNKNOWN, Given, ImportedRun, imported_summary, storage_of
 from matrix.samples.file import SampleFile
 from matrix.samples.histograms import Histogram
 from matrix.samples.tool_logs import NotALog, Phase
@@ -36,29 +36,29 @@ UNDATED = "has phases without a time and a time zone, as elbencho before 2.0 wro
 DIFFERENT = "the command lines of one point differ, besides paths and where results go: {}"
 
 
-def logs_run(run: str, logs: Mapping[str, Sequence[Phase]], told: Told, remarks: Sequence[str] = ()) -> ImportedRun:
+def logs_run(run: str, logs: Mapping[str, Sequence[Phase]], given: Given, remarks: Sequence[str] = ()) -> ImportedRun:
     """Return the run of some files (name: phases), all of one tool. Raises NotALog, InvalidMatrix of a storage."""
     tools = sorted({phase.tool for phases in logs.values() for phase in phases})
     if len(tools) != 1:
         raise NotALog(
             f"{' and '.join(logs)} are files of {' and '.join(tools)}: import those of each tool by themselves"
         )
-    storage, file_system = storage_of(told.storage)
+    storage, file_system = storage_of(given.storage)
     results: list[ResultDocument] = []
     spans: list[tuple[float, float]] = []
-    for (count, kind), works in _cells(logs, told).items():
+    for (count, kind), works in _cells(logs, given).items():
         example = next(iter(next(iter(works.values())).values()))[0]
         name = f"{example.tool}-{kind}" if example.workload["type"] == "command" else example.tool
-        cell, points = _cell(storage, file_system, told.instance_type or "", count, name, works)
+        cell, points = _cell(storage, file_system, given.instance_type or "", count, name, works)
         histograms: dict[str, dict[str, list[Histogram]]] = {}
         instances = sorted({instance for of_point in works.values() for instance in of_point})
         files = [_sample_file(run, cell, instance, works, points, histograms) for instance in instances]
         results.append(cell_result(cast("PlanCell", cell), files, error=None, actual_s=None, histograms=histograms))
         spans += [(each.started_at, each.ended_at) for file in files for each in file.samples if each.started_at]
-    return ImportedRun(imported_summary(run, list(logs), results, spans, told, tools[0], remarks), results)
+    return ImportedRun(imported_summary(run, list(logs), results, spans, given, tools[0], remarks), results)
 
 
-def _cells(logs: Mapping[str, Sequence[Phase]], told: Told) -> dict[tuple[int, str], Works]:
+def _cells(logs: Mapping[str, Sequence[Phase]], given: Given) -> dict[tuple[int, str], Works]:
     """Return the phases by the size of their fleet and the metric that they are judged by. Raises NotALog."""
     # warp names a client anew in each run, so a single one counts as the same machine.
     is_warp = any(phase.tool == "warp" for phases in logs.values() for phase in phases)
@@ -74,15 +74,15 @@ def _cells(logs: Mapping[str, Sequence[Phase]], told: Told) -> dict[tuple[int, s
             if phase.started_at is None:
                 raise NotALog(f"{name} {UNDATED}")
             instance = "host" if is_warp and not of_clients else phase.instance
-            if told.files_are == "hosts":
+            if given.files_are == "hosts":
                 instance = name
             params = phase.params
-            if phase.workers is None and told.files_are is None:  # whether another file had as many is not known
+            if phase.workers is None and given.files_are is None:  # whether another file had as many is not known
                 params = {**params, "file": f"{name} {phase.document}" if (phase.document or 1) > 1 else name}
                 notes = (*notes, ALONE)
             key = json.dumps([params, phase.workload.get("primaryMetric")], sort_keys=True)
             hosts = works.setdefault(key, {})
-            free = instance if told.files_are else _free_host(instance, hosts, phase)
+            free = instance if given.files_are else _free_host(instance, hosts, phase)
             if free != instance:
                 notes = (*notes, SAME_TIME)
             hosts.setdefault(free, []).append(replace(phase, notes=notes))

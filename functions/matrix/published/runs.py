@@ -81,8 +81,8 @@ def _run(run: str, source: str) -> SummaryDocument:
 
 def _storage(figure: Figure) -> Part:
     """Return a figure's storage as a matrix would write it; of objects also the client, by the source's name."""
-    told = figure.shown.get("storage", figure.storage)
-    known = {name: value for name, value in told.items() if value is not None}
+    shown = figure.shown.get("storage", figure.storage)
+    known = {name: value for name, value in shown.items() if value is not None}
     return known | {name: value for name, value in figure.caveats.items() if name == "client"}
 
 

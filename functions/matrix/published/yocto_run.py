@@ -95,7 +95,7 @@ def _yocto_cell(document: SourceRow, cell: SourceRow, file_system: str) -> Resul
 def _remarks(cell: SourceRow) -> Iterator[str]:
     if cell.get("note"):
         yield cell["note"]
-    yield from (f"{name}: {told}" for name, told in cell.get("conditions", {}).items() if told)
+    yield from (f"{name}: {value}" for name, value in cell.get("conditions", {}).items() if value)
 
 
 def _yocto_point(document: SourceRow, cell: SourceRow) -> PointResult:

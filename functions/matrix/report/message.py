@@ -77,16 +77,16 @@ def _has_rest(ended: Ended, summary: SummaryDocument | None) -> bool:
 def _answer(summary: SummaryDocument, comparison: ComparisonDocument | None) -> list[str]:
     decision = summary.get("decision")
     beside = comparison_lines(comparison) if comparison else []
-    told = [describe_state(summary), *beside]
+    lines = [describe_state(summary), *beside]
     if decision:
         names = brief_names((cell["file_system"], cell["storage"]) for cell in summary["cells"])
 
         def name(candidate: Candidate) -> str:
             return names[candidate["file_system"]]
 
-        told += [headline(decision, name), *[*caveats(decision, name)][: MAX_CAVEATS - bool(beside)]]
+        lines += [headline(decision, name), *[*caveats(decision, name)][: MAX_CAVEATS - bool(beside)]]
     failed = describe_failed(summary)
-    return told + ([failed] if failed else [])
+    return lines + ([failed] if failed else [])
 
 
 def _without_summary(ended: Ended, receipt: ReceiptDocument | None) -> list[str]:

@@ -57,7 +57,7 @@ region = os.environ["AWS_DEFAULT_REGION"]
 metadata = os.environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT") or "http://169.254.169.254"
 asked = build_opener(ProxyHandler({})).open
 
-def told(path):
+def metadata(path):
     root = metadata.rstrip("/") + "/latest/"
     wanted = Request(root + "api/token", b"", {"X-aws-ec2-metadata-token-ttl-seconds": "60"}, method="PUT")
     token = asked(wanted, timeout=5).read().decode()
@@ -65,10 +65,10 @@ def told(path):
     return asked(wanted, timeout=5).read().decode()
 
 def fetch():
-    role = told("iam/security-credentials/").split()[0]
-    keys = json.loads(told("iam/security-credentials/" + role))
+    role = metadata("iam/security-credentials/").split()[0]
+    keys = json.loads(metadata("iam/security-credentials/" + role))
     url = os.environ.get("AWS_ENDPOINT_URL")
-    url = f"{url}/{bucket}" if url else f"https://{bucket}.s3.{region}.{told('services/domain')}"
+    url = f"{url}/{bucket}" if url else f"https://{bucket}.s3.{region}.{metadata('services/domain')}"
     url = urllib.parse.urlsplit(f"{url}/{urllib.parse.quote(key)}")
     at, nothing = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()), hashlib.sha256().hexdigest()
     headers = {"host": url.netloc, "x-amz-content-sha256": nothing, "x-amz-date": at}

@@ -143,14 +143,14 @@ def row_of(phase: Phase) -> LogRow:
     )
 
 
-def workers_of(told: int | None, in_flight: float) -> tuple[int | None, tuple[str, ...]]:
+def workers_of(stated: int | None, in_flight: float) -> tuple[int | None, tuple[str, ...]]:
     """Return how many workers did the work, None if the file does not have it, and the reason as a note.
 
     By Little's law as many operations are in flight as are done in the time of one, and a worker has one.
     """
-    if told is None or in_flight <= told * (1 + TOLERANCE):
-        return told, ()
-    return None, (f"its threads are unknown: the file has {told}, but {in_flight:.3g} operations were in flight",)
+    if stated is None or in_flight <= stated * (1 + TOLERANCE):
+        return stated, ()
+    return None, (f"its threads are unknown: the file has {stated}, but {in_flight:.3g} operations were in flight",)
 
 
 def to_csv(rows: list[LogRow]) -> str:

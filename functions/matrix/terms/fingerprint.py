@@ -23,9 +23,9 @@ def same_storage(storage: StorageFields) -> dict[str, Any]:
 
 def same_fleet(fleet: Fleet) -> dict[str, Any]:
     """Return the fields that distinguish a fleet. Spot is left out, since it changes only the price."""
-    told: Mapping[str, Any] = fleet
-    apart = {name: told[name] for name in SET_OF_FLEET if _is_set(told.get(name))}
-    return {name: told.get(name) for name in OF_FLEET} | apart
+    settings: Mapping[str, Any] = fleet
+    apart = {name: settings[name] for name in SET_OF_FLEET if _is_set(settings.get(name))}
+    return {name: settings.get(name) for name in OF_FLEET} | apart
 
 
 def cell_key(environment: str, storage: StorageFields, workload: Part, fleet: Fleet) -> str:

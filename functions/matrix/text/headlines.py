@@ -53,18 +53,18 @@ def headline(decision: Decision, name: Name) -> str:
 def _of_several(compared: list[Question], decision: Decision, name: Name) -> str:
     """Name the storages of all comparisons of one verdict in a sentence, one after the other."""
     questions = decision["questions"]
-    told = []
+    sentences = []
     for state in STATES:
         some = [question for question in compared if question.get("state") == state]
         if some and state == "missed":
-            told.append(f"No storage reaches the objective{_at(some, questions)}")
+            sentences.append(f"No storage reaches the objective{_at(some, questions)}")
         elif some and state == "expected":
-            told.append(_expected(some, questions, name))
+            sentences.append(_expected(some, questions, name))
         elif some:
-            told.append(_named(_what(state, some, decision), some, questions, name))
+            sentences.append(_named(_what(state, some, decision), some, questions, name))
     alone = [question for question in questions if question not in compared]
-    told += [f"Nothing to compare{_at(alone, questions)}"] if alone else []
-    return f"{'. '.join(told)}."
+    sentences += [f"Nothing to compare{_at(alone, questions)}"] if alone else []
+    return f"{'. '.join(sentences)}."
 
 
 def _what(state: str, some: Sequence[Question], decision: Decision) -> str:
@@ -90,13 +90,13 @@ def _named(what: str, some: list[Question], questions: list[Question], name: Nam
         sizes = {storage: [question["instances"] for question in mine] for storage, mine in won.items()}
         # Users who choose a storage plan for many instances, so the winner at the largest fleet comes first.
         order = sorted(sizes, key=lambda each: -max(sizes[each]))
-        told = [f"{storage} at {_sizes(sizes[storage])}" for storage in order[:MAX_NAMED]]
-        told[0] += " instance" if sizes[order[0]] == [1] else " instances"  # only the first numbers need their unit
+        places = [f"{storage} at {_sizes(sizes[storage])}" for storage in order[:MAX_NAMED]]
+        places[0] += " instance" if sizes[order[0]] == [1] else " instances"  # only the first numbers need their unit
     else:
-        told = [f"{each} in {len(mine)}" for each, mine in sorted(won.items(), key=lambda each: -len(each[1]))]
-        told = told[:MAX_NAMED]
-        told[0] += f" of {len(questions)} comparisons"
-    return f"{what}: {'; '.join([*told, *_others(len(won))])}"
+        places = [f"{each} in {len(mine)}" for each, mine in sorted(won.items(), key=lambda each: -len(each[1]))]
+        places = places[:MAX_NAMED]
+        places[0] += f" of {len(questions)} comparisons"
+    return f"{what}: {'; '.join([*places, *_others(len(won))])}"
 
 
 def _expected(some: list[Question], questions: list[Question], name: Name) -> str:
