@@ -11,7 +11,7 @@ Two figures, for two questions:
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -366,13 +366,12 @@ def _footprint(cell: ResultDocument, point: PointResult, storage: Storage, times
         each = workload.footprint(dict(point.get("params") or {}), storage, ran_of(cell))
     except (ValidationError, KeyError, TypeError, ValueError):
         return None
-    return Footprint(
-        each.seconds,
-        each.read_bytes * times,
-        each.written_bytes * times,
-        each.stored_bytes,
-        each.read_requests * times,
-        each.put_requests * times,
+    return replace(
+        each,
+        read_bytes=each.read_bytes * times,
+        written_bytes=each.written_bytes * times,
+        read_requests=each.read_requests * times,
+        write_requests=each.put_requests * times,
     )
 
 

@@ -52,7 +52,7 @@ def assumptions(
         f"a step takes {STEP_S:.0f} s beside its work, and a fleet starts {gate_wait_s(2):.0f} to"
         f" {gate_wait_s(1000):.0f} s after the last of it is ready",
         "work is estimated from provisioned throughput, IOPS and published latencies, 5 Gbit/s per instance at most,"
-        " and less once the credits of its network or its way to EBS have ended",
+        " and less once burst credits of the storage, or of the instance for its network or EBS, have ended",
         f"low: half the work; high: every cell runs until its deadline, {WORK_FACTOR} times the work and 15 minutes",
         f"on-demand Linux prices of {prices_of}; each instance has {ROOT_VOLUME_GIB} GiB of gp3 and a public IPv4",
     ]

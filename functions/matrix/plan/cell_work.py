@@ -6,12 +6,9 @@ from typing import NamedTuple
 from matrix.check.cells import Combination
 from matrix.input.pace import Work
 from matrix.input.workloads.sweeps import Footprint
-from matrix.storages.base import Burst
+from matrix.storages.base import Burst, Counted, Storage
 from matrix.terms.charges import NOTHING, Amount, Usage
 from matrix.terms.documents.parts import Point
-
-# A step that moves at least this share of the bytes that its storage allows is limited by the storage.
-LIMITED_SHARE = 0.99
 
 
 class CellWork(NamedTuple):
@@ -31,7 +28,7 @@ def cell_work(cell: Combination, points: Sequence[Point], repetitions: int, burs
     workload, storage, count = cell.workload, cell.storage, cell.fleet.count
     steps = [workload.footprint(point["params"], storage, count) for point in points]
     filling_s = 0.0 if storage.is_shared else workload.populate_seconds + storage.precondition_s
-    after_credits_s = 0.0 if bursts is None else _seconds_after_credits(cell, points, steps, repetitions, bursts)
+    after_credits_s = 0.0 if bursts is None else _seconds_after_credits(cell, steps, repetitions, bursts)
     seconds = sum(step.seconds for step in steps) * repetitions + after_credits_s
     times = count * repetitions
     use = Usage(
@@ -51,43 +48,37 @@ def guessed(amount: float) -> Amount:
 
 
 def _seconds_after_credits(
-    cell: Combination, points: Sequence[Point], steps: Sequence[Footprint], repetitions: int, bursts: Sequence[Burst]
+    cell: Combination, steps: Sequence[Footprint], repetitions: int, bursts: Sequence[Burst]
 ) -> float:
-    """Return the further seconds of steps that move bytes faster than a sustained limit, once its credits have ended.
+    """Return the further seconds of steps that work faster than a sustained limit, once its credits have ended.
 
     Limits are those of the storage, and of each instance's network or its path to EBS. A balance lasts over all steps
-    of a cell. A step of a given time takes no longer: it moves less. Nor does one whose time the matrix expects.
+    of a cell. A step that ends after a given time takes no longer: it does less.
     """
     storage, count = cell.storage, cell.fleet.count
-    if hasattr(cell.workload, "expected_seconds"):
-        return 0.0
-    sharing = count if storage.is_shared else 1
     kept_gib = max(step.stored_bytes for step in steps) * count / 2**30
-    ending = [
-        step
-        for point, step in zip(points, steps, strict=True)
-        if not (point["params"].get("options") or {}).get("time_based")
-    ]
-    at_the_limit = LIMITED_SHARE * storage.bandwidth_bytes_per_s / sharing
-    limited = [step for step in ending if _bytes_per_s(step) >= at_the_limit]
-    longer_s = [_seconds_beyond(burst, limited, repetitions, sharing) for burst in storage.bursts_keeping(kept_gib)]
-    longer_s += [_seconds_beyond(burst, ending, repetitions, 1) for burst in bursts]
-    return max(longer_s, default=0.0)
+    sharing = count if storage.is_shared else 1
+    ending = [step for step in steps if step.longest_s > step.seconds]
+    limits = [(burst, sharing) for burst in storage.bursts_keeping(kept_gib)] + [(burst, 1) for burst in bursts]
+    return max((_seconds_beyond(burst, storage, ending, repetitions, users) for burst, users in limits), default=0.0)
 
 
-def _seconds_beyond(burst: Burst, steps: Sequence[Footprint], repetitions: int, sharing: int) -> float:
-    """Return how much longer than planned the steps take in all from one balance of credits, 0 if it suffices."""
-    steps = [step for step in steps if _bytes_per_s(step) * sharing > burst.sustained]
-    if not steps or burst.counts != "bytes/s" or burst.credits is None:
+def _seconds_beyond(burst: Burst, storage: Storage, steps: Sequence[Footprint], repetitions: int, users: int) -> float:
+    """Return how much longer than planned the steps of so many users of a limit take in all, 0 if its credits last."""
+    amounts = [(step, _amount(step, burst.counts, storage) * users) for step in steps]
+    above = [(step, amount) for step, amount in amounts if amount > burst.sustained * step.seconds]
+    if burst.credits is None:
         return 0.0
-    planned_s = sum(step.seconds for step in steps) * repetitions
-    moved = sum(step.read_bytes + step.written_bytes for step in steps) * sharing * repetitions
-    rate = min(moved / planned_s, burst.most)
-    # t = lasts + (work - rate * lasts) / sustained
-    lasts_s = min(moved / rate, burst.credits / (rate - burst.sustained))
-    return lasts_s + (moved - rate * lasts_s) / burst.sustained - planned_s
+    work = sum(amount for _, amount in above) * repetitions
+    # Credits pay for what is above the sustained rate: work = credits + sustained * seconds.
+    needed_s = max(work / burst.most, (work - burst.credits) / burst.sustained)
+    longest_s = sum(step.longest_s for step, _ in above) * repetitions
+    return max(0.0, min(needed_s, longest_s) - sum(step.seconds for step, _ in above) * repetitions)
 
 
-def _bytes_per_s(step: Footprint) -> float:
-    """Return the bytes per second that one instance is planned to move."""
-    return (step.read_bytes + step.written_bytes) / step.seconds if step.seconds else 0.0
+def _amount(step: Footprint, counts: Counted, storage: Storage) -> float:
+    """Return the bytes or the operations of a step. Large and sequential blocks are operations of the largest size."""
+    moved = step.read_bytes + step.written_bytes
+    if counts == "bytes/s":
+        return moved
+    return max(step.operations, moved / storage.block_times.unit_bytes if storage.block_times else 0.0)

@@ -87,6 +87,16 @@ def test_the_share_of_a_fleet_away_from_its_storage_follows_from_the_zones(place
 
 
 SC1 = {"type": "ebs", "volumeType": "sc1", "sizeGiB": 1024}
+GP2 = {"type": "ebs", "volumeType": "gp2", "sizeGiB": 100}
+BLOCKS = {
+    "type": "fio",
+    "rw": "randwrite",
+    "bs": "4k",
+    "size": "1g",
+    "io_size": "32g",
+    "direct": 1,
+    "fallocate": "none",
+}
 BURSTING = {"type": "efs", "throughputMode": "bursting"}
 LARGE_EBS, LARGE_FSX = EBS | {"sizeGiB": 2048}, FSX | {"storageCapacityGiB": 2048}
 AT_ONCE = {"type": "dd", "totalSize": "600GiB", "blockSize": "1MiB", "sync": "end", "threads": 1}
@@ -101,8 +111,25 @@ AT_ONCE = {"type": "dd", "totalSize": "600GiB", "blockSize": "1MiB", "sync": "en
         (SC1, AT_ONCE, 1, 1, 600 * 1_024 / 80),
         # Four instances share 100 MiB/s and 2.1 TiB; 800 GiB stay and sustain 39.06 MiB/s: 36,136 s of 4,000 GiB.
         (BURSTING, AT_ONCE | {"totalSize": "200GiB"}, 5, 4, 36_136 + (4_000 * 1_024 - 100 * 36_136) / 39.06),
-        # A given time stays.
+        # A given time stays, and `runtime` without `time_based` ends a job that its bytes have not ended yet.
         (SC1, FIO | {"rw": "write", "bs": "1m", "runtime": 40_000}, 1, 1, 40_000),
+        (GP2, BLOCKS | {"runtime": 10_000}, 1, 1, 10_000),
+        # 5.4 million credits pay for 2,700 of 3,000 IOPS for 2,000 s; the rest of 2**23 blocks goes at 300.
+        (GP2, BLOCKS, 1, 1, (2**23 - 5.4e6) / 300),
+        (GP2 | {"raid0": 2}, BLOCKS, 2, 4, (2 * 2**23 - 2 * 5.4e6) / 600),
+        (GP2 | {"sizeGiB": 1_000}, BLOCKS, 1, 1, 2**23 / 3_000),
+        # Credits end too if the rate lies between the baseline and the burst: 1,500 IOPS are 1,200 from credits.
+        (GP2, BLOCKS | {"rate_iops": 1_500}, 1, 1, (2**23 - 5.4e6) / 300),
+        # A MiB is 4 operations; 128 MiB/s are 512 IOPS.
+        (GP2 | {"sizeGiB": 50}, AT_ONCE | {"totalSize": "40GiB"}, 60, 1, (60 * 163_840 - 5.4e6) / 150),
+        # Two equal steps share the balance.
+        (
+            GP2,
+            READ | {"records": 2_000_000, "recordBytes": 4096, "pageBytes": 4096, "threads": [16, 32]},
+            2,
+            1,
+            (8e6 - 5.4e6) / 300,
+        ),
     ],
 )
 def test_work_that_outlasts_the_credits_goes_on_at_the_baseline(storage, work, repetitions, count, seconds):

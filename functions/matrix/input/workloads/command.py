@@ -115,12 +115,14 @@ class CommandWorkload(ShellWorkload):
         if not stored:
             return footprint
         written = stored / len(self.points())
+        seconds = footprint.seconds + written / INSTANCE_BYTES_PER_S
         return Footprint(
-            footprint.seconds + written / INSTANCE_BYTES_PER_S,
+            seconds,
             read_bytes=stored,
             written_bytes=written,
             stored_bytes=stored,
             read_requests=max(self.objects, stored / MIN_PART_BYTES),
+            longest_s=seconds,
         )
 
     @classmethod

@@ -229,6 +229,8 @@ class FioWorkload(Workload):
             stored_bytes=job.stored_bytes,
             read_requests=moved.read / job.blocks[READ],
             write_requests=max(job.jobs * job.files, written / PUT_PART_BYTES),
+            operations=0.0 if _is_merged(job) else (moved.read + moved.written) / job.mean_block,
+            longest_s=before / bytes_per_s + _longest_s(job),
         )
 
     def reads(self, params: Params) -> bool:
@@ -277,17 +279,25 @@ def _speed(job: FioJob, storage: Storage, instances: int) -> float:
 
     The storage limits it by its throughput, and by its IOPS at this block size, unless the page cache merges blocks.
     """
-    is_merged = "rand" not in job.pattern and not (job.is_direct or job.syncs_each)
     iops = storage.effective_iops / (instances if storage.is_shared else 1)
-    by_blocks = math.inf if is_merged else iops * job.mean_block
+    by_blocks = math.inf if _is_merged(job) else iops * job.mean_block
     return min(by_blocks, _bytes_per_s(storage, instances), job.given_bytes_per_s)
 
 
+def _is_merged(job: FioJob) -> bool:
+    """Return whether the page cache merges the blocks of the job into larger ones."""
+    return "rand" not in job.pattern and not (job.is_direct or job.syncs_each)
+
+
 def _lasts_s(job: FioJob, storage: Storage, instances: int) -> float:
-    """Return the seconds of the job with its ramp, which a runtime does not include."""
+    """Return the expected seconds of the job."""
+    return min(_longest_s(job), _moved(job) / _speed(job, storage, instances))
+
+
+def _longest_s(job: FioJob) -> float:
+    """Return the seconds after which a job ends in any case: its runtime, and its ramp, which that does not include."""
     runtime_s = job.seconds("runtime")
-    at_most_s = runtime_s + job.seconds("ramp_time") if runtime_s else math.inf
-    return min(at_most_s, _moved(job) / _speed(job, storage, instances)) if _moved(job) < math.inf else at_most_s
+    return runtime_s + job.seconds("ramp_time") if runtime_s else math.inf
 
 
 def _moved(job: FioJob) -> float:

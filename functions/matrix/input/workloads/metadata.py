@@ -123,6 +123,7 @@ class MetadataWorkload(Workload):
             stored_bytes=files * -(-params["file_bytes"] // 4096) * 4096 if is_writing else 0.0,
             read_requests=0.0 if phase in CHANGES else operations,
             write_requests=files if is_writing else 0.0,
+            longest_s=params["at_most_s"] or math.inf,
         )
 
     def can_be_emulated(self, params: Params) -> bool:

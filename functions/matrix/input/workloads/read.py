@@ -113,6 +113,7 @@ class ReadWorkload(OpenLoopModel):
             written_bytes=written,
             stored_bytes=self._stored_bytes,
             read_requests=pages,
+            operations=pages,
         )
 
     def reads(self, params: Params) -> bool:

@@ -92,7 +92,7 @@ class ShellWorkload(Workload):
         on_each = math.ceil(instances / how_many(storage.document))
         seconds = seconds_of(self.expected_seconds, storage.type, on_each)
         moved = seconds * ASSUMED_BYTES_PER_S
-        return Footprint(seconds, read_bytes=moved, written_bytes=moved)
+        return Footprint(seconds, read_bytes=moved, written_bytes=moved, longest_s=seconds)
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

@@ -1,6 +1,7 @@
 """Sweeps: every combination of a workload's lists, in the order as written."""
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,8 @@ class Footprint:
     """Expected use of one instance for one step: seconds, bytes as the storage meters them, and bytes that stay stored.
 
     Requests are those that S3 would bill, in its two classes: GET and HEAD; PUT, POST, COPY and LIST. If a workload
-    does not know the latter, one for each part of its written bytes is assumed.
+    does not know the latter, one for each part of its written bytes is assumed. Operations are those whose number
+    limits the step: small or scattered blocks. The step ends after `longest_s`, even if it has moved less by then.
     """
 
     seconds: float
@@ -26,6 +28,8 @@ class Footprint:
     stored_bytes: float = 0.0
     read_requests: float = 0.0
     write_requests: float | None = None
+    operations: float = 0.0
+    longest_s: float = math.inf
 
     @property
     def put_requests(self) -> float:

@@ -84,9 +84,9 @@ class YoctoWorkload(Workload):
         if storage.is_shared:
             # The sources are stored once, for any number of builds.
             share = DOWNLOADS_BYTES / instances
-            return Footprint(seconds, read_bytes=DOWNLOADS_BYTES, stored_bytes=share)
+            return Footprint(seconds, read_bytes=DOWNLOADS_BYTES, stored_bytes=share, longest_s=seconds)
         stored = DOWNLOADS_BYTES + BUILD_BYTES
-        return Footprint(seconds, DOWNLOADS_BYTES + BUILD_BYTES, BUILD_BYTES, stored)
+        return Footprint(seconds, DOWNLOADS_BYTES + BUILD_BYTES, BUILD_BYTES, stored, longest_s=seconds)
 
     @property
     def slug(self) -> str:
