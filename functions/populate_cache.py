@@ -42,5 +42,6 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         boot=images.booted(plan, cell),
         mount=clouds.mount_of(cell["storage"], event["resource_ids"], run),
         job=partial(populating_job, cell=cell),
+        subnets=clouds.subnets(cell["storage"]),
     )
     return {"state": "populating", "poll_s": cell["poll_s"]}

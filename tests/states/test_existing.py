@@ -239,13 +239,29 @@ def test_an_fsx_that_is_something_else_is_refused_with_what_it_is(fsx, context, 
     assert words in refused(fsx["FileSystemId"], context, **FSX)[f"storage[0].{field}"]
 
 
-def test_an_fsx_in_another_zone_than_the_fleet_is_only_a_doubt(fsx, stack, context):
-    fsx["described"]["SubnetIds"] = [stack["SUBNET_IDS"].split(",")[1]]
+def test_an_fsx_in_a_zone_without_subnets_of_the_stack_is_refused(fsx, stack, context, monkeypatch):
+    first, second, *_ = stack["SUBNET_IDS"].split(",")
+    fsx["described"]["SubnetIds"] = [second]
+    monkeypatch.setenv("SUBNET_IDS", first)
 
-    plan_matrix.handler(event_of(fsx["FileSystemId"], **FSX), context)
+    rule = "is in us-east-1b, and the stack has subnets in us-east-1a only"
+    assert rule in refused(fsx["FileSystemId"], context, **FSX)["storage[0].fileSystemId"]
 
-    warnings = bucket.get(f"runs/{RUN}/plan.json")["warnings"]
-    assert any("is in us-east-1b, and fleets that are same-az in us-east-1a" in each["message"] for each in warnings)
+
+def test_a_same_az_fleet_is_launched_in_the_zone_of_an_existing_file_system(fsx, stack, context):
+    second = stack["SUBNET_IDS"].split(",")[1]
+    fsx["described"]["SubnetIds"] = [second]
+    efs_client = cached_client("efs")
+    one_zone = efs_client.create_file_system(CreationToken="theirs", AvailabilityZoneName="us-east-1b")["FileSystemId"]
+    efs_client.create_mount_target(FileSystemId=one_zone, SubnetId=second)
+
+    for storage in (FSX | {"fileSystemId": fsx["FileSystemId"]}, {"type": "efs", "fileSystemId": one_zone}):
+        whole = storage | ({"deployment": "oneZone"} if storage["type"] == "efs" else {})
+        assert clouds.subnets(whole)[0] == second
+        assert clouds.zone_of(whole) == "us-east-1b"
+    own = {"type": "efs", "fileSystemId": one_zone, "performanceMode": "generalPurpose", "throughputMode": "bursting",
+           "deployment": "oneZone", "provisionedThroughputMiBps": None}  # fmt: skip
+    assert not [refusal for refusal in efs.refusals(own) if "us-east-1a" in refusal.rule]
 
 
 @pytest.mark.parametrize(("is_theirs", "crossed"), [(True, 7e9), (False, 5e9)], ids=["theirs in b", "a new one in a"])

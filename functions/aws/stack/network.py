@@ -1,6 +1,7 @@
 """The network of instances and file systems: subnets and security groups of the stack."""
 
 import os
+from collections.abc import Collection
 from functools import cache
 
 from aws.stack.clients import client
@@ -9,6 +10,11 @@ from aws.stack.clients import client
 def subnets() -> list[str]:
     """Return the stack's subnets. Fleets and file systems of a single AZ are placed in the first."""
     return os.environ["SUBNET_IDS"].split(",")
+
+
+def subnets_from(zones: Collection[str]) -> list[str]:
+    """Return the stack's subnets, those in these Availability Zones first."""
+    return sorted(subnets(), key=lambda subnet: availability_zone(subnet) not in zones) if zones else subnets()
 
 
 def file_system_security_group() -> str:

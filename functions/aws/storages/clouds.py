@@ -53,8 +53,9 @@ FILE_SYSTEMS: dict[str, FileSystem] = {
 # Volumes have no `FileSystem`: this checks existing volumes, and the snapshots of new volumes.
 _CHECKED: dict[str, Callable[[Part, str], Iterable[Refusal]]] = {"ebs": ebs.refusals}
 _SUBNETS: dict[str, Callable[[Part], list[str]]] = {"ebs": ebs.subnets, "mountpoint": mountpoint.subnets}
-# Where an existing one is; the others are in the zone of the first of their subnets.
-_ZONES: dict[str, Callable[[str], str]] = dict.fromkeys(("fsx-lustre", "fsx-ontap", "fsx-openzfs"), fsx.zone_of)
+# The zones of an existing one; the others are in the zone of the stack's first subnet, or in all of its zones.
+_FSX = dict.fromkeys(("fsx-lustre", "fsx-ontap", "fsx-openzfs"), fsx.zones_of)
+_ZONES: dict[str, Callable[[str], list[str]]] = {"efs": efs.zones_of, **_FSX}
 _ATTACHED: dict[str, Callable[[Part, Sequence[str]], None]] = {"ebs": ebs.attach}
 _DEVICES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.device}
 OF_INSTANCES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.mount, "instance-store": instance_store.mount}
@@ -73,18 +74,17 @@ def is_lent(storage: Part) -> bool:
 
 
 def subnets(storage: Part) -> list[str]:
-    """Return the stack's subnets in which its instances may be; the first subnet comes first."""
-    of_type = _SUBNETS.get(storage["type"])
-    return of_type(storage) if of_type else network.subnets()
+    """Return the stack's subnets in which its instances may be; the first is in the zone of a storage in one zone."""
+    if of_type := _SUBNETS.get(storage["type"]):
+        return of_type(storage)
+    existing, zones_of = existing_id(storage), _ZONES.get(storage["type"])
+    return network.subnets_from(zones_of(existing) if existing and zones_of else ())
 
 
 def zone_of(storage: Part) -> str | None:
     """Return the Availability Zone of a storage that is in one. None if it is in several."""
     if how_many(storage) > 1 or not MODELS[storage["type"]].is_in_one_zone(storage):
         return None
-    existing, of_existing = existing_id(storage), _ZONES.get(storage["type"])
-    if existing and of_existing:
-        return of_existing(existing)
     return network.availability_zone(subnets(storage)[0])
 
 

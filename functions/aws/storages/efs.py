@@ -86,6 +86,13 @@ def is_ready(resource_id: str, storage: Part) -> bool:
     return not missing and all(target["LifeCycleState"] == "available" for target in targets)
 
 
+def zones_of(resource_id: str) -> list[str]:
+    """Return the Availability Zone of an existing One Zone file system; none of a Regional one."""
+    [file_system] = client("efs").describe_file_systems(FileSystemId=resource_id)["FileSystems"]
+    zone = file_system.get("AvailabilityZoneName")
+    return [zone] if zone else []
+
+
 def _open(file_system: Mapping[str, Any], storage: Part, subnets: Sequence[str]) -> None:
     """Create its policy and the mount targets in these subnets, as far as EFS allows it yet."""
     efs, resource_id = client("efs"), file_system["FileSystemId"]
@@ -162,19 +169,22 @@ def refusals(storage: Part) -> Iterator[Refusal]:
         rule = f"was made by the run {owner}, and is deleted with it"
         yield Refusal("fileSystemId", resource_id, rule, "write one of your own")
         return
-    is_one_zone = bool(file_system.get("AvailabilityZoneName"))
+    zone = file_system.get("AvailabilityZoneName")
     described = {
         "performanceMode": file_system["PerformanceMode"],
         "throughputMode": file_system["ThroughputMode"],
         "provisionedThroughputMiBps": file_system.get("ProvisionedThroughputInMibps"),
-        "deployment": "oneZone" if is_one_zone else "regional",
+        "deployment": "oneZone" if zone else "regional",
     }
     yield from reach.otherwise(resource_id, storage, described)
+    if zone and (elsewhere := reach.of_other_zones(resource_id, [zone])):
+        yield elsewhere
+        return
     targets = [target for target in _mount_targets(resource_id) if target["LifeCycleState"] == "available"]
     yield from reach.without_mount_targets(
         resource_id,
         {target["NetworkInterfaceId"]: target["MountTargetId"] for target in targets},
-        network.subnets()[:1] if is_one_zone else network.subnets(),
+        network.subnets_from([zone])[:1] if zone else network.subnets(),
         create=f"aws efs create-mount-target --file-system-id {resource_id}",
         regroup="aws efs modify-mount-target-security-groups",
     )

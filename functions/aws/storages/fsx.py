@@ -116,9 +116,9 @@ def refusals(storage: Part, wanted: Wanted) -> Iterator[Refusal]:
         yield from _out_of_reach(resource_id, file_system, wanted.ports)
 
 
-def zone_of(resource_id: str) -> str:
-    """Return the Availability Zone of an existing one: the first of the two of a Multi-AZ file system."""
-    return network.availability_zone(describe(resource_id)["SubnetIds"][0])
+def zones_of(resource_id: str) -> list[str]:
+    """Return the Availability Zone of an existing one, or both of a Multi-AZ file system."""
+    return [network.availability_zone(subnet) for subnet in describe(resource_id)["SubnetIds"]]
 
 
 def _out_of_reach(resource_id: str, file_system: Described, ports: str) -> Iterator[Refusal]:
@@ -127,13 +127,8 @@ def _out_of_reach(resource_id: str, file_system: Described, ports: str) -> Itera
     if elsewhere := reach.of_another_vpc(resource_id, theirs, first["VpcId"]):
         yield elsewhere
         return
-    zones = sorted({subnet["AvailabilityZone"] for subnet in theirs})
-    if first["AvailabilityZone"] not in zones:
-        rule = (
-            f"is in {', '.join(zones)}, and fleets that are same-az in {first['AvailabilityZone']}: every byte crosses"
-        )
-        fix = f"deploy the stack with a subnet in {zones[0]} as the first of SubnetIds"
-        yield Refusal(FILE_SYSTEM_ID, resource_id, rule, fix, is_doubt=True)
+    if elsewhere := reach.of_other_zones(resource_id, sorted({subnet["AvailabilityZone"] for subnet in theirs})):
+        yield elsewhere
     for interface in reach.interfaces(file_system.get("NetworkInterfaceIds", [])):
         name = interface["NetworkInterfaceId"]
         command = f"aws ec2 modify-network-interface-attribute --network-interface-id {name} --groups"

@@ -1,6 +1,6 @@
 """Reasons why the stack's instances could not mount an existing file system: its VPC, its interfaces' groups."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from aws.stack import network
@@ -34,6 +34,19 @@ def of_another_vpc(resource_id: str, theirs: Iterable[Mapping[str, Any]], vpc: s
     rule = f"is mounted in {elsewhere[0]}, and the stack's instances are in {vpc}"
     fix = f"deploy a stack with VpcId {elsewhere[0]} and SubnetIds of it"
     return Refusal(FILE_SYSTEM_ID, resource_id, rule, fix)
+
+
+def of_other_zones(resource_id: str, zones: Sequence[str]) -> Refusal | None:
+    """Return that the stack has no subnet in its Availability Zones, so that every byte would cross zones.
+
+    Of one in several zones this is free of charge, and only a warning.
+    """
+    own = sorted({network.availability_zone(subnet) for subnet in network.subnets()})
+    if set(own) & set(zones):
+        return None
+    rule = f"is in {', '.join(zones)}, and the stack has subnets in {', '.join(own)} only"
+    fix = f"give the stack a subnet in {zones[0]} in SubnetIds"
+    return Refusal(FILE_SYSTEM_ID, resource_id, rule, fix, is_doubt=len(zones) > 1)
 
 
 def closed(
