@@ -26,15 +26,15 @@ def drawn(rng, instances, repetitions, *, of_instances=0.05, of_repetitions=0.05
 
 
 @pytest.mark.parametrize(
-    ("size", "noise"), [((3, 3), (0.1, 0.0)), ((3, 5), (0.05, 0.05)), ((10, 3), (0.1, 0.0)), ((10, 3), (0.05, 0.05))]
+    ("size", "noise"), [((3, 3), (0.1, 0.0)), ((3, 5), (0.05, 0.05)), ((10, 3), (0.1, 0.0)), ((30, 3), (0.02, 0.05))]
 )
 def test_the_bound_of_a_percentile_with_few_samples_holds_it(size, noise):
     rng = np.random.default_rng(1)
     p90 = math.exp(Z90 * math.hypot(*noise, 0.02))
     fleets = [drawn(rng, *size, of_instances=noise[0], of_repetitions=noise[1]) for _ in range(100)]
 
-    assert np.mean([bound(values, 90, is_upper=True) >= p90 for values in fleets]) >= 0.86
-    assert np.mean([bound(values, 10, is_upper=False) <= 1 / p90 for values in fleets]) >= 0.86
+    assert np.mean([bound(values, 90, is_upper=True) >= p90 for values in fleets]) >= 0.94
+    assert np.mean([bound(values, 10, is_upper=False) <= 1 / p90 for values in fleets]) >= 0.94
     # The worst value alone would be too good.
     assert all(bound(values, 90, is_upper=True) >= values.pooled.max() for values in fleets)
 
