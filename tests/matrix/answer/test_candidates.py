@@ -1,5 +1,6 @@
 """Which candidate of a question is first, cheapest, good enough and undominated: small sets, worked out by hand."""
 
+import numpy as np
 import pytest
 from support.fleet_values import fleet
 
@@ -152,6 +153,68 @@ def test_an_objective_that_values_alone_meet_is_not_reached():
     answered(asked, limit=100.0)
 
     assert (asked.state, asked.recommended, asked.best_value.storage) == ("by-value", None, "by value")
+
+
+@pytest.mark.parametrize(
+    ("storages", "limit", "expected"),
+    [
+        ([("a", 110.0, 0.1, None)], 100.0, ("missed", None, None, None)),
+        ([("a", 95.0, 0.5, 101.0)], 100.0, ("by-value", "a", None, None)),
+        ([("a", 95.0, 0.5, 99.0), ("b", 50.0, 0.9, 60.0)], 100.0, ("shown", "a", "a", None)),
+        ([("a", 100.0, 2.0, None), ("b", 100.1, 1.0, None)], None, ("shown", "b", "b", None)),
+        ([("a", 100.0, 2.0, None), ("b", 104.9, 1.0, None)], None, ("open", "b", None, "b")),
+        # Rates of 0: equal ones are as fast.
+        ([("a", 0.0, 2.0, None), ("b", 0.0, 1.0, None)], None, ("not-tested", "b", None, "b")),
+        ([("a", 0.0, 2.0, None), ("b", 1.0, 1.0, None)], None, ("not-tested", "a", None, "b")),
+    ],
+)
+def test_a_document_has_the_state_of_the_question_and_the_cells_that_matter(storages, limit, expected):
+    asked = question(
+        *(
+            candidate(name, value, usd, bound=bound, low=value * 0.995, high=value * 1.005)
+            for name, value, usd, bound in storages
+        )
+    )
+    answered(asked, limit=limit)
+
+    document = asked.to_document()
+    assert tuple(document[name] for name in ("state", "best_value", "recommended", "rival")) == expected
+
+
+def test_an_open_question_needs_the_data_that_tell_the_rival_from_the_edge_that_matters():
+    noise = np.exp(0.06 * np.random.default_rng(2).normal(size=(12, 4)))
+
+    def needed(ratio, usd):
+        sides = [candidate(name, 100.0 * times, cost) for name, times, cost in (("a", 1.0, 1.0), ("b", ratio, usd))]
+        for each, part in zip(sides, (noise[:6], noise[6:]), strict=True):
+            each.values = fleet(part / np.median(part) * each.value)
+        # The level by which the values are compared.
+        asked = question(*sides, why_median={"code": "too-few-samples"})
+        answered(asked)
+        assert (asked.state, asked.rival.storage) == ("open", "b")
+        return asked.needed["instances"] * asked.needed["repetitions"]
+
+    # A cheaper one may be less than 5 % slower: the nearer its ratio is to 1.05, the more data it takes.
+    assert needed(1.04, 0.5) > 2 * needed(1.01, 0.5)
+    # A dearer one may be more than 5 % faster: the nearer to 1 / 1.05.
+    assert needed(1.0, 2.0) > needed(1.02, 2.0)
+
+
+def test_of_an_interval_with_one_end_no_ratio_is_known():
+    asked = question(candidate("a", 100.0, 2.0, low=99.0), candidate("b", 100.0, 1.0, low=99.0, high=101.0))
+
+    seen = answered(asked)
+
+    assert {each.verdict.get("difference", {}).get("code") for each in seen.values()} == {None, "not-tested"}
+
+
+def test_the_verdict_of_a_storage_that_is_shown_to_be_as_fast_has_the_ratio_and_its_ends():
+    seen = answered(question(candidate("a", 100.0, low=99.0, high=101.0), candidate("b", 102.0, low=101.0, high=103.0)))
+
+    assert seen["b"].verdict["difference"] == {
+        "code": "as-fast", "ratio": pytest.approx(1.02), "low": pytest.approx(101 / 101),
+        "high": pytest.approx(103 / 99),
+    }  # fmt: skip
 
 
 def test_a_limit_is_met_from_above_or_below_and_never_without_one():

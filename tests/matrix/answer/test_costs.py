@@ -252,6 +252,21 @@ def test_a_tb_that_is_read_from_efs_elastic_never_costs_less_than_its_price(flee
     assert Bill.of(planned, None).point_cost(cell, cell["points"][0]).usd >= 0.03 * 1e12 / 2**30
 
 
+def test_bytes_that_crossed_zones_are_those_of_the_instances_elsewhere():
+    # As planned by shares of instances it would be half of the bytes.
+    cell = elastic(READ, count=2) | {"storage": FSX}
+    cell["fleet"] |= {"placement": [1, 1]}
+    whole = {"span_s": 60.0, "read_bytes_per_s": 1e9}
+    none, some, unknown = (
+        Bill.of(None, None).point_cost(cell, cell["points"][0] | {"fleet": [whole | fact, {"span_s": None}]})
+        for fact in ({"crossed_bytes": 0.0}, {"crossed_bytes": 6e9}, {})
+    )
+
+    assert (some.usd - none.usd) * 0.06 == pytest.approx(0.02 * 6e9 / 2**30)
+    assert some.by_use_usd * 0.06 == pytest.approx(0.02 * 6e9 / 2**30)
+    assert (unknown.usd - none.usd) * 0.06 == pytest.approx(0.02 * 30e9 / 2**30)
+
+
 REGIONAL = [
     {"type": "efs"}, {"type": "s3-files"}, {"type": "s3"}, {"type": "mountpoint"}, EBS,
     {"type": "efs", "throughputMode": "provisioned", "provisionedThroughputMiBps": 100},
@@ -385,7 +400,7 @@ def test_the_bills_of_all_cells_are_the_receipt_and_a_file_system_is_shared_by_t
         line(cell["id"], 1000.0, 4600.0, None),
         line(other["id"], 5000.0, 6000.0, 0.1),
         line(other["id"], 14000.0, 15800.0, 0.2),
-        line("cache", 0.0, 900.0, None),
+        line("cache", 0.0, 900.0, 0.4),
         line("file-server", 0.0, 20000.0, 2.0),
         line(None, 0.0, 20000.0, 1.0),
         line(None, 0.0, 20000.0, 64.0) | {"file_system": "another"},
@@ -397,12 +412,12 @@ def test_the_bills_of_all_cells_are_the_receipt_and_a_file_system_is_shared_by_t
     (usd, basis), (others_usd, _) = bill.cell_usd(cell), bill.cell_usd(other)
     cost = bill.point_cost(cell, cell["points"][0])
 
-    assert (usd, basis) == (pytest.approx(0.5 + 3.0 / 4 + metered[cell["id"]]), "the receipt")
-    assert usd + others_usd == pytest.approx(0.8 + 3.0 + sum(metered.values()))
+    assert (usd, basis) == (pytest.approx(0.5 + 3.4 / 4 + metered[cell["id"]]), "the receipt")
+    assert usd + others_usd == pytest.approx(0.8 + 3.4 + sum(metered.values()))
     # Ten builds.
     assert (cost.usd_billed, cost.billed_basis) == (pytest.approx(usd / 10), basis)
     alone = Bill.of(planned, {"resources": [each for each in lines if each["cell"] != other["id"]]})
-    assert alone.cell_usd(cell)[0] == pytest.approx(0.5 + 3.0 + metered[cell["id"]])
+    assert alone.cell_usd(cell)[0] == pytest.approx(0.5 + 3.4 + metered[cell["id"]])
     assert alone.cell_usd(other) is None
     assert alone.point_cost(other, other["points"][0]).usd_billed is None
 
@@ -414,6 +429,12 @@ def test_without_a_receipt_cells_are_billed_as_planned():
     billed = [bill.cell_usd(cell) for cell in summary["cells"]]
 
     assert {basis for _, basis in billed} == {"the plan"}
+    # The file system is shared by the planned time of its cells.
+    [few, many] = (cell_of(planned, "efs", count) for count in (1, 10))
+    system = next(each for each in planned["file_systems"] if each["id"] == few["file_system"])
+    share = few["expected_s"] / (few["expected_s"] + many["expected_s"])
+    of_few = few["cost_usd"]["expected"] + share * system["cost_usd"]["expected"]
+    assert bill.cell_usd(cell_of(summary, "efs", 1))[0] == pytest.approx(of_few)
     whole = planned["totals"]["cost_usd"]["expected"] - sum(each["cost_usd"]["expected"] for each in planned["images"])
     assert sum(usd for usd, _ in billed) == pytest.approx(whole, abs=1e-3)
 

@@ -6,6 +6,7 @@ The rule is in docs/method.md, "Which storage is recommended". The answer is mad
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -120,8 +121,8 @@ def _rank(question: Question, *, for_sale: bool) -> None:
             "times_as_slow": _times_as_slow(candidate, fastest, question),
             "difference": _difference(fastest, candidate),
         }
-    question.best_value, _ = _best_value(question, _by_value(fastest, question), for_sale=for_sale)
-    chosen, rival = _best_value(question, lambda each: each.slowdown or UNKNOWN, for_sale=for_sale)
+    question.best_value = _best_value(question, _by_value(fastest, question), for_sale=for_sale).chosen
+    chosen, rival, edge = _best_value(question, lambda each: each.slowdown or UNKNOWN, for_sale=for_sale)
     if question.state == "expected":
         return
     if chosen:
@@ -130,15 +131,20 @@ def _rank(question: Question, *, for_sale: bool) -> None:
         is_tested = rival and (rival.slowdown or rival.lacks or fastest.lacks)
         question.state, question.rival = "open" if is_tested else "not-tested", rival
         if rival and rival.slowdown and rival.between and rival.values and fastest.values:
-            edges = [math.log(NEAR), -math.log(NEAR)] if rival is others[0] else [math.log(NEAR)]
-            distance = min(abs(math.log(rival.slowdown.ratio) - edge) for edge in edges)
+            distance = abs(math.log(rival.slowdown.ratio / edge))
             question.needed = needed([fastest.values, rival.values], rival.between, distance)
 
 
-def _best_value(
-    question: Question, slowdown: Callable[[Candidate], Slowdown], *, for_sale: bool
-) -> tuple[Candidate | None, Candidate | None]:
-    """Return the cheapest candidate that is shown to be within the tolerance of the fastest, and who keeps it open.
+class _Choice(NamedTuple):
+    """The chosen candidate, or the one that keeps the choice open, with the slowdown that its interval must exclude."""
+
+    chosen: Candidate | None
+    rival: Candidate | None = None
+    edge: float = NEAR
+
+
+def _best_value(question: Question, slowdown: Callable[[Candidate], Slowdown], *, for_sale: bool) -> _Choice:
+    """Return the cheapest candidate that is shown to be within the tolerance of the fastest, or who keeps it open.
 
     Each is compared with the fastest alone, and the fastest with the next one, so a third storage changes nothing
     between two. Candidates are tried from the cheapest on, and the first that is open ends it: a sequence in a given
@@ -152,8 +158,8 @@ def _best_value(
         # Also as slow as the end of its interval it has to cost less.
         beside = slowdown(candidate)
         if candidate.usd_at(beside.high / beside.ratio) < (fastest.usd or 0.0):
-            return (candidate, None) if beside.high < NEAR else (None, candidate)
-    return (fastest, None) if slowdown(others[0]).low > 1 / NEAR else (None, others[0])
+            return _Choice(candidate) if beside.high < NEAR else _Choice(None, candidate)
+    return _Choice(fastest) if slowdown(others[0]).low > 1 / NEAR else _Choice(None, others[0], 1 / NEAR)
 
 
 def _by_value(fastest: Candidate, question: Question) -> Callable[[Candidate], Slowdown]:
