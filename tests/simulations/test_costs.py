@@ -115,7 +115,7 @@ EVEN_ZONES = [
         *[(*row, 1.0, home) for row in EVEN_ZONES for home in ("a", None)],
         *[([1, 1], "ab", 4, 2, slowness, "a") for slowness in (0.9, 0.8, 0.5, 0.1)],
         ("spread", "abc", 6, 4, 0.7, "a"),
-        # A user's own file system may be in a zone in which the stack has no subnet.
+        # Wherever the fleet is, bytes count from the zone of the storage.
         ("same-az", "b", 4, 4, 1.0, "a"),
     ],
 )

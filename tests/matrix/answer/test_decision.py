@@ -144,6 +144,50 @@ def test_without_single_values_a_rate_is_judged_by_its_worst_which_promises_noth
     assert {"code": "only-worst-known", "level": 10} in candidate["risks"]
 
 
+@pytest.mark.parametrize(
+    ("known", "risks", "bound"),
+    [
+        ({"carried": {"p90": True}, "independent_n": 1, "n": 1}, [], 9.0),
+        ({"carried": {}, "independent_n": 36, "n": 5}, [], 9.0),
+        ({"n": 100}, [{"code": "no-single-values"}], 9.0),
+        ({"independent_n": 10, "n": 100}, [{"code": "too-few-samples", "level": 90, "needed": 36, "count": 10}], None),
+        ({}, [{"code": "sample-size-unknown", "level": 90}], None),
+    ],
+)
+def test_without_single_values_a_percentile_has_the_interval_and_the_doubt_of_its_summary(known, risks, bound):
+    summary, _, _ = build_run({"ebs": {50: 3000.0}})
+    cell = summary["cells"][0]
+    interval = {"low": 3.0, "high": 5.0, "confidence": 0.8, "method": "", "limited_by": ""}
+    metric = {"unit": "s", "primary": True, "higher_is_better": False, "p50": 2.0, "p90": 4.0, "p100": 9.0}
+    cell["points"][0] |= {"metrics": {"duration_s": metric | {"intervals": {"p90": interval}} | known}, "fleet": []}
+
+    [candidate] = decide(summary, objective={**AT_MOST, "atMost": 6})["questions"][0]["candidates"]
+
+    assert (candidate["value"], candidate["low"], candidate["high"]) == (4.0, 3.0, 5.0)
+    assert candidate["ranked"]["confidence"] == 0.8
+    assert candidate["risks"] == risks
+    # The worst value is the bound, if there are enough samples.
+    assert candidate["verdict"]["bound"] == bound
+
+
+def test_the_time_of_the_whole_fleet_stands_beside_a_percentile_that_differs_by_a_tenth():
+    summary, results, _ = build_run({"ebs": {50: 3000.0}}, spread=0.0)
+    [cell] = summary["cells"]
+
+    def whole(span_s):
+        cell["points"][0]["fleet"] = [{"span_s": span_s}, {"span_s": None}]
+        return decide(summary, results=results)["questions"][0]["candidates"][0]["fleet_s"]
+
+    assert (whole(3200.0), whole(4000.0)) == (None, 4000.0)
+
+
+def test_fleets_of_two_instance_types_are_two_questions():
+    summary, results, _ = build_run({"ebs": {50: 3000.0}, "efs": {50: 3100.0}})
+    cell_of(summary, "efs", 50)["fleet"]["instanceType"] = "m6i.4xlarge"
+
+    assert [len(question["candidates"]) for question in decide(summary, results=results)["questions"]] == [1, 1]
+
+
 def test_where_the_tail_is_not_carried_the_median_ranks_and_says_so():
     few, _ = decided({"ebs": {10: 3000.0}, "efs": {10: 3500.0}})
     many, _ = decided({"ebs": {60: 3000.0}, "efs": {60: 3500.0}})
