@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from support.fleet_values import fleet
+from support.fleet_values import fleet, launched
 
 from matrix.statistics.deciding import Slowdown, bound, needed
 from matrix.statistics.differing import difference
@@ -47,6 +47,16 @@ def test_a_bound_is_the_end_of_an_interval_or_the_worst_value_with_enough_sample
     assert np.percentile(many.pooled, 90) < bound(many, 90, is_upper=True) < many.pooled.max() * 1.1
     assert bound(alone, 90, is_upper=True) is None
     assert bound(independent, 90, is_upper=True) == independent.pooled.max()
+
+
+def test_the_bounds_of_few_launches_lie_beyond_all_their_values():
+    rng = np.random.default_rng(5)
+    values = launched([drawn(rng, 4, 3, middle=0.05 * rng.normal()).table for _ in range(3)])
+
+    low, high = (bound(values, level, is_upper=is_upper) for level, is_upper in ((10, False), (90, True)))
+
+    assert low < values.pooled.min()
+    assert high > values.pooled.max()
 
 
 def test_a_rate_that_is_half_is_twice_as_slow():

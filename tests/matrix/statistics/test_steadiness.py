@@ -81,6 +81,15 @@ def test_a_wide_interval_says_how_many_more_would_halve_it():
     assert found.share == pytest.approx(0.2, abs=0.01)
 
 
+def test_an_interval_that_is_wide_by_repetitions_that_jump_is_no_second_finding():
+    of_instances, of_repetitions = (Interval(80, 120, "bootstrap", limit) for limit in ("instances", "repetitions"))
+
+    assert kinds(noise(20, 5), interval=of_instances) == ["wide-interval"]
+    jumps = noise(5, 4) * [1, 0.9, 1.1, 1.0]
+    assert kinds(jumps, interval=of_instances) == ["unsteady", "wide-interval"]
+    assert kinds(jumps, interval=of_repetitions) == ["unsteady"]
+
+
 @pytest.mark.parametrize(("count", "needed"), [(2, 3), (3, 5), (10, 33), (100, 393)])
 def test_of_few_values_fewer_than_four_times_as_many_halve_an_interval(count, needed):
     halved = count_that_halves(count)
