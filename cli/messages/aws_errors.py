@@ -28,31 +28,64 @@ from matrix.terms.quantities import rough_duration
 
 LOG_IN = "log in again (`aws sso login`, or new keys by `aws configure`), then check with `aws sts get-caller-identity`"
 
-# Error codes that several services share; the first that the code contains decides.
-CODES: dict[str, tuple[str, str]] = {
-    "ExpiredToken": ("your AWS credentials have expired", LOG_IN),
-    "RequestExpired": ("your AWS credentials have expired, or this machine's clock is wrong", LOG_IN),
-    "InvalidClientTokenId": ("AWS does not know your access key", LOG_IN),
-    "UnrecognizedClient": ("AWS does not know your access key", LOG_IN),
-    "SignatureDoesNotMatch": ("AWS refuses the signature of your secret key", LOG_IN),
-    "AccessDenied": (
-        "AWS denies access",
-        "ask for the action named above, or choose another account with AWS_PROFILE",
-    ),
-    "UnauthorizedOperation": ("AWS denies access", "ask for the action named above, or choose another AWS_PROFILE"),
-    "Throttling": ("AWS throttles the requests of this account", "wait a minute and try again: nothing was lost"),
-    "TooManyRequests": ("AWS throttles the requests of this account", "wait a minute and try again: nothing was lost"),
-    "ExecutionAlreadyExists": (
-        "a run of this name exists already",
-        "choose another --name, or watch it: `matrix watch`",
-    ),
-    "StateMachineDoesNotExist": (
-        "the state machine of this stack is gone",
-        "deploy again: `sam build && sam deploy`",
-    ),
-    "ResourceNotFound": ("a resource of this stack is gone", "deploy again: `sam build && sam deploy`"),
-    "NoSuchBucket": ("the bucket of this stack is gone", "deploy again: `sam build && sam deploy`"),
-}
+DEPLOY = "deploy again: `sam build && sam deploy`"
+ENABLE_REGION = (
+    "enable the region in your account (`aws account enable-region --region-name REGION`), or choose another"
+)
+WAIT_A_MINUTE = "wait a minute and try again: nothing was lost"
+EVENTS = "read why: `aws cloudformation describe-stack-events --stack-name STACK`"
+
+# Causes by a part of the error code and a pattern in the message; the first row that fits decides. CloudFormation
+# refuses a stack by its state: "Stack:ARN is in ROLLBACK_COMPLETE state and can not be updated".
+CAUSES: tuple[tuple[str, str, str, str], ...] = (
+    ("ExpiredToken", "", "your AWS credentials have expired", LOG_IN),
+    ("RequestExpired", "", "your AWS credentials have expired, or this machine's clock is wrong", LOG_IN),
+    ("RegionDisabled", "", "your account has not enabled this region", ENABLE_REGION),
+    # Of a key in a region that is not enabled, and of a session token that is only valid in regions enabled by default.
+    ("InvalidClientTokenId", "", "AWS does not know your access key in this region",
+     f"{LOG_IN}; in a region that accounts enable first: {ENABLE_REGION}"),
+    ("UnrecognizedClient", "", "AWS does not know your access key in this region",
+     f"{LOG_IN}; in a region that accounts enable first: {ENABLE_REGION}"),
+    ("SignatureDoesNotMatch", "", "AWS refuses the signature of your secret key", LOG_IN),
+    ("AuthFailure.ServiceLinkedRoleCreationNotPermitted", "",
+     "you may not create the role of Spot, which an account needs once",
+     "let an administrator create it: `aws iam create-service-linked-role --aws-service-name spot.amazonaws.com`"),
+    ("AuthFailure", "", "AWS does not accept your credentials in this region",
+     f"{LOG_IN}; check this machine's clock (`date -u`); in a region that accounts enable first: {ENABLE_REGION}"),
+    ("OptInRequired", "", "your account may not use this service in this region yet",
+     f"finish signing up (a payment method, the e-mail), or {ENABLE_REGION}"),
+    ("SubscriptionRequired", "", "your account may not use this service yet",
+     "finish signing up: a payment method, and the confirmation by phone and e-mail"),
+    ("PendingVerification", "", "AWS still checks your account in this region",
+     "wait for its e-mail (minutes, at most 4 hours), then run again; or choose another --region"),
+    ("Blocked", "", "AWS has blocked this account", "open a case with AWS Support (Account and billing)"),
+    ("VcpuLimitExceeded", "", "your vCPU quota is too small for this fleet",
+     "write a smaller fleet or instance type, or request more (Service Quotas, Amazon EC2, Running … instances)"),
+    ("AccessDenied", "", "AWS denies access",
+     "ask for the action named above, or choose another account with AWS_PROFILE"),
+    ("UnauthorizedOperation", "", "AWS denies access", "ask for the action named above, or choose another AWS_PROFILE"),
+    ("Throttling", "", "AWS throttles the requests of this account", WAIT_A_MINUTE),
+    ("TooManyRequests", "", "AWS throttles the requests of this account", WAIT_A_MINUTE),
+    ("RequestLimitExceeded", "", "AWS throttles the requests of this account", WAIT_A_MINUTE),
+    ("InsufficientCapabilities", "", "a stack with IAM roles needs your consent",
+     "deploy with `sam deploy`, whose samconfig.toml gives it, or add --capabilities CAPABILITY_IAM"),
+    ("", r"\b(?:IMPORT_|UPDATE_)ROLLBACK_FAILED\b", "an update of this stack failed, and its rollback too",
+     f"{EVENTS}; then `aws cloudformation continue-update-rollback --stack-name STACK`"),
+    ("", r"\b(?:ROLLBACK_COMPLETE|CREATE_FAILED|ROLLBACK_FAILED)\b",
+     "the first deployment of this stack failed; CloudFormation can only delete it",
+     f"{EVENTS}; then `sam delete` and {DEPLOY}"),
+    ("", r"\bDELETE_FAILED\b", "this stack could not be deleted whole",
+     f"{EVENTS}; remove what is named (`matrix reap`), then `sam delete` again"),
+    ("", r"\bUPDATE_FAILED\b", "an update of this stack failed",
+     f"{EVENTS}; then `aws cloudformation rollback-stack --stack-name STACK`"),
+    ("", r"\b[A-Z_]+_IN_PROGRESS\b", "CloudFormation is still working on this stack",
+     "wait until it is done, then try again: `aws cloudformation describe-stacks --stack-name STACK`"),
+    ("ExecutionAlreadyExists", "", "a run of this name exists already",
+     "choose another --name, or watch it: `matrix watch`"),
+    ("StateMachineDoesNotExist", "", "the state machine of this stack is gone", DEPLOY),
+    ("ResourceNotFound", "", "a resource of this stack is gone", DEPLOY),
+    ("NoSuchBucket", "", "the bucket of this stack is gone", DEPLOY),
+)  # fmt: skip
 
 # Codes of requests that AWS finds too old or too new, as its SDK for .NET lists them (`clockSkewErrorCodes`); EC2 says
 # AuthFailure. The answer to a HEAD has no body, so its code is the status.
@@ -89,10 +122,16 @@ def _explain_answer(error: ClientError) -> CommandError:
     if any(part in code for part in CLOCK_CODES) and (wrong := _wrong_clock(error.response, message)):
         advice = "set the clock (`sudo timedatectl set-ntp true`; in WSL `sudo hwclock -s`), then try again"
         return CommandError(f"this machine's clock is {wrong}: {message} ({error.operation_name}: {code})", advice)
-    for part, (meaning, advice) in CODES.items():
-        if part in code:
-            return CommandError(f"{meaning}: {message} ({error.operation_name}: {code})", advice)
+    if cause := cause_of(code, message):
+        meaning, advice = cause
+        return CommandError(f"{meaning}: {message} ({error.operation_name}: {code})", advice)
     return CommandError(f"AWS refuses {error.operation_name}: {code}: {message}", "details with `matrix --debug …`")
+
+
+def cause_of(code: str, message: str) -> tuple[str, str] | None:
+    """Return cause and advice of an error, or of the state of a stack as a message without a code; None: unknown."""
+    found = ((meaning, advice) for part, text, meaning, advice in CAUSES if part in code and re.search(text, message))
+    return next(found, None)
 
 
 def _wrong_clock(response: Mapping[str, Any], message: str) -> str:

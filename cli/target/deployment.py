@@ -201,7 +201,11 @@ def deployed_stack(stack: str, region: str | None) -> Deployment:
 def _require_outputs(stack: str, status: str, outputs: dict[str, str]) -> None:
     missing = [name for name in OUTPUTS if name not in outputs]
     if missing:
-        raise NoDeployment(
-            f"the stack {stack} ({status}) has no output {', '.join(missing)}: not Storage Matrix, or not deployed yet",
+        from cli.messages.aws_errors import cause_of
+
+        cause, advice = cause_of("", status) or (
+            "not Storage Matrix, or not deployed yet",
             "deploy it: `sam build && sam deploy --guided`, or choose another --stack",
         )
+        advice = advice.replace("STACK", stack)
+        raise NoDeployment(f"the stack {stack} ({status}) has no output {', '.join(missing)}: {cause}", advice)

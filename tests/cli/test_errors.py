@@ -43,6 +43,47 @@ def test_each_error_says_what_to_try_next(error, meaning, advice):
     assert advice in said.advice
 
 
+STACK = "Stack:arn:aws:cloudformation:eu-west-1:1:stack/storage-matrix/1 is in {} state and can not be updated."
+VERIFYING = "Your request for accessing resources in this region is being validated, and you will not be able to launch"
+VCPUS = (
+    "You have requested more vCPU capacity than your current vCPU limit of 0 allows for the instance bucket that the"
+    " specified instance type belongs to."
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "cause", "advice"),
+    [
+        ("ValidationError", STACK.format("ROLLBACK_COMPLETE"), "first deployment of this stack failed", "sam delete"),
+        ("ValidationError", STACK.format("ROLLBACK_FAILED"), "first deployment of this stack failed", "sam delete"),
+        ("ValidationError", STACK.format("UPDATE_ROLLBACK_FAILED"), "its rollback too", "continue-update-rollback"),
+        ("ValidationError", STACK.format("UPDATE_FAILED"), "an update of this stack failed", "rollback-stack"),
+        ("ValidationError", STACK.format("DELETE_FAILED"), "could not be deleted whole", "matrix reap"),
+        ("ValidationError", STACK.format("UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"), "still working", "wait"),
+        ("ValidationError", STACK.format("DELETE_IN_PROGRESS"), "still working", "wait"),
+        ("InsufficientCapabilitiesException", "Requires capabilities : [CAPABILITY_IAM]", "consent", "CAPABILITY_IAM"),
+        ("AuthFailure", "AWS was not able to validate the provided access credentials", "in this region", "date -u"),
+        ("AuthFailure.ServiceLinkedRoleCreationNotPermitted", "The provided credentials do not have permission to"
+         " create the service-linked role for EC2 Spot Instances.", "role of Spot", "spot.amazonaws.com"),
+        ("OptInRequired", "You are not subscribed to this service.", "may not use this service", "enable-region"),
+        ("PendingVerification", VERIFYING, "still checks your account", "4 hours"),
+        ("VcpuLimitExceeded", VCPUS, "vCPU quota is too small", "Service Quotas"),
+        ("RegionDisabledException", "STS is not activated in this region", "not enabled this region", "enable-region"),
+        ("InvalidClientTokenId", "The security token included in the request is invalid.", "in this region",
+         "enable-region"),
+        # A stack in this state can be updated, and nothing is known of these.
+        ("ValidationError", STACK.format("UPDATE_ROLLBACK_COMPLETE"), "AWS refuses", "--debug"),
+        ("ValidationError", "Parameters: [VpcId] must have values" + " x" * 500, "AWS refuses", "--debug"),
+    ],
+)  # fmt: skip
+def test_an_answer_of_aws_is_named_with_cause_and_fix_and_its_text_is_kept_whole(code, message, cause, advice):
+    said = explain.explain(refusal(code, message))
+
+    assert cause in said.message
+    assert advice in said.advice
+    assert f"{message} (StartExecution: {code})" in said.message or said.message.endswith(f": {code}: {message}")
+
+
 OLD = "Signature expired: 20261126T154623Z is now earlier than 20261126T163344Z (20261126T164844Z - 15 min.)"
 NEW = "Signature not yet current: 20261126T182419Z is still later than 20261126T175724Z (20261126T175224Z + 5 min.)"
 
