@@ -837,6 +837,11 @@ WARNED: list[tuple[Document, str, str]] = [
     ),
     ({"storage": [NFS], "fleet": fleet(instanceType="t3.nano")}, "fleet[0].instanceType", "network-is-sustained"),
     (
+        {"storage": [S3], "workload": [READ | {"access": "sequential", "pageBytes": "64KiB"}]},
+        "workload[0].pageBytes",
+        "pages-of-objects-are-requests",
+    ),
+    (
         {"storage": [MOUNTPOINT | {"cacheMiB": 1024}], "workload": [READ]},
         "storage[0].cacheMiB",
         "a-cache-is-as-fast-as-its-disk",

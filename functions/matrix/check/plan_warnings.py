@@ -27,6 +27,8 @@ MIN_FIO_S = 1.0
 CACHES_TO_READ = 2
 # Less than that costs at most 31 US dollars (EFS, elastic).
 MANY_LAID_OUT_BYTES = 2**39
+# "Typical sizes for byte-range requests are 8 MB or 16 MB" (S3 user guide, performance guidelines).
+LEAST_RANGE_BYTES = 2**20
 # A compressor that saves less changes no figure beyond chance.
 MIN_SAVED = 0.02
 # Counters of a mount without traffic; only a storage with charges by the mount's bytes returns a figure for them.
@@ -315,6 +317,21 @@ def network_is_sustained(given: Given) -> Problems:
             yield Problem(path, name, rule, "compare its baseline bandwidth (EC2 instance types)", is_warning=True)
 
 
+def pages_of_objects_are_requests(given: Given) -> Problems:
+    """Yield a warning for each sequential read of objects by small pages: S3 answers and bills each as one GET."""
+    warned: set[str] = set()
+    for cell in given.cells:
+        workload, path = cell.workload, f"{cell.workload_path}.pageBytes"
+        if not isinstance(workload, ReadWorkload) or not cell.storage.keeps_objects or path in warned:
+            continue
+        small = [page for page in workload.page_bytes if page < LEAST_RANGE_BYTES]
+        if small and "sequential" in workload.access and workload.pages_per_request is None:
+            warned.add(path)
+            size = format_size(min(small))
+            rule = f"each page of {size} is one GET on {cell.storage.slug}: its latency is measured, and each is billed"
+            yield Problem(path, size, rule, 'write "8MiB", the range that S3\'s clients ask for', is_warning=True)
+
+
 def files_to_read_are_written_anew(given: Given) -> Problems:
     """Yield a warning for each fio workload that lays out much, and how much in all."""
     most: dict[str, tuple[float, str]] = {}
@@ -340,6 +357,7 @@ RULES = (
     processors_have_credits,
     files_to_read_are_written_anew,
     network_is_sustained,
+    pages_of_objects_are_requests,
     a_difference_can_be_tested,
     fio_takes_a_second,
     fio_measures_the_storage,
