@@ -113,13 +113,15 @@ AT_ONCE = {"type": "dd", "totalSize": "600GiB", "blockSize": "1MiB", "sync": "en
         (BURSTING, AT_ONCE | {"totalSize": "200GiB"}, 5, 4, 36_136 + (4_000 * 1_024 - 100 * 36_136) / 39.06),
         # A given time stays, and `runtime` without `time_based` ends a job that its bytes have not ended yet.
         (SC1, FIO | {"rw": "write", "bs": "1m", "runtime": 40_000}, 1, 1, 40_000),
-        (GP2, BLOCKS | {"runtime": 10_000}, 1, 1, 10_000),
+        (GP2, BLOCKS | {"runtime": 5_000}, 2, 1, 10_000),
         # 5.4 million credits pay for 2,700 of 3,000 IOPS for 2,000 s; the rest of 2**23 blocks goes at 300.
         (GP2, BLOCKS, 1, 1, (2**23 - 5.4e6) / 300),
         (GP2 | {"raid0": 2}, BLOCKS, 2, 4, (2 * 2**23 - 2 * 5.4e6) / 600),
         (GP2 | {"sizeGiB": 1_000}, BLOCKS, 1, 1, 2**23 / 3_000),
         # Credits end too if the rate lies between the baseline and the burst: 1,500 IOPS are 1,200 from credits.
         (GP2, BLOCKS | {"rate_iops": 1_500}, 1, 1, (2**23 - 5.4e6) / 300),
+        # A step below the baseline leaves the credits to the other one.
+        (GP2, BLOCKS | {"rate_iops": [200, 3_000]}, 1, 1, 2**23 / 200 + (2**23 - 5.4e6) / 300),
         # A MiB is 4 operations; 128 MiB/s are 512 IOPS.
         (GP2 | {"sizeGiB": 50}, AT_ONCE | {"totalSize": "40GiB"}, 60, 1, (60 * 163_840 - 5.4e6) / 150),
         # Two equal steps share the balance.
