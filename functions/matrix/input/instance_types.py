@@ -2,9 +2,12 @@
 
 import json
 import math
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from matrix.storages.base import Burst, Counted
 
 _TABLE = Path(__file__).with_name("ebs_limits.json")
 GBIT = 125e6  # bytes
@@ -52,9 +55,19 @@ class Bandwidth(NamedTuple):
     always: float
     most: float
 
-    def credits(self, at_most_s: float) -> float:
-        """Return what credits allow beyond the sustained bandwidth if they last this long at the most of it."""
-        return (self.most - self.always) * at_most_s
+
+def bursts(
+    ebs: Bandwidth | None = None, ebs_iops: Bandwidth | None = None, network: Bandwidth | None = None
+) -> Iterator[Burst]:
+    """Yield those limits of an instance that credits raise for some time; None is unknown, or does not limit."""
+    limits: tuple[tuple[str, Counted, Bandwidth | None, float], ...] = (
+        ("instance EBS IOPS", "IOPS", ebs_iops, EBS_BURST_S),
+        ("instance EBS throughput", "bytes/s", ebs, EBS_BURST_S),
+        ("instance network", "bytes/s", network, NETWORK_BURST_S),
+    )
+    for of, counts, limit, at_most_s in limits:
+        if limit and limit.most > limit.always > 0:
+            yield Burst(of, counts, *limit, (limit.most - limit.always) * at_most_s)
 
 
 @cache

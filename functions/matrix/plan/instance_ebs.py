@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from matrix.input import instance_types
 from matrix.input.instance_types import Bandwidth
-from matrix.storages.base import AttachedVolumes, Burst, Counted, Storage
+from matrix.storages.base import AttachedVolumes, Burst, Storage
 from matrix.storages.models import AnyStorage
 from matrix.terms.documents.plan import PlanCell, PlanWarning
 from matrix.terms.ids import without_launch
@@ -134,19 +134,13 @@ def bursts_of(instance_type: str, weighting: str | None, storage: Storage) -> It
     volumes, network = storage.attached(instance_type), instance_types.network_of(instance_type)
     limits = known_limits().get(instance_type)
     if volumes and not storage.is_shared:
-        reached = _reached(limits, instance_type, volumes.count, weighting) if limits else None
-        ebs, iops = (_ebs(reached), Bandwidth(reached.iops, reached.most_iops)) if reached else (None, None)
-        yield from _burst("instance EBS throughput", "bytes/s", ebs, instance_types.EBS_BURST_S)
-        yield from _burst("instance EBS IOPS", "IOPS", iops, instance_types.EBS_BURST_S)
+        if limits:
+            reached = _reached(limits, instance_type, volumes.count, weighting)
+            yield from instance_types.bursts(_ebs(reached), Bandwidth(reached.iops, reached.most_iops))
     elif storage.type != "instance-store":
         if limits and network:
             _, network = instance_types.weighted(weighting, _ebs(limits), network)
-        yield from _burst("instance network", "bytes/s", network, instance_types.NETWORK_BURST_S)
-
-
-def _burst(of: str, counts: Counted, limit: Bandwidth | None, at_most_s: float) -> Iterator[Burst]:
-    if limit and limit.most > limit.always > 0:
-        yield Burst(of, counts, *limit, limit.credits(at_most_s))
+        yield from instance_types.bursts(network=network)
 
 
 def _ebs(limits: EbsLimits) -> Bandwidth:

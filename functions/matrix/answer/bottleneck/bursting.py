@@ -1,24 +1,16 @@
 """Points that were faster than the sustained limits of storage or instance, so that they used up credits."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from matrix.answer.bottleneck.clients import HELD
 from matrix.answer.bottleneck.evidence import BEYOND, Evidence
 from matrix.answer.costs import storage_of
-from matrix.input.instance_types import EBS_BURST_S, NETWORK_BURST_S, Bandwidth
-from matrix.storages.base import Burst, Counted
+from matrix.input.instance_types import Bandwidth, bursts
+from matrix.storages.base import Burst
 from matrix.terms.documents.bottleneck import OnCredits
-from matrix.terms.documents.result import Limit
 from matrix.terms.use import disk_bytes, disk_operations, most
 
-
-@dataclass(frozen=True)
-class _Limited:
-    """A burst with the rate of each point that it limits."""
-
-    burst: Burst
-    rates: Mapping[str, float | None]
+Rates = Mapping[str, float | None]
 
 
 def on_credits(evidence: Evidence) -> dict[str, list[OnCredits]]:
@@ -30,9 +22,8 @@ def on_credits(evidence: Evidence) -> dict[str, list[OnCredits]]:
     points: dict[str, list[OnCredits]] = {}
     if not evidence.is_on_aws:
         return points
-    for limited in (*_of_storage(evidence), *_of_instance(evidence)):
-        burst = limited.burst
-        for point, rate in limited.rates.items():
+    for burst, rates in (*_of_storage(evidence), *_of_instance(evidence)):
+        for point, rate in rates.items():
             # More than the burst itself allows was answered by a cache.
             if rate is not None and burst.sustained * HELD < rate <= burst.most * BEYOND:
                 points.setdefault(point, []).append(
@@ -47,34 +38,25 @@ def on_credits(evidence: Evidence) -> dict[str, list[OnCredits]]:
     return points
 
 
-def _of_storage(evidence: Evidence) -> Iterator[_Limited]:
+def _of_storage(evidence: Evidence) -> Iterator[tuple[Burst, Rates]]:
+    """Yield each burst of the storage with the rate of each point that it limits."""
     storage = storage_of(evidence.storage)
     if storage is None:
         return
     uses = evidence.fleet_uses if storage.is_shared else evidence.uses
     for burst in storage.bursts:
-        rates = {point: evidence.metrics.burst_rate(evidence.storage, burst, use) for point, use in uses.items()}
-        yield _Limited(burst, rates)
+        yield burst, {point: evidence.metrics.burst_rate(evidence.storage, burst, use) for point, use in uses.items()}
 
 
-def _of_instance(evidence: Evidence) -> Iterator[_Limited]:
-    known, uses = evidence.instance_limits, evidence.uses
-    if evidence.metrics.has_volumes:
-        operations = {point: disk_operations(use) for point, use in uses.items()}
-        moved = {point: disk_bytes(use) for point, use in uses.items()}
-        yield from _pair("instance EBS IOPS", "IOPS", known.get("ebs_iops"), EBS_BURST_S, operations)
-        yield from _pair("instance EBS throughput", "bytes/s", known.get("ebs_bytes_per_s"), EBS_BURST_S, moved)
-    sent_or_received = {
-        point: most(use, ("network_received_bytes_per_s", "network_sent_bytes_per_s")) for point, use in uses.items()
-    }
-    limit = known.get("network_bytes_per_s")
-    yield from _pair("instance network", "bytes/s", limit, NETWORK_BURST_S, sent_or_received)
+def _of_instance(evidence: Evidence) -> Iterator[tuple[Burst, Rates]]:
+    known = {name: Bandwidth(limit["baseline"], limit["maximum"]) for name, limit in evidence.instance_limits.items()}
+    ebs = (known.get("ebs_bytes_per_s"), known.get("ebs_iops")) if evidence.metrics.has_volumes else (None, None)
+    for burst in bursts(*ebs, known.get("network_bytes_per_s")):
+        yield burst, {point: _rate(burst, use) for point, use in evidence.uses.items()}
 
 
-def _pair(
-    of: str, counts: Counted, limit: Limit | None, at_most_s: float, rates: Mapping[str, float | None]
-) -> Iterator[_Limited]:
-    """Yield a limit of the instance type that has a baseline below its maximum."""
-    if limit and limit["maximum"] > limit["baseline"] > 0:
-        pair = Bandwidth(limit["baseline"], limit["maximum"])
-        yield _Limited(Burst(of, counts, *pair, pair.credits(at_most_s)), rates)
+def _rate(burst: Burst, use: Mapping[str, float]) -> float | None:
+    """Return the rate of an instance that one of its limits limits."""
+    if burst.of == "instance network":
+        return most(use, ("network_received_bytes_per_s", "network_sent_bytes_per_s"))
+    return disk_operations(use) if burst.counts == "IOPS" else disk_bytes(use)
