@@ -2,7 +2,7 @@
 
 It works as `sam build && sam deploy` with three differences. Functions are zipped without packages, because these come
 from the virtual environment. The layer with the agent's AWS client is the one that `make` has downloaded
-(agent_client/carry.py). Parameters that the template declares for local use are set.
+(agent_client/carry.py). Architecture and Python version are this machine's.
 """
 
 import hashlib
@@ -25,12 +25,6 @@ from local.corrections.clients import Operator
 ARTIFACTS = "storage-matrix-local-artifacts"
 # A constant date, so that the same code gives the same archive and the same folder on disk.
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
-# Agents start at a common instant, at least this long after the start barrier opens. Each polls every 0.05 s and a poll
-# takes 0.01 s, so all have seen it by then. A busy machine needs longer (agent/board/barrier.py).
-GATE_MARGIN_S = 0.1
-# An emulated machine takes a second for one request.
-GATE_MARGIN_VM_S = 10
-
 
 DASHBOARD = "DashboardUrl"
 # In the working folder (cli/target/workdir.py).
@@ -52,10 +46,8 @@ class Deployment:
         self._operator = operator
         self._uploaded: dict[Path, dict[str, str]] = {}
 
-    def run(
-        self, stack: str, storage: Path, *, are_vms: bool = False, given: Mapping[str, str] | None = None
-    ) -> dict[str, str]:
-        """Create the stack with the `given` parameters and those that make it local; return its outputs.
+    def run(self, stack: str, workdir: Path, given: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Create the stack with the `given` parameters and those of this machine; return its outputs.
 
         Raises DeployError.
         """
@@ -66,7 +58,7 @@ class Deployment:
         declared = template.get("Parameters", {})
         if unknown := sorted((given or {}).keys() - declared):
             raise DeployError(f"{self._template} has no parameter {', '.join(unknown)}; it has {', '.join(declared)}")
-        wanted = {**local_parameters(storage, are_vms=are_vms), **(given or {})}
+        wanted = {**_of_machine(), **(given or {})}
         parameters = [
             {"ParameterKey": name, "ParameterValue": value} for name, value in wanted.items() if name in declared
         ]
@@ -74,7 +66,7 @@ class Deployment:
         if DASHBOARD in outputs:
             # The local cloud has no CloudWatch console, so link to our own (cli/console/opening.py). The stack's own
             # output stays, because `matrix verify` compares the deployed template with the tree.
-            outputs[DASHBOARD] = (storage.parent / CONSOLE_PAGE).as_uri()
+            outputs[DASHBOARD] = (workdir / CONSOLE_PAGE).as_uri()
         return outputs
 
     def _create(self, stack: str, template: dict[str, Any], parameters: list[dict[str, str]]) -> dict[str, str]:
@@ -138,13 +130,10 @@ class Deployment:
         return f"{self._operator.endpoint}/{uploaded['Bucket']}/{uploaded['Key']}"
 
 
-def local_parameters(storage: Path, *, are_vms: bool = False) -> dict[str, str]:
-    """Return the parameters of a local stack. VMs mount by themselves, so they need no folder in place of a mount."""
+def _of_machine() -> dict[str, str]:
+    """Return the parameters that follow from this machine."""
     machine = platform.machine().lower()
     return {
-        "EnvironmentName": "local-vm" if are_vms else "local",
-        "LocalMountRoot": "" if are_vms else str(storage.resolve()),
-        "GateMarginSeconds": str(GATE_MARGIN_VM_S if are_vms else GATE_MARGIN_S),
         "FunctionArchitecture": "arm64" if machine in ("arm64", "aarch64") else "x86_64",
         "FunctionRuntime": f"python{sys.version_info.major}.{sys.version_info.minor}",
     }

@@ -109,9 +109,7 @@ class Cloud:
         outputs: dict[str, str] = {}
         if self.options.template is not None:
             deployment = Deployment(self.options.template.resolve(), operator, self._runtime.expect_code)
-            are_vms = self.options.instances == "vm"
-            given = dict(self.options.parameters)
-            outputs = deployment.run(self.options.stack, self._workdir / "storage", are_vms=are_vms, given=given)
+            outputs = deployment.run(self.options.stack, self._workdir, dict(self.options.parameters))
         self._keeper.begin(outputs)
         pid, started = _this_process()
         self.description = {
@@ -242,6 +240,7 @@ class Cloud:
             self._workdir,
             credentials.environment,
             injected,
+            are_vms=self.options.instances == "vm",
             concurrency=service_quotas.NEW_CONCURRENCY if is_new else None,
             time_scale=self.options.time_scale,
         )

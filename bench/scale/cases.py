@@ -42,7 +42,7 @@ class Context:
 ENVIRONMENT = {
     "STACK": "storage-matrix", "BUCKET": "results", "DATA_BUCKET": "data", "FILES_BUCKET": "files",
     "TABLE": "table", "ENVIRONMENT": "aws",
-    "LOCAL_MOUNT_ROOT": "", "GATE_MARGIN_SECONDS": "2", "SUBNET_IDS": "subnet-1,subnet-2,subnet-3",
+    "GATE_MARGIN_SECONDS": "2", "SUBNET_IDS": "subnet-1,subnet-2,subnet-3",
     "INSTANCE_ROLE_ARN": "arn:aws:iam::123456789012:role/fleet", "MULTI_AZ_CIDR": "10.0.0.0/16",
     "FILE_SYSTEM_SECURITY_GROUP_ID": "sg-1", "LAUNCH_TEMPLATE_ID": "lt-1", "AWS_REGION": "us-east-1",
     "AWS_DEFAULT_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing",

@@ -8,6 +8,7 @@ from agent.programs import containers, tools
 from cli.inputs.planning import Planned
 from cli.messages.errors import CommandError, ExitCode
 from cli.target.workdir import workdir
+from local.programs import stand_ins
 from matrix.terms.documents.plan import PlanDocument
 
 # The matrix gives the sizes of these workloads; sizes of builds and commands are guesses.
@@ -60,12 +61,9 @@ def _free_bytes(folder: Path) -> int:
 
 def needed(plan: PlanDocument) -> dict[str, list[str]]:
     """Return the tools that a plan's cells need where storages are folders, each with the ids of these cells."""
-    # The models of storages need pydantic: a quarter of a second that `matrix --help` does not wait for.
-    from matrix.plan import needed_tools
-
     cells: dict[str, list[str]] = {}
     for cell in plan["cells"]:
-        for tool in sorted(needed_tools.of_cell_in_folder(cell)):
+        for tool in sorted(stand_ins.needed_tools(cell)):
             cells.setdefault(tool, []).append(cell["id"])
     return cells
 

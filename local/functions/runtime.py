@@ -26,7 +26,7 @@ from moto.core.exceptions import JsonRESTError
 
 from local.faults.injection import BACKOFF_SCALE, Client, Faults, run_of_payload
 from local.functions.sandboxes import FunctionSpec, Result, Sandbox, SandboxPool, TooManyRequestsError
-from local.programs import lambda_client
+from local.programs import lambda_client, stand_ins
 from local.programs.fork_server import PRELOADED
 from local.programs.processes import Process, ProcessNotStartedError, ProcessStarter
 from local.settings import LAMBDA_UNZIPPED_BYTES
@@ -35,6 +35,11 @@ SITE_PACKAGES = sysconfig.get_path("purelib")
 # Concurrent invocations; further ones wait here, before their timeout begins. Without a cap, a Map of 20 on two cores
 # made functions of 50 ms time out.
 MAX_RUNNING = max(4, 2 * (os.cpu_count() or 2))
+# Agents start at a common instant, at least this long after the start barrier opens. Each polls every 0.05 s and a poll
+# takes 0.01 s, so all have seen it by then. A busy machine needs longer (agent/board/barrier.py).
+GATE_MARGIN_S = 0.1
+# An emulated machine takes a second for one request.
+GATE_MARGIN_VM_S = 10
 # For each function; its log file has all streams.
 MAX_STREAMS = 500
 # Lambda keeps an asynchronous event that it throttled, or failed itself with, for six hours, and tries it again after
@@ -81,7 +86,14 @@ class LambdaRuntime:
         injected: Faults | None = None,
         concurrency: int | None = None,
         time_scale: float = 1.0,
+        *,
+        are_vms: bool = False,
     ) -> None:
+        self._local = {
+            "ENVIRONMENT": "local-vm" if are_vms else "local",
+            "GATE_MARGIN_SECONDS": str(GATE_MARGIN_VM_S if are_vms else GATE_MARGIN_S),
+            stand_ins.ROOT: "" if are_vms else str((workdir / "storage").resolve()),
+        }
         self._concurrency = concurrency
         self._time_scale = time_scale
         self._is_closed = threading.Event()
@@ -264,6 +276,7 @@ class LambdaRuntime:
             }
         return {
             **configured,
+            **self._local,
             "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
             "LANG": "en_US.UTF-8",
             "TZ": ":UTC",

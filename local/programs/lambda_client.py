@@ -5,7 +5,9 @@ report of a failed start is sent by Python, which expects no more than host and 
 """
 
 import os
+import runpy
 import sys
+from pathlib import Path
 from typing import Any
 
 
@@ -21,6 +23,7 @@ def main(handler: str) -> None:
         def call_rapid(self, http_method: str, endpoint: str, *arguments: Any, **options: Any) -> None:
             super().call_rapid(http_method, f"/{secret}{endpoint}", *arguments, **options)
 
+    runpy.run_path(str(Path(__file__).with_name("stand_ins.py")))["install"]()
     bootstrap.run(handler, Client(address))
 
 

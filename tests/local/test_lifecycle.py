@@ -15,7 +15,6 @@ from local.settings import ALREADY_RUNNING
 TEMPLATE = """
 Transform: AWS::Serverless-2016-10-31
 Parameters:
-  LocalMountRoot: {Type: String, Default: ''}
   FunctionArchitecture: {Type: String, Default: arm64}
   FunctionRuntime: {Type: String, Default: python3.13}
 Globals:
@@ -27,7 +26,7 @@ Resources:
     Properties:
       Handler: hello.handler
       Layers: [!Ref Layer]
-      Environment: {Variables: {ROOT: !Ref LocalMountRoot, DATA: /opt/data.txt}}
+      Environment: {Variables: {DATA: /opt/data.txt}}
   Machine:
     Type: AWS::Serverless::StateMachine
     Properties:
@@ -42,7 +41,7 @@ CODE = """
 import os, subprocess
 def handler(event, context):
     subprocess.Popen(["sleep", "1000"])
-    return {"root": os.environ["ROOT"], "layer": open(os.environ["DATA"]).read(), "arch": os.uname().machine}
+    return {"root": os.environ["LOCAL_STORAGE"], "layer": open(os.environ["DATA"]).read(), "arch": os.uname().machine}
 """
 
 

@@ -21,6 +21,7 @@ from aws.stack import clients, network
 from local.corrections import directory_buckets, s3_files
 from local.corrections import fsx as fsx_stand_in
 from local.corrections.folders import Folders
+from local.programs import stand_ins
 
 
 class PaidAccount:
@@ -126,7 +127,6 @@ def _make_stack() -> dict[str, str]:
         "FILES_ROLE_ARN": "arn:aws:iam::123456789012:role/files",
         "TABLE": "table",
         "ENVIRONMENT": "aws",
-        "LOCAL_MOUNT_ROOT": "",
         "GATE_MARGIN_SECONDS": "2",
         "SUBNET_IDS": ",".join(subnets),
         "INSTANCE_ROLE_ARN": "arn:aws:iam::123456789012:role/fleet",
@@ -169,3 +169,10 @@ def until(done: Callable[[], bool], what: str) -> None:
 def context() -> Context:
     """The Lambda context of every invocation here."""
     return Context()
+
+
+@pytest.fixture
+def folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders in place of storages, as in the Lambda processes of the local cloud."""
+    for module, name, replacement in stand_ins.replacements("/storage"):
+        monkeypatch.setattr(module, name, replacement)

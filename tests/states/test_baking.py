@@ -125,8 +125,7 @@ def test_a_builder_is_tagged_stops_when_done_and_installs_what_the_matrix_needs(
     assert job["provisions"] == plans.image_of(plans.plan_of(RUN), IMAGE)["recipe"]
 
 
-def test_where_storages_are_folders_a_builder_installs_nothing_to_make_or_mount_one(stack, context, monkeypatch):
-    monkeypatch.setenv("LOCAL_MOUNT_ROOT", "/folders")
+def test_where_storages_are_folders_a_builder_installs_nothing_to_make_or_mount_one(stack, context, folders):
     storages = [{"type": "ebs", "volumeType": "gp3", "sizeGiB": 20}, {"type": "efs", "throughputMode": "elastic"}]
     workloads = [{"type": "touch", "files": 64}, {"type": "touch", "files": 64, "tool": "parallel", "name": "parallel"}]
 

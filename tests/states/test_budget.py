@@ -527,9 +527,8 @@ def test_other_partitions_have_no_free_plan_to_ask_for(planned, monkeypatch, reg
     assert asked == [("ec2",)]
 
 
-def test_the_local_cloud_has_no_account_to_ask_for(planned, monkeypatch):
+def test_the_local_cloud_has_no_account_to_ask_for(planned, folders, monkeypatch):
     asked = account_is(monkeypatch, kind="FREE")
-    monkeypatch.setenv("ENVIRONMENT", "local")
 
     assert standing.check({"m6i.large": {"FreeTierEligible": False}}) == (None, [])
     assert asked == []

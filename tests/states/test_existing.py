@@ -431,9 +431,7 @@ def test_an_nfs_server_is_mounted_as_the_matrix_says_in_a_folder_of_the_run_and_
         {"type": "mountpoint"},
     ],
 )
-def test_on_this_machine_the_agent_makes_the_folder_of_what_no_service_makes(stack, monkeypatch, storage):
-    monkeypatch.setenv("LOCAL_MOUNT_ROOT", "/lent")
-
+def test_on_this_machine_the_agent_makes_the_folder_of_what_no_service_makes(stack, folders, storage):
     mount = clouds.mount_of(storage, ["files.example.com:/export"], "r")
 
     assert mount["kind"] == "directory"

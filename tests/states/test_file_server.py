@@ -14,6 +14,7 @@ from aws.ec2 import instances
 from aws.records.plans import plan_of
 from aws.stack import tags as tags_of
 from aws.storages import clouds, file_server
+from local.programs import stand_ins
 from matrix.run.receipt import SERVER, rate_usd
 from matrix.terms.errors import FileSystemFailed
 
@@ -75,7 +76,8 @@ def test_a_launch_that_is_repeated_minutes_later_asks_for_the_same(stack, contex
 
 
 def test_emulated_machines_have_no_file_server_and_say_so(stack, context, monkeypatch):
-    monkeypatch.setenv("ENVIRONMENT", "local-vm")
+    for module, name, replacement in stand_ins.replacements(""):
+        monkeypatch.setattr(module, name, replacement)
     started = datetime.now(UTC).isoformat()
     plan_matrix.handler({"run": RUN, "execution_arn": ARN, "started_at": started, "matrix": MATRIX}, context)
 

@@ -145,11 +145,10 @@ WORKING = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("lent", "mounted"), [("", ["/dev/sdn"]), ("/lent", None)])
-def test_a_work_volume_beside_the_storage_is_launched_recorded_and_mounted_where_folders_are_not_lent(
-    stack, monkeypatch, lent, mounted
-):
-    monkeypatch.setenv("LOCAL_MOUNT_ROOT", lent)
+@pytest.mark.parametrize("mounted", [["/dev/sdn"], None], ids=["on AWS", "local"])
+def test_a_work_volume_beside_the_storage_is_launched_recorded_and_mounted_on_aws(stack, request, mounted):
+    if mounted is None:
+        request.getfixturevalue("folders")
     plan = PLAN | {"images": [{"id": "al", "provisions": {}}], "environment": "aws", "agent_key": "a.pyz"}
     board = Board.of_cell("r", "c1")
 

@@ -318,12 +318,6 @@ def test_an_instance_reaches_what_lies_below_its_own_name_only(stack):
     }
 
 
-def test_the_local_cloud_lends_a_folder_in_place_of_a_mount_but_has_an_s3_of_its_own():
-    assert clouds.is_lent(EFS)
-    assert clouds.is_lent({"type": "mountpoint"})
-    assert not clouds.is_lent(S3)
-
-
 MOUNTED = {"type": "mountpoint"}
 
 

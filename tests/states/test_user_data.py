@@ -40,7 +40,7 @@ HOSTILE = [
 
 
 @pytest.fixture
-def scripts(stack, monkeypatch):
+def scripts(stack, folders, monkeypatch):
     """The user data of all launches, which are not made."""
     given = []
 
@@ -50,8 +50,7 @@ def scripts(stack, monkeypatch):
 
     monkeypatch.setattr(instances, "launch", launch)
     monkeypatch.setattr(images, "newest", lambda _parameter: "ami-1")  # moto has no parameters of Ubuntu
-    # Nothing is mounted here, and scenarios that emulate their storages are for local runs only.
-    monkeypatch.setenv("LOCAL_MOUNT_ROOT", "/storage")
+    # Scenarios that emulate their storages are for local runs only.
     monkeypatch.setenv("ENVIRONMENT", "local")
     monkeypatch.setattr(clouds, "attach", lambda _storage, _instances: None)
     # Nor does a file server tell where it listens.

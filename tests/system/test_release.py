@@ -48,10 +48,7 @@ def deployed(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         s3.create_bucket(Bucket=BUCKET)
         for file in folder.iterdir():
             s3.put_object(Bucket=BUCKET, Key=f"{prefix}{file.name}", Body=file.read_bytes())
-        given = {
-            "ArtifactBucket": BUCKET, "ArtifactPrefix": prefix, "EnvironmentName": "local",
-            "LocalMountRoot": str(place / "storage"), "GateMarginSeconds": "0.3",
-        }  # fmt: skip
+        given = {"ArtifactBucket": BUCKET, "ArtifactPrefix": prefix}
         cloudformation = empty.client("cloudformation")
         cloudformation.create_stack(
             StackName=STACK,

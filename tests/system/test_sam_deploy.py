@@ -91,9 +91,6 @@ def deployed(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         parameters = [
             f"FunctionRuntime=python{sys.version_info.major}.{sys.version_info.minor}",
             f"FunctionArchitecture={'arm64' if os.uname().machine == 'aarch64' else 'x86_64'}",
-            "EnvironmentName=local",
-            f"LocalMountRoot={folder / 'storage'}",
-            "GateMarginSeconds=0.3",
             f"ExistingBucket={THEIR_BUCKET}",
             f"ExistingPrefix={THEIR_PREFIX}",
             f"PermissionsBoundaryArn={company.made(empty, 'benchmarks-boundary', company.document('boundary'))}",

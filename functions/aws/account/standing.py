@@ -18,8 +18,6 @@ FREE_TIER_REGION, FREE_TIER_PARTITION = "us-east-1", "aws"
 def check(types: Mapping[str, Mapping[str, Any]]) -> tuple[str | None, list[PlanWarning]]:
     """Return why the account cannot launch these types (by name EC2's description), or None, and warnings."""
     region = environment().region
-    if environment().name != "aws":
-        return None, []  # the local cloud has neither of both
     refusal, warnings, unasked = None, [], []
     # Accounts on the Free plan may start only eligible types, so ask only if another type is used.
     not_eligible = [name for name, description in types.items() if not description.get("FreeTierEligible")]

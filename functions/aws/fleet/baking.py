@@ -11,15 +11,13 @@ from aws.stack import denials
 from aws.stack.clock import now
 from aws.stack.environment import environment
 from matrix.input.pace import BOOT_ALLOWANCE_S
-from matrix.plan import needed_tools
 from matrix.plan.images import fingerprint
 from matrix.run.job import baking_job
 from matrix.run.receipt import BUILDERS
 from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.image import BakeRecord
 from matrix.terms.documents.job import JobCell
-from matrix.terms.documents.parts import Provisions
-from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanImage
+from matrix.terms.documents.plan import PlanDocument, PlanImage
 from matrix.terms.errors import ImageFailed, StorageMatrixError
 from matrix.terms.keys import Board, booted_image_key
 from matrix.terms.sentences import named
@@ -67,7 +65,7 @@ def begin(run: str, image: str) -> str:
         fleet={"instanceType": planned["builder"], "count": 1, "placement": "spread"},
         boot=instances.Boot(recipe["base_image_id"], planned["root_device"], is_kept_when_done=True),
         mount=launching.root_mount(),
-        job=partial(baking_job, cell=cell, recipe=_installable(planned["recipe"], waiting)),
+        job=partial(baking_job, cell=cell, recipe=planned["recipe"]),
     )
     return "baking"
 
@@ -115,13 +113,6 @@ def note_kept(plan: PlanDocument) -> None:
         baked = images.find(recipe["fingerprint"]) if recipe else None
         if baked and baked.made_by == plan["run"] and baked.state in ("available", "pending"):
             _note(plan["run"], planned["id"], baked)
-
-
-def _installable(recipe: Provisions, cells: list[PlanCell]) -> Provisions:
-    """Return the recipe for a builder: where the local cloud lends folders, without the tools that mount storages."""
-    if not environment().local_mount_root:
-        return recipe
-    return {**recipe, "tools": sorted(set().union(*map(needed_tools.of_cell_in_folder, cells)))}
 
 
 def _recipe(board: Board) -> BakeRecord:

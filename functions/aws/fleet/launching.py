@@ -12,13 +12,12 @@ from aws.records.plans import image_of
 from aws.run import creations
 from aws.stack.clock import now
 from aws.stack.environment import environment
-from aws.stack.lending import OWN_FOLDER, local_mount
 from aws.stack.retrying import NotYet, retried
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run.job import JobMaker, user_data
 from matrix.run.polling import ENDED_STATES
 from matrix.storages.metrics_of_types import metrics_of
-from matrix.terms.documents.job import FleetRecord, FleetVolumes, JobCell, MeetingRecord, Mount, Roster
+from matrix.terms.documents.job import FleetRecord, FleetVolumes, JobCell, JobDocument, MeetingRecord, Mount, Roster
 from matrix.terms.documents.parts import Fleet
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.keys import Board
@@ -51,8 +50,7 @@ def launch(
     # A builder's job lists the provisions of all cells; any other job takes them from the plan's image.
     if document["kind"] in ("measure", "populate"):
         document["provisions"] = image_of(plan, cell["image"])["provisions"]
-    if "work_volume" in cell and not local_mount(OWN_FOLDER):
-        document["work_mount"] = {"kind": "ebs", "devices": [WORK_DEVICE], "fstype": "xfs"}
+    add_work_mount(document, cell)
     # The sweep ends instances past the run's deadline, so they must have uploaded their samples before it.
     document["deadline_at"] = min(document["deadline_at"], plan["deadline_at"])
     bucket.put_if_absent(board.job, document)
@@ -137,5 +135,11 @@ def _nonce(board: Board) -> str:
 
 
 def root_mount() -> Mount:
-    """Return the mount of an instance that works on its root volume; in the local cloud that is a folder of its own."""
-    return local_mount(OWN_FOLDER) or {"kind": "root"}
+    """Return the mount of an instance that works on its root volume."""
+    return {"kind": "root"}
+
+
+def add_work_mount(document: JobDocument, cell: JobCell) -> None:
+    """Add the mount of the cell's work volume to a job, if the cell has one."""
+    if "work_volume" in cell:
+        document["work_mount"] = {"kind": "ebs", "devices": [WORK_DEVICE], "fstype": "xfs"}

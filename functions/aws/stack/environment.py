@@ -16,7 +16,6 @@ class Environment:
     region: str
     name: str
     """`aws`, `local` where storages are folders of one machine, `local-vm` where emulated machines mount them."""
-    local_mount_root: str
     gate_margin_s: float
 
     @property
@@ -34,6 +33,5 @@ def environment() -> Environment:
         table=os.environ["TABLE"],
         region=os.environ["AWS_REGION"],
         name=os.environ["ENVIRONMENT"],
-        local_mount_root=os.environ["LOCAL_MOUNT_ROOT"],
         gate_margin_s=float(os.environ["GATE_MARGIN_SECONDS"]),
     )

@@ -80,10 +80,6 @@ class FileSystem(Protocol):
         """Return reasons why the storage's existing file system cannot be measured. Creates and changes nothing."""
         ...
 
-    def is_lent(self, storage: Part, /) -> bool:
-        """Return whether the local cloud replaces it by a folder. If not, the local cloud has the service itself."""
-        ...
-
     def mount(self, resource_id: str, storage: Part, /) -> Mount:
         """Return how an instance mounts it."""
         ...

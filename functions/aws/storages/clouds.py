@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from aws.stack import network
 from aws.stack.environment import environment
-from aws.stack.lending import OWN_FOLDER, local_mount
 from aws.storages import (
     ebs,
     efs,
@@ -57,7 +56,7 @@ _SUBNETS: dict[str, Callable[[Part], list[str]]] = {"ebs": ebs.subnets, "mountpo
 _FSX = dict.fromkeys(("fsx-lustre", "fsx-ontap", "fsx-openzfs"), fsx.zones_of)
 _ZONES: dict[str, Callable[[str], list[str]]] = {"efs": efs.zones_of, **_FSX}
 _ATTACHED: dict[str, Callable[[Part, Sequence[str]], None]] = {"ebs": ebs.attach}
-_DEVICES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.device}
+DEVICES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.device}
 OF_INSTANCES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.mount, "instance-store": instance_store.mount}
 _EXPORTED: dict[str, Callable[[str], ExportedTo]] = {"s3-files": s3_files.exported_to}
 
@@ -65,12 +64,6 @@ _EXPORTED: dict[str, Callable[[str], ExportedTo]] = {"s3-files": s3_files.export
 def file_system(storage: Part) -> FileSystem | None:
     """Return the module of a file system; None for a storage that comes and goes with each instance."""
     return None if storage["type"] in OF_INSTANCES else FILE_SYSTEMS[storage["type"]]
-
-
-def is_lent(storage: Part) -> bool:
-    """Return whether the local cloud replaces this storage by a folder; it provides the other storages itself."""
-    module = file_system(storage)
-    return module is None or module.is_lent(storage)
 
 
 def subnets(storage: Part) -> list[str]:
@@ -135,10 +128,8 @@ def mount_of(storage: Part, resource_ids: Sequence[str], run: str, *, wants_devi
 
 
 def _mount_of_one(storage: Part, resource_id: str | None, run: str, *, wants_device: bool = False) -> Mount:
-    """Return how an instance mounts a file system or opens a device, or the local cloud's folder in its place."""
-    name = resource_id or existing_id(storage)
-    folder = f"file-systems/{name}" if name else OWN_FOLDER
-    mount = _lent(folder, storage) or _mount(storage, resource_id, wants_device=wants_device)
+    """Return how an instance mounts a file system or opens a device, with the folder of an existing one."""
+    mount = _mount(storage, resource_id, wants_device=wants_device)
     if existing_id(storage) and is_written_in(storage):
         mount["folder"] = folder_on_existing(run)
     elif is_mounted_read_only(storage):
@@ -148,21 +139,10 @@ def _mount_of_one(storage: Part, resource_id: str | None, run: str, *, wants_dev
     return mount
 
 
-def _lent(folder: str, storage: Part) -> Mount | None:
-    """Return the folder that replaces it in the local cloud; None on AWS or if the cloud has the storage itself."""
-    mount = local_mount(folder) if is_lent(storage) else None
-    module = file_system(storage)
-    if mount and (existing_id(storage) if module is None else not module.CREATION_LIMIT_S):
-        # AWS creates nothing here, so the local cloud does not either: the first instance to mount it creates the
-        # folder.
-        mount["is_made_by_agent"] = True
-    return mount
-
-
 def _mount(storage: Part, resource_id: str | None, *, wants_device: bool) -> Mount:
     module = file_system(storage)
     if wants_device:
-        return _DEVICES[storage["type"]](storage)
+        return DEVICES[storage["type"]](storage)
     if module is None:
         return OF_INSTANCES[storage["type"]](storage)
     if resource_id is None:

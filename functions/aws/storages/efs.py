@@ -190,11 +190,6 @@ def refusals(storage: Part) -> Iterator[Refusal]:
     )
 
 
-def is_lent(_storage: Part) -> bool:
-    """Return True: the local cloud has no EFS and replaces it by a folder."""
-    return True
-
-
 def mount(resource_id: str, storage: Part) -> Mount:
     """Return how an instance mounts it. The name resolves to the mount target in the instance's own zone."""
     if storage.get("tls"):

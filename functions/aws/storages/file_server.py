@@ -13,7 +13,6 @@ from aws.fleet import launching
 from aws.records import bucket
 from aws.records.plans import plan_of
 from aws.stack import tags
-from aws.stack.lending import OWN_FOLDER, local_mount
 from aws.storages import ebs
 from aws.storages.base import Copy, Existing, Refusal
 from contract.keys import FAILED
@@ -45,13 +44,8 @@ TOKEN = re.compile(r"[\w-]{1,100}", re.ASCII)
 
 
 def create(_token: str, storage: Part, _tags: list[dict[str, str]], run: str, name: str, _zone: int) -> str:
-    """Launch the server, or find the one that was launched before; return its instance id.
-
-    Raises FileSystemFailed among emulated machines, whose networks do not meet.
-    """
+    """Launch the server, or find the one that was launched before; return its instance id."""
     plan = plan_of(run)
-    if plan["environment"] == "local-vm":
-        raise FileSystemFailed("emulated machines cannot reach each other; measure file-server without --instances vm")
     board = Board.of_server(run, name)
     fleet: Fleet = {"instanceType": storage["instanceType"], "count": 1, "placement": "same-az"}
     own_volume = volume(storage["sizeGiB"])
@@ -74,7 +68,7 @@ def create(_token: str, storage: Part, _tags: list[dict[str, str]], run: str, na
         purpose=SERVER,
         fleet=fleet,
         boot=_own_image(plan) or instances.Boot(newest(parameter), root_device),
-        mount=local_mount(OWN_FOLDER) or ebs.mount(own_volume),
+        mount=ebs.mount(own_volume),
         job=partial(serving_job, cell=cell),
     )
     return bucket.get(board.fleet)["instances"][0]
@@ -107,11 +101,6 @@ def is_ready(resource_id: str, _storage: Part) -> bool:
 def refusals(_storage: Part) -> tuple[Refusal, ...]:
     """Return none: a matrix cannot name an existing one."""
     return ()
-
-
-def is_lent(_storage: Part) -> bool:
-    """Return False: a server runs in the local cloud, too."""
-    return False
 
 
 def mount(resource_id: str, storage: Part) -> Mount:

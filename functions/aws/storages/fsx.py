@@ -57,11 +57,6 @@ def is_ready(resource_id: str, _storage: Part) -> bool:
     return bool(file_system["Lifecycle"] == "AVAILABLE")
 
 
-def is_lent(_storage: Part) -> bool:
-    """Return True: the local cloud has no FSx and replaces it by a local folder."""
-    return True
-
-
 def existing(kind: str) -> Iterator[Existing]:
     """Yield the file systems of an FSx type, such as OPENZFS, in the account and region."""
     for listed in of_kind(kind):

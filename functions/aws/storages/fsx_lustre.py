@@ -31,7 +31,7 @@ VERSION = "2.15"
 MOUNT_OPTIONS = "noatime,flock"
 PORTS = "ports 988 and 1018 to 1023"
 SEEN_GONE, COPIES, COPIES_SEEN_GONE = fsx.SEEN_GONE, fsx.COPIES, fsx.COPIES_SEEN_GONE
-find, is_ready, is_lent, gone, copies = fsx.find, fsx.is_ready, fsx.is_lent, fsx.gone, fsx.copies
+find, is_ready, gone, copies = fsx.find, fsx.is_ready, fsx.gone, fsx.copies
 
 
 def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str, zone: int) -> str:

@@ -26,7 +26,7 @@ CREATION_LIMIT_S = 5_400
 PURPOSE = ""
 KIND = "ONTAP"
 SEEN_GONE, COPIES, COPIES_SEEN_GONE = fsx.SEEN_GONE, fsx.COPIES, fsx.COPIES_SEEN_GONE
-find, is_lent, gone = fsx.find, fsx.is_lent, fsx.gone
+find, gone = fsx.find, fsx.gone
 THERE, FAILED = ("CREATED", "AVAILABLE"), ("FAILED", "MISCONFIGURED", "DELETING")
 SVM_NAME, VOLUME_NAME = "matrix", "matrix"
 

@@ -16,7 +16,7 @@ CREATION_LIMIT_S = 3600
 PURPOSE = ""
 KIND = "OPENZFS"
 SEEN_GONE, COPIES, COPIES_SEEN_GONE = fsx.SEEN_GONE, fsx.COPIES, fsx.COPIES_SEEN_GONE
-find, is_ready, is_lent, gone, copies = fsx.find, fsx.is_ready, fsx.is_lent, fsx.gone, fsx.copies
+find, is_ready, gone, copies = fsx.find, fsx.is_ready, fsx.gone, fsx.copies
 
 
 def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str, zone: int) -> str:

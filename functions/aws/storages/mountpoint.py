@@ -81,11 +81,6 @@ def refusals(storage: Part) -> Iterator[Refusal]:
         yield from s3.refusals_of_objects(storage)
 
 
-def is_lent(_storage: Part) -> bool:
-    """Return True: the local cloud replaces the mount by a folder."""
-    return True
-
-
 def mount(resource_id: str, storage: Part) -> Mount:
     """Return how an instance mounts the objects below its own name, or below the prefix of the user's bucket."""
     bucket, _, prefix = resource_id.partition("/")

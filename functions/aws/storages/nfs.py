@@ -49,11 +49,6 @@ def refusals(storage: Part) -> Iterator[Refusal]:
         yield Refusal("source", source, rule, fix)
 
 
-def is_lent(_storage: Part) -> bool:
-    """Return True: the local cloud mounts none of your servers, and replaces it by a folder."""
-    return True
-
-
 def mount(resource_id: str, storage: Part) -> Mount:
     return {"kind": "nfs", "source": resource_id, "options": str(storage["options"])}
 

@@ -72,11 +72,6 @@ def _refusal(error: ClientError, storage: Part) -> Refusal:
     raise error
 
 
-def is_lent(_storage: Part) -> bool:
-    """Return False: the local cloud has its own S3."""
-    return False
-
-
 def mount(resource_id: str, storage: Part) -> Mount:
     """Return how an instance accesses it: its role allows only objects below its own name."""
     bucket, _, token = resource_id.partition("/")

@@ -30,11 +30,6 @@ def refusals(_storage: Part) -> Iterable[Refusal]:
     return ()
 
 
-def is_lent(_storage: Part) -> bool:
-    """Return False: the local cloud has its own directory buckets."""
-    return False
-
-
 def mount(resource_id: str, storage: Part) -> Mount:
     """Return how an instance accesses it: each below its own name. A session is valid for the whole bucket."""
     return place(resource_id, "{userid}", storage)

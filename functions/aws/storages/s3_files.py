@@ -197,11 +197,6 @@ def _closed(file_system: Described) -> Iterator[Refusal]:
     yield Refusal(FILE_SYSTEM_ID, resource_id, rule, fix, is_doubt=True)
 
 
-def is_lent(_storage: Part) -> bool:
-    """Return True: the local cloud has no S3 Files and replaces it by a folder."""
-    return True
-
-
 def mount(resource_id: str, storage: Part) -> Mount:
     """Return how an instance mounts it: the mount helper finds the mount target in the instance's own zone."""
     # The helper adds TLS, IAM, NFS 4.2 and its other options by itself.

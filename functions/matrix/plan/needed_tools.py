@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from matrix.input import workloads
 from matrix.storages.models import MODELS
 from matrix.terms.documents.parts import Params, Part
-from matrix.terms.documents.plan import PlanCell
 
 # By the `tool` of a point, for all workloads; the agent's own engines need no programs.
 _OF_TOOL = {
@@ -22,7 +21,7 @@ _OF_TOOL = {
 
 def of_cell(storage: Part, workload: Part, points: Sequence[Params]) -> set[str]:
     """Return the names of the programs that a storage, a workload and its points' parameters (documents) need."""
-    return {*of_storage(storage), *_of_work(workload, points)}
+    return {*of_storage(storage), *of_work(workload, points)}
 
 
 def of_storage(storage: Part) -> frozenset[str]:
@@ -35,14 +34,8 @@ def of_work_volume() -> set[str]:
     return {"mkfs.xfs", "blkid"}
 
 
-def of_cell_in_folder(cell: PlanCell) -> set[str]:
-    """Return the names of the programs that a planned cell needs if the local cloud plays its storage."""
-    storage = cell["storage"]
-    of_storage = MODELS[storage["type"]].tools_in_folder(storage)
-    return {*of_storage, *_of_work(cell["workload"], [point["params"] for point in cell["points"]])}
-
-
-def _of_work(workload: Part, points: Sequence[Params]) -> set[str]:
+def of_work(workload: Part, points: Sequence[Params]) -> set[str]:
+    """Return the programs that a workload and its points' parameters need."""
     of_points = (_OF_TOOL.get(str(params.get("tool")), set()) for params in points)
     engine = {"docker"} if any(params.get("container") for params in points) else set()
     return set(workloads.MODELS[workload["type"]].tools).union(engine, *of_points)

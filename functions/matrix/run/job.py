@@ -13,7 +13,7 @@ from matrix.terms.documents.plan import PlanCell
 from matrix.terms.keys import Board
 
 # Each is a PUT. Local PUTs cost nothing, and users watch local runs; emulated machines take long for a PUT.
-HEARTBEAT_S, LOCAL_HEARTBEAT_S = 30, 5
+HEARTBEAT_S = 30
 # EC2 refuses more than 16 KiB of raw user data.
 USER_DATA_MAX_BYTES = 16 * 1024
 
@@ -185,7 +185,7 @@ def _job(
         "bucket": setting["bucket"],
         "prefix": board.prefix,
         "deadline_at": setting["now"] + cell["deadline_s"],
-        "heartbeat_s": LOCAL_HEARTBEAT_S if setting["environment"] == "local" else HEARTBEAT_S,
+        "heartbeat_s": HEARTBEAT_S,
         "ready_within_s": cell["ready_within_s"],
         "storage": cell["storage"],
         "mount": setting["mount"],

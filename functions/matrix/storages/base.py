@@ -418,8 +418,3 @@ class Storage(InputModel):
     def tools(cls, document: StorageFields) -> frozenset[str]:
         """Return the programs that an instance needs to use it."""
         return frozenset()
-
-    @classmethod
-    def tools_in_folder(cls, document: StorageFields) -> frozenset[str]:
-        """Return the programs that an instance of the local cloud needs too, which mounts nothing."""
-        return frozenset()

@@ -111,11 +111,6 @@ class S3Storage(Storage):
         return frozenset(_PROGRAMS.get(str(document.get("client")), ()))
 
     @classmethod
-    def tools_in_folder(cls, document: StorageFields) -> frozenset[str]:
-        """Return the same: the local cloud has its own S3."""
-        return cls.tools(document)
-
-    @classmethod
     def rules(cls) -> tuple[Rule, ...]:
         return (what_exists_is_named_whole_and_read_by_commands, no_directory_bucket)
 
