@@ -18,6 +18,7 @@ import uuid
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -304,22 +305,47 @@ class LambdaRuntime:
         }
 
     def _unpack(self, archives: list[bytes]) -> Path:
-        """Unpack archives over each other into a folder named by their content, once."""
+        """Unpack each archive once, into a folder named by its content; several become a folder of links to theirs.
+
+        Freeing the 5,000 files of the functions' packages takes a slow disk 10 s.
+        """
+        unzipped_bytes = sum(
+            # The declared sizes are safe to use, because zipfile stops at them.
+            member.file_size
+            for archive in archives
+            for member in zipfile.ZipFile(io.BytesIO(archive)).infolist()
+        )
+        if unzipped_bytes > LAMBDA_UNZIPPED_BYTES:
+            raise CodeTooLargeError
+        folders = [self._once([archive], partial(_extract, archive)) for archive in archives]
+        return folders[0] if len(folders) == 1 else self._once(archives, partial(_link, folders))
+
+    def _once(self, archives: list[bytes], fill: Callable[[Path], None]) -> Path:
+        """Return the folder named by the content of the archives, filled before it gets that name."""
         digest = hashlib.sha256(b"".join(hashlib.sha256(archive).digest() for archive in archives)).hexdigest()
         folder = self._code / digest[:24]
         if not folder.exists():
-            partial = folder.with_suffix(f".{uuid.uuid4().hex[:8]}")
-            partial.mkdir(parents=True)
-            left_bytes = LAMBDA_UNZIPPED_BYTES
-            for archive in archives:
-                with zipfile.ZipFile(io.BytesIO(archive)) as content:
-                    # The declared sizes are safe to use, because zipfile stops at them.
-                    left_bytes -= sum(member.file_size for member in content.infolist())
-                    if left_bytes < 0:
-                        raise CodeTooLargeError
-                    content.extractall(partial)
-            partial.rename(folder)
+            unfinished = folder.with_suffix(f".{uuid.uuid4().hex[:8]}")
+            unfinished.mkdir(parents=True)
+            fill(unfinished)
+            unfinished.rename(folder)
         return folder
+
+
+def _extract(archive: bytes, folder: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(archive)) as content:
+        content.extractall(folder)
+
+
+def _link(folders: list[Path], into: Path) -> None:
+    """Link what is in the folders; a later folder's file takes the place of an earlier one's."""
+    for name in {path.name for folder in folders for path in folder.iterdir()}:
+        found = [folder / name for folder in folders if (folder / name).exists()]
+        if len(found) > 1 and all(path.is_dir() for path in found):
+            (into / name).mkdir()
+            _link(found, into / name)
+        else:
+            (into / name).symlink_to(found[-1])
 
 
 def _forget_oldest(streams: dict[str, Any]) -> None:

@@ -71,7 +71,8 @@ def names(cloud) -> dict[str, str]:
             "Properties": {"Content": {"S3Bucket": "layers", "S3Key": "sdk.zip"}},
         },
         "UsesSdk": function(
-            "import boto3\ndef handler(event, context): return boto3.__version__", Layers=[{"Ref": "Sdk"}]
+            "import boto3, layered\ndef handler(event, context): return [boto3.__version__, layered.VALUE]",
+            Layers=[{"Ref": "Layer"}, {"Ref": "Sdk"}],
         ),
         "Plain": function(
             CODE, Timeout=2, LoggingConfig={"LogGroup": {"Ref": "Logs"}, "LogFormat": "JSON"}, **variables
@@ -224,8 +225,8 @@ def test_layers_are_unpacked_and_opt_points_at_them(call, cloud, names):
     assert cloud.client("lambda").list_tags(Resource=payload["arn"])["Tags"]["a"] == "b"
 
 
-def test_the_boto3_of_a_layer_comes_before_that_of_the_environment(call):
-    assert call("UsesSdk")[1] == "of the layer"
+def test_layers_are_merged_and_their_boto3_comes_before_that_of_the_environment(call):
+    assert call("UsesSdk")[1] == ["of the layer", 42]
 
 
 def test_new_code_of_a_function_is_what_runs_its_packages_too(call, cloud, names):

@@ -1,6 +1,7 @@
 """One folder has one cloud at a time, and no cloud removes what another one made."""
 
 import json
+import os
 from pathlib import Path
 
 from support.running_cloud import start_cloud, wait_until
@@ -92,4 +93,5 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path):
 
 
 def _files_of(pid: int) -> set[str]:
-    return {path.readlink().name for path in Path(f"/proc/{pid}/fd").iterdir() if path.is_symlink()}
+    # Unlike readlink, realpath accepts a file that is closed meanwhile.
+    return {Path(os.path.realpath(path)).name for path in Path(f"/proc/{pid}/fd").iterdir()}

@@ -231,4 +231,5 @@ def start_cloud(folder: Path, *options: str, **environment: str) -> Iterator[Clo
     try:
         yield Cloud(folder, json.loads(line))
     finally:
-        process.communicate(timeout=30)
+        # Some disks take half a minute to free the files of the functions' packages.
+        process.communicate(timeout=120)
