@@ -54,11 +54,11 @@ from urllib.request import ProxyHandler, Request, build_opener, urlopen
 
 bucket, key = sys.argv[1][len("s3://"):].split("/", 1)
 region = os.environ["AWS_DEFAULT_REGION"]
-metadata = os.environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT") or "http://169.254.169.254"
+endpoint = os.environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT") or "http://169.254.169.254"
 asked = build_opener(ProxyHandler({})).open
 
 def metadata(path):
-    root = metadata.rstrip("/") + "/latest/"
+    root = endpoint.rstrip("/") + "/latest/"
     wanted = Request(root + "api/token", b"", {"X-aws-ec2-metadata-token-ttl-seconds": "60"}, method="PUT")
     token = asked(wanted, timeout=5).read().decode()
     wanted = Request(root + "meta-data/" + path, headers={"X-aws-ec2-metadata-token": token})
