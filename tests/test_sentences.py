@@ -121,6 +121,7 @@ VERDICTS: list[Example] = [
 LOST: list[Example] = [
     {"code": "left-out", "reason": "a copy of another row"},
     {"code": "quorum", "ran": 10, "count": 20},
+    {"code": "too-few-operations"},
     {"code": "failed", "reason": "FleetFailed: nobody came"},
     {"code": "no-cell"},
     {"code": "no-cell", "of_source": True},

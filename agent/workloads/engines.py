@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 # Where `agent` and `contract` were imported from: the folder into which their zip was unpacked, in a clone two folders.
 IMPORT_ROOTS = tuple(dict.fromkeys(Path(str(package.__file__)).parents[1] for package in (agent, contract)))
-PERCENTS = (50, 90, 99)
 # The parameter of an open loop: operations per second that fall due on each instance.
 RATE = "rate_per_s_per_instance"
 # Above these shares an open loop's latencies are to a notable part of its workers, or of the instance's clock.
@@ -75,9 +74,9 @@ class Report:
             f"{workers} {self.how['mode']}" if processes == workers else f"{workers} threads of {processes} processes"
         )
 
-    def latency_metrics(self, name: str, percents: tuple[int, ...] = PERCENTS) -> dict[str, float]:
-        """Percentiles of the latency as metrics: `<name>_p99_us`."""
-        return {f"{name}_p{p}_us": histogram.percentile(self.bins, p) / 1000 for p in percents}
+    def latency_metrics(self, name: str) -> dict[str, float]:
+        """Percentiles and maximum of the latency as metrics: `<name>_p99_us`."""
+        return histogram.latency_metrics(name, self.bins, self.longest_ns)
 
     def open_loop(self, params: dict[str, Any]) -> dict[str, float]:
         """Return how well an open loop kept its schedule, for the tool's record; empty for a closed loop.

@@ -46,7 +46,6 @@ WHOLE_LATENCY = ("lat_percentiles=1", "clat_percentiles=0")
 DIRECTIONS = ("read", "write")
 # fio keeps fsync, fdatasync and sync_file_range apart from the writes that they follow, in its section `sync`.
 TIMED = (*DIRECTIONS, "sync")
-PERCENTS = (50, 90, 99)
 # fio's clock counts milliseconds and it sums up per thread; below a second its rates are fiction.
 MIN_RUNTIME_S = 1.0
 CALIBRATED_FILE_BYTES = 4 << 20
@@ -235,11 +234,19 @@ def metrics(document: dict[str, Any], *, queued: bool = False) -> dict[str, floa
         figures["mb_per_s"] += bytes_per_s / 1e6
         figures[f"{direction}_iops"] = iops
         figures[f"{direction}_mib_per_s"] = bytes_per_s / 2**20
-    for kind in _timed(queued=queued):
-        bins = merged_bins(document, kind)
-        for percent in PERCENTS if bins else ():
-            figures[f"{kind}_lat_p{percent}_us"] = histogram.percentile(bins, percent) / 1000
+    for name, (bins, longest_ns) in latencies(document, queued=queued).items():
+        figures |= histogram.latency_metrics(name, bins, longest_ns)
     return figures
+
+
+def latencies(document: dict[str, Any], *, queued: bool = False) -> dict[str, tuple[dict[int, int], int]]:
+    """Return bins and the longest latency (ns) of each kind of operation that fio timed; `queued` as of `metrics`."""
+    found = {kind: merged_bins(document, kind) for kind in _timed(queued=queued)}
+    return {
+        f"{kind}_lat": (bins, max(int(job.get(kind, {}).get("lat_ns", {}).get("max", 0)) for job in document["jobs"]))
+        for kind, bins in found.items()
+        if bins
+    }
 
 
 def worked_ns(document: dict[str, Any], armed: Armed) -> tuple[int, int] | None:
@@ -368,12 +375,8 @@ def raw(document: dict[str, Any], text: str, *, queued: bool = False) -> dict[st
 
     `queued` as of `metrics`.
     """
-    histograms = {}
-    for kind in _timed(queued=queued):
-        bins = merged_bins(document, kind)
-        if bins:
-            longest_ns = max(int(job.get(kind, {}).get("lat_ns", {}).get("max", 0)) for job in document["jobs"])
-            histograms[f"{kind}_lat"] = histogram.entry(bins, longest_ns)
+    timed = latencies(document, queued=queued)
+    histograms = {name: histogram.entry(*kept) for name, kept in timed.items()}
     merged = {"schema": 1, "unit": "ns", "histograms": histograms}
     return {"fio.json": text.encode(), HISTOGRAMS: json.dumps(merged).encode()}
 

@@ -191,8 +191,8 @@ def read_engine(report: Path, params: dict[str, Any], plan: dict[str, Any]) -> O
         metrics["mb_per_s"] = moved / 1e6 / duration_s
     if params["operation"] == MIX:
         metrics.update(done.latency_metrics("request_lat"))
-    for name, (bins, _) in by_operation.items():
-        metrics.update({f"{name}_lat_p{p}_us": histogram.percentile(bins, p) / 1000 for p in engines.PERCENTS})
+    for name, kept in by_operation.items():
+        metrics.update(histogram.latency_metrics(f"{name}_lat", *kept))
     tool = {
         "name": "botocore",
         "version": sdk_version(),

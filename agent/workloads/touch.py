@@ -138,7 +138,7 @@ def read_engine(report: Path, params: dict[str, Any]) -> Outcome:
 
 
 def engine_outcome(done: engines.Report, params: dict[str, Any]) -> Outcome:
-    metrics = {**_metrics(done.operations, done.duration_s), **done.latency_metrics("create_lat", (50, 99))}
+    metrics = {**_metrics(done.operations, done.duration_s), **done.latency_metrics("create_lat")}
     if params["sync"] != "end":
         # There the last create waits for all others, which is not a stall.
         metrics["longest_stall_s"] = done.longest_stall_s

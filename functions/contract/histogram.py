@@ -19,6 +19,12 @@ BINS_PER_GROUP = 1 << GROUP_BITS
 FIO_GROUPS = 29
 FIO_LAST_BIN = FIO_GROUPS * BINS_PER_GROUP - 1
 
+# The percentiles of a step's latencies that are metrics, by their part of the metric's name.
+LEVELS = {"p50": 50, "p90": 90, "p99": 99, "p999": 99.9, "p9999": 99.99}
+# How many operations the last two need. With fewer, all operations are below the true percentile more than 2.5 % of
+# the time (matrix.statistics.sample_size).
+TAIL_OPERATIONS = {"p999": 3_688, "p9999": 36_887}
+
 
 def bin_index(value_ns: int) -> int:
     """fio's plat_val_to_idx, without its end at FIO_LAST_BIN."""
@@ -99,3 +105,17 @@ def percentile(histogram: Mapping[int, int], percent: float) -> int:
         if seen >= wanted:
             break
     return value
+
+
+def latency_metrics(name: str, bins: Mapping[int, int], longest_ns: int) -> dict[str, float]:
+    """Return the latencies of a step (µs) as metrics, such as `<name>_p99_us` and `<name>_max_us`.
+
+    P99.9 and P99.99 only of enough operations. `longest_ns` is 0 if it is unknown; the last bin stands for it then.
+    """
+    operations, longest_ns = sum(bins.values()), longest_ns or max(bins, default=0)
+    figures = {
+        level: min(percentile(bins, percent), longest_ns)
+        for level, percent in LEVELS.items()
+        if operations >= TAIL_OPERATIONS.get(level, 0)
+    }
+    return {f"{name}_{level}_us": figure / 1000 for level, figure in {**figures, "max": longest_ns}.items()}

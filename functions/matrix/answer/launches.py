@@ -33,6 +33,7 @@ from matrix.terms.documents.result import (
 )
 from matrix.terms.findings.warnings import LaunchMissing, WarningDocument
 from matrix.terms.ids import without_launch
+from matrix.terms.metrics import measured_names
 from matrix.terms.sentences import error_text
 
 # A launch's number and its result.
@@ -123,7 +124,7 @@ def _point(point: str, first: ResultDocument, launches: Sequence[Launch], planne
     joined = {
         "metrics": {
             name: _metric(name, points, samples, planned, is_shared=is_shared_storage)
-            for name in sorted({name for measured in points for name in measured["metrics"]})
+            for name in measured_names([measured["metrics"] for measured in points])
         },
         "fleet": [{**rate, "launch": launch} for launch, each in every for rate in each["fleet"]],
         "overhead_share": median(measured["overhead_share"] for measured in points),

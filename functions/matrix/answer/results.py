@@ -33,7 +33,7 @@ from matrix.terms.documents.result import (
 )
 from matrix.terms.documents.summary import LeftBehind, SummaryDocument
 from matrix.terms.findings.warnings import CellWarning, FewerInstances, OfSamples, Overhead, WarningDocument
-from matrix.terms.metrics import Metric, metrics_of
+from matrix.terms.metrics import Metric, measured_names, metrics_of
 from matrix.terms.sentences import named, warning_text
 
 SCHEMA = 1
@@ -171,7 +171,7 @@ def _point_result(
     samples = [sample for _, sample in taken]
     used_by_each = used(taken)
     repetitions = sorted({step["repetition"] for step in cell["steps"] if step["point"] == point["id"]})
-    names = sorted({name for sample in samples for name in sample.metrics})
+    names = measured_names([sample.metrics for sample in samples])
     expected_n = cell["fleet"]["count"] * len(repetitions)
     primary = MODELS[cell["workload"]["type"]].judged_by(point["params"], cell["workload"])
     known = metrics_of(cell["workload"])

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from contract.histogram import merge
+from contract.histogram import LEVELS, latency_metrics, merge
 from matrix.published.imported import Given, ImportedRun
 from matrix.published.logs_run import logs_run
 from matrix.samples.fio_logs import (
@@ -52,7 +52,7 @@ PORTS = "several servers of `fio --client` share the address {}: they count as o
 INTERIM = "documents of --status-interval that were left out, since a later one includes them: {}"
 # Units and directions of the metrics that a kind of I/O may have.
 UNITS = {"iops": ("IOPS", "higher"), "mib_per_s": ("MiB/s", "higher")} | {
-    f"{kind}_p{p}_us": ("µs", "lower") for kind in ("lat", "completion_lat") for p in PERCENTS
+    f"{kind}_{level}_us": ("µs", "lower") for kind in ("lat", "completion_lat") for level in (*LEVELS, "max")
 }
 
 
@@ -191,7 +191,7 @@ def _runtime_s(side: FioObject) -> float:
 
 
 def _latencies(way: str, sides: Sequence[FioObject], work: _Work, bins: dict[str, Histogram]) -> dict[str, float]:
-    """Return P50, P90 and P99 in µs: of whole operations if fio kept those, else from submission to completion.
+    """Return percentiles in µs: of whole operations if fio kept those, else from submission to completion.
 
     The two are different metrics: completion begins after the submission, which blocks with buffered I/O.
     """
@@ -199,8 +199,7 @@ def _latencies(way: str, sides: Sequence[FioObject], work: _Work, bins: dict[str
         kept: list[Timed] = [timed for side in sides if (timed := timed_of(side, kind))]
         if kept and all(each.bins for each in kept):
             bins[name] = Histogram(merge(each.bins for each in kept), max(each.longest_ns for each in kept) or None)
-            of_all = Timed(dict(bins[name].bins), {}, 0.0, 0)
-            return {f"{name}_p{p}_us": of_all.percentile_us(p) or 0.0 for p in PERCENTS}
+            return latency_metrics(name, bins[name].bins, bins[name].longest_known_ns)
         if any(each.printed for each in kept):
             if len(kept) > 1:
                 work.notes.append(MERGED_LATER)

@@ -15,6 +15,7 @@ from pydantic import Field, StringConstraints
 from contract.histogram import bin_index, bin_value, merge, percentile
 from matrix.samples import raw_file
 from matrix.samples.raw_file import Claims
+from matrix.statistics.percentiles import sure_rank
 from matrix.statistics.sample_size import has_enough_samples
 from matrix.terms.documents.result import Latency
 
@@ -73,7 +74,8 @@ def latency(histograms: Sequence[Histogram]) -> Latency:
 
     `p100` is the longest latency itself.
 
-    A percentile of too few operations is None: 99.9 needs 3,688 operations, 99.99 ten times as many.
+    A percentile of too few operations is None: 99.9 needs 3,688 operations, 99.99 ten times as many. `at_least` has
+    what it exceeds with 97.5 % confidence, where that is above the median.
 
     The merged percentiles are of operations, and a slow instance does fewer of them: among ten instances, one that is
     ten times slower does 1 % of the operations and hides beyond P98. `p99_of_each` shows it: P50, P90 and P100 (µs)
@@ -82,21 +84,37 @@ def latency(histograms: Sequence[Histogram]) -> Latency:
     merged = merge(histogram.bins for histogram in histograms)
     operations = sum(merged.values())
     longest_ns = max(histogram.longest_known_ns for histogram in histograms)
+    lacking = [percent for percent in PERCENTS if not has_enough_samples(percent, operations)]
+    bounds = {_key(percent): _at_least_us(merged, percent, longest_ns) for percent in lacking}
     described = {
         "unit": "µs",
         "operations": operations,
         "histograms": len(histograms),
         **{
-            f"p{percent:g}".replace(".", "_"): _percentile_us(merged, percent, longest_ns)
-            if has_enough_samples(percent, operations)
-            else None
+            _key(percent): None if percent in lacking else _percentile_us(merged, percent, longest_ns)
             for percent in PERCENTS
         },
+        "at_least": {name: bound for name, bound in bounds.items() if bound is not None},
         "p100": longest_ns / 1000,
         "p99_of_each": _over_histograms(histograms, 99),
         "bins_ns": {str(value): count for value, count in merged.items()},
     }
     return cast("Latency", described)
+
+
+def _key(percent: float) -> str:
+    return f"p{percent:g}".replace(".", "_")
+
+
+def _at_least_us(bins: Mapping[int, int], percent: float, longest_ns: int) -> float | None:
+    """Return the order statistic that a percentile of too few operations exceeds; None if it says less than the median.
+
+    It takes the operations as independent, which those of a stall are not.
+    """
+    operations = sum(bins.values())
+    rank = sure_rank(percent, operations)
+    bound = _percentile_us(bins, 100 * (rank - 0.5) / operations, longest_ns)
+    return bound if bound > _percentile_us(bins, 50, longest_ns) else None
 
 
 def _percentile_us(bins: Mapping[int, int], percent: float, longest_ns: int) -> float:

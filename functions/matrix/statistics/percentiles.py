@@ -40,7 +40,7 @@ def at_least(pooled: Floats, level: float, independent_n: int, confidence: float
     percentile that often. For values that are not independent, n is the effective sample size (Woodruff 1952, J. Am.
     Stat. Assoc. 47, 635-646; Korn & Graubard 1998, Survey Methodology 24, 193-201).
     """
-    rank = _largest_sure_rank(level / 100, independent_n, 1 - (1 - confidence) / 2)
+    rank = sure_rank(level, independent_n, confidence)
     if rank == 0:
         return None
     ordered = np.sort(pooled)
@@ -54,9 +54,9 @@ def at_most(pooled: Floats, level: float, independent_n: int, confidence: float 
     return None if least is None else -least
 
 
-def _largest_sure_rank(share: float, count: int, sureness: float) -> int:
-    """The largest k with P(Binomial(count, share) >= k) >= sureness; 0 if there is none."""
-    below = 0.0
+def sure_rank(level: float, count: int, confidence: float = CONFIDENCE) -> int:
+    """The largest k with P(Binomial(count, level / 100) >= k) >= 97.5 %; 0 if there is none."""
+    share, sureness, below = level / 100, 1 - (1 - confidence) / 2, 0.0
     for rank in range(count + 1):
         # `below` is P(X < rank) here.
         if 1 - below < sureness:

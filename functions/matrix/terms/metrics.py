@@ -1,9 +1,10 @@
 """The metrics: name, unit, whether higher is better, meaning and title."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from contract.histogram import LEVELS, TAIL_OPERATIONS
 from matrix.terms.documents.parts import Part
 
 
@@ -16,39 +17,44 @@ class Metric:
     meaning: str
 
 
+# What a latency is of, by the operation in its metrics' names.
+_LATENCIES = {
+    "create": "of one create on one instance",
+    "stat": "of one stat on one instance",
+    "open_read": "of opening, reading and closing a file",
+    "list": "of listing a whole directory, or a page of keys, on one instance",
+    "rename": "of one rename on one instance",
+    "delete": "of one delete on one instance",
+    "request": "of a request of a mix, over all operations",
+    "put": "of a PUT of one object, all its parts included",
+    "get": "of a GET of one object",
+    "head": "of a HEAD of one object",
+    "read": "of a read on one instance",
+    "write": "of a write on one instance",
+    "sync": "of an fsync or fdatasync on one instance",
+    "read_completion": "from the submission of a read to its completion, in imported fio files",
+    "write_completion": "from the submission of a write to its completion, in imported fio files",
+}
+# How a level is called in a meaning, by its name in contract.histogram.LEVELS; the maximum has no level.
+_WORDS = {"p50": "median time", "max": "longest time"}
+
+
+def _latency_metrics(operation: str) -> dict[str, Metric]:
+    """Return the metrics of the latency of an operation, by name."""
+    words = {name: f"{level:g}th percentile of the time" for name, level in LEVELS.items()} | _WORDS
+    meant = _LATENCIES[operation]
+    return {f"{operation}_lat_{name}_us": Metric("µs", False, f"{how} {meant}") for name, how in words.items()}
+
+
 METRICS: dict[str, Metric] = {
     "duration_s": Metric("s", False, "wall time of one step on one instance, by the monotonic clock"),
     "files_per_s": Metric("files/s", True, "files created, copied or otherwise done per second by one instance"),
-    "create_lat_p50_us": Metric("µs", False, "median time of one create on one instance"),
-    "create_lat_p90_us": Metric("µs", False, "90th percentile of the time of one create on one instance"),
-    "create_lat_p99_us": Metric("µs", False, "99th percentile of the time of one create on one instance"),
     "creates_per_s": Metric("files/s", True, "files created per second by one instance"),
     "stats_per_s": Metric("files/s", True, "stat calls per second by one instance"),
-    "stat_lat_p50_us": Metric("µs", False, "median time of one stat on one instance"),
-    "stat_lat_p90_us": Metric("µs", False, "90th percentile of the time of one stat on one instance"),
-    "stat_lat_p99_us": Metric("µs", False, "99th percentile of the time of one stat on one instance"),
     "open_reads_per_s": Metric("files/s", True, "files opened, read and closed per second by one instance"),
-    "open_read_lat_p50_us": Metric("µs", False, "median time of opening, reading and closing a file"),
-    "open_read_lat_p90_us": Metric("µs", False, "90th percentile of the time of opening, reading and closing a file"),
-    "open_read_lat_p99_us": Metric("µs", False, "99th percentile of the time of opening, reading and closing a file"),
     "lists_per_s": Metric("files/s", True, "entries of directories listed per second by one instance"),
-    "list_lat_p50_us": Metric(
-        "µs", False, "median time of listing a whole directory, or a page of keys, on one instance"
-    ),
-    "list_lat_p90_us": Metric(
-        "µs", False, "90th percentile of the time of listing a whole directory, or a page of keys, on one instance"
-    ),
-    "list_lat_p99_us": Metric(
-        "µs", False, "99th percentile of the time of listing a whole directory, or a page of keys, on one instance"
-    ),
     "renames_per_s": Metric("files/s", True, "files renamed per second by one instance"),
-    "rename_lat_p50_us": Metric("µs", False, "median time of one rename on one instance"),
-    "rename_lat_p90_us": Metric("µs", False, "90th percentile of the time of one rename on one instance"),
-    "rename_lat_p99_us": Metric("µs", False, "99th percentile of the time of one rename on one instance"),
     "deletes_per_s": Metric("files/s", True, "files deleted per second by one instance"),
-    "delete_lat_p50_us": Metric("µs", False, "median time of one delete on one instance"),
-    "delete_lat_p90_us": Metric("µs", False, "90th percentile of the time of one delete on one instance"),
-    "delete_lat_p99_us": Metric("µs", False, "99th percentile of the time of one delete on one instance"),
     "longest_stall_s": Metric(
         "s", False, "longest time without a finished operation on one instance; 0 if never more than 0.1 s"
     ),
@@ -63,18 +69,6 @@ METRICS: dict[str, Metric] = {
     "objects_per_s": Metric("objects/s", True, "objects put, read, queried by HEAD, listed or deleted per second"),
     "throttled_requests": Metric("requests", False, "attempts that S3 throttled (503) and the client retried"),
     "failed_requests": Metric("requests", False, "attempts that failed for another reason and the client retried"),
-    "request_lat_p50_us": Metric("µs", False, "median time of a request of a mix, over all operations"),
-    "request_lat_p90_us": Metric("µs", False, "90th percentile of the time of a request of a mix, over all operations"),
-    "request_lat_p99_us": Metric("µs", False, "99th percentile of the time of a request of a mix, over all operations"),
-    "put_lat_p50_us": Metric("µs", False, "median time of a PUT of one object, all its parts included"),
-    "put_lat_p90_us": Metric("µs", False, "90th percentile of the time of a PUT of one object, all its parts included"),
-    "put_lat_p99_us": Metric("µs", False, "99th percentile of the time of a PUT of one object, all its parts included"),
-    "get_lat_p50_us": Metric("µs", False, "median time of a GET of one object"),
-    "get_lat_p90_us": Metric("µs", False, "90th percentile of the time of a GET of one object"),
-    "get_lat_p99_us": Metric("µs", False, "99th percentile of the time of a GET of one object"),
-    "head_lat_p50_us": Metric("µs", False, "median time of a HEAD of one object"),
-    "head_lat_p90_us": Metric("µs", False, "90th percentile of the time of a HEAD of one object"),
-    "head_lat_p99_us": Metric("µs", False, "99th percentile of the time of a HEAD of one object"),
     "visible_p50_s": Metric("s", False, "median time from close() of a file until a listing shows it as an object"),
     "visible_p90_s": Metric("s", False, "90th percentile of the time from close() of a file until it is an object"),
     "visible_p100_s": Metric("s", False, "longest time from close() of a file until it is an object"),
@@ -107,41 +101,7 @@ METRICS: dict[str, Metric] = {
     "write_iops": Metric("IOPS", True, "writes completed per second by one instance"),
     "read_mib_per_s": Metric("MiB/s", True, "2^20 bytes per second read by one instance"),
     "write_mib_per_s": Metric("MiB/s", True, "2^20 bytes per second written by one instance"),
-    "read_lat_p50_us": Metric("µs", False, "median time of a read on one instance"),
-    "read_lat_p90_us": Metric("µs", False, "90th percentile of the time of a read on one instance"),
-    "read_lat_p99_us": Metric("µs", False, "99th percentile of the time of a read on one instance"),
-    "write_lat_p50_us": Metric("µs", False, "median time of a write on one instance"),
-    "write_lat_p90_us": Metric("µs", False, "90th percentile of the time of a write on one instance"),
-    "write_lat_p99_us": Metric("µs", False, "99th percentile of the time of a write on one instance"),
-    "read_completion_lat_p50_us": Metric(
-        "µs", False, "median time from the submission of a read to its completion, in imported fio files"
-    ),
-    "read_completion_lat_p90_us": Metric(
-        "µs",
-        False,
-        "90th percentile of the time from the submission of a read to its completion, in imported fio files",
-    ),
-    "read_completion_lat_p99_us": Metric(
-        "µs",
-        False,
-        "99th percentile of the time from the submission of a read to its completion, in imported fio files",
-    ),
-    "write_completion_lat_p50_us": Metric(
-        "µs", False, "median time from the submission of a write to its completion, in imported fio files"
-    ),
-    "write_completion_lat_p90_us": Metric(
-        "µs",
-        False,
-        "90th percentile of the time from the submission of a write to its completion, in imported fio files",
-    ),
-    "write_completion_lat_p99_us": Metric(
-        "µs",
-        False,
-        "99th percentile of the time from the submission of a write to its completion, in imported fio files",
-    ),
-    "sync_lat_p50_us": Metric("µs", False, "median time of an fsync or fdatasync on one instance"),
-    "sync_lat_p90_us": Metric("µs", False, "90th percentile of the time of an fsync or fdatasync on one instance"),
-    "sync_lat_p99_us": Metric("µs", False, "99th percentile of the time of an fsync or fdatasync on one instance"),
+    **{name: metric for operation in _LATENCIES for name, metric in _latency_metrics(operation).items()},
 }
 
 
@@ -160,8 +120,25 @@ def metrics_of(workload: Part) -> dict[str, Metric]:
 
 
 def latencies(*operations: str) -> set[str]:
-    """Return the names of the latency metrics (P50, P90 and P99) of these operations."""
-    return {f"{operation}_lat_{level}_us" for operation in operations for level in ("p50", "p90", "p99")}
+    """Return the names of the latency metrics of these operations."""
+    return {name for operation in operations for name in _latency_metrics(operation)}
+
+
+def measured_names(samples: Sequence[Collection[str]]) -> list[str]:
+    """Return the names of the metrics of samples (or launches), given the names that each has.
+
+    A tail percentile that any of them lacks is left out of all: slow instances do the fewest operations, so the
+    percentile of the others would be too good.
+    """
+    return sorted(name for name in set().union(*samples) if not any(lacks_tail(each, name) for each in samples))
+
+
+def lacks_tail(names: Collection[str], name: str) -> bool:
+    """Whether metrics with these names are of too few operations for this percentile of their latency."""
+    latency = _LATENCY.fullmatch(name)
+    if latency is None or latency["level"] not in TAIL_OPERATIONS:
+        return False
+    return name not in names and f"{latency['operation']}_lat_p50_us" in names
 
 
 # Titles of metrics for people. The title of a latency is made from its operation.
@@ -204,7 +181,7 @@ _TITLES = {
     "write_mib_per_s": "Write throughput",
 }
 _DURATIONS = {"build": "Build time", "yocto": "Build time", "transfer": "Transfer time"}
-_LATENCY = re.compile(r"(?P<operation>[a-z_]+)_lat_p(?P<level>[0-9]+)_us")
+_LATENCY = re.compile(r"(?P<operation>[a-z_]+)_lat_(?P<level>p[0-9]+|max)_us")
 
 
 def metric_title(name: str, workload: str = "") -> str:
@@ -215,7 +192,9 @@ def metric_title(name: str, workload: str = "") -> str:
     if name == "duration_s" and workload in _DURATIONS:
         return _DURATIONS[workload]
     if latency := _LATENCY.fullmatch(name):
-        return f"{latency['operation'].replace('_', ' and ').capitalize()} latency P{latency['level']}"
+        level = LEVELS.get(latency["level"])
+        words = "maximum" if level is None else f"P{level:g}"
+        return f"{latency['operation'].replace('_', ' and ').capitalize()} latency {words}"
     return _TITLES.get(name, name)
 
 

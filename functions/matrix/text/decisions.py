@@ -26,6 +26,10 @@ NOT_FOR_SALE = {
 }
 
 
+# Codes of candidates that were measured, and are not ranked.
+NOT_RANKED = ("quorum", "too-few-operations")
+
+
 def _whole(candidate: Candidate) -> str:
     """Return the name of a storage with all of its figures."""
     return candidate["storage"]
@@ -40,7 +44,7 @@ def sale_note(summary: SummaryDocument) -> str | None:
 def describe_question(question: Question, decision: Decision) -> str:
     """Return the answer to one question in sentences."""
     parts = _of_objective(question, decision) if decision["objective"] else _of_ranking(question, decision)
-    short = [each for each in question["candidates"] if each["lost"] and each["lost"]["code"] == "quorum"]
+    short = [each for each in question["candidates"] if each["lost"] and each["lost"]["code"] in NOT_RANKED]
     parts = [*parts, *(f"{each['storage']} is {describe_lost(each['lost'])}" for each in short if each["lost"])]
     if absent := _absences(question, decision["objective"]):
         parts.append(absent)

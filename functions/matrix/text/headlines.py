@@ -11,6 +11,7 @@ from matrix.text.decisions import NEAR, at_sizes, describe_limit, describe_open_
 from matrix.text.rankings import OPEN, Name, describe_comparison, short_name
 from matrix.text.replication import shortage_words_of
 from matrix.text.risks import describe_risk, ranked_by_median
+from matrix.text.verdicts import describe_lost
 from matrix.text.warnings import kinds_of, of_run
 
 # Storages that a line names.
@@ -251,6 +252,7 @@ def caveats(decision: Decision, name: Name) -> Iterator[str]:
     unclear = [question for question in questions if is_open(question)]
     if unclear:
         yield f"{OPEN.capitalize()}{_at(unclear, questions)}: {_why_open(unclear, name)}."
+    yield from _of_too_few_operations(questions, name)
     yield from _expected_ahead(questions, name)
     yield from _by_median(questions)
     risks: Counter[str] = Counter()
@@ -267,6 +269,17 @@ def caveats(decision: Decision, name: Name) -> Iterator[str]:
     if risks:
         most, _ = risks.most_common(1)[0]
         yield f"Caution{_at(where[most], questions)}: {most}."
+
+
+def _of_too_few_operations(questions: list[Question], name: Name) -> Iterator[str]:
+    """Name each storage that did too few operations for the percentile of the objective."""
+    there: dict[str, list[Question]] = {}
+    for question in questions:
+        for each in question["candidates"]:
+            if each["lost"] and each["lost"]["code"] == "too-few-operations":
+                there.setdefault(f"{name(each)} is {describe_lost(each['lost'])}", []).append(question)
+    for sentence, where in there.items():
+        yield f"{sentence}{_at(where, questions)}."
 
 
 def _expected_ahead(questions: list[Question], name: Name) -> Iterator[str]:

@@ -42,6 +42,8 @@ def describe_lost(lost: Lost) -> str:
             return f"left out: {lost['reason']}"
         case "quorum":
             return f"not ranked: {lost['ran']} of {lost['count']} instances ran, which is another load"
+        case "too-few-operations":
+            return "not ranked: a step had too few operations for this percentile, so it takes longer steps"
         case "failed":
             return f"not measured: {lost['reason']}"
         case "no-cell":

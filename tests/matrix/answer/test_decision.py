@@ -72,6 +72,26 @@ def test_changes_without_a_sync_count_in_the_memory_of_instances_with_volumes(wo
     assert counted_in_memory(workload, params) == in_memory
 
 
+def test_a_storage_with_too_few_operations_for_the_objectives_percentile_is_named():
+    summary, results, planned = build_run({"ebs": {1: 3000.0}, "efs": {1: 3800.0}})
+    for cell in (*summary["cells"], *results.values()):
+        metrics, columns = cell["points"][0]["metrics"], (cell["points"][0].get("samples") or {}).get("metrics", {})
+        for each in (metrics, columns):
+            if "duration_s" in each:
+                each["write_lat_p50_us"] = each["duration_s"]
+                if cell["storage"]["type"] == "ebs":
+                    each["write_lat_p999_us"] = each["duration_s"]
+
+    decision = decide(
+        summary, results=results, bill=Bill.of(planned, None),
+        objective={"metric": "write_lat_p999_us", "percentile": 50, "atMost": 4000},
+    )  # fmt: skip
+
+    [question] = decision["questions"]
+    lost = {name: each["lost"] for name, each in by_storage(question).items()}
+    assert (question["metric"], lost) == ("write_lat_p999_us", {"EBS": None, "EFS": {"code": "too-few-operations"}})
+
+
 ON_CREDITS = {"of": "volume IOPS", "counts": "IOPS", "rate": 3000.0, "sustained": 300.0, "lasts_s": 2000.0}
 
 

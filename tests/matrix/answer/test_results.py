@@ -36,6 +36,18 @@ def test_a_measured_cell_has_percentiles_over_all_instances_and_repetitions():
     assert (metric["p0"], metric["p50"], metric["p100"]) == (10, 25, 40)
 
 
+def test_a_tail_percentile_that_a_slow_instance_cannot_carry_is_left_out_of_the_point():
+    quick, slow = samples("i-1", [10, 10]), samples("i-2", [10, 10])
+    for sample in (*quick.samples, *slow.samples):
+        sample.metrics |= {"create_lat_p50_us": 5.0, "create_lat_p999_us": 9.0}
+    assert "create_lat_p999_us" in cell_result(CELL, [quick, slow], error=None, actual_s=1.0)["points"][0]["metrics"]
+    del slow.samples[1].metrics["create_lat_p999_us"]
+
+    point = cell_result(CELL, [quick, slow], error=None, actual_s=1.0)["points"][0]
+
+    assert set(point["metrics"]) == {"create_lat_p50_us", "files_per_s"}
+
+
 def test_the_fleets_rate_is_its_whole_work_over_first_start_to_last_end():
     early, late = samples("i-1", [10, 10]), samples("i-2", [10, 10], start=100.5)
 

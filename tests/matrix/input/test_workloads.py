@@ -218,7 +218,7 @@ def test_every_metric_is_one_that_some_workload_yields_and_the_other_way_round()
     # fio's latency without its submission comes with files and tables of others only: ours have the whole one.
     of_others = {name for name in METRICS if "_completion_lat_" in name}
 
-    assert len(of_others) == 6
+    assert len(of_others) == 12
     assert {"duration_s"}.union(*(model.yields for model in models)) == set(METRICS) - of_others
     assert all(model.primary_metric in {"duration_s", *model.yields} for model in models)
 

@@ -115,7 +115,11 @@ def test_latency_stands_in_ms_at_each_percentile(view):
         "p99_99": None,
         "p100": 17_098_765.0,
     }
-    entry.point["latency"] = {"read_lat": {"unit": "µs", "operations": 100, "bins_ns": bins, **percentiles}}
+    entry.point["latency"] = {
+        "read_lat": {
+            "unit": "µs", "operations": 100, "bins_ns": bins, **percentiles, "at_least": {"p99_99": 9_000.0},
+        }
+    }  # fmt: skip
     try:
         [chart] = latencies(view)
     finally:
@@ -127,9 +131,9 @@ def test_latency_stands_in_ms_at_each_percentile(view):
     assert (line.x[-1], line.y[-1]) == (200.0, 80.0)
     assert chart.heads[3:9] == ("P50 (ms)", "P90 (ms)", "P99 (ms)", "P99.9 (ms)", "P99.99 (ms)", "max (ms)")
     of_row = chart.rows[0][3:9]
-    assert [figure and figure.value for figure in of_row] == [1.0, 1.0, 5.0, 17_112.76032, None, 17_098.765]
+    assert [figure and figure.value for figure in of_row] == [1.0, 1.0, 5.0, 17_112.76032, 9.0, 17_098.765]
     # A bin is known to ± 0.78 %, so no figure has more than three digits; fio's last bin means "at least".
-    assert [figure and figure.text for figure in of_row] == ["1.00", "1.00", "5.00", "≥ 17,000", None, "17,100"]
+    assert [figure and figure.text for figure in of_row] == ["1.00", "1.00", "5.00", "≥ 17,000", "≥ 9.00", "17,100"]
 
 
 def test_each_cell_has_its_rate_over_time_with_its_steps_named(view):

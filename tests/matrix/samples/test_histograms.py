@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contract import keys
-from contract.histogram import entry, from_latencies, merge, percentile
+from contract.histogram import LEVELS, TAIL_OPERATIONS, entry, from_latencies, latency_metrics, merge, percentile
 from matrix.samples.histograms import Histogram, latency, read_histograms
+from matrix.statistics.sample_size import has_enough_samples, needed
 
 # 64 bins per power of two, each represented by its middle.
 MAX_RELATIVE_ERROR = 1 / 128
@@ -56,6 +57,32 @@ def test_a_percentile_that_so_few_operations_cannot_carry_is_none():
     assert found["operations"] == 367
     assert (found["p50"], found["p99"], found["p100"]) == (1.0, None, 2.0)
     assert latency([Histogram({1000: 300, 2000: 68})])["p99"] == 2.0
+
+
+def test_a_tail_of_too_few_operations_has_the_bound_that_it_exceeds_with_97_5_percent():
+    # P(Binomial(1000, 0.999) >= 997) = 0.981 and of 998 0.920, so the 997th of 1,000 values is the bound of P99.9.
+    found = latency([Histogram({1_000: 996, 2_000: 1, 3_000: 3})])
+
+    assert (found["p99_9"], found["at_least"]["p99_9"]) == (None, 2.0)
+    assert "p99" not in found["at_least"]
+    # One operation is no bound above the median.
+    assert latency([Histogram({1_000: 1})])["at_least"] == {}
+
+
+@given(st.lists(st.integers(1, 10**10), min_size=1, max_size=40), st.integers(1, 1_000))
+def test_a_step_has_a_tail_percentile_if_so_many_operations_carry_it(latencies_ns, times):
+    assert {name: needed(LEVELS[name]) for name in TAIL_OPERATIONS} == TAIL_OPERATIONS
+    pooled = latencies_ns * times
+
+    found = latency_metrics("read_lat", from_latencies(pooled), max(pooled))
+
+    assert found["read_lat_max_us"] == max(pooled) / 1000
+    for level, percent in LEVELS.items():
+        is_carried = level not in TAIL_OPERATIONS or has_enough_samples(percent, len(pooled))
+        assert (f"read_lat_{level}_us" in found) == is_carried
+        if is_carried:
+            truth = inverted(pooled, percent)
+            assert abs(round(found[f"read_lat_{level}_us"] * 1000) - truth) <= MAX_RELATIVE_ERROR * truth
 
 
 def test_a_file_is_read_plain_or_zipped():

@@ -12,6 +12,8 @@ def test_every_metric_has_a_name_for_people():
     assert [name for name, title in titles.items() if title == name or "_" in title] == []
     assert metric_title("duration_s", "yocto") == "Build time"
     assert metric_title("open_read_lat_p99_us") == "Open and read latency P99"
+    assert metric_title("sync_lat_p9999_us") == "Sync latency P99.99"
+    assert metric_title("sync_lat_max_us") == "Sync latency maximum"
     assert metric_title("not ours") == "not ours"
 
 

@@ -4,6 +4,7 @@ import json
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
 from matrix.answer.costs import Bill
 from matrix.answer.decision.answers import NEAR, slowdown_of
@@ -24,6 +25,7 @@ from matrix.terms.documents.parts import StorageFields
 from matrix.terms.documents.result import MetricResult, PointResult, PointSteadiness, ResultDocument
 from matrix.terms.documents.summary import Lost, Risk, SummaryDocument
 from matrix.terms.figures import percentile_of
+from matrix.terms.metrics import METRICS, lacks_tail
 from matrix.terms.names import (
     describe_placement,
     describe_workload,
@@ -54,12 +56,10 @@ def questions_of(
         judged = _sweeps_of_rates(cell, full, wanted) or _points_of(cell, full)
         labels = point_labels(judged)
         for point in judged:
-            metrics = point.get("metrics") or {}
-            primary = primary_metric(point)
-            name = wanted.metric if wanted.metric in metrics else primary[0] if primary and not wanted.limit else None
-            if name is None:
+            judged_by = _judged_by(point, wanted)
+            if judged_by is None:
                 continue
-            metric = metrics[name]
+            name, metric = judged_by
             instances = int(cell["fleet"].get("count") or 1)
             same = same_point(cell["workload"], point.get("params") or {}, name)
             key = json.dumps([*same, cell["fleet"].get("instanceType")], sort_keys=True, default=str)
@@ -94,6 +94,20 @@ def questions_of(
         for question in family.values():
             _name_absences(question, list(family.values()), lost, wanted)
     yield from sorted(questions, key=lambda question: (question.workload, question.label, question.instances))
+
+
+def _judged_by(point: PointResult, wanted: Objective) -> tuple[str, MetricResult] | None:
+    """Return the metric of the objective, or without one the primary metric; None if the point does not have it.
+
+    A tail percentile for which a step had too few operations is a metric without figures.
+    """
+    metrics = point.get("metrics") or {}
+    if wanted.metric in metrics:
+        return wanted.metric, metrics[wanted.metric]
+    if wanted.metric and lacks_tail(metrics, wanted.metric):
+        known = METRICS[wanted.metric]
+        return wanted.metric, cast("MetricResult", {"unit": known.unit, "higher_is_better": known.higher_is_better})
+    return None if wanted.limit else primary_metric(point)
 
 
 def _points_of(cell: ResultDocument, full: ResultDocument | None) -> list[PointResult]:
@@ -163,7 +177,7 @@ def _candidate(
         median=median,
         cost=bill.point_cost(cell, point),
         values=values,
-        lost=_lost(cell),
+        lost=_lost(cell) if "p50" in metric else {"code": "too-few-operations"},
         lacks=lacks,
         fleet_s=fleet_s,
         counts_in_memory=_counts_in_memory(cell, point),

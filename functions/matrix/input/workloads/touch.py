@@ -10,6 +10,7 @@ from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rate
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Ability, Need, Storage
 from matrix.terms.charges import METERED_REQUEST_BYTES
+from matrix.terms.metrics import latencies
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
 
@@ -22,9 +23,7 @@ class TouchWorkload(OpenLoopModel):
 
     primary_metric: ClassVar[str] = "files_per_s"
     open_loop_metric: ClassVar[str] = "create_lat_p99_us"
-    yields: ClassVar[frozenset[str]] = frozenset(
-        {"files_per_s", "create_lat_p50_us", "create_lat_p99_us", "longest_stall_s", HIGHEST_RATE}
-    )
+    yields: ClassVar[frozenset[str]] = frozenset({"files_per_s", "longest_stall_s", HIGHEST_RATE, *latencies("create")})
 
     type: Literal["touch"]
     """Kind of workload."""

@@ -86,7 +86,7 @@ def _latency_chart(
         rows=[
             (
                 *(entry.storage, entry.fleet, latency["operations"]),
-                *(_ms(percentile_of(latency, name)) for name in PERCENTILES),
+                *(_percentile_ms(latency, name) for name in PERCENTILES),
                 *(_ms((latency.get("p99_of_each") or {}).get(name)) for name in ("p50", "p90", "p100")),
             )
             for entry, latency in latencies
@@ -97,6 +97,14 @@ def _latency_chart(
         tick_names=TICKS,
         metric=f"{name} (ms)",
         of=view.facets.marks(workload=workload, label=label),
+    )
+
+
+def _percentile_ms(latency: Latency, name: str) -> Figure | None:
+    """Return a percentile in ms, or of too few operations its lower bound: `≥ 4.2`."""
+    bound = latency.get("at_least", {}).get(name)
+    return (
+        _ms(percentile_of(latency, name)) if bound is None else Figure(f"≥ {written(bound, in_ms=True)}", bound / 1000)
     )
 
 

@@ -203,6 +203,8 @@ class Latency(TypedDict):
     p99: float | None
     p99_9: float | None
     p99_99: float | None
+    at_least: NotRequired[dict[str, float]]
+    """Lower bounds (97.5 % confidence) of percentiles of too few operations."""
     p100: float
     p99_of_each: NotRequired[dict[str, float]]
     """P50, P90 and P100 over the P99 of each instance in each repetition: a slow instance shows here."""

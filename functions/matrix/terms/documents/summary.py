@@ -118,8 +118,11 @@ class Risk(TypedDict):
 class Lost(TypedDict):
     """Why a candidate was not measured, or is not ranked."""
 
-    code: Literal["left-out", "quorum", "failed", "no-cell"]
-    """`left-out`: its source says that it is wrong; `quorum`: fewer instances ran than the cell asks for."""
+    code: Literal["left-out", "quorum", "too-few-operations", "failed", "no-cell"]
+    """`left-out`: its source says that it is wrong; `quorum`: fewer instances ran than the cell asks for.
+
+    `too-few-operations`: a step had too few for the tail percentile of the objective.
+    """
     reason: NotRequired[str]
     """The error or the source's words."""
     of_source: NotRequired[bool]
