@@ -22,12 +22,13 @@ def refuse_full_disk(planned: Planned) -> str:
     """
     # The models need pydantic: a quarter of a second that `matrix --help` does not wait for.
     from matrix.check.read import check_matrix
+    from matrix.input.workloads.clients import Clients
 
     needs = [
         (cell.fleet.count * footprint.stored_bytes, cell)
         for cell in check_matrix(planned.matrix).cells
         for point in cell.workload.points()
-        for footprint in [cell.workload.footprint(point, cell.storage, cell.fleet.count)]
+        for footprint in [cell.workload.footprint(point, cell.storage, Clients(cell.fleet.count))]
         # Objects are kept in memory.
         if not cell.storage.keeps_objects
     ]

@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from matrix.input.workloads import AnyWorkload, Workload
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.sweeps import Footprint
 from matrix.plan import placing
 from matrix.price.book import PriceBook, file_system_cost, machine_rates, published_prices, volume_hours
@@ -363,7 +364,7 @@ def _footprint(cell: ResultDocument, point: PointResult, storage: Storage, times
     """Return the planned use of so many steps of a point. None: an imported or published workload."""
     try:
         workload = _WORKLOAD.validate_python(dict(cell["workload"]))
-        each = workload.footprint(dict(point.get("params") or {}), storage, ran_of(cell))
+        each = workload.footprint(dict(point.get("params") or {}), storage, Clients(ran_of(cell)))
     except (ValidationError, KeyError, TypeError, ValueError):
         return None
     return replace(

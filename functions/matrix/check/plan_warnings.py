@@ -8,6 +8,7 @@ from typing import Any
 from contract.fio_job import FioJob
 from matrix.check.cells import Combination, Given
 from matrix.input.instance_types import GBIT, burstable, network_of
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.command import CommandWorkload
 from matrix.input.workloads.fio import FioWorkload, cautions
 from matrix.input.workloads.metadata import MetadataWorkload
@@ -65,8 +66,8 @@ def fio_takes_a_second(given: Given) -> Problems:
     shortest: dict[str, tuple[float, Combination]] = {}
     for cell in given.cells:
         if isinstance(cell.workload, FioWorkload):
-            path, instances = cell.workload_path, cell.fleet.count if cell.storage.is_shared else 1
-            took = min(cell.workload.io_s(point, cell.storage, instances) for point in points[path])
+            path, clients = cell.workload_path, Clients(cell.fleet.count)
+            took = min(cell.workload.io_s(point, cell.storage, clients) for point in points[path])
             shortest[path] = min(shortest.get(path, (took, cell)), (took, cell), key=lambda pair: pair[0])
     for path, (took, cell) in shortest.items():
         if took < MIN_FIO_S:
@@ -180,7 +181,7 @@ def data_exceeds_the_servers_cache(given: Given) -> Problems:
 
 def _read_bytes(cell: Combination, point: Mapping[str, Any], *, is_repeated: bool) -> tuple[float, float, int]:
     """Return the bytes that a server's cache must hold to answer a point's repetitions, all data, and fio's jobs."""
-    footprint = cell.workload.footprint(dict(point), cell.storage, cell.fleet.count)
+    footprint = cell.workload.footprint(dict(point), cell.storage, Clients(cell.fleet.count))
     options = point.get("options")
     if options is None:
         are_same = point["access"] == "sequential"

@@ -21,7 +21,7 @@ from matrix.input.emulation import emulation_problems
 from matrix.input.image import BUILT
 from matrix.input.matrix import Inclusion, Selector
 from matrix.input.pace import turns_of
-from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.transfer import SOURCE_BYTES_PER_S, TransferWorkload
 from matrix.storages.base import Storage
@@ -183,7 +183,8 @@ def data_fits_on_the_storage(given: Given) -> Problems:
             continue
         instances = cell.fleet.count if cell.storage.is_shared else 1
         stored = max(
-            cell.workload.footprint(point, cell.storage, instances).stored_bytes for point in cell.workload.points()
+            cell.workload.footprint(point, cell.storage, Clients(instances)).stored_bytes
+            for point in cell.workload.points()
         )
         room = gib * 2**30 * USABLE_SHARE
         if stored * instances > room:
@@ -258,8 +259,7 @@ def source_is_as_fast_as_the_storage(given: Given) -> Problems:
     faster: dict[str, dict[str, float]] = {}
     for cell in given.cells:
         if isinstance(cell.workload, TransferWorkload):
-            share = cell.storage.bandwidth_bytes_per_s / (cell.fleet.count if cell.storage.is_shared else 1)
-            share = min(share, INSTANCE_BYTES_PER_S)
+            share = Clients(cell.fleet.count).bytes_per_s(cell.storage)
             if share > SOURCE_BYTES_PER_S:
                 share_of = faster.setdefault(cell.workload_path, {})
                 name = cell.storage.name or cell.storage.slug

@@ -51,7 +51,9 @@ def assumptions(
         f"an instance boots and prepares in {PREPARE_S:.0f} s; EC2 and EBS bill at least {MIN_BILLED_S} s",
         f"a step takes {STEP_S:.0f} s beside its work, and a fleet starts {gate_wait_s(2):.0f} to"
         f" {gate_wait_s(1000):.0f} s after the last of it is ready",
-        "work is estimated from provisioned throughput, IOPS and published latencies, 5 Gbit/s per instance at most,"
+        "work is estimated from provisioned throughput, IOPS and published latencies, and from the network or EBS"
+        " bandwidth of the instance type: at most 5 Gbit/s for each thread and each TCP connection, 90 MB/s for each"
+        " thread on S3,"
         " and less once burst credits of the storage, or of the instance for its network or EBS, have ended",
         f"low: half the work; high: every cell runs until its deadline, {WORK_FACTOR} times the work and 15 minutes",
         f"on-demand Linux prices of {prices_of}; each instance has {ROOT_VOLUME_GIB} GiB of gp3 and a public IPv4",

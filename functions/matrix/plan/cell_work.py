@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 from matrix.check.cells import Combination
 from matrix.input.pace import Work
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.sweeps import Footprint
+from matrix.plan.instance_ebs import Reach
 from matrix.storages.base import Burst, Counted, Storage
 from matrix.terms.charges import NOTHING, Amount, Usage
 from matrix.terms.documents.parts import Point
@@ -20,15 +22,16 @@ class CellWork(NamedTuple):
     """Bytes and requests of the whole fleet in all repetitions, and the most that it stores. It has no seconds."""
 
 
-def cell_work(cell: Combination, points: Sequence[Point], repetitions: int, bursts: Sequence[Burst] | None) -> CellWork:
+def cell_work(cell: Combination, points: Sequence[Point], repetitions: int, reach: Reach | None) -> CellWork:
     """Return the work of a cell. On a storage of its own each instance first fills its disks and its cache.
 
-    `bursts` are the limits of each instance that credits raise. None: no credits end, as those of emulated storages.
+    `reach` has the limits of each instance. None: unknown, and no credits end, as those of emulated storages.
     """
     workload, storage, count = cell.workload, cell.storage, cell.fleet.count
-    steps = [workload.footprint(point["params"], storage, count) for point in points]
+    clients = Clients(count, reach.most_bytes_per_s) if reach else Clients(count)
+    steps = [workload.footprint(point["params"], storage, clients) for point in points]
     filling_s = 0.0 if storage.is_shared else workload.populate_seconds + storage.precondition_s
-    after_credits_s = 0.0 if bursts is None else _seconds_after_credits(cell, steps, repetitions, bursts)
+    after_credits_s = _seconds_after_credits(cell, steps, repetitions, reach.bursts) if reach else 0.0
     seconds = sum(step.seconds for step in steps) * repetitions + after_credits_s
     times = count * repetitions
     use = Usage(

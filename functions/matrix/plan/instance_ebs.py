@@ -1,5 +1,6 @@
 """Compare the total limits of an instance's EBS volumes with the EBS limits of its type."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -9,7 +10,8 @@ from pydantic import TypeAdapter
 
 from matrix.input import instance_types
 from matrix.input.instance_types import Bandwidth
-from matrix.storages.base import AttachedVolumes, Burst, Storage
+from matrix.storages.base import STREAM_BYTES_PER_S, AttachedVolumes, Burst, Storage
+from matrix.storages.metrics_of_types import metrics_of
 from matrix.storages.models import AnyStorage
 from matrix.terms.documents.plan import PlanCell, PlanWarning
 from matrix.terms.ids import without_launch
@@ -32,6 +34,13 @@ class EbsLimits:
     most_bytes_per_s: float
     iops: float
     most_iops: float
+
+
+class Reach(NamedTuple):
+    """How fast an instance reaches a storage: bytes per second at most, and its limits that credits raise."""
+
+    most_bytes_per_s: float
+    bursts: tuple[Burst, ...]
 
 
 class StorageVolumes(NamedTuple):
@@ -129,18 +138,28 @@ def unknown(attached: Iterable[StorageVolumes]) -> list[PlanWarning]:
     return [{"path": "fleet", "value": name, "message": message.format(name)} for name in unknown_types]
 
 
-def bursts_of(instance_type: str, weighting: str | None, storage: Storage) -> Iterator[Burst]:
-    """Yield the limits of what an instance moves to and from a storage that credits raise for some time."""
+def reach_of(instance_type: str, weighting: str | None, storage: Storage) -> Reach:
+    """Return how fast an instance reaches a storage: by its network and its connections, or by its path to EBS."""
     volumes, network = storage.attached(instance_type), instance_types.network_of(instance_type)
     limits = known_limits().get(instance_type)
+    if storage.type == "instance-store":
+        return Reach(storage.bandwidth_bytes_per_s, ())
     if volumes and not storage.is_shared:
-        if limits:
-            reached = _reached(limits, instance_type, volumes.count, weighting)
-            yield from instance_types.bursts(_ebs(reached), Bandwidth(reached.iops, reached.most_iops))
-    elif storage.type != "instance-store":
-        if limits and network:
-            _, network = instance_types.weighted(weighting, _ebs(limits), network)
-        yield from instance_types.bursts(network=network)
+        if limits is None:
+            return Reach(STREAM_BYTES_PER_S, ())
+        reached = _reached(limits, instance_type, volumes.count, weighting)
+        bursts = instance_types.bursts(_ebs(reached), Bandwidth(reached.iops, reached.most_iops))
+        return Reach(reached.most_bytes_per_s, tuple(bursts))
+    if limits and network:
+        _, network = instance_types.weighted(weighting, _ebs(limits), network)
+    metrics = metrics_of(storage.type)
+    cap, connections = metrics.client_cap(storage.document), metrics.connections(storage.document)
+    most = min(
+        network.most if network else STREAM_BYTES_PER_S,
+        cap.bytes_per_s if cap else math.inf,
+        connections * STREAM_BYTES_PER_S if connections else math.inf,
+    )
+    return Reach(most, tuple(instance_types.bursts(network=network)))
 
 
 def _ebs(limits: EbsLimits) -> Bandwidth:

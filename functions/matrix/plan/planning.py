@@ -26,7 +26,7 @@ from matrix.plan.assumptions import assumptions, of_order
 from matrix.plan.cell_work import CellWork, cell_work, guessed
 from matrix.plan.document import Plan, PlannedCell, PlannedFileSystem, warning_of
 from matrix.plan.images import PlannedImage
-from matrix.plan.instance_ebs import StorageVolumes
+from matrix.plan.instance_ebs import Reach, StorageVolumes
 from matrix.plan.order import derived_seed, file_systems_in_order, step_rows, steps_in_order
 from matrix.plan.resume import Earlier, fingerprint
 from matrix.price.book import (
@@ -41,7 +41,7 @@ from matrix.price.book import (
     volume_hours,
     volumes_cost,
 )
-from matrix.storages.base import Burst, Storage
+from matrix.storages.base import Storage
 from matrix.storages.models import how_many
 from matrix.terms.charges import HOUR_S, NOTHING, Amount, Charge, Usage
 from matrix.terms.documents.parts import Fleet, Part, Point
@@ -155,24 +155,23 @@ class Planner:
             key: step_rows(self.points[key], workload.points_in_a_row, self.matrix.repetitions)
             for key, workload in workloads.items()
         }
-        self._works: dict[tuple[str, str, int, Sequence[Burst] | None], CellWork] = {}
-        self._bursts: dict[tuple[str, str, str | None], Sequence[Burst] | None] = {}
+        self._works: dict[tuple[str, str, int, Reach | None], CellWork] = {}
+        self._reaches: dict[tuple[str, str, str | None], Reach | None] = {}
 
     def work_of(self, cell: Combination) -> CellWork:
-        """Return what a cell does: the same in all launches, and for instance types with the same credits."""
-        key = cell.workload.fingerprint, cell.storage.fingerprint, cell.fleet.count, self._bursts_of(cell)
+        """Return what a cell does: the same in all launches, and for instance types with the same limits."""
+        key = cell.workload.fingerprint, cell.storage.fingerprint, cell.fleet.count, self._reach_of(cell)
         if key not in self._works:
             self._works[key] = cell_work(cell, self.points[key[0]], self.matrix.repetitions, key[3])
         return self._works[key]
 
-    def _bursts_of(self, cell: Combination) -> Sequence[Burst] | None:
-        """Return the limits of each instance that credits raise for some time; None for emulated storages."""
+    def _reach_of(self, cell: Combination) -> Reach | None:
+        """Return the limits of each instance; None for emulated storages."""
         storage, fleet = cell.storage, cell.fleet
         key = storage.fingerprint, fleet.instance_type, fleet.bandwidth_weighting
-        if key not in self._bursts:
-            is_real = not self.matrix.emulate
-            self._bursts[key] = tuple(instance_ebs.bursts_of(*key[1:], storage)) if is_real else None
-        return self._bursts[key]
+        if key not in self._reaches:
+            self._reaches[key] = None if self.matrix.emulate else instance_ebs.reach_of(*key[1:], storage)
+        return self._reaches[key]
 
     def plan_file_system(
         self, launch: int, cells: Sequence[Combination]

@@ -10,8 +10,10 @@ from matrix.fields.types import InputModel, Name
 from matrix.terms.charges import Amount, Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 
-# For a service with no throughput limit that a fleet reaches: the sum of 1,000 instances, each with 5 Gbit/s.
-BEYOND_ANY_FLEET_BYTES_PER_S = 1_000 * 625e6
+# One thread or one TCP connection, conservatively: EC2 gives a single flow of packets at most 5 Gbit/s.
+STREAM_BYTES_PER_S = 625e6
+# For a service with no throughput limit that a fleet reaches: the sum of 1,000 instances, each with 100 Gbit/s.
+BEYOND_ANY_FLEET_BYTES_PER_S = 1_000 * 20 * STREAM_BYTES_PER_S
 # The field by which a matrix names an existing EFS or FSx file system.
 FILE_SYSTEM_ID = "fileSystemId"
 # Written around a field's value, or instead of each of its values; a value without words is left out.
@@ -199,6 +201,8 @@ class Storage(InputModel):
     """Fields that `matrix new` writes beside the required ones, to make a first run useful."""
     opened_by: ClassVar[str] = ""
     """What lets a run write to an existing one, such as `mayWrite true`. Empty if it is never or always allowed."""
+    stream_bytes_per_s: ClassVar[float] = STREAM_BYTES_PER_S
+    """Bytes per second that plans assume of one thread at most."""
     usual_instance_type: ClassVar[str] = "m6i.large"
     """An instance type that can use it."""
     most_readers: ClassVar[int | None] = None

@@ -22,6 +22,8 @@ class S3Storage(Storage):
     is_shared: ClassVar[bool] = True
     is_only_read: ClassVar[bool] = True
     keeps_objects: ClassVar[bool] = True
+    # "One concurrent request for each 85–90 MB/s of desired network throughput" (S3 user guide, performance).
+    stream_bytes_per_s: ClassVar[float] = 90e6
     existing_fields: ClassVar[tuple[str, ...]] = ("bucket", "prefix")
     # Seconds for recording the prefix's owner and deleting its objects: expected, and at most.
     create_and_delete_s: ClassVar[float] = 10.0

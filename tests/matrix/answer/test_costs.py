@@ -11,6 +11,7 @@ from support.runs_for_reports import build_run, cell_of
 from matrix.answer.costs import Bill, prices_read, storage_limits
 from matrix.answer.results import cell_result
 from matrix.check.read import check_matrix
+from matrix.input.workloads.clients import Clients
 from matrix.plan.planning import plan
 from matrix.samples.file import SampleFile
 from matrix.terms.figures import describe_cost
@@ -297,7 +298,7 @@ def test_work_as_planned_costs_as_planned(storage, placement, cross_zone_share):
     matrix = {"storage": [storage], "workload": [work], "repetitions": 2, "fleet": [fleet]}
     checked = check_matrix({"name": "m", **matrix}).matrix
     each = {
-        f"p{n:02d}": checked.workload[0].footprint(params, checked.storage[0], 3)
+        f"p{n:02d}": checked.workload[0].footprint(params, checked.storage[0], Clients(3))
         for n, params in enumerate(checked.workload[0].points(), start=1)
     }
     works = [{name: {"read_bytes": step.read_bytes, "write_bytes": step.written_bytes} for name, step in each.items()}]

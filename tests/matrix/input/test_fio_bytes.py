@@ -8,6 +8,7 @@ import pytest
 from support.agent_cloud import needs
 
 from contract.fio_job import FioJob
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.fio import FioWorkload
 from matrix.storages.ebs import EbsStorage
 
@@ -139,7 +140,9 @@ def test_a_plan_refuses_what_fio_refuses_or_with_which_it_moves_nothing(row, tmp
 
 def test_per_cent_of_a_device_are_of_the_volume():
     [point] = FioWorkload.model_validate({"type": "fio", "device": True, "rw": "read", "size": "50%"}).points()
-    footprint = FioWorkload.model_validate({"type": "fio", "rw": "read", "size": 1}).footprint(point, _ebs(), 1)
+    footprint = FioWorkload.model_validate({"type": "fio", "rw": "read", "size": 1}).footprint(
+        point, _ebs(), Clients(1)
+    )
 
     assert footprint.written_bytes == footprint.stored_bytes == 50 * 2**30
 
@@ -175,7 +178,7 @@ def _planned(options):
     workload = FioWorkload.model_validate({"type": "fio", **options})
     assert not [problem for rule in workload.rules() for problem in rule(workload)], options
     [point] = workload.points()
-    return workload.footprint(point, _ebs(), 1)
+    return workload.footprint(point, _ebs(), Clients(1))
 
 
 def _is_about(expected, seen, close):

@@ -13,6 +13,7 @@ from support.matrices import (
 )  # fmt: skip
 
 from matrix.fields import limits
+from matrix.input.workloads.clients import Clients
 from matrix.plan.planning import plan
 from matrix.price.book import file_system_cost, published_prices
 from matrix.storages.models import MODELS, is_shared
@@ -49,7 +50,7 @@ def test_the_objects_of_a_command_are_planned_as_what_is_kept_and_asked_for():
     [storage], [workload] = read.storage, read.workload
 
     for point in workload.points():
-        footprint = workload.footprint(point, storage, 1)
+        footprint = workload.footprint(point, storage, Clients(1))
 
         assert footprint.stored_bytes == footprint.read_bytes == 4 * 2**30
         assert footprint.written_bytes == 2 * 2**30  # the first of two points writes what both read
@@ -93,7 +94,10 @@ def test_data_for_a_neighbour_is_stored_beside_an_instances_own():
     own, neighbours = workload.points()
 
     assert ("shift" in own, neighbours["shift"]) == (False, 1)
-    assert workload.footprint(own, matrix(storage=[EFS]).matrix.storage[0], 2).stored_bytes == 2 * own["data_bytes"]
+    assert (
+        workload.footprint(own, matrix(storage=[EFS]).matrix.storage[0], Clients(2)).stored_bytes
+        == 2 * own["data_bytes"]
+    )
 
 
 def test_what_a_server_caches_is_in_its_memory_and_of_the_second_generation_on_nvme():

@@ -23,6 +23,7 @@ from support.matrices import (
 
 from matrix.input import workloads
 from matrix.input.workloads import TransferWorkload
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.fio_values import FORMS
 from matrix.plan.planning import plan
 from matrix.storages.models import MODELS
@@ -56,7 +57,7 @@ def test_a_phase_takes_the_time_of_a_create_or_of_a_look_and_a_listing_less():
     workload = matrix(workload=[METADATA | {"threads": 4, "directories": ["own", "fleet"]}]).matrix.workload[0]
 
     seconds = {
-        (point["directories"], point["phase"]): workload.footprint(point, efs, 10).seconds
+        (point["directories"], point["phase"]): workload.footprint(point, efs, Clients(10)).seconds
         for point in workload.points()
     }
 
@@ -73,7 +74,7 @@ def test_reading_back_takes_the_time_and_the_bytes_of_a_read():
         matrix(workload=[DD | {"tool": "engine", "verify": verify}]).matrix.workload[0] for verify in (False, True)
     )
 
-    once, twice = (workload.footprint(workload.points()[0], efs, 1) for workload in (plain, verified))
+    once, twice = (workload.footprint(workload.points()[0], efs, Clients(1)) for workload in (plain, verified))
 
     assert (once.read_bytes, twice.read_bytes) == (0, 64 * 2**20)
     assert twice.seconds == 2 * once.seconds
@@ -152,7 +153,7 @@ def test_the_estimate_of_a_transfer_is_of_the_size_of_what_was_published(tool, t
     ).matrix.storage[0]
     [params] = TransferWorkload.model_validate({"type": "transfer", "tool": tool, "threads": threads}).points()
 
-    footprint = matrix(workload=[TRANSFER]).matrix.workload[0].footprint(params, storage, 1)
+    footprint = matrix(workload=[TRANSFER]).matrix.workload[0].footprint(params, storage, Clients(1))
 
     # Tools of the tutorial on its instance; a tool's own slowness (fpsync) is not in what the storage lets through.
     assert published_s / 6 < footprint.seconds < 2 * published_s
@@ -164,7 +165,7 @@ def test_a_fleet_shares_the_bandwidth_that_its_transfers_take():
     workload = matrix(workload=[TRANSFER | {"tool": "fpart+cpio+parallel", "threads": 256}]).matrix.workload[0]
     [params] = workload.points()
 
-    assert workload.footprint(params, storage, 10).seconds == pytest.approx(10 * 5e9 / (100 * 2**20))
+    assert workload.footprint(params, storage, Clients(10)).seconds == pytest.approx(10 * 5e9 / (100 * 2**20))
 
 
 def test_the_points_of_read_say_how_much_data_there_is():
@@ -187,7 +188,7 @@ def test_reads_are_expected_to_take_what_bandwidth_or_iops_allow():
     storage = matrix(storage=[EBS]).matrix.storage[0]  # 125 MiB/s, 3,000 IOPS
     workload = matrix(workload=[READ | {"records": 2**17, "access": ["sequential", "random"]}]).matrix.workload[0]
 
-    sequential, random = (workload.footprint(point, storage, 1) for point in workload.points())
+    sequential, random = (workload.footprint(point, storage, Clients(1)) for point in workload.points())
 
     gib = 2**30  # 2^17 records of 8 KiB; the data is one file for both points
     writing_s = gib / 2 / (125 * 2**20)
@@ -208,9 +209,9 @@ def test_rates_are_points_that_take_the_time_in_which_their_operations_are_due()
     assert touch.number_of_points == len(touch.points())
     assert {point["rate_per_s_per_instance"] for point in touch.points()} == {50, 100}
     slow = next(point for point in touch.points() if point["rate_per_s_per_instance"] == 50)
-    assert touch.footprint(slow, storage, 1).seconds == pytest.approx(1000 / 50)
+    assert touch.footprint(slow, storage, Clients(1)).seconds == pytest.approx(1000 / 50)
     slow = read.points()[0]
-    assert read.footprint(slow, storage, 1).seconds == pytest.approx(1024 / 4 / 50, rel=0.1)
+    assert read.footprint(slow, storage, Clients(1)).seconds == pytest.approx(1024 / 4 / 50, rel=0.1)
 
 
 def test_every_metric_is_one_that_some_workload_yields_and_the_other_way_round():
@@ -229,7 +230,7 @@ def test_an_instance_whose_pace_is_unknown_gets_the_time_of_the_slowest_publishe
 
     assert params == {"total_bytes": 20 * 2**30, "block_bytes": 2**20, "source": "random", "tool": "engine"}
     # t2.micro: 20 GiB in 720 s, on a file system that gives more than that.
-    assert workload.footprint(params, matrix(storage=[EFS]).matrix.storage[0], 1).seconds == pytest.approx(
+    assert workload.footprint(params, matrix(storage=[EFS]).matrix.storage[0], Clients(1)).seconds == pytest.approx(
         720, rel=0.01
     )
 
@@ -239,7 +240,7 @@ def test_a_create_that_is_stored_takes_a_volume_longer_and_a_file_system_no_long
     ebs, efs = (matrix(storage=[storage]).matrix.storage[0] for storage in (EBS, EFS))
 
     seconds = {
-        storage.type: [workload.footprint(params, storage, 1).seconds for params in workload.points()]
+        storage.type: [workload.footprint(params, storage, Clients(1)).seconds for params in workload.points()]
         for storage in (ebs, efs)
     }
 
@@ -265,7 +266,7 @@ def test_jobs_share_a_device_unless_each_has_a_part_of_its_own_and_only_what_is_
 
     def footprint(**changes):
         workload = workloads.MODELS["fio"].model_validate(options | changes)
-        return workload.footprint(workload.points()[0], storage, 1)
+        return workload.footprint(workload.points()[0], storage, Clients(1))
 
     assert footprint(rw="randwrite").stored_bytes == 2**30
     assert footprint(rw="randwrite", offset_increment="2G", offset="1G").stored_bytes == 8 * 2**30
@@ -293,7 +294,7 @@ def footprint_of(operation, **changes):
     checked = objects_of(operation=operation, **changes)
     [workload], [storage] = checked.workload, checked.storage
     [point] = workload.points()
-    return workload.footprint(point, storage, 1)
+    return workload.footprint(point, storage, Clients(1))
 
 
 def test_requests_are_counted_in_the_two_classes_that_s3_bills():
@@ -351,7 +352,7 @@ def test_an_export_takes_a_minute_and_costs_a_put_for_each_file_and_its_listings
     [workload], [storage] = checked.workload, checked.storage
     [point] = workload.points()
 
-    footprint = workload.footprint(point, storage, 2)
+    footprint = workload.footprint(point, storage, Clients(2))
 
     waiting_s = 60 + 2 * 8000 / 800
     assert footprint.write_requests == 8000 + 8 * waiting_s

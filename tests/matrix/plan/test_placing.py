@@ -3,6 +3,7 @@
 import pytest
 from support.matrices import BUILD, FLEET, FSX, YOCTO, matrix
 
+from matrix.input.workloads.clients import Clients
 from matrix.plan.placing import cross_zone_share, least, problems, resolved, shares
 from matrix.plan.planning import plan
 
@@ -88,4 +89,4 @@ def test_a_build_on_several_file_systems_takes_as_long_as_on_one_with_its_part_o
 
     [cell] = checked.cells
     [point] = cell.workload.points()
-    assert cell.workload.footprint(point, cell.storage, cell.fleet.count).seconds == 100
+    assert cell.workload.footprint(point, cell.storage, Clients(cell.fleet.count)).seconds == 100

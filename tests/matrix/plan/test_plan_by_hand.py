@@ -165,6 +165,47 @@ def test_work_that_outlasts_the_credits_of_the_instance_goes_on_at_its_baseline(
     assert planner(emulated).work_of(emulated.cells[0]).time.seconds <= seconds
 
 
+MANY_THREADS = {"threads": 64, "tool": "engine", "totalSize": "1TiB"}
+
+
+@pytest.mark.parametrize(
+    ("storage", "instance_type", "work", "bytes_per_s"),
+    [
+        # 100 Gbit/s of the network card, or 16 connections; one thread, or one connection, has 5 Gbit/s.
+        ({"type": "fsx-lustre", "deploymentType": "PERSISTENT_2", "storageCapacityGiB": 24_000,
+          "throughputMBpsPerTiB": 1000}, "p5.48xlarge", {}, 12.5e9),
+        (LARGE_FSX | {"throughputCapacityMBps": 10_240, "nconnect": 16, "deploymentType": "SINGLE_AZ_2"},
+         "p5.48xlarge", {}, 10e9),
+        (LARGE_FSX, "p5.48xlarge", {}, 625e6),
+        (LARGE_FSX | {"nconnect": 16}, "p5.48xlarge", {"threads": 1}, 625e6),
+        # 500 MiB/s of a client of EFS; through efs-utils more than the 1 GiB/s that a region writes.
+        ({"type": "efs", "throughputMode": "elastic"}, "p5.48xlarge", {}, 500 * 2**20),
+        ({"type": "efs", "throughputMode": "elastic", "tls": True}, "p5.48xlarge", {}, 2**30),
+        # EBS: 10 Gbit/s, less than the 4,000 MiB/s of the stripe.
+        (LARGE_EBS | {"iops": 16_000, "throughputMiBps": 1_000, "raid0": 4}, "m6i.8xlarge", {}, 1.25e9),
+        ({"type": "s3"}, "p5.48xlarge", {"type": "read"}, 64 * 90e6),
+        (LARGE_EBS | {"iops": 16_000, "throughputMiBps": 1_000, "raid0": 4}, "m99i.8xlarge", {}, 625e6),
+    ],
+)  # fmt: skip
+def test_an_instance_is_planned_as_fast_as_its_type_its_connections_and_its_threads(
+    storage, instance_type, work, bytes_per_s
+):
+    fleet = {"instanceType": instance_type, "count": 1}
+    records: dict[str, Any] = {
+        "type": "read",
+        "records": 2**17,
+        "recordBytes": "8MiB",
+        "pageBytes": "8MiB",
+        "threads": 64,
+    }
+    workload = records if work.get("type") == "read" else AT_ONCE | MANY_THREADS | work
+    checked = matrix(storage=[storage], workload=[workload], fleet=[fleet], repetitions=1)
+
+    work = planner(checked).work_of(checked.cells[0])
+    moved = work.use.read_bytes.expected + work.use.written_bytes.expected
+    assert moved / work.time.seconds == pytest.approx(bytes_per_s, rel=0.02)
+
+
 def test_a_run_ends_after_all_deadlines_creation_and_what_is_around_them():
     checked = matrix(storage=[FSX], fleet=[FLEET | {"count": [1, 2]}])
     made = plan(checked)

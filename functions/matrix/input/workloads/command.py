@@ -10,11 +10,11 @@ from pydantic import Field, StringConstraints
 
 from matrix.fields.types import InputModel, Name, Rule, Size
 from matrix.input.image import BUILT
-from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.shell import Command, ShellWorkload
 from matrix.input.workloads.sweeps import Footprint, Params
 from matrix.input.workloads.yocto import ContainerImage
-from matrix.storages.base import Ability, Need, Storage
+from matrix.storages.base import STREAM_BYTES_PER_S, Ability, Need, Storage
 from matrix.terms.metrics import METRICS
 from matrix.terms.problems import Problem, Problems, path_text, shorten
 from matrix.terms.sizes import UNITS, format_size
@@ -108,14 +108,14 @@ class CommandWorkload(ShellWorkload):
         own = {"objects": self.objects, "object_bytes": self.object_size} if self.object_size else {}
         return [{"name": self.name, **point, "container": self.container, **own} for point in super().points()]
 
-    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+    def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the seconds in the matrix, and its objects: uploaded by the first step, read once by each step."""
-        footprint = super().footprint(params, storage, instances)
+        footprint = super().footprint(params, storage, clients)
         stored = self.objects * (self.object_size or 0)
         if not stored:
             return footprint
         written = stored / len(self.points())
-        seconds = footprint.seconds + written / INSTANCE_BYTES_PER_S
+        seconds = footprint.seconds + written / STREAM_BYTES_PER_S
         return Footprint(
             seconds,
             read_bytes=stored,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from matrix.fields.types import InputModel
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.sweeps import Footprint, Params
 from matrix.storages.base import Ability, Need, Storage
 from matrix.terms.documents.parts import Volume
@@ -41,7 +42,7 @@ class Workload(InputModel):
         """Return the parameters of each point."""
 
     @abstractmethod
-    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+    def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected time, bytes and requests of one instance for one step of `params`."""
 
     @classmethod

@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.fields.types import Name, Rule, Size, Sweep
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Ability, Need, Storage
@@ -17,8 +18,6 @@ from matrix.terms.sizes import UNITS, format_size
 MAX_BLOCK_BYTES = UNITS["GiB"]
 # A stamp has 32 bytes (agent/engine/stamps.py).
 MIN_STAMPED_BYTES = 64
-# One EC2 instance, conservatively: 5 Gbit/s of network or of EBS bandwidth.
-INSTANCE_BYTES_PER_S = 625e6
 
 
 class DdWorkload(Workload):
@@ -67,11 +66,10 @@ class DdWorkload(Workload):
         )
         return [{**point, "verify": True} for point in points] if self.verify else points
 
-    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+    def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance: the longer of moving the bytes and waiting for the blocks."""
         total_bytes = params["total_bytes"]
-        share = storage.bandwidth_bytes_per_s / (instances if storage.is_shared else 1)
-        moving_s = total_bytes / min(share, INSTANCE_BYTES_PER_S)
+        moving_s = total_bytes / clients.bytes_per_s(storage, params["threads"])
         blocks = total_bytes / params["block_bytes"]
         waiting_s = blocks / params["threads"] * storage.sync_latency_s if params["sync"] == "block" else 0.0
         is_read_back = params.get("verify", False)

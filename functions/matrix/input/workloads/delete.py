@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.fields.types import Name, Rule, Size, Sweep
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import TOOL_CEILING_PER_S
@@ -55,15 +56,15 @@ class DeleteWorkload(Workload):
         )
         return [point | {"threads": self.threads} for point in swept]
 
-    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+    def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance for creating and deleting the files."""
         files, total_bytes = params["files"], params["files"] * params["file_bytes"]
         at_once = params["directories"]
         if params["tool"] == "parallel":
             at_once = min(at_once, params["threads"] or ASSUMED_THREADS)
-        most_per_s = min(TOOL_CEILING_PER_S["engine"], storage.effective_iops / (instances if storage.is_shared else 1))
-        share = storage.bandwidth_bytes_per_s / (instances if storage.is_shared else 1)
-        making_s = files / min(HANDS / storage.create_latency_s, most_per_s) + total_bytes / share
+        most_per_s = min(TOOL_CEILING_PER_S["engine"], storage.effective_iops / clients.sharing(storage))
+        making_s = files / min(HANDS / storage.create_latency_s, most_per_s)
+        making_s += total_bytes / clients.bytes_per_s(storage, HANDS)
         deleting_s = files / min(at_once / storage.create_latency_s, most_per_s)
         written = 2 * files * METERED_REQUEST_BYTES + total_bytes
         return Footprint(making_s + deleting_s, written_bytes=written, stored_bytes=total_bytes)

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.fields.types import Name, Rule, Size, Sweep
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import files_divide_by_threads
@@ -43,11 +44,11 @@ class ExportWorkload(Workload):
         swept = combinations({"files": self.files, "file_bytes": self.file_size, "threads": self.threads})
         return [point | {"at_most_s": self.at_most_seconds} for point in swept]
 
-    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+    def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance: the wait, its bytes, its PUTs and listings."""
         files, total_bytes = params["files"], params["files"] * params["file_bytes"]
         writing_s = files * storage.create_latency_s / params["threads"] + total_bytes / storage.bandwidth_bytes_per_s
-        waiting_s = BEGINS_AFTER_S + files * instances / FILES_PER_S
+        waiting_s = BEGINS_AFTER_S + files * clients.count / FILES_PER_S
         listings = params["threads"] * waiting_s / LOOK_EACH_S
         return Footprint(
             writing_s + waiting_s,

@@ -19,8 +19,8 @@ from pydantic_core import PydanticCustomError
 
 from contract.fio_job import READ, SYNCHRONOUS_ENGINES, SYNCING, FioJob
 from matrix.fields.types import Name, Rule, Sweep, repeated
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
-from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.fio_values import FORMS
 from matrix.input.workloads.sweeps import Footprint, Params, combinations
 from matrix.storages.base import Ability, Need, Storage
@@ -215,11 +215,11 @@ class FioWorkload(Workload):
         mark = {"device": True} if self.wants_device else {}
         return [{**mark, "options": options} for options in combinations(self.options)]
 
-    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+    def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance for one step: laying out its files, then its I/O."""
-        job, bytes_per_s = _job_of(params, storage), _bytes_per_s(storage, instances)
-        lasts_s = _lasts_s(job, storage, instances)
-        moved = job.split(min(_moved(job), _speed(job, storage, instances) * lasts_s))
+        job, bytes_per_s = _job_of(params, storage), clients.bytes_per_s(storage)
+        lasts_s = _lasts_s(job, storage, clients)
+        moved = job.split(min(_moved(job), _speed(job, storage, clients) * lasts_s))
         before = job.laid_out_bytes + job.read_before_bytes
         written = job.laid_out_bytes + moved.written
         return Footprint(
@@ -245,10 +245,10 @@ class FioWorkload(Workload):
             return super().judged_by(params, workload)
         return "read_lat_p99_us" if job.reads else "write_lat_p99_us"
 
-    def io_s(self, params: Params, storage: Storage, instances: int) -> float:
+    def io_s(self, params: Params, storage: Storage, clients: Clients) -> float:
         """Return the seconds for which fio is expected to measure; below one second its rates mean nothing."""
         job = _job_of(params, storage)
-        lasts_s, ramp_s = _lasts_s(job, storage, instances), job.seconds("ramp_time")
+        lasts_s, ramp_s = _lasts_s(job, storage, clients), job.seconds("ramp_time")
         # A job that ends within its ramp is measured whole (fio 3.33).
         return lasts_s - ramp_s if lasts_s > ramp_s else lasts_s
 
@@ -269,19 +269,14 @@ class FioWorkload(Workload):
         )
 
 
-def _bytes_per_s(storage: Storage, instances: int) -> float:
-    share = storage.bandwidth_bytes_per_s / (instances if storage.is_shared else 1)
-    return min(share, INSTANCE_BYTES_PER_S)
-
-
-def _speed(job: FioJob, storage: Storage, instances: int) -> float:
+def _speed(job: FioJob, storage: Storage, clients: Clients) -> float:
     """Return the bytes per second at which one instance is expected to work: of the storage, or of its given rate.
 
     The storage limits it by its throughput, and by its IOPS at this block size, unless the page cache merges blocks.
     """
-    iops = storage.effective_iops / (instances if storage.is_shared else 1)
+    iops = storage.effective_iops / clients.sharing(storage)
     by_blocks = math.inf if _is_merged(job) else iops * job.mean_block
-    return min(by_blocks, _bytes_per_s(storage, instances), job.given_bytes_per_s)
+    return min(by_blocks, clients.bytes_per_s(storage, job.jobs * job.depth), job.given_bytes_per_s)
 
 
 def _is_merged(job: FioJob) -> bool:
@@ -289,9 +284,9 @@ def _is_merged(job: FioJob) -> bool:
     return "rand" not in job.pattern and not (job.is_direct or job.syncs_each)
 
 
-def _lasts_s(job: FioJob, storage: Storage, instances: int) -> float:
+def _lasts_s(job: FioJob, storage: Storage, clients: Clients) -> float:
     """Return the expected seconds of the job."""
-    return min(_longest_s(job), _moved(job) / _speed(job, storage, instances))
+    return min(_longest_s(job), _moved(job) / _speed(job, storage, clients))
 
 
 def _longest_s(job: FioJob) -> float:

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from matrix.fields.types import Name, Rule, Size, Sweep
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Storage
@@ -47,11 +48,10 @@ class InstanceThroughputWorkload(Workload):
             {"total_bytes": self.size, "block_bytes": self.block_size, "source": self.source, "tool": self.tool}
         )
 
-    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+    def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance: the bytes at the pace of the slowest published instance."""
         total_bytes = params["total_bytes"]
-        share = storage.bandwidth_bytes_per_s / (instances if storage.is_shared else 1)
-        seconds = total_bytes / min(share, SLOWEST_BYTES_PER_S)
+        seconds = total_bytes / min(clients.bytes_per_s(storage), SLOWEST_BYTES_PER_S)
         return Footprint(seconds, written_bytes=total_bytes, stored_bytes=total_bytes)
 
     @property

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.fields.types import Name, Rule, Sweep
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.input.workloads.touch import TOOL_CEILING_PER_S, files_divide_by_threads
@@ -97,7 +98,7 @@ class MetadataWorkload(Workload):
         sweeps = (self.files, self.threads, self.directories, self.file_bytes, self.sync, self.stonewall)
         return math.prod(len(values) for values in sweeps) * self.points_in_a_row
 
-    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+    def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance for one phase of `params`."""
         phase, files, threads = params["phase"], params["files"], params["threads"]
         if phase in CHANGES:
@@ -109,11 +110,11 @@ class MetadataWorkload(Workload):
         if phase == "list":
             # In the fleet's directory one worker of each instance lists the files of all.
             is_shared = params["directories"] == "fleet"
-            files *= instances if is_shared and storage.is_shared else 1
+            files *= clients.count if is_shared and storage.is_shared else 1
             latency_s, threads = latency_s / ENTRIES_OF_A_REPLY, 1 if is_shared else threads
         per_s = min(threads / latency_s, TOOL_CEILING_PER_S["engine"])
         operations = files * operations_of_a_file(phase)
-        seconds = max(files / per_s, operations * instances / storage.effective_iops if storage.is_shared else 0.0)
+        seconds = max(files / per_s, operations * clients.count / storage.effective_iops if storage.is_shared else 0.0)
         moved_bytes = operations * max(METERED_REQUEST_BYTES, params["file_bytes"] if phase != "stat" else 0)
         is_writing = phase == "create"
         return Footprint(

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from matrix.fields.types import Name, Rule, Size, Sweep
-from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Storage
@@ -122,15 +122,14 @@ class ObjectsWorkload(OpenLoopModel):
     def operations(self, params: Params) -> float:
         return float(params["requests"])
 
-    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+    def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance: requests by billing class, and bytes.
 
         PUT and LIST are one class, GET and HEAD the other; DELETE is free. Requests before and after the measured time
         are included: preparing PUTs, and checking LISTs and GETs.
         """
         counts, size = self._counts(params), params["object_bytes"]
-        sharing = instances if storage.is_shared else 1
-        bytes_per_s = min(storage.bandwidth_bytes_per_s / sharing, INSTANCE_BYTES_PER_S)
+        sharing, bytes_per_s = clients.sharing(storage), clients.bytes_per_s(storage, params["threads"])
         put, got, headed, listed = (counts.get(name, 0) for name in ("put", "get", "head", "list"))
         # Those to be read are put once for all points of a size that read.
         looking = [point for point in self.points() if "objects" in point and point["object_bytes"] == size]

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.fields.types import Name, Rule, Size, Sweep
-from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Ability, Need, Storage
@@ -93,13 +93,12 @@ class ReadWorkload(OpenLoopModel):
         per_page = params["page_bytes"] / params["record_bytes"] * (self.pages_per_request or 1)
         return float(params["records"] / (params["records_per_request"] if is_random else per_page))
 
-    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+    def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance: the longer of its shares of throughput and of IOPS.
 
         Writing the data, which the first step of its size does, is spread over the points.
         """
-        sharing = instances if storage.is_shared else 1
-        bytes_per_s = min(storage.bandwidth_bytes_per_s / sharing, INSTANCE_BYTES_PER_S)
+        sharing, bytes_per_s = clients.sharing(storage), clients.bytes_per_s(storage, params["threads"])
         is_random = params["access"] == "random"
         pages = params["records"] if is_random else params["records"] * params["record_bytes"] / params["page_bytes"]
         fetched = pages * params["page_bytes"]

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field, StringConstraints
 
 from matrix.fields.types import Name, Rule, Sweep
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
@@ -86,10 +87,10 @@ class ShellWorkload(Workload):
         )
         return [point | self.set_apart(self.document) for point in swept]
 
-    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+    def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance for one step: the seconds in the matrix, for any storage."""
         del params
-        on_each = math.ceil(instances / how_many(storage.document))
+        on_each = math.ceil(clients.count / how_many(storage.document))
         seconds = seconds_of(self.expected_seconds, storage.type, on_each)
         moved = seconds * ASSUMED_BYTES_PER_S
         return Footprint(seconds, read_bytes=moved, written_bytes=moved, longest_s=seconds)

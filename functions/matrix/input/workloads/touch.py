@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from matrix.fields.types import Name, Rule, Sweep
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Ability, Need, Storage
@@ -62,13 +63,13 @@ class TouchWorkload(OpenLoopModel):
     def operations(self, params: Params) -> float:
         return float(params["files"])
 
-    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+    def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance for one step of `params`."""
         # A shared storage answers when a file is stored, so a sync has nothing left to wait for.
         sync_s = storage.sync_latency_s if params.get("sync") == "each" and not storage.is_shared else 0.0
         per_s = min(params["threads"] / (storage.create_latency_s + sync_s), TOOL_CEILING_PER_S[params["tool"]])
         if storage.is_shared:
-            per_s = min(per_s, storage.effective_iops / instances)
+            per_s = min(per_s, storage.effective_iops / clients.count)
         seconds = max(params["files"] / per_s, self.paced_s(params))
         files = params["files"]
         return Footprint(seconds, written_bytes=files * METERED_REQUEST_BYTES, write_requests=files)

@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from matrix.fields.types import AS_GIVEN, Name, Rule, Size, Sweep
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
-from matrix.input.workloads.dd import INSTANCE_BYTES_PER_S
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
 from matrix.storages.base import Storage
 from matrix.terms.documents.parts import Volume
@@ -74,15 +74,14 @@ class TransferWorkload(Workload):
                 points.append(point)
         return [point | apart for point in points]
 
-    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+    def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance: the longest time of its bytes, its files, and the tool.
 
         A file waits for its create and for the write of each MiB: with 12 and 40 ms on EFS that is
         260 s for 5,000 files of 1 MB one by one, where the tutorial's table has 329 s (cp) and 435 s (rsync).
         """
         files, total_bytes = params["files"], params["files"] * params["file_bytes"]
-        share = storage.bandwidth_bytes_per_s / (instances if storage.is_shared else 1)
-        moving_s = total_bytes / min(share, INSTANCE_BYTES_PER_S, SOURCE_BYTES_PER_S)
+        moving_s = total_bytes / min(clients.bytes_per_s(storage), SOURCE_BYTES_PER_S)
         blocks = -(-params["file_bytes"] // MIB)
         waiting_s = files * (storage.create_latency_s + blocks * storage.sync_latency_s)
         tool_s = files / TOOL_FILES_PER_S[params["tool"]]

@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints
 
 from matrix.fields.types import Name, Rule
 from matrix.input.image import BUILT
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
 from matrix.input.workloads.shell import CachePath
@@ -76,14 +77,14 @@ class YoctoWorkload(Workload):
         params = {"image": self.image, "release": self.release, "container": self.container}
         return [params | {"cache_path": self.cache_path}]
 
-    def footprint(self, params: Params, storage: Storage, instances: int) -> Footprint:
+    def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance for one step."""
         del params
-        on_each = math.ceil(instances / how_many(storage.document))
+        on_each = math.ceil(clients.count / how_many(storage.document))
         seconds = seconds_of(self.expected_seconds, storage.type, on_each)
         if storage.is_shared:
             # The sources are stored once, for any number of builds.
-            share = DOWNLOADS_BYTES / instances
+            share = DOWNLOADS_BYTES / clients.count
             return Footprint(seconds, read_bytes=DOWNLOADS_BYTES, stored_bytes=share, longest_s=seconds)
         stored = DOWNLOADS_BYTES + BUILD_BYTES
         return Footprint(seconds, DOWNLOADS_BYTES + BUILD_BYTES, BUILD_BYTES, stored, longest_s=seconds)
