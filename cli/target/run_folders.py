@@ -151,9 +151,8 @@ class RunFolders:
     def put_documents(self, run: str, documents: Mapping[str, object]) -> None:
         """Store documents that were not measured here by their names, so that commands read them as a run."""
         for name, document in documents.items():
-            path = run_folder(run) / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(document, indent=1, ensure_ascii=False))
+            body = json.dumps(document, indent=1, ensure_ascii=False).encode()
+            write_whole(run_folder(run) / name, body, workdir(), is_lasting=False)
 
     def baselines(self) -> list[str]:
         """Return the names of the baselines, in order."""
