@@ -71,7 +71,8 @@ class Timed:
 
 
 def read_plan() -> dict[str, Any]:
-    plan: dict[str, Any] = marshal.loads(bytes.fromhex(sys.argv[1]))  # noqa: S302 the agent's own
+    """Return the engine's plan, from standard input."""
+    plan: dict[str, Any] = marshal.loads(sys.stdin.buffer.read())  # noqa: S302 the agent's own
     return plan
 
 

@@ -71,11 +71,14 @@ class Container:
             how = ",readonly" if source in self.closed else ""
             argv += ["--mount", f"type=bind,source={source},target={target}{how}"]
         argv += ["--workdir", home, "--env", f"HOME={home}"]
+        # The client passes these on from its own environment, which other users of the machine cannot read, as they can
+        # its arguments: they may be keys.
+        passed = {name: value for name, value in self.env.items() if name.startswith("AWS_")}
         for name, value in self.env.items():
-            argv += ["--env", f"{name}={value}"]
+            argv += ["--env", name if name in passed else f"{name}={value}"]
         argv += ["--entrypoint", "/bin/sh", self.image, "-c", BASH_OR_SH, "sh"]
         argv += ["-eo", "pipefail", "-c", script, "bash", *arguments]
-        return Command(argv, cwd, killer=[engine_path(), "kill", known_as])
+        return Command(argv, cwd, killer=[engine_path(), "kill", known_as], env=passed)
 
     def make_ready(self, scratch: Path) -> str:
         """Start the engine and pull the image where necessary; return the image's id."""

@@ -16,9 +16,10 @@ import resource
 import select
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent.errors import DiskFull, ToolFailed
@@ -61,12 +62,15 @@ class Command:
     shell).
 
     `killer` is a command that ends a container, which is not a child of its client. `not_ended` reports its failure.
+    Secrets are in `stdin` or `env`, because every user of the machine can read `argv`.
     """
 
     argv: Sequence[str]
     cwd: Path
     runners: int = 0
     killer: Sequence[str] = ()
+    stdin: bytes = b""
+    env: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -180,15 +184,20 @@ class Armed:
         argv = ["/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "cd", str(command.cwd), *argv]
         create = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
         # Move both pipes above 9 first: dup2 onto 3 must not overwrite a pipe that itself is number 3 or 4.
-        with _moved_up(gate) as gate_fd, _moved_up(ready) as ready_fd:
+        with (
+            _holding(command.stdin, outputs[0].parent) as stdin,
+            _moved_up(gate) as gate_fd,
+            _moved_up(ready) as ready_fd,
+        ):
             actions = [
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_DUP2, stdin, 0),
                 (os.POSIX_SPAWN_OPEN, 1, str(outputs[0]), create, 0o600),
                 (os.POSIX_SPAWN_OPEN, 2, str(outputs[1]), create, 0o600),
                 (os.POSIX_SPAWN_DUP2, gate_fd, GATE_FD),
                 (os.POSIX_SPAWN_DUP2, ready_fd, READY_FD),
             ]
-            pid = os.posix_spawn(argv[0], argv, self._env, file_actions=actions, setpgroup=0, setsigmask=[])
+            env = {**self._env, **command.env}
+            pid = os.posix_spawn(argv[0], argv, env, file_actions=actions, setpgroup=0, setsigmask=[])
         _alive[pid] = command.killer
         return pid
 
@@ -322,6 +331,16 @@ def read_tail(path: Path) -> str:
         stream.seek(0, os.SEEK_END)
         stream.seek(max(0, stream.tell() - TAIL_BYTES))
         return stream.read().decode(errors="replace")
+
+
+@contextlib.contextmanager
+def _holding(content: bytes, folder: Path) -> Iterator[int]:
+    """Yield a descriptor from which a program reads `content`, of any length: a file without a name."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(content)
+        file.seek(0)
+        with _moved_up(file.fileno()) as descriptor:
+            yield descriptor
 
 
 @contextlib.contextmanager

@@ -205,7 +205,8 @@ def command(name: str, plan: dict[str, Any], scratch: Path, *, needs_packages: b
     alone = [] if needs_packages else ["-S"]
     # `-m` would import runpy first, for 7 ms.
     starting = ["-c", f"from agent.engine.{name} import main; main()"]
-    return Command([sys.executable, *alone, *starting, marshal.dumps(plan).hex()], scratch)
+    # Not as an argument, which every user of the machine can read: a plan may hold the token of a file server.
+    return Command([sys.executable, *alone, *starting], scratch, stdin=marshal.dumps(plan))
 
 
 def read_reports(output: Path) -> list[dict[str, Any]]:

@@ -109,6 +109,17 @@ def test_a_container_is_ended_by_its_name(tmp_path):
     assert contained.killer[1:] == ["kill", name]
 
 
+def test_no_key_stands_in_the_arguments_of_a_containers_client(tmp_path):
+    keys = {"AWS_SECRET_ACCESS_KEY": "hush", "AWS_SESSION_TOKEN": "hush too", "JOBS": "2"}
+    command = Container("busybox", {tmp_path: "/w"}, keys).command(tmp_path, "true", [], network="host")
+
+    assert "hush" not in " ".join(command.argv)
+    assert [word for word in command.argv if word.startswith(("AWS_", "JOBS"))] == [
+        "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "JOBS=2"
+    ]  # fmt: skip
+    assert command.env == {"AWS_SECRET_ACCESS_KEY": "hush", "AWS_SESSION_TOKEN": "hush too"}
+
+
 @pytest.mark.parametrize(
     ("engine", "uid", "is_mapped"), [("podman", 1000, True), ("podman", 0, False), ("docker", 1000, False)]
 )

@@ -111,6 +111,18 @@ def test_an_engine_imports_nothing_before_its_start_that_it_can_do_without(engin
     assert imported.stdout.split() == []
 
 
+def test_the_plan_of_an_engine_is_in_no_command_line_and_may_be_of_any_length(tmp_path):
+    plan = {"files": 1, "threads": 1, "directories": [str(tmp_path)], "mode": "processes",
+            "pilot_directory": str(tmp_path), "sync": "none", "token": "hush" * 100_000}  # fmt: skip
+    armed = engines.arm("creates", plan, tmp_path)
+    lines = [(Path("/proc") / str(pid) / "cmdline").read_bytes() for pid in armed._pids]
+    armed.release()
+    armed.wait()
+
+    assert all(b"agent.engine.creates" in line and b"hush" not in line for line in lines)
+    assert all(b"hush".hex().encode() not in line for line in lines)
+
+
 def test_an_engine_ends_when_one_of_its_workers_fails_and_the_others_have_finished(tmp_path):
     folders = [tmp_path / str(number) for number in range(3)]
     for folder in folders:
