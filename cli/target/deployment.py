@@ -5,11 +5,14 @@ Only this module builds boto3 clients; for the local cloud only their endpoint d
 
 import json
 import os
+import stat
 import sys
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from cli.messages.errors import NoDeployment, NoLocalCloud
 from cli.target.workdir import cloud_file
@@ -161,12 +164,34 @@ def from_cloud_document(cloud: dict[str, Any]) -> Deployment:
 
 
 def _read_cloud_file() -> dict[str, Any] | None:
+    """Return the description of a running cloud of this user; None for any other, which may send runs elsewhere."""
     try:
-        cloud: dict[str, Any] = json.loads(cloud_file().read_text())
+        text = cloud_file().read_text() if _is_private(cloud_file()) else "{}"
+        cloud: dict[str, Any] = json.loads(text)
         is_whole = cloud.keys() >= {"pid", "started_ticks", "region", "endpoint", "access_key", "secret_key"}
+        is_here = is_whole and urlsplit(cloud["endpoint"]).hostname in ("127.0.0.1", "localhost")
     except (FileNotFoundError, ValueError, AttributeError):
         return None
-    return cloud if is_whole and is_alive(cloud["pid"], cloud["started_ticks"]) else None
+    return cloud if is_here and is_alive(cloud["pid"], cloud["started_ticks"]) and _is_own(cloud["pid"]) else None
+
+
+def _is_private(path: Path) -> bool:
+    """Whether a file is of this user, no link, and not writable for others, who could replace it in its folder."""
+    file, folder = path.lstat(), path.parent.stat()
+    return (
+        stat.S_ISREG(file.st_mode)
+        and all(each.st_uid == os.getuid() for each in (file, folder))
+        and not file.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        and not folder.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    )
+
+
+def _is_own(pid: int) -> bool:
+    """Whether a process is of this user. Not process 1: it always runs, and anybody can guess when it started."""
+    try:
+        return pid > 1 and Path(f"/proc/{pid}").stat().st_uid == os.getuid()
+    except FileNotFoundError:
+        return False
 
 
 def chosen_region(region: str | None) -> str | None:
