@@ -87,7 +87,6 @@ def _serve(cloud: "Cloud", moments: Moments, log: Path | None) -> int:
         cloud.prepare()
         moments.begun.wait()
         if (log and moments.ending.is_set()) or not cloud.claim(moments.ending):
-            cloud.stop()
             return 0
         moments.claimed.set()
         if log:
@@ -95,6 +94,10 @@ def _serve(cloud: "Cloud", moments: Moments, log: Path | None) -> int:
             with log.open("ab") as file:
                 os.dup2(file.fileno(), sys.stderr.fileno())
         description = cloud.start()
+        gc.freeze()
+        gc.enable()
+        _announce(description, is_awaited=log is not None)
+        moments.ending.wait()
     except (
         CloudRunningError,
         FolderUnusableError,
@@ -104,17 +107,21 @@ def _serve(cloud: "Cloud", moments: Moments, log: Path | None) -> int:
         PortTakenError,
     ) as err:
         print(f"local cloud: {err}", file=sys.stderr)
-        cloud.stop()
         return ALREADY_RUNNING if isinstance(err, CloudRunningError) else 1
-    except BaseException:
+    finally:
         cloud.stop()
-        raise
-    gc.freeze()
-    gc.enable()
-    print(json.dumps(description), flush=True)
-    moments.ending.wait()
-    cloud.stop()
     return 0
+
+
+def _announce(description: dict[str, Any], *, is_awaited: bool) -> None:
+    """Print where the cloud is. If the command that awaits it was killed, other commands may still use this cloud."""
+    try:
+        print(json.dumps(description), flush=True)
+    except BrokenPipeError:
+        # The text stays in the buffer, and would fail again at the process's end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not is_awaited:
+            raise
 
 
 def _await_word(begun: threading.Event, parent_ended: Callable[[], None]) -> None:
