@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from cli.messages.errors import UnreadableRun
 from matrix.terms.documents.parts import Failure
-from matrix.terms.printable import printable
+from matrix.terms.printable import CONTROL, printable
 
 T = TypeVar("T")
 Asked = ParamSpec("Asked")
@@ -23,9 +23,8 @@ JsonObject: TypeAlias = dict[str, Any]
 # A row of the table as DynamoDB returns it, before its fields are checked.
 StoredRow: TypeAlias = dict[str, Any]
 
-# As JSON has them: escaped, or literally from 0x7f on. Few documents have any, and checking each text takes long. Each
-# begins with one byte, and the search for one byte is six times as fast as the search for several.
-MAY_BE_CONTROL = [re.compile(way) for way in (rb"\\(?:u00(?:[01]|7[fF]|[89])|[bfr])", rb"\x7f", rb"\xc2[\x80-\x9f]")]
+# Escaped characters. Few documents have any, and checking each of their texts takes long.
+ESCAPED = re.compile(rb"\\[ubfr]")
 
 _damage: ContextVar[list[UnreadableRun]] = ContextVar("damage")
 
@@ -73,13 +72,18 @@ def parsed(text: bytes, name: str, where: str, advice: str) -> JsonObject:
     kind = DOCUMENTS.get(PurePosixPath(name).stem)
     try:
         document = parse(text, where)
-        if any(control.search(text) for control in MAY_BE_CONTROL):
+        if ESCAPED.search(text) or b"\x7f" in text or CONTROL.search(_beyond_ascii(text)):
             document = _printable(document)
         if not isinstance(document, dict):
             raise UnreadableRun(f"{where} cannot be read: it holds no JSON object", advice)
         return document if kind is None else read(kind, document, where)
     except InvalidDocument as error:
         raise UnreadableRun(f"{error}", advice) from error
+
+
+def _beyond_ascii(text: bytes) -> str:
+    """Return the text if it has any character beyond ASCII, else none: most have none, and that is known at once."""
+    return "" if text.isascii() else text.decode(errors="replace").replace("\r", "")
 
 
 class ProgressRow(TypedDict):

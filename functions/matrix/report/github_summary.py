@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import figure, interval, sample_count
-from matrix.terms.markdown_text import inline, table_line
+from matrix.terms.markdown_text import code, inline, table_line
 from matrix.terms.measured import Measured, judged_metrics
 from matrix.terms.names import (
     describe_fleet,
@@ -48,7 +48,7 @@ def _head(summary: SummaryDocument) -> str:
     mark = MARKS.get(state, DONE)
     line = f"## {mark} {inline(summary['name'])}: {measured} of {len(summary['cells'])} cells measured"
     note = ENVIRONMENT_NOTES.get(str(summary.get("environment")))
-    return "\n\n".join(filter(None, [line, f"Run `{summary['run']}`", f"**{note}**" if note else ""]))
+    return "\n\n".join(filter(None, [line, f"Run {code(summary['run'])}", f"**{note}**" if note else ""]))
 
 
 def _objective(summary: SummaryDocument) -> Iterator[str]:
@@ -81,7 +81,7 @@ def _failed(summary: SummaryDocument) -> Iterator[str]:
     failed = [cell for cell in summary["cells"] if cell["state"] != "measured"]
     if not failed:
         return
-    lines = [f"- `{cell['id']}`: {_cut(error_text(cell.get('error')) or cell['state'])}" for cell in failed]
+    lines = [f"- {code(cell['id'])}: {_cut(error_text(cell.get('error')) or cell['state'])}" for cell in failed]
     more = [f"- and {len(failed) - MAX_FAILED} more"] if len(failed) > MAX_FAILED else []
     yield "\n".join(["**Not measured**", "", *lines[:MAX_FAILED], *more])
 

@@ -16,7 +16,7 @@ from matrix.tables.ranking_table import ranking_table
 from matrix.tables.table import RunTable, TableColumn
 from matrix.terms.documents.summary import Candidate, SummaryDocument
 from matrix.terms.figures import NOT_CARRIED_NOTE
-from matrix.terms.markdown_text import inline, table_line
+from matrix.terms.markdown_text import code, inline, table_line
 from matrix.terms.measured import judged_metrics
 from matrix.terms.names import reading_order
 from matrix.terms.quantities import ABSENT, instant
@@ -54,7 +54,7 @@ def _markdown_head(summary: SummaryDocument) -> str:
     lines = [
         f"# {inline(summary.get('name') or summary.get('run', 'run'))}",
         "",
-        f"Run `{summary.get('run', ABSENT)}`, {inline(summary.get('status', ABSENT))}, environment "
+        f"Run {code(summary.get('run', ABSENT))}, {inline(summary.get('status', ABSENT))}, environment "
         f"{inline(summary.get('environment', ABSENT))}, {instant(summary.get('started_at'))} to "
         f"{instant(summary.get('finished_at'))}.",
     ]
@@ -114,14 +114,14 @@ def _ceilings(summary: SummaryDocument) -> str:
 def _directories(summary: SummaryDocument) -> str:
     """Write the slowdown by one directory for all workers, if both were measured."""
     table = directories_table(summary)
-    lines = [f"- `{cell}`: {inline(sentence)}" for cell, sentence in table.texts()]
+    lines = [f"- {code(cell)}: {inline(sentence)}" for cell, sentence in table.texts()]
     return "\n".join([f"## {table.title}", "", *lines]) if lines else ""
 
 
 def _layers(summary: SummaryDocument) -> str:
     """Write the caches and amplifications between programs and storage, the largest first."""
     table = far_layers_table(summary)
-    lines = [f"- `{cell}`, {inline(label)}: {inline(sentence)}" for cell, label, sentence in table.texts()]
+    lines = [f"- {code(cell)}, {inline(label)}: {inline(sentence)}" for cell, label, sentence in table.texts()]
     more = [f"- and {len(lines) - MAX_LAYERS} more, in the report"] if len(lines) > MAX_LAYERS else []
     return "\n".join([f"## {table.title}", "", *lines[:MAX_LAYERS], *more]) if lines else ""
 
@@ -154,4 +154,4 @@ def markdown_table(table: RunTable) -> list[str]:
 
 
 def _written(text: str, column: TableColumn) -> str:
-    return f"`{text}`" if column.is_code else inline(text)
+    return code(text) if column.is_code else inline(text)

@@ -10,7 +10,7 @@ from typing import Any
 from matrix.terms.documents.receipt import ReceiptDocument, ReceiptResource
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.embedded import with_embedded
-from matrix.terms.markdown_text import inline, table_line
+from matrix.terms.markdown_text import code, inline, table_line
 from matrix.terms.quantities import ABSENT, instant, number
 from matrix.terms.sentences import ENVIRONMENT_NOTES, gone_text, left_behind_lines, receipt_sentence
 
@@ -97,7 +97,7 @@ def _page_row(resource: ReceiptResource) -> list[Mapping[str, Any] | str]:
 def _markdown_row(resource: ReceiptResource) -> list[str]:
     return [
         resource["kind"],
-        f"`{resource['id']}`",
+        code(resource["id"]),
         inline(resource["cell"] or resource["file_system"] or ABSENT),
         instant(resource["created_at"]),
         f"**{gone_text(resource)}**" if resource["gone_at"] is None else gone_text(resource),

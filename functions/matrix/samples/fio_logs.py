@@ -170,7 +170,7 @@ def _read(document: FioObject) -> Iterator[Job]:
             )
         options = {**_an_object(shared), **object_of(record, "job options")}
         options = {name: value for name, value in options.items() if name not in {"hostname", "port"}}
-        sides = {way: side for way in WAYS if number_of((side := object_of(record, way)).get("iops"))}
+        sides = {way: side for way in WAYS if _has_moved(record, way, side := object_of(record, way))}
         if len(sides) > 1:
             sides.pop("mixed", None)
         # Without group_reporting each process has a record of its own.
@@ -192,6 +192,17 @@ def _read(document: FioObject) -> Iterator[Job]:
             version=printable(str(document.get("fio version", "fio"))),
             ended_s=_ended_s(document, sides),
         )
+
+
+def _has_moved(record: FioObject, way: str, side: FioObject) -> bool:
+    """Whether a direction did any I/O. Raises NotALog if it did, but without a rate that can be: it has no figures."""
+    if number_of(side.get("iops")):
+        number_of(side.get("total_ios"))
+        return True
+    if any(number_of(side.get(name)) for name in ("total_ios", "io_bytes")):
+        job, rate = printable(str(record.get("jobname", ""))), printable(str(side.get("iops")))
+        raise NotALog(f"has a job {job!r} whose {way}s have no rate: iops is {rate}")
+    return False
 
 
 def _identity(record: FioObject) -> str:

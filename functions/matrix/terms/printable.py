@@ -6,8 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-# Characters that could clear the terminal, or type into it. Line feeds and tabs are allowed.
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Characters that could clear the terminal, or type into it, but line feeds and tabs; that change the direction of the
+# text beside them (https://www.unicode.org/reports/tr9/, 2); that break lines unseen, or cannot be seen at all.
+CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 # Half of a character, which JSON can hold and no encoding has.
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 # With one of these a spreadsheet takes a text for a formula, which can send other cells to an address.
