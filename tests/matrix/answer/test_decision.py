@@ -439,3 +439,24 @@ def test_what_a_source_did_not_publish_is_told_from_what_a_run_has_no_cell_of():
     ]
 
     assert is_of_source == [{True}, {False}]
+
+
+def test_the_points_of_a_sweep_are_compared_in_the_order_of_the_matrix():
+    def point(threads):
+        metric = {"unit": "s", "higher_is_better": False, "n": 1, "p50": 1.0, "p90": 1.0}
+        return {"id": f"p{threads}", "params": {"files": 8, "threads": threads}, "metrics": {"duration_s": metric}}
+
+    threads = [1, 2, 10, 16, 4]
+    workload = {"type": "touch", "files": 8, "threads": threads}
+    cells = [
+        {
+            "id": kind, "file_system": kind, "storage": {"type": kind}, "state": "measured", "workload": workload,
+            "fleet": {"instanceType": "m6i.large", "count": 1},
+            "points": [point(each) for each in threads if each in measured],
+        }
+        for kind, measured in (("efs", {2, 10, 4}), ("ebs", set(threads)))
+    ]  # fmt: skip
+
+    questions = decide({"environment": "aws", "cells": cells})["questions"]
+
+    assert [question["label"].rpartition(" ")[2] for question in questions] == [str(each) for each in threads]

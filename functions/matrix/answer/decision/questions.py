@@ -45,6 +45,8 @@ def questions_of(
     """Yield one question for each workload, point and fleet, with each storage as a candidate."""
     # First key: everything that is compared except the fleet size. Second key: the fleet size.
     families: dict[str, dict[int, Question]] = {}
+    # In the order of the matrix: where a label stands in the sweep of its cell.
+    places: dict[tuple[str, str], int] = {}
     unmeasured: list[ResultDocument] = []
     storages = whole_names(storages_of(summary))
     for cell in summary.get("cells", []):
@@ -55,7 +57,9 @@ def questions_of(
         full = results.get(cell["id"])
         judged = _sweeps_of_rates(cell, full, wanted) or _points_of(cell, full)
         labels = point_labels(judged)
-        for point in judged:
+        for place, point in enumerate(judged):
+            label = describe_workload(cell["workload"]), labels[point["id"]]
+            places[label] = max(place, places.get(label, 0))
             judged_by = _judged_by(point, wanted)
             if judged_by is None:
                 continue
@@ -93,7 +97,10 @@ def questions_of(
     for family in families.values():
         for question in family.values():
             _name_absences(question, list(family.values()), lost, wanted)
-    yield from sorted(questions, key=lambda question: (question.workload, question.label, question.instances))
+    yield from sorted(
+        questions,
+        key=lambda question: (question.workload, places[question.workload, question.label], question.instances),
+    )
 
 
 def _judged_by(point: PointResult, wanted: Objective) -> tuple[str, MetricResult] | None:
