@@ -3,6 +3,7 @@
 It is a table, so that it is readable without colours and scripts, and every cell leads to its comparison.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
@@ -57,11 +58,54 @@ def heat_map(view: View) -> Markup:
         "section",
         tag("h2", "The matrix"),
         _legend(view),
-        tag("div", built, class_="table", tabindex="0", role="region", aria_label="The matrix"),
+        tag(
+            "div",
+            built,
+            class_="table",
+            tabindex="0",
+            role="region",
+            aria_label="The matrix",
+            data_rows=json.dumps(rows_of(view), ensure_ascii=False, separators=(",", ":")),
+            data_run=str(view.summary.get("run", "")),
+        ),
         *note,
         id="matrix",
         class_="wide" if len(questions) > PAPER_COLUMNS else None,
     )
+
+
+def rows_of(view: View) -> list[list[str]]:
+    """Return the matrix as data, with its heads first, for spreadsheets: a row for each storage and comparison.
+
+    `point` is the workload and the test point where a run has several; times_as_slow is 1 for the best.
+    """
+    questions = view.decision.get("questions") or []
+    curves = {cell["id"]: view.curve(cell) for cell in view.cells}
+    has_points = len({_group(question) for question in questions}) > 1
+    rows = [["storage", *(["point"] if has_points else []), "fleet", "value", "unit", "times_as_slow", "mark"]]
+    for storage in view.curves:
+        for question in questions:
+            candidate = _by_storage(curves, question).get(storage)
+            if candidate is None:
+                continue
+            point = [" ".join(filter(None, _group(question)))] if has_points else []
+            rows.append([storage, *point, question["fleet"], *_data_of(view, question, candidate)])
+    return rows
+
+
+def _data_of(view: View, question: Question, candidate: Candidate) -> list[str]:
+    """Return value, unit, times as slow, and mark of a cell of the matrix; a value that is left out has no rank."""
+    if candidate["ranked"] is None:
+        return ["", question["unit"], "", "not measured"]
+    value, ranked = _value(candidate), f"{ranked_of(candidate)['value']:.15g}"
+    values = [known for each in question["candidates"] if (known := _value(each)) is not None]
+    if value is None:
+        return [ranked, question["unit"], "", "left out"]
+    best = (max if question["higher_is_better"] else min)(values)
+    above, below = (best, value) if question["higher_is_better"] else (value, best)
+    marks = ["take"] * view.takes(question, candidate) + ["fastest"] * (value == best and len(values) > 1)
+    marks += ["open"] * is_unclear(candidate, question)
+    return [ranked, question["unit"], f"{above / below:.6g}" if below else "", " ".join(marks)]
 
 
 def level_of(ratio: float) -> int:

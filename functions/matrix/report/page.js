@@ -242,7 +242,8 @@
   function tools(place) {
     const name = place.getAttribute("aria-label");
     const isIn = (element) => !element.classList.contains("out");
-    const rows = () => [...place.querySelectorAll("tr")].filter(isIn).map((row) => [...row.children].filter(isIn).map(exact));
+    const data = place.dataset.rows && JSON.parse(place.dataset.rows);
+    const rows = () => data || [...place.querySelectorAll("tr")].filter(isIn).map((row) => [...row.children].filter(isIn).map(exact));
     const copy = button("Copy", `Copy the table ${name}`, async () => {
       try {
         await navigator.clipboard.writeText(rows().map((row) => row.join("\t")).join("\n"));
@@ -253,7 +254,7 @@
       }
       setTimeout(() => { copy.textContent = "Copy"; }, 2000);
     });
-    const file = `${name.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 80)}.csv`;
+    const file = data ? `${place.dataset.run || "run"}-matrix.csv` : `${name.replace(/[^\p{L}\p{N}]+/gu, "-").slice(0, 80)}.csv`;
     const more = button("", "", () => place.scrollBy({ left: 0.7 * place.clientWidth }));
     more.hidden = true;
     place.before(make("div", { class: "tools" }, more, copy,

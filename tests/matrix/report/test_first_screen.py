@@ -7,7 +7,7 @@ import pytest
 from support.runs_for_reports import TWO_STORAGES, build_run
 
 from matrix.published.yocto_run import yocto_run
-from matrix.report import neighbours
+from matrix.report import heat_map, neighbours
 from matrix.report.page import render, view_of
 from matrix.report.ranking import rankings
 from matrix.text.glossary import GLOSSARY
@@ -122,3 +122,16 @@ def test_the_page_explains_its_words():
     for word, meaning in GLOSSARY.items():
         assert f"{word} {meaning}" in body
     assert 'href="#words"' in page.partition('id="answer"')[2].partition("</section>")[0]
+
+
+def test_the_matrix_is_copied_and_saved_as_data():
+    summary, results, planned = build_run(TWO_STORAGES)
+
+    heads, *rows = heat_map.rows_of(view_of(summary, results=results, plan=planned))
+
+    assert heads == ["storage", "fleet", "value", "unit", "times_as_slow", "mark"]
+    measured = [dict(zip(heads, row, strict=True)) for row in rows if row[2]]
+    assert all(
+        float(row["value"]) > 1000 and row["unit"] == "s" and float(row["times_as_slow"]) >= 1 for row in measured
+    )
+    assert {row["mark"].removeprefix("take ") for row in measured if row["times_as_slow"] == "1"} == {"fastest"}
