@@ -51,12 +51,15 @@ def render(
     turned = "wide" if columns > PORTRAIT_COLUMNS else None
     charts = [chart for section in shown for chart in section.charts]
     island = receipt_text.island(summary, paid)
+    # Figures of others, or of files, created no resources.
+    has_receipt = summary.get("environment") not in ("published", "imported")
     header = tag("header", *_head(view), data_of=describe_origin(summary))
     main = tag(
         "main",
         _contents(
             shown, has_matrix=bool(heat.text), has_ceilings=hit is not None, has_layers=passed is not None,
             has_directories=shared is not None, has_grids=bool(crossed.text), has_built=bool(drawn.text),
+            has_receipt=has_receipt,
         ),
         parts.answer(view),
         heat,
@@ -69,7 +72,7 @@ def render(
         parts.failed(view),
         parts.earlier_runs(view),
         drawn,
-        parts.receipt(island),
+        *([parts.receipt(island)] if has_receipt else []),
         parts.provenance(view),
         parts.words(),
     )  # fmt: skip
@@ -132,6 +135,7 @@ def _contents(
     has_layers: bool,
     has_grids: bool,
     has_built: bool,
+    has_receipt: bool,
 ) -> Markup:
     names = [("matrix", "The matrix")] if has_matrix else []
     names += [("ceilings", "Bottlenecks")] if has_ceilings else []
@@ -144,7 +148,7 @@ def _contents(
         ("tables", "All figures"),
         ("warnings", "Warnings"),
         *([("built", "Topology")] if has_built else []),
-        ("receipt-section", "Receipt"),
+        *([("receipt-section", "Receipt")] if has_receipt else []),
         ("provenance", "Provenance"),
         ("words", "Words"),
     ]

@@ -77,7 +77,8 @@ def _doubts(view: View) -> Iterator[Markup]:
     if lines:
         has_more = any(True for _ in every_warning(view.summary))
         more = [tag("p", tag("a", "All warnings", href="#warnings"), class_="quiet")] if has_more else []
-        yield tag("div", tag("h3", "What may be wrong with it"), tag("ul", *lines), *more, class_="doubts")
+        count = f"{len(lines)} caveat{'s' if len(lines) > 1 else ''}"
+        yield tag("div", details(f"{count}: what may be wrong with it", tag("ul", *lines), *more), class_="doubts")
 
 
 def _how(view: View) -> Iterator[object]:
