@@ -216,6 +216,10 @@ def test_where_the_tail_is_not_carried_the_median_ranks_and_says_so():
     assert (of_few["why_median"]["code"], of_few["why_median"]["needed"]) == ("too-few-samples", 36)
     assert (of_few["ranked_level"], by_storage(of_few)["EBS"]["ranked"]["level"]) == (50, 50)
     assert (of_many["ranked_level"], of_many["why_median"]) == (90, None)
+    ranked = by_storage(of_many)["EBS"]["ranked"]
+    assert ranked["low"] < ranked["value"] < ranked["high"]
+    # Of a tail over instances and repetitions.
+    assert ranked["confidence"] == 0.8
     # An objective has its own percentile, however few values there are.
     judged, _ = decided({"ebs": {10: 3000.0}, "efs": {10: 3500.0}}, AT_MOST)
     assert judged["questions"][0]["ranked_level"] == 90
