@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     # It imports numpy, which takes a while, so `matrix --help` must not import it.
     from matrix.samples.fio_logs import FioFile, Row
 
-ADVICE = "run fio again with `--output-format=json` or `json+`"
+ADVICE = "run fio again with `--output-format=json` or `json+`; if a job failed, fio's own messages say why"
 
 
 def import_fio(

@@ -253,6 +253,17 @@ def test_a_job_with_an_error_is_marked_in_every_form_and_its_file_named(matrix, 
         assert "a.json has a job 'log' that ended with error 5" in seen.stderr
 
 
+def test_a_trim_that_the_disk_refused_is_named_by_its_error(matrix, tmp_path):
+    # fio 3.33 on a file: one trim was issued, error 25, and no rate.
+    side = {**FIO["jobs"][0]["write"], "iops": 0.0, "total_ios": 0, "io_bytes": 0}
+    failed = {**FIO["jobs"][0], "error": 25, "write": side, "trim": {**side, "total_ios": 1}}
+    (tmp_path / "a.json").write_text(json.dumps({**FIO, "jobs": [failed]}))
+
+    seen = matrix("import-fio", "a.json")
+
+    assert (seen.exit_code, "ended with error 25" in seen.stderr) == (2, True)
+
+
 # --- published --------------------------------------------------------------------------------------------------------
 
 

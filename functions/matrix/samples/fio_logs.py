@@ -201,6 +201,8 @@ def _has_moved(record: FioObject, way: str, side: FioObject) -> bool:
         return True
     if any(number_of(side.get(name)) for name in ("total_ios", "io_bytes")):
         job, rate = printable(str(record.get("jobname", ""))), printable(str(side.get("iops")))
+        if error := record.get("error"):
+            raise NotALog(f"has a job {job!r} that ended with error {printable(str(error))}")
         raise NotALog(f"has a job {job!r} whose {way}s have no rate: iops is {rate}")
     return False
 
