@@ -54,7 +54,12 @@ class Slowdown:
 
 
 def bound(values: FleetValues, level: float, *, is_upper: bool) -> float | None:
-    """Return the bound above (or below) which a percentile does not lie, with 97.5 % confidence; None if unknown."""
+    """Return the bound above (or below) which a percentile does not lie, with 97.5 % confidence; None if unknown.
+
+    That of P0 or P100 is unknown: however many instances were seen, the next may be worse.
+    """
+    if level in (0, 100):
+        return None
     if shows_interval(values, level) and (interval := percentile_interval(values, level)):
         return interval.high if is_upper else interval.low
     if lacks_replication(values):

@@ -19,8 +19,13 @@ CONFIDENCE = 0.95
 
 
 def needed(level: float, confidence: float = CONFIDENCE) -> int:
-    """Return how many independent values a percentile needs: 6 for P50, 13 for P75, 36 for P90, 183 for P98."""
+    """Return how many independent values a percentile needs: 6 for P50, 13 for P75, 36 for P90, 183 for P98.
+
+    P0 and P100 are the smallest and the largest observed value, and no estimates: one value is enough.
+    """
     share = max(level, 100 - level) / 100
+    if share == 1:
+        return 1
     return math.ceil(math.log((1 - confidence) / 2) / math.log(share) - 1e-12)
 
 

@@ -30,6 +30,11 @@ NOT_FOR_SALE = {
 NOT_RANKED = ("quorum", "too-few-operations")
 
 
+def is_only_not_ranked(candidate: Candidate) -> bool:
+    """Whether a candidate was measured, and is not ranked."""
+    return bool(candidate["lost"] and candidate["lost"]["code"] in NOT_RANKED)
+
+
 def _whole(candidate: Candidate) -> str:
     """Return the name of a storage with all of its figures."""
     return candidate["storage"]
@@ -44,7 +49,7 @@ def sale_note(summary: SummaryDocument) -> str | None:
 def describe_question(question: Question, decision: Decision) -> str:
     """Return the answer to one question in sentences."""
     parts = _of_objective(question, decision) if decision["objective"] else _of_ranking(question, decision)
-    short = [each for each in question["candidates"] if each["lost"] and each["lost"]["code"] in NOT_RANKED]
+    short = [each for each in question["candidates"] if is_only_not_ranked(each)]
     parts = [*parts, *(f"{each['storage']} is {describe_lost(each['lost'])}" for each in short if each["lost"])]
     if absent := _absences(question, decision["objective"]):
         parts.append(absent)
@@ -134,7 +139,7 @@ def _of_objective(question: Question, decision: Decision) -> list[str]:
 def _of_ranking(question: Question, decision: Decision) -> list[str]:
     ranked = judged(question)
     at_cost = _at_cost if decision["is_recommendation"] else _without_cost
-    is_partial = any(each["lost"] and each["lost"]["code"] == "quorum" for each in question["candidates"])
+    is_partial = any(map(is_only_not_ranked, question["candidates"]))
     if not ranked:
         return ["Nothing can be ranked" if is_partial else "Nothing was measured"]
     if len(ranked) == 1:

@@ -7,7 +7,15 @@ from matrix.terms.documents.summary import Absence, Decision, Question, SummaryD
 from matrix.terms.names import describe_workload, fleet_label
 from matrix.terms.sentences import listed
 from matrix.terms.verdicts import difference_of, expected_ahead, is_far_ahead, is_open, judged, winner
-from matrix.text.decisions import NEAR, at_sizes, describe_limit, describe_open_question, not_comparable, sale_note
+from matrix.text.decisions import (
+    NEAR,
+    at_sizes,
+    describe_limit,
+    describe_open_question,
+    is_only_not_ranked,
+    not_comparable,
+    sale_note,
+)
 from matrix.text.rankings import OPEN, Name, describe_comparison, short_name
 from matrix.text.replication import shortage_words_of
 from matrix.text.risks import describe_risk, ranked_by_median
@@ -42,7 +50,8 @@ def headline(decision: Decision, name: Name) -> str:
     """Return the answer in one line; `name` names a candidate's storage."""
     questions = decision["questions"]
     if not any(judged(question) for question in questions):
-        return "Nothing was measured, so there is nothing to choose from."
+        is_measured = any(is_only_not_ranked(each) for question in questions for each in question["candidates"])
+        return f"Nothing {'can be ranked' if is_measured else 'was measured'}, so there is nothing to choose from."
     if len(questions) == 1:
         [only] = questions
         return f"{describe_comparison(only)}: {_of_one(only, decision, name)}"

@@ -92,6 +92,19 @@ def test_a_storage_with_too_few_operations_for_the_objectives_percentile_is_name
     assert (question["metric"], lost) == ("write_lat_p999_us", {"EBS": None, "EFS": {"code": "too-few-operations"}})
 
 
+@pytest.mark.parametrize("instances", [1, 4, 50])
+def test_an_objective_for_the_slowest_instance_is_judged_by_the_slowest_value(instances):
+    decision, summary = decided(
+        {"ebs": {instances: 3000.0}, "efs": {instances: 9000.0}}, {**AT_MOST, "percentile": 100}
+    )
+
+    [question] = decision["questions"]
+    slowest = cell_of(summary, "ebs", instances)["points"][0]["metrics"]["duration_s"]["p100"]
+    found = {name: (each["value"], each["verdict"]["code"]) for name, each in by_storage(question).items()}
+    assert found["EBS"] == (pytest.approx(slowest), "meets-by-value")
+    assert found["EFS"][1] == "misses"
+
+
 ON_CREDITS = {"of": "volume IOPS", "counts": "IOPS", "rate": 3000.0, "sustained": 300.0, "lasts_s": 2000.0}
 
 

@@ -349,7 +349,7 @@ def _percentile(metric: MetricResult, values: FleetValues | None, level: float) 
 
 
 def _percentile_of_values(values: FleetValues, level: float) -> Percentile:
-    is_shown = level == MEDIAN or shows_interval(values, level)
+    is_shown = level == MEDIAN or (0 < level < 100 and shows_interval(values, level))  # noqa: PLR2004 - observed
     interval = percentile_interval(values, level) if is_shown else None
     is_sure = carries(values, level) or (level == MEDIAN and interval is not None)
     # Each launch needs enough samples of its own for a percentile, so the smallest sample size is reported.
