@@ -103,6 +103,7 @@ def test_an_objective_for_the_slowest_instance_is_judged_by_the_slowest_value(in
     found = {name: (each["value"], each["verdict"]["code"]) for name, each in by_storage(question).items()}
     assert found["EBS"] == (pytest.approx(slowest), "meets-by-value")
     assert found["EFS"][1] == "misses"
+    assert "too-few" not in " ".join(codes(by_storage(question)["EBS"]))
 
 
 ON_CREDITS = {"of": "volume IOPS", "counts": "IOPS", "rate": 3000.0, "sustained": 300.0, "lasts_s": 2000.0}

@@ -349,9 +349,10 @@ def _percentile(metric: MetricResult, values: FleetValues | None, level: float) 
 
 
 def _percentile_of_values(values: FleetValues, level: float) -> Percentile:
-    is_shown = level == MEDIAN or (0 < level < 100 and shows_interval(values, level))  # noqa: PLR2004 - observed
+    is_observed = level in (0, 100)  # and not estimated
+    is_shown = level == MEDIAN or (not is_observed and shows_interval(values, level))
     interval = percentile_interval(values, level) if is_shown else None
-    is_sure = carries(values, level) or (level == MEDIAN and interval is not None)
+    is_sure = is_observed or carries(values, level) or (level == MEDIAN and interval is not None)
     # Each launch needs enough samples of its own for a percentile, so the smallest sample size is reported.
     doubt = None if is_sure else _too_few(level, min(independent_n(launch) for launch in values.launches))
     if doubt and values.is_relaunched:
