@@ -122,7 +122,7 @@ def test_a_point_that_fell_behind_is_warned_of_and_marked_wherever_it_is_shown()
     [warning] = [warning for warning in result["warnings"] if warning["code"] == "behind"]
     assert (warning["points"], warning["metric"]) == (["p03"], "create_lat_p99_us")
     assert warning["share"] == pytest.approx(1 - 310 / 400)
-    assert "open loop at 400/s [behind: 310 of 400/s]" in to_markdown(summary)
+    assert r"open loop at 400/s \[behind: 310 of 400/s\]" in to_markdown(summary)
     assert "highest_rates" not in result
 
 

@@ -175,7 +175,7 @@ def test_a_document_that_lacks_a_key_is_refused_with_its_path():
         b'"\\ud800"',
         b"\xef\xbb\xbf{}",
         b"[" * 300 + b"]" * 300,
-        b"[NaN, 1e999, -0, -0.0, 18446744073709551616]",
+        b"[-0, -0.0, 18446744073709551616]",
         b'{"a": 1, "a": 2}',
     ],
 )
@@ -184,7 +184,13 @@ def test_all_json_is_read_with_the_values_of_python(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"), [(b"", "it is empty"), (b"[" * 100_000, "nested too deeply"), (b"{]", "Expecting")]
+    ("text", "reason"),
+    [
+        (b"", "it is empty"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"{]", "Expecting"),
+        (b"[NaN]", "NaN is not a number"),
+    ],
 )
 def test_what_is_not_json_is_refused_with_the_reason(text, reason):
     with pytest.raises(InvalidDocument, match=reason):

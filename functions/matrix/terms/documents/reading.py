@@ -75,7 +75,7 @@ def _parsed_by_json(text: bytes, name: str) -> Any:
     """Parse JSON that pydantic refuses but Python accepts (half a surrogate pair). Raises with Python's reason."""
     try:
         # As text: of bytes Python guesses the encoding, and whoever checks them as UTF-8 checks something else.
-        return json.loads(text.decode(), parse_constant=_refuse)
+        return json.loads(text.decode("utf-8-sig"), parse_constant=_refuse)
     except RecursionError as error:
         raise InvalidDocument(f"{name} cannot be read: it is nested too deeply") from error
     except ValueError as error:  # no JSON, no UTF-8, or a number of too many digits
