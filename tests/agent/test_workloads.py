@@ -134,7 +134,11 @@ def test_what_is_planned_is_measured_and_is_a_result(cloud, instance, measured, 
             assert sum(bins.values()) == each["samples"]
             told = {percent: metrics.get(f"{name}_p{percent}_us") for percent in (50, 90, 99)}
             assert told[50]
-            assert all(us in (None, histogram.percentile(bins, percent) / 1000) for percent, us in told.items())
+            # The middle of a bin may be above the largest value in it.
+            largest = metrics[f"{name}_max_us"]
+            assert all(
+                us in (None, min(histogram.percentile(bins, percent) / 1000, largest)) for percent, us in told.items()
+            )
     ceilings = {each["metric"] for each in instance.document("samples.json")["calibration"] if each.get("value")}
     assert CEILINGS.get(case, CEILINGS.get(case.partition(",")[0])) in (ceilings or {None})
     assert {path.name for path in storage.iterdir()} <= {"cache"}

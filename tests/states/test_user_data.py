@@ -54,7 +54,7 @@ def scripts(stack, folders, monkeypatch):
     monkeypatch.setenv("ENVIRONMENT", "local")
     monkeypatch.setattr(clouds, "attach", lambda _storage, _instances: None)
     # Nor does a file server tell where it listens.
-    address = json.dumps({"host": "10.0.0.7", "port": 7575, "token": "of-this-run"})
+    address = json.dumps({"host": "10.0.0.7", "port": 7575, "token": "of-this-run"}).encode()
     monkeypatch.setattr(file_server, "_document", lambda _, name: address if name == "address.json" else None)
     return given
 
