@@ -179,6 +179,10 @@ STORAGES = [
         for source in ("/export", "files", "files:export", "files:/../etc", "f:/a/.hidden", "f:/a b", "-o:/x", "a;b:/")
     ],
     *[(NFS | {"options": options}, "options", "options-are-known") for options in ("rw", "hard,bg", "fsc", "exec")],
+    *[
+        (NFS | {"options": f"hard,{options}"}, "options", "connections-are-possible")
+        for options in ("nconnect", "nconnect=0", "nconnect=17", "nconnect=four", "nconnect=4.5")
+    ],
     (NFS | {"options": "nfsvers=4.1,x-systemd.automount"}, "options", "string-pattern-mismatch"),
     (MOUNTPOINT | {"prefix": "letters"}, "bucket", "what-exists-is-named-whole"),
     (MOUNTPOINT | {"incrementalUpload": True}, "incrementalUpload", "uploads-are-incremental-where-objects-grow"),

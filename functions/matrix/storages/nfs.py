@@ -24,6 +24,7 @@ KNOWN_OPTIONS = frozenset({
     "nosharecache", "port", "proto", "rdirplus", "relatime", "resvport", "retrans", "ro", "rsize", "sec", "sharecache",
     "soft", "softerr", "sync", "timeo", "vers", "wsize",
 })  # fmt: skip
+MAX_CONNECTIONS = 16
 MAY_LOSE = frozenset({"soft", "softerr"})
 
 
@@ -91,7 +92,7 @@ class NfsStorage(Storage):
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
-        return (options_are_known, writes_are_kept)
+        return (options_are_known, connections_are_possible, writes_are_kept)
 
 
 def options_are_known(part: NfsStorage) -> Problems:
@@ -101,6 +102,15 @@ def options_are_known(part: NfsStorage) -> Problems:
     if unknown:
         rule = f"{', '.join(unknown)} cannot be set: it is not an option of NFS, or something else would be measured"
         yield part.problem("options", rule, f"write some of {', '.join(sorted(KNOWN_OPTIONS))}")
+
+
+def connections_are_possible(part: NfsStorage) -> Problems:
+    """Yield a problem if the kernel would refuse the number of connections (NFS_MAX_CONNECTIONS of its nfs client)."""
+    for option in part.options.split(","):
+        name, _, value = option.partition("=")
+        if name == "nconnect" and not (value.isdecimal() and 1 <= int(value) <= MAX_CONNECTIONS):
+            rule = f"{option} cannot be mounted: the kernel opens 1 to {MAX_CONNECTIONS} connections"
+            yield part.problem("options", rule, "write such as nconnect=4")
 
 
 def writes_are_kept(part: NfsStorage) -> Problems:
