@@ -65,8 +65,12 @@ def read_histograms(content: bytes) -> dict[str, Histogram]:
 
 
 def histograms_of(uploaded: HistogramFile) -> dict[str, Histogram]:
-    """Return the histograms of a file that was read, by name."""
-    return {name: Histogram(entry.bins, entry.max_ns) for name, entry in uploaded.histograms.items()}
+    """Return the histograms of a file that was read, by name, without those that counted nothing."""
+    return {
+        name: Histogram(entry.bins, entry.max_ns)
+        for name, entry in uploaded.histograms.items()
+        if any(entry.bins.values())
+    }
 
 
 def latency(histograms: Sequence[Histogram]) -> Latency:

@@ -56,13 +56,13 @@ def at_most(pooled: Floats, level: float, independent_n: int, confidence: float 
 
 def sure_rank(level: float, count: int, confidence: float = CONFIDENCE) -> int:
     """The largest k with P(Binomial(count, level / 100) >= k) >= 97.5 %; 0 if there is none."""
-    share, sureness, below = level / 100, 1 - (1 - confidence) / 2, 0.0
-    for rank in range(count + 1):
-        # `below` is P(X < rank) here.
-        if 1 - below < sureness:
-            return rank - 1
-        below += math.exp(_log_binomial(count, rank, share))
-    return count
+    sureness, within = 1 - (1 - confidence) / 2, 0.0
+    # From the largest value down: beyond a tail percentile there are few of many operations.
+    for beyond in range(count):
+        within += math.exp(_log_binomial(count, beyond, 1 - level / 100))
+        if within >= sureness:
+            return count - beyond
+    return 0
 
 
 def _log_binomial(count: int, successes: int, share: float) -> float:

@@ -133,3 +133,8 @@ def test_a_longest_latency_below_the_middle_of_its_bin_is_above_no_percentile():
 @pytest.mark.parametrize("longest_ns", [None, 3_000, 10**12])
 def test_without_a_longest_latency_of_the_last_bin_p100_is_the_middle_of_that(longest_ns):
     assert latency([Histogram({1_000: 9, 2_000_000: 1}, longest_ns)])["p100"] == 2_000
+
+
+@pytest.mark.parametrize("bins", [{}, {1000: 0}])
+def test_a_histogram_that_counted_nothing_is_left_out(bins):
+    assert read_histograms(document(bins)) == {}
