@@ -32,19 +32,18 @@ DEPLOY = "deploy again: `sam build && sam deploy`"
 ENABLE_REGION = (
     "enable the region in your account (`aws account enable-region --region-name REGION`), or choose another"
 )
-WAIT_A_MINUTE = "wait a minute and try again: nothing was lost"
 EVENTS = "read why: `aws cloudformation describe-stack-events --stack-name STACK`"
 
-# Causes by a part of the error code and a pattern in the message; the first row that fits decides. CloudFormation
-# refuses a stack by its state: "Stack:ARN is in ROLLBACK_COMPLETE state and can not be updated".
+# A stack is named by its state alone, or in CloudFormation's refusal: "Stack:ARN is in ROLLBACK_COMPLETE state and can
+# not be updated". States of other resources have the same names.
+_STACK = r"(?:^|\bStack:\S+ is in )"
+# Causes by patterns in the error code and in the message; the first row that fits decides.
 CAUSES: tuple[tuple[str, str, str, str], ...] = (
     ("ExpiredToken", "", "your AWS credentials have expired", LOG_IN),
     ("RequestExpired", "", "your AWS credentials have expired, or this machine's clock is wrong", LOG_IN),
     ("RegionDisabled", "", "your account has not enabled this region", ENABLE_REGION),
     # Of a key in a region that is not enabled, and of a session token that is only valid in regions enabled by default.
-    ("InvalidClientTokenId", "", "AWS does not know your access key in this region",
-     f"{LOG_IN}; in a region that accounts enable first: {ENABLE_REGION}"),
-    ("UnrecognizedClient", "", "AWS does not know your access key in this region",
+    ("InvalidClientTokenId|UnrecognizedClient", "", "AWS does not know your access key in this region",
      f"{LOG_IN}; in a region that accounts enable first: {ENABLE_REGION}"),
     ("SignatureDoesNotMatch", "", "AWS refuses the signature of your secret key", LOG_IN),
     ("AuthFailure.ServiceLinkedRoleCreationNotPermitted", "",
@@ -61,24 +60,22 @@ CAUSES: tuple[tuple[str, str, str, str], ...] = (
     ("Blocked", "", "AWS has blocked this account", "open a case with AWS Support (Account and billing)"),
     ("VcpuLimitExceeded", "", "your vCPU quota is too small for this fleet",
      "write a smaller fleet or instance type, or request more (Service Quotas, Amazon EC2, Running … instances)"),
-    ("AccessDenied", "", "AWS denies access",
+    ("AccessDenied|UnauthorizedOperation", "", "AWS denies access",
      "ask for the action named above, or choose another account with AWS_PROFILE"),
-    ("UnauthorizedOperation", "", "AWS denies access", "ask for the action named above, or choose another AWS_PROFILE"),
-    ("Throttling", "", "AWS throttles the requests of this account", WAIT_A_MINUTE),
-    ("TooManyRequests", "", "AWS throttles the requests of this account", WAIT_A_MINUTE),
-    ("RequestLimitExceeded", "", "AWS throttles the requests of this account", WAIT_A_MINUTE),
+    ("Throttling|TooManyRequests|RequestLimitExceeded", "", "AWS throttles the requests of this account",
+     "wait a minute and try again: nothing was lost"),
     ("InsufficientCapabilities", "", "a stack with IAM roles needs your consent",
      "deploy with `sam deploy`, whose samconfig.toml gives it, or add --capabilities CAPABILITY_IAM"),
-    ("", r"\b(?:IMPORT_|UPDATE_)ROLLBACK_FAILED\b", "an update of this stack failed, and its rollback too",
+    ("", rf"{_STACK}(?:IMPORT_|UPDATE_)ROLLBACK_FAILED\b", "an update of this stack failed, and its rollback too",
      f"{EVENTS}; then `aws cloudformation continue-update-rollback --stack-name STACK`"),
-    ("", r"\b(?:ROLLBACK_COMPLETE|CREATE_FAILED|ROLLBACK_FAILED)\b",
+    ("", rf"{_STACK}(?:ROLLBACK_COMPLETE|CREATE_FAILED|ROLLBACK_FAILED)\b",
      "the first deployment of this stack failed; CloudFormation can only delete it",
      f"{EVENTS}; then `sam delete` and {DEPLOY}"),
-    ("", r"\bDELETE_FAILED\b", "this stack could not be deleted whole",
+    ("", rf"{_STACK}DELETE_FAILED\b", "this stack could not be deleted whole",
      f"{EVENTS}; remove what is named (`matrix reap`), then `sam delete` again"),
-    ("", r"\bUPDATE_FAILED\b", "an update of this stack failed",
+    ("", rf"{_STACK}UPDATE_FAILED\b", "an update of this stack failed",
      f"{EVENTS}; then `aws cloudformation rollback-stack --stack-name STACK`"),
-    ("", r"\b[A-Z_]+_IN_PROGRESS\b", "CloudFormation is still working on this stack",
+    ("", rf"{_STACK}[A-Z_]+_IN_PROGRESS\b", "CloudFormation is still working on this stack",
      "wait until it is done, then try again: `aws cloudformation describe-stacks --stack-name STACK`"),
     ("ExecutionAlreadyExists", "", "a run of this name exists already",
      "choose another --name, or watch it: `matrix watch`"),
@@ -130,7 +127,9 @@ def _explain_answer(error: ClientError) -> CommandError:
 
 def cause_of(code: str, message: str) -> tuple[str, str] | None:
     """Return cause and advice of an error, or of the state of a stack as a message without a code; None: unknown."""
-    found = ((meaning, advice) for part, text, meaning, advice in CAUSES if part in code and re.search(text, message))
+    found = (
+        (meaning, advice) for of, text, meaning, advice in CAUSES if re.search(of, code) and re.search(text, message)
+    )
     return next(found, None)
 
 

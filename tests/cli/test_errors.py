@@ -73,6 +73,7 @@ VCPUS = (
          "enable-region"),
         # A stack in this state can be updated, and nothing is known of these.
         ("ValidationError", STACK.format("UPDATE_ROLLBACK_COMPLETE"), "AWS refuses", "--debug"),
+        ("BadRequest", "The file system is in CREATE_FAILED state.", "AWS refuses", "--debug"),
         ("ValidationError", "Parameters: [VpcId] must have values" + " x" * 500, "AWS refuses", "--debug"),
     ],
 )  # fmt: skip
