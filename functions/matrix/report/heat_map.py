@@ -83,9 +83,10 @@ def rows_of(view: View) -> list[list[str]]:
     curves = {cell["id"]: view.curve(cell) for cell in view.cells}
     has_points = len({_group(question) for question in questions}) > 1
     rows = [["storage", *(["point"] if has_points else []), "fleet", "value", "unit", "times_as_slow", "mark"]]
+    columns = [_by_storage(curves, question) for question in questions]
     for storage in view.curves:
-        for question in questions:
-            candidate = _by_storage(curves, question).get(storage)
+        for question, column in zip(questions, columns, strict=True):
+            candidate = column.get(storage)
             if candidate is None:
                 continue
             point = [" ".join(filter(None, _group(question)))] if has_points else []

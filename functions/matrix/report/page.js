@@ -216,7 +216,7 @@
 
   // The sweep after a run completes the receipt: it replaces this island, and nothing else in the page.
   function drawReceipt() {
-    if (!document.getElementById("receipt-drawn")) return;
+    if (!document.getElementById("receipt")) return;
     const { sentences, heads, rows } = JSON.parse(document.getElementById("receipt").textContent);
     const cell = (value, index) => {
       if (value.text !== undefined) return make("td", { class: "figure", "data-value": value.value }, value.text);

@@ -77,7 +77,7 @@ def render(
         parts.words(),
     )  # fmt: skip
     title = f"{summary.get('name') or summary.get('run')}: report"
-    islands = [data(island, receipt_text.ISLAND)]
+    islands = [data(island, receipt_text.ISLAND)] if has_receipt else []
     return shell.whole(title, [header, main], charts=charts, facets=view.facets, islands=islands)
 
 

@@ -25,8 +25,8 @@ from matrix.terms.problems import display, path_text
 T = TypeVar("T")
 # More is no time, size, rate or cost of anything; arithmetic with larger numbers overflows.
 LARGEST = 1e24
-# Whether a text has a number of that size, or something that looks like one.
-MAY_BE_HUGE = re.compile(rb"[eE]\+?[0-9]{2}|[0-9]{20}")
+# Where a number of that size may begin. Ids and digests are within quotes.
+MAY_BE_HUGE = re.compile(rb"[:\[,]\s*-?(?:[0-9.]+[eE]\+?[0-9]{2}|[0-9]{20})")
 # By the names of their schemas in dist/schemas.
 DOCUMENTS: dict[str, type] = {
     "plan": PlanDocument,
