@@ -19,7 +19,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from matrix.price.book import size_factor
 
 FUNCTIONS = Path(__file__).parents[2] / "functions/matrix"
-EBS_LIMITS = FUNCTIONS / "input/ebs_limits.json"
+INSTANCE_LIMITS = FUNCTIONS / "input/instance_limits.json"
 INSTANCE_STORES = FUNCTIONS / "storages/instance_stores.json"
 PRICES = FUNCTIONS / "price/instance_prices.json"
 MODULE = "github.com/aws/karpenter-provider-aws"
@@ -30,7 +30,7 @@ ROUNDING = 0.01
 Families = dict[str, dict[str, Any]]
 
 
-def ebs_limits() -> dict[str, Any]:
+def instance_limits() -> dict[str, Any]:
     """EC2's limits of the connection to EBS."""
     return {
         "about": "What EC2 allows an instance on its way to EBS, by family and size, smallest first: MB/s (10^6 bytes)"
@@ -170,7 +170,7 @@ def _plain(value: float) -> float:
 
 def main() -> None:
     """Write the tables; that of prices only from the file that is given."""
-    EBS_LIMITS.write_text(rendered(ebs_limits()), encoding="utf-8")
+    INSTANCE_LIMITS.write_text(rendered(instance_limits()), encoding="utf-8")
     INSTANCE_STORES.write_text(rendered(instance_stores()), encoding="utf-8")
     for source in sys.argv[1:]:
         PRICES.write_text(rendered(prices(Path(source))), encoding="utf-8")

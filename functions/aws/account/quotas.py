@@ -11,7 +11,7 @@ from aws.ec2 import instances
 from aws.stack import denials
 from aws.stack.clients import client, impatient_client
 from aws.storages.clouds import FILE_SYSTEMS
-from matrix.plan import instance_ebs, quotas
+from matrix.plan import instance_limits, quotas
 from matrix.plan.quotas import Need
 from matrix.terms.documents.plan import PlanDocument, PlanWarning
 
@@ -48,12 +48,12 @@ def check(plan: PlanDocument, at_once: int) -> list[PlanWarning]:
     quotas.refuse([refusal for refusal in refusals if refusal])
     # The plan has already warned about the types in its own table.
     described = {
-        name: instance_ebs.limits_of(description.get("EbsInfo", {}).get("EbsOptimizedInfo", {}))
+        name: instance_limits.limits_of(description.get("EbsInfo", {}).get("EbsOptimizedInfo", {}))
         for name, description in types.items()
-        if name not in instance_ebs.known_limits()
+        if name not in instance_limits.known_limits()
     }
-    warnings += instance_ebs.warnings(
-        instance_ebs.volumes_of(cells), {name: limits for name, limits in described.items() if limits}
+    warnings += instance_limits.warnings(
+        instance_limits.volumes_of(cells), {name: limits for name, limits in described.items() if limits}
     )
     if unasked:
         message = "these quotas could not be asked for; what exceeds one fails when it is created"

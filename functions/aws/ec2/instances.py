@@ -298,7 +298,7 @@ def reasons_of_end(instances: Sequence[str]) -> dict[str, ClientError]:
 
 
 def is_of_ec2(reason: ClientError, *, has_started: bool) -> bool:
-    """Return whether EC2 refused an instance after its launch, or took it back; later faults are none."""
+    """Return whether EC2 refused an instance after its launch, or took it back later."""
     return _code(reason) in _TAKEN_BACK or (not has_started and _code(reason) not in _ENDED_BY_SOMEBODY)
 
 

@@ -34,8 +34,8 @@ def bandwidth_can_be_weighted(given: Given) -> Problems:
         is_known = kind in instance_types.of_each("types")
         rule = f"cannot be asked for of {kind}: EC2 weights the bandwidth of types of the 8th generation and later only"
         if not is_known:
-            rule = f"may not be had of {kind}, which ebs_limits.json lacks: EC2 would refuse the launch"
-        fix = "leave it out, or write a type such as m8g.4xlarge (weightable in ebs_limits.json lists the families)"
+            rule = f"may not be had of {kind}, which instance_limits.json lacks: EC2 would refuse the launch"
+        fix = "leave it out, or write a type such as m8g.4xlarge (families: `weightable` in instance_limits.json)"
         yield Problem(f"{cell.fleet_path}.bandwidthWeighting", weighting, rule, fix, is_warning=not is_known)
 
 

@@ -29,7 +29,7 @@ CACHES_TO_READ = 2
 # Less than that costs at most 31 US dollars (EFS, elastic).
 MANY_LAID_OUT_BYTES = 2**39
 # "Typical sizes for byte-range requests are 8 MB or 16 MB" (S3 user guide, performance guidelines).
-LEAST_RANGE_BYTES = 2**20
+MIN_RANGE_BYTES = 2**20
 # A compressor that saves less changes no figure beyond chance.
 MIN_SAVED = 0.02
 # Counters of a mount without traffic; only a storage with charges by the mount's bytes returns a figure for them.
@@ -325,7 +325,7 @@ def pages_of_objects_are_requests(given: Given) -> Problems:
         workload, path = cell.workload, f"{cell.workload_path}.pageBytes"
         if not isinstance(workload, ReadWorkload) or not cell.storage.keeps_objects or path in warned:
             continue
-        small = [page for page in workload.page_bytes if page < LEAST_RANGE_BYTES]
+        small = [page for page in workload.page_bytes if page < MIN_RANGE_BYTES]
         if small and "sequential" in workload.access and workload.pages_per_request is None:
             warned.add(path)
             size = format_size(min(small))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from matrix.storages.base import Burst, Counted
 
-_TABLE = Path(__file__).with_name("ebs_limits.json")
+_TABLE = Path(__file__).with_name("instance_limits.json")
 GBIT = 125e6  # bytes
 # "Maximum performance for 30 minutes at least once every 24 hours" (EBS guide, EBS optimization).
 EBS_BURST_S = 30 * 60.0

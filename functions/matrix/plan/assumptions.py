@@ -53,8 +53,8 @@ def assumptions(
         f" {gate_wait_s(1000):.0f} s after the last of it is ready",
         "work is estimated from provisioned throughput, IOPS and published latencies, and from the network or EBS"
         " bandwidth of the instance type: at most 5 Gbit/s for each thread and each TCP connection, 90 MB/s for each"
-        " thread on S3,"
-        " and less once burst credits of the storage, or of the instance for its network or EBS, have ended",
+        " thread on S3, and less once burst credits of the storage, or of the instance for its network or EBS, have"
+        " ended",
         f"low: half the work; high: every cell runs until its deadline, {WORK_FACTOR} times the work and 15 minutes",
         f"on-demand Linux prices of {prices_of}; each instance has {ROOT_VOLUME_GIB} GiB of gp3 and a public IPv4",
     ]

@@ -7,7 +7,7 @@ from matrix.check.cells import Combination
 from matrix.input.pace import Work
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.sweeps import Footprint
-from matrix.plan.instance_ebs import Reach
+from matrix.plan.instance_limits import Reach
 from matrix.storages.base import Burst, Counted, Storage
 from matrix.terms.charges import NOTHING, Amount, Usage
 from matrix.terms.documents.parts import Point

@@ -21,12 +21,12 @@ from matrix.input.pace import (
     makespan_s,
 )
 from matrix.input.workloads import Workload
-from matrix.plan import budget, images, instance_ebs, needed_tools, placing
+from matrix.plan import budget, images, instance_limits, needed_tools, placing
 from matrix.plan.assumptions import assumptions, of_order
 from matrix.plan.cell_work import CellWork, cell_work, guessed
 from matrix.plan.document import Plan, PlannedCell, PlannedFileSystem, warning_of
 from matrix.plan.images import PlannedImage
-from matrix.plan.instance_ebs import Reach, StorageVolumes
+from matrix.plan.instance_limits import Reach, StorageVolumes
 from matrix.plan.order import derived_seed, file_systems_in_order, step_rows, steps_in_order
 from matrix.plan.resume import Earlier, fingerprint
 from matrix.price.book import (
@@ -91,8 +91,8 @@ def plan(
         *map(warning_of, checked.warnings),
         *_warnings_of_time(matrix, cells, expected_s, deadline_s),
         *book.warnings(),
-        *instance_ebs.warnings(volumes, instance_ebs.known_limits()),
-        *instance_ebs.unknown(volumes),
+        *instance_limits.warnings(volumes, instance_limits.known_limits()),
+        *instance_limits.unknown(volumes),
     ]
     if not matrix.emulate:
         helped = [cell.fleet["count"] for cell in unmeasured if "mount.efs" in needed_tools.of_storage(cell.storage)]
@@ -112,7 +112,7 @@ def plan(
         assumptions=[
             *assumptions(matrix, book, {file_system.storage["type"] for file_system in file_systems}, planned_images),
             *of_order(matrix, len(file_systems), expected_s),
-            *instance_ebs.describe_block(volumes),
+            *instance_limits.describe_block(volumes),
             *budget.assumptions(matrix.budget_usd, cost),
         ],
         warnings=warnings,
@@ -170,7 +170,7 @@ class Planner:
         storage, fleet = cell.storage, cell.fleet
         key = storage.fingerprint, fleet.instance_type, fleet.bandwidth_weighting
         if key not in self._reaches:
-            self._reaches[key] = None if self.matrix.emulate else instance_ebs.reach_of(*key[1:], storage)
+            self._reaches[key] = None if self.matrix.emulate else instance_limits.reach_of(*key[1:], storage)
         return self._reaches[key]
 
     def plan_file_system(
@@ -249,7 +249,7 @@ class Planner:
         pairs = {(cell.storage.fingerprint, cell.fleet.instance_type): cell for cell in cells}
         for (of_storage, instance_type), cell in pairs.items():
             weighting = cell.fleet.bandwidth_weighting
-            if volumes := instance_ebs.storage_volumes(
+            if volumes := instance_limits.storage_volumes(
                 self.storage_ids[of_storage], cell.storage, instance_type, weighting
             ):
                 yield volumes

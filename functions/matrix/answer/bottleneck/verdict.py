@@ -8,7 +8,7 @@ from matrix.answer.bottleneck.evidence import Ceiling, Evidence
 from matrix.answer.costs import storage_of
 from matrix.answer.layers import of_server
 from matrix.input.instance_types import smallest_with_network
-from matrix.plan.instance_ebs import smallest_that_carries
+from matrix.plan.instance_limits import smallest_that_carries
 from matrix.terms.ceilings import INSTANCE_EBS, INSTANCE_NETWORK, NOT_KNOWN, NOT_SATURATED, PROCESSORS, TOOL
 from matrix.terms.documents.bottleneck import Bottleneck, LimitUse, NextStep, Unseen, Waiting
 from matrix.terms.documents.result import ResultDocument

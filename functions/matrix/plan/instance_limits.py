@@ -1,4 +1,4 @@
-"""Compare the total limits of an instance's EBS volumes with the EBS limits of its type."""
+"""Compare what instances reach their storages with: limits of their volumes, their EBS and network bandwidth."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping

@@ -5,8 +5,8 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from support.matrices import EBS, FILE_SERVER, READ, TOUCH, matrix
 
 from matrix.input import instance_types
-from matrix.plan import instance_ebs
-from matrix.plan.instance_ebs import EbsLimits, StorageVolumes
+from matrix.plan import instance_limits
+from matrix.plan.instance_limits import EbsLimits, StorageVolumes
 from matrix.plan.planning import plan
 from matrix.storages.base import AttachedVolumes
 
@@ -61,13 +61,13 @@ def test_io2_counts_with_the_throughput_that_its_iops_bring():
 
 def test_the_volume_of_a_file_server_is_held_against_the_server_and_not_against_the_fleet():
     document = plan(matrix(storage=[FILE_SERVER], workload=[READ])).to_document()
-    attached = instance_ebs.volumes_of(document["cells"])
+    attached = instance_limits.volumes_of(document["cells"])
     slow = EbsLimits(200e6, 200e6, 1000, 2000)
 
-    [warning] = instance_ebs.warnings(attached, {"m6i.xlarge": slow})
+    [warning] = instance_limits.warnings(attached, {"m6i.xlarge": slow})
 
     assert warning["message"].startswith("m6i.xlarge is slower than the volume of file-server-m6i-xlarge: 3,000 IOPS")
-    assert instance_ebs.warnings(attached, {"m6i.large": slow}) == []
+    assert instance_limits.warnings(attached, {"m6i.large": slow}) == []
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_the_volume_of_a_file_server_is_held_against_the_server_and_not_against_
 def test_a_volume_above_the_instances_maximum_and_one_below_its_baseline(limits, words):
     volumes = StorageVolumes("ebs", AttachedVolumes("x9.large", 1, 3000, 125 * MIB))
 
-    messages = [warning["message"] for warning in instance_ebs.warnings([volumes], {"x9.large": limits})]
+    messages = [warning["message"] for warning in instance_limits.warnings([volumes], {"x9.large": limits})]
 
     assert len(messages) == len(words)
     assert all(word in message for word, message in zip(words, messages, strict=True))
@@ -92,7 +92,7 @@ def test_an_emulated_volume_has_no_instance_to_be_slower_than():
     emulated = plan(matrix(storage=[FAST], emulate=True, workload=[TOUCH | {"tool": "engine"}])).to_document()
 
     assert not [warning for warning in emulated["warnings"] if "is slower than" in warning["message"]]
-    assert instance_ebs.volumes_of(emulated["cells"]) == []
+    assert instance_limits.volumes_of(emulated["cells"]) == []
 
 
 def test_hdds_are_held_against_the_throughput_only_and_have_no_block_of_both():
@@ -144,10 +144,10 @@ def test_the_plan_says_which_blocks_reach_both_limits_of_a_volume():
         StorageVolumes("disk", AttachedVolumes("r5b.large", 1, None, 500 * MIB)),
     ]
 
-    assert list(instance_ebs.describe_block(attached)) == [
+    assert list(instance_limits.describe_block(attached)) == [
         "volumes reach both their IOPS and their throughput with blocks of: fast 64 KiB (1,000 MiB/s / 16,000 IOPS)"
     ]
-    assert list(instance_ebs.describe_block([])) == []
+    assert list(instance_limits.describe_block([])) == []
     assumptions = plan(matrix(storage=[FAST])).to_document()["assumptions"]
     assert any("fast 64 KiB (1,000 MiB/s / 16,000 IOPS)" in line for line in assumptions)
 
@@ -157,14 +157,14 @@ def test_the_table_has_what_ec2_says_of_each_type():
     said = {
         name: limits
         for name, described in INSTANCE_TYPES.items()
-        if (limits := instance_ebs.limits_of(described["EbsInfo"].get("EbsOptimizedInfo", {})))
+        if (limits := instance_limits.limits_of(described["EbsInfo"].get("EbsOptimizedInfo", {})))
     }
 
-    assert instance_ebs.known_limits() == said
+    assert instance_limits.known_limits() == said
 
     # The source of the published rows ran on r5b.large: 10 Gbit/s to EBS at the most.
-    assert instance_ebs.known_limits()["r5b.large"] == EbsLimits(156.25e6, 1250e6, 5417, 43333)
-    assert instance_ebs.limits_of({}) is None
+    assert instance_limits.known_limits()["r5b.large"] == EbsLimits(156.25e6, 1250e6, 5417, 43333)
+    assert instance_limits.limits_of({}) is None
 
 
 @pytest.mark.parametrize("kind", ["m8i.large", "c8gd.large", "i7ie.large", "m9g.large", "c7i-flex.large", "d3.xlarge"])
@@ -202,14 +202,16 @@ def test_a_smaller_type_carries_the_volumes_if_weighted_towards_ebs(weighting, c
     # 700 MiB/s are 734 MB/s; m8g.4xlarge has 625 always, a quarter more is 781.
     volumes = AttachedVolumes("m8g.large", 1, 4000, 700 * MIB)
 
-    assert instance_ebs.smallest_that_carries(volumes, weighting) == carrying
+    assert instance_limits.smallest_that_carries(volumes, weighting) == carrying
 
 
 def test_the_weighting_of_a_fleet_is_not_that_of_its_file_server():
     weighted = [{"instanceType": "m8g.large", "bandwidthWeighting": "ebs-1"}]
     document = plan(matrix(storage=[FILE_SERVER, EBS], workload=[READ], fleet=weighted)).to_document()
 
-    of = {attached.volumes.instance_type: attached.weighting for attached in instance_ebs.volumes_of(document["cells"])}
+    of = {
+        attached.volumes.instance_type: attached.weighting for attached in instance_limits.volumes_of(document["cells"])
+    }
 
     assert of == {"m6i.xlarge": None, "m8g.large": "ebs-1"}
 
