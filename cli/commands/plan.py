@@ -41,13 +41,17 @@ def plan(
             "which asks AWS.",
         ),
     ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="Also list each cell with its steps, time and cost.")] = False,
+    all_: Annotated[
+        bool,
+        typer.Option("--all", help="Also list all sizes, quotas, assumptions, and each cell with its time and cost."),
+    ] = False,
 ) -> None:
     """Show what a matrix would create, take and cost.
 
-    The sum first, then what each storage costs with each fleet; --all lists the cells. Calls no AWS, but for --region
-    all, which lists the cost in each region, cheapest first, and what regions lack.
-    Every mistake in the matrix is listed at once, with the way out; the exit code is then 2.
+    The sum comes first, then the cost of each storage with each fleet. --all adds quotas, assumptions and cells. Only
+    --region all calls AWS: it lists the cost in each region, cheapest first, and what regions lack.
+    Every mistake in the matrix is listed at once, each with its fix. The exit code is then 2, as it is if budgetUsd is
+    below the expected cost.
 
     Example: matrix plan events/local-demo.json
     """
@@ -69,7 +73,9 @@ def plan(
         typer.echo(pydantic_core.to_json(planned.plan, indent=2))
     else:
         account = Account(_at_once(planned), region or planning.DEFAULT_REGION)
-        plan_tables.show(terminal.stdout(), planned.plan, account, is_whole=all_)
+        plan_tables.show(terminal.stdout(), planned, account, is_whole=all_)
+    if refused := plan_tables.refusal(planned.plan):
+        raise typer.Exit(refused.code)
 
 
 def _show_regions(file: Path, format_: Format) -> None:

@@ -100,6 +100,7 @@ def run(
             here = region if local else deployment.chosen_region(region)
             planned = planning.read_and_plan(file or planning.STDIN, here)
             chosen = _named(chosen, planned)
+            _refuse_over_budget(planned)
             _refuse_emulation_elsewhere(planned, local=local, instances=instances)
             if local:
                 _run_here(planned, chosen, instances, child)
@@ -151,6 +152,15 @@ def _refuse_emulation_elsewhere(planned: Planned, *, local: bool, instances: str
     raise CommandError(
         f"{where}, this matrix wants them emulated", f"{advice}, or leave out emulate", ExitCode.BAD_INPUT
     )
+
+
+def _refuse_over_budget(planned: Planned) -> None:
+    """Refuse what Plan matrix would refuse, unless it may know other prices than this plan."""
+    plan = planned.plan
+    is_sure = not any(warning["path"] == "prices" for warning in plan["warnings"])
+    is_spot = any(cell["fleet"].get("spot") for cell in plan["cells"])
+    if is_sure and not is_spot and (refused := plan_tables.refusal(plan)):
+        raise refused
 
 
 def _named(chosen: RunOptions, planned: Planned) -> RunOptions:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,10 +34,11 @@ class BadMatrix(Exception):
 
 @dataclass(frozen=True)
 class Planned:
-    """A matrix as written, and its plan."""
+    """A matrix as written, its plan, and its storages in their order, as JSON with sorted keys."""
 
     matrix: dict[str, Any]
     plan: PlanDocument
+    storages: Sequence[str] = ()
 
 
 def read_and_plan(file: Path, region: str | None) -> Planned:
@@ -65,10 +67,12 @@ def plan_text(text: bytes, region: str | None, earlier: Any = None) -> Planned:
 
     try:
         matrix = parse_json(text)
-        planned = plan(check_matrix(matrix), region=region or DEFAULT_REGION, earlier=earlier)
+        checked = check_matrix(matrix)
+        planned = plan(checked, region=region or DEFAULT_REGION, earlier=earlier)
     except InvalidMatrix as invalid:
         raise BadMatrix(invalid.to_document()) from invalid
-    return Planned(matrix, planned.to_document())
+    storages = dict.fromkeys(json.dumps(cell.storage.document, sort_keys=True) for cell in checked.cells)
+    return Planned(matrix, planned.to_document(), list(storages))
 
 
 def read(file: Path) -> bytes:

@@ -1,13 +1,16 @@
 """A plan as tables: created and launched resources, duration and cost."""
 
 import json
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cli.inputs.planning import Planned
 from cli.messages import terminal
+from cli.messages.errors import CommandError, ExitCode
 from cli.tables import account_tables
 from cli.tables.account_tables import Account
 from cli.tables.rich_tables import add_figures, new_table
@@ -16,19 +19,28 @@ from matrix.terms.documents.parts import CostRange
 from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanUse
 from matrix.terms.names import describe_fleet, describe_placement
 from matrix.terms.quantities import ABSENT, number, rough_duration
-from matrix.terms.sentences import warning_text
+from matrix.terms.sentences import first_of
 
 # Smaller amounts get more digits than whole cents.
 CENTS_MATTER = 0.1
+LEAST_USD = 0.001
+# The path of warnings about the budget.
+BUDGET = "budgetUsd"
+# So many sizes of fleets fit beside each other in 80 columns.
+MAX_SIZES = 5
+# Places of a warning that are named before the others are counted.
+MAX_NAMED = 3
 # Units of usage-based charges, by the end of a price's name; S3 has one price for PUT and LIST.
 USED = {"_read_gib": "GiB read", "_write_gib": "GiB written", "_put": "PUT or LIST requests", "_get": "GET requests"}
 
 
 def money(cost: float | None) -> str:
     """Return an amount of US dollars as text."""
-    if cost is None:
-        return "–"
-    return f"${cost:,.2f}" if cost >= CENTS_MATTER or cost == 0 else f"${cost:.3f}"
+    if cost is None or cost == 0:
+        return ABSENT if cost is None else "$0"
+    if cost < LEAST_USD:
+        return f"<${LEAST_USD}"
+    return f"${cost:,.2f}" if cost >= CENTS_MATTER else f"${cost:.3f}"
 
 
 def money_range(cost: CostRange) -> str:
@@ -37,20 +49,30 @@ def money_range(cost: CostRange) -> str:
     return f"{money(cost['expected'])} ({low}–{high})"
 
 
-def show(console: Console, plan: PlanDocument, account: Account, *, is_whole: bool = False) -> None:
-    """Print the sums and the grid of costs, the needed quotas, the warnings and the assumptions.
+def show(console: Console, planned: Planned, account: Account, *, is_whole: bool = False) -> None:
+    """Print the refusal if there is one, the sums, the costs, the warnings and the quotas.
 
-    With `is_whole` every cell too.
+    With `is_whole` all sizes of fleets, the assumptions, the requests for quotas and the cells too.
     """
+    plan = planned.plan
     console.print(Text(plan["name"], "bold"))
+    if refused := refusal(plan):
+        terminal.print_wrapped(console, Text(f"✗ {refused}; {refused.advice}", "bold red"))
     for line in totals(plan):
         terminal.print_wrapped(console, line)
     console.print()
     terminal.print_wrapped(console, Text(_grid_title(plan), "bold"))
-    console.print(grid(plan))
+    sizes = sorted({cell["fleet"]["count"] for cell in plan["cells"]})
+    shown = sizes if is_whole else _selected(sizes)
+    for first in range(0, len(shown), MAX_SIZES):
+        console.print(grid(planned, shown[first : first + MAX_SIZES]))
+    if not is_whole and len(sizes) > MAX_SIZES:
+        console.print(f"other sizes ({len(sizes) - MAX_SIZES}): --all")
     for line in use_lines(plan):
         terminal.print_wrapped(console, line)
+    _show_list(console, "Warnings", list(warning_lines(plan)), "yellow")
     if is_whole:
+        _show_list(console, "Assumptions", plan.get("assumptions") or [])
         console.print()
         console.print(Text("Cells, in the order of the run: their steps, time, and cost (low–high)", "bold"))
         for row in cells(plan):
@@ -58,57 +80,72 @@ def show(console: Console, plan: PlanDocument, account: Account, *, is_whole: bo
     # Emulated storages use no quota of an account.
     if not plan.get("emulated"):
         console.print()
-        account_tables.show(console, plan, account)
-    _show_list(console, "Warnings", [warning_text(warning) for warning in plan.get("warnings") or []], "yellow")
-    _show_list(console, "Assumptions", plan.get("assumptions") or [])
+        account_tables.show(console, plan, account, is_whole=is_whole)
     if not is_whole:
-        console.print()
-        terminal.print_wrapped(console, "Each cell with its steps, time and cost: add --all")
+        assumptions = len(plan.get("assumptions") or [])
+        terminal.print_wrapped(console, f"{assumptions} assumptions, quotas, and each cell: add --all")
+
+
+def refusal(plan: PlanDocument) -> CommandError | None:
+    """Return the error of a run that is refused for its budget; None if it would start."""
+    expected = plan["totals"]["cost_usd"]["expected"]
+    budgets = [warning["value"] for warning in plan.get("warnings") or [] if warning["path"] == BUDGET]
+    if not budgets or expected <= budgets[0]:
+        return None
+    message = f"this run would be refused: {money(expected)} expected, budgetUsd is {money(budgets[0])}"
+    return CommandError(message, "raise budgetUsd, or measure less", ExitCode.BAD_INPUT)
+
+
+def warning_lines(plan: PlanDocument) -> Iterator[str]:
+    """Yield each warning once, with all places that it is about; not the refusal, which comes first."""
+    places: dict[str, list[str]] = {}
+    for warning in plan.get("warnings") or []:
+        if warning["path"] != BUDGET or not refusal(plan):
+            places.setdefault(warning["message"], []).append(warning["path"])
+    for message, paths in places.items():
+        yield f"{first_of(list(dict.fromkeys(paths)), MAX_NAMED)}: {message}"
+
+
+def _selected(sizes: Sequence[int]) -> Sequence[int]:
+    """Return at most MAX_SIZES sizes: the smallest, the largest, and some at equal steps between them."""
+    last = len(sizes) - 1
+    return [sizes[round(i * last / (MAX_SIZES - 1))] for i in range(MAX_SIZES)] if last >= MAX_SIZES else sizes
 
 
 def _grid_title(plan: PlanDocument) -> str:
     workloads = len({json.dumps(cell["workload"], sort_keys=True) for cell in plan["cells"]})
     together = f", {workloads} workloads together" if workloads > 1 else ""
     types = _instance_types(plan)
-    each = f" of {types[0]}" if len(types) == 1 else ""
-    by_use = " and by its bytes and requests" if _charges_by_use(plan) else ""
-    return (
-        f"Expected cost in US dollars: each storage by the hours that it exists{by_use}, and so many "
-        f"instances{each}{together}"
-    )
+    each = types[0] if len(types) == 1 else "instances"
+    return f"Expected cost: each storage, and by the number of {each} on it{together}"
 
 
-def _charges_by_use(plan: PlanDocument) -> bool:
-    return any(system.get("by_use") for system in plan["file_systems"])
-
-
-def grid(plan: PlanDocument) -> Table:
+def grid(planned: Planned, sizes: Sequence[int]) -> Table:
     """Build the costs: a row for each storage and kind of fleet on it, a column for each number of instances."""
+    plan = planned.plan
     table = new_table("Storage")
-    sizes = sorted({cell["fleet"]["count"] for cell in plan["cells"]})
-    by_use = _charges_by_use(plan)
-    add_figures(table, "By hours", *(["By bytes, requests"] if by_use else []), *(f"{size} ×" for size in sizes))
+    by_use = any(system.get("by_use") for system in plan["file_systems"])
+    add_figures(table, "By hours", *(["By use"] if by_use else []), *(f"{size:,}" for size in sizes))
     # The models of storages need pydantic: a quarter of a second for which `matrix --help` must not wait.
     from matrix.storages.models import is_shared
 
     storages = {system["id"]: json.dumps(system["storage"], sort_keys=True) for system in plan["file_systems"]}
-    names = brief_names((text, json.loads(text)) for text in storages.values())
-    for text, name in names.items():
+    in_order = [text for text in planned.storages if text in storages.values()] or storages.values()
+    for text, name in brief_names((text, json.loads(text)) for text in in_order).items():
         systems = [system for system in plan["file_systems"] if storages[system["id"]] == text]
         used = sum(use["cost_usd"]["expected"] for system in systems for use in system.get("by_use") or [])
         by_hours = sum(system["cost_usd"]["expected"] for system in systems) - used
         # Disks of instances are part of the cell's price, because they end with the instances.
         is_apart = any(is_shared(system["storage"]) or system.get("populate") for system in systems)
-        shown = [money(max(0.0, by_hours)).removeprefix("$") if is_apart else "with fleet"]
+        shown = [money(max(0.0, by_hours)) if is_apart else "included"]
         if by_use:
-            shown.append(f"{money(used).removeprefix('$')}{_assumed_mark(systems)}" if used else ABSENT)
+            shown.append(f"{money(used)}{_assumed_mark(systems)}" if used else ABSENT)
         for kind, costs in _costs([cell for cell in plan["cells"] if storages[cell["file_system"]] == text], plan):
-            figures = [money(costs.get(size)).removeprefix("$") for size in sizes]
-            table.add_row(Text(f"{name}{kind}"), *shown, *figures)
+            table.add_row(Text(f"{name}{kind}"), *shown, *(money(costs.get(size)) for size in sizes))
             shown = [""] * len(shown)
     for image in plan["images"]:
         if image["bake"]:
-            table.add_row(Text(f"baking {image['id']}"), money(image["cost_usd"]["expected"]).removeprefix("$"))
+            table.add_row(Text(f"baking {image['id']}"), money(image["cost_usd"]["expected"]))
     return table
 
 
@@ -194,17 +231,17 @@ def totals(plan: PlanDocument) -> list[str]:
     launches = max(system.get("launch", 1) for system in plan["file_systems"])
     each = f" in {launches} launches, one after the other" if launches > 1 else ""
     return [
-        f"Cost:   {cost_sentence(plan)} on AWS",
-        f"Time:   about {rough_duration(whole['expected_s'])}",
-        f"In all: {whole['cells']} cells{each}, {whole['points']} points, {whole['steps']} steps, "
-        f"{whole['instances']} instances ({number(whole['instance_hours'])} instance hours)",
+        f"Cost:  {cost_sentence(plan)} on AWS",
+        f"Time:  about {rough_duration(60 * math.ceil(whole['expected_s'] / 60)).removesuffix(' 00s')}",
+        f"Cells: {whole['cells']:,}{each}, with {whole['points']:,} test points and {whole['steps']:,} steps, on"
+        f" {whole['instances']:,} instances, together {number(whole['instance_hours'])} hours",
     ]
 
 
 def cost_sentence(plan: PlanDocument) -> str:
-    """Return the cost of a run on AWS as text: `$3.20 (expected; between $1.10 and $9.80)`."""
+    """Return the cost of a run on AWS as text: `$3.20 expected, between $1.10 and $9.80`."""
     cost = plan["totals"]["cost_usd"]
-    return f"{money(cost['expected'])} (expected; between {money(cost['low'])} and {money(cost['high'])})"
+    return f"{money(cost['expected'])} expected, between {money(cost['low'])} and {money(cost['high'])}"
 
 
 def _show_list(console: Console, title: str, lines: list[str], style: str = "") -> None:

@@ -39,13 +39,45 @@ def test_a_plan_shows_what_each_storage_costs_with_each_size_of_the_fleet_and_th
         kind = (cell["storage"]["type"], cell["fleet"].get("placement"), cell["fleet"]["count"])
         costs[kind] = costs.get(kind, 0.0) + cell["cost_usd"]["expected"]
     start = next(number for number, line in enumerate(lines) if line.startswith("Storage"))
-    assert lines[start].split() == ["Storage", *["By", "hours", "By", "bytes,", "requests"], "1", "×", "4", "×"]
+    assert lines[start].split() == ["Storage", "By", "hours", "By", "use", "1", "4"]
     rows = {line.split("  ")[0]: line.split()[-2:] for line in lines[start + 1 : start + 5]}
-    written = {name: [f"{costs[kind]:.3f}" for kind in kinds] for name, kinds in {
-        "EBS gp3": [("ebs", None, 1), ("ebs", None, 4)], "EFS elastic": [("efs", None, 1), ("efs", None, 4)],
-    }.items()}  # fmt: skip
-    assert {name: rows[name] for name in written} == written
-    assert rows["EFS elastic, spread over zones"] == [f"{costs['efs', 'spread', 1]:.3f}", "–"]
+    # Storages stand in the order of the matrix, whatever the order of the run.
+    assert rows == {
+        "EBS gp3": [f"${costs['ebs', None, count]:.3f}" for count in (1, 4)],
+        "EBS gp3, spread over zones": rows["EBS gp3, spread over zones"],
+        "EFS elastic": [f"${costs['efs', None, count]:.3f}" for count in (1, 4)],
+        "EFS elastic, spread over zones": [f"${costs['efs', 'spread', 1]:.3f}", "–"],
+    }
+    assert [*rows][::2] == ["EBS gp3", "EFS elastic"]
+
+
+def test_a_plan_over_budget_is_refused_first_and_by_its_exit_code_as_its_run_is(matrix, scenario):
+    path = scenario(budgetUsd=0.001)
+
+    shown, document, run = matrix("plan", path), matrix("plan", path, "--json"), matrix("run", path, "--local")
+
+    assert (shown.exit_code, document.exit_code, run.exit_code) == (2, 2, 2)
+    assert "budgetUsd is $0.001" in shown.stdout.splitlines()[1]
+    assert shown.stdout.count("budgetUsd") == run.stderr.count("budgetUsd is $0.001") + 1
+    assert matrix("plan", scenario(budgetUsd=100)).exit_code == 0
+
+
+def test_a_plan_of_many_sizes_and_storages_stays_short(matrix, scenario):
+    path = scenario(
+        storage=[{"type": "ebs", "volumeType": "gp3", "sizeGiB": 20 + i} for i in range(10)],
+        fleet=[{"instanceType": "m6i.large", "count": list(range(1, 41))}],
+    )
+
+    short = matrix("plan", path, env={"COLUMNS": "80"}).stdout
+    whole = matrix("plan", path, "--all").stdout
+
+    head = next(line for line in short.splitlines() if line.startswith("Storage"))
+    assert head.split() == ["Storage", "By", "hours", "1", "11", "21", "30", "40"]
+    assert short.count("is slower than the volume of") == 1
+    assert "and 5 more" in short
+    assert "Assumptions" not in short
+    heads = re.findall(r"^Storage +By hours +(.*)$", whole, re.MULTILINE)
+    assert " ".join(heads).split() == [str(size) for size in range(1, 41)]
 
 
 def test_a_plan_shows_apart_what_grows_with_bytes_and_on_which_assumption(matrix, scenario):
@@ -64,24 +96,25 @@ def test_a_plan_shows_apart_what_grows_with_bytes_and_on_which_assumption(matrix
     assert efs["assumed_bytes_per_s"] == 10e6
     assert sum(use["cost_usd"]["expected"] for use in efs["by_use"]) == pytest.approx(usd, abs=1e-3)
     by_hours, by_bytes = next(line for line in lines if line.startswith("EFS elastic  ")).split()[2:4]
-    assert float(by_hours) == pytest.approx(efs["cost_usd"]["expected"] - usd, abs=1e-2)
-    assert by_bytes == f"{usd:.2f}"
+    assert float(by_hours.removeprefix("$")) == pytest.approx(efs["cost_usd"]["expected"] - usd, abs=1e-2)
+    assert by_bytes == f"${usd:.2f}"
     assert "EFS elastic: 5.59 GiB read at $0.03, 5.59 GiB written at $0.06 *" in lines
     assumed = next(line for line in lines if line.startswith("* assumed"))
     assert "reads 10 MB/s and writes 10 MB/s while your command runs" in assumed
     assert "no budget caps" in assumed
-    assert [line.split()[2:5] for line in lines if line.startswith("EBS gp3")] == [["with", "fleet", "–"]]
+    assert [line.split()[2:4] for line in lines if line.startswith("EBS gp3")] == [["included", "–"]]
     [by_requests] = [line for line in lines if line.startswith("Mountpoint: ")]
     assert "GET requests at $0.4 per million" in by_requests
 
 
 def test_a_plan_says_offline_what_the_account_must_have_and_how_to_ask_for_it(matrix, scenario):
-    shown = matrix(
-        "plan", scenario(fleet=[{"instanceType": "m6i.large", "count": 100}]), "--region", "eu-west-1"
-    ).stdout
+    path = scenario(fleet=[{"instanceType": "m6i.large", "count": 100}])
+    shown = matrix("plan", path, "--region", "eu-west-1").stdout
+    whole = matrix("plan", path, "--region", "eu-west-1", "--all").stdout
     emulated = matrix("plan", scenario(emulate=True)).stdout
 
-    assert re.search(r"Running On-Demand Standard .*instances, vCPUs +200 +5 +ask$", shown, re.MULTILINE)
+    assert re.search(r"Running On-Demand Standard .*instances, vCPUs +200 +5 +ask$", whole, re.MULTILINE)
+    assert re.search(r"^Quotas above AWS's defaults: .* 200 vCPUs, default 5 ", shown, re.MULTILINE)
     assert (
         "aws service-quotas request-service-quota-increase --service-code ec2 --quota-code L-1216C47A"
         " --desired-value 200 --region eu-west-1"

@@ -16,6 +16,7 @@ from matrix.storages.models import AnyStorage
 from matrix.terms.documents.plan import PlanCell, PlanWarning
 from matrix.terms.ids import without_launch
 from matrix.terms.quantities import number
+from matrix.terms.sentences import MAX_NAMED, first_of
 
 # EC2 counts in MB/s, volumes in MiB/s.
 MB, MIB = 1e6, 2.0**20
@@ -109,22 +110,22 @@ def warnings(attached: Iterable[StorageVolumes], types: Mapping[str, EbsLimits])
         for storage_id, volumes, _ in attached
         if (message := _outside_nitro(storage_id, volumes))
     }
+    alike: dict[tuple[str, str], list[str]] = {}
     for storage_id, volumes, weighting in dict.fromkeys(attached):
         limits = types.get(volumes.instance_type)
         over = list(_over(volumes, _reached(limits, volumes.instance_type, volumes.count, weighting))) if limits else []
         if over:
             those = "the volume" if volumes.count == 1 else f"the {volumes.count} volumes"
-            instance = _describe_instance(volumes, weighting)
-            message = (
-                f"{instance} is slower than {those} of {storage_id}: {'; '.join(over)}; a workload that reaches this "
-                f"measures the instance, not the storage; {_way_out(volumes, weighting)}"
+            found = (
+                f"{_describe_instance(volumes, weighting)} is slower than {those} of {{}}: {'; '.join(over)}; a"
+                f" workload that reaches this measures the instance, not the storage; {_way_out(volumes, weighting)}"
             )
-            by_pair[storage_id, instance] = {
-                "path": "fleet",
-                "value": volumes.instance_type,
-                "message": message,
-            }
-    return list(by_pair.values())
+            alike.setdefault((volumes.instance_type, found), []).append(storage_id)
+    slower: list[PlanWarning] = [
+        {"path": "fleet", "value": instance_type, "message": found.format(first_of(storages, MAX_NAMED))}
+        for (instance_type, found), storages in alike.items()
+    ]
+    return [*by_pair.values(), *slower]
 
 
 def unknown(attached: Iterable[StorageVolumes]) -> list[PlanWarning]:
@@ -180,14 +181,15 @@ def _outside_nitro(storage_id: str, volumes: AttachedVolumes) -> str:
 
 def describe_block(attached: Iterable[StorageVolumes]) -> Iterator[str]:
     """Write the block size at which the volumes of each storage reach both of their limits."""
-    sizes = {
-        storage_id: f"{storage_id} {volumes.bytes_per_s / volumes.iops / KIB:.3g} KiB"
-        f" ({number(volumes.bytes_per_s / MIB)} MiB/s / {number(volumes.iops)} IOPS)"
-        for storage_id, volumes, _ in attached
-        if volumes.iops
-    }
-    if sizes:
-        yield f"volumes reach both their IOPS and their throughput with blocks of: {', '.join(sizes.values())}"
+    alike: dict[str, list[str]] = {}
+    for storage_id, volumes, _ in dict.fromkeys(attached):
+        if volumes.iops:
+            size = f"{volumes.bytes_per_s / volumes.iops / KIB:.3g} KiB"
+            limits = f"{number(volumes.bytes_per_s / MIB)} MiB/s / {number(volumes.iops)} IOPS"
+            alike.setdefault(f"{size} ({limits})", []).append(storage_id)
+    if alike:
+        sizes = (f"{first_of(storages, MAX_NAMED)} {size}" for size, storages in alike.items())
+        yield f"volumes reach both their IOPS and their throughput with blocks of: {', '.join(sizes)}"
 
 
 def smallest_that_carries(volumes: AttachedVolumes, weighting: str | None = None) -> str | None:

@@ -119,6 +119,10 @@ MAX_NAMED = 5
 
 def named(instances: list[str]) -> str:
     """Write the number of instances and the first five names, since a fleet may have a thousand."""
-    shown = ", ".join(instances[:MAX_NAMED])
-    more = len(instances) - MAX_NAMED
-    return f"{len(instances)} ({shown}{f' and {more} more' if more > 0 else ''})"
+    return f"{len(instances)} ({first_of(instances, MAX_NAMED)})"
+
+
+def first_of(names: list[str], most: int) -> str:
+    """Write the first `most` names, and how many more there are: `a, b and 3 more`."""
+    more = len(names) - most
+    return f"{', '.join(names[:most])}{f' and {more} more' if more > 0 else ''}"
