@@ -73,7 +73,7 @@ def plan(
         typer.echo(pydantic_core.to_json(planned.plan, indent=2))
     else:
         account = Account(_at_once(planned), region or planning.DEFAULT_REGION)
-        plan_tables.show(terminal.stdout(), planned, account, is_whole=all_)
+        plan_tables.show(terminal.stdout(), planned.plan, planned.storages, account, is_whole=all_)
     if refused := plan_tables.refusal(planned.plan):
         raise typer.Exit(refused.code)
 

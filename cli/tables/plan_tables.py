@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cli.inputs.planning import Planned
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables import account_tables
@@ -49,12 +48,13 @@ def money_range(cost: CostRange) -> str:
     return f"{money(cost['expected'])} ({low}–{high})"
 
 
-def show(console: Console, planned: Planned, account: Account, *, is_whole: bool = False) -> None:
+def show(
+    console: Console, plan: PlanDocument, storages: Sequence[str], account: Account, *, is_whole: bool = False
+) -> None:
     """Print the refusal if there is one, the sums, the costs, the warnings and the quotas.
 
-    With `is_whole` all sizes of fleets, the assumptions, the requests for quotas and the cells too.
+    `storages` are the matrix's, in its order, as JSON with sorted keys. With `is_whole` all sizes of fleets, the assumptions, the requests for quotas and the cells too.
     """
-    plan = planned.plan
     console.print(Text(plan["name"], "bold"))
     if refused := refusal(plan):
         terminal.print_wrapped(console, Text(f"✗ {refused}; {refused.advice}", "bold red"))
@@ -65,7 +65,7 @@ def show(console: Console, planned: Planned, account: Account, *, is_whole: bool
     sizes = sorted({cell["fleet"]["count"] for cell in plan["cells"]})
     shown = sizes if is_whole else _selected(sizes)
     for first in range(0, len(shown), MAX_SIZES):
-        console.print(grid(planned, shown[first : first + MAX_SIZES]))
+        console.print(grid(plan, storages, shown[first : first + MAX_SIZES]))
     if not is_whole and len(sizes) > MAX_SIZES:
         console.print(f"other sizes ({len(sizes) - MAX_SIZES}): --all")
     for line in use_lines(plan):
@@ -120,9 +120,8 @@ def _grid_title(plan: PlanDocument) -> str:
     return f"Expected cost: each storage, and by the number of {each} on it{together}"
 
 
-def grid(planned: Planned, sizes: Sequence[int]) -> Table:
+def grid(plan: PlanDocument, in_order: Sequence[str], sizes: Sequence[int]) -> Table:
     """Build the costs: a row for each storage and kind of fleet on it, a column for each number of instances."""
-    plan = planned.plan
     table = new_table("Storage")
     by_use = any(system.get("by_use") for system in plan["file_systems"])
     add_figures(table, "By hours", *(["By use"] if by_use else []), *(f"{size:,}" for size in sizes))
@@ -130,7 +129,6 @@ def grid(planned: Planned, sizes: Sequence[int]) -> Table:
     from matrix.storages.models import is_shared
 
     storages = {system["id"]: json.dumps(system["storage"], sort_keys=True) for system in plan["file_systems"]}
-    in_order = [text for text in planned.storages if text in storages.values()] or storages.values()
     for text, name in brief_names((text, json.loads(text)) for text in in_order).items():
         systems = [system for system in plan["file_systems"] if storages[system["id"]] == text]
         used = sum(use["cost_usd"]["expected"] for system in systems for use in system.get("by_use") or [])
