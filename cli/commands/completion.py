@@ -26,8 +26,11 @@ def completion(
 
     It completes commands, options, runs and cells.
 
-    For this terminal: source <(matrix completion bash), or in fish: matrix completion fish | source
-    For all of them: put that line into ~/.bashrc; for zsh into ~/.zshrc, below compinit; for fish into config.fish.
+    \b
+    For this terminal:   source <(matrix completion bash)
+    in fish:             matrix completion fish | source
+    For all of them, put that line into ~/.bashrc; for zsh into ~/.zshrc, below
+    compinit; for fish into config.fish.
 
     Example: matrix completion bash
     """

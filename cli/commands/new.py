@@ -148,7 +148,7 @@ def _listed(answer: str) -> list[str]:
 def _numbers(option: str, answer: str) -> list[int]:
     words = _listed(answer)
     if not words or not all(word.isascii() and word.isdecimal() for word in words):
-        raise CommandError(f"{option}: {answer!r} is not a number", "write such as 1,10", ExitCode.BAD_INPUT)
+        raise CommandError(f"{option}: {answer!r} is not a number", "for example 1,10", ExitCode.BAD_INPUT)
     return [int(word) for word in words]
 
 

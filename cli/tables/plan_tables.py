@@ -53,7 +53,8 @@ def show(
 ) -> None:
     """Print the refusal if there is one, the sums, the costs, the warnings and the quotas.
 
-    `storages` are the matrix's, in its order, as JSON with sorted keys. With `is_whole` all sizes of fleets, the assumptions, the requests for quotas and the cells too.
+    `storages` are the matrix's, in its order, as JSON with sorted keys. With `is_whole` it prints all sizes of fleets,
+    the assumptions, the requests for quotas and the cells too.
     """
     console.print(Text(plan["name"], "bold"))
     if refused := refusal(plan):

@@ -746,7 +746,7 @@ REFUSED: list[tuple[Document, str, str]] = [
     ({"image": {"containers": ["debian 12"]}}, "image.containers[0]", "string-pattern-mismatch"),
     ({"storage": [{"type": "fsx-windows"}]}, "storage[0].type", "union-tag-invalid"),
     ({"storage": [{"type": "gluster"}]}, "storage[0].type", "union-tag-invalid"),
-    ({"storage": [{"type": "ebss"}]}, "storage[0].type", "union-tag-invalid"),
+    ({"storage": [GP3 | {"type": "ebss"}]}, "storage[0].type", "union-tag-invalid"),
     ({"storage": [{"size": 1}]}, "storage[0]", "union-tag-not-found"),
     ({"workload": [{"type": "build"}]}, "workload[0].build", "missing"),
     ({"fleet": fleet(count=[])}, "fleet[0].count", "too-short"),

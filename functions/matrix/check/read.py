@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from matrix.check.cells import Combination, Given
 from matrix.check.rules import matrix_problems, part_problems, read_part
-from matrix.check.shape import structural_problems
+from matrix.check.shape import structural_problems, with_meant_types
 from matrix.fields import limits
 from matrix.input.matrix import MAX_ENTRIES, Matrix
 from matrix.terms.keys import RUN_PATTERN
@@ -21,6 +21,21 @@ _LISTS = ("storage", "workload", "fleet", "include", "exclude")
 MAX_DEPTH = 20
 # Beyond any byte, dollar or file that can be meant, and small enough for sums and products of floats.
 MAX_NUMBER = 10**18
+# Characters of a line that are shown before and behind a mistake.
+MAX_BEFORE, MAX_BEHIND = 40, 20
+# Files that people give in place of a matrix, by their beginning: what they are, and what to do.
+OTHER_TEXTS = (
+    (r"\s*\Z", "is empty", "let `matrix new` write a matrix"),
+    (r"(\s*#.*\n)*\s*(---|- |[\w$\"'-]+:(\s|$))", "looks like YAML; a matrix is JSON", "convert it: `yq -o json FILE`"),
+    (r"\s*[^\s{\[]", "is not JSON", "give a matrix: `matrix new` writes one, and events/ has examples"),
+)
+# Where JSON breaks off, by what stands there.
+NEARLY_JSON = (
+    (r"//|/\*|#", "JSON has no comments", "remove the comment"),
+    (r"'", "JSON has texts in double quotes only", "write \" in place of '"),
+    (r"(True|False|None)\b", "this is a value of Python", "write true, false or null"),
+    (r"[A-Za-z_$][\w$]*\s*:", "a key without quotes", "write it in double quotes"),
+)
 
 
 @dataclass(frozen=True)
@@ -56,6 +71,8 @@ def check_matrix(document: object) -> CheckedMatrix:
         problems = structural_problems(error, document)
         wrong = {detail["loc"][0] if detail["loc"] else "" for detail in error.errors(include_url=False)}
         given = _readable(document, wrong)
+        if (corrected := with_meant_types(document)) != document:
+            problems += _problems_of(corrected)
     for problem in (*part_problems(document), *matrix_problems(given)):
         # A setting with a wrong type has been left out, which explains what the rules find about it.
         setting = re.split(r"[.\[]", problem.path, maxsplit=1)[0]
@@ -65,6 +82,15 @@ def check_matrix(document: object) -> CheckedMatrix:
     if firm:
         raise InvalidMatrix(_in_order(firm, document))
     return CheckedMatrix(given.matrix, given.cells, problems)
+
+
+def _problems_of(document: dict[str, Any]) -> Sequence[Problem]:
+    """Return what else is wrong: a misspelt type hides the other mistakes of its storage or workload."""
+    try:
+        check_matrix(document)
+    except InvalidMatrix as invalid:
+        return invalid.problems
+    return ()
 
 
 def _readable(document: dict[str, Any], wrong: set[str | int]) -> Given:
@@ -130,20 +156,27 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def _no_json(error: json.JSONDecodeError) -> InvalidMatrix:
-    """Show the place, and name the mistake that is made most: a comma after the last entry."""
-    text, place, rule, fix = error.doc, error.pos, error.msg, "mend it there"
+    """Name what the text is instead of JSON, or show the place of the first mistake with its fix."""
+    text, place = error.doc, error.pos
+    for pattern, rule, fix in OTHER_TEXTS:
+        if re.match(pattern, text):
+            return InvalidMatrix([Problem("", None, rule, fix, code="not-json")])
+    rule, fix = error.msg[0].lower() + error.msg[1:], "fix it there"
     # Python 3.13 reports the position of the comma, earlier versions the position behind it.
-    comma = re.match(r",\s*([}\]])", text[len(text[:place].rstrip().removesuffix(",")) :])
-    if comma:
-        place, rule, fix = (
-            len(text[:place].rstrip().removesuffix(",")),
-            f"a comma stands before {comma[1]}",
-            "take it away",
+    last = len(text[:place].rstrip().removesuffix(","))
+    if comma := re.match(r",\s*([}\]])", text[last:]):
+        place, rule, fix = last, f"a comma stands before {comma[1]}", "remove the comma"
+    else:
+        rule, fix = next(
+            ((words, fix) for begin, words, fix in NEARLY_JSON if re.match(begin, text[place:])), (rule, fix)
         )
+        fix = "add a comma before it" if "',' delimiter" in error.msg and fix == "fix it there" else fix
     line_begin = text.rfind("\n", 0, place) + 1
     line_end = text.find("\n", place)
     before, after = text[line_begin:place], text[place : None if line_end < 0 else line_end]
-    excerpt = f"{before[-40:]}{HERE}{after[:20]}".replace("\t", " ")
+    left = f"…{before[-MAX_BEFORE:]}" if len(before) > MAX_BEFORE else before
+    right = f"{after[:MAX_BEHIND]}…" if len(after) > MAX_BEHIND else after
+    excerpt = f"{left}{HERE}{right}".replace("\t", " ")
     where = f"at line {text.count(chr(10), 0, place) + 1}, column {place - line_begin + 1}"
     return InvalidMatrix([Problem("", shorten(excerpt), f"is not JSON {where}: {rule}", fix, code="not-json")])
 

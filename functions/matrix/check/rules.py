@@ -155,7 +155,7 @@ def cells_are_different(given: Given) -> Problems:
             if earlier != path:
                 duplicated = True
                 rule = f"is the same as {earlier}: its cells would be duplicates"
-                yield Problem(path, shorten(part.to_document()), rule, "leave one out, or give both a name")
+                yield Problem(path, None, rule, "leave one out, or give both a name")
     if duplicated:
         return
     seen: dict[tuple[str, str, str], str] = {}

@@ -2,10 +2,11 @@
 
 import difflib
 import json
+import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -15,8 +16,9 @@ from matrix.fields.types import models_by_type
 from matrix.input import workloads
 from matrix.input.image import Image
 from matrix.input.matrix import Agreed, Inclusion, Matrix, Objective, Selector
+from matrix.storages.ebs import EbsStorage
 from matrix.storages.models import MODELS, AnyStorage
-from matrix.terms.problems import MAX_PROBLEMS, Path, Problem, path_text, shorten
+from matrix.terms.problems import MAX_PROBLEMS, MAX_VALUE_CHARACTERS, Path, Problem, path_text, shorten
 
 MISSING = object()
 _IS_MISSING = "is missing"
@@ -27,20 +29,63 @@ _KINDS: Mapping[str, Mapping[str, type[BaseModel]]] = {
     "workload": models_by_type(workloads.AnyWorkload),
 }
 
-_TYPE_WORDS = {
-    "int_type": ("must be a whole number", "write it without quotes, such as 4"),
-    "int_from_float": ("must be a whole number", "write it without a fraction"),
-    "int_parsing_size": ("is far too large", "write a smaller number"),
-    "float_type": ("must be a number", "write it without quotes, such as 4"),
-    "finite_number": ("must be finite", "write a finite number"),
-    "string_type": ("must be a text", "write it in quotes"),
-    "bool_type": ("must be true or false", "write true or false, without quotes"),
-    "list_type": ("must be a list", "write it in [ ]"),
-    "dict_type": ("must be an object", "write it in { }"),
-    "model_type": ("must be an object", "write it in { }"),
-    "model_attributes_type": ("must be an object", "write it in { }"),
-    "string_unicode": ("is not a valid Unicode text", "write it in UTF-8"),
-    "string_sub_type": ("must be a text", "write it in quotes"),
+_NUMBER = re.compile(r"\$? *([0-9][0-9,_]*(?:\.[0-9]+)?) *[A-Za-z%/]*")
+_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+
+
+def _whole_number(value: Any) -> str:
+    """Return the fix of a value that must be a whole number: the number that was meant, if it can be seen."""
+    meant = _number_in(value)
+    return f"write {meant:.0f}" if meant is not None else "write a whole number without quotes, for example 4"
+
+
+def _any_number(value: Any) -> str:
+    meant = _number_in(value)
+    return f"write {meant:.15g}" if meant is not None else "write a number without quotes, for example 4"
+
+
+def _number_in(value: Any) -> float | None:
+    """Return the number in a text such as `100`, `$2` or `64 GiB`, or next to a fraction; None if there is none."""
+    found = _NUMBER.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found:
+        return float(found[1].replace(",", "").replace("_", ""))
+    return value if isinstance(value, float) and math.isfinite(value) else None
+
+
+def _truth(value: Any) -> str:
+    word = str(value).lower()
+    return "write true" if word in _TRUE else "write false" if word in _FALSE else "write true or false, without quotes"
+
+
+def _text(value: Any) -> str:
+    is_short = isinstance(value, (int, float)) and len(str(value)) < MAX_VALUE_CHARACTERS
+    return f"write {json.dumps(json.dumps(value))}" if is_short else "write it in quotes"
+
+
+def _list(value: Any) -> str:
+    is_short = isinstance(value, (str, int, float)) and len(str(value)) < MAX_VALUE_CHARACTERS
+    return f"write {json.dumps([value])}" if is_short else "write it in [ ]"
+
+
+def _object(value: Any) -> str:
+    return 'write it in { }, for example {"type": "ebs", …}' if isinstance(value, str) else "write it in { }"
+
+
+# The rule of each kind of wrong type, and what to write in place of a value.
+_TYPE_WORDS: Mapping[str, tuple[str, Callable[[Any], str]]] = {
+    "int_type": ("must be a whole number", _whole_number),
+    "int_from_float": ("must be a whole number", _whole_number),
+    "int_parsing_size": ("is far too large", lambda _: "write a smaller number"),
+    "float_type": ("must be a number", _any_number),
+    "finite_number": ("must be finite", lambda _: "write a finite number"),
+    "string_type": ("must be a text", _text),
+    "bool_type": ("must be true or false", _truth),
+    "list_type": ("must be a list", _list),
+    "dict_type": ("must be an object", _object),
+    "model_type": ("must be an object", _object),
+    "model_attributes_type": ("must be an object", _object),
+    "string_unicode": ("is not a valid Unicode text", lambda _: "write it in UTF-8"),
+    "string_sub_type": ("must be a text", _text),
 }
 
 
@@ -91,7 +136,11 @@ def _problem(detail: Any, document: dict[str, Any]) -> Problem:
     if kind == "union_tag_invalid":
         path, value = (*path, "type"), value["type"]
     fault = _Fault(kind, path, value, detail.get("ctx", {}), detail["msg"], document)
-    rule, fix = _TYPE_WORDS.get(kind) or _WORDS.get(kind, _describe_other_fault)(fault)
+    if kind in _TYPE_WORDS:
+        rule, repair = _TYPE_WORDS[kind]
+        fix = repair(value)
+    else:
+        rule, fix = _WORDS.get(kind, _describe_other_fault)(fault)
     shown = None if value is MISSING else shorten(value)
     return Problem(path_text(path), shown, rule, fix, code=kind.replace("_", "-"))
 
@@ -144,7 +193,9 @@ def _describe_no_kind(fault: _Fault) -> tuple[str, str]:
 
 def _describe_unknown_kind(fault: _Fault) -> tuple[str, str]:
     kinds = _kinds_at(fault.path)
-    return f"is not a known type; types are {', '.join(kinds)}", _suggest_kind(fault.value, kinds)
+    fix = _suggest_kind(fault.value, kinds)
+    types = "" if fix.startswith(_MEANT) else f"; types are {', '.join(kinds)}"
+    return f"is not a known type{types}", fix
 
 
 def _describe_choice(fault: _Fault) -> tuple[str, str]:
@@ -176,33 +227,33 @@ def _describe_length(fault: _Fault) -> tuple[str, str]:
 
 
 _PATTERN_WORDS = {
-    "name": ("must be 1 to 40 of a-z, 0-9 and -, not beginning or ending with -", "write such as builds-on-efs"),
-    "instanceType": ("does not look like an EC2 instance type", "write such as m6i.4xlarge"),
-    "cachePath": ("must be a relative path of A-Z, a-z, 0-9, ., _ and -", "write such as cache/downloads"),
-    "resume": ("is not a name of a run", "write such as builds-20261120-101500-4f"),
-    "compareWith": ("is not a name of a run, and no baseline:NAME", "write such as baseline:nightly"),
-    "owner": ("may have letters, digits, spaces and . _ : / = + @ -", "write such as build-team"),
-    "image": ("does not look like a bitbake target", "write such as core-image-minimal"),
-    "release": ("does not look like a branch or tag", "write such as kirkstone"),
-    "container": ("does not look like a container image", "write such as crops/poky:ubuntu-22.04"),
-    "packages": ("does not look like a package of the operating system", "write such as gcc"),
-    "containers": ("does not look like a container image", "write such as debian:12"),
+    "name": ("must be 1 to 40 of a-z, 0-9 and -, not beginning or ending with -", "for example builds-on-efs"),
+    "instanceType": ("does not look like an EC2 instance type", "for example m6i.4xlarge"),
+    "cachePath": ("must be a relative path of A-Z, a-z, 0-9, ., _ and -", "for example cache/downloads"),
+    "resume": ("is not a name of a run", "for example builds-20261120-101500-4f"),
+    "compareWith": ("is not a name of a run, and no baseline:NAME", "for example baseline:nightly"),
+    "owner": ("may have letters, digits, spaces and . _ : / = + @ -", "for example build-team"),
+    "image": ("does not look like a bitbake target", "for example core-image-minimal"),
+    "release": ("does not look like a branch or tag", "for example kirkstone"),
+    "container": ("does not look like a container image", "for example crops/poky:ubuntu-22.04"),
+    "packages": ("does not look like a package of the operating system", "for example gcc"),
+    "containers": ("does not look like a container image", "for example debian:12"),
     "ami": (
         "is neither the id of an image nor the name of a parameter below a path",
-        "write such as ami-0123456789abcdef0 or /golden/al2023",
+        "for example ami-0123456789abcdef0 or /golden/al2023",
     ),
-    "snapshotId": ("does not look like a snapshot", "write such as snap-0123456789abcdef0"),
+    "snapshotId": ("does not look like a snapshot", "for example snap-0123456789abcdef0"),
     "metrics": (
         "must be a-z, 0-9 and _, beginning with a letter, at most 41 characters",
-        "write such as requests_per_s",
+        "for example requests_per_s",
     ),
     "primaryMetric": ("does not look like the name of a metric", "write duration_s, or a name out of metrics"),
     "expectedSeconds": (
         "is keyed by instances or a type of storage",
-        'write such as {"1": 600, "100": 900}',
+        'for example {"1": 600, "100": 900}',
     ),
-    "unit": ("must be 1 to 20 letters, digits and % / . _ ^ -", "write such as tx/s"),
-    "jsonField": ("must be names of letters, digits, _ and -, joined by dots", "write such as write.iops"),
+    "unit": ("must be 1 to 20 letters, digits and % / . _ ^ -", "for example tx/s"),
+    "jsonField": ("must be names of letters, digits, _ and -, joined by dots", "for example write.iops"),
     "pattern": ("holds a NUL character", "leave it out"),
     "build": ("holds a NUL character", "leave it out"),
     "command": ("holds a NUL character", "leave it out"),
@@ -230,12 +281,14 @@ def _describe_pattern(fault: _Fault) -> tuple[str, str]:
     key = "metrics" if is_metric_name else next((step for step in reversed(fault.path) if isinstance(step, str)), "")
     if key == "instanceType" and (near := _near_instance_type(str(fault.value))):
         return _PATTERN_WORDS[key][0], f"{_MEANT}{near}?"
+    if fault.path == ("name",) and (near := re.sub("[^a-z0-9]+", "-", str(fault.value)[:40].lower()).strip("-")):
+        return _PATTERN_WORDS[key][0], f"{_MEANT}{near}?"
     of_options = ("has characters that are not allowed here", "write only letters, digits and _ . , : % + = -")
     return _PATTERN_WORDS.get(key, of_options)
 
 
 def _describe_value(fault: _Fault) -> tuple[str, str]:
-    return str(fault.context.get("error", fault.message)), 'write such as "64MiB"'
+    return str(fault.context.get("error", fault.message)), 'for example "64MiB"'
 
 
 def _describe_own_fault(fault: _Fault) -> tuple[str, str]:
@@ -261,21 +314,51 @@ _WORDS: dict[str, Callable[[_Fault], tuple[str, str]]] = {
 
 
 def _suggest(value: object, choices: list[str]) -> str:
-    close = difflib.get_close_matches(str(value)[:40], choices, n=1)
-    return f"{_MEANT}{close[0]}?" if close else f"write {choices[0]}"
+    meant = hints.meant(str(value)[:40], choices)
+    return f"{_MEANT}{meant}?" if meant else f"write {choices[0]}"
+
+
+def meant_kind(value: object, kinds: Sequence[str]) -> str:
+    """Return the type that a misspelt one means, in any case of letters; '' if it may be none or several."""
+    written = str(value)[:40].lower()
+    is_family = sum(kind.startswith(f"{written}-") for kind in kinds) > 1  # `fsx` may be any of three
+    return "" if is_family else hints.meant(written, kinds)
+
+
+def with_meant_types(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the matrix with the type that is meant in place of each misspelt one."""
+    corrected = dict(document)
+    for axis, kinds in _KINDS.items():
+        parts = document.get(axis)
+        if isinstance(parts, list):
+            corrected[axis] = [
+                part | {"type": meant}
+                if isinstance(part, dict)
+                and isinstance(kind := part.get("type"), str)
+                and kind not in kinds
+                and (meant := meant_kind(kind, list(kinds)))
+                else part
+                for part in parts
+            ]
+    return corrected
 
 
 def _suggest_kind(value: object, kinds: list[str]) -> str:
-    """Suggest a kind only if its spelling is similar: another kind of storage is another matrix."""
-    family = str(value).partition("-")[0]
+    """Suggest a type only if its spelling is similar: another type of storage is another matrix."""
+    if str(value).lower() in VOLUME_TYPES:
+        return f'write "type": "ebs" and "volumeType": "{str(value).lower()}"'
+    if meant := meant_kind(value, kinds):
+        return f"{_MEANT}{meant}?"
+    family = re.split("[-_ ]", str(value).lower())[0]
     siblings = [kind for kind in kinds if kind.startswith(f"{family}-")]
-    if "-" in str(value) and siblings and value not in kinds:
-        known = " and ".join(filter(None, [", ".join(siblings[:-1]), siblings[-1]]))
-        return f"of its family only {known} can be measured: write that, or leave it out"
-    close = difflib.get_close_matches(str(value)[:40], kinds, n=1)
-    return f"{_MEANT}{close[0]}?" if close else "write one of them, or leave it out"
+    if siblings:
+        known = " or ".join(filter(None, [", ".join(siblings[:-1]), siblings[-1]]))
+        return f"write {known}: of its family only these can be measured"
+    return f"write one of these types, or remove the {'storage' if 'ebs' in kinds else 'workload'}"
 
 
+# Types of volumes, which are storages to many people.
+VOLUME_TYPES = get_args(EbsStorage.model_fields["volume_type"].annotation)
 _PARTS: dict[str, type[BaseModel]] = {
     "fleet": FleetAxis,
     "include": Inclusion,

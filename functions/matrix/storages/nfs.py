@@ -110,7 +110,7 @@ def connections_are_possible(part: NfsStorage) -> Problems:
         name, _, value = option.partition("=")
         if name == "nconnect" and not (value.isdecimal() and 1 <= int(value) <= MAX_CONNECTIONS):
             rule = f"{option} cannot be mounted: the kernel opens 1 to {MAX_CONNECTIONS} connections"
-            yield part.problem("options", rule, "write such as nconnect=4")
+            yield part.problem("options", rule, "for example nconnect=4")
 
 
 def writes_are_kept(part: NfsStorage) -> Problems:

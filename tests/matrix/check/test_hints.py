@@ -1,8 +1,10 @@
 """A field that the format has not is answered by the one that is meant, or by none: none that only looks alike."""
 
+import re
+
 import pytest
 
-from matrix.check.read import check_matrix
+from matrix.check.read import check_matrix, parse_json
 from matrix.terms.problems import InvalidMatrix
 
 EBS = {"type": "ebs", "volumeType": "gp3", "sizeGiB": 8}
@@ -72,3 +74,62 @@ def test_what_a_matrix_does_not_say_is_told_with_where_it_is_said(part, field, f
 )  # fmt: skip
 def test_where_nothing_is_meant_nothing_is_guessed(part, field):
     assert hint(part, field).startswith("leave it out; known are ")
+
+
+@pytest.mark.parametrize(
+    ("change", "path", "fix"),
+    [
+        ({"storage": [EBS | {"sizeGiB": "100"}]}, "storage[0].sizeGiB", "write 100"),
+        ({"storage": [FSX | {"storageCapacityGiB": "1,200 GiB"}]}, "storage[0].storageCapacityGiB", "write 1200"),
+        ({"budgetUsd": "$2.50"}, "budgetUsd", "write 2.5"), ({"dryRun": "Yes"}, "dryRun", "write true"),
+        ({"owner": 5}, "owner", 'write "5"'), ({"name": "My First Test"}, "name", "did you mean my-first-test?"),
+        ({"storage": [EBS | {"type": "EBS"}]}, "storage[0].type", "did you mean ebs?"),
+        ({"storage": [{"type": "OpenZFS"}]}, "storage[0].type", "did you mean fsx-openzfs?"),
+        ({"storage": [{"type": "io2"}]}, "storage[0].type", 'write "type": "ebs" and "volumeType": "io2"'),
+        ({"storage": [EBS | {"volumeType": "GP3"}]}, "storage[0].volumeType", "did you mean gp3?"),
+    ],
+)  # fmt: skip
+def test_the_value_that_is_meant_is_written(change, path, fix):
+    with pytest.raises(InvalidMatrix) as error:
+        check_matrix(SMALL | change)
+    assert {each.path: each.fix for each in error.value.problems}[path] == fix
+
+
+def test_a_misspelt_type_hides_no_other_mistake_of_its_storage():
+    with pytest.raises(InvalidMatrix) as error:
+        check_matrix(SMALL | {"storage": [EBS | {"type": "EBS", "iops": "x", "size": 8}, {"type": ["ebs"]}]})
+
+    assert {each.path for each in error.value.problems} >= {f"storage[0].{name}" for name in ("type", "iops", "size")}
+
+
+@pytest.mark.parametrize("axis", ["threads", "directories"])
+def test_a_fix_of_numbers_that_do_not_divide_is_right_at_the_first_try(axis):
+    kind = {"threads": "touch", "directories": "delete"}[axis]
+    for files, values in ((1024, [*range(1, 9)]), (10, [4, 6]), (100, [3, 5, 7, 11, 13]), (7, [2]), (999_999, [64])):
+        work = {"type": kind, "files": files, axis: values}
+        with pytest.raises(InvalidMatrix) as error:
+            check_matrix(SMALL | {"workload": [work]})
+        [problem] = error.value.problems
+        numbers = re.match(r"write ([0-9]+)(?: or ([0-9]+))?, or", problem.fix)
+        divisors = [int(number) for number in problem.fix.partition(" out of ")[2].split(", ")]
+        for number in filter(None, numbers.groups() if numbers else ()):
+            check_matrix(SMALL | {"workload": [work | {"files": int(number)}]})
+        check_matrix(SMALL | {"workload": [work | {axis: divisors}]})
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "`matrix new`"), ("# mine\nname: x\n", "yq -o json"), ("- a\n", "yq -o json"),
+        ("# Title\n\nWords.", "events/"),
+        ('{"a": 1, // why\n}', "comment"), ('{"a": 1 "b": 2}', "add a comma"),
+        ("{'a': 1}", "'"), ('{"a": True}', "true"),
+        ('{a: 1}', "double quotes"), ('{"a": 1,}', "remove the comma"),
+    ],
+)  # fmt: skip
+def test_a_text_that_is_not_json_is_recognised(text, words):
+    with pytest.raises(InvalidMatrix) as error:
+        parse_json(text)
+    [problem] = error.value.problems
+    assert problem.code == "not-json"
+    assert words in problem.fix

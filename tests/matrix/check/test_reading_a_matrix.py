@@ -94,7 +94,7 @@ def test_an_exclude_that_matches_nothing_is_not_said_while_a_storage_cannot_be_r
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("", "is not JSON"),
+        ("", "is empty"),
         ("{", "is not JSON"),
         ("[1]", "must be a JSON object"),
         ("null", "must be a JSON object"),
@@ -120,7 +120,7 @@ def test_a_comma_too_many_is_named_and_shown():
 
     assert found[""].rule == "is not JSON at line 2, column 24: a comma stands before ]"
     assert found[""].value == ' "fleet": [{"count": 1}⟨here⟩,'
-    assert "take it away" in found[""].fix
+    assert "remove the comma" in found[""].fix
 
 
 def test_infinity_and_huge_integers_are_refused_where_they_stand():

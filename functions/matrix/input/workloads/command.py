@@ -142,7 +142,7 @@ def metrics_can_be_found(part: CommandWorkload) -> Problems:
         path = path_text(("metrics", name))
         if name in METRICS:
             rule = "is a metric of Storage Matrix, which would no more be told from it"
-            yield Problem(path, name, rule, f"write such as my_{name}"[:60])
+            yield Problem(path, name, rule, f"for example my_{name}"[:60])
         if (metric.pattern is None) == (metric.json_field is None):
             rule = "needs either pattern or jsonField, and not both"
             yield Problem(path, name, rule, "write a pattern with one group, or the path of a field")

@@ -9,7 +9,7 @@ from matrix.fields.types import Name, Rule, Size, Sweep
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
-from matrix.input.workloads.touch import TOOL_CEILING_PER_S
+from matrix.input.workloads.touch import TOOL_CEILING_PER_S, files_divide_by
 from matrix.storages.base import Ability, Need, Storage
 from matrix.terms.charges import METERED_REQUEST_BYTES
 from matrix.terms.metrics import latencies
@@ -80,10 +80,4 @@ class DeleteWorkload(Workload):
 
 def files_divide_by_directories(part: DeleteWorkload) -> Problems:
     """Yield a problem if the directories cannot have equally many files each."""
-    for files in part.files:
-        for directories in part.directories:
-            if files % directories:
-                rule = f"cannot be dealt equally to {directories} directories"
-                nearest = max(files // directories, 1) * directories
-                yield part.problem("files", rule, f"write files {nearest}, or other directories")
-                return
+    yield from files_divide_by(part, "directories")

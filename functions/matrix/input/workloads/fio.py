@@ -44,7 +44,7 @@ def _one_reason(value: object, validate: ValidatorFunctionWrapHandler) -> object
         if isinstance(value, bool):
             raise _refusal("option_switch", "fio's switches are 1 or 0", f"write {int(value)}") from None
         rule = "must be a number, or 1 to 100 letters, digits and _ . , : % + = -"
-        raise _refusal("option_value", rule, 'write such as "4k" or 16, or a list of them') from None
+        raise _refusal("option_value", rule, 'for example "4k" or 16, or a list of them') from None
 
 
 def _ours_to_pass(name: str) -> str:
@@ -381,7 +381,7 @@ def values_can_be_read(part: FioWorkload) -> Problems:
     """Yield a problem for values that fio refuses, or reads as something else than is meant."""
     for name, form in FORMS.items():
         if not all(form.is_of(value) for value in part.options.get(name, [])):
-            yield part.problem(name, f"must be {form.words}", f'write such as "{form.example}"')
+            yield part.problem(name, f"must be {form.words}", f'for example "{form.example}"')
 
 
 def job_has_an_end(part: FioWorkload) -> Problems:

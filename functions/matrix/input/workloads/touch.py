@@ -1,5 +1,6 @@
 """Create empty files, to measure a storage's metadata rate."""
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -14,9 +15,13 @@ from matrix.terms.charges import METERED_REQUEST_BYTES
 from matrix.terms.metrics import latencies
 from matrix.terms.open_loop import HIGHEST_RATE
 from matrix.terms.problems import Problems
+from matrix.terms.sentences import MAX_NAMED
 
 # Files per second that a tool can start at all, measured on two cores, the median of 3 to 5 runs.
 TOOL_CEILING_PER_S = {"engine": 100_000.0, "touch": 900.0, "parallel": 300.0}
+MAX_FILES = 10_000_000
+# More files than this multiple of the wanted ones would be another measurement.
+MAX_FACTOR = 4
 
 
 class TouchWorkload(OpenLoopModel):
@@ -30,7 +35,7 @@ class TouchWorkload(OpenLoopModel):
     """Kind of workload."""
     name: Name | None = None
     """Your own name for it, used in ids and tables."""
-    files: Annotated[Sweep[Annotated[int, Field(ge=1, le=10_000_000)]], Field(examples=[1024])]
+    files: Annotated[Sweep[Annotated[int, Field(ge=1, le=MAX_FILES)]], Field(examples=[1024])]
     """Files that each instance creates in one step, over all its threads."""
     threads: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[1])
     """Threads (or processes, by the tool) of each instance."""
@@ -91,13 +96,27 @@ class TouchWorkload(OpenLoopModel):
 
 def files_divide_by_threads(part: Any) -> Problems:
     """Yield a problem if the threads cannot have equally many files each."""
+    yield from files_divide_by(part, "threads")
+
+
+def files_divide_by(part: Any, field: str) -> Problems:
+    """Yield a problem for the first number of files that a value of another field does not divide.
+
+    The fix names the nearest numbers that all values divide, or, if they are far away, values that divide this one.
+    """
+    values = getattr(part, field)
     for files in part.files:
-        for threads in part.threads:
-            if files % threads:
-                nearest = max(files // threads, 1) * threads
-                rule = f"cannot be shared equally by {threads} threads ({files} % {threads} = {files % threads})"
-                yield part.problem("files", rule, f"write files {nearest}, or other threads")
-                return
+        if value := next((value for value in values if files % value), None):
+            rule = f"cannot be shared equally by {value} {field} ({files} % {value} = {files % value})"
+            step = math.lcm(*values)
+            near = {files // step * step, -(-files // step) * step}
+            fits = [str(number) for number in sorted(near) if 0 < number <= min(MAX_FILES, MAX_FACTOR * files)]
+            divisors = [str(number) for number in range(1, max(values) + 1) if files % number == 0]
+            divided = f"{field} out of {', '.join(divisors[-MAX_NAMED:])}"
+            yield part.problem(
+                "files", rule, f"write {' or '.join(fits)}, or {divided}" if fits else f"write {divided}"
+            )
+            return
 
 
 def only_the_engine_syncs(part: TouchWorkload) -> Problems:
