@@ -8,7 +8,7 @@ import socket
 import sys
 import threading
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -160,15 +160,17 @@ class Cloud:
         _keep_no_list_of_objects()
         enforcement = self._correct_moto(operator, self.starter, port)
         from moto import backends
+        from moto.core import responses
         from moto.server import DomainDispatcherApplication, create_backend_app
         from werkzeug.serving import make_server
 
         from local.serving import KeepAliveHandler
         from local.validation.refusals import refusal_of
 
-        # moto lists its own folder at each request
+        # moto lists its own folder, and the methods of a class, at each request
         modules = list(backends.list_of_moto_modules())
         backends.list_of_moto_modules = lambda: modules
+        responses.method_names_from_class = cache(responses.method_names_from_class)
 
         def secret_of(access_key: str) -> tuple[str, str] | None:
             if access_key == operator.access_key:

@@ -4,8 +4,9 @@ Corrected: ClientToken is honoured; IOPS and throughput of volumes are kept; the
 and network interface tags reach every instance, from the launch template too; terminating twice is harmless; an
 instance is shutting down for some looks, and counts against the quota until it is terminated; only a free volume is
 attached, and only to a running instance of its zone; DescribeSnapshots skips snapshots of public images (40 ms, four
-times a run); the console output is the instance's own output, not moto's sample text. Image and instance type
-validation is moto's own, switched on by environment variables (see local/server.py).
+times a run); the tags of one resource are not searched among those of all; the console output is the
+instance's own output, not moto's sample text. Image and instance type validation is moto's own, switched on by
+environment variables (see local/server.py).
 """
 
 import base64
@@ -21,6 +22,7 @@ from moto.ec2.models import instances
 from moto.ec2.models.elastic_block_store import EBSBackend
 from moto.ec2.models.iam_instance_profile import IamInstanceProfileAssociationBackend
 from moto.ec2.models.instance_types import INSTANCE_TYPES, InstanceTypeOfferingBackend
+from moto.ec2.models.tags import TagBackend
 from moto.ec2.responses.elastic_block_store import ElasticBlockStore
 from moto.ec2.responses.general import General
 from moto.ec2.responses.instances import InstanceResponse
@@ -63,6 +65,7 @@ def install(player: Player, vcpu_quota: int | None = None, without_types: str | 
         _enforce_quota(vcpu_quota)
     _associate_profiles_once()
     _leave_out_public_snapshots()
+    _find_tags_of_one()
     note_described()
     _launch_idempotently(player)
     _terminate_through(player)
@@ -146,6 +149,25 @@ def _leave_out_public_snapshots() -> None:
         return generic_filter(filters, own) if filters else own
 
     EBSBackend.describe_snapshots = describe_own
+
+
+def _find_tags_of_one() -> None:
+    """Look the tags of one resource up by its id.
+
+    moto matches a pattern with the ids of all tags that there ever were: 15 % of the processor time of many runs.
+    """
+    describe = TagBackend.describe_tags
+
+    def describe_one(self: Any, filters: dict[str, list[str]] | None = None) -> list[dict[str, str]]:
+        match filters:
+            case {"resource-id": [str(name)], **rest} if not rest and "*" not in name and "?" not in name:
+                alone = TagBackend()
+                if name in self.tags:
+                    alone.tags[name] = self.tags[name].copy()
+                return describe(alone)
+        return describe(self, filters)
+
+    TagBackend.describe_tags = describe_one
 
 
 def note_described() -> None:

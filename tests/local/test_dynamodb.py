@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError
 from moto import mock_aws
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
+from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler
 
 from local.corrections import dynamodb
@@ -68,6 +69,28 @@ def setting(client, row: str, names: dict[str, str], values: dict[str, dict]) ->
         return error.response
 
 
+def queried(client) -> list[dict]:
+    """Answers to queries of a partition, forwards in pages and backwards, and of one that is not there."""
+    both = ("k", "HASH"), ("s", "RANGE")
+    client.create_table(
+        TableName="parts", KeySchema=[{"AttributeName": name, "KeyType": kind} for name, kind in both],
+        AttributeDefinitions=[{"AttributeName": name, "AttributeType": "S"} for name, _ in both],
+        BillingMode="PAY_PER_REQUEST",
+    )  # fmt: skip
+    for part, row in ("b", "r3"), ("a", "r2"), ("b", "r1"), ("a", "r1"), ("b", "r22"):
+        client.put_item(TableName="parts", Item={"k": {"S": part}, "s": {"S": row}, "v": {"S": part + row}})
+
+    def of(part: str, start: str = "r", **more: object) -> dict:
+        return client.query(
+            TableName="parts", KeyConditionExpression="k = :k AND begins_with(s, :s)",
+            ExpressionAttributeValues={":k": {"S": part}, ":s": {"S": start}}, **more,
+        )  # fmt: skip
+
+    page = of("b", Limit=2)
+    rest = of("b", Limit=2, ExclusiveStartKey=page["LastEvaluatedKey"])
+    return [page, rest, of("b", ScanIndexForward=False), of("a", start="r2"), of("absent")]
+
+
 def what_a_client_sees(values: dict[str, dict]) -> list[dict]:
     """Answers of moto to one of each call, but for what is random in them."""
     columns = {f"#{name}": name for name in values}
@@ -98,6 +121,7 @@ def what_a_client_sees(values: dict[str, dict]) -> list[dict]:
             client.batch_write_item(RequestItems={"rows": [{"PutRequest": {"Item": {"k": {"S": "other"}}}}]}),
             *(setting(client, row, names, values) for row in ("row", "absent") for names in (columns, {"#k": "k"})),
             client.get_item(TableName="rows", Key={"k": {"S": "absent"}}),
+            *queried(client),
         ]  # fmt: skip
     for answer in answers:
         head = answer["ResponseMetadata"]
@@ -108,7 +132,10 @@ def what_a_client_sees(values: dict[str, dict]) -> list[dict]:
 @pytest.fixture
 def quick(monkeypatch):
     """A function that installs the quicker answers; after the test moto is as it was."""
-    holders = (DynamoType, "size"), (Item, "project"), (DynamoHandler, "serialized"), (DynamoDBBackend, "update_item")
+    holders = (
+        (DynamoType, "size"), (Item, "project"), (DynamoHandler, "serialized"), (DynamoDBBackend, "update_item"),
+        (Table, "query"),
+    )  # fmt: skip
     for holder, name in holders:
         monkeypatch.setattr(holder, name, getattr(holder, name))
     return dynamodb.answer_quickly
