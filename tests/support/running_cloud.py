@@ -14,17 +14,21 @@ from typing import Any
 import boto3
 
 REPOSITORY = Path(__file__).parents[2]
+LONGEST_PAUSE_S = 0.3
 # Clients may be used by several threads, but boto3's session makes them one at a time.
 _MAKING = threading.Lock()
 
 
-def wait_until(condition: Callable[[], Any], what: str, timeout_s: float = 20, pause_s: float = 0.05) -> Any:
-    """The condition's value once it is true."""
-    end = time.monotonic() + timeout_s
-    while time.monotonic() < end:
+def wait_until(condition: Callable[[], Any], what: str, timeout_s: float = 20) -> Any:
+    """The condition's value once it is true.
+
+    Asked less and less often, as most conditions are calls that take the processors from what is waited for.
+    """
+    begun = time.monotonic()
+    while (waited_s := time.monotonic() - begun) < timeout_s:
         if value := condition():
             return value
-        time.sleep(pause_s)
+        time.sleep(min(0.05 + waited_s / 20, LONGEST_PAUSE_S))
     raise AssertionError(f"not within {timeout_s} s: {what}")
 
 

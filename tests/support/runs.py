@@ -71,8 +71,7 @@ class Run:
         return self.cloud.client("stepfunctions").describe_execution(executionArn=self.arn)
 
     def wait(self) -> None:
-        # A question costs the processors 10 ms, which the run needs.
-        until(lambda: self.describe()["status"] != "RUNNING", f"{self.name} to end", pause_s=0.4)
+        until(lambda: self.describe()["status"] != "RUNNING", f"{self.name} to end")
 
     @property
     def status(self) -> str:
@@ -204,9 +203,9 @@ def _is_agent_of(run: str, process: Path) -> bool:
         return False
 
 
-def until(condition: Callable[[], object], what: str, pause_s: float = 0.05) -> None:
+def until(condition: Callable[[], object], what: str) -> None:
     """Wait until a condition is true, AssertionError if it never is."""
-    running_cloud.wait_until(condition, what, PATIENCE_S, pause_s)
+    running_cloud.wait_until(condition, what, PATIENCE_S)
 
 
 def path_without(folder: Path, *missing: str) -> str:

@@ -28,8 +28,8 @@ def work(cloud: Cloud, size: int) -> None:
 
 @pytest.fixture(scope="module")
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
-    """A cloud whose stack runs a matrix each hour, which is half a minute here, and tells a topic."""
-    given = {"NotifyTopicArn": TOPIC, "Schedule": "rate(1 hour)", "ScheduledMatrix": KEY}
+    """A cloud whose stack runs a matrix each ten minutes, which are six seconds here, and tells a topic."""
+    given = {"NotifyTopicArn": TOPIC, "Schedule": "rate(10 minutes)", "ScheduledMatrix": KEY}
     with start_cloud(
         tmp_path_factory.mktemp("cloud"), *(f"--parameter={name}={value}" for name, value in given.items())
     ) as started:
@@ -41,32 +41,30 @@ def inbox(cloud: Cloud) -> Inbox:
     return Inbox(cloud)
 
 
-def started(cloud: Cloud, beside: set[str]) -> Run:
-    """Wait for the schedule to start a run that is none of these."""
+def run_of_schedule(cloud: Cloud, beside: set[str]) -> Run:
+    """The next run that the schedule starts, none of these, at its end; the schedule finds no matrix for another."""
 
     def new() -> list[dict]:
         states = cloud.client("stepfunctions")
         found = states.list_executions(stateMachineArn=cloud.output("StateMachineArn"))["executions"]
         return [each for each in found if each["name"].startswith("nightly-2") and each["name"] not in beside]
 
-    until(new, "the schedule to start a run", pause_s=0.4)
+    place = {"Bucket": cloud.output("BucketName"), "Key": KEY}
+    cloud.client("s3").put_object(**place, Body=json.dumps(nightly(cloud)).encode())
+    until(new, "the schedule to start a run")
+    cloud.client("s3").delete_object(**place)
     [execution] = new()
-    return Run(cloud, execution["name"], execution["executionArn"])
+    run = Run(cloud, execution["name"], execution["executionArn"])
+    run.wait()
+    assert run.status == "SUCCEEDED", run.describe()
+    return run
 
 
 def test_the_second_run_of_a_schedule_is_told_to_be_slower_with_its_interval(cloud: Cloud, inbox: Inbox):
     work(cloud, LITTLE_BYTES)
-    place = {"Bucket": cloud.output("BucketName"), "Key": KEY}
-    cloud.client("s3").put_object(**place, Body=json.dumps(nightly(cloud)).encode())
-    first = started(cloud, set())
-    first.wait()
-    assert first.status == "SUCCEEDED", first.describe()
+    first = run_of_schedule(cloud, set())
     work(cloud, MUCH_BYTES)
-    second = started(cloud, {first.name})
-    # The rest of the module shall meet no third one.
-    cloud.client("s3").delete_object(**place)
-    second.wait()
-    assert second.status == "SUCCEEDED", second.describe()
+    second = run_of_schedule(cloud, {first.name})
 
     of_first, of_second = inbox.told(first.name), inbox.told(second.name)
 

@@ -65,7 +65,7 @@ def wait_while_machines_speak(run: runs.Run) -> None:
         assert time.monotonic() < silent_since + SILENCE_S, f"no machine said anything for {SILENCE_S} s: {last}"
         return run.status != "RUNNING"
 
-    wait_until(has_ended, f"{run.name} to end", PATIENCE_S, pause_s=1)
+    wait_until(has_ended, f"{run.name} to end", PATIENCE_S)
 
 
 def samples_of(run: runs.Run, cell: str) -> list[dict]:
