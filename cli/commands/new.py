@@ -4,7 +4,7 @@ import contextlib
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,11 +13,18 @@ from cli.inputs import options, planning
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
 from cli.tables import plan_tables
+from matrix.terms.documents.parts import Part
 from matrix.terms.quantities import rough_duration
+
+if TYPE_CHECKING:
+    from cli.inputs.starting import Draft
 
 # Written beside the matrix, whose first line names it.
 SCHEMA = "matrix.schema.json"
 NAME, STORAGES, COUNTS, REPETITIONS = "my-matrix", "ebs,efs", "1,10", "3"
+SECONDS = "60"
+# A question is asked again after this, with more words.
+MORE = "?"
 
 
 def new(
@@ -30,6 +37,15 @@ def new(
     ] = None,
     workload: Annotated[
         str | None, typer.Option("--workload", metavar="TYPES", help="Types of workload (default: touch, or read).")
+    ] = None,
+    command: Annotated[
+        str | None, typer.Option("--command", metavar="COMMAND", help="Your own command: implies --workload command.")
+    ] = None,
+    prepare: Annotated[
+        str | None, typer.Option("--prepare", metavar="COMMAND", help="What runs before it, without being timed.")
+    ] = None,
+    seconds: Annotated[
+        str | None, typer.Option("--seconds", metavar="NUMBER", help=f"How long it takes (default: {SECONDS}).")
     ] = None,
     instance_type: Annotated[
         str | None, typer.Option("--instance-type", metavar="TYPE", help="EC2 instance type (default: m6i.large).")
@@ -49,7 +65,7 @@ def new(
     Separate several types or numbers by commas. --json prints the file's path, its time and its cost; not with -, which
     prints the matrix.
 
-    Example: matrix new small-files.json --storage ebs,efs --workload touch --count 1,10
+    Example: matrix new unpack.json --storage ebs,efs --command "tar xf /usr/src/linux.tar" --count 1,10
     """
     if as_json and file == planning.STDIN:
         raise CommandError("both - and --json want stdout", "leave one out: the matrix is JSON", ExitCode.BAD_INPUT)
@@ -57,30 +73,41 @@ def new(
     from cli.inputs import starting
 
     draft = starting.Draft()
-    draft.name = _answer(name, "What shall it be called?", NAME, lambda words: draft.problems("name", words))
-    _explain("Storages", starting.storage_kinds(), storage)
+    draft.name = _answer(
+        name, "Name of the matrix", NAME, lambda words: draft.problems("name", words), "a-z, 0-9 and -: for files, ids"
+    )
+    storages = _explained("Storage types", starting.storage_kinds(), storage)
     draft.storages = _listed(
         _answer(storage, "Which of these, separated by commas?", STORAGES,
-                lambda words: draft.problems("storages", _listed(words)))
+                lambda words: draft.problems("storages", _listed(words, [*starting.storage_kinds()])), storages),
+        [*starting.storage_kinds()],
     )  # fmt: skip
-    _explain("Workloads", starting.workload_kinds(), workload)
+    if command is not None:
+        workload = ",".join(filter(None, [workload, starting.COMMAND]))
+    workloads = _explained("Workloads", starting.workload_kinds(), workload)
     draft.workloads = _listed(
-        _answer(workload, "What shall be done on them?", starting.usual_workload(draft.storages),
-                lambda words: draft.problems("workloads", _listed(words)))
+        _answer(workload, "Which workload?", starting.usual_workload(draft.storages),
+                lambda words: draft.problems("workloads", _listed(words, [*starting.workload_kinds()])), workloads),
+        [*starting.workload_kinds()],
     )  # fmt: skip
+    if starting.COMMAND in draft.workloads:
+        draft.own = _own_command(draft, command, prepare, seconds)
+    machine = starting.usual_instance_type(draft.storages)
     draft.instance_type = _answer(
-        instance_type, "On which instance type?", starting.usual_instance_type(draft.storages),
-        lambda words: draft.problems("instance_type", words),
+        instance_type, f"Which EC2 instance type? ({machine}: {starting.describe_machine(machine)})", machine,
+        lambda words: draft.problems("instance_type", words), "all types: https://aws.amazon.com/ec2/instance-types/",
     )  # fmt: skip
     draft.counts = _numbers(
         "--count",
-        _answer(count, "On how many instances at once?", COUNTS,
-                lambda words: _no_numbers(words) or draft.problems("counts", _numbers("--count", words))),
+        _answer(count, "How many instances at once? Several sizes by commas", COUNTS,
+                lambda words: _no_numbers(words) or draft.problems("counts", _numbers("--count", words)),
+                "each size is measured on each storage with instances of its own"),
     )  # fmt: skip
     [draft.repetitions] = _numbers(
         "--repetitions",
-        _answer(repetitions, "How often is it measured?", REPETITIONS,
-                lambda words: _no_numbers(words) or draft.problems("repetitions", _numbers("--repetitions", words)[0])),
+        _answer(repetitions, "How many repetitions?", REPETITIONS,
+                lambda words: _no_numbers(words) or draft.problems("repetitions", _numbers("--repetitions", words)[0]),
+                "a difference can be shown from 3 on; more give narrower intervals"),
     )[:1]  # fmt: skip
     path = file or Path(f"{draft.name}.json")
     text = starting.text(draft.document(schema=SCHEMA if path != planning.STDIN else None))
@@ -89,32 +116,52 @@ def new(
     except planning.BadMatrix as bad:
         report_problems(path, bad, as_json)
         raise typer.Exit(ExitCode.BAD_INPUT) from None
-    _write(path, text)
-    if path != planning.STDIN:
-        _write_schema(path.with_name(SCHEMA))
     totals = planned.plan["totals"]
     console = terminal.stderr()
     takes = f"{totals['cells']} cells, about {rough_duration(totals['expected_s'])}"
     terminal.print_wrapped(console, f"{takes}, {plan_tables.cost_sentence(planned.plan)} on AWS")
+    _write(path, text)
+    if path == planning.STDIN:
+        return
+    _write_schema(path.with_name(SCHEMA))
     if as_json:
         measured = {name: totals[name] for name in ("cells", "expected_s", "cost_usd")}
         terminal.print_json({"matrix": str(path), "schema": str(path.with_name(SCHEMA)), **measured})
-    if path != planning.STDIN:
-        beside = f" and {SCHEMA}, by which editors complete it"
-        terminal.print_wrapped(console, f"Written: {path}{beside}. Next: matrix plan {path}")
-        terminal.print_wrapped(console, f"         try it on this machine: matrix run {path} --local")
+    lines = ["Written:", f"  {path}", f"  {path.with_name(SCHEMA)} (editors complete fields by it)"]
+    for line in [*lines, "Next:", f"  matrix plan {path}", f"  matrix run {path} --local"]:
+        console.print(line, soft_wrap=True)
 
 
-def _answer(option: str | None, question: str, usual: str, problems: Callable[[str], Sequence[str]]) -> str:
+def _own_command(draft: "Draft", command: str | None, prepare: str | None, seconds: str | None) -> Part:
+    """Return the fields of the user's command by options and answers; empty if it is the example."""
+    from cli.inputs import starting
+
+    example = starting.WORKLOADS[starting.COMMAND]["command"]
+
+    command = _answer(
+        command, "Which command? It runs on each instance, in an empty folder on the storage", example,
+        lambda words: draft.problems("own", starting.own_command(words, "", int(SECONDS))),
+        "a shell command, which is timed; $JOBS is the number of processors",
+    )  # fmt: skip
+    if command == example:
+        return {}
+    prepare = _answer(prepare, "What runs before it, not timed? (Enter: nothing)", "", lambda _: [],
+                      "for example git clone … or the making of its files")  # fmt: skip
+    seconds = _answer(seconds, "About how many seconds does it take?", SECONDS, _no_numbers,
+                      "for the cost and the deadline; the result has the real time")  # fmt: skip
+    return starting.own_command(command, prepare, _numbers("--seconds", seconds)[0])
+
+
+def _answer(option: str | None, question: str, usual: str, problems: Callable[[str], Sequence[str]], more: str) -> str:
     """Return the value of an option, else the user's answer, else the default.
 
-    An answer that has `problems` is requested again with them, so earlier answers are not lost.
+    An answer that has `problems` is requested again with them, so earlier answers are not lost; `?` shows `more`.
     """
     if option is not None or not _can_be_asked():
         return usual if option is None else option
     while True:
-        answer = str(typer.prompt(question, default=usual, err=True)).strip()
-        wrong = problems(answer)
+        answer = str(typer.prompt(question, default=usual, err=True, show_default=bool(usual))).strip()
+        wrong = more.splitlines() if answer == MORE else problems(answer)
         if not wrong:
             return answer
         for line in wrong:
@@ -133,16 +180,22 @@ def _can_be_asked() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _explain(title: str, kinds: dict[str, str], option: str | None) -> None:
+def _explained(title: str, kinds: dict[str, str], option: str | None) -> str:
+    """Show the types that can be chosen, numbered; return them as text."""
+    lines = [f"{number:>2}  {kind:<20} {words}" for number, (kind, words) in enumerate(kinds.items(), start=1)]
     if option is None and _can_be_asked():
         console = terminal.stderr()
         console.print(f"{title}:")
-        for kind, words in kinds.items():
-            terminal.print_wrapped(console, f"  {kind:<20} {words}")
+        for line in lines:
+            terminal.print_wrapped(console, f"  {line}")
+    return "\n".join(lines)
 
 
-def _listed(answer: str) -> list[str]:
-    return [word.strip() for word in answer.split(",") if word.strip()]
+def _listed(answer: str, kinds: Sequence[str] = ()) -> list[str]:
+    """Return the words between commas; a number stands for one of `kinds`, counted from 1."""
+    words = [word.strip() for word in answer.split(",") if word.strip()]
+    numbers = {str(number): kind for number, kind in enumerate(kinds, start=1)}
+    return [numbers.get(word, word) for word in words]
 
 
 def _numbers(option: str, answer: str) -> list[int]:

@@ -1,12 +1,16 @@
 """A matrix to start from: one typical storage and workload of each kind, combined and written as text."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 
 from matrix.check.read import read_matrix
 from matrix.input import workloads
+from matrix.plan.account import vcpus_of
+from matrix.price.book import published_prices
 from matrix.storages.base import Storage
 from matrix.storages.models import MODELS
 from matrix.terms.documents.parts import Part
@@ -29,13 +33,20 @@ WORKLOADS: Mapping[str, Part] = {
         "prepare": "git clone --depth 1 https://github.com/git/git $BUILD_DIR", "build": "make -C $BUILD_DIR -j$JOBS",
     },
     "transfer": {"tool": ["cp", "rsync"]},
+    # Needs no server and no network.
+    "command": {
+        "name": "unpack", "command": "tar xf src.tar", "expectedSeconds": 30,
+        "prepare": "mkdir src && seq 20000 | split -a 4 -l 10 - src/ && tar cf src.tar src && rm -r src",
+    },
 }  # fmt: skip
+COMMAND = "command"
+LONGEST_NAME = 40
 
 
 # Paths in a matrix at which problems of a part are reported.
 PATHS = {
     "name": "name", "storages": "storage", "workloads": "workload", "instance_type": "fleet[0].instanceType",
-    "counts": "fleet[0].count", "repetitions": "repetitions",
+    "counts": "fleet[0].count", "repetitions": "repetitions", "own": "workload",
 }  # fmt: skip
 
 
@@ -61,6 +72,19 @@ def usual_instance_type(kinds: Iterable[str]) -> str:
     return next((name for name in usual if name != Storage.usual_instance_type), Storage.usual_instance_type)
 
 
+def describe_machine(instance_type: str) -> str:
+    """Return what an instance type is and costs on demand: `2 vCPUs, $0.096 an hour`."""
+    hour = published_prices().instance_hour(instance_type)
+    return f"{vcpus_of(instance_type)} vCPUs, ${hour.usd:.3g} an hour"
+
+
+def own_command(command: str, prepare: str, seconds: int) -> Part:
+    """Return the fields of a workload that runs this command; its name is that of the program."""
+    program = re.split(r"[^a-z0-9]+", PurePosixPath((command.split() or [COMMAND])[0]).name.lower())
+    name = "-".join(filter(None, program))[:LONGEST_NAME].strip("-") or COMMAND
+    return {"name": name, "command": command, "expectedSeconds": seconds} | ({"prepare": prepare} if prepare else {})
+
+
 @dataclass
 class Draft:
     """The answers so far while `matrix new` asks for the parts of a matrix; the other fields have defaults."""
@@ -68,6 +92,7 @@ class Draft:
     name: str = "my-matrix"
     storages: list[str] = field(default_factory=lambda: ["ebs", "efs"])
     workloads: list[str] = field(default_factory=list)
+    own: Part = field(default_factory=dict)  # fields of the user's own command
     instance_type: str = ""
     counts: list[int] = field(default_factory=lambda: [1, 10])
     repetitions: int = 3
@@ -77,6 +102,10 @@ class Draft:
         work = self.workloads or [usual_workload(self.storages)]
         machine = self.instance_type or usual_instance_type(self.storages)
         made = document(self.name, self.storages, work, machine, self.counts, self.repetitions)
+        if self.own:
+            made["workload"] = [
+                {"type": COMMAND, **self.own} if part["type"] == COMMAND else part for part in made["workload"]
+            ]
         return {"$schema": f"./{schema}", **made} if schema else made
 
     def problems(self, part: str, answer: Any) -> list[str]:

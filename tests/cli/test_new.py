@@ -17,7 +17,7 @@ def test_nobody_is_asked_in_a_script_and_the_defaults_are_planned_and_priced(mat
 
     assert done.exit_code == 0
     assert "4 cells, about" in done.stderr
-    assert "by which editors complete it. Next: matrix plan my-matrix.json" in done.stderr
+    assert done.stderr.splitlines()[-2:] == ["  matrix plan my-matrix.json", "  matrix run my-matrix.json --local"]
     assert json.loads(matrix("plan", "my-matrix.json", "--json").stdout)["name"] == "my-matrix"
 
 
@@ -56,6 +56,34 @@ def test_an_answer_that_is_wrong_is_asked_for_again_at_once(matrix, monkeypatch,
     for wrong in ("'no/name' ", "'nvme' ", "'touhc' ", "'m6i.lrge' ", "'abc' is not a number", "  0 must"):
         assert done.stderr.count(wrong) == 1, (wrong, done.stderr)
     assert "did you mean touch?" in done.stderr
+
+
+def test_the_users_own_command_is_asked_for_and_planned(matrix, monkeypatch, tmp_path):
+    monkeypatch.setattr(new, "_can_be_asked", lambda: True)
+    number = [*workloads.MODELS].index("command") + 1
+    answers = ["?", "mine", "1,2", str(number), "  ", "/usr/bin/git-lfs pull --all", "git clone x .", "x", "90"]
+
+    done = matrix("new", "--count", "1", input="\n".join([*answers, "", ""]) + "\n")
+
+    assert done.exit_code == 0, done.stderr
+    written = json.loads((tmp_path / "mine.json").read_text())
+    assert written["workload"] == [{
+        "type": "command", "name": "git-lfs", "command": "/usr/bin/git-lfs pull --all", "expectedSeconds": 90,
+        "prepare": "git clone x .",
+    }]  # fmt: skip
+    assert [part["type"] for part in written["storage"]] == [*MODELS][:2]
+
+
+def test_a_script_gives_its_command_or_gets_one_that_needs_no_server(matrix):
+    own = json.loads(matrix("new", "-", "--command", "make -j4", "--seconds", "5", "--count", "1").stdout)
+    usual = json.loads(matrix("new", "-", "--workload", "command", "--count", "1").stdout)
+    both = json.loads(matrix("new", "-", "--workload", "touch", "--command", "ls", "--count", "1").stdout)
+
+    assert [part.get("name") for part in own["workload"]] == ["make"]
+    assert (own["workload"][0]["command"], own["workload"][0]["expectedSeconds"]) == ("make -j4", 5)
+    assert usual["workload"][0]["command"].startswith("tar ")
+    assert [part["type"] for part in both["workload"]] == ["touch", "command"]
+    assert matrix("new", "-", "--command", " ").exit_code == 2
 
 
 def test_a_program_is_told_what_was_written_and_what_it_costs(matrix, tmp_path):
