@@ -12,6 +12,7 @@ from cli.target import known_runs
 from cli.target import logs as stored
 from cli.target.deployment import DEFAULT_STACK
 from cli.target.place import Place
+from matrix.terms.sentences import MAX_NAMED, first_of
 
 
 def logs(
@@ -50,9 +51,12 @@ def logs(
     chosen = {name: lines for name, lines in by_instance.items() if instance in (None, name)}
     if not chosen:
         with place.naming_kept_runs(run):
-            near = known_runs.meant(cell, stored.cells_of(store, run))
+            cells = stored.cells_of(store, run)
+        if cells and cell not in cells:
+            listed = f"the cells are {first_of(cells, MAX_NAMED)}"
+            near = known_runs.meant(cell, cells)
+            raise UnknownRun(f"run {run} has no cell {cell}", f"{near} {listed}".strip())
         names = f"instances with a log: {', '.join(by_instance)}" if by_instance else "no instance of it has a log"
-        names = f"{near} {names}".strip()
         elsewhere = "" if place != Place() else f"; on AWS: add --stack {DEFAULT_STACK}"
         raise UnknownRun(f"no log of {instance or cell} in run {run}", f"{names}{elsewhere}")
     if as_json:

@@ -42,6 +42,7 @@ def observe(
     if local:
         target = deployment.running_local_cloud()
     else:
+        deployment.refuse_without_aws(region)
         target = Deployment("aws", deployment.DEFAULT_STACK, deployment.chosen_region(region), endpoint=None)
     observed = _observed(target, storage, days)
     if as_json:

@@ -96,9 +96,10 @@ def _of_all_regions(file: Path) -> "RegionsDocument":
     checked = planning.read_and_check(file)
     # boto3 takes half a second to import, and only this needs it.
     from cli.tables import region_tables
-    from cli.target import regions
+    from cli.target import deployment, regions
     from matrix.price.regions import in_one_region, unchecked
 
+    deployment.refuse_without_aws(planning.DEFAULT_REGION)
     if fixed := in_one_region(checked.matrix):
         advice = "compare regions without it: let the run create the storage, and take image.ami out"
         raise CommandError(f"{', '.join(fixed)} exists in one region only", advice, ExitCode.BAD_INPUT)

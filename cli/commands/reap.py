@@ -61,9 +61,8 @@ def reap(
     if run and (owner or older_than):
         raise CommandError("--run names one run already", "leave out --owner and --older-than", ExitCode.BAD_INPUT)
     # The deployment is never guessed: the local cloud must not answer someone who wants to end a bill on AWS.
-    place = Place(local, stack, region)
-    if run:
-        place.refuse_local_run(run)
+    # Only the name of a run that was started here says that it is here.
+    place = Place(local, stack, region).of_run(run) if run else Place(local, stack, region)
     if local and not (run or images or owner or older_than) and not deployment.is_local_cloud_running():
         _finish(_take_away(dry_run=dry_run), "--local", dry_run=dry_run, as_json=as_json)
         return

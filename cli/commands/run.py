@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -108,8 +109,8 @@ def run(
     except planning.BadMatrix as bad:
         report_problems(file or Path(f"the matrix of {resume}"), bad, as_json)
         raise typer.Exit(ExitCode.BAD_INPUT) from None
-    _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
-    _as_agreed(place.service(), _with_agreement(planned, here), chosen, yes=yes)
+    service = _agree(planned, place.service, asked_from_pipe=file == planning.STDIN, yes=yes)
+    _as_agreed(service, _with_agreement(planned, here), chosen, yes=yes)
 
 
 def _with_agreement(planned: Planned, region: str | None) -> Planned:
@@ -131,7 +132,7 @@ def _as_agreed(service: Service, planned: Planned, chosen: RunOptions, *, yes: b
             raise
         terminal.print_wrapped(terminal.stderr(), str(differed))
         again = Planned({key: value for key, value in planned.matrix.items() if key != "agreed"}, theirs)
-        _agree(again, asked_from_pipe=False, yes=False)
+        _agree(again, lambda: service, asked_from_pipe=False, yes=False)
         # A name belongs to one run, and the refused run has it.
         agreed = replace(again, matrix={"agreed": agreed_to(theirs)} | again.matrix)
         _to_end(service, agreed, replace(chosen, run=f"{chosen.run[:LONGEST_NAME_AGAIN]}{AGAIN}"))
@@ -171,11 +172,11 @@ def _resume(
     run: str, file: Path | None, place: Place, chosen: RunOptions, *, instances: str, yes: bool
 ) -> None:  # fmt: skip
     """Plan the rest of a run in the deployment where it ran, then run that like any other plan."""
-    place.refuse_local_run(run)
+    place = place.of_run(run)
     if not place.local:
         service = place.service()
         planned = resuming.plan_rest(service, run, file, service.deployment.region)
-        _agree(planned, asked_from_pipe=file == planning.STDIN, yes=yes)
+        _agree(planned, lambda: service, asked_from_pipe=file == planning.STDIN, yes=yes)
         _as_agreed(service, _with_agreement(planned, service.deployment.region), _named(chosen, planned), yes=yes)
         return
     _refuse_kept_name(chosen)
@@ -252,8 +253,8 @@ def _can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _agree(planned: Planned, *, asked_from_pipe: bool, yes: bool) -> None:
-    """Show the cost; continue only if the user agrees to it."""
+def _agree(planned: Planned, ready: Callable[[], Service], *, asked_from_pipe: bool, yes: bool) -> Service:
+    """Show the cost, connect by `ready`, which says what AWS lacks here, and continue only if the user agrees."""
     console = terminal.stderr()
     sentence = plan_tables.cost_sentence(planned.plan)
     count = planned.plan["totals"]["cells"]
@@ -263,13 +264,14 @@ def _agree(planned: Planned, *, asked_from_pipe: bool, yes: bool) -> None:
             terminal.print_wrapped(console, f"Note: {warning['message']}")
     if "resume" in planned.matrix:
         console.print(_taken_over(planned))
-    if yes or planned.plan["totals"]["cost_usd"]["expected"] <= 0:
-        return
-    if asked_from_pipe or not _can_ask():
+    is_agreed = yes or planned.plan["totals"]["cost_usd"]["expected"] <= 0
+    if not is_agreed and (asked_from_pipe or not _can_ask()):
         raise CommandError(
             "this run costs money and nobody can be asked here",
             "look at it with `matrix plan FILE`, then add --yes; or try it without AWS: --local",
             ExitCode.BAD_INPUT,
         )
-    if not typer.confirm("Start it?", err=True):
+    service = ready()
+    if not is_agreed and not typer.confirm("Start it?", err=True):
         raise CommandError("not started", "", ExitCode.INTERRUPTED)
+    return service

@@ -27,8 +27,7 @@ def stop(
     place = Place(local, stack, region)
     if place == Place():
         run_folders.refuse_loaded(run)
-    # The deployment is never guessed, as for `matrix reap`.
-    place.refuse_local_run(run)
+    place = place.of_run(run)
     with place.naming_kept_runs(run):
         service = place.service()
         execution = service.execution(run)

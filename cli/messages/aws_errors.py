@@ -98,7 +98,7 @@ def explain(error: Exception) -> CommandError | None:  # noqa: PLR0911 - one for
     if isinstance(error, ClientError):
         return _explain_answer(error)
     if isinstance(error, NoCredentialsError | PartialCredentialsError):
-        return CommandError("no AWS credentials found", f"{LOG_IN}; or try without an account: add --local")
+        return CommandError("no AWS credentials found", LOG_IN)
     if isinstance(error, UnauthorizedSSOTokenError | SSOTokenLoadError | TokenRetrievalError):
         return CommandError("your AWS sign-on session has expired", LOG_IN)
     if isinstance(error, NoRegionError):

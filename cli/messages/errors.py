@@ -35,9 +35,15 @@ class NoDeployment(CommandError):
     """The stack is not deployed, or it is a stack of something else."""
 
 
-class UnknownRun(CommandError):
-    """No run has this name."""
+class NoAws(CommandError):
+    """AWS is not set up on this machine."""
 
+
+@dataclass
+class UnknownRun(CommandError):
+    """No run, cell or baseline has this name."""
+
+    code: int = ExitCode.BAD_INPUT
     # DescribeExecution is eventually consistent, also for a run that was started just now.
     is_retryable = True
 

@@ -23,6 +23,9 @@ from matrix.terms.printable import printable
 # A pipe has no width, so tables keep their lines whole for grep and awk; COLUMNS overrules that.
 PIPE_WIDTH = 160
 ESCAPED = "matrix-escaped"
+# What an output writes in place of characters that its encoding lacks.
+IN_ASCII = {"✓": "OK", "✗": "FAILED:", "·": "|", "×": "x", "–": "-", "—": "-", "…": "...", "★": "*", "○": "o",
+            "→": "->", "≥": ">=", "≤": "<=", "µ": "u", "−": "-", "½": "1/2"}  # fmt: skip
 # The prefix of a line: spaces, and a dash, a time or a label such as `Note:`. Wrapped lines are indented by its width.
 HEAD = re.compile(r" *(?:-|[0-9]{2}:[0-9]{2}:[0-9]{2}(?= )|[A-Z][a-z]+:(?= ))? *")
 
@@ -71,8 +74,7 @@ class Pipe(Console):
 
 
 def escape_what_has_no_letter() -> None:
-    """Make both outputs write characters that their encoding lacks as JSON escapes (\\u2013). They raised an error
-    before."""
+    """Make both outputs write characters that their encoding lacks in ASCII, or as JSON escapes."""
     codecs.register_error(ESCAPED, _escaped)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -82,7 +84,8 @@ def escape_what_has_no_letter() -> None:
 def _escaped(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
+    lacking = error.object[error.start : error.end]
+    return "".join(IN_ASCII.get(letter) or json.dumps(letter)[1:-1] for letter in lacking), error.end
 
 
 def stdout() -> Console:

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from cli.messages.errors import NoDeployment, NoLocalCloud
+from cli.messages.errors import NoAws, NoDeployment, NoLocalCloud
 from cli.target.workdir import cloud_file
 from contract import retryable
 from local.programs.liveness import is_alive
@@ -202,10 +202,26 @@ def chosen_region(region: str | None) -> str | None:
     return region or os.environ.get("AWS_REGION") or boto3.Session().region_name
 
 
+def refuse_without_aws(region: str | None, otherwise: str = "") -> None:
+    """Raise CommandError with all that AWS needs and that is not set up here; `otherwise` is what works without."""
+    import boto3
+
+    lacking = {}
+    if not chosen_region(region):
+        lacking["no region"] = "add --region REGION, or `aws configure set region REGION`"
+    if boto3.Session().get_credentials() is None:
+        lacking["no credentials"] = "`aws configure` (keys) or `aws sso login`; check by `aws sts get-caller-identity`"
+    if lacking:
+        fixes = [fix if len(lacking) == 1 else f"{i}. {fix}" for i, fix in enumerate(lacking.values(), start=1)]
+        advice = "; ".join(filter(None, [*fixes, otherwise]))
+        raise NoAws(f"AWS is not set up here: {', '.join(lacking)}", advice)
+
+
 def deployed_stack(stack: str, region: str | None) -> Deployment:
     """Return the stack as CloudFormation describes it."""
     from botocore.exceptions import ClientError
 
+    refuse_without_aws(region, "or without an account: --local")
     unread = Deployment("aws", stack, chosen_region(region), endpoint=None)
     client = unread.client("cloudformation")
     try:

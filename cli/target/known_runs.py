@@ -9,8 +9,8 @@ from cli.target.workdir import runs_folder
 from local.keeping import runs
 from matrix.terms.printable import printable
 
-# The number of names that fit on a terminal.
-MAX_NAMES = 40
+# So many of the newest names are listed.
+MAX_NAMES = 5
 # What the names of runs of published figures begin with, unless a user chooses otherwise.
 PUBLISHED = "published"
 
@@ -32,10 +32,10 @@ def _ended_at(folder: Path) -> float:
 
 
 def unknown_run(message: str, run: str, names: Iterable[str], note: str = "") -> UnknownRun:
-    """Return the error for a run that does not exist: the most similar name, then all `names`, then a `note`."""
+    """Return the error for a run that does not exist: the most similar name, the newest `names`, then a `note`."""
     known = list(dict.fromkeys(names))
-    more = f" and {len(known) - MAX_NAMES} more: `matrix runs`" if len(known) > MAX_NAMES else ""
-    listed = f"runs that exist: {', '.join(known[:MAX_NAMES])}{more}" if known else "there is no run yet"
+    more = f" and {len(known) - MAX_NAMES} more (`matrix runs`)" if len(known) > MAX_NAMES else ""
+    listed = f"the newest runs: {', '.join(known[:MAX_NAMES])}{more}" if known else "there is no run yet"
     near = meant(run, [*known, "latest"])
     return UnknownRun(message, " ".join(filter(None, [near, "; ".join(filter(None, [loading(run), listed, note]))])))
 

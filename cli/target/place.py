@@ -73,10 +73,10 @@ class Place:
         with self.naming_kept_runs(run):
             return self.service()
 
-    def refuse_local_run(self, run: str) -> None:
-        """Refuse to search AWS for a run of the local cloud, which would only report that no region is set."""
-        if not (self.local or self.is_on_aws) and (run_folder(run) / EXECUTION).is_file():
-            raise CommandError(f"{run} is a run of this machine", "add --local", ExitCode.BAD_INPUT)
+    def of_run(self, run: str) -> "Place":
+        """Return this machine for a run that was started here, unless AWS is chosen; else this place."""
+        is_here = not self.is_on_aws and (run_folder(run) / EXECUTION).is_file()
+        return replace(self, local=True) if is_here else self
 
     @contextmanager
     def naming_kept_runs(self, run: str) -> Iterator[None]:

@@ -17,6 +17,8 @@ from cli.target.documents import ProgressRow, parsed
 from matrix.terms.documents.result import PointMetrics
 from matrix.terms.keys import BASELINES, OPEN_RECEIPTS, baseline_key
 
+# Names of runs among which a misspelt one is looked for.
+NAMES_TO_SEARCH = 40
 SHOWN_RUNS = 10
 # The parent, 16 hexadecimal digits, in the trace headers of this command: "matrix".
 # https://docs.aws.amazon.com/xray/latest/devguide/xray-concepts.html#xray-concepts-tracingheader
@@ -108,9 +110,10 @@ class Service:
 
     def unknown(self, run: str) -> UnknownRun:
         """Return the error with the names of the existing runs."""
-        names = [execution.run for execution in self.executions(known_runs.MAX_NAMES)]
-        kept = known_runs.kept_runs() if self.deployment.environment == "local" else []
-        message = f"no run {run} in {self.deployment.stack} ({self.deployment.environment})"
+        names = [execution.run for execution in self.executions(NAMES_TO_SEARCH)]
+        is_local = self.deployment.environment == "local"
+        kept = known_runs.kept_runs() if is_local else []
+        message = f"no run {run} {'on this machine' if is_local else f'of the stack {self.deployment.stack}'}"
         return known_runs.unknown_run(message, run, [*names, *kept])
 
     def executions(self, limit: int) -> list[Execution]:

@@ -83,6 +83,8 @@ def keep_run(workdir):
 def stacks(monkeypatch):
     """The account's stacks by name, with their outputs: moto's CloudFormation would import all of its services."""
     known, real = {}, deployment.Deployment.client
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")  # pragma: allowlist secret
 
     def describe(StackName):  # noqa: N803 - as boto3 calls it
         if StackName not in known:

@@ -58,7 +58,7 @@ def test_a_comparison_takes_baselines_and_the_newest_other_run_of_the_same_matri
     assert of_first["run"] == "second", "the newest of all is of another matrix"
     assert (of_second["base"], of_second["run"]) == ("second", "first")
     assert (as_run["base"], as_run["run"]) == ("second", "first")
-    assert of_third.exit_code == 1
+    assert of_third.exit_code == 2
     assert "no other run of the matrix other has results, to be compared with third" in of_third.stderr
 
 
@@ -67,7 +67,7 @@ def test_a_name_that_no_baseline_has_is_answered_with_those_that_exist(three, ma
 
     for arguments in (("compare", "baseline:relase", "second"), ("baseline", "delete", "relase")):
         seen = matrix(*arguments, "--local")
-        assert seen.exit_code == 1
+        assert seen.exit_code == 2
         assert "did you mean release?" in seen.stderr
         assert "baselines that exist: release" in seen.stderr
 

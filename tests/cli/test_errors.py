@@ -28,7 +28,7 @@ def refusal(code, message="why"):
         (refusal("ThrottlingException"), "throttles", "wait a minute"),
         (refusal("StateMachineDoesNotExist"), "state machine", "sam deploy"),
         (refusal("Strange", "odd"), "AWS refuses StartExecution: Strange: odd", "--debug"),
-        (NoCredentialsError(), "no AWS credentials", "--local"),
+        (NoCredentialsError(), "no AWS credentials", "aws configure"),
         (NoRegionError(), "no AWS region", "--region"),
         (EndpointConnectionError(endpoint_url="http://localhost:1"), "cannot reach AWS", "matrix local up"),
         (OSError(28, "No space left on device"), "No space left on device: the disk of", "df -h"),
@@ -127,14 +127,29 @@ def test_without_credentials_a_command_advises_and_shows_no_traceback(matrix):
     said = matrix("runs", "--stack", "storage-matrix", "--region", "eu-central-1")
 
     assert said.exit_code == 1
-    assert "no AWS credentials found" in said.stderr
+    assert "AWS is not set up here: no credentials" in said.stderr
     assert "Traceback" not in said.output
 
 
-def test_without_a_region_a_command_says_how_to_choose_one(matrix):
-    said = matrix("reap", "--stack", "storage-matrix")
+@pytest.mark.parametrize(
+    "command", ["reap --stack s", "verify --stack s", "run small.json --yes", "observe vol-0123456789abcdef0", "stop r"]
+)
+def test_all_that_aws_lacks_here_is_said_at_once(matrix, scenario, command):
+    scenario()
 
-    assert "no AWS region chosen" in said.stderr
+    said = matrix(*command.split())
+
+    assert said.exit_code == 1
+    assert "AWS is not set up here: no region, no credentials" in said.stderr
+    assert all(fix in said.stderr for fix in ("1. add --region", "2. `aws configure`"))
+    assert ("--local" in said.stderr) == ("observe" not in command)
+
+
+def test_the_regions_of_a_plan_need_credentials_only(matrix, scenario):
+    said = matrix("plan", scenario(), "--region", "all").stderr
+
+    assert "AWS is not set up here: no credentials" in said
+    assert "--local" not in said
 
 
 @pytest.mark.parametrize("run", ["r", "published-yocto"])
@@ -147,7 +162,7 @@ def test_a_run_looked_for_in_another_folder_is_said_not_to_be_here_before_aws_is
 
     assert said.exit_code == 1
     assert "no local run is kept in" in said.stderr
-    assert "go to the folder where the run was started; or add --region" in said.stderr
+    assert "go to the folder where the run was started; or 1. add --region" in said.stderr
     # Published figures are a run only after they were loaded, in any folder.
     assert ("`matrix import-published`" in said.stderr) == (run != "r")
 
@@ -158,7 +173,7 @@ def test_a_published_run_that_is_not_loaded_beside_others_names_what_loads_it(ma
     said = matrix("results", "published-yocto")
 
     assert "`matrix import-published`" in said.stderr
-    assert "runs that exist: other" in said.stderr
+    assert "the newest runs: other" in said.stderr
 
 
 @pytest.mark.parametrize(

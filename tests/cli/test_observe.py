@@ -106,7 +106,7 @@ def test_an_efs_is_observed_with_what_it_keeps(matrix, account, later):
         (("vol-0123456789abcdef0", "--local"), 1, "there is no volume vol-0123456789abcdef0 in eu-central-1"),
         (("fs-0123456789abcdef0", "--local"), 1, "there is no file system fs-0123456789abcdef0 in eu-central-1"),
         (("i-0123456789abcdef0", "--local"), 2, "vol- or fs-"),
-        (("vol-0123456789abcdef0",), 1, "no AWS region chosen"),
+        (("vol-0123456789abcdef0",), 1, "no region, no credentials"),
     ],
 )
 def test_what_cannot_be_observed_is_answered_with_the_reason(matrix, account, arguments, code, message):

@@ -179,7 +179,7 @@ def test_a_misspelt_run_is_not_said_to_have_left_nothing(stack, matrix, nothing_
 
     said = matrix("reap", "--run", "builds-l", "--stack", "mine")
 
-    assert said.exit_code == 1
+    assert said.exit_code == 2
     assert "no run builds-l" in said.stderr
     assert "builds-1" in said.stderr
     assert matrix("reap", "--run", "builds-1", "--stack", "mine").stdout.strip() == "nothing to delete"
