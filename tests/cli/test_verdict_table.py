@@ -36,7 +36,7 @@ def test_the_only_comparison_is_ranked_with_intervals_costs_and_bottlenecks():
     lines = shown(run_of({"ebs": {50: 3000.0}, "efs": {50: 3800.0}}, AT_MOST), 160)
 
     assert lines[0] == "✓ 2 of 2 cells measured"
-    assert lines[1] == ("build, jobs 4, 50 × m6i.large: take EBS gp3: it is the cheapest with P90 at most 66m 40s.")
+    assert lines[1] == ("EBS gp3 on 50 × m6i.large: 50m 31s, $0.107 per build, the cheapest with P90 at most 66m 40s.")
     assert lines[2].split() == [
         *("Storage", "P90", "80", "%", "interval", "USD", "per", "build", "×", "cheapest", "Bottleneck"),
         "Verdict",

@@ -13,9 +13,9 @@ from matrix.report.neighbours import absences
 from matrix.report.view import View
 from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.metrics import metric_title
-from matrix.terms.quantities import quantity
+from matrix.terms.quantities import ABSENT, quantity
 from matrix.terms.sentences import why_taken
-from matrix.terms.verdicts import expected_ahead, is_open, is_unclear, ranked_of
+from matrix.terms.verdicts import expected_ahead, has_winner, is_open, is_unclear, ranked_of
 from matrix.text.decisions import NEAR
 from matrix.text.rankings import OPEN, describe_ratio
 
@@ -25,7 +25,7 @@ Cell = tuple[str, list[Markup]]  # its class and its content
 LEVELS = (1.02, 1.1, 1.25, 1.5, 2.0, 3.0)
 # Number of columns that fit on paper.
 PAPER_COLUMNS = 7
-TAKE, FASTEST = "★ take", "○ fastest"
+TAKE, FASTEST, BOTH, AHEAD = "★ take", "○ fastest", "★ fastest", "○ ahead"
 
 
 def heat_map(view: View) -> Markup:
@@ -52,12 +52,14 @@ def heat_map(view: View) -> Markup:
         ),
     )  # fmt: skip
     metrics = dict.fromkeys(metric_title(question["metric"], question["workload"]) for question in questions)
-    caption = f"{_ranked_by(questions)} of {', '.join(map(lower, metrics))}, beside the best of its column"
+    kind = _only_type(questions)
+    everywhere = ", ".join([*shared_parts(questions), *([f"instances of {kind}"] if kind else [])])
+    of = f" ({everywhere})" if everywhere else ""
+    caption = f"{_ranked_by(questions)} of {', '.join(map(lower, metrics))}{of}"
     built = tag("table", tag("caption", caption), _head(view, questions), body, class_="heat")
     return tag(
         "section",
         tag("h2", "The matrix"),
-        _legend(view),
         tag(
             "div",
             built,
@@ -68,6 +70,7 @@ def heat_map(view: View) -> Markup:
             data_rows=json.dumps(rows_of(view), ensure_ascii=False, separators=(",", ":")),
             data_run=str(view.summary.get("run", "")),
         ),
+        _legend(view),
         *note,
         id="matrix",
         class_="wide" if len(questions) > PAPER_COLUMNS else None,
@@ -139,15 +142,40 @@ def _marks(view: View, question: Question) -> dict[str, str]:
 
 def _head(view: View, questions: Sequence[Question]) -> Markup:
     groups = [(names, list(group)) for names, group in groupby(questions, key=_group)]
+    shared = shared_parts(questions)
     above = [
-        tag("th", tag("span", " ".join(filter(None, names))), scope="colgroup", colspan=str(len(group)))
+        tag("th", tag("span", varying(names, shared)), scope="colgroup", colspan=str(len(group)))
         for names, group in groups
     ]
+    has_type = not _only_type(questions)
     fleets = [
-        tag("th", question["fleet"], scope="col", **_marks(view, question)) for _, group in groups for question in group
+        tag("th", question["fleet"] if has_type else str(question["instances"]), scope="col", **_marks(view, question))
+        for _, group in groups
+        for question in group
     ]
     upper = [tag("tr", tag("td"), *above)] if len(groups) > 1 else []
     return tag("thead", *upper, tag("tr", tag("th", "Storage", scope="col"), *fleets))
+
+
+def shared_parts(questions: Sequence[Question]) -> list[str]:
+    """Return what all comparisons have in common, in words: the workload, and parts of its label."""
+    first, *others = [_parts(_group(question)) for question in questions]
+    return [part for part in first if all(part in other for other in others)]
+
+
+def varying(names: tuple[str, str], shared: Sequence[str]) -> str:
+    return ", ".join(part for part in _parts(names) if part not in shared)
+
+
+def _parts(names: tuple[str, str]) -> list[str]:
+    workload, label = names
+    return [workload, *filter(None, label.split(", "))]
+
+
+def _only_type(questions: Sequence[Question]) -> str:
+    """Return the instance type of all comparisons; empty if they have several."""
+    types = {question["fleet"].partition(" × ")[2] for question in questions}
+    return types.pop() if len(types) == 1 else ""
 
 
 def _group(question: Question) -> tuple[str, str]:
@@ -174,7 +202,7 @@ def _cells(view: View, columns: list[dict[str, Candidate]], storage: str, ahead:
         elif storage in ahead[index]:
             built = _cell("absent expected", expected, "not measured", index)
         else:
-            built = _cell("absent", "not measured")
+            built = _cell("absent", ABSENT)
         kind, inner = built
         yield tag("td", *inner, class_=kind, **_marks(view, question))
 
@@ -196,11 +224,14 @@ def _measured(view: View, question: Question, candidate: Candidate, index: int) 
     if ratio != ratio or best == 0 or value == 0:  # noqa: PLR0124 - 0 / 0 is not a number
         return _cell("alone", "no ratio", figure, index)
     is_taken = view.takes(question, candidate)
-    marks = [TAKE] * is_taken + [FASTEST] * (value == best)
-    words = ", ".join(marks) or f"×{describe_ratio(ratio)}"
+    is_best = value == best
+    best_words = FASTEST if has_winner(question) else AHEAD
+    words = (
+        BOTH if is_taken and is_best else TAKE if is_taken else best_words if is_best else f"×{describe_ratio(ratio)}"
+    )
     if is_unclear(candidate, question):
         words += f" {OPEN}"
-    kind = f"level-{level_of(ratio)}{' marked' if marks else ''}{' take' if is_taken else ''}"
+    kind = f"level-{level_of(ratio)}{' marked' if is_taken or is_best else ''}{' take' if is_taken else ''}"
     return _cell(kind, words, figure, index)
 
 
@@ -230,11 +261,11 @@ def _legend(view: View) -> Markup:
     ]
     return tag(
         "p",
-        f"{marks}{FASTEST}: the best of its column. Colours: best ",
+        f"{marks}○: the best figure of its column. –: not measured. Colours: best ",
         tag("span", *swatches),
         " ".join(
             [
-                f" more than {LEVELS[-1]:g} times as slow. ×: times as slow as the best of its column.",
+                f" more than {LEVELS[-1]:g} times as slow. ×: times as slow as the fastest.",
                 *(words for is_there, words in others if is_there),
             ]
         ),

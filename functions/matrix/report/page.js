@@ -394,45 +394,84 @@
     for (const each of panels) each.classList.toggle("seen", each === panel);
     pick(panel);
     const words = Object.entries(chosen).flatMap(([mark, names]) => [...names].map((index) => facets[mark][index]));
-    for (const words of document.querySelectorAll(".of-all")) words.textContent = chosen.s.size ? " for all storages" : "";
+    if (panel) {
+      document.querySelector("h1").textContent = panel.querySelector(".headline").textContent + (chosen.s.size ? " (of all storages)" : "");
+      priced(panel);
+    }
     shown.textContent = words.length ? `Only ${words.join("; ")} is shown.` : "";
   }
 
-  // The lists that pick a comparison: by its workload, parameters and fleet, as far as comparisons differ in them.
+  // What picks a comparison: its workload, parameters and fleet, as far as comparisons differ in them.
   const AXES = { workload: "Workload", parameters: "Parameters", fleet: "Fleet" };
-  const lists = [];
+  // Values of more letters than this are a list, not buttons.
+  const MAX_LETTERS = 100;
+  const pickers = [];
   function makePicker() {
-    const box = document.querySelector(".rankings");
-    const panels = box ? [...box.querySelectorAll(".ranking")] : [];
+    const panels = [...document.querySelectorAll(".ranking")];
     for (const [axis, words] of Object.entries(AXES)) {
       if (new Set(panels.map((panel) => panel.dataset[axis])).size < 2) continue;
-      const list = make("select", { "aria-label": words });
-      list.addEventListener("change", () => {
-        // Of those with the new value the one that is most like the one that was seen.
-        const seen = box.querySelector(".seen"), at = lists.findIndex((each) => each.axis === axis);
-        const alike = (panel) => lists.reduce((sum, each, place) => sum
-          + (panel.dataset[each.axis] === seen.dataset[each.axis] ? (place < at ? 100 : 1) : 0), 0);
-        const [best] = panels.filter((panel) => !panel.matches(".out") && (panel.dataset[axis] ?? "") === list.value)
-          .sort((one, other) => alike(other) - alike(one));
-        place = best.id;
-        history.replaceState(null, "", address());
-        choose();
-      });
-      lists.push({ axis, list, panels });
+      pickers.push({ axis, panels, box: make("div", { role: "group", "aria-label": words }) });
     }
-    if (lists.length) box.prepend(make("div", { class: "picker", role: "group", "aria-label": "Choose a comparison" },
-      ...lists.map(({ axis, list }) => make("label", {}, `${AXES[axis]} `, list))));
+    if (pickers.length) document.querySelector(".first").before(make("div", { class: "picker" }, ...pickers.map(({ box }) => box)));
   }
 
-  // Each list has what goes with the choice in the lists before it.
+  // Of the comparisons with a value goes to the one that is most like the one that was seen.
+  function go(axis, value) {
+    const seen = document.querySelector(".ranking.seen"), at = pickers.findIndex((each) => each.axis === axis);
+    const alike = (panel) => pickers.reduce((sum, each, place) => sum
+      + (panel.dataset[each.axis] === seen.dataset[each.axis] ? (place < at ? 100 : 1) : 0), 0);
+    const [best] = pickers[at].panels.filter((panel) => !panel.matches(".out") && (panel.dataset[axis] ?? "") === value)
+      .sort((one, other) => alike(other) - alike(one));
+    place = best.id;
+    history.replaceState(null, "", address());
+    choose();
+  }
+
+  // Each has what goes with the choice in those before it.
   function pick(seen) {
-    lists.forEach(({ axis, list, panels }, at) => {
-      const before = lists.slice(0, at).map((each) => each.axis);
+    pickers.forEach(({ axis, box, panels }, at) => {
+      const before = pickers.slice(0, at).map((each) => each.axis);
       const fits = panels.filter((panel) => !panel.matches(".out") && before.every((name) => panel.dataset[name] === seen?.dataset[name]));
       const values = [...new Set(fits.map((panel) => panel.dataset[axis] ?? ""))];
-      list.replaceChildren(...values.map((value) => make("option", { value }, value || "none")));
-      list.value = seen?.dataset[axis] ?? "";
+      if (box.dataset.values !== String(values)) box.replaceChildren(...choices(axis, values));
+      box.dataset.values = values;
+      const value = seen?.dataset[axis] ?? "";
+      for (const each of box.querySelectorAll("button")) each.setAttribute("aria-pressed", each.value === value);
+      for (const list of box.querySelectorAll("select")) list.value = value;
     });
+  }
+
+  // Fleets of one instance type are told apart by their numbers of instances.
+  function choices(axis, values) {
+    const kinds = new Set(values.map((value) => value.split(" × ")[1]));
+    const short = (value) => (axis === "fleet" && kinds.size === 1 ? value.split(" × ")[0] : value || "none");
+    const words = axis === "fleet" && kinds.size === 1 ? "Instances" : AXES[axis];
+    if (values.map(short).join("").length <= MAX_LETTERS) {
+      return [words, ...values.map((value) => {
+        const made = button(short(value), value, () => go(axis, value));
+        made.value = value;
+        return made;
+      })];
+    }
+    const list = make("select", { "aria-label": AXES[axis] }, ...values.map((value) => make("option", { value }, value || "none")));
+    list.addEventListener("change", () => go(axis, list.value));
+    return [words, list];
+  }
+
+  // Dollars per month of 30 days, for the load that a reader names.
+  const load = make("input", { type: "number", min: 1, value: 100, id: "load" });
+  const month = make("b", {}), per = make("span", {});
+  function priced(panel) {
+    const usd = 30 * Number(panel?.dataset.usd) * Number(load.value);
+    load.parentElement.hidden = !panel?.dataset.usd;
+    per.textContent = `${panel?.dataset.per} a day: `;
+    month.textContent = `$${usd.toLocaleString("en", { maximumFractionDigits: usd < 100 ? 2 : 0 })} a month`;
+  }
+  function makeLoad() {
+    const place = document.querySelector(".why") ?? document.querySelector("#answer > h1");
+    if (!place) return;
+    place.after(make("label", { class: "load" }, load, " ", per, month));
+    load.addEventListener("input", () => priced(document.querySelector(".ranking.seen")));
   }
 
   // A head above several columns is as wide as those of them that are seen.
@@ -504,8 +543,9 @@
       })));
     const folded = make("details", { class: "chips" }, make("summary", {}, "Filter by storage, workload or fleet"), ...groups);
     folded.open = isFiltered();
-    const [first] = document.querySelector("main").children;
-    if (groups.length) first[first.matches("nav") ? "after" : "before"](folded, shown);
+    const picker = document.querySelector(".picker"), place = document.querySelector(".first") ?? document.querySelector("main").firstChild;
+    if (groups.length) place[place.matches("nav") ? "after" : "before"](folded, shown);
+    if (groups.length && picker) picker.append(folded);
   }
 
   // Dark or light: as the system has it, until the button is pressed; where pages may keep something, the choice stays.
@@ -528,7 +568,7 @@
       made.setAttribute("aria-label", `${made.textContent} appearance`);
     };
     system.addEventListener("change", show);
-    document.querySelector("header").prepend(make("div", { class: "tools appearance" }, made));
+    document.querySelector("header").append(make("div", { class: "tools appearance" }, made));
     show();
   }
 
@@ -537,8 +577,9 @@
   document.documentElement.classList.add("scripted");
   enliven(document);
   readAddress();
-  makeChips();
   makePicker();
+  makeChips();
+  makeLoad();
   for (const frame of document.querySelectorAll("#matrix > .table")) turnable(frame);
   // A browser goes by itself to what is there, and unfolds it.
   function arrive() {
@@ -560,16 +601,13 @@
     reveal(place);
   });
   addEventListener("popstate", () => { readAddress(); choose(); });
-  for (const section of document.querySelectorAll("section[id]")) {
-    const heading = section.querySelector("h2");
-    if (heading) link(heading, section.id);
-  }
-  // Print shows all charts: what is folded is unfolded.
+  for (const heading of document.querySelectorAll("section[id] > h2")) link(heading, heading.parentElement.id);
+  // Print shows the caveats and costs of the answer, and all charts: what is folded is unfolded.
   let folded = [];
   addEventListener("beforeprint", () => {
     const folds = () => [...document.querySelectorAll("details:not([open])")];
     for (const block of folds()) if (packed(block).some((text) => /class="chart"/.test(textOf(text)))) unpack(block);
-    folded = folds().filter((block) => block.querySelector(".chart"));
+    folded = folds().filter((block) => block.matches(".doubts > *, .seen > *") || block.querySelector(".chart"));
     for (const block of folded) block.open = true;
   });
   addEventListener("afterprint", () => { for (const block of folded) block.open = false; });

@@ -13,16 +13,15 @@ from matrix.report.charts.chart import Chart
 from matrix.report.grids import grids
 from matrix.report.heat_map import heat_map
 from matrix.report.html import Markup, data, details, tag
-from matrix.report.origin import describe_origin
+from matrix.report.origin import NOT_AWS, describe_origin
 from matrix.report.view import View
 from matrix.run import receipt_text
-from matrix.tables.directories_table import TITLE
 from matrix.terms.documents.parts import Part
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
-from matrix.terms.quantities import ABSENT, instant, rough_duration
+from matrix.terms.quantities import day, rough_duration
 
 # More charts than this in one section are folded away, and unfolded in print.
 MAX_OPEN = 4
@@ -53,16 +52,11 @@ def render(
     island = receipt_text.island(summary, paid)
     # Figures of others, or of files, created no resources.
     has_receipt = summary.get("environment") not in ("published", "imported")
-    header = tag("header", *_head(view), data_of=describe_origin(summary))
+    entries = shell.contents(_entries(shown, has_matrix=bool(heat.text)))
+    header = tag("header", _head(view), entries, data_of=describe_origin(summary))
     main = tag(
         "main",
-        _contents(
-            shown, has_matrix=bool(heat.text), has_ceilings=hit is not None, has_layers=passed is not None,
-            has_directories=shared is not None, has_grids=bool(crossed.text), has_built=bool(drawn.text),
-            has_receipt=has_receipt,
-        ),
-        parts.answer(view),
-        heat,
+        parts.answer(view, heat),
         *([hit] if hit else []),
         *_sections(shown, crossed),
         *([shared] if shared else []),
@@ -75,7 +69,7 @@ def render(
         *([parts.receipt(island)] if has_receipt else []),
         parts.provenance(view),
         parts.words(),
-    )  # fmt: skip
+    )
     title = f"{summary.get('name') or summary.get('run')}: report"
     islands = [data(island, receipt_text.ISLAND)] if has_receipt else []
     return shell.whole(title, [header, main], charts=charts, facets=view.facets, islands=islands)
@@ -96,63 +90,34 @@ def view_of(
     return View(summary, known, plan, decision)
 
 
-def _head(view: View) -> list[Markup]:
+def _head(view: View) -> Markup:
+    """Return the run in a line: its name, how it was measured, its cells, place, day and time."""
     summary = view.summary
     begun, ended = summary.get("started_at"), summary.get("finished_at")
+    environment, totals = summary.get("environment"), summary.get("totals")
+    is_foreign = environment in ("published", "imported")
+    types = {str(cell["fleet"].get("instanceType")) for cell in view.cells}
     facts = [
-        ("Run", summary.get("run", ABSENT)),
-        ("Environment", summary.get("environment", ABSENT)),
-        ("State", summary.get("status", ABSENT)),
-        *(
-            [("Published", instant(begun).partition(" ")[0])]
-            if summary.get("environment") == "published"
-            else [
-                ("Cells measured", _measured(summary)),
-                ("Started", instant(begun)),
-                ("Took", rough_duration(ended - begun) if begun is not None and ended is not None else ABSENT),
-            ]
-        ),
+        f"{environment} figures" if is_foreign else NOT_AWS.get(str(environment), "on AWS"),
+        f"{totals['measured']} of {totals['cells']} cells" if totals else str(summary.get("status") or ""),
+        types.pop() if len(types) == 1 else "",
+        str(view.plan.get("region") or "") if view.plan else "",
+        day(begun) if begun is not None else "",
+        rough_duration(ended - begun) if not is_foreign and begun is not None and ended is not None else "",
     ]
-    listed = [(name, value) for name, value in facts if value != ABSENT]
+    name = summary.get("name") or summary.get("run") or "run"
+    return tag("p", tag("b", name), f" {' · '.join(filter(None, facts))}", class_="run")
+
+
+def _entries(shown: list[Section], *, has_matrix: bool) -> list[tuple[str, str]]:
+    """Return the places that the head of the page leads to."""
     return [
-        tag("p", "Storage Matrix report", class_="kicker"),
-        tag("h1", summary.get("name") or summary.get("run") or "run"),
-        shell.facts(listed),
-    ]
-
-
-def _measured(summary: SummaryDocument) -> str:
-    totals = summary.get("totals")
-    return f"{totals['measured']} of {totals['cells']}" if totals else ABSENT
-
-
-def _contents(
-    shown: list[Section],
-    *,
-    has_matrix: bool,
-    has_ceilings: bool,
-    has_directories: bool,
-    has_layers: bool,
-    has_grids: bool,
-    has_built: bool,
-    has_receipt: bool,
-) -> Markup:
-    names = [("matrix", "The matrix")] if has_matrix else []
-    names += [("ceilings", "Bottlenecks")] if has_ceilings else []
-    for section in shown:
-        names += [(section.id, section.title)]
-        names += [("grids", "Block size against threads")] if has_grids and section.id == "sweeps" else []
-    names += [("directories", TITLE)] if has_directories else []
-    names += [("layers", "What each layer saw")] if has_layers else []
-    names += [
-        ("tables", "All figures"),
-        ("warnings", "Warnings"),
-        *([("built", "Topology")] if has_built else []),
-        *([("receipt-section", "Receipt")] if has_receipt else []),
+        ("answer", "Answer"),
+        *([("matrix", "Matrix")] if has_matrix else []),
+        *([(shown[0].id, "Charts")] if shown else []),
+        ("tables", "Figures"),
         ("provenance", "Provenance"),
-        ("words", "Words"),
     ]
-    return shell.contents(names)
 
 
 def _sections(shown: list[Section], crossed: Markup) -> Iterator[Markup]:

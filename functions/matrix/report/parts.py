@@ -9,7 +9,7 @@ from matrix.price.book import published_prices
 from matrix.report.html import Figure, Markup, details, join, table, tag
 from matrix.report.origin import origin
 from matrix.report.page_table import page_table
-from matrix.report.ranking import rankings
+from matrix.report.ranking import first_of, rankings
 from matrix.report.view import View
 from matrix.samples.provenance import lines
 from matrix.tables.directories_table import directories_table
@@ -26,13 +26,15 @@ from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import ABSENT, quantity
 from matrix.text.decisions import NEAR, sale_note
 from matrix.text.glossary import GLOSSARY
-from matrix.text.headlines import BEST_MEASURED, doubts
+from matrix.text.headlines import BEST_MEASURED, doubts, headline, question_headline
 from matrix.text.rankings import OPEN
 from matrix.text.warnings import every_warning, kinds_of, of_run
 
 # Longer tables of percentiles are folded away.
 MAX_ROWS = 500
 ONLY_IN_CSV = "This browser cannot show these figures: they are in summary.csv, beside this page."
+# A matrix of so many columns stands beside the bars.
+BESIDE_COLUMNS = 6
 # Lines of the answer with caveats.
 MAX_DOUBTS = 5
 # Kinds of warnings that are shown, the others are folded away.
@@ -50,17 +52,22 @@ LAYERS_READ = (
 # --- the answer -------------------------------------------------------------------------------------------------------
 
 
-def answer(view: View) -> Markup:
-    """The verdict, then its evidence, then its caveats; a run that recommends nothing states that first."""
+def answer(view: View, matrix: Markup) -> Markup:
+    """The verdict as the page's title, its evidence as bars and matrix, its caveats in a line that unfolds."""
     is_for_sale = view.decision.get("is_recommendation", True)
-    note = sale_note(view.summary)
+    note, first = sale_note(view.summary), first_of(view)
+    whole = headline(view.decision, view.called)
+    title = whole if first is None else question_headline(view.questions[first], view.decision, view.called)
+    of_all = [tag("p", whole, class_="why")] if len(view.questions) > 1 else []
+    is_narrow = first is not None and len(view.questions) <= BESIDE_COLUMNS
     return tag(
         "section",
-        tag("h2", "Answer", tag("span", class_="of-all")),
+        tag("h1", title),
         *([tag("p", note, class_="note")] if note else []),
-        rankings(view),
-        origin(view),
+        *of_all,
         *_doubts(view),
+        tag("div", rankings(view), matrix, class_="first beside" if is_narrow and matrix.text else "first"),
+        origin(view),
         tag("p", *_how(view), class_="quiet"),
         id="answer",
         class_=None if is_for_sale else "unsold",
@@ -70,15 +77,13 @@ def answer(view: View) -> Markup:
 def _doubts(view: View) -> Iterator[Markup]:
     """The worst caveats of the answer, and a link to all warnings."""
     # Only tables of several comparisons have names in brackets.
-    lines = [
-        tag("li", line.removeprefix(BEST_MEASURED))
-        for line in doubts(view.summary, view.decision, view.called, MAX_DOUBTS)
-    ]
+    lines = [line.removeprefix(BEST_MEASURED) for line in doubts(view.summary, view.decision, view.called, MAX_DOUBTS)]
     if lines:
         has_more = any(True for _ in every_warning(view.summary))
         more = [tag("p", tag("a", "All warnings", href="#warnings"), class_="quiet")] if has_more else []
         count = f"{len(lines)} caveat{'s' if len(lines) > 1 else ''}"
-        yield tag("div", details(f"{count}: what may be wrong with it", tag("ul", *lines), *more), class_="doubts")
+        rest = [_list(lines[1:])] if lines[1:] else []
+        yield tag("div", details(f"{count}: {lines[0]}", *rest, *more), class_="doubts")
 
 
 def _how(view: View) -> Iterator[object]:

@@ -1,24 +1,24 @@
-"""The answer: the verdict, then for each comparison all ranked storages with their costs and bottlenecks."""
+"""The answer: for each comparison its sentence, and all ranked storages with their costs and bottlenecks."""
 
 from collections.abc import Callable, Iterator, Sequence
 
 from matrix.report.charts.chart import MAX_BEYOND
 from matrix.report.heat_map import level_of, question_id
-from matrix.report.html import Markup, join, packed, tag, zipped
+from matrix.report.html import Markup, details, join, packed, tag, zipped
 from matrix.report.neighbours import Absent, absences
+from matrix.report.page_table import page_table
 from matrix.report.view import View
 from matrix.tables.ranking_table import figure_column, ranking_table
-from matrix.tables.table import TableCell, TableColumn
 from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.figures import describe_bounded_cost, describe_interval
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import Column, number, quantity
-from matrix.terms.verdicts import is_taken, judged, ranked_of, winner
-from matrix.text.decisions import describe_limit, describe_open_question
-from matrix.text.headlines import claim, headline
-from matrix.text.rankings import OPEN, cost_unit, describe_comparison, describe_level, parts
+from matrix.terms.verdicts import has_winner, judged, ranked_of, winner
+from matrix.text.decisions import describe_open_question
+from matrix.text.headlines import question_headline
+from matrix.text.rankings import OPEN, cost_unit, describe_comparison, describe_level, mark, parts, unclear
 from matrix.text.risks import describe_risk, describe_risks
-from matrix.text.verdicts import SAME, describe_verdict
+from matrix.text.verdicts import describe_verdict
 
 # With more comparisons than this, the panels that are hidden at first are packed.
 MAX_OPEN = 24
@@ -28,21 +28,24 @@ MAX_PACKED = 100
 AXES = ("data_workload", "data_parameters", "data_fleet")
 
 
+def first_of(view: View) -> int | None:
+    """Return the place of the comparison that the page shows first: most storages, then most instances."""
+    ranked = [index for index, question in enumerate(view.questions) if judged(question)]
+    return max(
+        ranked, key=lambda index: (len(judged(view.questions[index])), view.questions[index]["instances"]), default=None
+    )
+
+
 def rankings(view: View) -> Markup:
     """Return a panel for each comparison. A picker shows one of them; without a script all are shown."""
     questions = {index: question for index, question in enumerate(view.questions) if judged(question)}
-    if not questions:
-        return Markup("")
-    first = max(questions, key=lambda index: (len(judged(questions[index])), questions[index]["instances"]))
+    first = first_of(view)
     fold = _zipped if len(questions) > MAX_PACKED else packed if len(questions) > MAX_OPEN else _open
     panels = [
         _panel(view, question, index, is_first=index == first, fold=_open if index == first else fold)
         for index, question in questions.items()
     ]
-    verdict = []
-    if len(questions) > 1:
-        verdict = [tag("p", headline(view.decision, view.called), class_="headline")]
-    return join([*verdict, tag("div", *panels, class_="rankings")])
+    return tag("div", *panels, class_="rankings") if panels else Markup("")
 
 
 def _marks(view: View, question: Question) -> dict[str, str]:
@@ -60,62 +63,35 @@ def _zipped(inner: Markup) -> Markup:
 
 def _panel(view: View, question: Question, index: int, *, is_first: bool, fold: Callable[[Markup], Markup]) -> Markup:
     absent = absences(view, question)
-    inner = join([*_verdict(view, question, absent), _table(view, question, absent), *_caveats(view, question, absent)])
-    where = tag("h3", describe_comparison(question), class_="where")
+    notes = _caveats(view, question)
+    table = page_table(ranking_table(view.summary, view.decision, question, view.called))
+    count = f"{len(notes)} note{'s' if len(notes) > 1 else ''}, costs" if notes else "Costs"
+    more = [*(tag("p", note, class_="quiet") for note in notes), table]
+    inner = join(
+        [
+            tag("p", question_headline(question, view.decision, view.called), class_="headline"),
+            _bars(view, question, absent),
+            *_expected(view, question, absent),
+            details(f"{count} and bottlenecks of this comparison", *more),
+        ]
+    )
+    where = tag("h2", describe_comparison(question), class_="where")
     return tag(
         "article", where, fold(inner), id=question_id(index),
-        class_="ranking first" if is_first else "ranking", **_marks(view, question),
+        class_="ranking first" if is_first else "ranking", **_marks(view, question), **_cost(view, question),
     )  # fmt: skip
 
 
+def _cost(view: View, question: Question) -> dict[str, str]:
+    """Return the cost of a winner, which the page's script multiplies by a load per day; none where it is not known."""
+    best = winner(question)
+    cost = best["cost"] if best and cost_unit(question, view.decision) else None
+    if cost is None or cost["missing"]:
+        return {}
+    return {"data_usd": f"{cost['usd']:.6g}", "data_per": f"{cost['per']}s" if " " not in cost["per"] else cost["per"]}
+
+
 # --- in words ---------------------------------------------------------------------------------------------------------
-
-
-def _verdict(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
-    """The storage to take and its figure, then its distance to the next one."""
-    chosen, objective = winner(question), view.decision.get("objective")
-    if chosen is None:
-        limit = f" {describe_limit(objective, question['unit'])}" if objective else ""
-        yield tag("p", f"No storage reaches the objective: P{question['level']:g}{limit}.", class_="headline")
-        return
-    yield tag("p", f"{_headline(view, question, chosen, absent)}.", class_="headline")
-    figure, cost = ranked_of(chosen), chosen["cost"]
-    usd = f", {describe_bounded_cost(cost)} per {cost['per']}" if cost and cost_unit(question, view.decision) else ""
-    behind = _beside(view, question, chosen)
-    yield tag("p", tag("b", quantity(figure["value"], question["unit"])),
-              f" {_named(question, figure['level'])}{usd}. {behind}", class_="number")  # fmt: skip
-
-
-def _headline(view: View, question: Question, chosen: Candidate, absent: Sequence[Absent]) -> str:
-    name = view.called(chosen)
-    objective = view.decision.get("objective")
-    if objective and is_taken(chosen, question):
-        return f"Take {name}"
-    if len(judged(question)) == 1:
-        return f"Only {name} was measured"
-    measured = " of those measured" if any(each.is_ahead for each in absent) else ""
-    if not view.decision.get("is_recommendation", True):
-        measured = f" here{measured}"
-    if objective:
-        by_value = ", by its value only" if question.get("state") == "by-value" else ""
-        return f"{name} is first{measured}{by_value}"
-    return f"{name} {claim(question, view.decision, measured)}"
-
-
-def _beside(view: View, question: Question, chosen: Candidate) -> str:
-    """Write the distance to the next storage, or name a faster one."""
-    ranked = judged(question)
-    others = [each for each in ranked if each is not chosen]
-    ratio = _ratio(question, ranked_of(others[0])["value"], ranked_of(chosen)["value"]) if others else None
-    if ratio is None:
-        return ""
-    other = others[0]
-    if other is ranked[0]:
-        if ratio >= 1:
-            return ""
-        by = "is less than 1 % faster" if ratio > 1 - SAME else f"takes {ratio:.2f} times as long"
-        return f"The fastest, {view.called(other)}, {by}."
-    return f"The next, {view.called(other)}, is {ratio:.2f} times as slow."
 
 
 def _named(question: Question, level: float) -> str:
@@ -129,19 +105,17 @@ def _ratio(question: Question, value: float, best: float) -> float | None:
     return top / bottom if bottom > 0 and top > 0 else None
 
 
-def _caveats(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
-    """The caveats of the ranking, a line each."""
+def _caveats(view: View, question: Question) -> list[str]:
+    """Return the caveats of the ranking, a line each."""
     lines = [f"{OPEN.capitalize()}: {words}." for words in describe_open_question(question, view.called)]
     chosen = winner(question)
     # A line about a difference without significance already has the missing replication as its reason.
     risks = [risk for risk in chosen["risks"] if risk["code"] != "not-replicated" or not lines] if chosen else []
     if risks:
         lines.append(f"Caution: {describe_risks(risks)}.")
-    lines += _filling(view, question)
-    lines += _other_risks(view, question, chosen)
-    lines += _without_figure(view, question)
-    yield from (tag("p", line, class_="quiet") for line in lines)
-    yield from _expected(view, question, absent)
+    return [
+        *lines, *_filling(view, question), *_other_risks(view, question, chosen), *_without_figure(view, question)
+    ]  # fmt: skip
 
 
 def _other_risks(view: View, question: Question, chosen: Candidate | None) -> list[str]:
@@ -158,9 +132,15 @@ def _without_figure(view: View, question: Question) -> list[str]:
     """Name the storages that failed here, each with the reason; storages without a cell have their own line."""
     reasons: dict[str, list[str]] = {}
     for candidate in question["candidates"]:
-        if candidate["value"] is None and not (candidate["lost"] and candidate["lost"]["code"] == "no-cell"):
+        if _is_lost(candidate):
             reasons.setdefault(describe_verdict(candidate), []).append(view.called(candidate))
     return [f"{', '.join(names)}: {why}." for why, names in reasons.items()]
+
+
+def _is_lost(candidate: Candidate) -> bool:
+    """Whether a storage has a cell here, and no figure that counts."""
+    lost = candidate["lost"]
+    return lost["code"] != "no-cell" if lost else candidate["value"] is None
 
 
 def _filling(view: View, question: Question) -> list[str]:
@@ -177,7 +157,9 @@ def _filling(view: View, question: Question) -> list[str]:
 
 def _expected(view: View, question: Question, absent: Sequence[Absent]) -> Iterator[Markup]:
     ahead = [each for each in absent if each.is_ahead]
-    rest = [each.storage for each in absent if not each.is_ahead]
+    # The notes name the storages that have a reason.
+    lost = {view.called(each) for each in question["candidates"] if _is_lost(each)}
+    rest = [each.storage for each in absent if not each.is_ahead and each.storage not in lost]
     expected = "to reach the objective" if view.decision.get("objective") else "to be fastest"
     for each in ahead:
         known = " and ".join(f"{quantity(value, question['unit'])} at {size}" for size, value in each.between or ())
@@ -187,39 +169,40 @@ def _expected(view: View, question: Question, absent: Sequence[Absent]) -> Itera
         yield tag("p", f"Not measured here: {', '.join(rest)}.", class_="quiet")
 
 
-# --- as a table -------------------------------------------------------------------------------------------------------
+# --- as bars ----------------------------------------------------------------------------------------------------------
 
 
-def _table(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
-    """Rank the storages, the best first: a bar, the figure, its interval, the cost and the bottleneck of each."""
-    ranked = judged(question)
+def _bars(view: View, question: Question, absent: Sequence[Absent]) -> Markup:
+    """Rank the storages, the best first: a bar, the figure with a line for its interval, the cost and the verdict."""
+    ranked, column = judged(question), figure_column(question)
     wrong = [each for each in question["candidates"] if each.get("ranked") and each["lost"]]
     ghosts = [each for each in absent if each.between]
     values = [ranked_of(each)["value"] for each in (*ranked, *wrong)]
     ends = [ranked_of(each)["high"] for each in ranked] + [_tail(view, question, each) for each in ranked]
     greatest = max([*values, *(each.middle for each in ghosts)])
     most = max([greatest, *(min(end, MAX_BEYOND * greatest) for end in ends if end is not None)]) or 1.0
-    built, column = ranking_table(view.summary, view.decision, question, view.called), figure_column(question)
-    _, *columns = built.columns
     best = ranked_of(ranked[0])["value"]
     rows = [
-        (ranked_of(each)["value"], _measured(row.cells, _measured_bar(view, question, each, best, most), columns))
-        for each, row in zip(ranked, built.rows, strict=True)
+        (ranked_of(each)["value"], _measured(view, question, each, _measured_bar(view, question, each, best, most)))
+        for each in ranked
     ]
-    width = str(len(columns))
-    rows += [(ghost.middle, _ghost(ghost, most, column, width)) for ghost in ghosts]
+    rows += [(ghost.middle, _ghost(ghost, most, column)) for ghost in ghosts]
     rows.sort(key=lambda pair: pair[0], reverse=question["higher_is_better"])
-    body = [row for _, row in rows] + [_wrong(view, each, most, column, width) for each in wrong]
-    heads = [tag("th", head.head, scope="col", class_=_class(place, head)) for place, head in enumerate(columns)]
-    head = tag("tr", tag("th", "Storage", scope="col"), tag("td"), *heads)
+    body = [row for _, row in rows] + [_wrong(view, each, most, column) for each in wrong]
     level = question.get("ranked_level", question["level"])
     caption = tag("caption", f"{_named(question, level)} {_describe_line(view, question, ranked)}")
-    return tag("table", caption, tag("thead", head), tag("tbody", *body), class_="bars")
+    return tag("table", caption, tag("tbody", *body), class_="bars")
 
 
-def _class(place: int, column: TableColumn) -> str | None:
-    """Return the class of a cell behind the bar; the first has the figure that ranks."""
-    return "figure value" if place == 0 else "figure" if column.is_figure else None
+def _measured(view: View, question: Question, each: Candidate, bar: Markup) -> Markup:
+    cost = each["cost"] if cost_unit(question, view.decision) else None
+    words = [describe_bounded_cost(cost)] if cost else []
+    words.append(describe_verdict(each, is_alone=len(judged(question)) == 1, is_shown=has_winner(question)))
+    value = ranked_of(each)["value"]
+    figure = tag(
+        "td", quantity(value, question["unit"]), unclear(each, question), class_="value", data_value=repr(value)
+    )
+    return _row(f"{mark(each, question)}{view.called(each)}", bar, figure, tag("td", " · ".join(words), class_="quiet"))
 
 
 def _describe_line(view: View, question: Question, ranked: Sequence[Candidate]) -> str:
@@ -251,39 +234,22 @@ def _measured_bar(view: View, question: Question, candidate: Candidate, best: fl
     return _bar(f"level-{level_of(ratio) if ratio else 0}", ranked["value"], most, ends)
 
 
-def _measured(cells: Sequence[TableCell], bar: Markup, columns: Sequence[TableColumn]) -> Markup:
-    name, *others = cells
-    drawn = [_cell(cell, place, column) for place, (cell, column) in enumerate(zip(others, columns, strict=True))]
-    return _row(name.text, bar, drawn)
-
-
-def _ghost(ghost: Absent, most: float, column: Column, width: str) -> Markup:
+def _ghost(ghost: Absent, most: float, column: Column) -> Markup:
     (less, first), (more, last) = ghost.between or ((0, 0.0), (0, 0.0))
     words = f"not measured: {column.write(first)} at {less}, {column.write(last)} at {more}"
     low, high = sorted((first, last))
-    return _row(ghost.storage, _bar("ghost", high, most, (low, high)), [_note(words, width)])
+    return _row(ghost.storage, _bar("ghost", high, most, (low, high)), tag("td", words, class_="quiet", colspan="2"))
 
 
-def _wrong(view: View, candidate: Candidate, most: float, column: Column, width: str) -> Markup:
+def _wrong(view: View, candidate: Candidate, most: float, column: Column) -> Markup:
     value = ranked_of(candidate)["value"]
-    words = f"{column.write(value)}, {describe_verdict(candidate)}"
-    return _row(view.called(candidate), _bar("wrong", value, most, None), [_note(words, width)])
+    words = f"{column.write(value)}, {describe_verdict(candidate).partition(':')[0]}"
+    return _row(view.called(candidate), _bar("wrong", value, most, None), tag("td", words, class_="quiet", colspan="2"))
 
 
-def _note(words: str, width: str) -> Markup:
-    return tag("td", words, class_="quiet", colspan=width)
-
-
-def _row(name: str, bar: Markup, cells: Sequence[Markup]) -> Markup:
+def _row(name: str, bar: Markup, *cells: Markup) -> Markup:
     # Without marks of its storage: filters do not change the answer, which is about all storages.
     return tag("tr", tag("th", name, scope="row"), tag("td", bar), *cells)
-
-
-def _cell(cell: TableCell, place: int, column: TableColumn) -> Markup:
-    # A narrow screen has no heads: each cell behind the figure has its own.
-    named = None if place == 0 else column.head
-    exact = None if cell.value is None else repr(cell.value)
-    return tag("td", cell.text, class_=_class(place, column), data_value=exact, data_head=named)
 
 
 def _bar(kind: str, value: float, most: float, ends: tuple[float, float] | None) -> Markup:

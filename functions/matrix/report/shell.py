@@ -14,6 +14,8 @@ from matrix.report.drawing.points import points
 from matrix.report.facets import Facets
 from matrix.report.html import Markup, data, details, figure_of, join, large_data, table, tag
 
+# More notes below a chart than this are folded away.
+MAX_NOTES = 3
 FOLDER = Path(__file__).parent
 
 
@@ -57,6 +59,8 @@ def figure(chart: Chart) -> Markup:
     kept = [at for at, _ in enumerate(chart.heads) if any(row[at] not in (None, "") for row in chart.rows)]
     rows = [[figure_of(row[at]) for at in kept] for row in chart.rows]
     notes = [tag("ul", *(tag("li", note) for note in chart.notes), class_="quiet")] if chart.notes else []
+    if len(chart.notes) > MAX_NOTES:
+        notes = [details(f"{len(chart.notes)} notes", *notes)]
     numbers = (
         [details("Figures", table([chart.heads[at] for at in kept], rows, caption=chart.title, is_captioned=False))]
         if rows

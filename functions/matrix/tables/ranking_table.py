@@ -5,7 +5,7 @@ from matrix.terms.documents.summary import Candidate, Decision, PointCost, Quest
 from matrix.terms.figures import describe_bounded_cost, describe_interval
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import ABSENT, Column, quantity
-from matrix.terms.verdicts import judged, ranked_of
+from matrix.terms.verdicts import has_winner, judged, ranked_of
 from matrix.text.rankings import (
     Name,
     bottleneck_of,
@@ -66,7 +66,7 @@ def _cells(
         _cost_cell(cost, times=1),
         _cost_cell(cost, times=SPREAD),
         TableCell(bottleneck_of(summary, each)),
-        TableCell(f"{describe_verdict(each, is_alone=is_alone)}{front}"),
+        TableCell(f"{describe_verdict(each, is_alone=is_alone, is_shown=has_winner(question))}{front}"),
     ]
 
 

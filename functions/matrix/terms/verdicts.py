@@ -46,6 +46,16 @@ def expected_ahead(question: Question) -> list[Absence]:
     return [absence for absence in question.get("absences") or [] if absence["is_expected_ahead"]]
 
 
+def is_comparable(question: Question) -> bool:
+    """Whether all storages did the same work: a create that is counted in memory is less than a stored one."""
+    return len({bool(each.get("counts_in_memory")) for each in judged(question)}) < 2  # noqa: PLR2004
+
+
+def has_winner(question: Question) -> bool:
+    """Whether a comparison names a storage as the fastest, and not only as ahead."""
+    return is_comparable(question) and not is_open(question)
+
+
 def is_taken(candidate: Candidate, question: Question) -> bool:
     """Whether a storage is the one to take, marked ★."""
     return question["recommended"] is not None and candidate["cell"] == question["recommended"]

@@ -9,7 +9,7 @@ from matrix.terms.names import describe_tools
 from matrix.terms.objectives import BEST_VALUE_WITHIN
 from matrix.terms.quantities import quantity, times
 from matrix.terms.sentences import listed
-from matrix.terms.verdicts import difference_of, judged, ranked_of, winner
+from matrix.terms.verdicts import difference_of, is_comparable, judged, ranked_of, winner
 from matrix.text.replication import describe_needed, describe_shortage
 from matrix.text.risks import describe_risk, describe_risks
 from matrix.text.verdicts import describe_lost
@@ -77,7 +77,7 @@ def describe_open_question(question: Question, name: Callable[[Candidate], str])
 
 def not_comparable(questions: Sequence[Question], name: Callable[[Candidate], str] = _whole) -> str:
     """Report where creates in memory are compared with durable creates; empty if nowhere."""
-    unlike = [question for question in questions if len({_in_memory(each) for each in judged(question)}) > 1]
+    unlike = [question for question in questions if not is_comparable(question)]
     if not unlike:
         return ""
     candidates = [candidate for question in unlike for candidate in judged(question)]

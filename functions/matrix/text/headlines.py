@@ -3,10 +3,21 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from matrix.terms.documents.summary import Absence, Decision, Question, SummaryDocument
+from matrix.terms.documents.summary import Absence, Candidate, Decision, Question, SummaryDocument
+from matrix.terms.figures import describe_bounded_cost
 from matrix.terms.names import describe_workload, fleet_label
+from matrix.terms.quantities import quantity
 from matrix.terms.sentences import listed
-from matrix.terms.verdicts import difference_of, expected_ahead, is_far_ahead, is_open, judged, winner
+from matrix.terms.verdicts import (
+    difference_of,
+    expected_ahead,
+    is_comparable,
+    is_far_ahead,
+    is_open,
+    judged,
+    ranked_of,
+    winner,
+)
 from matrix.text.decisions import (
     NEAR,
     at_sizes,
@@ -16,10 +27,10 @@ from matrix.text.decisions import (
     not_comparable,
     sale_note,
 )
-from matrix.text.rankings import OPEN, Name, describe_comparison, short_name
+from matrix.text.rankings import OPEN, Name, cost_unit, parts, short_name
 from matrix.text.replication import shortage_words_of
 from matrix.text.risks import describe_risk, ranked_by_median
-from matrix.text.verdicts import describe_lost
+from matrix.text.verdicts import SAME, describe_lost
 from matrix.text.warnings import kinds_of, of_run
 
 # Storages that a line names.
@@ -54,7 +65,7 @@ def headline(decision: Decision, name: Name) -> str:
         return f"Nothing {'can be ranked' if is_measured else 'was measured'}, so there is nothing to choose from."
     if len(questions) == 1:
         [only] = questions
-        return f"{describe_comparison(only)}: {_of_one(only, decision, name)}"
+        return f"{question_headline(only, decision, name)}."
     # An objective judges a storage alone. Without one, a storage beside which none was measured is not the best of any.
     compared = questions if decision["objective"] else [each for each in questions if _is_comparison(each)]
     return _of_several(compared, decision, name) if compared else _nothing_compared(questions, name)
@@ -63,13 +74,16 @@ def headline(decision: Decision, name: Name) -> str:
 def _of_several(compared: list[Question], decision: Decision, name: Name) -> str:
     """Name the storages of all comparisons of one verdict in a sentence, one after the other."""
     questions = decision["questions"]
-    sentences = []
+    unlike = [] if decision["objective"] else [question for question in compared if not is_comparable(question)]
+    sentences = [f"No winner{_at(unlike, questions)}: the storages did different work"] if unlike else []
     for state in STATES:
-        some = [question for question in compared if question.get("state") == state]
+        some = [question for question in compared if question.get("state") == state and question not in unlike]
         if some and state == "missed":
             sentences.append(f"No storage reaches the objective{_at(some, questions)}")
         elif some and state == "expected":
             sentences.append(_expected(some, questions, name))
+        elif some and state == "open":
+            sentences.append(f"No winner is shown{_at(some, questions)}")
         elif some:
             sentences.append(_named(_what(state, some, decision), some, questions, name))
     alone = [question for question in questions if question not in compared]
@@ -85,7 +99,7 @@ def _what(state: str, some: Sequence[Question], decision: Decision) -> str:
     if state == "shown":
         is_near = not decision["is_recommendation"] and not all(map(is_far_ahead, some))
         return f"{best}, or within {NEAR} of it" if is_near else best
-    return "Ahead, but not shown" if state == "open" else f"{best} by figures alone"
+    return f"{best} by figures alone"
 
 
 def _named(what: str, some: list[Question], questions: list[Question], name: Name) -> str:
@@ -158,36 +172,94 @@ def _kind(question: Question) -> tuple[str, str, str]:
     return question["workload"], question["label"], question["fleet"].partition(" × ")[2]
 
 
-def _of_one(question: Question, decision: Decision, name: Name) -> str:
-    best = winner(question)
-    if objective := decision["objective"]:
-        level, limit = f"P{question['level']:g}", describe_limit(objective, question["unit"])
-        if best is None:
-            return f"no storage reaches {level} {limit}."
-        if question.get("state") == "by-value":
-            return f"no storage is shown to reach {level} {limit}; by its value only {name(best)} does."
-        verb = f"take {name(best)}" if decision["is_recommendation"] else f"{name(best)} is first here"
-        return f"{verb}: it is the cheapest with {level} {limit}."
+def question_headline(question: Question, decision: Decision, name: Name) -> str:
+    """Return the answer of one comparison in a sentence that may be quoted alone, without its full stop.
+
+    `EBS gp3 on 6 × m6i.xlarge: 131 MB/s, 1.26 times as fast as EFS elastic (1.21 to 1.31)`. No storage is named as
+    the best where none is shown to be, or where the storages did different work.
+    """
+    where, best = _where(question, decision), winner(question)
+    if decision["objective"]:
+        return _of_objective(question, decision, where, name)
     if best is None:
-        return "nothing can be ranked."
-    if len(judged(question)) == 1:
-        return f"only {name(best)} was measured, so nothing is compared."
-    return f"{name(best)} {claim(question, decision)}."
+        return f"Nothing can be ranked {where}"
+    if len(judged(question)) == 1 and question.get("state") != "expected":
+        return f"Only {name(best)} was measured {where}: {_figure(question, decision, best)}"
+    if undecided := _undecided(question, decision, best, where, name):
+        return undecided
+    advantage = _advantage(question, best, name)
+    return f"{name(best)} {where}: {', '.join(filter(None, [_figure(question, decision, best), advantage]))}"
 
 
-def claim(question: Question, decision: Decision, among: str = "") -> str:
-    """Write the claim about a comparison's winner: `is fastest and cheapest`; `among` names the storages."""
-    state, best = question.get("state"), winner(question)
-    if state == "open":
-        return f"is ahead{among}, but this is not shown"
-    is_cheapest = best is not None and best["verdict"].get("is_cheapest") and decision["is_recommendation"]
-    is_fastest = best is not None and best["verdict"]["code"] == "fastest"
-    alone = " by figures alone, which nothing tests" if state == "not-tested" else ""
-    if is_fastest and (state != "shown" or is_far_ahead(question)):
-        return f"is {'fastest and cheapest' if is_cheapest else 'fastest'}{among}{alone}"
-    if not decision["is_recommendation"]:
-        return f"is fastest{among}, or within {NEAR} of it"
-    return f"is the best value{among}: cheapest of those within {NEAR} of the fastest{alone}"
+def _undecided(question: Question, decision: Decision, best: Candidate, where: str, name: Name) -> str:
+    """Write why a comparison has no winner; empty if it has one."""
+    if not is_comparable(question):
+        return f"No winner {where}: the storages did different work"
+    if question.get("state") == "open":
+        leaders = listed(_with_figure(question, each, name) for each in (judged(question)[0], _rival(question)))
+        return f"No winner {where}: {leaders} cannot be told apart"
+    if question.get("state") == "expected":
+        unmeasured = listed(_called(each, [question], name) for each in expected_ahead(question))
+        measured = f"{name(best)}, {_figure(question, decision, best)}"
+        return f"Expected fastest {where}, but not measured: {unmeasured}. Best measured: {measured}"
+    return ""
+
+
+def _of_objective(question: Question, decision: Decision, where: str, name: Name) -> str:
+    best = winner(question)
+    limit = f"P{question['level']:g} {describe_limit(decision['objective'] or {}, question['unit'])}"
+    if best is None:
+        return f"No storage reaches {limit} {where}"
+    if question.get("state") == "by-value":
+        return f"No storage is shown to reach {limit} {where}; by its value only {name(best)} does"
+    first = "the cheapest" if decision["is_recommendation"] else "first"
+    return f"{name(best)} {where}: {_figure(question, decision, best)}, {first} with {limit}"
+
+
+def _where(question: Question, decision: Decision) -> str:
+    """Name the fleet of a comparison, and what else differs between the comparisons of a run."""
+    everywhere = [parts(each)[:2] for each in decision["questions"]]
+    differing = [
+        part for at, part in enumerate(parts(question)[:2]) if part and len({each[at] for each in everywhere}) > 1
+    ]
+    return ", ".join([f"on {question['fleet']}", *differing])
+
+
+def _figure(question: Question, decision: Decision, candidate: Candidate) -> str:
+    """Write the figure that ranks a candidate, and its cost if there is one."""
+    cost = candidate["cost"] if cost_unit(question, decision) else None
+    usd = f", {describe_bounded_cost(cost)} per {cost['per']}" if cost else ""
+    return f"{quantity(ranked_of(candidate)['value'], question['unit'])}{usd}"
+
+
+def _with_figure(question: Question, candidate: Candidate, name: Name) -> str:
+    called = short_name(candidate, judged(question), name)
+    return f"{called} ({quantity(ranked_of(candidate)['value'], question['unit'])})"
+
+
+def _rival(question: Question) -> Candidate:
+    """Return the candidate that keeps a comparison open; of decisions that name none the second."""
+    others = judged(question)[1:]
+    return next((each for each in others if each["cell"] == question.get("rival")), others[0])
+
+
+def _advantage(question: Question, best: Candidate, name: Name) -> str:
+    """Write how many times as fast the winner is as the next, with the interval if one is known."""
+    fastest = judged(question)[0]
+    if fastest is not best:
+        return f"within {NEAR} of the fastest, {short_name(fastest, judged(question), name)}"
+    other = judged(question)[1]
+    called = short_name(other, judged(question), name)
+    mine, theirs = ranked_of(best)["value"], ranked_of(other)["value"]
+    top, bottom = (mine, theirs) if question["higher_is_better"] else (theirs, mine)
+    if bottom <= 0:
+        return f"ahead of {called}"
+    difference = difference_of(other)
+    low, high = (difference.get("low"), difference.get("high")) if difference else (None, None)
+    interval = f" ({low:.2f} to {high:.2f})" if low is not None and high is not None else ""
+    if top / bottom < 1 + SAME:
+        return f"less than 1 % faster than {called}"
+    return f"{top / bottom:.2f} times as fast as {called}{interval}"
 
 
 def doubts(summary: SummaryDocument, decision: Decision, name: Name, most: int) -> list[str]:

@@ -8,14 +8,17 @@ from matrix.text.replication import describe_shortage
 SAME = 0.01
 
 
-def describe_verdict(candidate: Candidate, *, is_alone: bool = False) -> str:  # noqa: C901, PLR0911 - one case per code
-    """Write the verdict of a candidate; `is_alone`: it is the only measured one."""
+def describe_verdict(  # noqa: C901, PLR0911 - one case per code
+    candidate: Candidate, *, is_alone: bool = False, is_shown: bool = True
+) -> str:
+    """Write the verdict of a candidate; `is_alone`: no other was measured; `is_shown`: its comparison has a winner."""
     verdict = candidate["verdict"]
     match verdict["code"]:
         case "lost":
             return describe_lost(candidate["lost"]) if candidate["lost"] else ""
         case "fastest":
-            return "fastest and cheapest" if verdict.get("is_cheapest") else "fastest"
+            first = "fastest" if is_shown else "ahead"
+            return f"{first} and cheapest" if verdict.get("is_cheapest") else first
         case "slower":
             return "; ".join(filter(None, ["cheapest" if verdict.get("is_cheapest") else "", _slower(verdict)]))
         case "only-one":
@@ -45,7 +48,7 @@ def describe_lost(lost: Lost) -> str:
         case "too-few-operations":
             return "not ranked: a step had too few operations for this percentile, so it takes longer steps"
         case "failed":
-            return f"not measured: {lost['reason']}"
+            return f"not measured: {lost['reason'].removeprefix('not published: ')}"
         case "no-cell":
             whose = "the source has no such row" if lost.get("of_source") else "the run has no such cell"
             return f"not measured: {whose}"

@@ -6,11 +6,13 @@ from html import unescape
 import pytest
 from support.runs_for_reports import TWO_STORAGES, build_run
 
+from matrix.answer.decision import decide
 from matrix.published.yocto_run import yocto_run
 from matrix.report import heat_map, neighbours
 from matrix.report.page import render, view_of
 from matrix.report.ranking import rankings
 from matrix.text.glossary import GLOSSARY
+from matrix.text.headlines import headline
 
 
 def words(markup):
@@ -57,12 +59,25 @@ def test_storages_that_chance_may_order_are_not_called_fastest():
 
     [panel] = panels(view_of(summary, results=results, plan=planned))
 
-    assert "is ahead, but this is not shown." in panel
+    assert "No winner on 2 × m6i.large: EFS bursting (49m 41s) and EBS gp3 (56m 48s) cannot be told apart" in panel
     assert (
         'Open: EFS bursting and EBS gp3 cannot be told apart: not replicated, only 2 instances: set "count": 3' in panel
     )
     assert re.search(r"EBS gp3 [\d hms]+ open", panel)
-    assert "is fastest" not in panel
+    assert "fastest" not in panel
+
+
+def test_where_storages_did_different_work_no_output_names_a_winner():
+    summary, results, planned = build_run(TWO_STORAGES)
+    decided = decide(summary, results=results)
+    for question in decided["questions"]:
+        question["candidates"][0]["counts_in_memory"] = True
+    page = render(summary | {"decision": decided}, results=results, plan=planned)
+
+    assert "<h1>No winner on 10 × m6i.large: the storages did different work</h1>" in page
+    assert headline(decided, str).startswith("No winner in both comparisons: the storages did different work.")
+    assert "○ ahead" in page
+    assert "○ fastest" not in page
 
 
 def test_a_storage_alone_wins_nothing_and_an_objective_that_nobody_meets_takes_none():
@@ -71,8 +86,8 @@ def test_a_storage_alone_wins_nothing_and_an_objective_that_nobody_meets_takes_n
     summary, results, planned = build_run(TWO_STORAGES)
     too_slow = view_of(summary, results=results, plan=planned, objective={"metric": "duration_s", "atMost": 10})
 
-    assert "Only EBS gp3 was measured." in alone
-    assert all("No storage reaches the objective: P90 at most 10.0s." in panel for panel in panels(too_slow))
+    assert "Only EBS gp3 was measured on 1 × m6i.large: 50m 12s" in alone
+    assert all("No storage reaches P90 at most 10.0s on" in panel for panel in panels(too_slow))
 
 
 def test_no_metric_is_called_by_its_machine_name_where_people_read_and_files_keep_it():
@@ -96,7 +111,7 @@ def test_rows_columns_charts_and_panels_carry_the_marks_of_the_chips():
     assert facets == '{"s":["EBS gp3","EFS bursting"],"f":["1 × m6i.large","10 × m6i.large"]}'
     assert len(re.findall(r'<tr data-s="1" data-w="0" data-f="\d"', text)) >= 2
     assert re.search(r'<article id="ranking-2" class="[^"]*" data-w="0" data-f="1"', text)
-    assert re.search(r'<th scope="col" data-w="0" data-f="0">1 × m6i.large', text)
+    assert re.search(r'<th scope="col" data-w="0" data-f="0">1</th>', text)
     assert len(re.findall(r'<svg class="row" [^>]*data-s="\d" data-w="0" data-f="\d"', text)) >= 4
     assert re.search(r'<g class="s1" data-group="1" data-s="1"', text)
 
@@ -121,7 +136,7 @@ def test_the_page_explains_its_words():
 
     for word, meaning in GLOSSARY.items():
         assert f"{word} {meaning}" in body
-    assert 'href="#words"' in page.partition('id="answer"')[2].partition("</section>")[0]
+    assert 'href="#words"' in page.partition('id="answer"')[2].partition('id="tables"')[0]
 
 
 def test_the_matrix_is_copied_and_saved_as_data():

@@ -174,11 +174,11 @@ def test_a_table_is_sorted_by_its_heads_with_what_is_not_known_last(opened):
 
 def test_a_cell_of_the_matrix_leads_to_its_comparison(opened):
     page = opened()
-    assert not page.locator("#ranking-1 table").is_visible()
+    assert not page.locator("#ranking-1 .bars").is_visible()
 
     page.locator('#matrix a[href="#ranking-1"]').first.click()
 
-    page.locator("#ranking-1 table").wait_for(state="visible")
+    page.locator("#ranking-1 .bars").wait_for(state="visible")
 
 
 def test_a_matrix_of_many_columns_takes_the_window_and_can_be_turned(chromium, tmp_path, monkeypatch):
@@ -191,7 +191,7 @@ def test_a_matrix_of_many_columns_takes_the_window_and_can_be_turned(chromium, t
         page = chromium.new_page(viewport={"width": width, "height": 900})
         page.goto(path.as_uri())
         frame = page.locator("#matrix > .table")
-        assert frame.evaluate("each => each.clientWidth") > width - 80
+        assert frame.evaluate("each => each.clientWidth") > min(width, 1280) - 80
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         frame.evaluate("each => { each.scrollLeft = 300; }")
         name = frame.locator("tbody th").first
@@ -247,11 +247,11 @@ def test_chips_choose_for_the_whole_page_and_the_address_keeps_it(opened, report
     assert page.locator(".ranking.seen .where").inner_text().endswith(last)
     # The answer is that of all storages, of which the heading reminds.
     assert page.locator(".ranking.seen tbody tr:visible").count() > 1
-    assert page.locator("#answer h2").inner_text().startswith("Answer for all storages")
+    assert page.locator("h1").inner_text().endswith("(of all storages)")
     assert page.locator("#tables .many").first.locator("tbody tr:visible").count() == 1
     assert "Only EBS gp3" in page.locator(".shown").inner_text()
 
-    page.locator("nav a", has_text="All figures").click()
+    page.locator("nav a", has_text="Figures").click()
     assert page.locator("#tables h2").bounding_box()["y"] < 40
     address = page.url
     again = opened()
@@ -264,16 +264,28 @@ def test_chips_choose_for_the_whole_page_and_the_address_keeps_it(opened, report
     assert again.locator("#tables h2").bounding_box()["y"] < 40
 
 
-def test_lists_pick_a_comparison_by_keyboard(opened):
+def test_buttons_pick_a_comparison_by_keyboard_and_the_title_and_the_cost_follow(opened):
     page = opened()
-    fleets = page.get_by_label("Fleet", exact=True)
+    fleets = page.get_by_role("group", name="Fleet").get_by_role("button")
+    before = page.locator("h1").inner_text()
     assert page.locator(".ranking:visible").count() == 1
+    load = page.get_by_label("a day")
+    if is_priced := load.is_visible():
+        load.fill("200")
 
-    fleets.focus()
-    page.keyboard.press("Home")
+    fleets.first.focus()
+    page.keyboard.press("Enter")
 
-    assert page.locator(".ranking:visible").get_attribute("id") == "ranking-1"
-    assert page.locator(".ranking:visible .where").inner_text().endswith(fleets.input_value())
+    panel = page.locator(".ranking:visible")
+    assert panel.get_attribute("id") == "ranking-1"
+    assert panel.locator(".where").inner_text().endswith(fleets.first.get_attribute("aria-label"))
+    assert fleets.first.get_attribute("aria-pressed") == "true"
+    assert before != page.locator("h1").inner_text() == panel.locator(".headline").text_content()
+    # The storage of a comparison without a winner has no cost.
+    assert is_priced == page.locator("h1").inner_text().startswith("E")
+    if is_priced:
+        usd = 30 * 200 * float(panel.get_attribute("data-usd"))
+        assert f"builds a day: ${usd:,.0f} a month" in page.locator(".load").inner_text()
     # The address keeps the choice.
     again = opened()
     again.goto("about:blank")
@@ -295,7 +307,7 @@ def test_without_a_script_all_comparisons_stand_below_the_first(opened):
 def test_a_table_is_copied_with_its_exact_values(opened):
     page = opened(permissions=["clipboard-read", "clipboard-write"])
     unfold(page)
-    table = page.locator(".table", has=page.locator("td[data-value]")).first
+    table = page.locator("#tables .table", has=page.locator("td[data-value]")).first
     exact = table.locator("td[data-value]").first.get_attribute("data-value")
 
     table.locator("xpath=preceding-sibling::div[@class='tools'][1]").get_by_text("Copy").click()

@@ -33,7 +33,8 @@ def answer(question: Question, wanted: Objective, *, for_sale: bool) -> None:
         _rank(question, for_sale=for_sale)
     else:
         _meet(question, wanted)
-    question.recommended = question.best_value if for_sale and question.state == "shown" else None
+    is_fair = wanted.limit is not None or question.is_comparable
+    question.recommended = question.best_value if for_sale and is_fair and question.state == "shown" else None
 
 
 def _risks(candidate: Candidate, question: Question) -> list[documents.Risk]:

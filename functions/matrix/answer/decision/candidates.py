@@ -126,6 +126,11 @@ class Question:
         return len(self.judged) > 1
 
     @property
+    def is_comparable(self) -> bool:
+        """Whether all did the same work: a create in memory is less than a stored one."""
+        return len({candidate.counts_in_memory for candidate in self.judged}) < 2  # noqa: PLR2004
+
+    @property
     def ranked_level(self) -> float:
         """The percentile by which candidates are ranked."""
         return MEDIAN if self.why_median else self.level
