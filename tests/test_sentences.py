@@ -391,6 +391,10 @@ ENDINGS: dict[str, Example] = {
     "local": {"environment": "local", "receipt": RECEIPT},
     "local-vm": {"environment": "local-vm"},
     "emulated": {"environment": "emulated"},
+    "emulated, slowed down": {
+        "environment": "emulated",
+        "cells": [{"storage": {"emulated": {"slowdown": 8}}, "state": "measured"}],
+    },
     "imported": {"environment": "imported", "tools": ["fio"]},
 }
 

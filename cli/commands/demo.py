@@ -1,6 +1,7 @@
-"""`matrix demo`: a small matrix on a local cloud, then the result of a published run on AWS."""
+"""`matrix demo`: a small matrix on a local cloud, and how an answer from AWS looks."""
 
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -11,9 +12,6 @@ from cli.commands.import_published import PREFIX, load
 from cli.commands.run import run
 from cli.console import opening
 from cli.messages import terminal
-from cli.tables import verdict_table
-from cli.target.place import Place
-from cli.target.summaries import find
 
 EVENTS = Path(__file__).parents[2] / "events"
 PUBLISHED = f"{PREFIX}-yocto"
@@ -23,8 +21,8 @@ def demo() -> None:
     """See it work on this machine, in the browser.
 
     A small matrix on a local cloud: a real state machine and real instance programs, without an AWS account. This
-    machine plays EBS, EFS and FSx with the latencies and limits that AWS documents. It prints everything before it
-    waits; close the page or press Ctrl-C to end it.
+    machine emulates EBS and EFS at an eighth of the limits that AWS documents, which two slow processors can keep up
+    with. It prints everything before it waits; close the page or press Ctrl-C to end it.
 
     Example: matrix demo
     """
@@ -33,17 +31,12 @@ def demo() -> None:
 
 
 def _say_more() -> None:
-    """Show the result of a run on AWS, and the next steps."""
-    console = terminal.stdout()
-    console.print(
-        "\nA run on AWS ends with an answer like the next one. Others measured its figures on AWS and published them:"
-    )
+    """Name the report of an answer from AWS, which others measured and published, and how to call `matrix`."""
     load(PREFIX)
-    summary = find(PUBLISHED, Place()).summary
-    verdict_table.show(console, summary, flag="")
-    console.print("\nTo call matrix by its name, and to see this answer's report with its charts:")
-    activate = Path(sys.prefix, "bin", "activate")
-    console.print(f"  source {activate}", soft_wrap=True)
+    console = terminal.stdout()
+    console.print("\nHow an answer from AWS looks, with its charts:")
+    if shutil.which("matrix") is None:
+        console.print(f"  source {Path(sys.prefix, 'bin', 'activate')}", soft_wrap=True)
     console.print(f"  matrix report {PUBLISHED} --open", soft_wrap=True)
 
 

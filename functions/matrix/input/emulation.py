@@ -6,7 +6,7 @@ are marked everywhere.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, TypeAlias, cast
 
 from pydantic import Field
 
@@ -16,13 +16,17 @@ from matrix.storages.base import Storage
 from matrix.storages.models import MODELS
 from matrix.terms.documents.parts import Emulation
 from matrix.terms.problems import InvalidMatrix, Problem, Problems
-from matrix.terms.sentences import EMULATED
+from matrix.terms.sentences import EMULATED, SLOWDOWN
 
 # Key of a storage in plan and results, and the end of its id.
 MARK = "emulated"
 # Types whose models have the times of blocks.
 _EMULATED = [name for name, model in MODELS.items() if "block_times" in vars(model)]
 
+
+IOPS = ("iops", "read_iops", "write_iops")
+THROUGHPUTS = ("bytes_per_s", "read_bytes_per_s")
+LATENCIES = ("create_s", "read_s", "write_s", "sync_s")
 
 Seconds = Annotated[int | float, Field(ge=0, le=60)]
 Times = Annotated[int | float, Field(gt=0, le=1000)]
@@ -52,13 +56,19 @@ class Quirks(InputModel):
     """How many times as long operations take on the first instance of a cell that comes to a shared storage."""
 
 
-def quirks_of(storage: Storage, emulate: "bool | Mapping[str, Quirks]") -> dict[str, float]:
-    """Return the quirks that a matrix sets for a storage, without default values."""
+# What a matrix may say: whether, how many times as slow all are, or the quirks of storages by their names.
+Emulate: TypeAlias = bool | int | Mapping[str, Quirks]
+
+
+def quirks_of(storage: Storage, emulate: Emulate) -> dict[str, float]:
+    """Return the quirks that a matrix sets for a storage, without default values, or how slow all storages are."""
+    if isinstance(emulate, int) and not isinstance(emulate, bool):
+        return {SLOWDOWN: emulate}
     quirks = emulate.get(storage.name or "") if isinstance(emulate, Mapping) else None
     return quirks.model_dump(exclude_defaults=True) if quirks else {}
 
 
-def truth(storage: Storage, emulate: "bool | Mapping[str, Quirks]" = True) -> Emulation:
+def truth(storage: Storage, emulate: Emulate = True) -> Emulation:
     """Return the limits, latencies and quirks of an emulated `storage`: of a volume, or of a file system for all.
 
     ValueError: the type cannot be emulated.
@@ -66,7 +76,7 @@ def truth(storage: Storage, emulate: "bool | Mapping[str, Quirks]" = True) -> Em
     block = storage.block_times
     if block is None:
         raise ValueError(f"{storage.type} cannot be emulated")
-    known = {
+    known: dict[str, Any] = {
         "shared": storage.is_shared,
         "iops": storage.effective_iops,
         "bytes_per_s": float(storage.bandwidth_bytes_per_s),
@@ -80,7 +90,15 @@ def truth(storage: Storage, emulate: "bool | Mapping[str, Quirks]" = True) -> Em
         "write_s": block.write_s,
         "sync_s": storage.sync_latency_s,
     }
-    return cast("Emulation", known | quirks_of(storage, emulate))
+    quirks = quirks_of(storage, emulate)
+    slowdown = quirks.pop(SLOWDOWN, 1)
+    for name in IOPS:
+        known[name] = known[name] and max(1, round(known[name] / slowdown))
+    for name in THROUGHPUTS:
+        known[name] /= slowdown
+    for name in LATENCIES:
+        known[name] *= slowdown
+    return cast("Emulation", known | quirks)
 
 
 def marked(document: Mapping[str, Any], quirks: Mapping[str, float]) -> dict[str, Any]:
@@ -109,7 +127,7 @@ def environment_of(name: str, *, is_emulated: bool) -> str:
 def emulation_problems(
     storages: Sequence[tuple[str, Storage]],
     workloads: Sequence[tuple[str, Workload]],
-    emulate: "bool | Mapping[str, Quirks]",
+    emulate: Emulate,
     *,
     is_whole: bool = True,
 ) -> Problems:

@@ -125,9 +125,13 @@ class Matrix(InputModel):
     max_concurrent_file_systems: Annotated[int, Field(ge=1, le=40, examples=[8])] = 4
     """How many file systems are measured at the same time. Cells of one file system run one after the other."""
     emulate: Annotated[
-        bool | Annotated[dict[Name, Quirks], Field(min_length=1, max_length=MAX_ENTRIES)], Field(examples=[True])
+        bool
+        | Annotated[int, Field(ge=2, le=64)]
+        | Annotated[dict[Name, Quirks], Field(min_length=1, max_length=MAX_ENTRIES)],
+        Field(examples=[True]),
     ] = False
-    """Local runs only: emulate each storage's provisioned limits, to test the analysis on known values.
+    """Local runs only: emulate each storage's provisioned limits, to test the analysis on known values. A number
+    divides all limits, and multiplies all latencies, so that a slow machine can keep up.
     An object sets quirks of storages by their `name`, such as stalls, noise or credits that end
     (docs/demo.md#quirks)."""
     objective: Objective | None = None

@@ -17,6 +17,8 @@ EMULATED_NOTE = (
 )
 # The environment of a run with storages that this machine emulated.
 EMULATED = "emulated"
+# The key of the number by which all limits are divided, in the mark of an emulated storage.
+SLOWDOWN = "slowdown"
 ENVIRONMENT_NOTES = {"local": LOCAL_NOTE, "local-vm": VM_NOTE, EMULATED: EMULATED_NOTE}
 
 

@@ -3,7 +3,7 @@
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.names import describe_tools
 from matrix.terms.quantities import money
-from matrix.terms.sentences import error_text
+from matrix.terms.sentences import EMULATED, SLOWDOWN, error_text
 
 LONGEST_REASON = 240
 # The status of a run that ended before it was analysed.
@@ -11,7 +11,7 @@ INTERRUPTED = "interrupted"
 PLACES = {
     "local": "local disk, not AWS: no storage is recommended",
     "local-vm": "emulated machines, not AWS: no storage is recommended",
-    "emulated": "emulated, not AWS: no storage is recommended",
+    "emulated": "emulated{slowdown}, not AWS: no storage is recommended",
     "imported": "files of {tools}, measured elsewhere: no storage is recommended",
 }
 
@@ -24,12 +24,19 @@ def describe_state(summary: SummaryDocument) -> str:
     if not is_whole:
         parts.append(summary["status"])
     if place := PLACES.get(summary["environment"]):
-        parts.append(place.format(tools=describe_tools(summary)))
+        parts.append(place.format(tools=describe_tools(summary), slowdown=_describe_slowdown(summary)))
     if receipt := summary.get("receipt"):
         cost = receipt["totals"]["cost_usd"]
         parts.append(f"would cost {money(cost)} on AWS" if summary["environment"] in PLACES else money(cost))
         parts.append("nothing is left running" if receipt["is_complete"] else "the sweep has not ended")
     return f"{'✓' if is_whole else '✗'} {' · '.join(parts)}"
+
+
+def _describe_slowdown(summary: SummaryDocument) -> str:
+    """Write by what the limits of emulated storages were divided: ` (all limits ÷ 8)`; empty for AWS's own."""
+    marks = [(cell.get("storage") or {}).get(EMULATED) for cell in summary["cells"]]
+    slowdown = next((mark[SLOWDOWN] for mark in marks if isinstance(mark, dict) and SLOWDOWN in mark), None)
+    return f" (all limits ÷ {slowdown})" if slowdown else ""
 
 
 def describe_failed(summary: SummaryDocument) -> str:

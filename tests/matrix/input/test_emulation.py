@@ -80,6 +80,21 @@ def test_a_plan_marks_every_emulated_storage_so_that_none_equals_a_measured_one(
     assert "emulation" not in measured["cells"][0]
 
 
+def test_a_number_slows_every_limit_and_latency_down_alike_and_marks_the_storages():
+    [slow], [usual] = (plan(matrix(emulate=by)).to_document()["cells"] for by in (8, True))
+
+    truths = slow["emulation"], usual["emulation"]
+    assert {name: truths[1][name] / value for name, value in truths[0].items() if name.endswith("iops")} == {
+        "iops": 8, "read_iops": 8, "write_iops": 8,
+    }  # fmt: skip
+    for name, ratio in (("bytes_per_s", 8), ("read_bytes_per_s", 8), ("create_s", 1 / 8), ("read_s", 1 / 8)):
+        assert truths[1][name] / truths[0][name] == pytest.approx(ratio)
+    assert truths[0].keys() == truths[1].keys()
+    assert slow["storage"]["emulated"] == {"slowdown": 8}
+    for wrong in (1, 65, 2.5, "8"):
+        assert any(path.startswith("emulate") for path in problems_of(emulate=wrong))
+
+
 def test_quirks_are_those_of_the_storage_with_that_name_and_mark_it():
     storages = [FSX | {"name": "calm"}, FSX | {"name": "stalling"}]
 
