@@ -25,6 +25,8 @@ from contract.keys import HISTOGRAMS
 if TYPE_CHECKING:
     from agent.job import Job, Step
 
+# Name of the measured job in the file that fio gets; fio reports each process by its job's name.
+WORK = "work"
 # The agent sets the files' places and the output; all other options are the user's.
 PLACES = ("directory", "filename", "filename_format", "opendir", "output", "output-format", "name", "unlink")
 FOREIGN = ("client", "server", "exec_prerun", "exec_postrun", "create_only", "write_bw_log", "write_lat_log")
@@ -74,7 +76,11 @@ STALLS = (
 
 
 def problems(params: dict[str, Any]) -> list[str]:
-    options = params.get("options")
+    beside = params.get("beside") or {}
+    return [sentence for options in (params.get("options"), *beside.values()) for sentence in _option_problems(options)]
+
+
+def _option_problems(options: Any) -> list[str]:
     if not isinstance(options, dict) or not options:
         return [f"options: {options!r} must be an object with fio's options"]
     sentences = [f"options.{name}: not to be set, leave it out" for name in sorted(RESERVED & set(options))]
@@ -103,22 +109,31 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
 
 
 def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
-    """Write the job file, create the files to read (not timed) and arm fio."""
+    """Write the job file, create the files to read (not timed) and arm fio.
+
+    Sections `beside` the point's own run with it: their bytes are work of the sample, their rates and latencies are not
+    its figures.
+    """
     options = step.params["options"]
-    fio_job = FioJob(options, 0.0 if step.params.get("device") else None)
+    sections = {WORK: options, **(step.params.get("beside") or {})}
+    jobs = [FioJob(each, 0.0 if step.params.get("device") else None) for each in sections.values()]
+    fio_job, processes = jobs[0], sum(each.jobs for each in jobs)
     device = raw_device.of_step(job, step, workspace)
     fio = tool_box.find("fio") or "fio"
-    check_engine(fio, str(options.get("ioengine", "psync")))
+    for engine in {str(each.get("ioengine", "psync")) for each in sections.values()}:
+        check_engine(fio, engine)
     scratch = workspace.scratch / "fio"
     scratch.mkdir()
     job_file, result = workspace.scratch / "job.fio", workspace.scratch / "fio.json"
-    job_file.write_text(render(options, device or workspace.target, scratch, is_device=device is not None))
-    if fio_job.is_laid_out and workspace.device:
+    job_file.write_text(render([*sections.values()], device or workspace.target, scratch, is_device=device is not None))
+    laid_out = [each for each, its in zip(sections.values(), jobs) if its.is_laid_out]
+    if laid_out and workspace.device:
         # Fill the volume, because it need not read blocks that were never written.
         filling = workspace.scratch / "fill.fio"
-        filling.write_text(render(raw_device.filling(options), workspace.device, workspace.scratch, is_device=True))
-        run(Command([fio, str(filling)], scratch), workspace.scratch / "layout")
-    elif fio_job.is_laid_out:
+        for each in laid_out:
+            filling.write_text(render([raw_device.filling(each)], workspace.device, workspace.scratch, is_device=True))
+            run(Command([fio, str(filling)], scratch), workspace.scratch / "layout")
+    elif laid_out:
         # Otherwise fio would write its files after the fleet's start, and instances would begin at different times.
         run(Command([fio, "--create_only=1", str(job_file)], scratch), workspace.scratch / "layout")
     argv = [fio, "--output-format=json+", f"--output={result}", str(job_file)]
@@ -126,36 +141,40 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     tool = {
         "name": "fio",
         "version": tool_box.recorded_version("fio"),
-        "command": " ".join(["fio", *(f"--{line}" for line in option_lines(options))]),
+        "command": " --name=".join(
+            " ".join([name, *(f"--{line}" for line in option_lines(each))])
+            for name, each in {"fio": options, **(step.params.get("beside") or {})}.items()
+        ),
     }
 
     def read(armed: Armed, ended: list[Ended]) -> Outcome:
         text = result.read_text(errors="replace")
         document = parse(text, ended[0])
-        _verify(document, options, None if device else workspace.target)
-        refuse_contradictions(document, options, os.cpu_count() or 1)
+        _verify(document, jobs, None if device else workspace.target)
+        own = {**document, "jobs": [each for each in document["jobs"] if each["jobname"] == WORK]}
+        refuse_contradictions(own, options, (os.cpu_count() or 1) * fio_job.jobs / processes)
         moved = {d: _sum(document, d, "io_bytes") for d in DIRECTIONS}
         last_lines = ended[0].tail()
         return Outcome(
-            metrics(document, queued=fio_job.is_queued),
+            metrics(own, queued=fio_job.is_queued),
             work(document),
             tool,
-            raw(document, text, queued=fio_job.is_queued),
+            raw(own, text, queued=fio_job.is_queued),
             warnings=[
                 *([f"fio: {last_lines}"] if last_lines else []),
                 *([raw_device.PLAYED] if device and not workspace.device else []),
-                *warnings(document, options),
+                *warnings(own, options),
             ],
             # Buffered or not: data from the page cache do not show the storage's speed, and the warning reports that.
             reached={direction: amount for direction, amount in moved.items() if amount},
             worked_ns=worked_ns(document, armed),
-            steadiness=steadiness(document, options, log_rates(scratch / f"{LOG_NAME}_iops.log", document)),
+            steadiness=steadiness(own, options, log_rates(scratch / f"{LOG_NAME}_iops.log", own)),
         )
 
-    at_most_s = longest_s(options)
-    if at_most_s is None:
-        return Trial(armed, fio_job.jobs, read)
-    return ImpatientTrial(armed, fio_job.jobs, read, at_most_s, STALLS)
+    at_most_s = [longest_s(each) for each in sections.values()]
+    if None in at_most_s:
+        return Trial(armed, processes, read)
+    return ImpatientTrial(armed, processes, read, max(filter(None, at_most_s)), STALLS)
 
 
 def longest_s(options: dict[str, Any]) -> float | None:
@@ -182,16 +201,22 @@ def check_engine(fio: str, engine: str) -> None:
         )
 
 
-def render(options: dict[str, Any], place: Path, logs: Path, *, is_device: bool = False) -> str:
+def render(sections: list[dict[str, Any]], place: Path, logs: Path, *, is_device: bool = False) -> str:
     """Return a job file: fio treats a job name that matches a directory as a file, so the agent sets names and places.
 
-    `place` is the folder of its files, or the target of all of its jobs if it is a device.
+    The rate of the first section is logged. `place` is the folder of its files, or the target of all jobs if it is a
+    device.
     """
     # fio splits names at colons.
     name = str(place).replace(":", "\\:")
     places = [f"filename={name}"] if is_device else [f"directory={name}", "filename_format=$jobname.$jobnum.$filenum"]
     log = [f"write_iops_log={logs / LOG_NAME}", f"log_avg_msec={LOG_PERIOD_MS}", "per_job_logs=0"]
-    return "\n".join(["[work]", *option_lines(options), *WHOLE_LATENCY, *places, *log, ""])
+    lines: list[str] = []
+    for number, options in enumerate(sections):
+        name = WORK if number == 0 else f"beside{number}"
+        lines += [f"[{name}]", *option_lines(options), *WHOLE_LATENCY, *places, *log, ""]
+        log = []
+    return "\n".join(lines)
 
 
 def option_lines(options: dict[str, Any]) -> list[str]:
@@ -269,7 +294,7 @@ def merged_bins(document: dict[str, Any], kind: str) -> dict[int, int]:
     return histogram.merge(_bins(job, kind) for job in document["jobs"])
 
 
-def refuse_contradictions(document: dict[str, Any], options: dict[str, Any], processors: int) -> None:
+def refuse_contradictions(document: dict[str, Any], options: dict[str, Any], processors: float) -> None:
     """Compare each job's latencies with its rate by Little's law: operations in flight = rate * latency.
 
     A job cannot have more operations in flight than its depth, nor can a job without pauses spend most of its time with
@@ -381,10 +406,10 @@ def raw(document: dict[str, Any], text: str, *, queued: bool = False) -> dict[st
     return {"fio.json": text.encode(), HISTOGRAMS: json.dumps(merged).encode()}
 
 
-def _verify(document: dict[str, Any], options: dict[str, Any], target: Path | None) -> None:
+def _verify(document: dict[str, Any], asked: list[FioJob], target: Path | None) -> None:
     """Check that fio timed all reported bytes, in its own files, one set per job; a device has no files."""
     if target is not None:
-        _verify_files(document, options, [path for path in target.rglob("*") if path.is_file()])
+        _verify_files(document, asked, [path for path in target.rglob("*") if path.is_file()])
     for direction in DIRECTIONS:
         moved = _sum(document, direction, "io_bytes")
         counted = sum(sum(_bins(job, direction).values()) for job in document["jobs"])
@@ -392,16 +417,15 @@ def _verify(document: dict[str, Any], options: dict[str, Any], target: Path | No
             raise WorkIncomplete(f"fio says it moved {moved} bytes ({direction}) but has no latency of any operation")
 
 
-def _verify_files(document: dict[str, Any], options: dict[str, Any], files: list[Path]) -> None:
-    job = FioJob(options)
-    expected = job.jobs * job.files
+def _verify_files(document: dict[str, Any], asked: list[FioJob], files: list[Path]) -> None:
+    expected = sum(job.jobs * job.files for job in asked)
     if len(files) != expected or not all(path.stat().st_size for path in files):
         sizes = sorted(path.stat().st_size for path in files)
         raise WorkIncomplete(
             f"fio left {len(files)} files of {sizes[:3]} bytes and more, {expected} non-empty ones expected"
         )
     # Without wrapping around (time_based, loops, io_size), fio cannot write more than its files contain.
-    wraps = job.is_on("time_based", "loops", "io_size")
+    wraps = any(job.is_on("time_based", "loops", "io_size") for job in asked)
     moved, held = _sum(document, "write", "io_bytes"), sum(path.stat().st_size for path in files)
     if not wraps and moved > held:
         raise WorkIncomplete(f"fio says it wrote {moved} bytes, its files hold {held}")

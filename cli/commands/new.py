@@ -18,6 +18,7 @@ from matrix.terms.quantities import rough_duration
 
 if TYPE_CHECKING:
     from cli.inputs.starting import Draft
+    from matrix.terms.documents.parts import Part
 
 # Written beside the matrix, whose first line names it.
 SCHEMA = "matrix.schema.json"
@@ -57,6 +58,9 @@ def new(
         str | None,
         typer.Option("--repetitions", metavar="NUMBER", help=f"How often to measure (default: {REPETITIONS})."),
     ] = None,
+    job_file: Annotated[
+        Path | None, typer.Option("--from", metavar="JOB.FIO", help="A fio job file: its sections are the workload.")
+    ] = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Write a matrix for you to edit.
@@ -82,16 +86,12 @@ def new(
                 lambda words: draft.problems("storages", _listed(words, [*starting.storage_kinds()])), storages),
         [*starting.storage_kinds()],
     )  # fmt: skip
-    if command is not None:
-        workload = ",".join(filter(None, [workload, starting.COMMAND]))
-    workloads = _explained("Workloads", starting.workload_kinds(), workload)
-    draft.workloads = _listed(
-        _answer(workload, "Which workload?", starting.usual_workload(draft.storages),
-                lambda words: draft.problems("workloads", _listed(words, [*starting.workload_kinds()])), workloads),
-        [*starting.workload_kinds()],
-    )  # fmt: skip
-    if starting.COMMAND in draft.workloads:
-        draft.own = _own_command(draft, command, prepare, seconds)
+    if job_file:
+        if workload is not None or command is not None:
+            raise CommandError("--from is the workload, and so is another option", "leave one out", ExitCode.BAD_INPUT)
+        draft.given = _of_job_file(job_file)
+    else:
+        _choose_workloads(draft, workload, command, prepare, seconds)
     machine = starting.usual_instance_type(draft.storages)
     draft.instance_type = _answer(
         instance_type, f"Which EC2 instance type? ({machine}: {starting.describe_machine(machine)})", machine,
@@ -150,6 +150,34 @@ def _own_command(draft: "Draft", command: str | None, prepare: str | None, secon
     seconds = _answer(seconds, "About how many seconds does it take?", SECONDS, _no_numbers,
                       "for the cost and the deadline; the result has the real time")  # fmt: skip
     return starting.own_command(command, prepare, _numbers("--seconds", seconds)[0])
+
+
+def _of_job_file(path: Path) -> "Part":
+    """Return the workload of a fio job file, and print what of it is left out."""
+    from cli.inputs import starting
+
+    workload, left_out = starting.of_job_file(planning.read(path).decode(errors="replace"))
+    for line in left_out:
+        terminal.print_wrapped(terminal.stderr(), f"Left out: {line} (the agent places the files)")
+    return workload
+
+
+def _choose_workloads(
+    draft: "Draft", workload: str | None, command: str | None, prepare: str | None, seconds: str | None
+) -> None:
+    from cli.inputs import starting
+
+    if command is not None:
+        workload = ",".join(filter(None, [workload, starting.COMMAND]))
+    kinds = [*starting.workload_kinds()]
+    workloads = _explained("Workloads", starting.workload_kinds(), workload)
+    draft.workloads = _listed(
+        _answer(workload, "Which workload?", starting.usual_workload(draft.storages),
+                lambda words: draft.problems("workloads", _listed(words, kinds)), workloads),
+        kinds,
+    )  # fmt: skip
+    if starting.COMMAND in draft.workloads:
+        draft.own = _own_command(draft, command, prepare, seconds)
 
 
 def _answer(option: str | None, question: str, usual: str, problems: Callable[[str], Sequence[str]], more: str) -> str:

@@ -43,6 +43,9 @@ COMMAND = "command"
 LONGEST_NAME = 40
 
 
+# Options of a fio job file that place its files, which the agent does.
+PLACING = re.compile(r"\s*(directory|filename|filename_format|opendir|unlink)\s*=.*")
+
 # Paths in a matrix at which problems of a part are reported.
 PATHS = {
     "name": "name", "storages": "storage", "workloads": "workload", "instance_type": "fleet[0].instanceType",
@@ -93,6 +96,8 @@ class Draft:
     storages: list[str] = field(default_factory=lambda: ["ebs", "efs"])
     workloads: list[str] = field(default_factory=list)
     own: Part = field(default_factory=dict)  # fields of the user's own command
+    given: Part | None = None
+    """A workload that was made already, instead of `workloads`."""
     instance_type: str = ""
     counts: list[int] = field(default_factory=lambda: [1, 10])
     repetitions: int = 3
@@ -106,6 +111,7 @@ class Draft:
             made["workload"] = [
                 {"type": COMMAND, **self.own} if part["type"] == COMMAND else part for part in made["workload"]
             ]
+        made |= {"workload": [self.given]} if self.given else {}
         return {"$schema": f"./{schema}", **made} if schema else made
 
     def problems(self, part: str, answer: Any) -> list[str]:
@@ -117,6 +123,15 @@ class Draft:
             mine = [each for each in invalid.problems if each.path.startswith(path)]
             return [f"{each.value!r} {each.rule}: {each.fix}" for each in mine]
         return []
+
+
+def of_job_file(job_file: str) -> tuple[Part, list[str]]:
+    """Return the workload of a fio job file, and its lines that are left out since the agent places the files."""
+    lines = [line.rstrip() for line in job_file.splitlines()]
+    left_out = [line.strip() for line in lines if PLACING.fullmatch(line)]
+    kept = "\n".join(line for line in lines if not PLACING.fullmatch(line))
+    device = {"device": True} if any("/dev/" in line for line in left_out) else {}
+    return {"type": "fio", **device, "jobFile": f"{kept.strip()}\n"}, left_out
 
 
 def document(

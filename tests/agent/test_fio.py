@@ -97,7 +97,7 @@ def test_an_option_that_fio_does_not_know_fails_with_what_fio_says(cloud, instan
 
 
 def test_options_become_a_job_in_its_own_directory():
-    assert fio.render({"rw": "randwrite", "direct": True, "group_reporting": 1}, Path("/mnt/a:b"), Path("/tmp")) == (
+    assert fio.render([{"rw": "randwrite", "direct": True, "group_reporting": 1}], Path("/mnt/a:b"), Path("/tmp")) == (
         "[work]\nrw=randwrite\ndirect=1\nlat_percentiles=1\nclat_percentiles=0\n"
         "directory=/mnt/a\\:b\nfilename_format=$jobname.$jobnum.$filenum\n"
         "write_iops_log=/tmp/each-second\nlog_avg_msec=1000\nper_job_logs=0\n"
@@ -342,7 +342,7 @@ def test_all_jobs_in_one_file_is_the_known_fiction_and_fails(tmp_path):
     document = {"jobs": [job_document(1000, 10, {"1": 10}), job_document(1000, 10, {"1": 10})]}
 
     with pytest.raises(WorkIncomplete, match="fio left 1 files"):
-        fio._verify(document, {"numjobs": 2}, tmp_path)
+        fio._verify(document, [FioJob({"numjobs": 2})], tmp_path)
 
 
 def test_the_bins_are_those_of_fio():
@@ -420,6 +420,22 @@ def test_a_fio_that_does_not_start_is_named_with_what_it_said(tmp_path):
 
     with pytest.raises(ToolFailed, match=r"--enghelp' ended with status 127: fio: error while loading"):
         fio.check_engine(str(fake), "psync")
+
+
+@needs("fio")
+def test_a_section_has_only_its_own_figures_and_the_work_of_those_beside_it(cloud, instance, make_job):
+    beside = {"slow writers": fio_options(numjobs=2, rw="write", rate_iops=50), "reader": fio_options(rw="read")}
+    params = {"section": "limited", "options": fio_options(rw="randread", rate_iops=100, numjobs=1), "beside": beside}
+    cloud.put("job.json", make_job("fio", [params]))
+
+    assert instance.run() == 0
+
+    [sample] = instance.samples()
+    assert sample["metrics"]["iops"] == pytest.approx(100, rel=0.1)
+    assert not {"write_iops", "write_lat_p50_us"} & sample["metrics"].keys()
+    assert sample["work"]["write_bytes"] == pytest.approx(100 * 4096, rel=0.2)
+    assert sample["work"]["read_bytes"] > 200 * 4096
+    assert "--name=slow writers --rw=write" in sample["tool"]["command"]
 
 
 @needs("fio")

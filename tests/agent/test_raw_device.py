@@ -218,7 +218,7 @@ def test_what_is_read_from_a_device_is_written_before_by_one_job_unless_each_has
 
 
 def test_a_job_on_a_device_names_it_and_no_folder():
-    assert fio.render({"rw": "randwrite"}, Path("/dev/nvme1n1"), Path("/tmp"), is_device=True) == (
+    assert fio.render([{"rw": "randwrite"}], Path("/dev/nvme1n1"), Path("/tmp"), is_device=True) == (
         "[work]\nrw=randwrite\nlat_percentiles=1\nclat_percentiles=0\nfilename=/dev/nvme1n1\n"
         "write_iops_log=/tmp/each-second\nlog_avg_msec=1000\nper_job_logs=0\n"
     )

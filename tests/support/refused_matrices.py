@@ -296,6 +296,26 @@ WORKLOADS = [
     (COMMAND | {"objects": 4}, "objects", "objects-can-be-made"),
 ]
 
+# A fio job file: (text, path below the workload, code).
+FIO_JOB_FILES = [
+    ("rw=read\n[a]\nrw=read\nsize=1m\n", "jobFile", "sections-are-jobs"),
+    ("[global]\nrw=read\nsize=1m\n", "jobFile", "sections-are-jobs"),
+    ("[global]\nrw=read\nsize=1m\n[a]\n[a]\n", "jobFile", "sections-are-jobs"),
+    ("[a]\nsize=1m\n", "jobFile.a.rw", "job-has-an-end"),
+    ("[a]\nrw=read\nsize=1k\n", "jobFile.a.size", "fio-accepts-each-point"),
+    ("[a]\nrw=read\nsize=1m\nruntime=5 parsecs\n", "jobFile.a.runtime", "option-value"),
+    ("[a]\nrw=read\nsize=1m\niodept=4\n", "jobFile.a.iodept", "option-unknown"),
+    ("[a]\nrw=read\nsize=1m\ninclude other.fio\n", "jobFile.a.include", "option-owned"),
+    ("[a]\nrw=read\nsize=1m\nread_iolog=trace.log\n", "jobFile.a.read_iolog", "option-owned"),
+    ("[a]\nrw=read\nsize=1m\nexec_prerun=reboot\n", "jobFile.a.exec_prerun", "option-owned"),
+    ("[global]\nrw=read\nsize=1m\nfilename=/dev/nvme0n1\n[a]\n[b]\n", "jobFile.a.filename", "option-owned"),
+    ("[a]\nrw=read\nsize=1m\nioengine=rados\n", "jobFile.a.ioengine", "option-values-are-known"),
+    ("[]\nrw=read\nsize=1m\nname=b\n", "jobFile", "sections-are-jobs"),
+    ("[a]\nrw=read\nsize=1T\n", "jobFile", "data-fits-on-the-storage"),
+    ("[a]\nrw=read\nsize=1m\ntype=touch\n", "jobFile.a.type", "option-unknown"),
+    ("[a]\nrw=read\nsize=1m\n[b]\nwait_for=a\nrw=read\nsize=1m\n", "jobFile.b.wait_for", "option-owned"),
+]
+
 # A fio workload with one option: (option, value, code). The problem is at the option.
 FIO_OPTIONS = [
     *[("bs", value, "option-value") for value in ({"a": 1}, None, "4k;x")],
@@ -418,6 +438,7 @@ REFUSED: list[tuple[Document, str, str]] = [
     *[({"storage": [storage]}, f"storage[0].{field}", code) for storage, field, code in STORAGES],
     *_on(EBS, WORKLOADS),
     *_on(EBS, [(FIO | {name: value}, name, code) for name, value, code in FIO_OPTIONS]),
+    *_on(EBS, [({"type": "fio", "jobFile": text}, path, code) for text, path, code in FIO_JOB_FILES]),
     *_on(EBS, [(FIO | {"bs": ["4k", ["8k"]]}, "bs[1]", "option-value")]),
     *_on(S3, ON_S3),
     *_on(S3_FILES, EXPORTS),

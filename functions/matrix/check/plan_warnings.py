@@ -10,7 +10,7 @@ from matrix.check.cells import Combination, Given
 from matrix.input.instance_types import GBIT, burstable, network_of
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.command import CommandWorkload
-from matrix.input.workloads.fio import FioWorkload, cautions
+from matrix.input.workloads.fio import FioWorkload, cautions, place
 from matrix.input.workloads.metadata import MetadataWorkload
 from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
@@ -66,15 +66,17 @@ def fio_takes_a_second(given: Given) -> Problems:
     shortest: dict[str, tuple[float, Combination]] = {}
     for cell in given.cells:
         if isinstance(cell.workload, FioWorkload):
-            path, clients = cell.workload_path, Clients(cell.fleet.count)
-            took = min(cell.workload.io_s(point, cell.storage, clients) for point in points[path])
+            clients = Clients(cell.fleet.count)
+            took, path = min(
+                (cell.workload.io_s(point, cell.storage, clients), f"{cell.workload_path}.{place(point, 'size')}")
+                for point in points[cell.workload_path]
+            )
             shortest[path] = min(shortest.get(path, (took, cell)), (took, cell), key=lambda pair: pair[0])
     for path, (took, cell) in shortest.items():
         if took < MIN_FIO_S:
             rule = f"may take only {took:.1g} s on {cell.storage.slug}; below 1 s fio's rates mean nothing and it fails"
-            yield Problem(
-                f"{path}.size", None, rule, "write time_based 1 with a runtime, or a larger size", is_warning=True
-            )
+            fix = "write time_based 1 with a runtime, or a larger size"
+            yield Problem(path, None, rule, fix, is_warning=True)
 
 
 def fio_measures_the_storage(given: Given) -> Problems:
@@ -85,7 +87,8 @@ def fio_measures_the_storage(given: Given) -> Problems:
             for name, rule, fix in cautions(FioJob(point["options"])):
                 if rule not in warned:
                     warned.add(rule)
-                    yield Problem(f"{path}.{name}", point["options"].get(name), rule, fix, is_warning=True)
+                    option = place(point, name)
+                    yield Problem(f"{path}.{option}", point["options"].get(name), rule, fix, is_warning=True)
 
 
 def creates_are_alike(given: Given) -> Problems:
@@ -262,15 +265,17 @@ def data_is_incompressible(given: Given) -> Problems:
             rule = f"zeros on {at} ({cell.storage.compressor}): compressible data measures the compressor"
             yield Problem(f"{path}.source", "zero", rule, "write source random", is_warning=True)
         elif isinstance(workload, FioWorkload):
-            saved: dict[str, float] = {}
-            for name, share in (FioJob(point["options"]).saved for point in workload.points()):
-                saved[name] = max(share, saved.get(name, 0.0))
-            for name, share in saved.items():
+            saved: dict[tuple[str, str], float] = {}
+            for point in workload.points():
+                name, share = FioJob(point["options"]).saved
+                option = place(point, name), name
+                saved[option] = max(share, saved.get(option, 0.0))
+            for (at_option, name), share in saved.items():
                 if share >= MIN_SAVED:
                     rule = f"{of} saves about {100 * share:.0f} % of fio's data: this measures the compressor"
                     leave = "" if name == "refill_buffers" else f"leave {name} out and "
                     fix = f"{leave}write refill_buffers 1"
-                    yield Problem(f"{path}.{name}", workload.options.get(name), rule, fix, is_warning=True)
+                    yield Problem(f"{path}.{at_option}", workload.options.get(name), rule, fix, is_warning=True)
         elif isinstance(workload, CommandWorkload):
             rule = f"{of} makes what the command writes smaller: its rate is of fewer bytes than it counts"
             fix = "write random data, or data as compressible as yours, or compression NONE"
@@ -340,8 +345,13 @@ def files_to_read_are_written_anew(given: Given) -> Problems:
         if not isinstance(cell.workload, FioWorkload):
             continue
         times = given.matrix.repetitions * given.matrix.launches * cell.fleet.count
-        laid_out = times * sum(FioJob(point["options"]).laid_out_bytes for point in cell.workload.points())
-        name = "size" if "size" in cell.workload.options else "filesize"
+        laid_out = times * sum(
+            FioJob(options).laid_out_bytes
+            for point in cell.workload.points()
+            for options in (point["options"], *point.get("beside", {}).values())
+        )
+        given_by = cell.workload.options
+        name = "jobFile" if cell.workload.job_file else "size" if "size" in given_by else "filesize"
         path = f"{cell.workload_path}.{name}"
         most[path] = max(most.get(path, (0.0, "")), (laid_out, cell.storage.slug))
     for path, (laid_out, storage) in most.items():

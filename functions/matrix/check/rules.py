@@ -189,7 +189,7 @@ def data_fits_on_the_storage(given: Given) -> Problems:
         room = gib * 2**30 * USABLE_SHARE
         if stored * instances > room:
             of_all = f"{instances} instances * " if instances > 1 else ""
-            size_field = cell.workload.size_field
+            size_field = cell.workload.size_path
             needed = math.ceil(stored * instances / USABLE_SHARE / 2**30)
             yield Problem(
                 f"{cell.workload_path}.{size_field}",

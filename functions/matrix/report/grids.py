@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from matrix.report.charts.labels import lower
-from matrix.report.charts.sweeps import as_number, flat_params
+from matrix.report.charts.sweeps import as_number
 from matrix.report.heat_map import level_of
 from matrix.report.html import Markup, details, tag
 from matrix.report.view import Entry, View
-from matrix.terms.names import binary_size
+from matrix.terms.names import binary_size, flat
 from matrix.terms.quantities import Column
 
 # Names of parameters that are the rows of a grid of two parameters.
@@ -36,7 +36,7 @@ def grids(view: View) -> Markup:
 
 def _crossed(entries: Sequence[Entry]) -> Iterator[tuple[tuple[str, str], Grid]]:
     """Yield each pair of numeric parameters with a grid of measured combinations, all else being equal."""
-    params = [flat_params(entry.point.get("params") or {}) for entry in entries]
+    params = [flat(entry.point.get("params") or {}) for entry in entries]
     names = list(dict.fromkeys(name for values in params for name in values))
     varying = [name for name in names if len({str(values.get(name)) for values in params}) > 1]
     numeric = [name for name in varying if all(as_number(values.get(name)) is not None for values in params)]

@@ -23,7 +23,21 @@ MAX_BEFORE = 0.05
 # Parameters that a point's label has even if they are equal in all points of a cell.
 HEADLINE_PARAMS = frozenset(
     {
-        *("rw", "bs", "iodepth", "numjobs", "access", "threads", "directories", "block_bytes", "sync", "jobs", "job"),
+        *(
+            "section",
+            "beside",
+            "rw",
+            "bs",
+            "iodepth",
+            "numjobs",
+            "access",
+            "threads",
+            "directories",
+            "block_bytes",
+            "sync",
+            "jobs",
+            "job",
+        ),
         *("pages_per_request", "offsets", "operation", "object_bytes", RATE, "p99_at_most_ms"),
         *PACING,
         # A point has these only if they differ from the default.
@@ -43,7 +57,7 @@ MIN_CACHED_PERCENT = 10.0
 
 def point_labels(points: Sequence[Point]) -> dict[str, str]:
     """Return a label for each point of a cell by id: its main parameters, and those in which points differ."""
-    params = {point["id"]: _flat(point.get("params") or {}) for point in points}
+    params = {point["id"]: flat(point.get("params") or {}) for point in points}
     names = list(dict.fromkeys(name for values in params.values() for name in values))
     varying = {name for name in names if len({values.get(name) for values in params.values()}) > 1}
     telling = [name for name in names if name in varying or name in HEADLINE_PARAMS]
@@ -157,10 +171,12 @@ def describe_credits(burst: OnCredits) -> str:
     return f"on credits{until}, then {then} ({burst['of'].removesuffix(' IOPS').removesuffix(' throughput')})"
 
 
-def _flat(params: Params) -> Params:
-    """Put fio's options beside the other parameters, without unset ones."""
-    options = params.get("options")
+def flat(params: Params) -> Params:
+    """Put fio's options beside the other parameters, without unset ones; of sections beside only their names."""
+    options, beside = params.get("options"), params.get("beside")
     flat = {**params, **(options if isinstance(options, dict) else {})}
+    if beside:
+        flat["beside"] = " and ".join(beside)
     return {name: value for name, value in flat.items() if name != "options" and value is not None}
 
 
@@ -180,6 +196,8 @@ def _describe_param(name: str, value: Any) -> str:
         return f"open loop at {value}/s"
     if name == "p99_at_most_ms":
         return f"P99 at most {value:g} ms"
+    if name == "section":
+        return str(value)
     if name.endswith("_bytes") and isinstance(value, int):
         return f"{name.removesuffix('_bytes')} {binary_size(value)}"
     return f"{name.replace('_', ' ')} {value}"

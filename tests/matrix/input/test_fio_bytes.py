@@ -147,6 +147,45 @@ def test_per_cent_of_a_device_are_of_the_volume():
     assert footprint.written_bytes == footprint.stored_bytes == 50 * 2**30
 
 
+OLTP = """
+; comments, and switches without a value
+[global]
+bs=8k
+size=1m
+time_based  # on
+runtime=1m
+[readers]
+rw=randread
+blocksize=4k
+[log]
+rw=write
+[global]
+bs=1m
+[backup]
+stonewall
+rw=read
+"""
+
+
+def test_sections_of_a_job_file_are_points_which_wait_for_each_other_at_a_stonewall():
+    readers, log, backup = FioWorkload.model_validate({"type": "fio", "jobFile": OLTP}).points()
+
+    timed = {"size": "1m", "time_based": 1, "runtime": 60}
+    assert readers["options"] == {"bs": "8k", **timed, "rw": "randread", "blocksize": "4k"}
+    assert (log["section"], list(log["beside"])) == ("log", ["readers"])
+    assert backup == {"section": "backup", "options": {**timed, "bs": "1m", "rw": "read"}}
+
+
+def test_sections_beside_each_other_share_the_storage_and_their_bytes_are_added_up():
+    workload = FioWorkload.model_validate({"type": "fio", "jobFile": OLTP})
+    both, _, alone = [workload.footprint(point, _ebs(), Clients(1)) for point in workload.points()]
+
+    assert both.stored_bytes == 2 * MIB
+    assert both.read_bytes < alone.read_bytes
+    assert both.read_bytes + both.written_bytes == pytest.approx(alone.read_bytes, rel=0.9)
+    assert both.longest_s == pytest.approx(60, rel=0.01)
+
+
 def _is_replaced(name, row):
     return name == "bs" and {"blocksize", "bsrange", "bssplit"} & row.keys()
 

@@ -37,6 +37,11 @@ class Workload(InputModel):
         """Readable id."""
         return self.name or self.type
 
+    @property
+    def size_path(self) -> str:
+        """Path of the field that decides how much data it stores."""
+        return self.size_field
+
     @abstractmethod
     def points(self) -> list[Params]:
         """Return the parameters of each point."""

@@ -1,9 +1,10 @@
-"""The flexible I/O tester: any of its benchmarking options, each as one value or a list."""
+"""The flexible I/O tester: its benchmarking options, each as one value or a list, or a whole job file."""
 
 import difflib
 import math
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from dataclasses import replace
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -11,6 +12,7 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    TypeAdapter,
     ValidationError,
     ValidatorFunctionWrapHandler,
     WrapValidator,
@@ -19,14 +21,16 @@ from pydantic_core import PydanticCustomError
 
 from contract.fio_job import READ, SYNCHRONOUS_ENGINES, SYNCING, FioJob
 from matrix.fields.types import Name, Rule, Sweep, repeated
+from matrix.input.workloads import fio_job_file
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
+from matrix.input.workloads.fio_job_file import Section
 from matrix.input.workloads.fio_values import FORMS
 from matrix.input.workloads.sweeps import Footprint, Params, combinations
 from matrix.storages.base import Ability, Need, Storage
 from matrix.terms.charges import PUT_PART_BYTES
 from matrix.terms.metrics import latencies
-from matrix.terms.problems import Problems
+from matrix.terms.problems import Problem, Problems, check, path_text
 
 # No slash: no value may be a path. No quotes, spaces, semicolons or dollars: none may leave its argument.
 VALUE_PATTERN = r"^[A-Za-z0-9_.,:%+=-]{1,100}$"
@@ -61,6 +65,7 @@ def _ours_to_pass(name: str) -> str:
 _Value = Annotated[str, StringConstraints(pattern=VALUE_PATTERN)] | int | float
 FioOption = Sweep[Annotated[_Value, WrapValidator(_one_reason)]]
 OptionName = Annotated[str, AfterValidator(_ours_to_pass)]
+_OPTIONS = TypeAdapter(dict[OptionName, FioOption], config=ConfigDict(strict=True))
 
 READ_WRITE = ("read", "write", "randread", "randwrite", "rw", "readwrite", "randrw")
 # With these options a job writes a place again, or another place than the next.
@@ -105,7 +110,7 @@ OWNED = {
     "exec_prerun": "it would run a program as root on the instance",
     "exec_postrun": "it would run a program as root on the instance",
     "include": "it would read a file of the instance",
-    "read_iolog": "it would read a file of the instance",
+    "read_iolog": "a trace names the files and the times of another machine",
     "write_iolog": "it would write a file beside the storage",
     "write_bw_log": "it would write a file beside the storage",
     "write_lat_log": "it would write a file beside the storage",
@@ -126,10 +131,12 @@ OWNED = {
     "server": "the fleet is ours to start",
     "startdelay": "the barrier starts the fleet",
     "start_delay": "the barrier starts the fleet",
-    "stonewall": "each point is one job",
-    "wait_for": "each point is one job",
-    "flow": "each point is one job",
+    **dict.fromkeys(("stonewall", "wait_for_previous"), "each point is one job; jobFile has several"),
+    **dict.fromkeys(("wait_for", "flow"), "stonewall in a job file is the only order of jobs"),
 }
+MAX_JOB_FILE_CHARACTERS = 50_000
+MAX_SECTIONS = 100
+MAX_SECTION_CHARACTERS = 60
 # More steps than that are not a matrix.
 MAX_CHECKED_POINTS = 10_000
 PERCENTAGES = ("rwmixread", "rwmixwrite", "dedupe_percentage", "buffer_compress_percentage")
@@ -141,7 +148,7 @@ RANGES = {
 
 
 class FioWorkload(Workload):
-    """Runs fio; every other key is one of its options, a list makes a sweep; primary metric iops."""
+    """Runs fio; other keys are its options, a list makes a sweep, or jobFile has them; primary metric iops."""
 
     primary_metric: ClassVar[str] = "iops"
     yields: ClassVar[frozenset[str]] = frozenset(
@@ -160,6 +167,8 @@ class FioWorkload(Workload):
     """Your own name for it, used in ids and tables."""
     device: bool | None = None
     """Write the raw block device (EBS only), one for all jobs, instead of files: no file system is made on it."""
+    job_file: Annotated[str | None, Field(min_length=1, max_length=MAX_JOB_FILE_CHARACTERS)] = None
+    """Text of a fio job file instead of options. Each section is a point."""
 
     @property
     def options(self) -> dict[str, list[Any]]:
@@ -168,8 +177,24 @@ class FioWorkload(Workload):
 
     @property
     def number_of_points(self) -> int:
-        """The product of the options' lists."""
+        """The product of the options' lists, or the sections of the job file."""
+        if self.job_file is not None:
+            return len(self.sections)
         return math.prod(len(values) for values in self.options.values())
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        """The sections of its job file."""
+        return fio_job_file.read(self.job_file or "")[0]
+
+    def of_section(self, section: Section) -> "FioWorkload":
+        """Return a workload that has the options of a section. Raises ValidationError if a matrix may not set one."""
+        options: dict[str, Any] = _OPTIONS.validate_python(section.options)
+        return FioWorkload.model_construct(type="fio", device=self.device, job_file=None, **options)
+
+    @property
+    def size_path(self) -> str:
+        return "size" if self.job_file is None else "jobFile"
 
     @property
     def wants_device(self) -> bool:
@@ -177,6 +202,11 @@ class FioWorkload(Workload):
 
     def needs(self) -> Iterator[Need]:
         """Yield the needs of the options of writing jobs. Jobs that only read need nothing."""
+        for section in self.sections:
+            for need in self.of_section(section).needs():
+                yield replace(need, field=path_text(("jobFile", section.name, need.field)))
+        if self.job_file is not None:
+            return
         values = {name: [str(value) for value in given] for name, given in self.options.items()}
         field = "rw" if "rw" in values else "readwrite"
         patterns = values.get(field, ["read"])
@@ -213,24 +243,40 @@ class FioWorkload(Workload):
     def points(self) -> list[Params]:
         """Return the parameters of each point; those on a device are marked, as they are others than those on files."""
         mark = {"device": True} if self.wants_device else {}
-        return [{**mark, "options": options} for options in combinations(self.options)]
+        if self.job_file is None:
+            return [{**mark, "options": options} for options in combinations(self.options)]
+        points = []
+        for together in fio_job_file.groups(self.sections):
+            for section in together:
+                others = {other.name: other.options for other in together if other is not section}
+                beside = {"beside": others} if others else {}
+                points.append({**mark, "section": section.name, "options": section.options, **beside})
+        return points or [{"options": {}}]  # a file without a section, which is refused
 
     def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance for one step: laying out its files, then its I/O."""
-        job, bytes_per_s = _job_of(params, storage), clients.bytes_per_s(storage)
-        lasts_s = _lasts_s(job, storage, clients)
-        moved = job.split(min(_moved(job), _speed(job, storage, clients) * lasts_s))
-        before = job.laid_out_bytes + job.read_before_bytes
-        written = job.laid_out_bytes + moved.written
+        jobs, bytes_per_s = _jobs_of(params, storage), clients.bytes_per_s(storage)
+        last_s = [_lasts_s(job, storage, clients, len(jobs)) for job in jobs]
+        moved = [
+            job.split(min(_moved(job), _speed(job, storage, clients, len(jobs)) * lasts_s))
+            for job, lasts_s in zip(jobs, last_s, strict=True)
+        ]
+        read_before = sum(job.read_before_bytes for job in jobs)
+        laid_out = sum(job.laid_out_bytes for job in jobs)
+        before_s = (laid_out + read_before) / bytes_per_s
+        written = laid_out + sum(each.written for each in moved)
         return Footprint(
-            seconds=before / bytes_per_s + lasts_s,
-            read_bytes=job.read_before_bytes + moved.read,
+            seconds=before_s + max(last_s),
+            read_bytes=read_before + sum(each.read for each in moved),
             written_bytes=written,
-            stored_bytes=job.stored_bytes,
-            read_requests=moved.read / job.blocks[READ],
-            write_requests=max(job.jobs * job.files, written / PUT_PART_BYTES),
-            operations=0.0 if _is_merged(job) else (moved.read + moved.written) / job.mean_block,
-            longest_s=before / bytes_per_s + _longest_s(job),
+            stored_bytes=sum(job.stored_bytes for job in jobs),
+            read_requests=sum(each.read / job.blocks[READ] for job, each in zip(jobs, moved, strict=True)),
+            write_requests=max(sum(job.jobs * job.files for job in jobs), written / PUT_PART_BYTES),
+            operations=sum(
+                0.0 if _is_merged(job) else (each.read + each.written) / job.mean_block
+                for job, each in zip(jobs, moved, strict=True)
+            ),
+            longest_s=before_s + max(_longest_s(job) for job in jobs),
         )
 
     def reads(self, params: Params) -> bool:
@@ -266,17 +312,25 @@ class FioWorkload(Workload):
             option_values_are_different,
             a_device_has_no_files,
             fio_accepts_each_point,
+            sections_are_jobs,
         )
 
 
-def _speed(job: FioJob, storage: Storage, clients: Clients) -> float:
+def place(params: Params, option: str) -> str:
+    """Return the path of an option of a point within its workload."""
+    return path_text(("jobFile", params["section"], option)) if "section" in params else option
+
+
+def _speed(job: FioJob, storage: Storage, clients: Clients, together: int = 1) -> float:
     """Return the bytes per second at which one instance is expected to work: of the storage, or of its given rate.
 
     The storage limits it by its throughput, and by its IOPS at this block size, unless the page cache merges blocks.
+    Of jobs that run `together` each has an equal part.
     """
     iops = storage.effective_iops / clients.sharing(storage)
     by_blocks = math.inf if _is_merged(job) else iops * job.mean_block
-    return min(by_blocks, clients.bytes_per_s(storage, job.jobs * job.depth), job.given_bytes_per_s)
+    by_storage = min(by_blocks, clients.bytes_per_s(storage, job.jobs * job.depth))
+    return min(by_storage / together, job.given_bytes_per_s)
 
 
 def _is_merged(job: FioJob) -> bool:
@@ -284,9 +338,9 @@ def _is_merged(job: FioJob) -> bool:
     return "rand" not in job.pattern and not (job.is_direct or job.syncs_each)
 
 
-def _lasts_s(job: FioJob, storage: Storage, clients: Clients) -> float:
-    """Return the expected seconds of the job."""
-    return min(_longest_s(job), _moved(job) / _speed(job, storage, clients))
+def _lasts_s(job: FioJob, storage: Storage, clients: Clients, together: int = 1) -> float:
+    """Return the expected seconds of one of the jobs that run `together`."""
+    return min(_longest_s(job), _moved(job) / _speed(job, storage, clients, together))
 
 
 def _longest_s(job: FioJob) -> float:
@@ -304,6 +358,12 @@ def _job_of(params: Params, storage: Storage | None = None) -> FioJob:
     """Return a point's job. Without its storage, per cent of a device are none of its bytes."""
     gib = (storage.room_gib("") if storage else None) or 0.0
     return _job(tuple((params.get("options") or {}).items()), gib * 2**30 if params.get("device") else None)
+
+
+def _jobs_of(params: Params, storage: Storage) -> list[FioJob]:
+    """Return a point's job, and those of the sections beside it."""
+    beside = [{**params, "options": options} for options in (params.get("beside") or {}).values()]
+    return [_job_of(each, storage) for each in (params, *beside)]
 
 
 @lru_cache(maxsize=1_000)
@@ -386,6 +446,8 @@ def values_can_be_read(part: FioWorkload) -> Problems:
 
 def job_has_an_end(part: FioWorkload) -> Problems:
     """Yield a problem if neither a time nor an amount ends the job."""
+    if part.job_file is not None:
+        return
     if 1 in part.options.get("time_based", []) and "runtime" not in part.options:
         yield part.problem("runtime", "time_based needs a runtime", "write runtime 10 (seconds)", value=None)
     if not {"size", "filesize"} & part.options.keys():
@@ -422,7 +484,11 @@ def a_device_has_no_files(part: FioWorkload) -> Problems:
 def fio_accepts_each_point(part: FioWorkload) -> Problems:
     """Yield a problem for each option that fio refuses together with others, or with which it moves nothing."""
     others = (option_values_are_known, numbers_are_in_range, values_can_be_read, job_has_an_end)
-    if part.number_of_points > MAX_CHECKED_POINTS or any(True for rule in others for _ in rule(part)):
+    if (
+        part.job_file is not None
+        or part.number_of_points > MAX_CHECKED_POINTS
+        or any(True for rule in others for _ in rule(part))
+    ):
         return
     seen: set[str] = set()
     for params in part.points():
@@ -430,3 +496,51 @@ def fio_accepts_each_point(part: FioWorkload) -> Problems:
         if name and name not in seen:
             seen.add(name)
             yield part.problem(name, rule, fix, value=params["options"].get(name))
+
+
+def sections_are_jobs(part: FioWorkload) -> Problems:
+    """Yield the problems of a job file: of its form, and those of each section, which are those of other workloads."""
+    if part.job_file is None:
+        return
+    yield from _file_has_sections(part, part.job_file)
+    seen = set()
+    for section in part.sections:
+        for problem in _problems_of(part, section):
+            # What stands below [global] is wrong once.
+            if (said := (problem.path, str(problem.value), problem.rule)) not in seen:
+                seen.add(said)
+                yield replace(problem, path=path_text(("jobFile", section.name, problem.path)))
+
+
+def _file_has_sections(part: FioWorkload, text: str) -> Problems:
+    """Yield the problems of a job file that are not of one of its options."""
+    for name in part.options:
+        yield part.problem(name, "stands beside a job file, which has all options", "write it below [global] there")
+    for line in fio_job_file.read(text)[1]:
+        yield part.problem("jobFile", "has an option before its first section", "begin with [global]", value=line)
+    if not 1 <= len(part.sections) <= MAX_SECTIONS:
+        rule = f"has {len(part.sections)} sections besides [global]; 1 to {MAX_SECTIONS} can be measured"
+        yield part.problem("jobFile", rule, "write one for each point, such as [randread]", value=None)
+    names = [section.name for section in part.sections]
+    if (twice := repeated(names)) is not None:
+        yield part.problem("jobFile", "has two sections of this name", "give each its own: rows have it", value=twice)
+    for name in names:
+        if not (0 < len(name) <= MAX_SECTION_CHARACTERS and name.isprintable()):
+            rule = f"is no name of a section: 1 to {MAX_SECTION_CHARACTERS} printable characters"
+            yield part.problem("jobFile", rule, "write such as [randread]", value=name)
+
+
+def _problems_of(part: FioWorkload, section: Section) -> Problems:
+    """Yield the problems of a section, each at its option."""
+    try:
+        job = part.of_section(section)
+    except ValidationError as error:
+        # A value is of no interest if the option may not be set at all.
+        details = {str(detail["loc"][0]): detail for detail in error.errors(include_url=False)}
+        details |= {str(each["loc"][0]): each for each in error.errors(include_url=False) if "[key]" in each["loc"]}
+        for option, detail in details.items():
+            why, code = detail["ctx"], detail["type"].replace("_", "-")
+            yield Problem(option, section.options[option], why["rule"], why["fix"], code=code)
+        return
+    for problem in check(job.rules(), job):
+        yield replace(problem, value=section.options.get(problem.path))

@@ -7,6 +7,7 @@ from matrix.report.charts.chart import MAX_SERIES, Chart, Series, parts_of
 from matrix.report.charts.labels import describe_interval, describe_percentile, lower, median_heads, slug
 from matrix.report.charts.marks import is_wide
 from matrix.report.view import Entry, View
+from matrix.terms.names import flat
 
 # Options of fio that are sizes.
 BYTE_OPTIONS = {"bs", "blocksize", "size", "filesize"}
@@ -15,7 +16,7 @@ BYTE_OPTIONS = {"bs", "blocksize", "size", "filesize"}
 def sweeps(view: View) -> Iterator[Chart]:
     """The metric over each numeric parameter that varies within a cell."""
     for (workload, fleet, _), entries in view.by("workload", "fleet", "name").items():
-        params = [flat_params(entry.point.get("params") or {}) for entry in entries]
+        params = [flat(entry.point.get("params") or {}) for entry in entries]
         for param in dict.fromkeys(key for values in params for key in values):
             curves = _curves(entries, params, param)
             for part, which in parts_of(list(curves.items()), MAX_SERIES):
@@ -91,12 +92,6 @@ def _latency_limit(curves: Mapping[tuple[str, str], Sequence[tuple[float, Entry]
     limits = {entry.cell["workload"].get("p99AtMostMs") for curve in curves.values() for _, entry in curve}
     limit_ms = limits.pop() if len(limits) == 1 else None
     return None if limit_ms is None else (1000.0 * limit_ms, f"P99 at most {limit_ms:g} ms")
-
-
-def flat_params(params: Any) -> dict[str, Any]:
-    """Move fio's options to the level of the other parameters."""
-    options = params.get("options")
-    return {key: value for key, value in {**params, **(options or {})}.items() if key != "options"}
 
 
 def as_number(value: object) -> float | None:
