@@ -11,7 +11,7 @@ from matrix.check.read import read_matrix
 from matrix.input import workloads
 from matrix.plan.account import vcpus_of
 from matrix.price.book import published_prices
-from matrix.storages.base import Storage
+from matrix.storages.base import USUAL_INSTANCE_TYPE
 from matrix.storages.models import MODELS
 from matrix.terms.documents.parts import Part
 from matrix.terms.problems import InvalidMatrix
@@ -65,14 +65,14 @@ def workload_kinds() -> dict[str, str]:
 
 def usual_workload(kinds: Iterable[str]) -> str:
     """Return a workload that can be done on storages of these types."""
-    return "read" if any(MODELS[kind].is_only_read for kind in kinds if kind in MODELS) else "touch"
+    return "read" if any(MODELS[kind].traits.is_only_read for kind in kinds if kind in MODELS) else "touch"
 
 
 def usual_instance_type(kinds: Iterable[str]) -> str:
     """Return an instance type that storages of these types can be used from."""
-    usual = [MODELS[kind].usual_instance_type for kind in kinds if kind in MODELS]
+    usual = [MODELS[kind].traits.usual_instance_type for kind in kinds if kind in MODELS]
     # Of several storages one may need a type of its own, from which the others can be used, too.
-    return next((name for name in usual if name != Storage.usual_instance_type), Storage.usual_instance_type)
+    return next((name for name in usual if name != USUAL_INSTANCE_TYPE), USUAL_INSTANCE_TYPE)
 
 
 def describe_machine(instance_type: str) -> str:
@@ -141,7 +141,7 @@ def document(
     return {
         "name": name,
         "storage": [
-            _element(kind, MODELS, {name: {**model.starter} for name, model in MODELS.items()}) for kind in kinds
+            _element(kind, MODELS, {name: {**model.traits.starter} for name, model in MODELS.items()}) for kind in kinds
         ],
         "workload": [_element(kind, workloads.MODELS, WORKLOADS) for kind in work],
         "fleet": [{"instanceType": instance_type, "count": counts if len(counts) > 1 else counts[0]}],

@@ -30,7 +30,7 @@ def refuse_full_disk(planned: Planned) -> str:
         for point in cell.workload.points()
         for footprint in [cell.workload.footprint(point, cell.storage, Clients(cell.fleet.count))]
         # Objects are kept in memory.
-        if not cell.storage.keeps_objects
+        if not cell.storage.traits.keeps_objects
     ]
     if not needs:
         return ""

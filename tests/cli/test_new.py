@@ -9,7 +9,7 @@ from cli.inputs import planning, starting
 from matrix.input import workloads
 from matrix.storages.models import MODELS
 
-MOUNTED = [kind for kind, model in MODELS.items() if not model.is_only_read]
+MOUNTED = [kind for kind, model in MODELS.items() if not model.traits.is_only_read]
 
 
 def test_nobody_is_asked_in_a_script_and_the_defaults_are_planned_and_priced(matrix, tmp_path):

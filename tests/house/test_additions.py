@@ -67,7 +67,7 @@ def test_a_workload_has_all_that_its_contracts_ask_for(kind):
 
 def test_what_a_model_lacks_is_named():
     class Lacking(Storage):
-        words: ClassVar[None] = None
+        effective_iops: ClassVar[int] = 1
 
-    assert {"bandwidth_bytes_per_s", "ceilings", "is_shared", "slug"} <= set(_lacking(Lacking, Storage))
-    assert "words" not in _lacking(Lacking, Storage)
+    assert {"bandwidth_bytes_per_s", "slug", "traits"} <= set(_lacking(Lacking, Storage))
+    assert "effective_iops" not in _lacking(Lacking, Storage)

@@ -5,7 +5,7 @@ from support.dashboard import STACK, emitted, finds, names_of_functions, searche
 
 from aws.records import metrics
 from matrix.samples import cloudwatch
-from matrix.storages.metrics_of_types import METRICS
+from matrix.storages.models import MODELS
 
 # Step Functions guide, "Execution metrics" and Lambda guide, "Types of metrics", read November 2026.
 STATES = {"ExecutionsStarted", "ExecutionsSucceeded", "ExecutionsFailed", "ExecutionsTimedOut", "ExecutionsAborted",
@@ -15,7 +15,7 @@ STORAGES = [
     *cloudwatch.EC2,
     *(
         metric
-        for of_storage in METRICS.values()
+        for of_storage in (model.traits.metrics for model in MODELS.values())
         for metric in (*of_storage.of_volume("gp2"), *of_storage.of_instance, *of_storage.of_file_system)
     ),
 ]

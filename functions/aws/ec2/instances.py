@@ -20,7 +20,7 @@ from aws.stack.retrying import NotYet, retried
 from matrix.plan import placing, quotas
 from matrix.run.polling import ENDED_STATES
 from matrix.storages.base import Quota
-from matrix.storages.metrics_of_types import metrics_of
+from matrix.storages.models import metrics_of
 from matrix.terms.charges import ROOT_VOLUME_GIB
 from matrix.terms.documents.parts import Fleet, Part, Volume
 from matrix.terms.documents.plan import PlanDocument

@@ -16,7 +16,7 @@ from aws.stack.retrying import NotYet, retried
 from matrix.input.pace import BOOT_ALLOWANCE_S
 from matrix.run.job import JobMaker, user_data
 from matrix.run.polling import ENDED_STATES
-from matrix.storages.metrics_of_types import metrics_of
+from matrix.storages.models import metrics_of
 from matrix.terms.documents.job import FleetRecord, FleetVolumes, JobCell, JobDocument, MeetingRecord, Mount, Roster
 from matrix.terms.documents.parts import Fleet
 from matrix.terms.documents.plan import PlanDocument

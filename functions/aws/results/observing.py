@@ -17,7 +17,7 @@ from matrix.samples import cloudwatch
 from matrix.samples.file import SampleFile
 from matrix.samples.moved import by_minute
 from matrix.storages.base import FILE_SYSTEM_ID
-from matrix.storages.metrics_of_types import metrics_of
+from matrix.storages.models import metrics_of
 from matrix.terms.documents.plan import PlanCell
 from matrix.terms.documents.result import Limit, ResultDocument
 from matrix.terms.documents.watched import CloudWatchMetrics, WatchedResources

@@ -157,7 +157,7 @@ class Bill:
             return None
         instance_usd, system_usd, _ = rates
         count = ran_of(cell)
-        if not storage.is_shared:
+        if not storage.traits.is_shared:
             fetched = point["metrics"].get("fetch_s")
             measured = fetched["p50"] if fetched else None
             seconds = float(measured or expected_s)
@@ -405,14 +405,14 @@ def storage_of(document: StorageFields) -> Storage | None:
 def storage_limits(document: StorageFields, count: int) -> dict[str, tuple[float, str]]:
     """Return the limits of a fleet of `count` on its storage by unit of a chart: (rate, `IOPS of the volume`)."""
     storage = storage_of(document)
-    if storage is None or not storage.are_limits_published:
+    if storage is None or not storage.traits.are_limits_published:
         return {}
-    instances = 1 if storage.is_shared else count
+    instances = 1 if storage.traits.is_shared else count
     bytes_per_s = storage.bandwidth_bytes_per_s * instances
     several = how_many(document)
     of_shared = f"of its {several} file systems" if several > 1 else "of the file system"
-    whose = of_shared if storage.is_shared else "of the volume" if count == 1 else f"of {count} volumes"
-    whose += storage.limits_count
+    whose = of_shared if storage.traits.is_shared else "of the volume" if count == 1 else f"of {count} volumes"
+    whose += storage.traits.limits_count
     operations = {"IOPS": (float(storage.effective_iops * instances), f"IOPS {whose}")}
     if not storage.is_throughput_published:
         return operations

@@ -11,7 +11,7 @@ from matrix.samples import cloudwatch
 from matrix.samples.file import Sample, Taken
 from matrix.samples.moved import BETWEEN, by_mount
 from matrix.storages.metrics import LayerPair
-from matrix.storages.metrics_of_types import metrics_of
+from matrix.storages.models import metrics_of
 from matrix.terms.documents.parts import Params
 from matrix.terms.documents.result import Layer, ResultDocument
 from matrix.terms.documents.watched import CloudWatchMetrics, MovedByMinute

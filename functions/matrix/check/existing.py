@@ -16,14 +16,14 @@ def existing_storages_come_to_no_harm(given: Given) -> Problems:
     first: dict[str, tuple[str, bool]] = {}
     for path, storage in given.storages:
         if storage.existing_id:
-            yield from _storage_problems(matrix, f"{path}.{storage.existing_fields[0]}", storage, first)
+            yield from _storage_problems(matrix, f"{path}.{storage.traits.existing_fields[0]}", storage, first)
 
 
 def existing_storages_take_the_fleet(given: Given) -> Problems:
     """Yield a problem for each fleet that is larger than a storage that exists can have."""
     reported: set[str] = set()
     for cell in given.cells:
-        most = cell.storage.most_instances if cell.storage.existing_id else None
+        most = cell.storage.traits.most_instances if cell.storage.existing_id else None
         path = f"{cell.fleet_path}.count"
         if most is not None and cell.fleet.count > most and path not in reported:
             reported.add(path)
@@ -39,7 +39,7 @@ def read_only_storages_are_only_read(given: Given) -> Problems:
         if is_mounted_read_only(storage.document) and not cell.workload.is_only_reading and path not in reported:
             reported.add(path)
             rule = f"writes to its storage, and {storage.existing_id} is mounted read-only"
-            opened = f"{storage.opened_by} for that storage, or " if storage.opened_by else ""
+            opened = f"{storage.traits.opened_by} for that storage, or " if storage.traits.opened_by else ""
             fix = (
                 f"write {opened}a command (workDirectory local) or build (buildDirectory local) that reads what is"
                 " below CACHE_DIR"
@@ -59,7 +59,7 @@ def existing_storages_keep_no_cache(given: Given) -> Problems:
                 f"{workload}.type",
                 cell.workload.type,
                 rule,
-                f"leave it out, or leave out {cell.storage.existing_fields[0]}",
+                f"leave it out, or leave out {cell.storage.traits.existing_fields[0]}",
             )
 
 
@@ -67,18 +67,21 @@ def _storage_problems(matrix: Matrix, path: str, storage: Storage, first: dict[s
     name = storage.existing_id or ""
     if matrix.emulate:
         yield Problem(
-            path, name, "an emulated storage is only played", f"leave out {storage.existing_fields[0]}, or emulate"
+            path,
+            name,
+            "an emulated storage is only played",
+            f"leave out {storage.traits.existing_fields[0]}, or emulate",
         )
         return
     # Cells that only read take nothing from each other; a volume has one instance at a time.
-    is_alone = storage.is_written_in(storage.document) or storage.most_instances is not None
+    is_alone = storage.is_written_in(storage.document) or storage.traits.most_instances is not None
     other, is_other_alone = first.setdefault(name, (path, is_alone))
     if other != path and (is_alone or is_other_alone) and matrix.max_concurrent_file_systems > 1:
         rule = f"{other} is the same: their cells would disturb each other"
         yield Problem(path, name, rule, "write maxConcurrentFileSystems 1")
     rule = (
         "exists: it is only read, and its requests are billed"
-        if storage.is_only_read
+        if storage.traits.is_only_read
         else "exists: the run works in a folder of its own and removes that folder; the file system itself is not"
         " changed, tagged or deleted; its traffic is billed, and whoever else uses it is disturbed and in the figures"
     )

@@ -52,7 +52,7 @@ def storage_is_for_the_workload(given: Given) -> Problems:
         fix = f"exclude it for storage type {kind}, or use workload {named}"
         if workload == "command":
             fix += '; for commands S3 has client "command"'
-        if cell.workload.wants_objects and cell.storage.keeps_objects:
+        if cell.workload.wants_objects and cell.storage.traits.keeps_objects:
             fix += '; for requests that are counted one by one S3 has client "boto3"'
         yield Problem("workload", workload, f"cannot be done on {cell.storage.slug}: {rule}", fix)
 
@@ -111,13 +111,13 @@ def files_are_exported(given: Given) -> Problems:
     reported: set[str] = set()
     for cell in given.cells:
         storage = cell.storage
-        is_exported = storage.exports_objects and not storage.existing_id
+        is_exported = storage.traits.exports_objects and not storage.existing_id
         if not cell.workload.wants_exports or is_exported or storage.only_workloads or storage.slug in reported:
             continue
         reported.add(storage.slug)
         rule = "its bucket is yours, which no role of the stack may list" if storage.existing_id else ""
         rule = f"cannot be done on {storage.slug}: {rule or 'its files become no objects'}"
-        exporting = " or ".join(type_ for type_, model in MODELS.items() if model.exports_objects)
+        exporting = " or ".join(type_ for type_, model in MODELS.items() if model.traits.exports_objects)
         fix = f"exclude it for storage type {storage.type}, or take storage {exporting} without fileSystemId"
         yield Problem("workload", cell.workload.type, rule, fix)
 
@@ -131,7 +131,7 @@ def neighbours_can_be_read(given: Given) -> Problems:
         path = f"{cell.workload_path}.shift"
         shift, count = max(cell.workload.shift), cell.fleet.count
         rule, fix = "", ""
-        if not cell.storage.is_shared or cell.storage.only_workloads:
+        if not cell.storage.traits.is_shared or cell.storage.only_workloads:
             rule = f"{cell.storage.slug} is not a file system that instances share and cache"
             fix = f"exclude it for storage type {cell.storage.type}"
         elif shift >= count:
@@ -154,7 +154,11 @@ def device_is_an_empty_disk(given: Given) -> Problems:
     for cell in given.cells:
         path, slug = f"{cell.workload_path}.device", cell.storage.slug
         is_filled = bool(cell.storage.document.get("snapshotId") or cell.storage.existing_id)
-        if not cell.workload.wants_device or (cell.storage.has_device and not is_filled) or (path, slug) in reported:
+        if (
+            not cell.workload.wants_device
+            or (cell.storage.traits.has_device and not is_filled)
+            or (path, slug) in reported
+        ):
             continue
         reported.add((path, slug))
         rule = "holds data already, all of which would be overwritten" if is_filled else "is not an empty disk"

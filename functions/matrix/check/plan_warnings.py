@@ -97,7 +97,7 @@ def creates_are_alike(given: Given) -> Problems:
     for cell in given.cells:
         if isinstance(cell.workload, (TouchWorkload, MetadataWorkload)) and "none" in cell.workload.sync:
             _, by_sharing = storages_of.setdefault(cell.workload_path, (cell.workload, {}))
-            by_sharing.setdefault(cell.storage.is_shared, cell.storage)
+            by_sharing.setdefault(cell.storage.traits.is_shared, cell.storage)
     for path, (workload, by_sharing) in storages_of.items():
         if len(by_sharing) < 2:  # noqa: PLR2004 (shared or not)
             continue
@@ -141,7 +141,7 @@ def storage_has_no_burst(given: Given) -> Problems:
                 f" {until}: short steps measure the credits"
             )
             fix = "read the sustained figure in the report, and write objective.jobHours for a job that lasts longer"
-            yield Problem(f"{path}.{storage.bursts_by}", storage.slug, rule, fix, is_warning=True)
+            yield Problem(f"{path}.{storage.traits.bursts_by}", storage.slug, rule, fix, is_warning=True)
 
 
 def data_exceeds_the_servers_cache(given: Given) -> Problems:
@@ -233,10 +233,10 @@ def storage_is_not_overloaded(given: Given) -> Problems:
     overloads: dict[tuple[str, str], list[Combination]] = {}
     for cell in given.cells:
         storage = cell.storage
-        if not storage.is_shared or not cell.workload.assumed_bytes_per_s:
+        if not storage.traits.is_shared or not cell.workload.assumed_bytes_per_s:
             continue
-        is_bounded = storage.ceilings.is_throughput_bounded and storage.is_throughput_published
-        is_known = is_bounded and storage.are_limits_published and storage.existing_id is None
+        is_bounded = storage.traits.ceilings.is_throughput_bounded and storage.is_throughput_published
+        is_known = is_bounded and storage.traits.are_limits_published and storage.existing_id is None
         wanted = cell.fleet.count * cell.workload.assumed_bytes_per_s
         if is_known and wanted > storage.bandwidth_bytes_per_s:
             overloads.setdefault((cell.storage_path, cell.workload.fingerprint), []).append(cell)
@@ -245,13 +245,13 @@ def storage_is_not_overloaded(given: Given) -> Problems:
         storage, count, each = cell.storage, cell.fleet.count, cell.workload.assumed_bytes_per_s
         rule = (
             f"{storage.slug} is limited to {storage.bandwidth_bytes_per_s / 1e6:,.0f} MB/s"
-            f" ({storage.ceilings.throughput}), but {count} instances of {cell.workload.slug} write"
+            f" ({storage.traits.ceilings.throughput}), but {count} instances of {cell.workload.slug} write"
             f" {count * each / 1e6:,.0f} MB/s at the {each / 1e6:g} MB/s each that the plan assumes: the storage's"
             " limit will be measured, not your command"
         )
         most = int(storage.bandwidth_bytes_per_s / each)
         fewer = f', or set "count": {most} at most' if most else ""
-        yield Problem(path, None, rule, f"{storage.ceilings.more_throughput}{fewer}", is_warning=True)
+        yield Problem(path, None, rule, f"{storage.traits.ceilings.more_throughput}{fewer}", is_warning=True)
 
 
 def data_is_incompressible(given: Given) -> Problems:
@@ -307,7 +307,7 @@ def network_is_sustained(given: Given) -> Problems:
         if given.matrix.emulate or name in warned or storage.volumes or storage.type == "instance-store":
             continue
         network, path = network_of(name), f"{cell.fleet_path}.instanceType"
-        share = storage.bandwidth_bytes_per_s / (cell.fleet.count if storage.is_shared else 1)
+        share = storage.bandwidth_bytes_per_s / (cell.fleet.count if storage.traits.is_shared else 1)
         if network and network.most > network.always < share:
             warned.add(name)
             always, most = (each / GBIT for each in network)
@@ -328,7 +328,7 @@ def pages_of_objects_are_requests(given: Given) -> Problems:
     warned: set[str] = set()
     for cell in given.cells:
         workload, path = cell.workload, f"{cell.workload_path}.pageBytes"
-        if not isinstance(workload, ReadWorkload) or not cell.storage.keeps_objects or path in warned:
+        if not isinstance(workload, ReadWorkload) or not cell.storage.traits.keeps_objects or path in warned:
             continue
         small = [page for page in workload.page_bytes if page < MIN_RANGE_BYTES]
         if small and "sequential" in workload.access and workload.pages_per_request is None:

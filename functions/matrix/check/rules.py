@@ -181,7 +181,7 @@ def data_fits_on_the_storage(given: Given) -> Problems:
         gib = cell.storage.room_gib(cell.fleet.instance_type)
         if not gib:
             continue
-        instances = cell.fleet.count if cell.storage.is_shared else 1
+        instances = cell.fleet.count if cell.storage.traits.is_shared else 1
         stored = max(
             cell.workload.footprint(point, cell.storage, Clients(instances)).stored_bytes
             for point in cell.workload.points()
@@ -239,17 +239,17 @@ def server_takes_the_readers(given: Given) -> Problems:
 
 
 def _refused_readers(path: str, storage: Storage, workload: ReadWorkload, count: int) -> Problems:
-    threads, of = max(workload.threads), storage.words.label.lower()
-    if storage.most_readers and threads * count > storage.most_readers:
+    threads, of = max(workload.threads), storage.traits.words.label.lower()
+    if storage.traits.most_readers and threads * count > storage.traits.most_readers:
         rule = f"{count:,} instances of {threads:,} threads are {threads * count:,} readers of one {of}"
-        rule += f"; at most {storage.most_readers:,}"
+        rule += f"; at most {storage.traits.most_readers:,}"
         yield Problem(f"{path}.threads", threads, rule, "write fewer threads, or a smaller fleet")
     field = "recordsPerRequest" if workload.pages_per_request is None else "pagesPerRequest"
     at_once = [workload.pages_per_request] if workload.pages_per_request else workload.records_per_request
     for batch, page in product(at_once, workload.page_bytes):
-        if storage.most_answer_bytes and batch * page > storage.most_answer_bytes:
+        if storage.traits.most_answer_bytes and batch * page > storage.traits.most_answer_bytes:
             rule = f"{batch:,} pages of {format_size(page)} are one answer of a {of}, which a thread holds in"
-            rule += f" memory; at most {format_size(storage.most_answer_bytes)}"
+            rule += f" memory; at most {format_size(storage.traits.most_answer_bytes)}"
             yield Problem(f"{path}.{field}", batch, rule, "write fewer, or a smaller pageBytes")
             return
 
@@ -279,7 +279,7 @@ def file_systems_are_filled_once(given: Given) -> Problems:
     first: dict[str, Any] = {}
     reported: set[str] = set()
     for cell in given.cells:
-        if not cell.storage.is_shared or not cell.workload.populate_seconds:
+        if not cell.storage.traits.is_shared or not cell.workload.populate_seconds:
             continue
         earlier = first.setdefault(cell.storage.fingerprint, cell.workload)
         if earlier.fingerprint != cell.workload.fingerprint and cell.storage.fingerprint not in reported:

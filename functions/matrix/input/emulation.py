@@ -77,7 +77,7 @@ def truth(storage: Storage, emulate: Emulate = True) -> Emulation:
     if block is None:
         raise ValueError(f"{storage.type} cannot be emulated")
     known: dict[str, Any] = {
-        "shared": storage.is_shared,
+        "shared": storage.traits.is_shared,
         "iops": storage.effective_iops,
         "bytes_per_s": float(storage.bandwidth_bytes_per_s),
         "read_iops": None if block.is_free_of_iops else block.read_iops or storage.effective_iops,
@@ -85,7 +85,8 @@ def truth(storage: Storage, emulate: Emulate = True) -> Emulation:
         "write_iops": None if block.is_free_of_iops else storage.effective_iops,
         "unit_bytes": block.unit_bytes,
         "create_s": storage.create_latency_s,
-        "create_operations": int(storage.is_shared),  # a create on a journalled volume is not an operation of its own
+        # A create on a journalled volume is not an operation of its own.
+        "create_operations": int(storage.traits.is_shared),
         "read_s": block.read_s,
         "write_s": block.write_s,
         "sync_s": storage.sync_latency_s,

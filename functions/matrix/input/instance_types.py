@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from matrix.storages.base import Burst, Counted
+from matrix.storages.metrics import Burst, LimitUnit
 
 _TABLE = Path(__file__).with_name("instance_limits.json")
 GBIT = 125e6  # bytes
@@ -60,7 +60,7 @@ def bursts(
     ebs: Bandwidth | None = None, ebs_iops: Bandwidth | None = None, network: Bandwidth | None = None
 ) -> Iterator[Burst]:
     """Yield those limits of an instance that credits raise for some time; None is unknown, or does not limit."""
-    limits: tuple[tuple[str, Counted, Bandwidth | None, float], ...] = (
+    limits: tuple[tuple[str, LimitUnit, Bandwidth | None, float], ...] = (
         ("instance EBS IOPS", "IOPS", ebs_iops, EBS_BURST_S),
         ("instance EBS throughput", "bytes/s", ebs, EBS_BURST_S),
         ("instance network", "bytes/s", network, NETWORK_BURST_S),

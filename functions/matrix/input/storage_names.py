@@ -20,7 +20,7 @@ def _describe_kind(storage: StorageFields) -> Words | None:
     from matrix.storages.models import MODELS
 
     model = MODELS.get(str(storage.get("type")))
-    return model.words if model else None
+    return model.traits.words if model else None
 
 
 def _texts(storage: StorageFields, fields: Mapping[str, FieldWords], usual: Mapping[str, object]) -> dict[str, str]:

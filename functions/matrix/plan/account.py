@@ -27,7 +27,7 @@ DEFAULTS: Mapping[Quota, float] = {
     STANDARD: 5, STANDARD_SPOT: 5, CONCURRENCY: 1_000,
     EBS_STORAGE["io2"]: 20, EBS_IOPS["io1"]: 300_000, EBS_IOPS["io2"]: 100_000,
     **{EBS_STORAGE[kind]: 50 for kind in ("gp2", "gp3", "io1", "sc1", "st1")},
-    **{quota: quota.default for model in MODELS.values() for quota in model.quotas if quota.default is not None},
+    **{quota: quota.default for model in MODELS.values() for quota in model.traits.quotas if quota.default is not None},
 }  # fmt: skip
 # vCPUs of an instance by its size: two of a `large`, four for each x of an `xlarge`.
 _SMALL = {"nano": 2, "micro": 2, "small": 2, "medium": 2, "large": 2, "xlarge": 4}

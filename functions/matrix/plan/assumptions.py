@@ -67,7 +67,9 @@ def assumptions(
             f"baking an image takes {images.BAKE_S.expected / 60:.0f} minutes of one instance, unless it is there;"
             f" it is kept, for {kept.low:.2f} to {kept.high:.2f} USD a month each, until `matrix reap --images`"
         )
-    lines += [model.assumption for name, model in MODELS.items() if name in storage_types and model.assumption]
+    lines += [
+        model.traits.assumption for name, model in MODELS.items() if name in storage_types and model.traits.assumption
+    ]
     workload_types = {workload.type for workload in matrix.workload}
     lines += [
         model.assumption for name, model in workloads.MODELS.items() if name in workload_types and model.assumption

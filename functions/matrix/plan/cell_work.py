@@ -8,7 +8,8 @@ from matrix.input.pace import Work
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.sweeps import Footprint
 from matrix.plan.instance_limits import Reach
-from matrix.storages.base import Burst, Counted, Storage
+from matrix.storages.base import Storage
+from matrix.storages.metrics import Burst, LimitUnit
 from matrix.terms.charges import NOTHING, Amount, Usage
 from matrix.terms.documents.parts import Point
 
@@ -30,7 +31,7 @@ def cell_work(cell: Combination, points: Sequence[Point], repetitions: int, reac
     workload, storage, count = cell.workload, cell.storage, cell.fleet.count
     clients = Clients(count, reach.most_bytes_per_s) if reach else Clients(count)
     steps = [workload.footprint(point["params"], storage, clients) for point in points]
-    filling_s = 0.0 if storage.is_shared else workload.populate_seconds + storage.precondition_s
+    filling_s = 0.0 if storage.traits.is_shared else workload.populate_seconds + storage.precondition_s
     after_credits_s = _seconds_after_credits(cell, steps, repetitions, reach.bursts) if reach else 0.0
     seconds = sum(step.seconds for step in steps) * repetitions + after_credits_s
     times = count * repetitions
@@ -60,7 +61,7 @@ def _seconds_after_credits(
     """
     storage, count = cell.storage, cell.fleet.count
     kept_gib = max(step.stored_bytes for step in steps) * count / 2**30
-    sharing = count if storage.is_shared else 1
+    sharing = count if storage.traits.is_shared else 1
     ending = [step for step in steps if step.longest_s > step.seconds]
     limits = [(burst, sharing) for burst in storage.bursts_keeping(kept_gib)] + [(burst, 1) for burst in bursts]
     return max((_seconds_beyond(burst, storage, ending, repetitions, users) for burst, users in limits), default=0.0)
@@ -79,7 +80,7 @@ def _seconds_beyond(burst: Burst, storage: Storage, steps: Sequence[Footprint], 
     return max(0.0, min(needed_s, longest_s) - sum(step.seconds for step, _ in above) * repetitions)
 
 
-def _amount(step: Footprint, counts: Counted, storage: Storage) -> float:
+def _amount(step: Footprint, counts: LimitUnit, storage: Storage) -> float:
     """Return the bytes or the operations of a step. Large and sequential blocks are operations of the largest size."""
     moved = step.read_bytes + step.written_bytes
     if counts == "bytes/s":

@@ -10,9 +10,9 @@ from pydantic import TypeAdapter
 
 from matrix.input import instance_types
 from matrix.input.instance_types import Bandwidth
-from matrix.storages.base import STREAM_BYTES_PER_S, AttachedVolumes, Burst, Storage
-from matrix.storages.metrics_of_types import metrics_of
-from matrix.storages.models import AnyStorage
+from matrix.storages.base import STREAM_BYTES_PER_S, AttachedVolumes, Storage
+from matrix.storages.metrics import Burst
+from matrix.storages.models import AnyStorage, metrics_of
 from matrix.terms.documents.plan import PlanCell, PlanWarning
 from matrix.terms.ids import without_launch
 from matrix.terms.quantities import number
@@ -76,7 +76,7 @@ def storage_volumes(
     """Return the volumes of an instance of a type and bandwidth weighting, or of the storage's own server."""
     volumes = storage.attached(instance_type)
     # A file server is not an instance of the fleet.
-    return StorageVolumes(storage_id, volumes, None if storage.is_shared else weighting) if volumes else None
+    return StorageVolumes(storage_id, volumes, None if storage.traits.is_shared else weighting) if volumes else None
 
 
 def volumes_of(cells: Iterable[PlanCell]) -> list[StorageVolumes]:
@@ -145,7 +145,7 @@ def reach_of(instance_type: str, weighting: str | None, storage: Storage) -> Rea
     limits = known_limits().get(instance_type)
     if storage.type == "instance-store":
         return Reach(storage.bandwidth_bytes_per_s, ())
-    if volumes and not storage.is_shared:
+    if volumes and not storage.traits.is_shared:
         if limits is None:
             return Reach(STREAM_BYTES_PER_S, ())
         reached = _reached(limits, instance_type, volumes.count, weighting)

@@ -368,7 +368,7 @@ def populate(book: PriceBook, cells: Iterable[tuple[PlannedCell, Combination]]) 
     """Return how the cache of a shared file system is filled, the seconds, and what the instances for it cost."""
     for planned, cell in cells:
         work_s = cell.workload.populate_seconds
-        if cell.storage.is_shared and work_s:
+        if cell.storage.traits.is_shared and work_s:
             each_s = Amount((PREPARE_S + work_s) / 2, PREPARE_S + work_s, BOOT_ALLOWANCE_S + WORK_FACTOR * work_s)
             count, work_volume = how_many(cell.storage.document), planned.work_volume
             cost = instances_cost(book, cell.fleet.instance_type, count, each_s, work_volume=work_volume)
@@ -390,7 +390,11 @@ def _fleet_document(cell: Combination) -> Fleet:
 
 def _creation_s(storage: Storage) -> tuple[float, float]:
     """Return (expected, most) seconds for creating and deleting a storage. An existing one takes none."""
-    return (0.0, 0.0) if storage.existing_id else (storage.create_and_delete_s, storage.create_and_delete_most_s)
+    return (
+        (0.0, 0.0)
+        if storage.existing_id
+        else (storage.traits.create_and_delete_s, storage.traits.create_and_delete_most_s)
+    )
 
 
 def _makespan_s(

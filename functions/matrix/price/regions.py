@@ -116,7 +116,7 @@ def unchecked(matrix: Matrix, listed: PriceList) -> list[str]:
     return [
         name
         for name, storage in storages_of(matrix).items()
-        if storage.is_shared and not any(map(listed.has, storage.offer_queries))
+        if storage.traits.is_shared and not any(map(listed.has, storage.offer_queries))
     ]
 
 

@@ -3,7 +3,7 @@
 from matrix.input.storage_names import storage_label
 from matrix.report.html import Markup, tag
 from matrix.report.view import View
-from matrix.storages.metrics_of_types import metrics_of
+from matrix.storages.models import metrics_of
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.names import describe_placement, describe_tools, describe_workload
 

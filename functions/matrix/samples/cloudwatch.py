@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from matrix.storages.metrics import FIVE_MINUTES_S, Metric, metrics_table
-from matrix.storages.metrics_of_types import metrics_of
+from matrix.storages.models import metrics_of
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.documents.watched import CloudWatchMetrics, MetricSeries, WatchedResources
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from matrix.samples.file import Sample, SampleFile
-from matrix.storages.metrics_of_types import COUNTERS
+from matrix.storages.models import COUNTERS
 from matrix.terms.documents.watched import MovedByMinute
 
 MINUTE_S = 60

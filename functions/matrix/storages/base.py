@@ -4,9 +4,10 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from matrix.fields.types import InputModel, Name
+from matrix.storages.metrics import NO_METRICS, Burst, StorageMetrics
 from matrix.terms.charges import Amount, Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 
@@ -14,6 +15,7 @@ from matrix.terms.documents.parts import StorageFields
 STREAM_BYTES_PER_S = 625e6
 # For a service with no throughput limit that a fleet reaches: the sum of 1,000 instances, each with 100 Gbit/s.
 BEYOND_ANY_FLEET_BYTES_PER_S = 1_000 * 20 * STREAM_BYTES_PER_S
+USUAL_INSTANCE_TYPE = "m6i.large"
 # The field by which a matrix names an existing EFS or FSx file system.
 FILE_SYSTEM_ID = "fileSystemId"
 # Written around a field's value, or instead of each of its values; a value without words is left out.
@@ -108,28 +110,6 @@ class Need:
     fix: str
 
 
-Counted = Literal["IOPS", "bytes/s"]
-
-
-@dataclass(frozen=True)
-class Burst:
-    """A limit of the whole storage that credits raise for some time, in IOPS or bytes per second."""
-
-    of: str
-    counts: Counted
-    sustained: float
-    most: float
-    # Operations or bytes above the sustained rate that a full balance allows; None if AWS does not publish it.
-    credits: float | None
-
-    def lasts_s(self, rate: float) -> float | None:
-        """Return how many seconds a full balance lasts at a rate above the sustained one. None: unknown.
-
-        Credits are earned at the sustained rate, so only the rate above it uses up the balance.
-        """
-        return None if self.credits is None else self.credits / (rate - self.sustained)
-
-
 MIB = 2**20
 
 
@@ -171,57 +151,78 @@ class QuotaUse:
     lower: str = ""  # the fields to lower, as an imperative; empty if only fewer file systems help
 
 
+@dataclass(frozen=True, kw_only=True)
+class Traits:
+    """Plain data of a type of storage, with what holds for most types."""
+
+    words: Words
+    create_latency_s: float
+    """Seconds for one create of one thread."""
+    sync_latency_s: float
+    """Seconds of one small synchronous write, without the transfer of its bytes."""
+    ceilings: CeilingWords = OTHER_CEILINGS
+    metrics: StorageMetrics = NO_METRICS
+    assumption: str = ""
+    """Assumption of plans about it, in a sentence."""
+    is_shared: bool = True
+    """Whether all instances of a cell share it. If false, each instance has its own."""
+    is_in_one_zone: bool = False
+    """Whether it is in one Availability Zone, so that traffic from other zones is charged."""
+    has_device: bool = False
+    """Whether it is an empty disk that is made for the run, so that a workload may write to the device itself."""
+    is_only_read: bool = False
+    """Whether it has no file system, so that only `only_workloads` run on it."""
+    keeps_objects: bool = False
+    """Whether it stores objects and not files."""
+    exports_objects: bool = False
+    """Whether its files are exported as objects to a bucket of the stack after some time."""
+    existing_fields: tuple[str, ...] = ()
+    """Fields that name an existing resource, such as fileSystemId. Empty if only new ones can be measured."""
+    most_instances: int | None = None
+    """Largest fleet on an existing one. None: no limit."""
+    opened_by: str = ""
+    """What lets a run write to an existing one, such as `mayWrite true`. Empty if it is never or always allowed."""
+    are_limits_published: bool = True
+    """Whether AWS publishes its limits, so that charts can show them."""
+    limits_count: str = ""
+    """Operations that its published limits count, as the end of a clause, such as `, of writes`. Empty: all."""
+    bursts_by: str = "type"
+    """Field of the matrix that decides its burst credits."""
+    is_billed_by_use: bool = False
+    """Whether AWS charges for its bytes or requests, in addition to its hours."""
+    read_latency_s: float = 0.0
+    """Seconds of one read, without the transfer of its bytes. 0 if it does not limit a single thread."""
+    stream_bytes_per_s: float = STREAM_BYTES_PER_S
+    """Bytes per second that plans assume of one thread at most."""
+    most_readers: int | None = None
+    """Most threads of a fleet that can read it at the same time. None: no limit."""
+    most_answer_bytes: int | None = None
+    """Most bytes that one request can ask for. None: no limit of its own."""
+    create_and_delete_s: float = 0.0
+    """Expected seconds for creating and deleting it."""
+    create_and_delete_most_s: float = 0.0
+    """Most seconds that creating and deleting it may take."""
+    quotas: tuple[Quota, ...] = ()
+    """Quotas that count it, in addition to those of its instances and volumes."""
+    tools: frozenset[str] = frozenset()
+    """Programs that an instance needs to use it."""
+    starter: Mapping[str, Any] = field(default_factory=dict)
+    """Fields that `matrix new` writes beside the required ones, to make a first run useful."""
+    usual_instance_type: str = USUAL_INSTANCE_TYPE
+    """An instance type that can use it."""
+
+
 class Storage(InputModel):
     """A storage in a matrix: what plans and functions ask of it, with what holds for most storages.
 
-    A model of a storage says what has no value here, and what is different of it.
+    A model states what has no value here, and what differs.
     """
 
-    assumption: ClassVar[str] = ""
-    """Assumption of plans about it, in a sentence."""
-    is_shared: ClassVar[bool]
-    """Whether all instances of a cell share it. If false, each instance has its own."""
-    has_device: ClassVar[bool] = False
-    """Whether it is an empty disk that is made for the run, so that a workload may write to the device itself."""
-    is_only_read: ClassVar[bool] = False
-    """Whether it has no file system, so that only `only_workloads` run on it."""
-    keeps_objects: ClassVar[bool] = False
-    """Whether it stores objects and not files."""
-    exports_objects: ClassVar[bool] = False
-    """Whether its files are exported as objects to a bucket of the stack after some time."""
-    existing_fields: ClassVar[tuple[str, ...]] = ()
-    """Fields that name an existing resource, such as fileSystemId. Empty if only new ones can be measured."""
-    most_instances: ClassVar[int | None] = None
-    """Largest fleet on an existing one. None: no limit."""
-    are_limits_published: ClassVar[bool] = True
-    """Whether AWS publishes its limits, so that charts can show them."""
-    bursts_by: ClassVar[str] = "type"
-    """Field of the matrix that decides its burst credits."""
-    starter: ClassVar[Mapping[str, Any]] = {}
-    """Fields that `matrix new` writes beside the required ones, to make a first run useful."""
-    opened_by: ClassVar[str] = ""
-    """What lets a run write to an existing one, such as `mayWrite true`. Empty if it is never or always allowed."""
-    stream_bytes_per_s: ClassVar[float] = STREAM_BYTES_PER_S
-    """Bytes per second that plans assume of one thread at most."""
-    usual_instance_type: ClassVar[str] = "m6i.large"
-    """An instance type that can use it."""
-    most_readers: ClassVar[int | None] = None
-    """Most threads of a fleet that can read it at the same time. None: no limit."""
-    most_answer_bytes: ClassVar[int | None] = None
-    """Most bytes that one request can ask for. None: no limit of its own."""
-    limits_count: ClassVar[str] = ""
-    """Operations that its published limits count, as the end of a clause, such as `, of writes`. Empty: all."""
-    create_and_delete_s: ClassVar[float]
-    """Expected seconds for creating and deleting it."""
-    create_and_delete_most_s: ClassVar[float]
-    """Most seconds that creating and deleting it may take."""
-    words: ClassVar[Words]
-    ceilings: ClassVar[CeilingWords]
-    quotas: ClassVar[tuple[Quota, ...]] = ()
-    """Quotas that count it, in addition to those of its instances and volumes."""
+    traits: ClassVar[Traits]
 
     type: str
     name: Name | None = None
+    """Your own name for it, used in ids and tables."""
 
     @property
     @abstractmethod
@@ -231,7 +232,7 @@ class Storage(InputModel):
     @property
     def only_workloads(self) -> tuple[str, ...]:
         """Types of the only workloads that it supports. Empty if it is a file system, which supports all."""
-        return ("read",) if self.is_only_read else ()
+        return ("read",) if self.traits.is_only_read else ()
 
     @property
     def lacks(self) -> Mapping[Ability, str]:
@@ -249,19 +250,16 @@ class Storage(InputModel):
         """Limit of the operations per second. For a shared storage, of all clients together."""
 
     @property
-    @abstractmethod
     def create_latency_s(self) -> float:
-        """Seconds for one create of one thread."""
+        return self.traits.create_latency_s
 
     @property
-    @abstractmethod
     def sync_latency_s(self) -> float:
-        """Latency of one small synchronous write in seconds, without the transfer of its bytes."""
+        return self.traits.sync_latency_s
 
     @property
     def read_latency_s(self) -> float:
-        """Latency of one read in seconds, without the transfer of its bytes. 0 if it does not limit a single thread."""
-        return 0.0
+        return self.traits.read_latency_s
 
     @property
     def block_times(self) -> BlockTimes | None:
@@ -285,8 +283,7 @@ class Storage(InputModel):
 
     @property
     def is_billed_by_use(self) -> bool:
-        """Whether AWS charges for its bytes or requests, in addition to its hours."""
-        return False
+        return self.traits.is_billed_by_use
 
     def metered_bytes(self, counted: Mapping[str, float]) -> tuple[float, float] | None:
         """Return (read, written) bytes as AWS bills them, from the mounts' counters. None if they did not count."""
@@ -362,12 +359,12 @@ class Storage(InputModel):
     @classmethod
     def existing_id_in(cls, document: StorageFields) -> str | None:
         """Return `existing_id` of a storage's document in a plan or a result."""
-        return "/".join(document[field] for field in cls.existing_fields if field in document) or None
+        return "/".join(document[field] for field in cls.traits.existing_fields if field in document) or None
 
     @classmethod
     def is_written_in(cls, document: StorageFields) -> bool:
         """Return whether a run writes to it (in its own folder, if the resource existed before) or only reads it."""
-        return not cls.is_only_read
+        return not cls.traits.is_only_read
 
     @property
     def is_beyond_security_groups(self) -> bool:
@@ -415,10 +412,8 @@ class Storage(InputModel):
 
     @classmethod
     def is_in_one_zone(cls, document: StorageFields) -> bool:
-        """Return whether it is in one Availability Zone, so that traffic from other zones is charged."""
-        return False
+        return cls.traits.is_in_one_zone
 
     @classmethod
     def tools(cls, document: StorageFields) -> frozenset[str]:
-        """Return the programs that an instance needs to use it."""
-        return frozenset()
+        return cls.traits.tools

@@ -1,17 +1,30 @@
 """Amazon EBS: a volume of its own for each instance."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
 from matrix.fields import limits
-from matrix.fields.types import Name, Rule
-from matrix.storages.base import AttachedVolumes, BlockTimes, Burst, CeilingWords, Counted, Demand, Storage, Words
+from matrix.fields.types import Rule
+from matrix.storages.base import AttachedVolumes, BlockTimes, CeilingWords, Demand, Storage, Traits, Words
+from matrix.storages.metrics import (
+    FIVE_MINUTES_S,
+    MINUTE_S,
+    Burst,
+    LimitUnit,
+    Metric,
+    StorageMetrics,
+    WatchedLimit,
+    layer_pairs,
+    metrics_table,
+)
+from matrix.terms.ceilings import INSTANCE_EBS, LARGER_EBS
 from matrix.terms.charges import MIN_BILLED_S, MONTH_S, Amount, Charge, Query
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
+from matrix.terms.use import Use, disk_bytes, disk_operations
 
 VolumeId = Annotated[str, StringConstraints(pattern=r"^vol-[0-9a-f]{8,17}$")]
 SnapshotId = Annotated[str, StringConstraints(pattern=r"^snap-[0-9a-f]{8,17}$")]
@@ -34,48 +47,164 @@ def _gp3_only(limit: limits.Limit) -> Callable[[dict[str, Any]], int | None]:
     return lambda fields: int(limit.value) if fields.get("volume_type") == "gp3" else None
 
 
+# AWS counts operations of these volumes in MiB, not in requests, so their throughput is the limit.
+HDD = frozenset({"st1", "sc1"})
+# Only these volume types have credits.
+BURSTING_TYPES = frozenset({"gp2", "st1", "sc1"})
+# Throughput in MiB/s, by the formula of the published EBS benchmark: m1 = VolumeWriteBytes, m2 = VolumeReadBytes, Sum.
+THROUGHPUT = Metric(
+    "AWS/EBS", "Throughput", "Sum", "MiB/s", dimensions=("VolumeId",), expression="(({0}+{1})/1048576)/PERIOD({0})"
+)
+
+_ALWAYS = metrics_table(
+    "AWS/EBS",
+    ("VolumeId",),
+    MINUTE_S,
+    """
+    VolumeWriteBytes     Sum     bytes
+    VolumeReadBytes      Sum     bytes
+    VolumeWriteOps       Sum     operations
+    VolumeReadOps        Sum     operations
+    VolumeTotalWriteTime Sum     s
+    VolumeTotalReadTime  Sum     s
+    VolumeIdleTime       Sum     s
+    VolumeQueueLength    Average operations
+    """,
+)
+_CREDITS = metrics_table("AWS/EBS", ("VolumeId",), MINUTE_S, "BurstBalance Minimum %")
+_NITRO = metrics_table(
+    "AWS/EBS",
+    ("VolumeId", "InstanceId"),
+    MINUTE_S,
+    """
+    VolumeIOPSExceededCheck       Maximum yes
+    VolumeThroughputExceededCheck Maximum yes
+    VolumeAvgReadLatency          Average ms
+    VolumeAvgWriteLatency         Average ms
+    """,
+)
+_OF_INSTANCE = (
+    *metrics_table(
+        "AWS/EC2",
+        ("InstanceId",),
+        MINUTE_S,
+        """
+        InstanceEBSIOPSExceededCheck       Maximum yes
+        InstanceEBSThroughputExceededCheck Maximum yes
+        """,
+    ),
+    *metrics_table(
+        "AWS/EC2",
+        ("InstanceId",),
+        FIVE_MINUTES_S,
+        """
+        EBSIOBalance%   Minimum %
+        EBSByteBalance% Minimum %
+        """,
+    ),
+)
+
+
+_CEILINGS = CeilingWords(
+    "volume IOPS",
+    "volume throughput",
+    "provision more iops, stripe volumes with raid0, or use larger blocks",
+    "provision more throughputMiBps (gp3; it may need more iops), or stripe volumes with raid0",
+)
+
+
+class EbsMetrics(StorageMetrics):
+    """Counts of EBS volumes by CloudWatch and by the kernel.
+
+    Sources: the user guides of EBS and EC2, and CloudWatch's table of supported metrics, read in November 2026.
+    According to that table VolumeIOPSExceededCheck and similar metrics need VolumeId and InstanceId together.
+    """
+
+    has_volumes = True
+    of_instance = _OF_INSTANCE
+    bytes = {"read": ("AWS/EBS VolumeReadBytes", None), "written": ("AWS/EBS VolumeWriteBytes", None)}
+    operations = {"reads": ("AWS/EBS VolumeReadOps", None), "writes": ("AWS/EBS VolumeWriteOps", None)}
+    limits = (
+        WatchedLimit("AWS/EBS VolumeIOPSExceededCheck", "held", "volume IOPS", _CEILINGS.more_operations),
+        WatchedLimit("AWS/EBS VolumeThroughputExceededCheck", "held", "volume throughput", _CEILINGS.more_throughput),
+        WatchedLimit("AWS/EC2 InstanceEBSIOPSExceededCheck", "held", INSTANCE_EBS, LARGER_EBS),
+        WatchedLimit("AWS/EC2 InstanceEBSThroughputExceededCheck", "held", INSTANCE_EBS, LARGER_EBS),
+        WatchedLimit(
+            "AWS/EBS BurstBalance", "balance", "volume burst credits",
+            "take gp3, or a larger volume, whose baseline is higher",
+        ),
+        WatchedLimit("AWS/EC2 EBSIOBalance%", "balance", INSTANCE_EBS, LARGER_EBS),
+        WatchedLimit("AWS/EC2 EBSByteBalance%", "balance", INSTANCE_EBS, LARGER_EBS),
+    )  # fmt: skip
+    layers = tuple(
+        layer_pairs(
+            "volume in CloudWatch",
+            read_bytes="AWS/EBS VolumeReadBytes",
+            write_bytes="AWS/EBS VolumeWriteBytes",
+            read_operations="AWS/EBS VolumeReadOps",
+            write_operations="AWS/EBS VolumeWriteOps",
+        )
+    )
+    reached_by = "NVMe"
+    counters = {"ebs": "disk"}
+
+    def of_volume(self, volume_type: str | None) -> tuple[Metric, ...]:
+        """Return the metrics of a volume, with those of its burst credits if the type has credits."""
+        return (*_ALWAYS, *(_CREDITS if volume_type in BURSTING_TYPES else ()), *_NITRO, THROUGHPUT)
+
+    def is_limited_by_operations(self, storage: StorageFields) -> bool:
+        """Return False for HDD volumes."""
+        return storage.get("volumeType") not in HDD
+
+    def operations_of(self, storage: StorageFields, use: Use) -> float | None:
+        """Return the operations that the kernel sent to the disk, after caches and merging."""
+        del storage
+        return disk_operations(use)
+
+    def bytes_of(self, storage: StorageFields, use: Use) -> float | None:
+        """Return the bytes that the kernel sent to the disk."""
+        del storage
+        return disk_bytes(use)
+
+
 class EbsStorage(Storage):
     """An Amazon EBS volume, or several as RAID-0; each instance of a cell gets its own."""
 
-    is_shared: ClassVar[bool] = False
-    has_device: ClassVar[bool] = True
-    existing_fields: ClassVar[tuple[str, ...]] = ("volumeId",)
-    opened_by: ClassVar[str] = "mayWrite true"
-    # Two instances that write the same file system destroy it, and only io1 and io2 volumes can be attached to several.
-    most_instances: ClassVar[int | None] = 1
-    bursts_by: ClassVar[str] = "volumeType"
-    starter: ClassVar[Mapping[str, Any]] = {"volumeType": "gp3", "sizeGiB": 100}
-    # Its volumes come and go with their instances.
-    create_and_delete_s: ClassVar[float] = 0.0
-    create_and_delete_most_s: ClassVar[float] = 0.0
-    words: ClassVar[Words] = Words(
-        "EBS",
-        "EBS",
-        {
-            "volumeType": "{}",
-            "sizeGiB": "{} GiB",
-            "iops": "{} IOPS",
-            "throughputMiBps": "{} MiB/s",
-            "raid0": "RAID-0 of {}",
-            "snapshotId": "from {}",
-            "volumeId": "{}",
-            "mayWrite": {True: "written"},
-        },
-        in_names={"raid0": "{} volumes as RAID-0"},
-        named_by=("volumeType",),
-        usual={"mayWrite": False},
-    )
-    ceilings: ClassVar[CeilingWords] = CeilingWords(
-        "volume IOPS",
-        "volume throughput",
-        "provision more iops, stripe volumes with raid0, or use larger blocks",
-        "provision more throughputMiBps (gp3; it may need more iops), or stripe volumes with raid0",
+    traits: ClassVar[Traits] = Traits(
+        is_shared=False,
+        has_device=True,
+        existing_fields=("volumeId",),
+        opened_by="mayWrite true",
+        # Two instances that write the same file system destroy it, and only io1 and io2 can be attached to several.
+        most_instances=1,
+        bursts_by="volumeType",
+        starter={"volumeType": "gp3", "sizeGiB": 100},
+        words=Words(
+            "EBS",
+            "EBS",
+            {
+                "volumeType": "{}",
+                "sizeGiB": "{} GiB",
+                "iops": "{} IOPS",
+                "throughputMiBps": "{} MiB/s",
+                "raid0": "RAID-0 of {}",
+                "snapshotId": "from {}",
+                "volumeId": "{}",
+                "mayWrite": {True: "written"},
+            },
+            in_names={"raid0": "{} volumes as RAID-0"},
+            named_by=("volumeType",),
+            usual={"mayWrite": False},
+        ),
+        ceilings=_CEILINGS,
+        metrics=EbsMetrics(),
+        # A create in a local journalled file system needs no network round trip.
+        create_latency_s=0.0001,
+        sync_latency_s=0.001,  # of SSDs, measured: 17 s for 2,048 of 1 MiB, gp2
     )
 
     type: Literal["ebs"]
     """Kind of storage."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     volume_type: Annotated[Literal["gp2", "gp3", "io1", "io2", "st1", "sc1"], Field(examples=["gp3"])]
     """Volume type."""
     size_gib: Annotated[int, Field(alias="sizeGiB", examples=[200])]
@@ -169,21 +298,15 @@ class EbsStorage(Storage):
             return self._bursts("volume throughput", "bytes/s", pair, tib * 2**40)
         return []
 
-    def _bursts(self, of: str, counts: Counted, pair: tuple[float, float], balance: float) -> list[Burst]:
+    def _bursts(self, of: str, counts: LimitUnit, pair: tuple[float, float], balance: float) -> list[Burst]:
         sustained, most = pair
         if most <= sustained:
             return []
         return [Burst(of, counts, self._members * sustained, self._members * most, self._members * balance)]
 
     @property
-    def create_latency_s(self) -> float:
-        """Seconds for one create of one thread: a local journalled file system needs no network round trip for it."""
-        return 0.0001
-
-    @property
     def sync_latency_s(self) -> float:
-        """Seconds of one small synchronous write without its bytes (measured: 17 s for 2,048 of 1 MiB, gp2)."""
-        return 0.001 if self.volume_type in {"gp2", "gp3", "io1", "io2"} else 0.01
+        return 0.01 if self.volume_type in HDD else self.traits.sync_latency_s
 
     @property
     def price_queries(self) -> list[Query]:

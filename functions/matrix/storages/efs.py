@@ -2,26 +2,38 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from matrix.fields import limits
-from matrix.fields.types import FileSystemId, Name, Rule
+from matrix.fields.types import FileSystemId, Rule
 from matrix.storages.base import (
     FILE_SYSTEM_ID,
     BlockTimes,
-    Burst,
     CeilingWords,
     Demand,
     Quota,
     QuotaUse,
     Storage,
+    Traits,
     Words,
+)
+from matrix.storages.metrics import (
+    MINUTE_S,
+    Burst,
+    ClientCap,
+    LayerPair,
+    MeteredThroughput,
+    StorageMetrics,
+    WatchedLimit,
+    layer_pairs,
+    metrics_table,
 )
 from matrix.terms.charges import METERED_REQUEST_BYTES, Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
+from matrix.terms.use import Use, nfs_operations, total
 
 # Code and default are from published outputs of `aws service-quotas list-aws-default-service-quotas`, read in November
 # 2026.
@@ -32,47 +44,149 @@ READ_WEIGHT = 1 / 3
 ELASTIC_READ_GIBPS = 20
 
 
+MIB = 2.0**20
+
+_OF_FILE_SYSTEM = metrics_table(
+    "AWS/EFS",
+    ("FileSystemId",),
+    MINUTE_S,
+    """
+    TotalIOBytes        Sum     bytes
+    DataReadIOBytes     Sum     bytes
+    DataWriteIOBytes    Sum     bytes
+    DataReadIOBytes     SampleCount operations
+    DataWriteIOBytes    SampleCount operations
+    MetadataIOBytes     Sum     bytes
+    MetadataIOBytes     SampleCount operations
+    MeteredIOBytes      Sum     bytes
+    PermittedThroughput Minimum bytes/s
+    BurstCreditBalance  Minimum bytes
+    PercentIOLimit      Maximum %
+    ClientConnections   Sum     connections
+    """,
+)
+
+
+_CEILINGS = CeilingWords(
+    "EFS IOPS limit",
+    "EFS permitted throughput",
+    "use throughputMode elastic, which allows the most operations, or fewer and larger files",
+    "raise provisionedThroughputMiBps, or use throughputMode elastic",
+)
+
+
+class EfsMetrics(StorageMetrics):
+    """Counts of EFS by CloudWatch and by the kernel's NFS client (EFS guide, metrics, read in November 2026)."""
+
+    of_file_system = _OF_FILE_SYSTEM
+    bytes = {
+        "read": ("AWS/EFS DataReadIOBytes", None),
+        "written": ("AWS/EFS DataWriteIOBytes", None),
+        "metadata": ("AWS/EFS MetadataIOBytes", None),
+    }
+    # "SampleCount / PERIOD" is IOPS (EFS guide, metric math).
+    operations = {
+        "reads": ("AWS/EFS DataReadIOBytes", "SampleCount"),
+        "writes": ("AWS/EFS DataWriteIOBytes", "SampleCount"),
+        "metadata": ("AWS/EFS MetadataIOBytes", "SampleCount"),
+    }
+    clients = "AWS/EFS ClientConnections"
+    limits = (WatchedLimit("AWS/EFS PercentIOLimit", "share", "EFS IOPS limit", _CEILINGS.more_operations),)
+    metered = MeteredThroughput(
+        "AWS/EFS MeteredIOBytes",
+        "AWS/EFS PermittedThroughput",
+        "AWS/EFS BurstCreditBalance",
+        "EFS burst credits",
+        "use throughputMode elastic or provisioned, or store more data",
+    )
+    # SampleCount is "the count of data read operations", and of write operations.
+    layers = (
+        *layer_pairs("EFS", read_bytes="AWS/EFS DataReadIOBytes", write_bytes="AWS/EFS DataWriteIOBytes"),
+        LayerPair("read", "operations", "mount", "EFS", "AWS/EFS DataReadIOBytes", "SampleCount"),
+        LayerPair("write", "operations", "mount", "EFS", "AWS/EFS DataWriteIOBytes", "SampleCount"),
+    )
+    reached_by = "NFS 4.1"
+    counters = {"nfs": "nfs", "efs": "nfs"}
+    operations_unit = "writes/s, as which requests count"
+
+    def operations_of(self, storage: StorageFields, use: Use) -> float | None:
+        """Return requests per second in units of writes: a read uses a smaller part of EFS's limit.
+
+        No source gives the part of a metadata request; it counts as a read.
+        """
+        if nfs_operations(use) is None:
+            return None
+        modes = (
+            _mode(storage),
+            storage.get("deployment", "regional"),
+            storage.get("performanceMode", "generalPurpose"),
+        )
+        reads, writes = most_operations(*modes)
+        others = total(use, ("nfs_read_operations_per_s", "nfs_other_operations_per_s")) or 0.0
+        return use.get("nfs_write_operations_per_s", 0.0) + others * writes / reads
+
+    def bytes_of(self, storage: StorageFields, use: Use) -> float | None:
+        """Return bytes with reads weighted as EFS meters them."""
+        read, written = use.get("nfs_read_bytes_per_s"), use.get("nfs_write_bytes_per_s")
+        if read is None or written is None:
+            return use.get("bytes_per_s")
+        return written + read * (1.0 if _mode(storage) == "elastic" else READ_WEIGHT)
+
+    def client_cap(self, storage: StorageFields) -> ClientCap:
+        """Return 1,500 MiB/s with elastic throughput through efs-utils (TLS or IAM mounts), else 500 MiB/s."""
+        is_helped = bool(storage.get("tls") or storage.get("iam"))
+        is_elastic = _mode(storage) == "elastic" and storage.get("deployment") != "oneZone"
+        mibps = limits.EFS_CLIENT_ELASTIC_MIBPS if is_helped and is_elastic else limits.EFS_CLIENT_MIBPS
+        advice = "spread the work over more instances, or mount with efs-utils 2.0 and elastic throughput (1,500 MiB/s)"
+        return ClientCap("EFS per-client cap", mibps.value * MIB, advice)
+
+    def lives_on_credits(self, storage: StorageFields) -> bool:
+        """Return whether its throughput is bursting."""
+        return _mode(storage) == "bursting"
+
+
+def _mode(storage: StorageFields) -> str:
+    return str(storage.get("throughputMode", "elastic"))
+
+
 class EfsStorage(Storage):
     """An Amazon EFS file system, shared by the instances of a cell."""
 
-    is_shared: ClassVar[bool] = True
-    existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
-    bursts_by: ClassVar[str] = "throughputMode"
-    starter: ClassVar[Mapping[str, Any]] = {"throughputMode": "elastic"}
-    limits_count: ClassVar[str] = ", of writes"
-    quotas: ClassVar[tuple[Quota, ...]] = (FILE_SYSTEMS,)
-    # Seconds that creating and deleting it takes, and may take (EFS guide: minutes).
-    create_and_delete_s: ClassVar[float] = 210.0
-    create_and_delete_most_s: ClassVar[float] = 2_700.0
-    words: ClassVar[Words] = Words(
-        "EFS",
-        "EFS",
-        {
-            "performanceMode": "performance mode {}",
-            "throughputMode": "throughput mode {}",
-            "provisionedThroughputMiBps": "{} MiB/s",
-            "deployment": {"oneZone": "One Zone"},
-            "tls": {True: "TLS"},
-            "iam": {True: "IAM"},
-            "fileSystemId": "{}",
-        },
-        in_names={"throughputMode": "{}", "performanceMode": {"maxIO": "maxIO"}},
-        named_by=("throughputMode", "performanceMode", "deployment", "tls", "iam"),
-    )
-    ceilings: ClassVar[CeilingWords] = CeilingWords(
-        "EFS IOPS limit",
-        "EFS permitted throughput",
-        "use throughputMode elastic, which allows the most operations, or fewer and larger files",
-        "raise provisionedThroughputMiBps, or use throughputMode elastic",
-    )
-    assumption: ClassVar[str] = (
-        "creating and deleting an EFS file system takes 3.5 minutes; elastic bytes may be half or double"
+    traits: ClassVar[Traits] = Traits(
+        existing_fields=(FILE_SYSTEM_ID,),
+        bursts_by="throughputMode",
+        starter={"throughputMode": "elastic"},
+        limits_count=", of writes",
+        quotas=(FILE_SYSTEMS,),
+        # Seconds that creating and deleting it takes, and may take (EFS guide: minutes).
+        create_and_delete_s=210.0,
+        create_and_delete_most_s=2_700.0,
+        words=Words(
+            "EFS",
+            "EFS",
+            {
+                "performanceMode": "performance mode {}",
+                "throughputMode": "throughput mode {}",
+                "provisionedThroughputMiBps": "{} MiB/s",
+                "deployment": {"oneZone": "One Zone"},
+                "tls": {True: "TLS"},
+                "iam": {True: "IAM"},
+                "fileSystemId": "{}",
+            },
+            in_names={"throughputMode": "{}", "performanceMode": {"maxIO": "maxIO"}},
+            named_by=("throughputMode", "performanceMode", "deployment", "tls", "iam"),
+        ),
+        ceilings=_CEILINGS,
+        assumption="creating and deleting an EFS file system takes 3.5 minutes; elastic bytes may be half or double",
+        metrics=EfsMetrics(),
+        # Published: 1,024 files in 11.8 s, zero-byte table, 1 thread.
+        create_latency_s=0.012,
+        # Published: 2,048 blocks of 1 MiB in 85.5 s, tutorial step 3.7.
+        sync_latency_s=0.04,
     )
 
     type: Literal["efs"]
     """Kind of storage."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     performance_mode: Literal["generalPurpose", "maxIO"] = "generalPurpose"
     """Performance mode; maxIO is for Regional file systems with bursting or provisioned throughput."""
     throughput_mode: Literal["bursting", "elastic", "provisioned"] = "elastic"
@@ -160,16 +274,6 @@ class EfsStorage(Storage):
             is_fast = lives_on_credits or offered.bandwidth_bytes_per_s >= demand.bytes_per_s
             if is_fast and offered.effective_iops >= demand.iops:
                 yield offered
-
-    @property
-    def create_latency_s(self) -> float:
-        """Seconds for one create of one thread (published: 1,024 files in 11.8 s, zero-byte table, 1 thread)."""
-        return 0.012
-
-    @property
-    def sync_latency_s(self) -> float:
-        """Seconds of one synchronous write (published: 2,048 blocks of 1 MiB in 85.5 s, tutorial step 3.7)."""
-        return 0.04
 
     @property
     def price_queries(self) -> list[Query]:

@@ -6,9 +6,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from matrix.fields.fleet import InstanceType
-from matrix.fields.types import Name
-from matrix.storages.base import AttachedVolumes, CeilingWords, Storage, Words
+from matrix.storages.base import AttachedVolumes, CeilingWords, Storage, Traits, Words
 from matrix.storages.ebs import EbsStorage
+from matrix.storages.metrics import StorageMetrics
 from matrix.terms.charges import ROOT_VOLUME_GIB, Charge, Query, Usage, instance_charges, instance_query
 from matrix.terms.documents.parts import StorageFields
 
@@ -18,33 +18,44 @@ def volume(size_gib: int) -> dict[str, Any]:
     return {"type": "ebs", "volumeType": "gp3", "sizeGiB": size_gib, "iops": 3_000, "throughputMiBps": 125}
 
 
+class FileServerMetrics(StorageMetrics):
+    """Metrics of the project's file server: CloudWatch counts nothing, so no run is compared with its own limits."""
+
+    reached_by = "NFS"
+
+
 class FileServerStorage(Storage):
     """Our file server with a gp3 volume (3,000 IOPS, 125 MiB/s), shared by the instances of a cell; for reads."""
 
-    is_shared: ClassVar[bool] = True
-    is_only_read: ClassVar[bool] = True
-    # Limits of agent/file_server.py: its connections, and its largest response.
-    most_readers: ClassVar[int | None] = 4_000
-    most_answer_bytes: ClassVar[int | None] = 64 * 2**20
-    # Seconds that launching and ending the server takes, and may take.
-    create_and_delete_s: ClassVar[float] = 150.0
-    create_and_delete_most_s: ClassVar[float] = 1_800.0
-    words: ClassVar[Words] = Words("File server", "File server", {"instanceType": "{}", "sizeGiB": "{} GiB"})
-    ceilings: ClassVar[CeilingWords] = CeilingWords(
-        # The client cannot count the volume's operations: one request causes a read of the volume for each page.
-        "file server's volume IOPS",
-        "file server's volume throughput",
-        "read larger pages",
-        "read from EBS, EFS or FSx, whose throughput can be provisioned",
-    )
-    assumption: ClassVar[str] = (
-        "a file server is one instance more, launched before its first cell and billed as its file system"
+    traits: ClassVar[Traits] = Traits(
+        is_only_read=True,
+        # Limits of agent/file_server.py: its connections, and its largest response.
+        most_readers=4_000,
+        most_answer_bytes=64 * 2**20,
+        # Seconds that launching and ending the server takes, and may take.
+        create_and_delete_s=150.0,
+        create_and_delete_most_s=1_800.0,
+        words=Words("File server", "File server", {"instanceType": "{}", "sizeGiB": "{} GiB"}),
+        ceilings=CeilingWords(
+            # The client cannot count the volume's operations: one request causes a read of the volume for each page.
+            "file server's volume IOPS",
+            "file server's volume throughput",
+            "read larger pages",
+            "read from EBS, EFS or FSx, whose throughput can be provisioned",
+        ),
+        assumption="a file server is one instance more, launched before its first cell and billed as its file system",
+        metrics=FileServerMetrics(),
+        # A read of gp3 and a round trip within a zone.
+        read_latency_s=0.0015,
+        # A round trip within a zone.
+        create_latency_s=0.0005,
+        sync_latency_s=0.0015,
+        # It is one instance.
+        is_in_one_zone=True,
     )
 
     type: Literal["file-server"]
     """Kind of storage."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     instance_type: Annotated[InstanceType, Field(examples=["m6i.large"])]
     """Instance type of the server."""
     size_gib: Annotated[int, Field(alias="sizeGiB", ge=1, le=16_384)] = 100
@@ -68,20 +79,6 @@ class FileServerStorage(Storage):
     def effective_iops(self) -> int:
         """Reads per second of the volume."""
         return self.volume.effective_iops
-
-    @property
-    def read_latency_s(self) -> float:
-        """Seconds of one request: a read of gp3 and a round trip within a zone."""
-        return 0.0015
-
-    @property
-    def create_latency_s(self) -> float:
-        """Seconds of one create: a round trip within a zone."""
-        return 0.0005
-
-    @property
-    def sync_latency_s(self) -> float:
-        return 0.0015
 
     @property
     def price_queries(self) -> list[Query]:
@@ -110,8 +107,3 @@ class FileServerStorage(Storage):
 
     def room_gib(self, instance_type: str) -> float | None:
         return float(self.size_gib)
-
-    @classmethod
-    def is_in_one_zone(cls, document: StorageFields) -> bool:
-        """Return True: it is one instance."""
-        return True

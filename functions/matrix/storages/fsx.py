@@ -1,8 +1,8 @@
 """CloudWatch metrics with equal names for all kinds of FSx, and the burst that limits writes."""
 
-from matrix.storages.base import Burst
 from matrix.storages.metrics import (
     MINUTE_S,
+    Burst,
     LayerPair,
     Metric,
     ServerCache,

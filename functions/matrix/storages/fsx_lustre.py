@@ -1,17 +1,19 @@
 """Amazon FSx for Lustre on SSD or Intelligent-Tiering: several servers that all instances of a cell mount."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.fields.types import FileSystemId, Name, Rule
-from matrix.storages.base import FILE_SYSTEM_ID, BlockTimes, Burst, CeilingWords, Quota, QuotaUse, Storage, Words
-from matrix.storages.fsx import DISK_THROUGHPUT, NETWORK_THROUGHPUT
+from matrix.fields.types import FileSystemId, Rule
+from matrix.storages.base import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Quota, QuotaUse, Storage, Traits, Words
+from matrix.storages.fsx import DISK_THROUGHPUT, NETWORK_THROUGHPUT, OF_CLIENTS, FsxMetrics, of_file_system
+from matrix.storages.metrics import Burst
 from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
+from matrix.terms.use import Use
 
 SCRATCH, PERSISTENT = "SCRATCH_2", "PERSISTENT_2"
 SSD, TIERING = "SSD", "INTELLIGENT_TIERING"
@@ -78,54 +80,88 @@ TIERING_CACHE = Quota(
 )
 
 
+class FsxLustreMetrics(FsxMetrics):
+    """Counts of FSx for Lustre by CloudWatch and by the instances' Lustre client (its guide, read in November 2026).
+
+    The guide also has the utilization of servers and targets. It does not say whether CloudWatch keeps these metrics
+    for the whole file system, so they determine no bottleneck.
+    """
+
+    of_file_system = (*OF_CLIENTS, *of_file_system("FreeDataStorageCapacity Sum bytes"))
+    reached_by = "Lustre"
+    counters = {"lustre": "lustre"}
+    operations_unit = "creates/s, as which metadata operations count"
+    counts_written = "lustre_write_bytes_per_s"
+
+    def operations_of(self, storage: StorageFields, use: Use) -> float | None:
+        """Return metadata operations in units of creates; None for SCRATCH_2, whose rates AWS does not publish."""
+        counted = {name: use.get(f"lustre_{name}_per_s") for name in COST_IN_CREATES}
+        if storage.get("deploymentType") != PERSISTENT or None in counted.values():
+            return None
+        return sum(cost * (counted[name] or 0.0) for name, cost in COST_IN_CREATES.items())
+
+    def bytes_of(self, storage: StorageFields, use: Use) -> float | None:
+        """Return bytes with reads weighted by the disks' limits of reads and writes."""
+        read, written = use.get("lustre_read_bytes_per_s"), use.get("lustre_write_bytes_per_s")
+        if read is None or written is None:
+            return use.get("bytes_per_s")
+        return written + read * speed_of(storage).read_weight
+
+
 class FsxLustreStorage(Storage):
     """An Amazon FSx for Lustre file system on SSD or Intelligent-Tiering, shared by the instances of a cell."""
 
-    is_shared: ClassVar[bool] = True
-    existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
-    bursts_by: ClassVar[str] = "deploymentType"
-    limits_count: ClassVar[str] = ", of creates and opens"
-    quotas: ClassVar[tuple[Quota, ...]] = (*COUNTS.values(), *CAPACITIES.values(), TIERING_THROUGHPUT, TIERING_CACHE)
-    starter: ClassVar[Mapping[str, Any]] = {"storageCapacityGiB": MIN_GIB}
-    # Seconds that creating and deleting it takes, and may take: people report 2 to 8 minutes and 5 to 6.
-    create_and_delete_s: ClassVar[float] = 900.0
-    create_and_delete_most_s: ClassVar[float] = 3_600.0
-    words: ClassVar[Words] = Words(
-        "FSx for Lustre",
-        "FSx Lustre",
-        {
-            "deploymentType": "{}",
-            "storageType": {TIERING: "Intelligent-Tiering"},
-            "storageCapacityGiB": "{} GiB",
-            "throughputMBpsPerTiB": "{} MB/s per TiB",
-            "throughputCapacityMBps": "{} MB/s",
-            "readCacheGiB": "read cache of {} GiB",
-            "metadataIops": "{} metadata IOPS",
-            "stripeCount": "{} stripes",
-            "stripeSizeMiB": "stripes of {} MiB",
-            "compression": "{}",
-            "placement": "instances in {}",
-            "fileSystemId": "{}",
-        },
-        in_names={"placement": "{}"},
-        usual={"compression": "NONE"},
-    )
-    ceilings: ClassVar[CeilingWords] = CeilingWords(
-        "FSx metadata IOPS",
-        "FSx disk throughput",
-        "provision more metadataIops for a PERSISTENT_2 file system, or use fewer and larger files",
-        "raise storageCapacityGiB or throughputMBpsPerTiB, of Intelligent-Tiering throughputCapacityMBps",
-    )
-    assumption: ClassVar[str] = (
-        "creating and deleting an FSx for Lustre file system takes 15 minutes, in which it is billed; all"
-        " operations are planned at the rate of creates, the only one that AWS publishes; Intelligent-Tiering is"
-        " planned as if its memory and read cache answered each read, and its requests are not in the estimate"
+    traits: ClassVar[Traits] = Traits(
+        existing_fields=(FILE_SYSTEM_ID,),
+        bursts_by="deploymentType",
+        limits_count=", of creates and opens",
+        quotas=(*COUNTS.values(), *CAPACITIES.values(), TIERING_THROUGHPUT, TIERING_CACHE),
+        starter={"storageCapacityGiB": MIN_GIB},
+        # Seconds that creating and deleting it takes, and may take: people report 2 to 8 minutes and 5 to 6.
+        create_and_delete_s=900.0,
+        create_and_delete_most_s=3_600.0,
+        words=Words(
+            "FSx for Lustre",
+            "FSx Lustre",
+            {
+                "deploymentType": "{}",
+                "storageType": {TIERING: "Intelligent-Tiering"},
+                "storageCapacityGiB": "{} GiB",
+                "throughputMBpsPerTiB": "{} MB/s per TiB",
+                "throughputCapacityMBps": "{} MB/s",
+                "readCacheGiB": "read cache of {} GiB",
+                "metadataIops": "{} metadata IOPS",
+                "stripeCount": "{} stripes",
+                "stripeSizeMiB": "stripes of {} MiB",
+                "compression": "{}",
+                "placement": "instances in {}",
+                "fileSystemId": "{}",
+            },
+            in_names={"placement": "{}"},
+            usual={"compression": "NONE"},
+        ),
+        ceilings=CeilingWords(
+            "FSx metadata IOPS",
+            "FSx disk throughput",
+            "provision more metadataIops for a PERSISTENT_2 file system, or use fewer and larger files",
+            "raise storageCapacityGiB or throughputMBpsPerTiB, of Intelligent-Tiering throughputCapacityMBps",
+        ),
+        assumption=(
+            "creating and deleting an FSx for Lustre file system takes 15 minutes, in which it is billed; all"
+            " operations are planned at the rate of creates, the only one that AWS publishes; Intelligent-Tiering is"
+            " planned as if its memory and read cache answered each read, and its requests are not in the estimate"
+        ),
+        metrics=FsxLustreMetrics(),
+        # "Sub-ms" (FSx guide, latencies per file operation).
+        create_latency_s=0.001,
+        sync_latency_s=0.001,
+        # All its servers are in one subnet.
+        is_in_one_zone=True,
+        tools=frozenset({"lctl", "lfs"}),
     )
 
     type: Literal["fsx-lustre"]
     """Kind of storage."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     deployment_type: Literal["SCRATCH_2", "PERSISTENT_2"] = "SCRATCH_2"
     """Deployment type: without replicas, or replicated within its zone."""
     # Documents omit the default, so that those of SSD did not change when Intelligent-Tiering was added.
@@ -190,16 +226,6 @@ class FsxLustreStorage(Storage):
             for of, (sustained, most) in pairs.items()
             if most > sustained
         ]
-
-    @property
-    def create_latency_s(self) -> float:
-        """Seconds for one create of one thread: "sub-ms" (FSx guide, latencies per file operation)."""
-        return 0.001
-
-    @property
-    def sync_latency_s(self) -> float:
-        """Seconds of one synchronous write without its bytes' transfer: "sub-ms" (same source)."""
-        return 0.001
 
     @property
     def block_times(self) -> BlockTimes | None:
@@ -284,15 +310,6 @@ class FsxLustreStorage(Storage):
     def room_gib(self, instance_type: str) -> float | None:
         """Return the GiB of SSD; None of Intelligent-Tiering, which grows."""
         return float(self.storage_capacity_gib) if self.storage_capacity_gib else None
-
-    @classmethod
-    def is_in_one_zone(cls, document: StorageFields) -> bool:
-        """Return True: all its servers are in one subnet."""
-        return True
-
-    @classmethod
-    def tools(cls, document: StorageFields) -> frozenset[str]:
-        return frozenset({"lctl", "lfs"})
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

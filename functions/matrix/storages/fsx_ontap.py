@@ -1,13 +1,24 @@
 """Amazon FSx for NetApp ONTAP: one volume that all instances of a cell mount by NFS."""
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.fields.types import FileSystemId, Name, Rule
-from matrix.storages.base import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Demand, Quota, QuotaUse, Storage, Words
+from matrix.fields.types import FileSystemId, Rule
+from matrix.storages.base import (
+    FILE_SYSTEM_ID,
+    BlockTimes,
+    CeilingWords,
+    Demand,
+    Quota,
+    QuotaUse,
+    Storage,
+    Traits,
+    Words,
+)
+from matrix.storages.fsx import OF_CLIENTS, FsxServersMetrics, cache_of_servers, limits_of_servers, of_file_system
 from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
@@ -37,49 +48,82 @@ DISK_IOPS = Quota("fsx", "L-57578687", "ONTAP SSD IOPS", "IOPS", 1_000_000)
 JunctionPath = Annotated[str, StringConstraints(max_length=255, pattern=r"^(/\w[\w.-]*)+$")]
 
 
+_OF_FILE_SYSTEM = of_file_system("""
+    NetworkThroughputUtilization        Maximum %
+    CPUUtilization                      Maximum %
+    FileServerDiskThroughputUtilization Maximum %
+    FileServerDiskIopsUtilization       Maximum %
+    FileServerCacheHitRatio             Average %
+    DiskReadBytes                       Sum     bytes
+    DiskWriteBytes                      Sum     bytes
+    DiskReadOperations                  Sum     operations
+    DiskWriteOperations                 Sum     operations
+    DiskIopsUtilization                 Maximum %
+""")
+
+
+_CEILINGS = CeilingWords(
+    "FSx SSD IOPS",
+    "FSx throughput capacity",
+    "provision more iops for the file system",
+    "raise throughputMBpsPerHaPair, or haPairs with a FLEXGROUP volume",
+)
+
+
+class FsxOntapMetrics(FsxServersMetrics):
+    """Counts of FSx for NetApp ONTAP by CloudWatch and by the kernel's NFS client (its guide, file system metrics).
+
+    With FileSystemId alone CloudWatch adds up the counts of the servers. A utilization has one value a minute for each
+    server or aggregate: the largest is that of the busiest one.
+    """
+
+    of_file_system = (*OF_CLIENTS, *_OF_FILE_SYSTEM)
+    limits = limits_of_servers(_CEILINGS.more_throughput, _CEILINGS.more_operations)
+    cache = cache_of_servers(_CEILINGS.more_throughput)
+
+
 class FsxOntapStorage(Storage):
     """A volume on an Amazon FSx for NetApp ONTAP file system of the second generation, shared by the instances."""
 
-    is_shared: ClassVar[bool] = True
-    existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
-    quotas: ClassVar[tuple[Quota, ...]] = (FILE_SYSTEMS, CAPACITY, THROUGHPUT, DISK_IOPS)
-    starter: ClassVar[Mapping[str, Any]] = {"storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
-    # No source gives a duration: others wait up to 40 minutes for the file system, and minutes for SVM and volume.
-    create_and_delete_s: ClassVar[float] = 3_600.0
-    create_and_delete_most_s: ClassVar[float] = 10_800.0
-    words: ClassVar[Words] = Words(
-        "FSx for NetApp ONTAP",
-        "FSx ONTAP",
-        {
-            "deploymentType": "{}",
-            "haPairs": "{} HA pairs",
-            "storageCapacityGiB": "{} GiB",
-            "throughputMBpsPerHaPair": "{} MB/s each pair",
-            "iops": "{} IOPS",
-            "volumeStyle": "{}",
-            "nfsVersion": "NFS {}",
-            "nconnect": "{} connections",
-            "placement": "instances in {}",
-            "fileSystemId": "{}",
-            "junctionPath": "at {}",
-        },
-        in_names={"placement": "{}"},
-        usual={"haPairs": 1, "volumeStyle": FLEXVOL, "nfsVersion": "4.1", "nconnect": 16},
-    )
-    ceilings: ClassVar[CeilingWords] = CeilingWords(
-        "FSx SSD IOPS",
-        "FSx throughput capacity",
-        "provision more iops for the file system",
-        "raise throughputMBpsPerHaPair, or haPairs with a FLEXGROUP volume",
-    )
-    assumption: ClassVar[str] = (
-        "creating and deleting an FSx for ONTAP file system takes an hour, in which it is billed"
+    traits: ClassVar[Traits] = Traits(
+        existing_fields=(FILE_SYSTEM_ID,),
+        quotas=(FILE_SYSTEMS, CAPACITY, THROUGHPUT, DISK_IOPS),
+        starter={"storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536},
+        # No source gives a duration: others wait up to 40 minutes for the file system, and minutes for SVM and volume.
+        create_and_delete_s=3_600.0,
+        create_and_delete_most_s=10_800.0,
+        words=Words(
+            "FSx for NetApp ONTAP",
+            "FSx ONTAP",
+            {
+                "deploymentType": "{}",
+                "haPairs": "{} HA pairs",
+                "storageCapacityGiB": "{} GiB",
+                "throughputMBpsPerHaPair": "{} MB/s each pair",
+                "iops": "{} IOPS",
+                "volumeStyle": "{}",
+                "nfsVersion": "NFS {}",
+                "nconnect": "{} connections",
+                "placement": "instances in {}",
+                "fileSystemId": "{}",
+                "junctionPath": "at {}",
+            },
+            in_names={"placement": "{}"},
+            usual={"haPairs": 1, "volumeStyle": FLEXVOL, "nfsVersion": "4.1", "nconnect": 16},
+        ),
+        ceilings=_CEILINGS,
+        assumption="creating and deleting an FSx for ONTAP file system takes an hour, in which it is billed",
+        metrics=FsxOntapMetrics(),
+        # "Sub-millisecond" on SSD (FSx for ONTAP guide, performance).
+        create_latency_s=0.001,
+        sync_latency_s=0.001,
+        # Its active file servers are in one zone.
+        is_in_one_zone=True,
+        tools=frozenset({"mount.nfs"}),
     )
 
     type: Literal["fsx-ontap"]
     """Kind of storage."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     deployment_type: Literal["SINGLE_AZ_2", "MULTI_AZ_2"] = "SINGLE_AZ_2"
     """Deployment type of the second generation."""
     ha_pairs: Annotated[int, Field(ge=1, le=12, examples=[2])] = 1
@@ -114,16 +158,6 @@ class FsxOntapStorage(Storage):
     def effective_iops(self) -> int:
         """SSD IOPS of the HA pairs that store the volume: FSx distributes those of the file system evenly."""
         return max(1, iops_of(self.document) * self._pairs_used // self.ha_pairs)
-
-    @property
-    def create_latency_s(self) -> float:
-        """Seconds for one create of one thread: "sub-millisecond" on SSD (FSx for ONTAP guide, performance)."""
-        return 0.001
-
-    @property
-    def sync_latency_s(self) -> float:
-        """Seconds of one synchronous write without its bytes' transfer: the same."""
-        return 0.001
 
     @property
     def block_times(self) -> BlockTimes | None:
@@ -207,15 +241,6 @@ class FsxOntapStorage(Storage):
         """Return the size in GiB of a run's volume; the free space of an existing one is not known."""
         share = VOLUME_SHARE * (1 - SNAPSHOT_SHARE)
         return None if self.file_system_id else float(self.storage_capacity_gib * share)
-
-    @classmethod
-    def is_in_one_zone(cls, document: StorageFields) -> bool:
-        """Return True: its active file servers are in one zone."""
-        return True
-
-    @classmethod
-    def tools(cls, document: StorageFields) -> frozenset[str]:
-        return frozenset({"mount.nfs"})
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

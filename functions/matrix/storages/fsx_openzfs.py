@@ -1,28 +1,38 @@
 """Amazon FSx for OpenZFS: one file system that all instances of a cell mount."""
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from matrix.fields import limits
-from matrix.fields.types import FileSystemId, Name, Rule
+from matrix.fields.types import FileSystemId, Rule
 from matrix.storages.base import (
     FILE_SYSTEM_ID,
     BlockTimes,
-    Burst,
     CeilingWords,
     Demand,
     Quota,
     QuotaUse,
     Storage,
+    Traits,
     Words,
 )
-from matrix.storages.fsx import DISK_THROUGHPUT, NETWORK_THROUGHPUT
+from matrix.storages.fsx import (
+    DISK_THROUGHPUT,
+    NETWORK_THROUGHPUT,
+    OF_CLIENTS,
+    FsxServersMetrics,
+    cache_of_servers,
+    limits_of_servers,
+    of_file_system,
+)
+from matrix.storages.metrics import Burst
 from matrix.terms.charges import Charge, Query, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
+from matrix.terms.use import Use
 
 # Deployment types whose option in the price list a source confirms (infracost's filters, Apache-2.0, November 2026):
 # their names in the book and in the list. HA has its own option: the book's price.
@@ -41,53 +51,98 @@ CAPACITY = Quota("fsx", "L-88479C21", "OpenZFS SSD storage capacity", "GiB", 262
 DISK_IOPS = Quota("fsx", "L-E24B4DE4", "OpenZFS disk IOPS", "IOPS", 400_000)
 
 
+_OF_FILE_SYSTEM = of_file_system("""
+    ClientConnections                   Maximum connections
+    NetworkThroughputUtilization        Maximum %
+    CPUUtilization                      Maximum %
+    MemoryUtilization                   Maximum %
+    FileServerDiskThroughputUtilization Maximum %
+    FileServerDiskThroughputBalance     Minimum %
+    FileServerDiskIopsUtilization       Maximum %
+    FileServerDiskIopsBalance           Minimum %
+    FileServerCacheHitRatio             Average %
+    DiskReadBytes                       Sum     bytes
+    DiskWriteBytes                      Sum     bytes
+    DiskReadOperations                  Sum     operations
+    DiskWriteOperations                 Sum     operations
+    DiskThroughputBalance               Minimum %
+    DiskIopsUtilization                 Maximum %
+""")
+_LARGER = "raise throughputCapacityMBps"
+
+
+_CEILINGS = CeilingWords(
+    "FSx disk IOPS",
+    "FSx throughput capacity",
+    "provision more iops for the file system",
+    "raise throughputCapacityMBps",
+)
+
+
+class FsxOpenZfsMetrics(FsxServersMetrics):
+    """Counts of FSx for OpenZFS by CloudWatch and by the kernel's NFS client (its guide, read in November 2026)."""
+
+    of_file_system = (*OF_CLIENTS, *_OF_FILE_SYSTEM)
+    clients = "AWS/FSx ClientConnections"
+    limits = limits_of_servers(_LARGER, _CEILINGS.more_operations)
+    cache = cache_of_servers(_LARGER)
+
+    def bytes_of(self, storage: StorageFields, use: Use) -> float | None:
+        """Return bytes with reads weighted by the limits of reads and writes: Intelligent-Tiering allows more reads."""
+        read, written = use.get("nfs_read_bytes_per_s"), use.get("nfs_write_bytes_per_s")
+        if read is None or written is None or not is_tiered(storage):
+            return super().bytes_of(storage, use)
+        return written + read * written_mbps(storage) / float(storage["throughputCapacityMBps"])
+
+
 class FsxOpenZfsStorage(Storage):
     """An Amazon FSx for OpenZFS file system on SSD or Intelligent-Tiering, shared by the instances of a cell."""
 
-    is_shared: ClassVar[bool] = True
-    existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
-    bursts_by: ClassVar[str] = "throughputCapacityMBps"
-    quotas: ClassVar[tuple[Quota, ...]] = (THROUGHPUT, CAPACITY, DISK_IOPS)
-    starter: ClassVar[Mapping[str, Any]] = {"storageCapacityGiB": 512, "throughputCapacityMBps": 512}
-    # Seconds that creating and deleting it takes, and may take (FSx guide: 10 minutes and more).
-    create_and_delete_s: ClassVar[float] = 1_500.0
-    create_and_delete_most_s: ClassVar[float] = 7_200.0
-    words: ClassVar[Words] = Words(
-        "FSx for OpenZFS",
-        "FSx OpenZFS",
-        {
-            "fileSystems": "{} file systems, one in each zone",
-            "deploymentType": "{}",
-            "storageType": {TIERING: "Intelligent-Tiering"},
-            "storageCapacityGiB": "{} GiB",
-            "throughputCapacityMBps": "{} MB/s",
-            "readCacheGiB": "read cache of {} GiB",
-            "iops": "{} IOPS",
-            "compression": "{}",
-            "recordSizeKiB": "{} KiB records",
-            "nfsVersion": "NFS {}",
-            "nconnect": "{} connections",
-            "placement": "instances in {}",
-            "fileSystemId": "{}",
-        },
-        in_names={"fileSystems": "{} file systems", "placement": "{}"},
-        usual={"storageType": SSD, "compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1"},
-    )
-    ceilings: ClassVar[CeilingWords] = CeilingWords(
-        "FSx disk IOPS",
-        "FSx throughput capacity",
-        "provision more iops for the file system",
-        "raise throughputCapacityMBps",
-    )
-    assumption: ClassVar[str] = (
-        "creating and deleting an FSx file system takes 25 minutes, in which it is billed; requests to"
-        " Intelligent-Tiering are not in the estimate"
+    traits: ClassVar[Traits] = Traits(
+        existing_fields=(FILE_SYSTEM_ID,),
+        bursts_by="throughputCapacityMBps",
+        quotas=(THROUGHPUT, CAPACITY, DISK_IOPS),
+        starter={"storageCapacityGiB": 512, "throughputCapacityMBps": 512},
+        # Seconds that creating and deleting it takes, and may take (FSx guide: 10 minutes and more).
+        create_and_delete_s=1_500.0,
+        create_and_delete_most_s=7_200.0,
+        words=Words(
+            "FSx for OpenZFS",
+            "FSx OpenZFS",
+            {
+                "fileSystems": "{} file systems, one in each zone",
+                "deploymentType": "{}",
+                "storageType": {TIERING: "Intelligent-Tiering"},
+                "storageCapacityGiB": "{} GiB",
+                "throughputCapacityMBps": "{} MB/s",
+                "readCacheGiB": "read cache of {} GiB",
+                "iops": "{} IOPS",
+                "compression": "{}",
+                "recordSizeKiB": "{} KiB records",
+                "nfsVersion": "NFS {}",
+                "nconnect": "{} connections",
+                "placement": "instances in {}",
+                "fileSystemId": "{}",
+            },
+            in_names={"fileSystems": "{} file systems", "placement": "{}"},
+            usual={"storageType": SSD, "compression": "NONE", "recordSizeKiB": 128, "nfsVersion": "4.1"},
+        ),
+        ceilings=_CEILINGS,
+        assumption=(
+            "creating and deleting an FSx file system takes 25 minutes, in which it is billed; requests to"
+            " Intelligent-Tiering are not in the estimate"
+        ),
+        metrics=FsxOpenZfsMetrics(),
+        # A round trip within a zone and an intent log write.
+        create_latency_s=0.001,
+        sync_latency_s=0.002,
+        # Its active file server is in one zone.
+        is_in_one_zone=True,
+        tools=frozenset({"mount.nfs"}),
     )
 
     type: Literal["fsx-openzfs"]
     """Kind of storage."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     deployment_type: Literal["SINGLE_AZ_1", "SINGLE_AZ_2", "SINGLE_AZ_HA_1", "SINGLE_AZ_HA_2", "MULTI_AZ_1"] = (
         "SINGLE_AZ_1"
     )
@@ -147,7 +202,7 @@ class FsxOpenZfsStorage(Storage):
         ]
         if self.storage_type == TIERING and self.effective_iops < limits.FSX_TIERING_BURST_IOPS.value:
             most = limits.FSX_TIERING_BURST_IOPS.value
-            bursts.append(Burst(self.ceilings.operations, "IOPS", self.effective_iops, most, None))
+            bursts.append(Burst(_CEILINGS.operations, "IOPS", self.effective_iops, most, None))
         return bursts
 
     @property
@@ -156,15 +211,6 @@ class FsxOpenZfsStorage(Storage):
         kind = "first" if self.deployment_type in {"SINGLE_AZ_1", "SINGLE_AZ_HA_1"} else kind
         kind = "tiering" if self.storage_type == TIERING else kind
         return limits.FSX_SERVERS[kind].get(self.throughput_capacity_mbps, (0.0, 0.0, 0.0, 0.0))
-
-    @property
-    def create_latency_s(self) -> float:
-        """Seconds for one create of one thread: a round trip within a zone and an intent log write."""
-        return 0.001
-
-    @property
-    def sync_latency_s(self) -> float:
-        return 0.002
 
     @property
     def price_queries(self) -> list[Query]:
@@ -281,15 +327,6 @@ class FsxOpenZfsStorage(Storage):
     def room_gib(self, instance_type: str) -> float | None:
         """Return the GiB of SSD; None of Intelligent-Tiering, which grows."""
         return float(self.storage_capacity_gib * self.how_many) if self.storage_capacity_gib else None
-
-    @classmethod
-    def is_in_one_zone(cls, document: StorageFields) -> bool:
-        """Return True: its active file server is in one zone."""
-        return True
-
-    @classmethod
-    def tools(cls, document: StorageFields) -> frozenset[str]:
-        return frozenset({"mount.nfs"})
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

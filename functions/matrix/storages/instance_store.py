@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.fields.types import Name, Rule
-from matrix.storages.base import OTHER_CEILINGS, CeilingWords, Storage, Words
-from matrix.terms.documents.parts import StorageFields
+from matrix.fields.types import Rule
+from matrix.storages.base import Storage, Traits, Words
+from matrix.storages.metrics import StorageMetrics
 from matrix.terms.problems import Problems
 
 # Seconds to write all disks of an instance once: the 118 GB of an m6id.large at 150 MB/s. Larger disks are assumed to
@@ -19,22 +19,31 @@ MAX_PASSES = 4
 _TABLE = Path(__file__).with_name("instance_stores.json")
 
 
+class InstanceStoreMetrics(StorageMetrics):
+    """Counts of an instance's own disks by the kernel; CloudWatch has no metrics of them."""
+
+    reached_by = "NVMe"
+    counters = {"instance-store": "disk"}
+
+
 class InstanceStoreStorage(Storage):
     """The NVMe instance store of an instance, striped as RAID-0 where it has several disks; gone with the instance."""
 
-    is_shared: ClassVar[bool] = False
-    are_limits_published: ClassVar[bool] = False  # of few instance types only
-    # Its disks come and go with their instances.
-    create_and_delete_s: ClassVar[float] = 0.0
-    create_and_delete_most_s: ClassVar[float] = 0.0
-    words: ClassVar[Words] = Words("Instance store", "Instance store", {"precondition": "written {} times"})
-    ceilings: ClassVar[CeilingWords] = OTHER_CEILINGS
-    usual_instance_type: ClassVar[str] = "m6id.large"
+    traits: ClassVar[Traits] = Traits(
+        is_shared=False,
+        are_limits_published=False,  # of few instance types only
+        words=Words("Instance store", "Instance store", {"precondition": "written {} times"}),
+        usual_instance_type="m6id.large",
+        metrics=InstanceStoreMetrics(),
+        # A create in a local journalled file system needs no network round trip.
+        create_latency_s=0.0001,
+        sync_latency_s=0.0005,  # assumed
+        # Only the instance knows the number of its disks
+        tools=frozenset({"mkfs.xfs", "mdadm"}),
+    )
 
     type: Literal["instance-store"]
     """Kind of storage."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     precondition: Annotated[int | None, Field(ge=1, le=MAX_PASSES, examples=[2])] = None
     """Number of times that all disks are written before the first step. Default: they are trimmed before each step."""
 
@@ -50,16 +59,6 @@ class InstanceStoreStorage(Storage):
     def bandwidth_bytes_per_s(self) -> float:
         """Assumed bytes per second of an instance, whatever its type."""
         return 150e6
-
-    @property
-    def create_latency_s(self) -> float:
-        """Seconds for one create of one thread: a local journalled file system needs no network round trip for it."""
-        return 0.0001
-
-    @property
-    def sync_latency_s(self) -> float:
-        """Seconds of one small synchronous write, without the transfer of its bytes (assumed)."""
-        return 0.0005
 
     @property
     def precondition_s(self) -> float:
@@ -82,10 +81,6 @@ class InstanceStoreStorage(Storage):
     def room_gib(self, instance_type: str) -> float | None:
         """Return the GiB of all disks of the instance type."""
         return room_gib(instance_type)
-
-    @classmethod
-    def tools(cls, document: StorageFields) -> frozenset[str]:
-        return frozenset({"mkfs.xfs", "mdadm"})  # only the instance knows the number of its disks
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

@@ -1,18 +1,19 @@
 """Metrics of a storage in CloudWatch and in the instances' kernels, and how to interpret them.
 
-Each storage has one `StorageMetrics` in its `<type>_metrics.py`. The defaults describe a storage without metrics.
+Each storage has one `StorageMetrics` among its traits. The defaults describe a storage without metrics.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from matrix.storages.base import Burst
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.use import Use, disk_operations
 
 # A metric (`AWS/EBS VolumeReadBytes`), with its statistic if it is not the usual one.
 Counted = tuple[str, str | None]
+
+LimitUnit = Literal["IOPS", "bytes/s"]
 
 MINUTE_S, FIVE_MINUTES_S = 60, 300
 
@@ -105,6 +106,25 @@ def layer_pairs(below: str, **metrics: str) -> Iterator[LayerPair]:
         yield LayerPair(way, counts, "mount", below, metric)
 
 
+@dataclass(frozen=True)
+class Burst:
+    """A limit of the whole storage that credits raise for some time, in IOPS or bytes per second."""
+
+    of: str
+    counts: LimitUnit
+    sustained: float
+    most: float
+    # Operations or bytes above the sustained rate that a full balance allows; None if AWS does not publish it.
+    credits: float | None
+
+    def lasts_s(self, rate: float) -> float | None:
+        """Return how many seconds a full balance lasts at a rate above the sustained one. None: unknown.
+
+        Credits are earned at the sustained rate, so only the rate above it uses up the balance.
+        """
+        return None if self.credits is None else self.credits / (rate - self.sustained)
+
+
 class StorageMetrics:
     """Metrics of a type of storage, and how to interpret them."""
 
@@ -174,3 +194,6 @@ class StorageMetrics:
         """Return whether credits raise the limit of `metered`."""
         del storage
         return False
+
+
+NO_METRICS = StorageMetrics()

@@ -1,6 +1,7 @@
 """The storages that a matrix may name: one module each, with its fields, its rules and its special cases."""
 
-from typing import Annotated, cast
+from collections.abc import Mapping
+from typing import Annotated, Literal, cast
 
 from pydantic import Field
 
@@ -13,6 +14,7 @@ from matrix.storages.fsx_lustre import FsxLustreStorage
 from matrix.storages.fsx_ontap import FsxOntapStorage
 from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
 from matrix.storages.instance_store import InstanceStoreStorage
+from matrix.storages.metrics import NO_METRICS, StorageMetrics
 from matrix.storages.mountpoint import MountpointStorage
 from matrix.storages.nfs import NfsStorage
 from matrix.storages.s3 import S3Storage
@@ -37,12 +39,23 @@ AnyStorage = Annotated[
 ]  # fmt: skip
 
 MODELS = cast("dict[str, type[Storage]]", models_by_type(AnyStorage))
+# By the kind of mount. The root volume is a disk like others.
+COUNTERS: Mapping[str, Literal["disk", "nfs", "lustre"]] = {
+    "root": "disk",
+    **{kind: counter for model in MODELS.values() for kind, counter in model.traits.metrics.counters.items()},
+}
+
+
+def metrics_of(kind: object) -> StorageMetrics:
+    """Return the metrics of a type of storage. An unknown type, such as a published one, has none."""
+    model = MODELS.get(str(kind))
+    return model.traits.metrics if model else NO_METRICS
 
 
 def is_shared(storage: StorageFields) -> bool:
     """Whether the instances of a cell share a storage, as a result describes it; True for an unknown type."""
     model = MODELS.get(str(storage.get("type")))
-    return model is None or model.is_shared
+    return model is None or model.traits.is_shared
 
 
 def existing_id(storage: StorageFields) -> str | None:
@@ -60,7 +73,7 @@ def is_written_in(storage: StorageFields) -> bool:
 def is_mounted_read_only(storage: StorageFields) -> bool:
     """Return whether it is an existing file system to which nothing is written; existing objects are not mounted."""
     model = MODELS.get(str(storage.get("type")))
-    return model is not None and not model.is_only_read and not model.is_written_in(storage)
+    return model is not None and not model.traits.is_only_read and not model.is_written_in(storage)
 
 
 def how_many(storage: StorageFields) -> int:

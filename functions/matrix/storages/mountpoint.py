@@ -9,9 +9,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.fields.types import BucketName, Name, ObjectPrefix, Rule, Size
-from matrix.storages.base import BEYOND_ANY_FLEET_BYTES_PER_S, Ability, CeilingWords, Storage, Words
+from matrix.fields.types import BucketName, ObjectPrefix, Rule, Size
+from matrix.storages.base import BEYOND_ANY_FLEET_BYTES_PER_S, Ability, CeilingWords, Storage, Traits, Words
 from matrix.storages.directory_buckets import GATEWAY_SERVICE, WRITES_PER_S, ZONES, is_directory_bucket
+from matrix.storages.metrics import StorageMetrics
 from matrix.terms.charges import METERED_REQUEST_BYTES, Amount, Charge, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
@@ -41,45 +42,63 @@ LACKS_EXPRESS: Mapping[Ability, str] = {
 EXPRESS = "EXPRESS_ONEZONE"
 
 
+class MountpointMetrics(StorageMetrics):
+    """Metrics of a mounted bucket: no kernel counts its requests, and CloudWatch does so only for a fee."""
+
+    reached_by = "HTTPS, by Mountpoint"
+
+    def is_limited_by_operations(self, storage: StorageFields) -> bool:
+        """Return False: Mountpoint requests parts, so the rate of operations does not determine that of requests."""
+        del storage
+        return False
+
+
 class MountpointStorage(Storage):
     """A bucket of Amazon S3 mounted by Mountpoint, each instance its own prefix: new files, reads, deletes."""
 
-    is_shared: ClassVar[bool] = True
-    existing_fields: ClassVar[tuple[str, ...]] = ("bucket", "prefix")
-    bursts_by: ClassVar[str] = "type"
-    # Seconds for recording the prefix's owner and deleting its objects: expected, and at most.
-    create_and_delete_s: ClassVar[float] = 10.0
-    create_and_delete_most_s: ClassVar[float] = 900.0
-    words: ClassVar[Words] = Words(
-        "Mountpoint",
-        "Mountpoint",
-        {
-            "storageClass": {EXPRESS: "S3 Express One Zone"},
-            "bucket": "of {}",
-            "prefix": "below {}",
-            "incrementalUpload": {True: "incremental upload"},
-            "cacheMiB": "cache of {} MiB",
-            "readPartSize": "reads parts of {}",
-            "writePartSize": "writes parts of {}",
-        },
-    )
-    ceilings: ClassVar[CeilingWords] = CeilingWords(
-        "S3 requests of a prefix",
-        "S3 throughput",
-        "use fewer and larger files",
-        "",
-        # A fleet reaches the network limits of its instances before any throughput limit of S3.
-        is_throughput_bounded=False,
-    )
-    assumption: ClassVar[str] = (
-        "Mountpoint asks S3 for whole parts where it reads and writes large files, and for one object and its listing"
-        " where it reads or writes a small one"
+    traits: ClassVar[Traits] = Traits(
+        existing_fields=("bucket", "prefix"),
+        # Seconds for recording the prefix's owner and deleting its objects: expected, and at most.
+        create_and_delete_s=10.0,
+        create_and_delete_most_s=900.0,
+        words=Words(
+            "Mountpoint",
+            "Mountpoint",
+            {
+                "storageClass": {EXPRESS: "S3 Express One Zone"},
+                "bucket": "of {}",
+                "prefix": "below {}",
+                "incrementalUpload": {True: "incremental upload"},
+                "cacheMiB": "cache of {} MiB",
+                "readPartSize": "reads parts of {}",
+                "writePartSize": "writes parts of {}",
+            },
+        ),
+        ceilings=CeilingWords(
+            "S3 requests of a prefix",
+            "S3 throughput",
+            "use fewer and larger files",
+            "",
+            # A fleet reaches the network limits of its instances before any throughput limit of S3.
+            is_throughput_bounded=False,
+        ),
+        assumption=(
+            "Mountpoint asks S3 for whole parts where it reads and writes large files, and for one object and its"
+            " listing where it reads or writes a small one"
+        ),
+        metrics=MountpointMetrics(),
+        is_billed_by_use=True,
+        # To the first byte of a read, and to create a file of one byte: medians of 30 of Mountpoint's own benchmark
+        # runs until August 2026 (time_to_first_byte_read). For directory buckets the properties below have those of
+        # small files, because the large file's 1 ms is shorter than a request. A sync completes an upload.
+        read_latency_s=0.016,
+        create_latency_s=0.036,
+        sync_latency_s=0.036,
+        tools=frozenset({"mount-s3"}),
     )
 
     type: Literal["mountpoint"]
     """Kind of storage."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     storage_class: Annotated[Literal["EXPRESS_ONEZONE"] | None, Field(examples=["EXPRESS_ONEZONE"])] = None
     """EXPRESS_ONEZONE mounts a directory bucket that the run makes in the fleet's zone; S3 Standard unless given."""
     bucket: Annotated[BucketName | None, Field(examples=["my-tables"])] = None
@@ -125,11 +144,6 @@ class MountpointStorage(Storage):
         return GATEWAY_SERVICE if self._is_express else ""
 
     @property
-    def is_billed_by_use(self) -> bool:
-        """Requests are billed."""
-        return True
-
-    @property
     def bandwidth_bytes_per_s(self) -> float:
         return BEYOND_ANY_FLEET_BYTES_PER_S
 
@@ -143,21 +157,14 @@ class MountpointStorage(Storage):
 
     @property
     def read_latency_s(self) -> float:
-        """Seconds to the first byte of a read: 16 ms, or 6 ms in a directory bucket.
-
-        Medians of 30 of Mountpoint's own benchmark runs until August 2026 (time_to_first_byte_read). For directory
-        buckets the value of small files, because the large file's 1 ms is shorter than a request.
-        """
-        return 0.006 if self._is_express else 0.016
+        return 0.006 if self._is_express else self.traits.read_latency_s
 
     @property
     def create_latency_s(self) -> float:
-        """Seconds to create a file of one byte: 36 ms, or 7 ms in a directory bucket (medians of the same 30 runs)."""
-        return 0.007 if self._is_express else 0.036
+        return 0.007 if self._is_express else self.traits.create_latency_s
 
     @property
     def sync_latency_s(self) -> float:
-        """Seconds to complete an upload: those of a file of one byte."""
         return self.create_latency_s
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
@@ -187,10 +194,6 @@ class MountpointStorage(Storage):
         for word, size in (("read", self.read_part_size), ("write", self.write_part_size)):
             words += [f"{word}{size // UNITS['MiB']}mib"] if size else []
         return "-".join(words)
-
-    @classmethod
-    def tools(cls, document: StorageFields) -> frozenset[str]:
-        return frozenset({"mount-s3"})
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

@@ -1,12 +1,12 @@
 """An existing NFS export: your own file server, or a file system of AWS that has no storage type here."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.fields.types import Name, Rule
-from matrix.storages.base import OTHER_CEILINGS, CeilingWords, Storage, Words
+from matrix.fields.types import Rule
+from matrix.storages.base import Storage, Traits, Words
+from matrix.storages.metrics import StorageMetrics
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
 
@@ -28,28 +28,39 @@ MAX_CONNECTIONS = 16
 MAY_LOSE = frozenset({"soft", "softerr"})
 
 
+class NfsMetrics(StorageMetrics):
+    """Counts of an existing NFS export by the kernel's NFS client; CloudWatch has no metrics of it."""
+
+    reached_by = "NFS"
+    counters = {"nfs": "nfs"}
+
+    def connections(self, storage: StorageFields) -> int:
+        """Return those that the mount's options ask for, else the kernel's one."""
+        options = dict(option.partition("=")[::2] for option in str(storage.get("options", "")).split(","))
+        return int(options.get("nconnect") or 1)
+
+
 class NfsStorage(Storage):
     """An NFS export that exists, shared by the instances of a cell, and left as it was."""
 
-    is_shared: ClassVar[bool] = True
-    existing_fields: ClassVar[tuple[str, ...]] = ("source",)
-    opened_by: ClassVar[str] = "options without ro"
-    are_limits_published: ClassVar[bool] = False
-    starter: ClassVar[Mapping[str, Any]] = {"source": "files.example.com:/export"}
-    # Nothing is created.
-    create_and_delete_s: ClassVar[float] = 0.0
-    create_and_delete_most_s: ClassVar[float] = 0.0
-    words: ClassVar[Words] = Words("NFS", "NFS server", {"source": "{}", "options": "{}"}, in_names={"source": "{}"})
-    ceilings: ClassVar[CeilingWords] = OTHER_CEILINGS
-    assumption: ClassVar[str] = (
-        "nobody knows how fast an NFS server of yours is: its times are guessed as 100 MiB/s and 1,000 operations per"
-        " second, and it costs nothing beside its instances"
+    traits: ClassVar[Traits] = Traits(
+        existing_fields=("source",),
+        opened_by="options without ro",
+        are_limits_published=False,
+        starter={"source": "files.example.com:/export"},
+        words=Words("NFS", "NFS server", {"source": "{}", "options": "{}"}, in_names={"source": "{}"}),
+        assumption=(
+            "nobody knows how fast an NFS server of yours is: its times are guessed as 100 MiB/s and 1,000 operations"
+            " per second, and it costs nothing beside its instances"
+        ),
+        metrics=NfsMetrics(),
+        create_latency_s=0.005,
+        sync_latency_s=0.005,
+        tools=frozenset({"mount.nfs"}),
     )
 
     type: Literal["nfs"]
     """Kind of storage."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     source: Annotated[Source, Field(examples=["files.example.com:/export"])]
     """Server and path, as `mount` takes them. The run works in a folder of its own and leaves the server as it was."""
     options: Annotated[Options, Field(examples=["nfsvers=4.1,hard,timeo=600"])] = "nfsvers=4.1,hard,timeo=600,retrans=2"
@@ -71,24 +82,12 @@ class NfsStorage(Storage):
         return 100 * 2.0**20
 
     @property
-    def create_latency_s(self) -> float:
-        return 0.005
-
-    @property
-    def sync_latency_s(self) -> float:
-        return 0.005
-
-    @property
     def slug(self) -> str:
         """Readable id: the server and the last part of the path."""
         host, _, path = self.source.partition(":")
         last = path.rpartition("/")[2].lower().replace(".", "-").replace("_", "-")
         server = host.partition(".")[0] if not host[0].isdigit() else host.replace(".", "-")
         return "-".join(filter(None, ["nfs", server.lower(), last]))
-
-    @classmethod
-    def tools(cls, document: StorageFields) -> frozenset[str]:
-        return frozenset({"mount.nfs"})
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:

@@ -5,50 +5,69 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.fields.types import BucketName, Name, ObjectPrefix, Rule
-from matrix.storages.base import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, Storage, Words
+from matrix.fields.types import BucketName, ObjectPrefix, Rule
+from matrix.storages.base import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, Storage, Traits, Words
 from matrix.storages.directory_buckets import is_directory_bucket
+from matrix.storages.metrics import StorageMetrics
 from matrix.terms.charges import Charge, Usage
 from matrix.terms.documents.parts import StorageFields
 from matrix.terms.problems import Problems
+from matrix.terms.use import Use
 
 # Programs of its clients, except botocore, which each instance has.
 _PROGRAMS = {"crt": {"awscrt"}}
 
 
+class S3Metrics(StorageMetrics):
+    """Counts of objects: requests, by the agent's engine. CloudWatch's metrics of requests cost extra."""
+
+    reached_by = "HTTPS"
+
+    def operations_of(self, storage: StorageFields, use: Use) -> float | None:
+        """Return requests per second."""
+        del storage
+        return use.get("requests_per_s")
+
+
 class S3Storage(Storage):
     """Objects in Amazon S3 (Standard), each instance's below its own prefix; for reads, and for commands that read."""
 
-    is_shared: ClassVar[bool] = True
-    is_only_read: ClassVar[bool] = True
-    keeps_objects: ClassVar[bool] = True
-    # "One concurrent request for each 85–90 MB/s of desired network throughput" (S3 user guide, performance).
-    stream_bytes_per_s: ClassVar[float] = 90e6
-    existing_fields: ClassVar[tuple[str, ...]] = ("bucket", "prefix")
-    # Seconds for recording the prefix's owner and deleting its objects: expected, and at most.
-    create_and_delete_s: ClassVar[float] = 10.0
-    create_and_delete_most_s: ClassVar[float] = 900.0
-    words: ClassVar[Words] = Words(
-        "S3",
-        "S3 by",
-        {"client": "client {}", "bucket": "of {}", "prefix": "below {}"},
-        in_names={"client": "{}"},
-        named_by=("client",),
-        supposed={"client": "boto3"},
-    )
-    ceilings: ClassVar[CeilingWords] = CeilingWords(
-        "S3 requests of a prefix",
-        "S3 throughput",
-        "spread the objects over more prefixes, or ask for larger ranges",
-        "",
-        # A fleet reaches the network limits of its instances before any throughput limit of S3.
-        is_throughput_bounded=False,
+    traits: ClassVar[Traits] = Traits(
+        is_only_read=True,
+        keeps_objects=True,
+        # "One concurrent request for each 85–90 MB/s of desired network throughput" (S3 user guide, performance).
+        stream_bytes_per_s=90e6,
+        existing_fields=("bucket", "prefix"),
+        # Seconds for recording the prefix's owner and deleting its objects: expected, and at most.
+        create_and_delete_s=10.0,
+        create_and_delete_most_s=900.0,
+        words=Words(
+            "S3",
+            "S3 by",
+            {"client": "client {}", "bucket": "of {}", "prefix": "below {}"},
+            in_names={"client": "{}"},
+            named_by=("client",),
+            supposed={"client": "boto3"},
+        ),
+        ceilings=CeilingWords(
+            "S3 requests of a prefix",
+            "S3 throughput",
+            "spread the objects over more prefixes, or ask for larger ranges",
+            "",
+            # A fleet reaches the network limits of its instances before any throughput limit of S3.
+            is_throughput_bounded=False,
+        ),
+        metrics=S3Metrics(),
+        is_billed_by_use=True,
+        # Of a GET. Published: 669 records/s by 7 threads, random, S3A.
+        read_latency_s=0.0105,
+        # Of a PUT. S3 user guide, performance: 100 to 200 ms at worst; usual is less.
+        create_latency_s=0.03,
+        sync_latency_s=0.03,
     )
 
     type: Literal["s3"]
     """Kind of storage."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     client: Literal["boto3", "crt", "command"] = "boto3"
     """Who reads: boto3 or the AWS Common Runtime by ranged GETs, or a workload `command`."""
     bucket: Annotated[BucketName | None, Field(examples=["my-tables"])] = None
@@ -60,11 +79,6 @@ class S3Storage(Storage):
     def only_workloads(self) -> tuple[str, ...]:
         """`command` if that is its client, else `read`, and `objects` if each request can be counted."""
         return {"command": ("command",), "boto3": ("read", "objects")}.get(self.client, ("read",))
-
-    @property
-    def is_billed_by_use(self) -> bool:
-        """Requests are billed."""
-        return True
 
     def refused_by_image(self, os: str) -> tuple[str, str] | None:
         """Return that Ubuntu lacks a package that client crt needs."""
@@ -81,21 +95,6 @@ class S3Storage(Storage):
     def effective_iops(self) -> int:
         """GETs per second of a prefix that S3 has not split yet (S3 user guide, performance)."""
         return 5_500
-
-    @property
-    def read_latency_s(self) -> float:
-        """Seconds of one GET without the transfer of its bytes (published: 669 records/s by 7 threads, random, S3A)."""
-        return 0.0105
-
-    @property
-    def create_latency_s(self) -> float:
-        """Seconds of one PUT without content (S3 user guide, performance: 100 to 200 ms at worst; usual is less)."""
-        return 0.03
-
-    @property
-    def sync_latency_s(self) -> float:
-        """Seconds of one PUT, without the transfer of its bytes."""
-        return 0.03
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield its stored data and its requests."""

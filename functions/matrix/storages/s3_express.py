@@ -3,46 +3,51 @@
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Literal
 
-from matrix.fields.types import Name
-from matrix.storages.base import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, Storage, Words
+from matrix.storages.base import BEYOND_ANY_FLEET_BYTES_PER_S, CeilingWords, Storage, Traits, Words
 from matrix.storages.directory_buckets import GATEWAY_SERVICE, REQUEST_S, WRITES_PER_S, ZONES
+from matrix.storages.s3 import S3Metrics
 from matrix.terms.charges import Charge, Usage
-from matrix.terms.documents.parts import StorageFields
 
 
 class S3ExpressStorage(Storage):
     """Objects in a directory bucket of S3 Express One Zone, in the fleet's zone; each instance's below its own name."""
 
-    is_shared: ClassVar[bool] = True
-    is_only_read: ClassVar[bool] = True
-    keeps_objects: ClassVar[bool] = True
-    # Seconds for creating the bucket, and for deleting it with its objects: expected, and at most.
-    create_and_delete_s: ClassVar[float] = 15.0
-    create_and_delete_most_s: ClassVar[float] = 900.0
-    words: ClassVar[Words] = Words(
-        "S3 Express One Zone",
-        "S3 Express by",
-        {"client": "client {}"},
-        in_names={"client": "{}"},
-        named_by=("client",),
-        supposed={"client": "boto3"},
-    )
-    ceilings: ClassVar[CeilingWords] = CeilingWords(
-        "S3 Express requests of a directory bucket",
-        "S3 throughput",
-        "ask AWS Support for more requests per second of the bucket, or for larger ranges",
-        "",
-        # A fleet reaches the network limits of its instances before any throughput limit of S3.
-        is_throughput_bounded=False,
-    )
-    assumption: ClassVar[str] = (
-        "a GET or PUT of S3 Express One Zone takes 5 ms beside its bytes: AWS says single-digit milliseconds"
+    traits: ClassVar[Traits] = Traits(
+        is_only_read=True,
+        keeps_objects=True,
+        # Seconds for creating the bucket, and for deleting it with its objects: expected, and at most.
+        create_and_delete_s=15.0,
+        create_and_delete_most_s=900.0,
+        words=Words(
+            "S3 Express One Zone",
+            "S3 Express by",
+            {"client": "client {}"},
+            in_names={"client": "{}"},
+            named_by=("client",),
+            supposed={"client": "boto3"},
+        ),
+        ceilings=CeilingWords(
+            "S3 Express requests of a directory bucket",
+            "S3 throughput",
+            "ask AWS Support for more requests per second of the bucket, or for larger ranges",
+            "",
+            # A fleet reaches the network limits of its instances before any throughput limit of S3.
+            is_throughput_bounded=False,
+        ),
+        assumption=(
+            "a GET or PUT of S3 Express One Zone takes 5 ms beside its bytes: AWS says single-digit milliseconds"
+        ),
+        metrics=S3Metrics(),
+        is_billed_by_use=True,
+        read_latency_s=REQUEST_S,
+        create_latency_s=REQUEST_S,
+        sync_latency_s=REQUEST_S,
+        # A directory bucket is in one zone.
+        is_in_one_zone=True,
     )
 
     type: Literal["s3-express"]
     """Kind of storage."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     client: Literal["boto3", "command"] = "boto3"
     """Who reads and writes: boto3, for workloads `read` and `objects`, or a workload `command`."""
 
@@ -52,11 +57,6 @@ class S3ExpressStorage(Storage):
         return ("command",) if self.client == "command" else ("read", "objects")
 
     @property
-    def is_billed_by_use(self) -> bool:
-        """Requests and bytes are billed."""
-        return True
-
-    @property
     def bandwidth_bytes_per_s(self) -> float:
         return BEYOND_ANY_FLEET_BYTES_PER_S
 
@@ -64,21 +64,6 @@ class S3ExpressStorage(Storage):
     def effective_iops(self) -> int:
         """Writes per second of a directory bucket; it allows twice as many reads (S3 user guide, performance)."""
         return WRITES_PER_S
-
-    @property
-    def read_latency_s(self) -> float:
-        """Seconds of one GET without its bytes: the middle of AWS's "single-digit milliseconds"."""
-        return REQUEST_S
-
-    @property
-    def create_latency_s(self) -> float:
-        """Seconds of one PUT without content: single-digit milliseconds too."""
-        return REQUEST_S
-
-    @property
-    def sync_latency_s(self) -> float:
-        """Seconds of one PUT, without the transfer of its bytes."""
-        return REQUEST_S
 
     def charges(self, usage: Usage) -> Iterator[Charge]:
         """Yield its stored data, its requests, and each GiB that is written or read (S3 pricing since April 2025)."""
@@ -101,8 +86,3 @@ class S3ExpressStorage(Storage):
     @property
     def slug(self) -> str:
         return f"s3-express-{self.client}"
-
-    @classmethod
-    def is_in_one_zone(cls, document: StorageFields) -> bool:
-        """Return True: a directory bucket is in one zone."""
-        return True

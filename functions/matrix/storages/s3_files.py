@@ -5,10 +5,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.fields.types import Name
-from matrix.storages.base import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Words
+from matrix.storages.base import FILE_SYSTEM_ID, BlockTimes, CeilingWords, Storage, Traits, Words
+from matrix.storages.metrics import MINUTE_S, ClientCap, StorageMetrics, layer_pairs, metrics_table
 from matrix.terms.charges import Amount, Charge, Usage
 from matrix.terms.documents.parts import StorageFields
+from matrix.terms.use import Use, nfs_operations, total
 
 # S3 user guide, S3 Files performance (read in November 2026): of a file system, and of one client.
 READ_IOPS, WRITE_IOPS = 250_000, 50_000
@@ -20,44 +21,104 @@ METERED_DATA_BYTES, METERED_METADATA_BYTES = 32_768, 4_096
 FileSystemId = Annotated[str, StringConstraints(pattern=r"^fs-[0-9a-f]{17,40}$")]
 
 
+# Ages and pending exports show whether written data had reached the bucket by then.
+_OF_FILE_SYSTEM = metrics_table(
+    "AWS/S3/Files",
+    ("FileSystemId",),
+    MINUTE_S,
+    """
+    DataReadBytes      Sum     bytes
+    DataWriteBytes     Sum     bytes
+    MetadataReadBytes  Sum     bytes
+    MetadataWriteBytes Sum     bytes
+    PendingExports     Maximum files
+    ExportAge          Maximum s
+    ExportFailures     Sum     files
+    ImportFailures     Sum     files
+    LostAndFoundFiles  Maximum files
+    ClientConnections  Sum     connections
+    """,
+)
+
+
+class S3FilesMetrics(StorageMetrics):
+    """Counts of S3 Files by CloudWatch and the kernel's NFS client (S3 user guide, read in November 2026)."""
+
+    of_file_system = _OF_FILE_SYSTEM
+    bytes = {
+        "read": ("AWS/S3/Files DataReadBytes", None),
+        "written": ("AWS/S3/Files DataWriteBytes", None),
+        "metadata": ("AWS/S3/Files MetadataReadBytes", None),
+    }
+    clients = "AWS/S3/Files ClientConnections"
+    # Direct reads from S3 bypass the file system, so the mount reads more than the file system.
+    layers = tuple(
+        layer_pairs("S3 Files", read_bytes="AWS/S3/Files DataReadBytes", write_bytes="AWS/S3/Files DataWriteBytes")
+    )
+    reached_by = "NFS 4.2"
+    counters = {"s3-files": "nfs"}
+    operations_unit = "writes/s, as which requests count"
+
+    def operations_of(self, storage: StorageFields, use: Use) -> float | None:
+        """Return requests per second in units of writes: the file system allows five times as many reads.
+
+        No source gives the part of a metadata request; it counts as a read.
+        """
+        del storage
+        if nfs_operations(use) is None:
+            return None
+        others = total(use, ("nfs_read_operations_per_s", "nfs_other_operations_per_s")) or 0.0
+        return use.get("nfs_write_operations_per_s", 0.0) + others * WRITE_IOPS / READ_IOPS
+
+    def client_cap(self, storage: StorageFields) -> ClientCap:
+        """Return 3 GiB/s, which AWS gives for reads only."""
+        del storage
+        return ClientCap("S3 Files per-client cap", CLIENT_READ_GIBPS * 2**30, "spread the work over more instances")
+
+
 class S3FilesStorage(Storage):
     """An Amazon S3 Files file system, shared by the instances of a cell; it shows objects of a bucket as files."""
 
-    is_shared: ClassVar[bool] = True
-    exports_objects: ClassVar[bool] = True
-    existing_fields: ClassVar[tuple[str, ...]] = (FILE_SYSTEM_ID,)
-    bursts_by: ClassVar[str] = "directReads"
-    limits_count: ClassVar[str] = ", of writes"
-    # Seconds that creating and deleting it takes, and may take: mount targets "up to about 5 minutes" (S3 user guide).
-    create_and_delete_s: ClassVar[float] = 420.0
-    create_and_delete_most_s: ClassVar[float] = 2_700.0
-    words: ClassVar[Words] = Words(
-        "S3 Files",
-        "S3 Files",
-        {
-            "directReads": {False: "no direct reads"},
-            "importTrigger": "import {}",
-            "importBelowBytes": "imports below {} bytes",
-            "expireAfterDays": "expires after {} days",
-            "fileSystemId": "{}",
-        },
-        usual={"importTrigger": "onDirectoryFirstAccess", "importBelowBytes": 131_072, "expireAfterDays": 30},
-    )
-    ceilings: ClassVar[CeilingWords] = CeilingWords(
-        "S3 Files IOPS limit",
-        "S3 Files throughput",
-        "use fewer and larger files",
-        "spread the work over several buckets, each with a file system",
-    )
-    assumption: ClassVar[str] = (
-        "creating and deleting an S3 Files file system takes 7 minutes; creates and syncs take as long as on EFS, on"
-        " which it runs; its reads cost between nothing (all straight from S3) and the price of its hot storage"
+    traits: ClassVar[Traits] = Traits(
+        exports_objects=True,
+        existing_fields=(FILE_SYSTEM_ID,),
+        bursts_by="directReads",
+        limits_count=", of writes",
+        # Seconds that creating and deleting it takes, and may take: mount targets "up to about 5 minutes" (its guide).
+        create_and_delete_s=420.0,
+        create_and_delete_most_s=2_700.0,
+        words=Words(
+            "S3 Files",
+            "S3 Files",
+            {
+                "directReads": {False: "no direct reads"},
+                "importTrigger": "import {}",
+                "importBelowBytes": "imports below {} bytes",
+                "expireAfterDays": "expires after {} days",
+                "fileSystemId": "{}",
+            },
+            usual={"importTrigger": "onDirectoryFirstAccess", "importBelowBytes": 131_072, "expireAfterDays": 30},
+        ),
+        ceilings=CeilingWords(
+            "S3 Files IOPS limit",
+            "S3 Files throughput",
+            "use fewer and larger files",
+            "spread the work over several buckets, each with a file system",
+        ),
+        assumption=(
+            "creating and deleting an S3 Files file system takes 7 minutes; creates and syncs take as long as on EFS,"
+            " on which it runs; its reads cost between nothing (all straight from S3) and the price of its hot storage"
+        ),
+        metrics=S3FilesMetrics(),
+        is_billed_by_use=True,
+        # Those of EFS, on which it runs, because none are published for S3 Files.
+        create_latency_s=0.012,
+        sync_latency_s=0.04,
+        tools=frozenset({"mount.nfs", "mount.s3files"}),
     )
 
     type: Literal["s3-files"]
     """Kind of storage."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     direct_reads: bool = True
     """Read large data straight from S3 where S3 has them; false: all reads go through the file system."""
     import_trigger: Literal["onDirectoryFirstAccess", "onFileAccess"] = "onDirectoryFirstAccess"
@@ -84,11 +145,6 @@ class S3FilesStorage(Storage):
         """No limit holds everywhere: AWS says terabytes per second of reads and 1 to 5 GiB/s of writes, by region."""
         return False
 
-    @property
-    def is_billed_by_use(self) -> bool:
-        """Reads and writes are billed by the byte."""
-        return True
-
     def metered_bytes(self, counted: Mapping[str, float]) -> tuple[float, float] | None:
         """Return the bytes that the mounts requested: an upper bound with direct reads, as reads from S3 cost less."""
         if not {"nfs_read_bytes", "nfs_write_bytes"} <= counted.keys():
@@ -107,16 +163,6 @@ class S3FilesStorage(Storage):
             return None
         rule = "has no package of amazon-efs-utils 3, which needs Rust 1.91 to be built, and this release has 1.75"
         return rule, "write al2023, which has the package"
-
-    @property
-    def create_latency_s(self) -> float:
-        """Seconds for one create of one thread: EFS's, on which it runs, because none is published for S3 Files."""
-        return 0.012
-
-    @property
-    def sync_latency_s(self) -> float:
-        """Seconds of one synchronous write: EFS's, on which it runs."""
-        return 0.04
 
     @property
     def block_times(self) -> BlockTimes | None:
@@ -150,7 +196,3 @@ class S3FilesStorage(Storage):
         words += [f"{self.expire_after_days}d"] if self.expire_after_days != 30 else []  # noqa: PLR2004
         words += [self.file_system_id] if self.file_system_id else []
         return "-".join(words)
-
-    @classmethod
-    def tools(cls, document: StorageFields) -> frozenset[str]:
-        return frozenset({"mount.nfs", "mount.s3files"})

@@ -205,15 +205,12 @@ def raises_of(kind: str, name: str, metric: str | None, storage: StorageFields) 
 def _raised(kind: str, storage: StorageFields) -> Iterator[tuple[tuple[str, str | None], str]]:
     # pydantic takes a quarter of a second to import, which `matrix --help` need not wait for.
     from matrix.storages.base import OTHER_CEILINGS
-    from matrix.storages.metrics_of_types import METRICS
-    from matrix.storages.models import MODELS
+    from matrix.storages.models import MODELS, metrics_of
 
-    names = MODELS[kind].ceilings if kind in MODELS else OTHER_CEILINGS
+    names = MODELS[kind].traits.ceilings if kind in MODELS else OTHER_CEILINGS
     yield (names.operations, None), names.more_operations
     yield (names.throughput, None), names.more_throughput
-    metrics = METRICS.get(kind)
-    if metrics is None:
-        return
+    metrics = metrics_of(kind)
     for limit in metrics.limits:
         yield (limit.name, limit.metric), limit.advice
     if metrics.cache:

@@ -5,8 +5,8 @@ from support.matrices import matrix
 
 from matrix.plan.planning import plan
 from matrix.storages.fsx_lustre import FsxLustreStorage, included_iops
-from matrix.storages.fsx_lustre_metrics import METRICS
 
+METRICS = FsxLustreStorage.traits.metrics
 SCRATCH = {"type": "fsx-lustre", "storageCapacityGiB": 1200}
 PERSISTENT = {
     "type": "fsx-lustre", "deploymentType": "PERSISTENT_2", "storageCapacityGiB": 2400, "throughputMBpsPerTiB": 250,

@@ -7,7 +7,7 @@ from matrix.fields import limits
 from matrix.plan import placing
 from matrix.plan.planning import plan
 from matrix.storages.fsx_openzfs import FsxOpenZfsStorage
-from matrix.storages.fsx_openzfs_metrics import METRICS
+from matrix.storages.models import metrics_of
 
 TIERING = {
     "type": "fsx-openzfs", "deploymentType": "MULTI_AZ_1", "storageType": "INTELLIGENT_TIERING",
@@ -39,8 +39,8 @@ def test_its_read_cache_answers_as_its_memory_does():
 def test_reads_may_be_a_third_more_than_what_is_written():
     use = {"nfs_read_bytes_per_s": 320e6, "nfs_write_bytes_per_s": 0.0}
 
-    assert METRICS.bytes_of(TIERING, use) == 240e6
-    assert METRICS.bytes_of(FSX, use) == 320e6
+    assert metrics_of("fsx-openzfs").bytes_of(TIERING, use) == 240e6
+    assert metrics_of("fsx-openzfs").bytes_of(FSX, use) == 320e6
 
 
 def test_it_is_charged_for_throughput_and_cache_by_prices_that_are_not_confirmed():

@@ -212,8 +212,10 @@ def test_a_run_ends_after_all_deadlines_creation_and_what_is_around_them():
     storage = checked.matrix.storage[0]
 
     cells_s = sum(cell.deadline_s for cell in made.cells)
-    assert made.deadline_s == pytest.approx(storage.create_and_delete_most_s + 900 + cells_s + RUN_OVERHEAD_S, abs=1)
-    around_s = storage.create_and_delete_s
+    assert made.deadline_s == pytest.approx(
+        storage.traits.create_and_delete_most_s + 900 + cells_s + RUN_OVERHEAD_S, abs=1
+    )
+    around_s = storage.traits.create_and_delete_s
     assert made.file_systems[0].expected_s == pytest.approx(around_s + sum(cell.expected_s for cell in made.cells))
 
 

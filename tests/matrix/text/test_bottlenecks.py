@@ -2,7 +2,6 @@
 
 import pytest
 
-from matrix.storages.metrics_of_types import METRICS
 from matrix.storages.models import MODELS
 from matrix.text.bottlenecks import describe_next_limit, raises_of
 
@@ -28,8 +27,8 @@ def test_the_engine_is_advised_only_where_a_workload_has_it_and_took_another_too
 
 def test_every_limit_of_every_storage_says_what_raises_it():
     for kind, model in MODELS.items():
-        names = model.ceilings
-        metrics = METRICS[kind]
+        names = model.traits.ceilings
+        metrics = model.traits.metrics
         assert raises_of(kind, names.operations, None, {}) == names.more_operations
         for limit in metrics.limits:
             assert raises_of(kind, limit.name, limit.metric, {}) == limit.advice

@@ -6,7 +6,7 @@ from matrix.answer.bottleneck.clients import HELD
 from matrix.answer.bottleneck.evidence import BEYOND, Evidence
 from matrix.answer.costs import storage_of
 from matrix.input.instance_types import Bandwidth, bursts
-from matrix.storages.base import Burst
+from matrix.storages.metrics import Burst
 from matrix.terms.documents.bottleneck import OnCredits
 from matrix.terms.use import disk_bytes, disk_operations, most
 
@@ -43,7 +43,7 @@ def _of_storage(evidence: Evidence) -> Iterator[tuple[Burst, Rates]]:
     storage = storage_of(evidence.storage)
     if storage is None:
         return
-    uses = evidence.fleet_uses if storage.is_shared else evidence.uses
+    uses = evidence.fleet_uses if storage.traits.is_shared else evidence.uses
     for burst in storage.bursts:
         yield burst, {point: evidence.metrics.burst_rate(evidence.storage, burst, use) for point, use in uses.items()}
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from matrix.samples import cloudwatch
 from matrix.storages.metrics import StorageMetrics
-from matrix.storages.metrics_of_types import metrics_of
+from matrix.storages.models import metrics_of
 from matrix.terms.documents.bottleneck import LimitUse
 from matrix.terms.documents.parts import Emulation, Params, StorageFields
 from matrix.terms.documents.result import Limit, ResultDocument

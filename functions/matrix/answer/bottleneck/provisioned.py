@@ -30,7 +30,7 @@ def ceilings(evidence: Evidence) -> Iterator[Ceiling]:
         return
     most_operations, most_bytes, is_shared = known
     model = MODELS.get(evidence.kind)
-    names = model.ceilings if model else OTHER_CEILINGS
+    names = model.traits.ceilings if model else OTHER_CEILINGS
     uses = evidence.fleet_uses if is_shared else evidence.uses
     operations = {point: _operations(evidence, point, use) for point, use in uses.items()}
     moved = {point: moved_bytes(evidence, use) for point, use in uses.items()}

@@ -119,9 +119,9 @@ def _smallest_as_fast(evidence: Evidence, name: str) -> str | None:
     volumes = storage.attached(instance_type)
     if name == INSTANCE_EBS and volumes:
         return smallest_that_carries(volumes, fleet.get("bandwidthWeighting"))
-    if name != INSTANCE_NETWORK or not storage.are_limits_published:
+    if name != INSTANCE_NETWORK or not storage.traits.are_limits_published:
         return None
-    share = storage.bandwidth_bytes_per_s / (evidence.result["fleet"]["count"] if storage.is_shared else 1)
+    share = storage.bandwidth_bytes_per_s / (evidence.result["fleet"]["count"] if storage.traits.is_shared else 1)
     cap = evidence.metrics.client_cap(evidence.storage)
     return smallest_with_network(instance_type, min(share, cap.bytes_per_s) if cap else share)
 

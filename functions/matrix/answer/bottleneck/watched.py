@@ -139,7 +139,7 @@ def _metered_throughput(evidence: Evidence, metered: MeteredThroughput) -> Itera
         "of": "permitted",
         "at": at,
     }
-    name = MODELS[evidence.kind].ceilings.throughput
+    name = MODELS[evidence.kind].traits.ceilings.throughput
     left = _value(evidence, metered.credits_left, at, whose)
     if left is not None and evidence.metrics.lives_on_credits(evidence.storage):
         use["credits_left_bytes"] = left

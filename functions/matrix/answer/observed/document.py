@@ -10,7 +10,8 @@ from matrix.answer.observed.tracks import MIB, Use, Values, described, gridded, 
 from matrix.input.storage_names import whole_names
 from matrix.price.book import Cost, PriceBook, file_system_cost, volumes_cost
 from matrix.samples.cloudwatch import Query
-from matrix.storages.base import Burst, Demand, Storage
+from matrix.storages.base import Demand, Storage
+from matrix.storages.metrics import Burst
 from matrix.storages.models import MODELS, AnyStorage
 from matrix.terms.charges import MONTH_S, Amount, Usage
 from matrix.terms.documents.observed import Carrier, ObservedDocument, ObservedMetric
@@ -28,7 +29,7 @@ def carriers(asked: Use, gib: float, window_s: float, book: PriceBook, *, only_s
     for level in SIZED_FOR:
         demand = Demand(gib, _percentile(asked.iops, level), _percentile(asked.bytes_per_s, level))
         for model in MODELS.values():
-            if model.is_shared or not only_shared:
+            if model.traits.is_shared or not only_shared:
                 sized |= {storage.fingerprint: storage for storage in model.fitting(demand)}
     names = whole_names((key, storage.document) for key, storage in sized.items())
     judged = [_carrier(storage, names[key], asked, gib, window_s, book) for key, storage in sized.items()]

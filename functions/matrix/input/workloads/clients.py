@@ -14,9 +14,9 @@ class Clients:
 
     def sharing(self, storage: Storage) -> int:
         """Return how many of them share one storage."""
-        return self.count if storage.is_shared else 1
+        return self.count if storage.traits.is_shared else 1
 
     def bytes_per_s(self, storage: Storage, threads: int = 1) -> float:
         """Return the bytes per second of each instance with so many threads: its share of the storage, or its own."""
         share = storage.bandwidth_bytes_per_s / self.sharing(storage)
-        return min(share, self.most_bytes_per_s, threads * storage.stream_bytes_per_s)
+        return min(share, self.most_bytes_per_s, threads * storage.traits.stream_bytes_per_s)

@@ -3,9 +3,9 @@
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from matrix.fields.types import InputModel
+from matrix.fields.types import InputModel, Name
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.sweeps import Footprint, Params
 from matrix.storages.base import Ability, Need, Storage
@@ -28,9 +28,9 @@ class Workload(InputModel):
     setting_apart: ClassVar[tuple[str, ...]] = ()
     """Fields that change the measurement without being sweeps. A point has them if they are not the default."""
 
-    if TYPE_CHECKING:  # each model has these as its first fields
-        type: str
-        name: str | None
+    type: str
+    name: Name | None = None
+    """Your own name for it, used in ids and tables."""
 
     @property
     def slug(self) -> str:

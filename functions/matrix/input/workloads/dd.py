@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.fields.types import Name, Rule, Size, Sweep
+from matrix.fields.types import Rule, Size, Sweep
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
@@ -31,8 +31,6 @@ class DdWorkload(Workload):
 
     type: Literal["dd"]
     """Kind of workload."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     total_size: Annotated[Sweep[Size], Field(examples=["2GiB"])]
     """Bytes that each instance writes in one step, over all its threads."""
     block_size: Sweep[Size] = Field(default=[2**20])

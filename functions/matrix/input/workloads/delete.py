@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.fields.types import Name, Rule, Size, Sweep
+from matrix.fields.types import Rule, Size, Sweep
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
@@ -32,8 +32,6 @@ class DeleteWorkload(Workload):
 
     type: Literal["delete"]
     """Kind of workload."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     files: Sweep[Annotated[int, Field(ge=1, le=1_000_000)]] = Field(default=[5_000])
     """Files that each instance deletes in one step; they are made before the time."""
     file_size: Sweep[Annotated[Size, Field(ge=0)]] = Field(default=[4_096])

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.fields.types import Name, Rule, Size, Sweep
+from matrix.fields.types import Rule, Size, Sweep
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
@@ -29,8 +29,6 @@ class ExportWorkload(Workload):
 
     type: Literal["export"]
     """Kind of workload."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     files: Sweep[Annotated[int, Field(ge=1, le=1_000_000)]] = Field(default=[64])
     """Files that each instance writes in one step, over all its threads."""
     file_size: Sweep[Size] = Field(default=[65_536])

@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from contract.fio_job import READ, SYNCHRONOUS_ENGINES, SYNCING, FioJob
-from matrix.fields.types import Name, Rule, Sweep, repeated
+from matrix.fields.types import Rule, Sweep, repeated
 from matrix.input.workloads import fio_job_file
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
@@ -163,8 +163,6 @@ class FioWorkload(Workload):
 
     type: Literal["fio"]
     """Kind of workload."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     device: bool | None = None
     """Write the raw block device (EBS only), one for all jobs, instead of files: no file system is made on it."""
     job_file: Annotated[str | None, Field(min_length=1, max_length=MAX_JOB_FILE_CHARACTERS)] = None

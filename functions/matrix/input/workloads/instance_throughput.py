@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.fields.types import Name, Rule, Size, Sweep
+from matrix.fields.types import Rule, Size, Sweep
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
@@ -31,8 +31,6 @@ class InstanceThroughputWorkload(Workload):
 
     type: Literal["instance-throughput"]
     """Kind of workload."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     size: Sweep[Size] = Field(default=[20 * 2**30])
     """Bytes that each instance writes in one step into one file, synchronised at the end."""
     block_size: Sweep[Size] = Field(default=[2**20])

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.fields.types import Name, Rule, Sweep
+from matrix.fields.types import Rule, Sweep
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
@@ -41,8 +41,6 @@ class MetadataWorkload(Workload):
 
     type: Literal["metadata"]
     """Kind of workload."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     files: Annotated[Sweep[Annotated[int, Field(ge=1, le=10_000_000)]], Field(examples=[1024])]
     """Files that each instance creates, over all its threads."""
     phases: list[Literal["stat", "open-read", "list", "rename"]] = Field(
@@ -103,18 +101,20 @@ class MetadataWorkload(Workload):
         phase, files, threads = params["phase"], params["files"], params["threads"]
         if phase in CHANGES:
             # A shared storage answers when a name is stored, so a sync has nothing left to wait for.
-            sync_s = storage.sync_latency_s if params["sync"] == "each" and not storage.is_shared else 0.0
+            sync_s = storage.sync_latency_s if params["sync"] == "each" and not storage.traits.is_shared else 0.0
             latency_s = storage.create_latency_s + sync_s
         else:
             latency_s = storage.block_times.read_s if storage.block_times else storage.create_latency_s
         if phase == "list":
             # In the fleet's directory one worker of each instance lists the files of all.
             is_shared = params["directories"] == "fleet"
-            files *= clients.count if is_shared and storage.is_shared else 1
+            files *= clients.count if is_shared and storage.traits.is_shared else 1
             latency_s, threads = latency_s / ENTRIES_OF_A_REPLY, 1 if is_shared else threads
         per_s = min(threads / latency_s, TOOL_CEILING_PER_S["engine"])
         operations = files * operations_of_a_file(phase)
-        seconds = max(files / per_s, operations * clients.count / storage.effective_iops if storage.is_shared else 0.0)
+        seconds = max(
+            files / per_s, operations * clients.count / storage.effective_iops if storage.traits.is_shared else 0.0
+        )
         moved_bytes = operations * max(METERED_REQUEST_BYTES, params["file_bytes"] if phase != "stat" else 0)
         is_writing = phase == "create"
         return Footprint(

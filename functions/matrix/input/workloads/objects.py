@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.fields.types import Name, Rule, Size, Sweep
+from matrix.fields.types import Rule, Size, Sweep
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
@@ -52,8 +52,6 @@ class ObjectsWorkload(OpenLoopModel):
 
     type: Literal["objects"]
     """Kind of workload."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     operation: Sweep[Literal["put", "get", "head", "list", "delete", "mix"]] = Field(default=list(OPERATIONS))
     """Requests: one operation, or a mix of operations by weights."""
     mix: Annotated[

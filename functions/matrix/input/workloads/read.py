@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.fields.types import Name, Rule, Size, Sweep
+from matrix.fields.types import Rule, Size, Sweep
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
@@ -36,8 +36,6 @@ class ReadWorkload(OpenLoopModel):
 
     type: Literal["read"]
     """Kind of workload."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     access: Sweep[Literal["sequential", "random"]] = Field(default=["sequential"])
     """Page after page, each thread in its own stretch of the data; or records from anywhere, none of them twice."""
     records: Annotated[Sweep[Annotated[int, Field(ge=1, le=MAX_RECORDS)]], Field(examples=[131072])]

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field, StringConstraints
 
-from matrix.fields.types import Name, Rule, Sweep
+from matrix.fields.types import Rule, Sweep
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.expected import ALONE, ExpectedSeconds, expected_for_any_storage, seconds_of
@@ -51,8 +51,6 @@ class ShellWorkload(Workload):
 
     type: str
     """Kind of workload."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     prepare: Command | None = None
     """Shell command before each step on each instance, not timed: unpack sources, install tools."""
     populate: Command | None = None

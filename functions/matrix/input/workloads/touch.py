@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.fields.types import Name, Rule, Sweep
+from matrix.fields.types import Rule, Sweep
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.open_loop import OpenLoopModel, a_limit_has_its_rates
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
@@ -33,8 +33,6 @@ class TouchWorkload(OpenLoopModel):
 
     type: Literal["touch"]
     """Kind of workload."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     files: Annotated[Sweep[Annotated[int, Field(ge=1, le=MAX_FILES)]], Field(examples=[1024])]
     """Files that each instance creates in one step, over all its threads."""
     threads: Sweep[Annotated[int, Field(ge=1, le=1_024)]] = Field(default=[1])
@@ -71,9 +69,9 @@ class TouchWorkload(OpenLoopModel):
     def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance for one step of `params`."""
         # A shared storage answers when a file is stored, so a sync has nothing left to wait for.
-        sync_s = storage.sync_latency_s if params.get("sync") == "each" and not storage.is_shared else 0.0
+        sync_s = storage.sync_latency_s if params.get("sync") == "each" and not storage.traits.is_shared else 0.0
         per_s = min(params["threads"] / (storage.create_latency_s + sync_s), TOOL_CEILING_PER_S[params["tool"]])
-        if storage.is_shared:
+        if storage.traits.is_shared:
             per_s = min(per_s, storage.effective_iops / clients.count)
         seconds = max(params["files"] / per_s, self.paced_s(params))
         files = params["files"]

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from matrix.fields.types import AS_GIVEN, Name, Rule, Size, Sweep
+from matrix.fields.types import AS_GIVEN, Rule, Size, Sweep
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Footprint, Params, combinations, values_are_different
@@ -38,8 +38,6 @@ class TransferWorkload(Workload):
 
     type: Literal["transfer"]
     """Kind of workload."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     tool: Annotated[
         Sweep[Literal["rsync", "cp", "fpsync", "cp+parallel", "fpart+cpio+parallel"]],
         Field(examples=[["cp", "cp+parallel"]]),

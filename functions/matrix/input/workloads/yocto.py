@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
-from matrix.fields.types import Name, Rule
+from matrix.fields.types import Rule
 from matrix.input.image import BUILT
 from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
@@ -40,8 +40,6 @@ class YoctoWorkload(Workload):
 
     type: Literal["yocto"]
     """Kind of workload."""
-    name: Name | None = None
-    """Your own name for it, used in ids and tables."""
     image: Annotated[Image, Field(examples=["core-image-sato-sdk"])]
     """Image that bitbake builds; poky's qemux86-64 unless the release says otherwise."""
     release: Release = "kirkstone"
@@ -71,7 +69,7 @@ class YoctoWorkload(Workload):
 
     def work_volume(self, storage: Storage) -> Volume | None:
         """Return the volume of the build; None if the build is on the storage, because that is the instance's own."""
-        return {"volumeType": "gp3", "sizeGiB": self.build_disk_gib} if storage.is_shared else None
+        return {"volumeType": "gp3", "sizeGiB": self.build_disk_gib} if storage.traits.is_shared else None
 
     def points(self) -> list[Params]:
         params = {"image": self.image, "release": self.release, "container": self.container}
@@ -82,7 +80,7 @@ class YoctoWorkload(Workload):
         del params
         on_each = math.ceil(clients.count / how_many(storage.document))
         seconds = seconds_of(self.expected_seconds, storage.type, on_each)
-        if storage.is_shared:
+        if storage.traits.is_shared:
             # The sources are stored once, for any number of builds.
             share = DOWNLOADS_BYTES / clients.count
             return Footprint(seconds, read_bytes=DOWNLOADS_BYTES, stored_bytes=share, longest_s=seconds)

@@ -17,7 +17,7 @@ from matrix.report.view import Entry, View
 from matrix.samples import cloudwatch
 from matrix.samples.moved import MINUTE_S
 from matrix.storages.metrics import Counted, StorageMetrics
-from matrix.storages.metrics_of_types import metrics_of
+from matrix.storages.models import metrics_of
 from matrix.terms.documents.watched import CloudWatchMetrics
 from matrix.terms.quantities import quantity
 
@@ -206,7 +206,7 @@ def _ceilings(cell: Cell, storage: dict[str, Any], unit: str) -> Iterator[tuple[
     known = storage_of(storage)
     for burst in known.bursts if known else []:
         if burst.counts == counts:
-            times = 1 if known and known.is_shared else cell.asked
+            times = 1 if known and known.traits.is_shared else cell.asked
             yield f"Without credits, {burst.of}", burst.sustained * times / scale
     result = cell.view.results.get(cell.entry.cell["id"])
     limits = result.get("instance_limits", {}) if result else {}
