@@ -78,13 +78,13 @@ faults: $(VENV)/.dev  ## Fail every AWS call of a run, each in each way (about t
 	@PYTHONPATH=functions:tests $(BIN)/python -u -m faults.harness
 
 SBOM := $(BIN)/cyclonedx-py requirements --spec-version 1.6 --output-format JSON --output-reproducible
-check: $(VENV)/.dev lint types test-all test-old  ## The whole gate: format, lint, types, template, state machine, tests
+check: $(VENV)/.dev lint test-all test-old  ## The whole gate: format, lint, types, template, state machine, tests
 
 # A false alarm of the search for secrets is marked where it stands: `pragma: allowlist secret`.
 # CI sets JUDGE to nothing: test-all has the judge's tests too.
 JUDGE ?= lint-judge
-lint: $(VENV)/.dev  ## Format and lint; validate template, policies and state machine; search for secrets and known weaknesses
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint-secrets lint-template lint-code $(JUDGE) lint-audit
+lint: $(VENV)/.dev  ## Format, lint and types; validate template, policies and state machine; search for secrets and known weaknesses
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint-secrets types lint-template lint-code $(JUDGE) lint-audit
 
 # urllib3 2.6.3 is the last version for Python 3.9, so the agent has it. Its two known weaknesses are in redirects and in
 # the decoding of responses, and botocore (httpsession.py) switches both off.

@@ -10,11 +10,11 @@ from local import quick_start
 
 TESTS = Path(__file__).parent
 # Folders whose tests start a local cloud, whole runs or emulated machines.
-SYSTEM = ("local", "system", "faults", "contract")
+SYSTEM = ("local", "system", "faults")
 LONGEST = (
     "test_demo.py", "test_vm_fleet.py", "test_release.py", "test_sam_deploy.py", "test_privilege.py", "test_faults.py",
     "test_contract.py", "test_emulated_run.py", "test_budget_and_resume.py", "test_coverage.py", "test_drawn.py",
-    "test_emulated_truths.py", "test_lifecycle.py",
+    "test_emulated_truths.py", "test_lifecycle.py", "test_schedule.py", "test_kills.py", "test_console.py",
 )  # fmt: skip
 
 # All that tests call moto's EC2 in: each of its other regions takes 3 MB.
@@ -41,14 +41,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what starts a cloud or a fleet of agents as `system`, but for the smoke run of `make test`.
 
-    The files that take longest come first: nobody waits for them while one of two workers rests.
+    The files that take longest come first, then all that start a cloud: at the end no worker waits for a long one.
     """
+
+    def place(item: pytest.Item) -> tuple[int, bool]:
+        name, folder = item.path.name, item.path.relative_to(TESTS).parts[0]
+        return LONGEST.index(name) if name in LONGEST else len(LONGEST), folder not in SYSTEM
+
     for item in items:
         folder = item.path.relative_to(TESTS).parts[0]
         starts_agents = folder == "agent" and "fleet" in getattr(item, "fixturenames", ())
         if (folder in SYSTEM or starts_agents) and not item.get_closest_marker("smoke"):
             item.add_marker("system")
-    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+    items.sort(key=place)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -130,9 +130,12 @@ def snippet_python() -> Path:
     lock = ROOT / "requirements/deploy.txt"
     place = ROOT / ".local" / f"deploy-{hashlib.sha256(lock.read_bytes()).hexdigest()[:16]}"
     if not (place / "ready").exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
-        install = ["pip", "--disable-pip-version-check", "install", "--quiet", "--require-hashes", "--requirement"]
-        subprocess.run([place / "bin/python", "-m", *install, lock], check=True)
+        uv, python = Path(sys.executable).with_name("uv"), place / "bin/python"
+        shutil.rmtree(place, ignore_errors=True)
+        subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, place], check=True)
+        # pip would compile all 300 modules of the CDK, of which a script imports a few.
+        install = ["pip", "install", "--quiet", "--python", python, "--require-hashes", "--requirement", lock]
+        subprocess.run([uv, *install], check=True)
         (place / "ready").touch()
     return place / "bin/python"
 
