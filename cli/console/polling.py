@@ -43,8 +43,8 @@ UNDER_WAY = ("running", "analysing", "stopping", "waiting", "launching")
 # Running cells whose fleets are polled; on AWS all except the selected one are polled every 30 s.
 MAX_BOARDS = 8
 BOARD_EVERY_S = {"local": 0.0, "aws": 30.0}
-# Before Step Functions lists the run.
-STARTING = "STARTING"
+# Before the first look, and before Step Functions lists the run: neither has a time, a cost or a count.
+READING, STARTING = "READING", "STARTING"
 EMPTY: Matrix = {"columns": [], "rows": []}
 
 
@@ -97,9 +97,12 @@ class RunLook:
         self._boards = Boards(self.run)
         if self.plan:
             self._layout = Layout(self.plan)
-            starting = Execution(self.run, STARTING, self.clock())
-            self._seen = _Seen(self.clock(), [], progress.read([], self.plan, starting))
+            self._show_plan(READING)
             self._next_at = self.clock() + SHOWN_FIRST_S
+
+    def _show_plan(self, status: str) -> None:
+        execution = Execution(self.run, status, self.clock())
+        self._seen = _Seen(self.clock(), [], progress.read([], self.plan, execution))
 
     # --- looking ------------------------------------------------------------------------------------------------------
 
@@ -117,6 +120,8 @@ class RunLook:
                 # The page may open before the run has started.
                 if self._seen is None:
                     raise
+                if self._seen.progress.execution.status == READING:
+                    self._show_plan(STARTING)
                 self._next_at = self.clock() + self._period_s
             except Exception as error:
                 self._period_s = min(2 * self._period_s, SLOWEST_LOOK_S)
@@ -231,8 +236,11 @@ class RunLook:
     def _header(self, seen: _Seen, stop: StopView, report: str) -> Header:
         execution, now = seen.progress.execution, seen.at
         plan = self._layout.plan if self._layout else None
-        is_over = not execution.is_running or stop["state"] != "no"
-        cost = describe_spending(spent(seen.rows, seen.progress, plan, now), is_over=is_over) if plan else ""
+        is_known = execution.status not in (READING, STARTING)
+        is_over = is_known and (not execution.is_running or stop["state"] != "no")
+        cost = (
+            describe_spending(spent(seen.rows, seen.progress, plan, now), is_over=is_over) if plan and is_known else ""
+        )
         if self._paid_usd is not None:
             cost = money(self._paid_usd)  # the budget settles usage-based costs at their maximum
         budget = next((row.get("budget_usd") for row in seen.rows if row.get("SK") == "PLAN"), None)
@@ -246,7 +254,7 @@ class RunLook:
             "cells": len(states),
             "counts": {state: states.count(state) for state in dict.fromkeys(states)},
             "fraction": round(seen.progress.fraction(now), 4),
-            "elapsed": rough_duration(seen.progress.elapsed_s(now)),
+            "elapsed": rough_duration(seen.progress.elapsed_s(now)) if is_known else "",
             "left": "" if stop["state"] != "no" else describe_time_left(seen.progress.left_s(now)),
             "place": describe_place(self.source.environment, plan.get("environment", "") if plan else ""),
             "spent": cost,
@@ -264,7 +272,7 @@ class RunLook:
 
     def _resume(self, execution: Execution, states: list[str]) -> str:
         has_rest = any(state not in ("measured", "skipped") for state in states)
-        if execution.status == STARTING or execution.is_running or not has_rest:
+        if execution.status in (READING, STARTING) or execution.is_running or not has_rest:
             return ""
         return f"matrix run --resume {self.run} {self.source.flag}".strip()
 
@@ -285,7 +293,7 @@ class RunLook:
 
     def _look_at_fleet(self, cell: str, now: RunProgress) -> Fleet | None:
         """Poll the fleet of a cell. After an error the earlier data stays."""
-        if self._layout is None or now.execution.status == STARTING:
+        if self._layout is None or now.execution.status in (READING, STARTING):
             return None
         planned = next((each for each in self._layout.plan["cells"] if each["id"] == cell), None)
         state = next((each for each in now.cells if each.id == cell), None)

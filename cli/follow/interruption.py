@@ -133,7 +133,8 @@ def _reap_once(service: Service, run: str, say: Say, done: CleanUp) -> bool:
     except Exception as error:
         problem = retryable.reason_of(explain(error))
         done.is_refused = not retryable.verdict(error).is_retryable
-        if problem != done.problem and not done.is_refused and not service.deployment.has_ended:
+        # The first failure is no news: the command that started a local run may be ending its cloud just now.
+        if problem == done.problem and not done.is_refused and not service.deployment.has_ended:
             say(f"clean-up will be tried again: {problem}")
         done.problem = problem
         return True

@@ -7,7 +7,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from cli.follow.progress import NOT_MEASURED, CellProgress, RunProgress, describe_time
+from cli.follow.progress import NOT_MEASURED, STOPPED, CellProgress, RunProgress, describe_time
 from matrix.terms.quantities import rough_duration
 
 STYLES = {
@@ -104,7 +104,7 @@ def _rank(cells: list[CellProgress]) -> int:
 
 
 def _is_under_way(cell: CellProgress) -> bool:
-    return not cell.has_ended and cell.state not in ("planned", NOT_MEASURED)
+    return not cell.has_ended and cell.state not in ("planned", NOT_MEASURED, STOPPED)
 
 
 def _news(cells: list[CellProgress], state: str) -> Text:

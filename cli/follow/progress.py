@@ -12,6 +12,8 @@ from matrix.terms.names import primary_metric
 from matrix.terms.quantities import quantity, rough_duration
 from matrix.terms.sentences import error_text
 
+# While a command stops a run: nothing of it goes on, and its resources are being deleted.
+STOPPING = "STOPPING"
 ENDED_RUNS = ("SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED")
 ENDED_CELLS = ("measured", "failed", "skipped")
 # State of parts that were running when the run ended.
@@ -173,6 +175,11 @@ def read(
         ended - began if began is not None and ended is not None else None,
     )
     return _at_its_end(now) if execution.status in ENDED_RUNS else now
+
+
+def stopping(now: RunProgress) -> RunProgress:
+    """Return a run that is being stopped: what was under way will not end any more."""
+    return _at_its_end(replace(now, execution=replace(now.execution, status=STOPPING)))
 
 
 def _at_its_end(now: RunProgress) -> RunProgress:

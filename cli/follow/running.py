@@ -30,6 +30,7 @@ from local.keeping.room import DISK_FULL
 from local.keeping.runs import how_far
 from local.programs import claims
 from matrix.terms.documents.plan import PlanDocument
+from matrix.terms.documents.receipt import ReceiptDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.objectives import describe_limit, missed_questions, misses_objective, unshown_questions
 
@@ -45,6 +46,8 @@ LONGEST_STEM = 60
 
 # Error with which Plan matrix ends a run whose plan differs from the confirmed one.
 PLAN_DIFFERS = "PlanDiffers"
+# Error of a run that a user has stopped.
+INTERRUPTED = "Interrupted"
 ELSEWHERE = "is running already: another command has started it with the same matrix"
 
 
@@ -125,6 +128,8 @@ def stop(
 ) -> tuple[RunProgress, CleanUp]:
     """Stop a run and delete its resources; return its last progress and the result of the clean-up."""
     patience = LOCAL_RETRY if service.deployment.environment == "local" else AWS_RETRY
+    with suppress(Exception):  # the run is stopped even if it is not seen
+        shown.show(progress.stopping(following.look(service, run, plan)))
     clean = interruption.stop_and_clean(service, run, shown.say, closing, patience)
     last = _last_seen(run, plan) if clean.is_with_cloud else following.look(service, run, plan)
     if not clean.is_with_cloud:
@@ -166,6 +171,7 @@ class Outcome:
     ended: RunProgress
     where: str
     flag: str
+    receipt: ReceiptDocument | None = None
 
 
 def where(service: Service, run: str) -> str:
@@ -180,13 +186,18 @@ def finish(service: Service, ended: RunProgress, *, as_json: bool) -> None:
         # Nothing can be invoked on a full disk: each call would be retried for a minute.
         if ended.execution.error != DISK_FULL:
             _complete_receipt(service, run)
-        summary = summaries.analysed(_with_results(service, run), run, lambda: ended.execution)
+        if ended.execution.error == INTERRUPTED:
+            # A cell whose analysis was under way when the run was stopped is measured after that.
+            ended = following.look(service, run, readable(RunDocuments(service, run).plan))
+        results = _with_results(service, run)
+        summary = summaries.analysed(results, run, lambda: ended.execution)
+        receipt = readable(RunDocuments(results, run).receipt)
     except Exception:
         if not service.deployment.has_ended:
             raise
         finish_kept(ended, as_json=as_json)
         return
-    show_outcome(Outcome(ended, where(service, run), service.flag), summary, as_json=as_json)
+    show_outcome(Outcome(ended, where(service, run), service.flag, receipt), summary, as_json=as_json)
 
 
 def finish_kept(ended: RunProgress, *, as_json: bool) -> None:
@@ -288,8 +299,18 @@ def _finish_without_summary(outcome: Outcome, as_json: bool) -> None:
         measured, advice = "", f"{how_far(run_folder(execution.run))}; look: `{again}`"
     if execution.error == PLAN_DIFFERS:
         raise PlanDiffered(_reason(ended))
+    if execution.error == INTERRUPTED:
+        raise _stopped_elsewhere(outcome)
     lines = [_reason(ended), *failed, *_file_system_errors(ended), measured, f"what there is: {outcome.where}"]
     raise CommandError("\n".join(filter(None, lines)), advice)
+
+
+def _stopped_elsewhere(outcome: Outcome) -> CommandError:
+    """Return what the command that stopped this run says of it, too."""
+    run, receipt = outcome.ended.execution.run, outcome.receipt
+    clean = CleanUp(receipt=receipt, problem="" if receipt else "the command that stopped it cleans up")
+    lines = interruption.what_became(outcome.ended, clean, where=outcome.where, flag=outcome.flag)
+    return CommandError("\n".join([f"run {run} was stopped", *lines]), resume_line(run, outcome.flag))
 
 
 def _file_system_errors(ended: RunProgress) -> list[str]:

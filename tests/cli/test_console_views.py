@@ -461,14 +461,19 @@ def test_after_a_stop_nothing_runs_and_nothing_has_failed(planned):
     assert [(square["state"], square["since_s"]) for square in shown["instances"]] == [("gone", None)]
 
 
-def test_the_page_of_a_run_that_begins_shows_its_plan_at_once(played, planned):
-    played.execution = None  # nothing is asked
-    document = RunLook(played.source, RUN, planned).view(
-        {"view": "matrix", "file_system": "", "cell": "", "state": ""}, NO_STOP, ""
+def test_a_page_shows_the_plan_at_once_and_no_figure_that_it_does_not_know(played, planned):
+    played.until = entered(played, "Poll fleet")
+    now = [played.until]
+    look, asked = (
+        RunLook(played.source, RUN, planned, lambda: now[0]),
+        {"view": "matrix"} | dict.fromkeys(("file_system", "cell", "state"), ""),
     )
+    document = look.view(asked, NO_STOP, "")
 
-    assert document["header"]["status"] == "STARTING"
-    assert document["header"]["run"] == RUN
+    known = [document["header"][name] for name in ("status", "elapsed", "left", "spent", "resume", "receipt")]
+    assert known == ["READING", "", "", "", "", ""]
+    now[0] += 1
+    assert look.view(asked, NO_STOP, "")["header"]["status"] == "RUNNING"
     shown = [cell for row in document["matrix"]["rows"] for cell in row["cells"]]
     assert [cell["state"] for cell in shown] == ["planned"] * len(planned["cells"])
 

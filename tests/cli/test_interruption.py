@@ -106,7 +106,34 @@ def test_ctrl_c_stops_the_execution_then_reaps_until_nothing_is_found_twice(caps
     assert service.calls == ["start r", "stop r", "reap r", "reap r", "reap r", "reap r"]
     assert said.code == ExitCode.INTERRUPTED
     assert "deleted: instance i-1, volume vol-1" in said.message
-    assert "remaining: volume vol-1" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert out.index("run r: STOPPING") < out.index("stopping the execution") < out.index("remaining: volume vol-1")
+
+
+def test_a_run_stopped_elsewhere_ends_with_what_the_other_command_says():
+    class Stopped(FakeService):
+        """The cell that was analysed when the run was stopped is measured a moment later."""
+
+        flag = "--stack storage-matrix"
+
+        def progress_rows(self, _run):
+            return rows("measured", "running")
+
+        def document(self, _run, name):
+            return {"totals": {"gone": 9, "resources": 9}} if name == "receipt.json" else None
+
+    execution = Execution("r", "ABORTED", 1.0, 2.0, running.INTERRUPTED, "stopped")
+    before = progress.read(rows("analysing", "running"), plan_document(), execution)
+    service = Stopped([])
+    service.execution = lambda _run: execution
+    with pytest.raises(CommandError, match="run r was stopped") as ended:
+        running.finish(service, before, as_json=False)
+
+    assert "deleted: 9 of 9 resources" in ended.value.message
+    assert f"measured before: 1 of 2 cells: {CELLS[0]}" in ended.value.message
+    assert ended.value.advice == "measure the rest: `matrix run --resume r --stack storage-matrix`"
+    # Nothing of it seems to go on meanwhile.
+    assert {cell.state for cell in progress.stopping(before).cells} == {"stopped"}
 
 
 def test_ctrl_c_while_the_command_is_imported_is_one_line(tmp_path):

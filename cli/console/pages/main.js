@@ -93,11 +93,12 @@ function header({ view }) {
   if (happened !== news) at("news").textContent = news = happened;
 }
 
-const STANDS = { STARTING: "◔ starting", RUNNING: "▶ running", SUCCEEDED: "✔ measured", FAILED: "✕ failed", TIMED_OUT: "✕ out of time", ABORTED: "■ stopped" };
+const STANDS = { READING: "◔ reading the run …", STARTING: "◔ starting", RUNNING: "▶ running", SUCCEEDED: "✔ measured", FAILED: "✕ failed", TIMED_OUT: "✕ out of time", ABORTED: "■ stopped" };
 
 function facts(now, as_of) {
   const counts = Object.entries(now.counts).filter(([state]) => state !== "measured" && state !== "planned");
   const cells = [`${now.counts.measured ?? 0} of ${now.cells} measured`, ...counts.map(([state, count]) => `${count} ${state}`)];
+  if (now.status === "READING") return [fact("State", STANDS.READING)];
   const is_stopping = now.status === "RUNNING" && now.stop.state !== "no";
   return [
     fact("State", is_stopping ? "◑ stopping, then everything of this run is deleted" : STANDS[now.status] ?? now.status, now.problem),
@@ -122,7 +123,7 @@ function end(now) {
   const fresh = JSON.stringify([now.status, now.resume, now.stop.lines, now.receipt, now.problem, measured]);
   if (fresh === ended) return;
   ended = fresh;
-  const has_ended = now.status !== "RUNNING" && now.status !== "STARTING";
+  const has_ended = !["READING", "STARTING", "RUNNING"].includes(now.status);
   at("end").hidden = !has_ended;
   at("end").className = now.status === "SUCCEEDED" ? "end good" : "end";
   if (!has_ended) return;

@@ -66,7 +66,7 @@ function tellMore(box) {
   const wide = (heat.offsetWidth - first) / count;
   const beyond = { left: table.scrollLeft, right: table.scrollWidth - table.clientWidth - table.scrollLeft };
   for (const [side, pixels] of Object.entries(beyond)) {
-    const hidden = pixels > 4 ? Math.min(count, Math.max(1, Math.round(pixels / wide))) : 0, words = `${hidden} more column${hidden === 1 ? "" : "s"}`;
+    const hidden = pixels > 0.2 * wide ? Math.min(count, Math.max(1, Math.round(pixels / wide))) : 0, words = `${hidden} more column${hidden === 1 ? "" : "s"}`;
     const button = box.querySelector(`.more.${side}`);
     button.hidden = !hidden;
     button.textContent = side === "left" ? `← ${words}` : `${words} →`;
@@ -81,7 +81,7 @@ function legend() {
     "▨ hatched: n.s., chance may be the whole difference to the best", "✕ failed", "■ stopped", "↷ skipped", "– not measured",
   );
   words.prepend(ramp);
-  return words;
+  return make("details", {}, make("summary", {}, "What the signs mean"), words);
 }
 
 function build({ columns, rows }, selection, turned) {
@@ -178,7 +178,8 @@ function going(cell, span, selection) {
   const reason = cell.error ? withoutPlace(cell.error.replace(`${cell.id}: `, "")) : cell.state === "planned" ? cell.cost : "";
   const bar = under_way ? make("i", { class: "bar", "--share": cell.fraction }) : null;
   return make("td", { class: chosen(under_way ? "going" : cell.state.replace(" ", "-"), cell, selection), ...span },
-    link(cell, cell.id, make("b", {}, `${SIGNS[cell.state] ?? "▶"} ${cell.words}`), reason ? make("span", { class: "reason" }, reason) : null, cell.live ? make("span", { class: "now" }, cell.live) : null, bar));
+    link(cell, cell.id, make("span", { class: "what" }, make("b", {}, `${SIGNS[cell.state] ?? "▶"} ${cell.words}`),
+      reason ? make("span", { class: "reason" }, reason) : null, cell.live ? make("span", { class: "now" }, cell.live) : null, bar)));
 }
 
 const chosen = (kind, cell, selection) => `${kind}${cell.id === selection.cell ? " chosen" : ""}`;
