@@ -16,6 +16,7 @@ from matrix.answer import launches
 from matrix.answer.costs import Bill
 from matrix.answer.decision import decide
 from matrix.answer.results import run_summary
+from matrix.answer.service_times import service_times
 from matrix.answer.values import values_of
 from matrix.input.storage_names import cell_names
 from matrix.report import csv_rows, markdown, page
@@ -52,6 +53,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         left_behind=left_behind,
     )
     summary["receipt"] = receipt
+    summary["service_times"] = service_times(plan, table.file_systems(run), results)
     summary["warnings"] += deleting.warnings(run)
     warnings += _decide(summary, results, plan)
     own = [results[cell["id"]] for cell in summary["cells"] if cell["id"] in results and "taken_from" not in cell]

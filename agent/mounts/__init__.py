@@ -14,7 +14,7 @@ import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -50,8 +50,9 @@ class Mounted:
     source: str
     fstype: str
     options: str
+    took_s: float | None = None  # until it was attached, formatted and mounted
 
-    def describe(self) -> dict[str, str]:
+    def describe(self) -> dict[str, Any]:
         """Return the `mount` of samples.json."""
         return {**asdict(self), "path": str(self.path)}
 
@@ -84,11 +85,15 @@ def tools(mount: dict[str, Any]) -> set[str]:
 @contextlib.contextmanager
 def attached(mount: dict[str, Any], log: logging.Logger) -> Iterator[Mounted]:
     """Mount, yield the mounted storage, and always unmount at the end."""
+    began = time.monotonic()
     path = _module(mount["kind"]).attach(mount, log)
+    took_s = round(time.monotonic() - began, 3)
     try:
         with _own_folder(path, mount.get("folder")) as folder:
             _hook(mount, "arrange", lambda *_: None)(mount, folder)
-            yield _hook(mount, "describe", lambda _, path: describe(mount["kind"], path))(mount, folder)
+            mounted = _hook(mount, "describe", lambda _, path: describe(mount["kind"], path))(mount, folder)
+            # A folder of this machine is not mounted.
+            yield mounted if mount["kind"] == "directory" else replace(mounted, took_s=took_s)
     finally:
         _hook(mount, "detach", unmount)(path, log)
 

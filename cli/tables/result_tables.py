@@ -17,6 +17,7 @@ from matrix.tables.failed_table import STATE, WHY, failed_table
 from matrix.tables.highest_rates import HIGHEST, INSTANCES, LIMIT, POINT, STORAGE, highest_rates_table
 from matrix.tables.layers_table import far_layers_table
 from matrix.tables.percentiles import SUBJECTS, Medium, Name, percentile_tables
+from matrix.tables.service_times_table import service_times_table
 from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import NOT_CARRIED_NOTE
@@ -58,6 +59,7 @@ def show(console: Console, summary: SummaryDocument) -> None:
         console.print(Text(NOT_CARRIED_NOTE))
     show_ceilings(console, summary)
     show_sentences(console, directories_table(summary))
+    show_sentences(console, service_times_table(summary))
     show_layers(console, summary)
     show_failed(console, summary)
     show_sentences(console, earlier_runs_table(summary))

@@ -57,8 +57,10 @@ def start_run(run: str, plan: PlanDocument, **facts: Any) -> None:
 
 
 def set_file_system(run: str, file_system: str, state: str, **facts: Any) -> None:
-    """Note the state a file system is in now, and facts about it."""
-    _update(run, f"FS#{file_system}", {"file_system": file_system, "state": state, "since": now(), **facts})
+    """Note the state a file system is in now, when it was first in it (`<state>_at`), and facts about it."""
+    at = now()
+    row = {"file_system": file_system, "state": state, "since": at, **facts}
+    _update(run, f"FS#{file_system}", row, {f"{state}_at": at})
 
 
 def set_cell(run: str, cell: str, state: str, **facts: Any) -> None:

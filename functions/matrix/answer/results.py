@@ -100,6 +100,8 @@ def cell_result(
         "instances": {"expected": count, "launched": launched},
         "warnings": short + _warnings(files) + point_warnings(points),
     }
+    if took_s := sorted(file.mount.took_s for file in files if file.mount.took_s is not None):
+        result["mounted_s"] = took_s
     if highest := highest_rates(cell, points):
         result["highest_rates"] = highest
     if cell.get("emulation"):

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from matrix.input.storage_names import cell_names
+from matrix.input.storage_names import brief_names, cell_names
 from matrix.tables.layers_table import is_far, layer_sentence, layers_of
 from matrix.tables.point_figures import csv_columns, csv_values
 from matrix.terms.documents.result import PointResult, ResultDocument
@@ -29,7 +29,10 @@ _FIRST_COLUMNS = (
 
 
 def to_csv(summary: SummaryDocument) -> str:
-    """Render the run as CSV: one row per cell, point and metric; a cell that has none keeps a row with its error."""
+    """Render the run as CSV: one row per cell, point and metric; a cell that has none keeps a row with its error.
+
+    The times that AWS took for a storage are rows without a cell.
+    """
     more = [column for column in csv_columns() if column not in _FIRST_COLUMNS]
     return csv_text((*_FIRST_COLUMNS, *more), _rows(summary))
 
@@ -39,6 +42,11 @@ def _rows(summary: SummaryDocument) -> Iterator[dict[str, Any]]:
     for cell in summary.get("cells", []):
         rows = [*(_csv_metric(each) for each in measured([cell])), *_csv_highest_rates(cell)] or [{}]
         yield from ({**_csv_cell(summary, cell), "storage": names[cell["id"]], **row} for row in rows)
+    times = summary.get("service_times") or []
+    of_storages = brief_names((time["file_system"], time["storage"]) for time in times)
+    for time in times:
+        about = {"run": summary.get("run"), "environment": summary.get("environment"), "unit": "s"}
+        yield {**about, **time, "storage": of_storages[time["file_system"]], "higher_is_better": False}
 
 
 def _csv_cell(summary: SummaryDocument, cell: ResultDocument) -> dict[str, Any]:

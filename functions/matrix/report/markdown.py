@@ -13,6 +13,7 @@ from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.layers_table import far_layers_table
 from matrix.tables.percentiles import Medium, percentile_tables
 from matrix.tables.ranking_table import ranking_table
+from matrix.tables.service_times_table import service_times_table
 from matrix.tables.table import RunTable, TableColumn
 from matrix.terms.documents.summary import Candidate, SummaryDocument
 from matrix.terms.figures import NOT_CARRIED_NOTE
@@ -39,7 +40,8 @@ def to_markdown(summary: SummaryDocument) -> str:
     ends = (
         _highest_rates(summary),
         _ceilings(summary),
-        _directories(summary),
+        _sentences(directories_table(summary)),
+        _sentences(service_times_table(summary)),
         _layers(summary),
         _markdown_failed(summary),
         _markdown_resumed(summary),
@@ -111,9 +113,8 @@ def _ceilings(summary: SummaryDocument) -> str:
     return "\n".join([f"## {BOTTLENECKS}", "", *markdown_table(table), *notes]) if table.rows else ""
 
 
-def _directories(summary: SummaryDocument) -> str:
-    """Write the slowdown by one directory for all workers, if both were measured."""
-    table = directories_table(summary)
+def _sentences(table: RunTable) -> str:
+    """Write a table of names and sentences; nothing without rows."""
     lines = [f"- {code(cell)}: {inline(sentence)}" for cell, sentence in table.texts()]
     return "\n".join([f"## {table.title}", "", *lines]) if lines else ""
 

@@ -46,6 +46,7 @@ def render(
     view = view_of(summary, results=results, plan=plan, receipt=paid, objective=objective)
     shown, hit, passed, heat = sections(view), ceilings(view), parts.layers(view), heat_map(view)
     crossed, drawn, shared = grids(view), built(view), parts.directories(view)
+    times = parts.service_times(view)
     figures, columns = parts.figures(view)
     turned = "wide" if columns > PORTRAIT_COLUMNS else None
     charts = [chart for section in shown for chart in section.charts]
@@ -66,6 +67,7 @@ def render(
         parts.failed(view),
         parts.earlier_runs(view),
         drawn,
+        *([times] if times else []),
         *([parts.receipt(island)] if has_receipt else []),
         parts.provenance(view),
         parts.words(),

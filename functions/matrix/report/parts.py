@@ -19,6 +19,7 @@ from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.layers_table import all_layers_table, far_layers_table
 from matrix.tables.other_metrics import other_metrics_table
 from matrix.tables.percentiles import Medium, percentile_tables
+from matrix.tables.service_times_table import service_times_table
 from matrix.tables.table import RunTable
 from matrix.terms.figures import NOT_CARRIED_NOTE
 from matrix.terms.measured import measured
@@ -232,9 +233,17 @@ def earlier_runs(view: View) -> Markup:
 
 def directories(view: View) -> Markup | None:
     """Compare one directory for all workers with own ones, for points measured both ways; None if there are none."""
-    built = directories_table(view.summary)
-    sentences = [tag("li", f"{cell}: {sentence}.") for cell, sentence in built.texts()]
-    return tag("section", tag("h2", built.title), tag("ul", *sentences), id="directories") if sentences else None
+    return _sentences(directories_table(view.summary), "directories")
+
+
+def service_times(view: View) -> Markup | None:
+    """Write how long AWS took for each storage; None if nothing is known."""
+    return _sentences(service_times_table(view.summary), "service-times")
+
+
+def _sentences(built: RunTable, name: str) -> Markup | None:
+    sentences = [tag("li", f"{subject}: {sentence}.") for subject, sentence in built.texts()]
+    return tag("section", tag("h2", built.title), tag("ul", *sentences), id=name) if sentences else None
 
 
 def layers(view: View) -> Markup | None:

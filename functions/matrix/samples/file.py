@@ -52,6 +52,7 @@ class Mount(Claims):
     kind: Text = None
     fstype: Text = None
     options: Text = None
+    took_s: Annotated[FiniteFloat, Field(ge=0)] | None = None
 
 
 class Tool(Claims):

@@ -401,6 +401,8 @@ class ResultDocument(TypedDict):
     """One for each sweep of rates, where the workload has a limit for them."""
     provenance: NotRequired[dict[str, dict[str, int]]]
     """By fact (agent, kernel, mount …): its values, with how many instances had each."""
+    mounted_s: NotRequired[list[float]]
+    """Seconds in which each instance attached, formatted and mounted its storage, in rising order."""
     instances: NotRequired[Instances]
     launches: NotRequired[list[LaunchOutcome]]
     """Outcome of each launch, if there are several. The cell counts as measured if one launch was."""

@@ -275,6 +275,20 @@ class SummaryTotals(TypedDict):
     skipped: NotRequired[int]
 
 
+class ServiceTime(TypedDict):
+    """How long AWS took for a storage, in seconds, over all that were made of it or all instances that mounted it."""
+
+    file_system: str
+    """The first of them."""
+    storage: Part
+    metric: Literal["available_s", "mounted_s", "deleted_s"]
+    """From the request to create or delete it until a poll saw the end; or attaching, formatting and mounting it."""
+    n: int
+    p0: float
+    p50: float
+    p100: float
+
+
 class SummaryDocument(TypedDict):
     """All cells of a run, their cost and the recommended storage. Every output is made from it.
 
@@ -301,5 +315,6 @@ class SummaryDocument(TypedDict):
     """By the plan."""
     left_behind: NotRequired[list[LeftBehind]]
     warnings: list[str]
+    service_times: NotRequired[list[ServiceTime]]
     receipt: NotRequired[ReceiptDocument]
     decision: NotRequired[Decision]

@@ -1,0 +1,33 @@
+"""The table of how long AWS took for each storage."""
+
+from matrix.input.storage_names import brief_names
+from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
+from matrix.terms.documents.summary import ServiceTime, SummaryDocument
+from matrix.terms.quantities import number
+
+TITLE = "Service times"
+WORDS = {
+    "available_s": "available {} after its creation",
+    "mounted_s": "mounted in {}",
+    "deleted_s": "gone {} after its deletion began",
+}
+
+
+def service_times_table(summary: SummaryDocument) -> RunTable:
+    """Return a row for each storage, with its times in a sentence."""
+    times = summary.get("service_times") or []
+    names = brief_names((each["file_system"], each["storage"]) for each in times)
+    rows = [
+        TableRow([TableCell(name), TableCell(", ".join(_words(each) for each in times if each["file_system"] == made))])
+        for made, name in names.items()
+    ]
+    return RunTable(TITLE, [TableColumn("Storage"), TableColumn("Took AWS")], rows)
+
+
+def _words(time: ServiceTime) -> str:
+    longest = f" (longest of {time['n']}: {_seconds(time['p100'])})" if time["n"] > 1 else ""
+    return WORDS[time["metric"]].format(_seconds(time["p50"])) + longest
+
+
+def _seconds(seconds: float) -> str:
+    return f"{number(seconds)} s"
