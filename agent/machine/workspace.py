@@ -121,6 +121,12 @@ class Workspaces:
         for file in self._at_end:
             with contextlib.suppress(OSError):
                 file.unlink()
+        for parent in {file.parent for file in self._at_end}:
+            with contextlib.suppress(OSError):
+                # Files whose names begin with a dot are of all that have a file there: the last removes them.
+                left = [*parent.iterdir()]
+                for file in left if all(path.name.startswith(".") for path in left) else ():
+                    file.unlink()
         for parent in (*{file.parent for file in self._at_end}, *{file.parent.parent for file in self._at_end}):
             with contextlib.suppress(OSError):
                 parent.rmdir()

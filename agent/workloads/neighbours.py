@@ -1,14 +1,14 @@
-"""Data of a fleet that shares a file system: each instance writes its own and reads a neighbour's.
+"""Data of a fleet that shares a file system: each instance reads a neighbour's data, or all read those of one.
 
-So no instance has the data in its cache. All files of one kind are in one folder, each under the name of the instance
-that wrote it, so that one listing shows all of them. A file gets that name when it is complete. Its only reader removes
-it, because its writer cannot know when it has been read.
+So no instance has a neighbour's data in its cache. All files of one kind are in one folder, each under the name of the
+instance that wrote it, so that one listing shows all of them. A file gets that name when it is complete. Its only
+reader removes it, because its writer cannot know when it has been read.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Callable
+from typing import TYPE_CHECKING, Callable, TypeVar
 
 from agent.errors import WorkIncomplete
 from agent.retrying import GaveUp, NotYet, patience, retried
@@ -16,7 +16,8 @@ from agent.retrying import GaveUp, NotYet, patience, retried
 if TYPE_CHECKING:
     from agent.machine.workspace import Workspace
 
-FOLDER = "neighbours"
+Result = TypeVar("Result")
+FOLDER, SHARED = "neighbours", "shared"
 # An NFS client may keep a folder's listing for a minute (nfs(5): acdirmax); the rest is patience with a slow writer.
 TIMEOUT_S = 900.0
 PAUSE_S = 0.5
@@ -50,6 +51,38 @@ def data_of_neighbour(
     return neighbour
 
 
+def shared_data(
+    workspace: Workspace, name: str, instances: int, write: Callable[[Path], None],
+    timeout_s: float = TIMEOUT_S, pause_s: float = PAUSE_S,
+) -> Path:  # fmt: skip
+    """Return the file that all instances read, which the first in the order of their names writes if it is missing.
+
+    Each has an empty file beside it as long as it may read; the last to remove its own removes the data, too
+    (Workspaces.close). Raises WorkIncomplete if fewer than `instances` have come, or nothing was written, after
+    `timeout_s`.
+    """
+    own = workspace.target.parent
+    folder = own.parent / FOLDER / f"{name}-{SHARED}"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / own.name).touch()
+    workspace.at_end.add(folder / own.name)
+    fleet = _wait(folder, instances, timeout_s, pause_s)
+    data = folder / f".{SHARED}"
+    if fleet[0] == own.name and not data.exists():
+        unfinished = folder / ".unfinished"
+        unfinished.unlink(missing_ok=True)
+        write(unfinished)
+        unfinished.rename(data)
+
+    def written() -> Path:
+        # A listing, since a client may keep a missing name for a minute.
+        if data.name not in (path.name for path in folder.iterdir()):
+            raise NotYet(f"{fleet[0]} has not written the data that all instances read")
+        return data
+
+    return _patiently("the shared data", written, timeout_s, pause_s)
+
+
 def _wait(folder: Path, instances: int, timeout_s: float, pause_s: float) -> list[str]:
     def written() -> list[str]:
         fleet = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
@@ -57,7 +90,11 @@ def _wait(folder: Path, instances: int, timeout_s: float, pause_s: float) -> lis
             raise NotYet(f"{len(fleet)} of {instances} instances have written what their neighbours are to read")
         return fleet
 
+    return _patiently("the data of the neighbours", written, timeout_s, pause_s)
+
+
+def _patiently(what: str, done: Callable[[], Result], timeout_s: float, pause_s: float) -> Result:
     try:
-        return retried("the data of the neighbours", written, patience(timeout_s, pause_s))
+        return retried(what, done, patience(timeout_s, pause_s))
     except GaveUp as err:
         raise WorkIncomplete(f"{err.__cause__}, after {timeout_s:g} s: see the log.gz of the others") from err

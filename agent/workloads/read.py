@@ -40,6 +40,7 @@ def problems(params: dict[str, Any]) -> list[str]:
     wrong += engines.rate_problems(params)
     wrong += integer_problems(params, shift=1) if "shift" in params else []
     wrong += integer_problems(params, pages_per_request=1) if "pages_per_request" in params else []
+    wrong += choice_problems(params, data=("shared",)) if "data" in params else []
     return wrong + choice_problems(params, access=("sequential", "random"), caching=("direct", "cached"))
 
 
@@ -54,7 +55,7 @@ def calibration(params: dict[str, Any], room: int) -> tuple[dict[str, Any], str]
     if not records:
         return None
     # In its memory an instance has no neighbours.
-    alone = engines.closed({name: value for name, value in params.items() if name != "shift"})
+    alone = engines.closed({name: value for name, value in params.items() if name not in ("shift", "data")})
     return {**alone, "records": records, "data_bytes": data, "caching": "cached"}, "mb_per_s"
 
 
@@ -62,8 +63,8 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Write the data where this is the first step that needs it, and arm the engine."""
     params, kind = step.params, job.mount["kind"]
     by_requests = {"s3": data_object, "file-server": data_on_server}
-    if params.get("shift"):
-        where = data_of_neighbour(params, workspace, job.instances)
+    if "shift" in params or "data" in params:
+        where = data_of_others(params, workspace, job.instances)
     else:
         data = by_requests.get(kind, data_file)
         where = data(params, workspace.target.parent, job.mount)
@@ -129,11 +130,15 @@ def data_file(params: dict[str, Any], folder: Path, _mount: dict[str, Any] | Non
     return {"reader": "file", "path": str(path)}
 
 
-def data_of_neighbour(params: dict[str, Any], workspace: Workspace, instances: int) -> dict[str, Any]:
-    """Return the file of records that another instance of the fleet wrote, and its reader."""
-    path = neighbours.data_of_neighbour(
-        workspace, _name(params), params["shift"], instances, lambda path: write_records(params, path)
-    )
+def data_of_others(params: dict[str, Any], workspace: Workspace, instances: int) -> dict[str, Any]:
+    """Return the file of records that another instance of the fleet wrote, or one for all of them, and its reader."""
+    name = _name(params)
+    if "data" in params:
+        path = neighbours.shared_data(workspace, name, instances, lambda path: write_records(params, path))
+    else:
+        path = neighbours.data_of_neighbour(
+            workspace, name, params["shift"], instances, lambda path: write_records(params, path)
+        )
     return {"reader": "file", "path": str(path)}
 
 
@@ -168,7 +173,7 @@ def past_cache(plan: dict[str, Any]) -> str:
     if where is None:
         return ""
     direct, cached = f", O_DIRECT{where}", f", through the page cache{where}, given back before (fadvise)"
-    whose = ", of a neighbour's data" if plan.get("shift") else ""
+    whose = ", of a neighbour's data" if plan.get("shift") else ", of the same data as all" if "data" in plan else ""
     return (direct if plan["caching"] == "direct" else cached) + whose
 
 

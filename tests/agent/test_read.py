@@ -65,9 +65,7 @@ def test_each_instance_reads_the_data_of_one_other_and_nothing_of_it_is_left(tmp
     fleet = {name: Workspaces(tmp_path, "run", "cell", name) for name in ("i-1", "i-2", "i-3")}
     params = read_params(shift=1)
     with ThreadPoolExecutor(3) as pool:
-        places = {
-            name: pool.submit(read.data_of_neighbour, params, spaces.fresh(0), 3) for name, spaces in fleet.items()
-        }
+        places = {name: pool.submit(read.data_of_others, params, spaces.fresh(0), 3) for name, spaces in fleet.items()}
     chosen = {name: Path(place.result()["path"]) for name, place in places.items()}
 
     assert {name: path.name for name, path in chosen.items()} == {"i-1": "i-2", "i-2": "i-3", "i-3": "i-1"}
@@ -83,6 +81,24 @@ def test_each_instance_reads_the_data_of_one_other_and_nothing_of_it_is_left(tmp
     for name in ("i-1", "i-3"):
         fleet[name].close()
     assert [path.name for path in tmp_path.iterdir()] == ["scratch"]
+
+
+def test_all_instances_read_one_file_and_the_last_of_them_removes_it(tmp_path):
+    fleet = {name: Workspaces(tmp_path, "run", "cell", name) for name in ("i-1", "i-2", "i-3")}
+    params = read_params(data="shared")
+    with ThreadPoolExecutor(3) as pool:
+        places = [pool.submit(read.data_of_others, params, spaces.fresh(0), 3) for spaces in fleet.values()]
+    [path] = {Path(place.result()["path"]) for place in places}
+
+    assert path.stat().st_size == params["data_bytes"]
+    written_at = path.stat().st_mtime_ns
+    read.data_of_others(params, fleet["i-1"].fresh(1), 3)
+    assert path.stat().st_mtime_ns == written_at
+    for name in ("i-2", "i-1"):
+        fleet[name].close()
+        assert path.exists()
+    fleet["i-3"].close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_neighbour_that_does_not_come_fails_the_step_and_half_a_file_is_nobodys(tmp_path):

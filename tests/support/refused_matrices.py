@@ -506,6 +506,15 @@ REFUSED: list[tuple[Document, str, str]] = [
     ),
     (NEEDS_SHARED | {"storage": [EBS], "fleet": fleet(count=2)}, "workload[0].shift", "neighbours-can-be-read"),
     (NEEDS_SHARED | {"storage": [EFS]}, "workload[0].shift", "neighbours-can-be-read"),
+    *[
+        ({"workload": [READ | {"data": ["own", "shared"]}], "storage": [storage]}, "workload[0].data", code)
+        for storage, code in ((EBS, "neighbours-can-be-read"), (MOUNTPOINT, "storage-has-the-abilities"))
+    ],
+    (
+        {"workload": [READ | {"data": "shared", "shift": 1}], "storage": [EFS], "fleet": fleet(count=2)},
+        "workload[0].shift",
+        "shared-data-are-no-neighbours",
+    ),
     (
         NEEDS_SHARED | {"storage": [EFS], "fleet": fleet(count=4, quorum=0.5)},
         "workload[0].shift",

@@ -123,18 +123,20 @@ def files_are_exported(given: Given) -> Problems:
 
 
 def neighbours_can_be_read(given: Given) -> Problems:
-    """Yield one problem for each workload that shifts reads if an instance cannot read another instance's data."""
+    """Yield one problem for each workload that reads another instance's data if an instance cannot do so."""
     refused: set[str] = set()
     for cell in given.cells:
-        if not isinstance(cell.workload, ReadWorkload) or not any(cell.workload.shift):
+        if not isinstance(cell.workload, ReadWorkload) or not (
+            any(cell.workload.shift) or "shared" in cell.workload.data
+        ):
             continue
-        path = f"{cell.workload_path}.shift"
         shift, count = max(cell.workload.shift), cell.fleet.count
+        path = f"{cell.workload_path}.{'shift' if shift else 'data'}"
         rule, fix = "", ""
         if not cell.storage.traits.is_shared or cell.storage.only_workloads:
             rule = f"{cell.storage.slug} is not a file system that instances share and cache"
             fix = f"exclude it for storage type {cell.storage.type}"
-        elif shift >= count:
+        elif shift >= count and shift:
             rule = f"{count} instances have no neighbour {shift} places further"
             fix = f"write shift {count - 1}" if count > 1 else "write a fleet of 2 or more instances"
         elif how_many(cell.storage.document) > 1:
@@ -145,7 +147,7 @@ def neighbours_can_be_read(given: Given) -> Problems:
             fix = "leave fleet.quorum out"
         if rule and path not in refused:
             refused.add(path)
-            yield Problem(path, shift, rule, fix)
+            yield Problem(path, shift or "shared", rule, fix)
 
 
 def device_is_an_empty_disk(given: Given) -> Problems:

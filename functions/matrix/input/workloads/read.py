@@ -1,5 +1,6 @@
 """Reading records: sequentially or at random, by pages, as an application with a page cache of its own does."""
 
+import math
 from collections.abc import Iterator
 from itertools import product
 from typing import Annotated, ClassVar, Literal
@@ -56,6 +57,8 @@ class ReadWorkload(OpenLoopModel):
     """Past the page cache of the instance (O_DIRECT), or through it, emptied before each step."""
     shift: Sweep[Annotated[int, Field(ge=0, le=999)]] = Field(default=[0], examples=[1])
     """Whose data an instance reads: 0 its own, 1 that of the next instance of the fleet, and so on."""
+    data: Sweep[Literal["own", "shared"]] = Field(default=["own"])
+    """Each instance writes what is read, or one of them does and all read the same, such as the weights of a model."""
     data_size: Size | None = None
     """Bytes that each instance writes once and then reads from. Default: as many as it reads."""
 
@@ -63,6 +66,8 @@ class ReadWorkload(OpenLoopModel):
         """Yield that reads of a neighbour's data see these."""
         if any(self.shift):
             yield Need(Ability.SEE_OTHERS, "shift", max(self.shift), "leave shift out")
+        if "shared" in self.data:
+            yield Need(Ability.SEE_OTHERS, "data", "shared", 'write data "own"')
 
     def points(self) -> list[Params]:
         points = combinations(
@@ -75,10 +80,12 @@ class ReadWorkload(OpenLoopModel):
                 "threads": self.threads,
                 "caching": self.caching,
                 "shift": self.shift,
+                "data": self.data,
             }
         )
         # An instance reads its own data by default, so labels and jobs leave that out.
-        shown = [{name: value for name, value in point.items() if name != "shift" or value} for point in points]
+        usual = {"shift": 0, "data": "own"}
+        shown = [{name: value for name, value in point.items() if usual.get(name) != value} for point in points]
         more = {"pages_per_request": self.pages_per_request, "offsets": self.offsets}
         extra = {name: value for name, value in more.items() if value is not None}
         return self.with_rates([{**point, **extra, "data_bytes": self._data_bytes(point)} for point in shown])
@@ -103,12 +110,13 @@ class ReadWorkload(OpenLoopModel):
         waiting_s = pages / params["threads"] * storage.read_latency_s
         iops_s = pages * sharing / storage.effective_iops
         seconds = max(fetched / bytes_per_s, iops_s, waiting_s, self.paced_s(params))
-        written = self._stored_bytes / len(self.points())
+        stored = self._stored_bytes(clients.count)
+        written = stored / len(self.points())
         return Footprint(
             seconds + written / bytes_per_s,
             read_bytes=fetched,
             written_bytes=written,
-            stored_bytes=self._stored_bytes,
+            stored_bytes=stored,
             read_requests=pages,
             operations=pages,
         )
@@ -123,11 +131,17 @@ class ReadWorkload(OpenLoopModel):
         del params
         return True
 
-    @property
-    def _stored_bytes(self) -> int:
-        """A file for each size of records and of data stays until the cell ends, and one more for each shift."""
-        files = {(point["record_bytes"], point["data_bytes"], point.get("shift", 0)) for point in self.points()}
-        return sum(data_bytes for _, data_bytes, _ in files)
+    def _stored_bytes(self, instances: int) -> float:
+        """Return the bytes of one of so many instances.
+
+        A file for each size of records and of data stays until the cell ends, and one more for each shift. Of a shared
+        one each instance has its part.
+        """
+        files = {
+            (point["record_bytes"], point["data_bytes"], point.get("shift", 0), point.get("data", ""))
+            for point in self.points()
+        }
+        return math.fsum(data_bytes / (instances if data else 1) for _, data_bytes, _, data in files)
 
     @classmethod
     def rules(cls) -> tuple[Rule, ...]:
@@ -139,6 +153,7 @@ class ReadWorkload(OpenLoopModel):
             only_random_requests_are_batched,
             byte_offsets_are_random_and_cached,
             data_holds_the_records,
+            shared_data_are_no_neighbours,
             a_limit_has_its_rates,
             values_are_different,
         )
@@ -243,6 +258,12 @@ def data_holds_the_records(part: ReadWorkload) -> Problems:
                     rule = f"the data, {format_size(data)}, are not whole pages of {format_size(page)}"
                     yield part.problem("dataSize", rule, f"write dataSize {_written(whole)}")
                     return
+
+
+def shared_data_are_no_neighbours(part: ReadWorkload) -> Problems:
+    """Yield a problem if data that all instances share would be those of one of them."""
+    if "shared" in part.data and any(part.shift):
+        yield part.problem("shift", "is about data that each instance wrote; shared data are of all", "leave shift out")
 
 
 def _written(size: int) -> str:
