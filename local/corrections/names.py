@@ -194,7 +194,7 @@ def check() -> None:
         raise MotoChangedError(
             f"the local cloud corrects moto {MOTO_VERSION}, but {installed} is installed; missing names: "
             f"{', '.join(missing) or 'none'}. Install moto=={MOTO_VERSION}, or review local/ against the new version "
-            "(tests/local tells which corrections are still needed) and update MOTO_VERSION."
+            "and update MOTO_VERSION."
         )
 
 
