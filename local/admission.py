@@ -25,6 +25,8 @@ PAGES_OF_MOTO = (
     "/latest/dynamic",
     "/latest/user-data",
 )
+# Services that moto lacks; without an answer of theirs the functions go on.
+NOT_PLAYED = ("pricing",)
 LOG = logging.getLogger(__name__)
 REQUEST_ID = "local-refused"
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
@@ -64,6 +66,9 @@ class Admission:
             service = self._check_signature(request)
         except NotSignedError as err:
             return _error(request, 403, err.code, str(err), start_response)
+        if service in NOT_PLAYED:
+            why = f"The local cloud has no {service}; `matrix` has a price book."
+            return _error(request, 400, "AccessDeniedException", why, start_response)
         if refusal := self._refusal(request, service):
             return _error(request, 400, refusal.code, refusal.message, start_response)
         try:

@@ -145,6 +145,7 @@ class Cloud:
         """Remove leftovers of an earlier cloud, and write that this one is starting."""
         # Other users of the machine must not read the key, the logs and the results in it.
         self._workdir.chmod(0o700)
+        sweeping.remove_links(self._workdir)
         self.left_by_others = sweeping.sweep(self._workdir)
         for name in ("storage/volumes", "storage/file-systems", "code", "logs", "agents"):
             (self._workdir / name).mkdir(parents=True, exist_ok=True)

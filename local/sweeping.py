@@ -37,6 +37,16 @@ def left(workdir: Path) -> list[Left]:
     return [*own, *processes, *(Left("folder", str(folder)) for folder in leftovers.folders())]
 
 
+def remove_links(workdir: Path) -> None:
+    """Remove the links in the places of what a cloud writes: somebody else may have left them, and they lead anywhere.
+
+    The folder of runs may be a link of the user's to a larger disk.
+    """
+    for path in [*workdir.iterdir(), *(workdir / "logs").rglob("*"), *(workdir / "agents").rglob("*")]:
+        if path.is_symlink() and path != workdir / "runs":
+            path.unlink()
+
+
 def sweep(workdir: Path) -> list[str]:
     """Remove leftovers, and return a sentence for each that the user should know, such as an interrupted run."""
     # First, so that no command mistakes it for a running cloud.

@@ -4,6 +4,7 @@ Both are kernel locks on files of the folder, so a killed process releases them.
 """
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -47,7 +48,8 @@ def wait_until_unused(workdir: Path) -> IO[bytes]:
 def _opened(workdir: Path, name: str) -> IO[bytes]:
     # Other users of the machine must not read its content.
     workdir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return (workdir / name).open("ab")
+    how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    return os.fdopen(os.open(workdir / name, how, 0o600), "ab")
 
 
 def _locked(lock: IO[bytes], how: int) -> IO[bytes] | None:

@@ -9,7 +9,9 @@ from cli.target import deployment
 from cli.target.documents import parsed
 from cli.target.run_folders import RunFolders
 from cli.target.workdir import cloud_file, run_folder
+from local import sweeping
 from local.keeping.files import append_line, overwrite
+from local.programs import claims
 from local.programs.liveness import started_ticks
 from matrix.samples import fio_logs
 from matrix.samples.tool_logs import NotALog
@@ -42,6 +44,24 @@ def test_an_import_writes_through_no_link(tmp_path):
 
     assert keys.read_text() == "secret"
     assert json.loads((cell / "result.json").read_text()) == {"id": "c"}
+
+
+def test_a_cloud_writes_its_own_files_through_no_link(tmp_path):
+    keys, folder = tmp_path / "keys.txt", tmp_path / "local"
+    keys.write_text("secret")
+    (folder / "logs").mkdir(parents=True)
+    for name in ("iam-decisions.jsonl", "calls.jsonl", "cloud.json", "logs/cloud.log", "logs/i-1.log", "cloud.lock"):
+        (folder / name).symlink_to(keys)
+    (folder / "code").symlink_to(tmp_path)
+    (tmp_path / "large").mkdir()
+    (folder / "runs").symlink_to(tmp_path / "large")
+
+    with pytest.raises(OSError, match="symbolic link"):
+        claims.own(folder)
+    sweeping.remove_links(folder)
+
+    assert [path for path in folder.rglob("*") if path.is_symlink()] == [folder / "runs"]
+    assert keys.read_text() == "secret"
 
 
 OWN = {"endpoint": "http://127.0.0.1:5000"}

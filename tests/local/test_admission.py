@@ -172,6 +172,11 @@ def test_each_client_understands_the_refusal(cloud):
         assert refused.value.response["Error"]["Code"] == code, service
 
 
+def test_a_service_that_is_not_played_is_refused_and_is_no_fault(cloud):
+    with pytest.raises(ClientError, match="AccessDenied.*The local cloud has no pricing"):
+        cloud.client("pricing").get_products(ServiceCode="AmazonEC2")
+
+
 def test_each_client_understands_a_fault_of_the_cloud(cloud):
     """An answer without a body and a RequestId says nothing, and moto's state machines stumble over it."""
 
