@@ -20,7 +20,7 @@ from local.deploy import Deployment
 from local.faults.injection import Faults
 from local.instances import metadata
 from local.keeping import room, runs
-from local.programs import claims, leftovers, processes, service_models
+from local.programs import claims, leftovers, peers, processes, service_models
 from local.programs.liveness import is_alive, started_ticks
 from local.settings import ADDRESS, Options
 
@@ -186,6 +186,8 @@ class Cloud:
             application = recording.Recorder(application, Path(record))
         admission = Admission(application, self._hosts(port), secret_of, refusal_of)
         server = make_server(ADDRESS, port, admission, threaded=True, request_handler=KeepAliveHandler)
+        # Before a thread is spent on it.
+        server.verify_request = lambda _, client: peers.is_of_this_user(client, (ADDRESS, port))
         threading.Thread(target=server.serve_forever, name="aws", daemon=True).start()
 
     def _hosts(self, port: int) -> list[str]:

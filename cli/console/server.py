@@ -23,6 +23,7 @@ from cli.console.stopping import Stop
 from cli.messages.errors import CommandError, UnknownRun
 from cli.messages.explain import explain
 from cli.target.unzipping import LARGEST_ZIPPED_BYTES, Unzipped
+from local.programs import peers
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.keys import RUN_PATTERN
 from matrix.terms.printable import printable
@@ -195,6 +196,10 @@ class Server(ThreadingHTTPServer):
         """Return the page's files by path. No other file is served."""
         files = [path for path in PAGES.rglob("*") if path.suffix in KINDS]
         return {f"/{path.relative_to(PAGES).as_posix()}": path.read_bytes() for path in files}
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        """Spend no thread on other users of this machine."""
+        return peers.is_of_this_user(client_address, request.getsockname())
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Pass over a browser that went away in the middle of an answer."""

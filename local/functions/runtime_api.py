@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from typing import Literal
 
+from local.programs import peers
+
 
 @dataclass(frozen=True)
 class Invocation:
@@ -72,7 +74,10 @@ class RuntimeApi:
                 connection, address = self._listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self._serve, args=(connection, address), daemon=True).start()
+            if peers.is_of_this_user(address, connection.getsockname()):
+                threading.Thread(target=self._serve, args=(connection, address), daemon=True).start()
+            else:
+                connection.close()
 
     def _serve(self, connection: socket.socket, address: tuple) -> None:
         try:

@@ -1,6 +1,10 @@
 """Who gets an answer from the local cloud: programs with a key of it, under its own name. Each rule is tried alone."""
 
+import os
 import re
+import socket
+import subprocess
+import sys
 import threading
 from datetime import datetime, timedelta
 
@@ -14,6 +18,7 @@ from support.running_cloud import RunningCloud, role
 from werkzeug.serving import make_server
 
 from local.admission import Admission
+from local.programs import peers
 from local.serving import KeepAliveHandler
 
 REFUSED, ANSWERED = 403, 200
@@ -173,7 +178,7 @@ def test_each_client_understands_the_refusal(cloud):
 
 
 def test_a_service_that_is_not_played_is_refused_and_is_no_fault(cloud):
-    with pytest.raises(ClientError, match="AccessDenied.*The local cloud has no pricing"):
+    with pytest.raises(ClientError, match=r"AccessDenied.*The local cloud has no pricing"):
         cloud.client("pricing").get_products(ServiceCode="AmazonEC2")
 
 
@@ -233,3 +238,30 @@ def test_an_upload_that_was_changed_on_its_way_is_refused(cloud):
 
     assert status == REFUSED
     assert "XAmzContentSHA256Mismatch" in body
+
+
+NOBODY = 65534
+KNOCK = """
+import os, socket, sys
+os.setuid(int(sys.argv[1]))
+with socket.create_connection(("127.0.0.1", int(sys.argv[2]))) as there:
+    there.sendall(b"GET / HTTP/1.0\\r\\n\\r\\n")
+    print(there.recv(8))
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_another_user_of_the_machine_gets_no_thread_and_no_answer(cloud):
+    port = cloud.endpoint.rpartition(":")[2]
+    for user, answered in ((0, True), (NOBODY, False)):
+        command = [sys.executable, "-c", KNOCK, str(user), port]
+        told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert ("connected" in told.stdout, "HTTP" in told.stdout) == (True, answered), told
+
+
+def test_the_user_of_a_connection_is_known():
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        mine, other = client.getsockname(), ("127.0.0.1", 1)
+        assert peers.user_of(mine, server.getsockname()) == os.getuid()
+        assert peers.user_of(other, server.getsockname()) is None
+        assert peers.is_of_this_user(mine, server.getsockname())
