@@ -141,7 +141,7 @@ class Armed:
         for program in ended:
             if program.status != 0:
                 status = describe_status(program.status)
-                words = f"{describe(program.argv)} ended with {status}: {program.tail()}"
+                words = f"`{describe(program.argv)}` ended with {status}: {program.tail()}"
                 disk = os.statvfs(self._cwd_of(program))
                 # A program whose output is on the full disk too cannot write its error.
                 if FULL.search(words) or disk.f_bavail * disk.f_frsize < MIN_FREE_BYTES:
@@ -309,8 +309,10 @@ def not_ended() -> str:
 
 
 def describe(argv: Sequence[str]) -> str:
-    """Return a command line short enough for a message; of a long one only both ends."""
+    """Return a command line short enough for a message; of a long one only both ends, of a shell's only the script."""
     line = " ".join(" ".join(argv).split())
+    if "-c" in argv[1:-1] and "pipefail" in argv:
+        line = " ".join(argv[argv.index("-c") + 1].split())
     return line if len(line) <= 160 else f"{line[:55]} ... {line[-100:]}"  # noqa: PLR2004
 
 

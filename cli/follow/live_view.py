@@ -39,7 +39,10 @@ def render(progress: RunProgress, console: Console, now: float, environment: str
 def _errors(progress: RunProgress) -> list[Text]:
     """List the latest failures, one line each, so that the user can stop a run that cannot succeed."""
     failed = sorted((cell for cell in progress.cells if cell.error), key=lambda cell: cell.finished_at or 0.0)
-    lines = [f"{cell.id}: {cell.error.replace(f'{cell.id}: ', '')}" for cell in failed]
+    alike: dict[str, list[str]] = {}
+    for cell in failed:
+        alike.setdefault(cell.error.replace(f"{cell.id}: ", ""), []).append(cell.id)
+    lines = [f"{cells[0] if len(cells) == 1 else f'{len(cells)} cells'}: {why}" for why, cells in alike.items()]
     lines += [f"{system.id}: {system.error}" for system in progress.file_systems if system.error]
     return [Text(line, "red", no_wrap=True, overflow="ellipsis") for line in lines[-SHOWN_ERRORS:]]
 

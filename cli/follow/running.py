@@ -23,7 +23,6 @@ from cli.target.run_documents import RunDocuments
 from cli.target.run_folders import RunFolders, lasting
 from cli.target.run_store import RunStore
 from cli.target.service import Execution, Service
-from cli.target.unfinished import STATUS as STATUS_INTERRUPTED
 from cli.target.unfinished import resume_line
 from cli.target.workdir import run_folder, workdir
 from local.keeping.room import DISK_FULL
@@ -220,11 +219,9 @@ def show_outcome(outcome: Outcome, summary: SummaryDocument | None, *, as_json: 
     else:
         console = terminal.stdout()
         console.print()
-        verdict_table.show(console, summary, flag=outcome.flag, where=where)
+        verdict_table.show(console, summary, flag=outcome.flag)
         for line in _file_system_errors(ended):
             console.print(line, soft_wrap=not console.is_terminal)
-        if not all_measured and summary["status"] != STATUS_INTERRUPTED:  # a warning covers this status
-            console.print(f"Rest:    matrix run --resume {ended.execution.run} {outcome.flag}", soft_wrap=True)
     is_good = all_measured and ended.execution.status == "SUCCEEDED"
     if all_measured and not is_good:
         raise CommandError(f"{_reason(ended)}\nall cells were measured all the same: {where}")

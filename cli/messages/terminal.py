@@ -23,9 +23,9 @@ from matrix.terms.printable import printable
 # A pipe has no width, so tables keep their lines whole for grep and awk; COLUMNS overrules that.
 PIPE_WIDTH = 160
 ESCAPED = "matrix-escaped"
-# What an output writes in place of characters that its encoding lacks.
+# What people read in place of signs that the encoding of their terminal lacks.
 IN_ASCII = {"✓": "OK", "✗": "FAILED:", "·": "|", "×": "x", "–": "-", "—": "-", "…": "...", "★": "*", "○": "o",
-            "→": "->", "≥": ">=", "≤": "<=", "µ": "u", "−": "-", "½": "1/2"}  # fmt: skip
+            "→": "->", "≥": ">=", "≤": "<=", "µ": "u", "−": "-", "½": "1/2", "÷": "/"}  # fmt: skip
 # The prefix of a line: spaces, and a dash, a time or a label such as `Note:`. Wrapped lines are indented by its width.
 HEAD = re.compile(r" *(?:-|[0-9]{2}:[0-9]{2}:[0-9]{2}(?= )|[A-Z][a-z]+:(?= ))? *")
 
@@ -44,7 +44,14 @@ class _Printable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         segments = console.render(self.text, options)
         for segment in _unpadded(segments) if isinstance(self.text, Table) else segments:
-            yield segment if segment.control else segment._replace(text=printable(segment.text))
+            text = segment.text if segment.control else _writable(printable(segment.text), console.encoding)
+            yield segment._replace(text=text)
+
+
+def _writable(text: str, encoding: str) -> str:
+    """Return a text for people, with signs in ASCII that the encoding of the terminal lacks."""
+    lacking = {sign for sign in IN_ASCII.keys() & set(text) if not sign.encode(encoding, "ignore")}
+    return text.translate({ord(sign): IN_ASCII[sign] for sign in lacking}) if lacking else text
 
 
 def _unpadded(segments: Iterable[Segment]) -> Iterator[Segment]:
@@ -74,7 +81,7 @@ class Pipe(Console):
 
 
 def escape_what_has_no_letter() -> None:
-    """Make both outputs write characters that their encoding lacks in ASCII, or as JSON escapes."""
+    """Make both outputs write characters that their encoding lacks as JSON escapes, which programs can read."""
     codecs.register_error(ESCAPED, _escaped)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -84,8 +91,7 @@ def escape_what_has_no_letter() -> None:
 def _escaped(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    lacking = error.object[error.start : error.end]
-    return "".join(IN_ASCII.get(letter) or json.dumps(letter)[1:-1] for letter in lacking), error.end
+    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
 
 
 def stdout() -> Console:

@@ -6,25 +6,24 @@ from rich.text import Text
 from cli.messages import terminal
 from cli.tables import result_tables
 from cli.tables.rich_tables import drawn
-from matrix.input.storage_names import brief_names
+from matrix.input.storage_names import NOT_AWS, brief_names
 from matrix.tables.best_table import best_table, largest
 from matrix.tables.ranking_table import ranking_table
 from matrix.terms.documents.summary import Candidate, Decision, SummaryDocument
 from matrix.terms.sentences import left_behind_lines
-from matrix.terms.verdicts import judged
+from matrix.terms.verdicts import judged, leading
 from matrix.text.endings import describe_failed, describe_state
-from matrix.text.headlines import caveats, describe_busy_machine, headline
+from matrix.text.headlines import caveats, describe_busy_machine, headline, question_headline
 from matrix.text.rankings import Name
 
 # Comparisons that are shown, those of the largest fleets; `--all` has the others.
 MAX_ROWS = 12
+# Environments of figures that were loaded: such a run cannot go on.
+LOADED = ("published", "imported")
 
 
-def show(console: Console, summary: SummaryDocument, *, flag: str, where: str | None = None) -> None:
-    """Print the verdict of a run.
-
-    `flag` is the option that chooses its deployment in the next commands, `where` the place of its results.
-    """
+def show(console: Console, summary: SummaryDocument, *, flag: str) -> None:
+    """Print the verdict of a run; `flag` is the option that chooses its deployment in the next command."""
     if decision := summary.get("decision"):
         _show_answer(console, summary, decision)
         # Resources that may still cost money.
@@ -32,10 +31,22 @@ def show(console: Console, summary: SummaryDocument, *, flag: str, where: str | 
             terminal.print_wrapped(console, Text(line, "red"))
     else:  # too damaged to be judged
         result_tables.show(console, summary)
-    run = " ".join(filter(None, [summary["run"], flag]))
-    files = f"; files: {where}" if where else ""
-    console.print(f"Next: matrix report {run} --open", soft_wrap=True)
-    console.print(f"All:  matrix results {run} --all{files}", soft_wrap=True)
+    console.print("Next:")
+    console.print(f"  {_next_command(summary, flag)}", soft_wrap=True)
+
+
+def _next_command(summary: SummaryDocument, flag: str) -> str:
+    """Return the command that helps most: the log of what failed, the measurement of the rest, or the report."""
+    run = summary["run"]
+    # A run of this machine is found without an option.
+    where = [] if flag in ("", "--local") else [flag]
+    parts = [part for cell in summary["cells"] for part in (cell, *cell.get("launches", []))]
+    states = {part["state"] for part in parts}
+    if states == {"failed"}:
+        return " ".join(["matrix logs", run, summary["cells"][0]["id"], *where])
+    if states != {"measured"} and summary["environment"] not in LOADED:
+        return " ".join(["matrix run --resume", run, *where])
+    return " ".join(["matrix report", run, *where, "--open"])
 
 
 def _show_answer(console: Console, summary: SummaryDocument, decision: Decision) -> None:
@@ -44,12 +55,22 @@ def _show_answer(console: Console, summary: SummaryDocument, decision: Decision)
     def name(candidate: Candidate) -> str:
         return names[candidate["file_system"]]
 
+    def short(candidate: Candidate) -> str:
+        # The first line says so for all.
+        return name(candidate).removesuffix(f" {NOT_AWS}")
+
+    questions = decision["questions"]
     terminal.print_wrapped(console, _state(summary))
-    terminal.print_wrapped(console, Text(headline(decision, name), "bold"))
-    _show_comparisons(console, summary, decision, name)
-    if busy := describe_busy_machine(summary, decision, name):
+    first = leading(questions)
+    if first is not None:
+        sentence = question_headline(questions[first], decision, name)
+        terminal.print_wrapped(console, Text(f"{sentence}.", "bold"))
+    if first is None or len(questions) > 1:
+        terminal.print_wrapped(console, headline(decision, short))
+    _show_comparisons(console, summary, decision, short)
+    if busy := describe_busy_machine(summary, decision, short):
         terminal.print_wrapped(console, Text(busy, "yellow"))
-    for caveat in caveats(decision, name):
+    for caveat in caveats(decision, short):
         terminal.print_wrapped(console, Text(caveat, "yellow"))
     if failed := describe_failed(summary):
         terminal.print_wrapped(console, Text(failed, "red"))

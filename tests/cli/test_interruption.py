@@ -313,7 +313,7 @@ def test_a_local_run_keeps_its_files_and_names_the_failed_cell(cloud, capsys, wo
     assert ended.value.exit_code == ExitCode.FAILED
     said = capsys.readouterr().out
     assert f"{CELLS[1]}: ToolMissing: fio is not installed" in said
-    assert "matrix run --resume r --local" in said
+    assert "matrix run --resume r" in said
     assert (workdir / "runs/r/cells/c/instances/AROA:i-1/samples.json").exists()
     assert not list(Path(workdir.parent).rglob("outside.json"))
 
@@ -366,7 +366,7 @@ def test_a_local_cloud_that_ends_with_the_run_that_is_stopped_has_taken_everythi
     assert "run r was stopped" in said
     assert "deleted: everything goes with the local cloud" in said
     assert "tried again" not in said
-    assert "matrix run --resume r --local" in said
+    assert "matrix run --resume r" in said
 
 
 def test_a_stopped_run_is_one_document_for_a_program(keep_run, capsys, monkeypatch):
@@ -400,7 +400,7 @@ def test_results_are_shown_though_the_cloud_was_killed_just_after_them(keep_run,
         running.finish(Killed(local(process)), progress.read([], plan_document(), execution), as_json=False)
 
     assert ended.value.exit_code == ExitCode.MEASURED
-    assert f"files: {workdir}/runs/r/" in capsys.readouterr().out
+    assert "  matrix report r --open" in capsys.readouterr().out
 
 
 class Swept(Service):

@@ -25,10 +25,10 @@ def run_of(seconds, objective=None, **how):
     return summary
 
 
-def shown(summary, width=80, flag="", where=None, *, is_terminal=False):
+def shown(summary, width=80, flag="", *, is_terminal=False):
     """What is printed of a summary, by lines."""
     console = Console(file=io.StringIO(), width=width, force_terminal=is_terminal, no_color=True)
-    verdict_table.show(console, summary, flag=flag, where=where)
+    verdict_table.show(console, summary, flag=flag)
     return console.file.getvalue().splitlines()
 
 
@@ -44,42 +44,57 @@ def test_the_only_comparison_is_ranked_with_intervals_costs_and_bottlenecks():
     assert lines[3].startswith("★ EBS gp3")
     assert "client CPU" in lines[3]
     assert lines[4].startswith("EFS bursting")
-    assert lines[-2:] == ["Next: matrix report r1 --open", "All:  matrix results r1 --all"]
+    assert lines[-2:] == ["Next:", "  matrix report r1 --open"]
 
 
 def test_of_many_comparisons_each_has_its_best_value_and_how_far_the_next_is_behind():
     lines = shown(run_of(FIVE_SIZES), 120)
 
     # EBS was not measured at 50 and 100, where EFS is slower than EBS is at 3 and at 200.
-    assert lines[1] == (
+    assert lines[1].startswith(
+        "EBS gp3 on 200 × m6i.large: 51m 36s, $0.109 per build, 1.63 times as fast as EFS bursting"
+    )
+    assert lines[2] == (
         "Best value at 3 and 200 instances: EBS gp3. "
         "Expected fastest, not measured: EBS gp3 at 50 and 100 instances. Nothing to compare at 10 instances."
     )
     # What all have in common stands once, in the head.
-    assert lines[2].startswith("build, jobs 4 ")
+    assert lines[3].startswith("build, jobs 4 ")
     [largest] = [line for line in lines if line.startswith("200 × m6i.large")]
     assert "★ EBS gp3" in largest
     # 5,000 s beside 3,050 s, with noise that depends on the order of the cells.
-    assert re.search(r"EFS bursting ×1\.6\d$", largest.rstrip())
+    assert re.search(r"EFS bursting, 6\d % slower, \d+ %$", largest.rstrip())  # "more expensive" is in the next line
     [ten] = [line for line in lines if line.startswith("10 × m6i.large")]
     assert ten.rstrip().endswith("nothing to compare")
 
 
 def test_a_run_of_this_machine_recommends_nothing_and_has_no_prices():
-    lines = shown(run_of({"ebs": {4: 3000.0}, "efs": {4: 2000.0}}, environment="local"), flag="--local", where="here/")
+    lines = shown(run_of({"ebs": {4: 3000.0}, "efs": {4: 2000.0}}, environment="local"), flag="--local")
 
     text = "\n".join(lines)
     assert lines[0] == "✓ 2 of 2 cells measured · local disk, not AWS: no storage is recommended"
     assert not any(mark in text for mark in ("★", "USD", "$", "cheapest"))
-    assert lines[-1] == "All:  matrix results r1 --local --all; files: here/"
+    # A run that is kept here is found without an option.
+    assert lines[-2:] == ["Next:", "  matrix report r1 --open"]
 
 
-def test_the_first_failed_cell_is_named_with_its_reason():
-    lines = shown(run_of({"ebs": {1: 3000.0, 50: 3000.0}, "efs": {1: 3500.0}}), 200)
+def test_cells_that_failed_alike_are_one_line_with_their_cause_and_the_next_command_is_their_log():
+    partly = run_of({"ebs": {1: 3000.0, 50: 3000.0}, "efs": {1: 3500.0}})
+    whole = run_of({"ebs": {1: 3000.0, 50: 3000.0}})
+    for cell in whole["cells"]:
+        cell |= {"state": "failed", "error": {"name": "InstanceFailed", "message": "ToolFailed: `x` ended with 1"}}
+    whole["status"] = "failed"
+    whole["decision"] = decide(whole)
 
+    lines = shown(partly, 200, "--stack mine")
     assert lines[0] == "✗ 3 of 4 cells measured · partly failed"
-    [failed] = [line for line in lines if line.startswith("Failed: efs-")]
-    assert failed.endswith(".build.m6i.large-x50: FleetFailed: nobody came")
+    [failed] = [line for line in lines if "failed: " in line]
+    assert failed.endswith(".build.m6i.large-x50 failed: FleetFailed: nobody came")
+    assert lines[-1] == "  matrix run --resume r1 --stack mine"
+    lines = shown(whole, 200)
+    count = len(whole["cells"])
+    assert f"All {count} cells failed for the same reason: ToolFailed: `x` ended with 1" in lines
+    assert lines[-1] == f"  matrix logs r1 {whole['cells'][0]['id']}"
 
 
 def test_what_may_still_cost_money_is_named():
@@ -112,8 +127,8 @@ def test_the_caveats_name_what_was_not_measured_but_is_ahead_and_where_the_media
 
     ahead = "EBS gp3 is faster than all others by more than 5 % at 3 and 200, and was not measured at 50 and 100."
     assert f"( ) Best measured: {ahead}" in shown(run_of(FIVE_SIZES), 120)
-    few = "the number of samples behind P90 is not known."
-    assert f"Ranked by the median at 1 and 10 instances: {few}" in lines
+    few = "the number of samples behind P90 is not known"
+    assert f"Ranked by the median at 1 and 10 instances ({few})." in lines
     # Nothing says to take the best of those that were measured where another one is expected to be better, nor where
     # there are no intervals.
     assert {line.partition(" ")[0] for line in shown(run_of(FIVE_SIZES), 120) if "★" in line} == {"3", "200"}

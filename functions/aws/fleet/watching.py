@@ -64,7 +64,9 @@ def watch(board: Board) -> Watched:
         step = _step_alone(fleet, listing) if met is None else None
         progress = polling.assess(fleet, seen, states, now(), met, step=step)
     except InstanceFailed as error:
-        raise InstanceFailed(f"{error}: {_reasons(board)}") from error
+        # Cells whose whole fleets failed alike have the same message.
+        is_whole = all(signs.has_failed for signs in seen.values())
+        raise InstanceFailed(f"{_reasons(board)}{'' if is_whole else f' ({error})'}") from error
     except (BarrierTimeout, InstanceSilent, CellTimeout) as error:
         # An instance that is neither ready nor done gives the reason in its heartbeat.
         late = [name for name in fleet.instances if not seen.get(name, Seen()).is_done and not _is_ready(met, name)]

@@ -9,7 +9,7 @@ from matrix.price.book import published_prices
 from matrix.report.html import Figure, Markup, details, join, table, tag
 from matrix.report.origin import origin
 from matrix.report.page_table import page_table
-from matrix.report.ranking import first_of, rankings
+from matrix.report.ranking import rankings
 from matrix.report.view import View
 from matrix.samples.provenance import lines
 from matrix.tables.directories_table import directories_table
@@ -25,6 +25,7 @@ from matrix.terms.figures import NOT_CARRIED_NOTE
 from matrix.terms.measured import measured
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import ABSENT, quantity
+from matrix.terms.verdicts import leading
 from matrix.text.decisions import NEAR, sale_note
 from matrix.text.glossary import GLOSSARY
 from matrix.text.headlines import BEST_MEASURED, doubts, headline, question_headline
@@ -56,7 +57,7 @@ LAYERS_READ = (
 def answer(view: View, matrix: Markup) -> Markup:
     """The verdict as the page's title, its evidence as bars and matrix, its caveats in a line that unfolds."""
     is_for_sale = view.decision.get("is_recommendation", True)
-    note, first = sale_note(view.summary), first_of(view)
+    note, first = sale_note(view.summary), leading(view.questions)
     whole = headline(view.decision, view.called)
     title = whole if first is None else question_headline(view.questions[first], view.decision, view.called)
     of_all = [tag("p", whole, class_="why")] if len(view.questions) > 1 else []

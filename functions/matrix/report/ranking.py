@@ -13,7 +13,7 @@ from matrix.terms.documents.summary import Candidate, Question
 from matrix.terms.figures import describe_bounded_cost, describe_interval
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import Column, number, quantity
-from matrix.terms.verdicts import has_winner, judged, ranked_of, winner
+from matrix.terms.verdicts import has_winner, judged, leading, ranked_of, winner
 from matrix.text.decisions import describe_open_question
 from matrix.text.headlines import question_headline
 from matrix.text.rankings import OPEN, cost_unit, describe_comparison, describe_level, mark, parts, unclear
@@ -28,18 +28,10 @@ MAX_PACKED = 100
 AXES = ("data_workload", "data_parameters", "data_fleet")
 
 
-def first_of(view: View) -> int | None:
-    """Return the place of the comparison that the page shows first: most storages, then most instances."""
-    ranked = [index for index, question in enumerate(view.questions) if judged(question)]
-    return max(
-        ranked, key=lambda index: (len(judged(view.questions[index])), view.questions[index]["instances"]), default=None
-    )
-
-
 def rankings(view: View) -> Markup:
     """Return a panel for each comparison. A picker shows one of them; without a script all are shown."""
     questions = {index: question for index, question in enumerate(view.questions) if judged(question)}
-    first = first_of(view)
+    first = leading(view.questions)
     fold = _zipped if len(questions) > MAX_PACKED else packed if len(questions) > MAX_OPEN else _open
     panels = [
         _panel(view, question, index, is_first=index == first, fold=_open if index == first else fold)

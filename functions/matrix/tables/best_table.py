@@ -14,13 +14,12 @@ from matrix.text.rankings import (
     bottleneck_of,
     cost_unit,
     describe_level,
-    describe_ratio,
     interval_of,
     mark,
     parts,
     short_name,
-    unclear,
 )
+from matrix.text.verdicts import describe_next
 
 INTERVAL, BOTTLENECK = "Interval", "Bottleneck"
 # Places of figure, interval and cost.
@@ -46,7 +45,7 @@ def best_table(
     else:
         best_words = "Best value" if decision["is_recommendation"] else "Fastest"
     heads = (f"{_joined(shared) or 'Comparison'}{some}", best_words, "Figure", INTERVAL,
-             _cost_head(questions, decision), BOTTLENECK, "Other (× as slow)")  # fmt: skip
+             _cost_head(questions, decision), BOTTLENECK, "Next best")  # fmt: skip
     columns = [TableColumn(head, is_figure=at in FIGURES, is_fixed=at == 0) for at, head in enumerate(heads)]
     rows = []
     for question in questions:
@@ -67,7 +66,7 @@ def _best(
         interval_of(best, figure_column(question)),
         describe_bounded_cost(cost) if cost else ABSENT,
         bottleneck_of(summary, best),
-        _next(question, best, name),
+        _next(question, best, decision, name),
     )
 
 
@@ -89,19 +88,14 @@ def _cost_head(questions: Sequence[Question], decision: Decision) -> str:
     return f"$/{units.pop()}" if len(units) == 1 else "Cost"
 
 
-def _next(question: Question, best: Candidate, name: Name) -> str:
-    """Write how many times as slow the next storage is as the best: `EFS ×1.72`, `EFS ×1.03 open`.
-
-    Below 1 it is faster, and the best is the cheaper one.
-    """
+def _next(question: Question, best: Candidate, decision: Decision, name: Name) -> str:
+    """Name the next storage and how far it is: `EFS elastic, 26 % slower`."""
     others = [each for each in judged(question) if each is not best]
     if not others:
         return "nothing to compare"
-    other = others[0]
-    mine, theirs = ranked_of(best)["value"], ranked_of(other)["value"]
-    top, bottom = (mine, theirs) if question["higher_is_better"] else (theirs, mine)
-    ratio = f" ×{describe_ratio(top / bottom)}" if top > 0 and bottom > 0 else ""
-    return f"{short_name(other, judged(question), name)}{ratio}{unclear(other, question) or unclear(best, question)}"
+    is_priced = bool(cost_unit(question, decision))
+    called = short_name(others[0], judged(question), name)
+    return _joined([called, describe_next(others[0], best, question, is_priced=is_priced)])
 
 
 def _joined(words: Iterable[str]) -> str:

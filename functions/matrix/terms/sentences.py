@@ -38,9 +38,11 @@ def why_taken(objective: Part | None) -> str:
 
 
 def error_text(error: Failure | None) -> str:
-    """Write an error as `Name: message`."""
+    """Write an error as `Name: message`. The message of failed instances begins with their own error's name."""
     if not error:
         return ""
+    if error.get("name") == "InstanceFailed" and error.get("message"):
+        return str(error["message"])
     return ": ".join(str(error[key]) for key in ("name", "message") if error.get(key))
 
 

@@ -1,5 +1,7 @@
 """Interpret the verdict codes of a decision."""
 
+from collections.abc import Sequence
+
 from matrix.terms.documents.summary import Absence, Candidate, Difference, Question, RankedBy
 
 OPEN = ("open", "too-few")
@@ -54,6 +56,12 @@ def is_comparable(question: Question) -> bool:
 def has_winner(question: Question) -> bool:
     """Whether a comparison names a storage as the fastest, and not only as ahead."""
     return is_comparable(question) and not is_open(question)
+
+
+def leading(questions: Sequence[Question]) -> int | None:
+    """Return the place of the comparison that stands for a run: most storages, then most instances."""
+    ranked = [place for place, question in enumerate(questions) if judged(question)]
+    return max(ranked, key=lambda place: (len(judged(questions[place])), questions[place]["instances"]), default=None)
 
 
 def is_taken(candidate: Candidate, question: Question) -> bool:

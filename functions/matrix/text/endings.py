@@ -3,9 +3,11 @@
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.names import describe_tools
 from matrix.terms.quantities import money
-from matrix.terms.sentences import EMULATED, SLOWDOWN, error_text
+from matrix.terms.sentences import EMULATED, SLOWDOWN, error_text, first_of
 
-LONGEST_REASON = 240
+LONGEST_REASON = 1_000
+# Reasons of failures, and cells of one reason, that are named.
+MAX_REASONS, MAX_CELLS = 3, 3
 # The status of a run that ended before it was analysed.
 INTERRUPTED = "interrupted"
 PLACES = {
@@ -40,16 +42,25 @@ def _describe_slowdown(summary: SummaryDocument) -> str:
 
 
 def describe_failed(summary: SummaryDocument) -> str:
-    """Write how many cells failed, and why the first one did, or that the run was interrupted; else nothing."""
+    """Write why cells failed, each reason once with its cells, or that the run was interrupted; else nothing."""
     if summary["status"] == INTERRUPTED:
         return summary["warnings"][0]  # how many were measured, and how to go on
     failed = [cell for cell in summary["cells"] if cell["state"] == "failed"]
     # Published results have gaps, not failures.
     if not failed or summary["environment"] == "published":
         return ""
-    reason = error_text(failed[0].get("error"))
-    count = f"{len(failed)} cells failed, the first is " if len(failed) > 1 else "Failed: "
-    return f"{count}{failed[0]['id']}: {shortened(reason)}"
+    reasons: dict[str, list[str]] = {}
+    for cell in failed:
+        reasons.setdefault(error_text(cell.get("error")), []).append(cell["id"])
+    of = len(summary["cells"])
+    if len(reasons) == 1 and len(failed) == of > 1:
+        return f"All {of} cells failed for the same reason: {shortened(next(iter(reasons)))}"
+    lines = [f"{len(failed)} of {of} cells failed"] if len(reasons) > 1 else []
+    for reason, cells in list(reasons.items())[:MAX_REASONS]:
+        lines.append(f"{first_of(cells, MAX_CELLS)} failed: {shortened(reason)}")
+    if len(reasons) > MAX_REASONS:
+        lines.append(f"other reasons: {len(reasons) - MAX_REASONS}")
+    return "\n".join(lines)
 
 
 def shortened(reason: str) -> str:

@@ -380,7 +380,7 @@ def _by_median(questions: list[Question]) -> Iterator[str]:
     """Report which comparisons the median ranks, and why P90 does not."""
     there = [question for question in questions if question.get("why_median")]
     if there:
-        yield f"{ranked_by_median(there, _at(there, questions))}."
+        yield ranked_by_median(there, _at(there, questions))
 
 
 def _at(some: list[Question], questions: list[Question]) -> str:

@@ -46,8 +46,11 @@ def describe_risk(risk: Risk) -> str:  # noqa: C901, PLR0911 - a case for each c
 
 
 def ranked_by_median(questions: Sequence[Question], where: str) -> str:
-    """Write that these comparisons are ranked by the median, and why; `where` is their place."""
-    return f"Ranked by the median{where}: {describe_why_median(questions)}"
+    """Write that these comparisons are ranked by the median, and why in short; `where` is their place."""
+    [reason, *others] = [why for question in questions if (why := question.get("why_median"))]
+    few = f"too few samples for P{reason['level']:g}"
+    is_few = all(why["code"] == "too-few-samples" for why in (reason, *others))
+    return f"Ranked by the median{where} ({few if is_few else describe_why_median(questions)})."
 
 
 def describe_why_median(questions: Sequence[Question]) -> str:

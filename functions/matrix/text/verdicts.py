@@ -1,7 +1,10 @@
 """The verdict of a candidate in words."""
 
-from matrix.terms.documents.summary import Candidate, Difference, Lost, Verdict
+import math
+
+from matrix.terms.documents.summary import Candidate, Difference, Lost, Question, Verdict
 from matrix.terms.quantities import times
+from matrix.terms.verdicts import difference_of, ranked_of
 from matrix.text.replication import describe_shortage
 
 # Costs and figures that differ by less count as equal: no plan is that exact.
@@ -65,14 +68,48 @@ def describe_difference(difference: Difference | None) -> str:
     return ""
 
 
+def describe_next(other: Candidate, best: Candidate, question: Question, *, is_priced: bool) -> str:
+    """Write how another storage stands next to the one that a comparison names, and how their costs differ.
+
+    `26 % slower`, `1 % faster, 38 % more expensive`, `equal within noise`. Differences are known to the fastest only.
+    """
+    mine, theirs = ranked_of(best)["value"], ranked_of(other)["value"]
+    if not min(mine, theirs) > 0:
+        return ""
+    difference = difference_of(other) or difference_of(best) or Difference(code="not-tested")
+    ratio = max(mine, theirs) / min(mine, theirs)
+    if difference["code"] == "open" and difference.get("low", math.inf) <= 1 <= difference.get("high", 0.0):
+        return "equal within noise"
+    is_faster = (theirs > mine) == question["higher_is_better"]
+    words = "equal" if ratio < 1 + SAME / 2 else _percent(ratio, "faster" if is_faster else "slower")
+    doubt = {"open": ", not shown", "too-few": ", not replicated"}.get(difference["code"], "")
+    return f"{words}{doubt}{_dearer_by(other, best) if is_priced else ''}"
+
+
+def _dearer_by(other: Candidate, best: Candidate) -> str:
+    """Write by how much a storage costs more or less than another: `, 38 % more expensive`; empty if about the same."""
+    costs = [each["cost"]["usd"] for each in (best, other) if each["cost"] and not each["cost"]["missing"]]
+    if len(costs) < 2 or not min(costs) > 0:  # noqa: PLR2004
+        return ""
+    mine, theirs = costs
+    if max(costs) / min(costs) < 1 + SAME:
+        return ""
+    if theirs < mine:
+        return f", {100 * (1 - theirs / mine):.0f} % cheaper"
+    return f", {_percent(theirs / mine, 'more expensive')}"
+
+
+def _percent(ratio: float, words: str) -> str:
+    """Write a ratio: `26 % slower`, `2.8 times as slow`."""
+    if ratio < 1 + SAME:
+        return f"less than 1 % {words}"
+    as_words = {"slower": "slow", "faster": "fast", "more expensive": "expensive"}[words]
+    return f"{100 * (ratio - 1):.0f} % {words}" if ratio < 2 else f"{times(ratio)} as {as_words}"  # noqa: PLR2004
+
+
 def _slower(verdict: Verdict) -> str:
     ratio = verdict.get("times_as_slow")
-    if ratio is None:
-        words = "slower"
-    elif ratio < 1 + SAME:
-        words = "less than 1 % slower"
-    else:
-        words = f"{100 * (ratio - 1):.0f} % slower" if ratio < 2 else f"{times(ratio)} as slow"  # noqa: PLR2004
+    words = "slower" if ratio is None else _percent(ratio, "slower")
     return "; ".join(filter(None, [words, describe_difference(verdict.get("difference"))]))
 
 
