@@ -85,8 +85,7 @@ def _answer(summary: SummaryDocument, comparison: ComparisonDocument | None) -> 
             return names[candidate["file_system"]]
 
         lines += [headline(decision, name), *[*caveats(decision, name)][: MAX_CAVEATS - bool(beside)]]
-    failed = describe_failed(summary)
-    return lines + ([failed] if failed else [])
+    return lines + describe_failed(summary).splitlines()[:1]
 
 
 def _without_summary(ended: Ended, receipt: ReceiptDocument | None) -> list[str]:

@@ -201,7 +201,7 @@ def _failure(
 ) -> StorageMatrixError | None:
     failed = [instance for instance, signs in board.items() if signs.has_failed]
     if failed:
-        return InstanceFailed(f"{len(failed)} of {len(board)} instances failed")
+        return InstanceFailed(f"{named(failed)} of {len(board)} instances failed")
     unfinished = [instance for instance, signs in board.items() if not signs.is_done]
     # EC2 may not know an instance for some seconds after RunInstances: absent is not dead.
     died = [instance for instance in unfinished if ec2_states.get(instance) in ENDED_STATES]

@@ -5,7 +5,7 @@ from matrix.terms.names import describe_tools
 from matrix.terms.quantities import money
 from matrix.terms.sentences import EMULATED, SLOWDOWN, error_text, first_of
 
-LONGEST_REASON = 1_000
+LONGEST_REASON = 500
 # Reasons of failures, and cells of one reason, that are named.
 MAX_REASONS, MAX_CELLS = 3, 3
 # The status of a run that ended before it was analysed.
