@@ -244,7 +244,9 @@ NOBODY = 65534
 KNOCK = """
 import os, socket, sys
 os.setuid(int(sys.argv[1]))
-with socket.create_connection(("127.0.0.1", int(sys.argv[2]))) as there:
+with socket.socket() as there:
+    there.connect(("127.0.0.1", int(sys.argv[2])))
+    print("connected")
     there.sendall(b"GET / HTTP/1.0\\r\\n\\r\\n")
     print(there.recv(8))
 """
