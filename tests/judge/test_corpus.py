@@ -27,7 +27,7 @@ def test_a_call_that_aws_refuses_is_refused(entry: dict[str, Any]):
 
 @pytest.mark.parametrize("entry", cases("templates"))
 def test_a_template_that_cloudformation_refuses_is_refused(entry: dict[str, Any]):
-    problems = form.refusals(entry["template"])
+    problems = list(form.refusals(entry["template"]))
 
     assert any(entry["says"] in problem for problem in problems), problems
 

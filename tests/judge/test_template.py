@@ -20,9 +20,9 @@ def test_aws_refuses_nothing_of_the_templates_resources(network: str):
     assert template.refusals(resources) == []
 
 
-def test_cloudformation_refuses_nothing_of_the_template_before_and_after_its_transform():
-    assert form.refusals(SOURCE) == []
-    assert form.refusals(template.expanded(SOURCE, {})) == []
+def test_cloudformation_refuses_no_rule_of_the_template_before_and_after_its_transform():
+    assert list(form.refusals(SOURCE)) == []
+    assert list(form.refusals(template.expanded(SOURCE, {}))) == []
 
 
 @pytest.mark.parametrize("network", template.NETWORKS)
