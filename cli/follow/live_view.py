@@ -115,7 +115,7 @@ def _news(cells: list[CellProgress], state: str) -> Text:
     words = Text()
     for cell in filter(_is_under_way, cells):
         step = cell.describe_step()
-        words.append(f"{short_name(cell)}, {f'step {step}' if '/' in step else cell.state}  ", "cyan")
+        words.append(f"{short_name(cell)}: {f'step {step}' if ' of ' in step else cell.state}  ", "cyan")
     measured = [cell for cell in cells if cell.measured]
     if measured:
         last = max(measured, key=lambda cell: cell.finished_at or 0.0)
@@ -131,8 +131,8 @@ def _state(state: str) -> Text:
 
 
 def short_name(cell: CellProgress) -> str:
-    """Shorten a cell's id by its file system's, which its line names."""
-    return cell.id.removeprefix(f"{cell.file_system}.")
+    """Name a cell by workload and fleet; one without a plan by its id without its file system's."""
+    return cell.fleet or cell.id.removeprefix(f"{cell.file_system}.")
 
 
 def by_file_system(cells: Iterable[CellProgress]) -> dict[str, list[CellProgress]]:

@@ -8,7 +8,7 @@ from cli.target.service import Execution
 from matrix.terms.documents.plan import PlanCell, PlanDocument
 from matrix.terms.documents.result import PointMetrics
 from matrix.terms.figures import sample_count
-from matrix.terms.names import primary_metric
+from matrix.terms.names import describe_workload, fleet_label, point_labels, primary_metric
 from matrix.terms.quantities import quantity, rough_duration
 from matrix.terms.sentences import error_text
 
@@ -60,6 +60,8 @@ class CellProgress:
     instances: dict[str, int] = field(default_factory=dict)
     error: str = ""
     measured: Measured | None = None
+    fleet: str = ""  # workload and fleet in words
+    labels: Mapping[str, str] = field(default_factory=dict)  # of test points, by their ids
 
     @property
     def has_ended(self) -> bool:
@@ -73,19 +75,22 @@ class CellProgress:
         return max(0.0, (self.finished_at or now) - self.started_at)
 
     def fraction(self, now: float) -> float:
-        """The share that is done, by time; a cell that takes longer than expected stays at 95 %."""
+        """The share that is done, by steps or by time, whichever is more; at most 95 % before the cell has ended."""
         if self.has_ended:
             return 1.0
         elapsed = self.elapsed_s(now)
-        return min(0.95, elapsed / self.expected_s) if elapsed and self.expected_s else 0.0
+        by_time = elapsed / self.expected_s if elapsed and self.expected_s else 0.0
+        by_steps = self.step / self.steps if self.step and self.steps else 0.0
+        return min(0.95, max(by_time, by_steps))
 
     def describe_step(self) -> str:
-        """Write the current step and point: `2/6 p02`."""
+        """Write the current step and its test point: `2 of 6, threads 4`."""
         if self.step is None or not self.steps or self.state in ("planned", "launching"):
             return f"{self.steps} step{'s' if self.steps > 1 else ''}" if self.steps else ""
         if self.has_ended or self.step >= self.steps:
-            return f"{min(self.step, self.steps)}/{self.steps}"
-        return f"{self.step + 1}/{self.steps} {self.point}".strip()
+            return f"{min(self.step, self.steps)} of {self.steps}"
+        label = self.labels.get(self.point, self.point) if len(self.labels) != 1 else ""
+        return ", ".join(filter(None, [f"{self.step + 1} of {self.steps}", label]))
 
     def describe_instance(self) -> str:
         """Write how many instances are in which state: `4: 3 ready, 1 running`."""
@@ -134,8 +139,8 @@ class RunProgress:
         return done / sum(weights) if weights else 0.0
 
     def left_s(self, now: float) -> float | None:
-        """Seconds that are left if the rest takes as long as the cells until now did; None before a cell has ended."""
-        if not self.execution.is_running or not any(cell.has_ended for cell in self.cells):
+        """Seconds that are left if the rest takes as long as all until now did; None before a step has ended."""
+        if not self.execution.is_running or not any(cell.has_ended or cell.step for cell in self.cells):
             return None
         done = self.fraction(now)
         # After all cells have ended, deletion and analysis remain; the cells do not predict their time.
@@ -213,6 +218,8 @@ def _planned_cell(cell: PlanCell) -> CellProgress:
         expected_s=cell["expected_s"],
         steps=len(cell["steps"]),
         instances={"expected": int(cell["fleet"]["count"])},
+        fleet=f"{describe_workload(cell['workload'])}, {fleet_label(cell['fleet'])}",
+        labels=point_labels(cell["points"]),
     )
 
 
@@ -229,6 +236,8 @@ def _cell(row: ProgressRow, planned: CellProgress | None) -> CellProgress:
         point=row.get("point") or "",
         instances=row.get("instances") or (planned.instances if planned else {}),
         error=_error(row),
+        fleet=planned.fleet if planned else "",
+        labels=planned.labels if planned else {},
     )
 
 
@@ -244,6 +253,8 @@ def _error(row: ProgressRow) -> str:
 def describe_time(now: RunProgress, at: float) -> str:
     """Format elapsed and remaining time: `2m 05s, about 3m 10s left`; see `left_s`."""
     words = rough_duration(now.elapsed_s(at))
+    if now.cells and now.execution.is_running and all(cell.has_ended for cell in now.cells):
+        return f"{words}, deleting and analysing"
     left = now.left_s(at)
     return words if left is None else f"{words}, about {rough_duration(left)} left"
 
@@ -289,7 +300,7 @@ def _cell_line(cell: CellProgress) -> str:
         figures = f"P50 {cell.measured.p50}, n {cell.measured.n} of each point"
         return _join(f"cell {cell.id}: {cell.state}, {figures}", cell.error)
     step = cell.describe_step()
-    words = [f"cell {cell.id}: {cell.state}", f"step {step}" if "/" in step else step]
+    words = [f"cell {cell.id}: {cell.state}", f"step {step}" if " of " in step else step]
     instances = cell.describe_instance()
     return _join(", ".join(word for word in words if word), f"instances {instances}" if instances else "", cell.error)
 

@@ -1,5 +1,6 @@
 """How far a run is: read from rows, drawn to fit a terminal, told in lines where there is none."""
 
+import dataclasses
 import io
 import re
 from dataclasses import replace
@@ -49,10 +50,21 @@ def test_the_overall_share_counts_cells_by_their_expected_time_and_is_whole_only
     assert progress.read([cell_row("c", "running", started_at=0)], None, failed).fraction(10) == 0
 
 
+def test_time_left_is_known_from_the_first_step_on_and_the_last_phase_is_named():
+    run = Execution("r", "RUNNING", started_at=0)
+    # Locally a step takes far less than its plan on AWS.
+    one = CellProgress("a", "f", "running", started_at=0, expected_s=10_000, step=1, steps=4)
+    other, ended = CellProgress("b", "f", expected_s=10_000), CellProgress("c", "f", "measured", expected_s=1)
+
+    assert progress.RunProgress(run, (one, other)).left_s(10) == pytest.approx(70)
+    assert progress.RunProgress(run, (dataclasses.replace(one, step=0), other)).left_s(10) is None
+    assert progress.describe_time(progress.RunProgress(run, (ended,)), 10) == "10s, deleting and analysing"
+
+
 def test_the_current_step_counts_from_one_and_names_its_point():
     moment = progress.read(progress_rows(), plan_document(), RUNNING)
 
-    assert moment.cells[1].describe_step() == "2/4 p02"
+    assert moment.cells[1].describe_step() == "2 of 4, threads 4"
     assert moment.cells[1].describe_instance() == "4: 3 ready, 1 running"
 
 
@@ -61,7 +73,13 @@ def test_the_view_fits_80_columns_with_all_it_has_to_say():
 
     assert max(map(len, lines)) <= 80
     text = "\n".join(lines)
-    for word in ("1 of 2 cells measured", "touch.m6i.large-x4", "step 2/4 p02", "1m 10s, about", " left", "not AWS"):
+    for word in (
+        "1 of 2 cells measured",
+        "touch, 4 × m6i.large: step 2 of 4, threads 4",
+        "1m 10s, about",
+        " left",
+        "not AWS",
+    ):
         assert word in text
 
 
@@ -88,7 +106,7 @@ def test_a_measured_cell_shows_its_figures_while_the_run_goes_on():
     moment = progress.read(progress_rows(), plan_document(), RUNNING, known)
 
     [line] = [line for line in draw(moment, 120) if line.startswith("ebs-gp3")]
-    assert "touch.m6i.large-x4, step 2/4 p02" in line
+    assert "touch, 4 × m6i.large: step 2 of 4, threads 4" in line
     assert "P50 850 – 3,000 IOPS, n 3/4" in line
     assert progress.changes(None, moment)[1] == (
         f"cell {CELLS[0]}: measured, P50 850 – 3,000 IOPS, n 3/4 of each point"
