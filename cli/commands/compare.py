@@ -47,8 +47,13 @@ def compare(
         ),
     ] = summaries.LATEST,
     threshold: Annotated[
-        str, typer.Option("--threshold", metavar="PERCENT", help="How much slower a cell may become.")
-    ] = DEFAULT_THRESHOLD,
+        list[str] | None,
+        typer.Option(
+            "--threshold",
+            metavar="[METRIC=]PERCENT",
+            help=f"How much slower a cell may become (default: {DEFAULT_THRESHOLD}); iops=10%: of one metric.",
+        ),
+    ] = None,
     all_: Annotated[bool, typer.Option("--all", help="List those that show no difference too.")] = False,
     list_: Annotated[
         bool,
@@ -76,16 +81,20 @@ def compare(
 
     Example: matrix compare baseline:nightly latest --threshold 10%
     """
-    share = _share(threshold)
+    share, shares = _shares(threshold or [])
     both = _both(base, run, Place(local, stack, region))
     # numpy takes a tenth of a second to import, so `matrix --help` must not import it.
     from matrix.answer import comparing
 
     try:
-        document = comparing.compare(*(each.values for each in both), threshold=share, is_list=list_)
+        document = comparing.compare(*(each.values for each in both), threshold=share, is_list=list_, thresholds=shares)
     except comparing.NotComparable as mixed:
         advice = "compare emulated runs with emulated ones, measured with measured ones"
         raise CommandError(str(mixed), advice, ExitCode.BAD_INPUT) from mixed
+    judged_by = {pair["metric"] for pair in document["compared"]}
+    if judged_by and (unknown := sorted(shares.keys() - judged_by)):
+        advice = f"write one of {', '.join(sorted(judged_by))}"
+        raise CommandError(f"threshold of {unknown[0]}: no point is judged by it", advice, ExitCode.BAD_INPUT)
     if as_json:
         typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
     else:
@@ -131,6 +140,13 @@ def _write_page(document: ComparedRuns, both: list[summaries.FoundRun], *, is_js
     page = render_comparison(document, *(KeptRun(each.summary, each.results()) for each in both))
     names = "-".join(Path(document[side]).name for side in ("base", "run"))
     write_page(Path(f"compare-{names}.html"), page, is_opened=True, is_silent=is_json)
+
+
+def _shares(thresholds: list[str]) -> tuple[float, dict[str, float]]:
+    """Return the share of all metrics, and those of single metrics."""
+    named = dict(each.rpartition("=")[::2] for each in [DEFAULT_THRESHOLD, *thresholds])
+    shares = {metric.strip(): _share(percent) for metric, percent in named.items()}
+    return shares.pop(""), shares
 
 
 def _share(threshold: str) -> float:
@@ -183,7 +199,8 @@ def _show_unjudged(console: Console, compared: list[ComparedPair]) -> None:
 
 
 def _verdict(document: ComparedRuns) -> Text:
-    slower, threshold = document["regressions"], f"{100 * document['threshold']:g} %"
+    own = [f"of {metric} {100 * share:g} %" for metric, share in document.get("thresholds", {}).items()]
+    slower, threshold = document["regressions"], ", ".join([f"{100 * document['threshold']:g} %", *own])
     if slower:
         cells = "cell" if slower == 1 else "cells"
         return Text(f"{slower} {cells} slower by more than {threshold} and by more than chance explains", "bold red")

@@ -12,7 +12,7 @@ from cli.target import metrics, page_seal
 from cli.target.baselines import run_named
 from cli.target.documents import is_anything_damaged, readable
 from cli.target.known_runs import kept_runs
-from cli.target.pages import show_page, write_page
+from cli.target.pages import print_page, show_page, write_page
 from cli.target.place import Place
 from cli.target.run_folders import RunFolders
 from cli.target.summaries import LATEST, FoundRun, find
@@ -44,6 +44,9 @@ def report(
     charts: Annotated[
         Path | None, typer.Option("--charts", metavar="DIR", help="Also write each chart as SVG into DIR.")
     ] = None,
+    pdf: Annotated[
+        Path | None, typer.Option("--pdf", metavar="FILE", help="Also print it into FILE, by this machine's Chromium.")
+    ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     local: options.Local = False,
     stack: options.Stack = None,
@@ -60,7 +63,7 @@ def report(
     Example: matrix report latest --open
     """
     place = Place(local, stack, region)
-    if output is None and charts is None and not as_json and (kept := _drawn_before(run, place)):
+    if output is None and charts is None and pdf is None and not as_json and (kept := _drawn_before(run, place)):
         show_page(kept, is_opened=open_)
         return
     reported = find(run, place)
@@ -79,9 +82,13 @@ def report(
     write_page(path, page, is_opened=open_, is_silent=as_json)
     if is_kept_here and output is None and not is_anything_damaged():
         page_seal.seal(path.parent, drawn_from)
+    if pdf is not None:
+        print_page(path, pdf)
     drawn = _write_charts(summary, known, charts) if charts is not None else []
     if as_json:
-        terminal.print_json({"run": summary["run"], "page": str(path), "charts": [str(chart) for chart in drawn]})
+        printed = {"pdf": str(pdf)} if pdf else {}
+        charts_drawn = [str(chart) for chart in drawn]
+        terminal.print_json({"run": summary["run"], "page": str(path), "charts": charts_drawn, **printed})
 
 
 def _drawn_before(run: str, place: Place) -> Path | None:

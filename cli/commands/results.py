@@ -26,6 +26,7 @@ class Format(StrEnum):
     JUNIT = "junit"
     GITHUB = "github"
     JSONL = "jsonl"
+    OPENMETRICS = "openmetrics"
 
 
 def results(
@@ -49,7 +50,8 @@ def results(
     Results of local runs are kept in .local/runs/ and need no running cloud; those on AWS come from the bucket.
     Without --local or --stack: the local run of this name if there is one, else AWS.
 
-    `jsonl` has one line for each metric of each point, with the columns of docs/results.md.
+    `jsonl` has one line for each metric of each point, with the columns of docs/results.md, and `openmetrics` the same
+    for Prometheus.
 
     For CI: junit has a test case for each point and for each question of the objective, github is a summary for the
     page of a workflow: matrix results latest --format github >> $GITHUB_STEP_SUMMARY
@@ -59,11 +61,11 @@ def results(
     format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
     stored = find(run, Place(local, stack, region))
     summary = metrics.refreshed_summary(stored.store, stored.summary)
-    if format_ in (Format.CSV, Format.JSONL) and summary["status"] == STATUS:
+    if format_ in (Format.CSV, Format.JSONL, Format.OPENMETRICS) and summary["status"] == STATUS:
         # The other formats show warnings themselves.
         terminal.print_wrapped(terminal.stderr(), f"Warning: {summary['warnings'][0]}")
-    if format_ is Format.JSONL:
-        _write_json_lines(stored, summary)
+    if format_ in (Format.JSONL, Format.OPENMETRICS):
+        _write_rows(stored, summary, format_)
     elif published:
         _show_beside(summary, format_)
     elif format_ is Format.TABLE:
@@ -98,17 +100,18 @@ def _show_beside(summary: SummaryDocument, format_: Format) -> None:
         published_tables.show(terminal.stdout(), summary, rows)
 
 
-def _write_json_lines(stored: FoundRun, summary: SummaryDocument) -> None:
-    """Write one line for each metric of each point, as in the bucket's files for Athena."""
+def _write_rows(stored: FoundRun, summary: SummaryDocument, format_: Format) -> None:
+    """Write each metric of each point, as in the bucket's files for Athena, or for Prometheus."""
     # scipy takes half a second to import, so `matrix --help` must not import it.
     from matrix.answer.costs import Bill
     from matrix.answer.rows import Origin, rows_of, to_json_lines
+    from matrix.report.open_metrics import to_open_metrics
 
     plan = readable(stored.plan)
     origin = Origin.of_summary(summary, region=plan.get("region") if plan else None)
     bill = Bill.of(plan, summary.get("receipt"))
     rows = [row for cell in summary["cells"] for row in rows_of(origin, cell, bill)]
-    typer.echo(to_json_lines(rows), nl=False)
+    typer.echo(to_json_lines(rows) if format_ is Format.JSONL else to_open_metrics(rows), nl=False)
 
 
 def _text(summary: SummaryDocument, format_: Format) -> str:

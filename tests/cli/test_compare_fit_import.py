@@ -47,6 +47,9 @@ def keep_measured(keep_run):
         (("base", "new", "--threshold", "60%"), 0),
         (("base", "base", "--require-verdict"), 0),
         (("base", "base", "--threshold", "much"), 2),
+        (("base", "new", "--threshold", "files_per_s=60%"), 0),
+        (("base", "new", "--threshold", "60%", "--threshold", "files_per_s=1%"), 1),
+        (("base", "base", "--threshold", "nothing=1%"), 2),
     ],
 )
 def test_a_comparison_ends_with_1_only_if_a_run_is_slower_by_more_than_the_threshold(

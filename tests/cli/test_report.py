@@ -5,11 +5,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from support.browser import CHROMIUM
 from support.runs_for_reports import build_run
 
 from cli.target import page_seal
 from matrix.answer.decision import decide
 from matrix.report import page
+from matrix.terms.figures import PERCENTILES, SLOW_OF_RATES
 
 
 def test_a_program_is_told_where_page_and_charts_are(keep_run, matrix, tmp_path):
@@ -20,6 +22,34 @@ def test_a_program_is_told_where_page_and_charts_are(keep_run, matrix, tmp_path)
     assert (answer["run"], answer["page"]) == ("r", "r.html")
     assert answer["charts"]
     assert sorted(answer["charts"]) == sorted(str(path.relative_to(tmp_path)) for path in tmp_path.glob("drawn/*.svg"))
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="Chromium is not installed (apt-get install chromium)")
+def test_a_page_is_printed_as_a_pdf_by_this_machines_browser(keep_run, matrix, tmp_path, monkeypatch):
+    keep_run("r")
+
+    done = matrix("report", "r", "--pdf", "r.pdf")
+
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "r.pdf").read_bytes()[:5] == b"%PDF-"
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    without = matrix("report", "r", "--pdf", "other.pdf")
+    assert (without.exit_code, (tmp_path / "other.pdf").exists()) == (1, False)
+    assert "no Chromium is on this machine" in without.stderr
+
+
+def test_gauges_for_prometheus_have_a_sample_for_each_percentile_of_a_metric(keep_run, matrix):
+    keep_run("r")
+
+    lines = matrix("results", "r", "--format", "openmetrics").stdout.splitlines()
+    rows = [json.loads(line) for line in matrix("results", "r", "--format", "jsonl").stdout.splitlines()]
+
+    samples = [line for line in lines if not line.startswith("#")]
+    assert lines[-1] == "# EOF"
+    assert lines.count("# TYPE storage_matrix_files_per_s gauge") == 1
+    assert len(samples) == sum(name in row for row in rows for name in (*PERCENTILES, *SLOW_OF_RATES))
+    first = rows[0]
+    assert any('percentile="50"' in each and each.endswith(f" {first['p50']!r}") for each in samples)
 
 
 def test_all_runs_are_one_document_for_a_program(keep_run, matrix, tmp_path):

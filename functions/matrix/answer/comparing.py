@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from matrix.input.storage_names import brief_names
@@ -99,10 +99,14 @@ class Compared:
         }
 
 
-def compare(base: ValuesDocument, run: ValuesDocument, *, threshold: float, is_list: bool = False) -> ComparedRuns:
+def compare(
+    base: ValuesDocument, run: ValuesDocument, *, threshold: float, is_list: bool = False,
+    thresholds: Mapping[str, float] | None = None,
+) -> ComparedRuns:  # fmt: skip
     """Compare two runs by the primary values of their points.
 
-    A regression is a point that is slower by more than the threshold (0.05 is 5 %) and by more than chance explains,
+    A regression is a point that is slower by more than the threshold (0.05 is 5 %, or that of its metric among
+    `thresholds`) and by more than chance explains,
     all points considered: if nothing has changed, a run has one with a chance of 5 % at most (Holm). The verdicts
     follow the same rule, or with `is_list` the false discovery rate (Benjamini & Hochberg): at most 5 % of the points
     listed as changed are expected to be false alarms, and more of the true changes are found.
@@ -111,9 +115,10 @@ def compare(base: ValuesDocument, run: ValuesDocument, *, threshold: float, is_l
     _refuse_mixture(base, run)
     before, after = _by_key(list(measured_points(base)), list(measured_points(run)))
     matched = [_compared(before[key], after[key]) for key in before if key in after]
-    compared = [_judged(cell, threshold, is_list=is_list) for cell in _corrected(matched)]
+    own = thresholds or {}
+    compared = [_judged(cell, own.get(cell.run.metric, threshold), is_list=is_list) for cell in _corrected(matched)]
     compared.sort(key=lambda cell: VERDICTS.index(cell.verdict))
-    return {
+    document: ComparedRuns = {
         "schema": 1,
         "base": base["run"],
         "run": run["run"],
@@ -128,6 +133,9 @@ def compare(base: ValuesDocument, run: ValuesDocument, *, threshold: float, is_l
         "is_launched_once": _is_launched_once(compared),
         "warnings": _warnings(base, run, compared),
     }
+    if own:
+        document["thresholds"] = dict(own)
+    return document
 
 
 def _power(compared: Sequence[Compared]) -> ComparisonPower | None:

@@ -1,6 +1,6 @@
 """Output of `matrix compare --json`: two runs, point by point."""
 
-from typing import Literal, TypeAlias
+from typing import Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -78,6 +78,8 @@ class ComparedRuns(TypedDict):
     run: str
     threshold: float
     """As a share: 0.05 is 5 %."""
+    thresholds: NotRequired[dict[str, float]]
+    """Of metrics that have one of their own."""
     correction: Literal["Benjamini-Hochberg", "Holm"]
     environments: list[str]
     """Of base and run."""
