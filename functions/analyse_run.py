@@ -8,6 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from aws.records import bucket, table
 from aws.records.plans import plan_of
 from aws.results import comparisons, observing, rows
+from aws.run import endings
 from aws.stack.clock import now
 from aws.stack.entry import entry
 from aws.stack.environment import environment
@@ -76,6 +77,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         "decision": answer_sentences(summary, lambda candidate: names.get(candidate["cell"], candidate["storage"])),
         "summary": f"s3://{environment().bucket}/{run_key(run, 'summary.json')}",
         "report": None if undrawn else f"s3://{environment().bucket}/{run_key(run, 'report.html')}",
+        "open_report": None if undrawn else endings.report_address(run),
         "warnings": warnings + undrawn,
     }
 

@@ -49,6 +49,8 @@ def test_the_decision_is_in_the_answer_in_the_summary_and_in_the_markdown(bucket
 
     assert answer["state"] == "measured"
     assert answer["decision"][0] in read(bucket, "summary.md")
+    assert answer["open_report"].startswith("https://")
+    assert answer["open_report"].endswith("prefix=runs%2Fr1%2Freport.html")
     assert decision["objective"] == OBJECTIVE
     # One instance shows nothing of others, and four of four are far below the limit.
     states = {one["instances"]: (one["state"], bool(one["recommended"])) for one in decision["questions"]}

@@ -43,13 +43,22 @@ def of(detail: Mapping[str, Any]) -> Ended:
 def _page(run: str, arn: str) -> str:
     """Return the address of a run for a browser: its report in the S3 console if it exists, else its execution."""
     here = environment()
+    if here.name != "aws" or bucket.exists(run_key(run, "report.html")):
+        return f"Report: {report_address(run)}"
+    return f"Run: {_console()}/states/home?region={here.region}#/v2/executions/details/{arn}"
+
+
+def report_address(run: str) -> str:
+    """Return where a reader opens a run's report: its address in the S3 console, or the command of a local run."""
+    here = environment()
     if here.name != "aws":
-        return f"Report: matrix report {run} --local --open"
-    console = f"https://{here.region}.console.aws.amazon.com"
-    report = run_key(run, "report.html")
-    if bucket.exists(report):
-        return f"Report: {console}/s3/object/{here.bucket}?region={here.region}&prefix={quote(report, safe='')}"
-    return f"Run: {console}/states/home?region={here.region}#/v2/executions/details/{arn}"
+        return f"matrix report {run} --local --open"
+    report = quote(run_key(run, "report.html"), safe="")
+    return f"{_console()}/s3/object/{here.bucket}?region={here.region}&prefix={report}"
+
+
+def _console() -> str:
+    return f"https://{environment().region}.console.aws.amazon.com"
 
 
 def swept_receipt(run: str) -> ReceiptDocument | None:
