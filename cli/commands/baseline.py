@@ -9,10 +9,11 @@ import typer
 from cli.inputs import completing, options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.tables.rich_tables import add_ids, add_text_columns, new_table
+from cli.tables import rich_tables
 from cli.target import baselines, summaries
 from cli.target.place import Place
 from cli.target.run_folders import lasting
+from matrix.tables.table import Table, TableColumn
 from matrix.terms.keys import RUN_PATTERN
 from matrix.terms.quantities import instant
 
@@ -80,12 +81,9 @@ def list_(
     if as_json:
         typer.echo(json.dumps(listed, indent=2, ensure_ascii=False))
     elif listed:
-        table = new_table()
-        add_ids(table, "Baseline", "Run")
-        add_text_columns(table, "Matrix", "Set")
-        for each in listed:
-            table.add_row(each["name"], each["run"], each["matrix"], instant(each["set_at"]))
-        terminal.stdout().print(table)
+        heads = (TableColumn("Baseline", "id"), TableColumn("Run", "id"), "Matrix", "Set")
+        rows = [(each["name"], each["run"], each["matrix"], instant(each["set_at"])) for each in listed]
+        rich_tables.show(terminal.stdout(), Table.of("", heads, rows))
     else:
         terminal.stderr().print(f"{shelf.name} has no baseline yet: `matrix baseline set NAME RUN`")
 

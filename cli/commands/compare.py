@@ -9,20 +9,18 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from cli.inputs import completing, options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode, UnknownRun
-from cli.tables.rich_tables import add_figures, add_text_columns, new_table
+from cli.tables import rich_tables
 from cli.target import run_folders, summaries
 from cli.target.pages import write_page
 from cli.target.place import Place
+from matrix.tables.compared_table import compared_table
 from matrix.terms.documents.compared import ComparedPair, ComparedRuns
-from matrix.terms.quantities import ABSENT, quantity
 
-STYLES = {"slower": "red", "faster": "green", "cannot tell": "yellow"}
 DEFAULT_THRESHOLD = "5%"
 LARGEST_PERCENT = 1000
 # If more points exist than fit on a page, those without a difference are only counted.
@@ -185,7 +183,7 @@ def _show_compared(console: Console, compared: list[ComparedPair], *, is_all: bo
         return
     listed = [pair for pair in compared if not is_long or pair["verdict"] != "no difference shown"]
     if listed:
-        console.print(_table(listed))
+        rich_tables.show(console, compared_table(listed))
     if alike := len(compared) - len(listed):
         console.print(f"{alike:,} of {len(compared):,} points show no difference: --all lists them too")
 
@@ -207,19 +205,3 @@ def _verdict(document: ComparedRuns) -> Text:
     undecided = sum(pair["verdict"] == "cannot tell" for pair in document["compared"])
     but = f"; of {undecided} it cannot be told" if undecided else ""
     return Text(f"no cell is shown to be slower by more than {threshold}{but}", "yellow" if undecided else "green")
-
-
-def _change(ratio: float | None) -> str:
-    """Return the relative change of the figure itself: `+12.5 %`; the verdict's words say whether that is better."""
-    return ABSENT if ratio is None else f"{100 * (ratio - 1):+.1f} %"
-
-
-def _table(compared: list[ComparedPair]) -> Table:
-    table = new_table("Storage, fleet, point")
-    add_figures(table, "Base P50", "Run P50", "Change")
-    add_text_columns(table, "What it means")
-    for pair in compared:
-        name = f"{pair['storage']}, {pair['fleet']}, {pair['workload']}: {pair['point']}"
-        medians = (quantity(pair[side]["p50"], pair["unit"]) if pair[side] else ABSENT for side in ("base", "run"))
-        table.add_row(name, *medians, _change(pair["ratio"]), Text(pair["words"], STYLES.get(pair["verdict"], "")))
-    return table

@@ -10,12 +10,12 @@ import typer
 
 from cli.inputs import options
 from cli.messages import terminal
-from cli.tables.rich_tables import add_figures, add_text_columns, new_table
+from cli.tables import rich_tables
 from cli.target.documents import readable
 from cli.target.place import Place
 from cli.target.run_documents import RunDocuments
 from cli.target.run_store import RunStore
-from matrix.terms.printable import csv_text
+from matrix.tables.csv_table import csv_table
 from matrix.terms.quantities import money
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 # For a year of nightly runs: two documents each, 20 ms per document.
 READ_AT_ONCE = 8
-HEADS = ("Owner", "Matrix", "Month", "Runs", "Cost", "")
 
 
 class Format(StrEnum):
@@ -52,13 +51,14 @@ def costs(
     format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
     place = Place(local, stack, region)
     # pydantic takes a quarter of a second to import, so `matrix --help` must not import it.
-    from matrix.answer.spending import COLUMNS, spent
+    from matrix.answer.spending import spent
+    from matrix.tables.spending_table import spending_table
 
     rows = spent(_receipts(place.store()))
     if format_ is Format.JSON:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     elif format_ is Format.CSV:
-        typer.echo(csv_text(COLUMNS, rows), nl=False)
+        typer.echo(csv_table(spending_table(rows)), nl=False)
     elif rows:
         _show(rows, paid=place.is_on_aws)
     else:
@@ -79,13 +79,9 @@ def _receipts(store: RunStore) -> "Iterator[tuple[PlanDocument, ReceiptDocument]
 
 
 def _show(rows: "list[Spending]", *, paid: bool) -> None:
-    table = new_table()
-    for head in HEADS:
-        (add_figures if head in ("Runs", "Cost") else add_text_columns)(table, head)
-    for row in rows:
-        more = f"{row['open']} not complete: it costs more until all is gone" if row["open"] else ""
-        table.add_row(row["owner"], row["matrix"], row["month"], f"{row['runs']:,}", money(row["cost_usd"]), more)
+    from matrix.tables.spending_table import spending_table
+
     console = terminal.stdout()
-    console.print(table)
+    rich_tables.show(console, spending_table(rows))
     total = f"{sum(row['runs'] for row in rows):,} runs: {money(sum(row['cost_usd'] for row in rows))}"
     console.print(total if paid else f"{total} on AWS; here nothing was paid")

@@ -7,21 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import UnknownRun
-from cli.tables.rich_tables import add_figures, add_ids, add_text_columns, new_table
+from cli.tables import rich_tables
 from cli.target import past
 from cli.target.place import Place
-from matrix.terms.quantities import ABSENT, instant, quantity
+from matrix.terms.quantities import quantity
 
 if TYPE_CHECKING:
     from matrix.answer.history import KeptRun, Track
-if TYPE_CHECKING:
-    from matrix.answer.history import KeptRun, Measured, Track
 
 MAX_NAMES = 12
 
@@ -72,6 +69,8 @@ STYLES = {"slower": "red", "faster": "green"}
 
 def _show(console: Console, tracks: "Sequence[Track]", runs: "Sequence[KeptRun]") -> None:
     """Print a table for each point of the cell."""
+    from matrix.tables.history_table import history_table
+
     for number, track in enumerate(tracks):
         if number:
             console.print()
@@ -79,7 +78,7 @@ def _show(console: Console, tracks: "Sequence[Track]", runs: "Sequence[KeptRun]"
         what = f"{track.workload} ({track.point})" if track.point else track.workload
         head = f"{track.storage}, {track.fleet}, {what}: {track.metric}, {better} is better"
         terminal.print_wrapped(console, Text.assemble((head, "bold"), (f"  {track.environment}", "dim")))
-        console.print(_table(track, runs))
+        rich_tables.show(console, history_table(track, runs))
         for change in track.changes:
             words = Text.assemble(
                 (f"{runs[change.run].name}: ", "bold"), (change.words, STYLES.get(change.verdict, ""))
@@ -90,23 +89,3 @@ def _show(console: Console, tracks: "Sequence[Track]", runs: "Sequence[KeptRun]"
         if track.published is not None and track.environment != "published":
             against = f" (not comparable: {'; '.join(track.objections)})" if track.objections else ""
             terminal.print_wrapped(console, f"Published: {quantity(track.published, track.unit)}{against}")
-
-
-def _table(track: "Track", runs: "Sequence[KeptRun]") -> Table:
-    table = new_table()
-    add_ids(table, "Run")
-    add_text_columns(table, "Started (UTC)")
-    add_figures(table, "P50", "95 %", "n")
-    add_text_columns(table, "Change")
-    changes = {change.run: change.verdict for change in track.changes}
-    for each in track.measured:
-        run, verdict = runs[each.run], changes.get(each.run, "")
-        started = instant(run.summary.get("started_at")).removesuffix(" UTC")
-        count = ABSENT if each.n is None else str(each.n)
-        figures = [quantity(each.p50, track.unit), _interval(each, track.unit), count]
-        table.add_row(Text(run.name), started, *figures, Text(verdict, STYLES.get(verdict, "")))
-    return table
-
-
-def _interval(each: "Measured", unit: str) -> str:
-    return ABSENT if each.low is None else f"{quantity(each.low, unit)} – {quantity(each.high, unit)}"

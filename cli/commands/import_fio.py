@@ -4,14 +4,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from cli.inputs import imported_files, options
 from cli.inputs.imported_files import Format
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.tables.rich_tables import add_figures, new_table
-from matrix.terms.quantities import ABSENT, latency, number
+from matrix.tables.logs_tables import fio_table
 
 if TYPE_CHECKING:
     # It imports numpy, which takes a while, so `matrix --help` must not import it.
@@ -59,7 +57,7 @@ def import_fio(
     imported_files.refuse_what_is_of_a_run(storage, instance_type)
     format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
     rows = [row for _, of_file in found.values() for row in of_file]
-    imported_files.show(rows, fio_logs.to_csv, _table, format_)
+    imported_files.show(rows, fio_table(rows), format_)
     for name, file in read.items():
         if file.interim:
             terminal.stderr().print(f"{name}: documents left out, since a later one includes them: {file.interim}")
@@ -67,19 +65,3 @@ def import_fio(
         refused += [f"{name} {failure}" for failure in sorted(failed)]
     if refused:
         raise CommandError("; ".join(refused), ADVICE, ExitCode.BAD_INPUT)
-
-
-def _table(rows: "list[Row]") -> Table:
-    has_hosts, has_notes = any(row.host for row in rows), any(row.note for row in rows)
-    table = new_table("File", *(["Host"] if has_hosts else []), "Job", "rw")
-    add_figures(table, "Block KiB", "Jobs", "Depth", "IOPS", "MiB/s", "P50 µs", "P99 µs")
-    if has_notes:
-        table.add_column("Note", overflow="fold")
-    for row in rows:
-        settings = (ABSENT if setting is None else f"{setting:g}" for setting in (row.block_kib, row.jobs, row.iodepth))
-        latencies = (ABSENT if value is None else latency(value) for value in (row.lat_p50_us, row.lat_p99_us))
-        table.add_row(
-            row.file, *([row.host] if has_hosts else []), row.jobname, row.rw, *settings,
-            number(row.iops), number(row.mib_per_s), *latencies, *([row.note] if has_notes else []),
-        )  # fmt: skip
-    return table

@@ -5,17 +5,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from cli.inputs import imported_files, options
 from cli.inputs.imported_files import Format
 from cli.messages.errors import CommandError, ExitCode
-from cli.tables.rich_tables import add_figures, new_table
-from matrix.terms.quantities import ABSENT, latency, number
+from matrix.tables.logs_tables import phases_table
 
 if TYPE_CHECKING:
     # It imports numpy, which takes a while, so `matrix --help` must not import it.
-    from matrix.samples.tool_logs import LogRow, Phase
+    from matrix.samples.tool_logs import Phase
 
 ADVICE = "elbencho writes logs with --jsonfile or --csvfile, warp its .json.zst or, with --full, .csv.zst"
 # The CSV of all requests of warp is read line by line: some ten million requests.
@@ -58,7 +56,7 @@ def import_logs(
     imported_files.refuse_what_is_of_a_run(storage, instance_type)
     format_ = Format(options.chosen_format(format_, Format.TABLE, as_json=as_json))
     rows = [tool_logs.row_of(phase) for phases in read.values() for phase in phases]
-    imported_files.show(rows, tool_logs.to_csv, _table, format_)
+    imported_files.show(rows, phases_table(rows), format_)
     if refused:
         raise CommandError("; ".join(refused), ADVICE, ExitCode.BAD_INPUT)
 
@@ -94,22 +92,3 @@ def _lines(file: Path) -> Iterator[str]:
         encoding = imported_files.encoding_of(opened.read(4))
     with file.open(encoding=encoding, errors="replace", newline="\n") as lines:
         yield from lines
-
-
-def _table(rows: "list[LogRow]") -> Table:
-    table = new_table("File", "Phase", "Of")
-    add_figures(table, "Threads", "s", "Rate", "MiB/s", "Mean µs", "P50 µs", "P99 µs")
-    has_notes = any(row.note for row in rows)
-    if has_notes:
-        table.add_column("Note", overflow="fold")
-    for row in rows:
-        rate = ABSENT if row.rate is None else f"{number(row.rate)} {row.unit}"
-        latencies = (row.lat_avg_us, row.lat_p50_us, row.lat_p99_us)
-        whose = row.instance if row.hosts == 1 else f"{row.hosts} hosts together"
-        table.add_row(
-            row.file, row.phase, whose, ABSENT if row.workers is None else str(row.workers), number(row.seconds), rate,
-            ABSENT if row.mib_per_s is None else number(row.mib_per_s),
-            *(ABSENT if value is None else latency(value) for value in latencies),
-            *([row.note] if has_notes else []),
-        )  # fmt: skip
-    return table

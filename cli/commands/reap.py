@@ -10,13 +10,14 @@ import typer
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.tables.rich_tables import add_ids, add_text_columns, new_table
+from cli.tables import rich_tables
 from cli.target import deployment
 from cli.target.place import Place
 from cli.target.service import Service
 from cli.target.workdir import workdir
 from local import sweeping
 from local.programs import claims
+from matrix.tables.table import Table, TableColumn
 
 # Of the newest runs; one lasts at most 31 days.
 MAX_RUNNING = 1_000
@@ -128,14 +129,10 @@ def _show(answer: dict[str, Any], dry_run: bool) -> None:
     if not deleted and not remaining:
         console.print("nothing to delete")
         return
-    table = new_table("Resource")
-    add_ids(table, "Id", "Run")
-    add_text_columns(table, "")
-    for resource in deleted:
-        table.add_row(*_names(resource), "deleted")
-    for resource in remaining:
-        table.add_row(*_names(resource), "would be deleted" if dry_run else "remains")
-    console.print(table)
+    left = "would be deleted" if dry_run else "remains"
+    rows = [(resource, "deleted") for resource in deleted] + [(resource, left) for resource in remaining]
+    heads = ("Resource", TableColumn("Id", "id"), TableColumn("Run", "id"), " ")
+    rich_tables.show(console, Table.of("", heads, [(*_names(resource), state) for resource, state in rows]))
 
 
 def _names(resource: dict[str, Any]) -> list[str]:

@@ -8,13 +8,16 @@ import typer
 
 from cli.inputs import options
 from cli.messages import terminal
-from cli.tables import result_tables, verdict_table
+from cli.tables import result_tables, rich_tables, verdict_table
 from cli.target import metrics
 from cli.target.documents import readable
 from cli.target.place import Place
 from cli.target.summaries import LATEST, FoundRun, find
 from cli.target.unfinished import STATUS
 from matrix.report import csv_rows, github_summary, junit, markdown
+from matrix.tables.beside_table import beside_table
+from matrix.tables.csv_table import csv_table
+from matrix.tables.markdown_table import markdown_table
 from matrix.terms.documents.summary import SummaryDocument
 
 
@@ -86,18 +89,25 @@ def _show_tables(stored: FoundRun, summary: SummaryDocument, *, all_: bool, warn
 
 def _show_beside(summary: SummaryDocument, format_: Format) -> None:
     # The published figures are read only if they are wanted.
-    from cli.tables import published_tables
     from matrix.published.beside import beside
 
     rows = beside(summary)
+    table = beside_table(rows)
     if format_ is Format.JSON:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     elif format_ is Format.CSV:
-        typer.echo(published_tables.to_csv(rows), nl=False)
+        typer.echo(csv_table(table), nl=False)
     elif format_ is Format.MARKDOWN:
-        typer.echo(published_tables.to_markdown(rows))
+        typer.echo(markdown_table(table))
+    elif rows:
+        console = terminal.stdout()
+        rich_tables.show(console, table)
+        console.print()
+        for source in dict.fromkeys(row["source"] for row in rows):
+            console.print(f"Source: {source}")
     else:
-        published_tables.show(terminal.stdout(), summary, rows)
+        none = f"no figure of run {summary['run']} has a published counterpart; the matrices in events/ have some"
+        terminal.stdout().print(none)
 
 
 def _write_rows(stored: FoundRun, summary: SummaryDocument, format_: Format) -> None:

@@ -4,14 +4,11 @@ import json
 from dataclasses import asdict, dataclass
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
-from cli.follow.live_view import STYLES
 from cli.inputs import options
 from cli.messages import terminal
 from cli.messages.errors import UnreadableRun
-from cli.tables.rich_tables import add_ids, add_text_columns, new_table
+from cli.tables import rich_tables
 from cli.target import deployment
 from cli.target.documents import note, readable
 from cli.target.place import Place
@@ -19,6 +16,7 @@ from cli.target.run_documents import RunDocuments
 from cli.target.run_folders import RunFolders
 from cli.target.service import Service
 from cli.target.workdir import run_folder
+from matrix.tables.table import Table, TableCell, TableColumn, Tone
 from matrix.terms.quantities import instant, rough_duration
 
 LIMIT = 50
@@ -31,6 +29,7 @@ STATES = {
     "TIMED_OUT": "timed out",
     "interrupted": "stopped",
 }
+TONES: dict[str, Tone] = {"measured": "good", **dict.fromkeys(("failed", "stopped", "timed out", "unreadable"), "bad")}
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,7 @@ def runs(
     if as_json:
         typer.echo(json.dumps([asdict(run) for run in listed], indent=2))
     elif listed:
-        terminal.stdout().print(_table(listed))
+        rich_tables.show(terminal.stdout(), _table(listed))
     else:
         where = "on this stack" if place.is_on_aws else "here (runs on AWS: add --stack NAME)"
         terminal.stderr().print(f"no run yet {where}; start one: matrix run FILE --local")
@@ -112,11 +111,15 @@ def _state(status: str) -> str:
 
 
 def _table(listed: list[Listed]) -> Table:
-    table = new_table()
-    add_ids(table, "Run")
-    add_text_columns(table, "Status", "Started", "Took", "Results")
-    for run in listed:
-        took = rough_duration(run.duration_s) if run.duration_s is not None else "–"
-        status = Text(_state(run.status), STYLES.get(run.status, ""))
-        table.add_row(run.run, status, instant(run.started_at), took, run.results)
-    return table
+    heads = (TableColumn("Run", "id"), *("Status", "Started", "Took", "Results"))
+    rows = [
+        (
+            run.run,
+            TableCell(_state(run.status), tone=TONES.get(_state(run.status), "")),
+            instant(run.started_at),
+            rough_duration(run.duration_s) if run.duration_s is not None else None,
+            run.results,
+        )
+        for run in listed
+    ]
+    return Table.of("", heads, rows)

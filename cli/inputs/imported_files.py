@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar
 
 import typer
-from rich.table import Table
 
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
+from cli.tables import rich_tables
 from cli.target.run_documents import RunDocuments
 from cli.target.run_folders import RunFolders
 from cli.target.workdir import run_folder
+from matrix.tables.csv_table import csv_table
+from matrix.tables.table import Table
 
 if TYPE_CHECKING:
     from matrix.published.imported import Given, ImportedRun
@@ -134,14 +136,14 @@ def _decoded(content: bytes, file: Path) -> str:
     return content.decode(encoding_of(content), errors="replace")
 
 
-def show(rows: Sequence[Row], to_csv: Callable[[Any], str], table: Callable[[Any], Table], format_: Format) -> None:
+def show(rows: Sequence[Row], table: Table, format_: Format) -> None:
     """Print rows."""
     if format_ is Format.CSV:
-        typer.echo(to_csv(rows), nl=False)
+        typer.echo(csv_table(table), nl=False)
     elif format_ is Format.JSON:
         typer.echo(json.dumps([asdict(row) for row in rows], indent=2, ensure_ascii=False))
-    elif rows:
-        terminal.stdout().print(table(rows))
+    else:
+        rich_tables.show(terminal.stdout(), table)
 
 
 def keep(

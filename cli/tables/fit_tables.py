@@ -4,15 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from cli.tables.rich_tables import add_figures, add_text_columns, new_table
+from cli.tables import rich_tables
 from matrix.answer.scaling.series import Series
+from matrix.tables.fit_table import fit_table
 from matrix.terms.quantities import number
-
-# Characters of the longest bar.
-BAR_WIDTH = 24
 
 
 def show(console: Console, series: Series, report: Mapping[str, Any]) -> None:
@@ -32,7 +29,7 @@ def show(console: Console, series: Series, report: Mapping[str, Any]) -> None:
             Text.assemble(("Peak: ", "bold"), f"beyond {report['peak_n']:,} instances the whole fleet does less")
         )
     console.print()
-    console.print(_table(series, report))
+    rich_tables.show(console, fit_table(series, report))
     for prediction in report["predictions"]:
         if prediction["refused"]:
             console.print(Text.assemble((f"No prediction of {prediction['n']:,}: ", "yellow"), prediction["refused"]))
@@ -40,24 +37,3 @@ def show(console: Console, series: Series, report: Mapping[str, Any]) -> None:
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
     if any(prediction["value"] is not None for prediction in report["predictions"]):
         console.print(f"Range: {report['interval']}")
-
-
-def _table(series: Series, report: Mapping[str, Any]) -> Table:
-    predicted = [prediction for prediction in report["predictions"] if prediction["value"] is not None]
-    longest = max([*series.value, *(prediction["value"] for prediction in predicted)])
-    table = new_table()
-    add_figures(table, "Instances", "Measured", "Predicted")
-    add_text_columns(table, "Range", "")
-    for size, value in sorted(zip(series.n, series.value, strict=True)):
-        table.add_row(f"{size:,}", number(value), "", "", _bar(value, longest))
-    for prediction in sorted(predicted, key=lambda prediction: int(prediction["n"])):
-        span = f"{number(prediction['low'])} – {number(prediction['high'])}"
-        bar = _bar(prediction["value"], longest)
-        table.add_row(
-            f"{prediction['n']:,}", "", number(prediction["value"]), span, Text(bar.replace("█", "░"), "cyan")
-        )
-    return table
-
-
-def _bar(value: float, longest: float) -> str:
-    return "█" * max(1, round(BAR_WIDTH * value / longest)) if longest > 0 else ""

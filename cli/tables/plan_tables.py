@@ -2,27 +2,23 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from cli.messages import terminal
 from cli.messages.errors import CommandError, ExitCode
-from cli.tables import account_tables
+from cli.tables import account_tables, rich_tables
 from cli.tables.account_tables import Account
-from cli.tables.rich_tables import add_figures, new_table
 from matrix.input.storage_names import brief_names
+from matrix.tables.plan_table import assumed_mark, plan_table
 from matrix.terms.documents.parts import CostRange
-from matrix.terms.documents.plan import PlanCell, PlanDocument, PlanFileSystem, PlanUse
-from matrix.terms.names import describe_fleet, describe_placement
-from matrix.terms.quantities import ABSENT, number, rough_duration
+from matrix.terms.documents.plan import PlanDocument, PlanFileSystem, PlanUse
+from matrix.terms.names import describe_fleet
+from matrix.terms.quantities import cents, number, rough_duration
 from matrix.terms.sentences import first_of
 
-# Smaller amounts get more digits than whole cents.
-CENTS_MATTER = 0.1
-LEAST_USD = 0.001
 # The path of warnings about the budget.
 BUDGET = "budgetUsd"
 # So many sizes of fleets fit beside each other in 80 columns.
@@ -33,19 +29,10 @@ MAX_NAMED = 3
 USED = {"_read_gib": "GiB read", "_write_gib": "GiB written", "_put": "PUT or LIST requests", "_get": "GET requests"}
 
 
-def money(cost: float | None) -> str:
-    """Return an amount of US dollars as text."""
-    if cost is None or cost == 0:
-        return ABSENT if cost is None else "$0"
-    if cost < LEAST_USD:
-        return f"<${LEAST_USD}"
-    return f"${cost:,.2f}" if cost >= CENTS_MATTER else f"${cost:.3f}"
-
-
 def money_range(cost: CostRange) -> str:
     """Return low, expected and high as text: `$0.12 (0.10–0.20)`."""
-    low, high = money(cost["low"]).removeprefix("$"), money(cost["high"]).removeprefix("$")
-    return f"{money(cost['expected'])} ({low}–{high})"
+    low, high = cents(cost["low"]).removeprefix("$"), cents(cost["high"]).removeprefix("$")
+    return f"{cents(cost['expected'])} ({low}–{high})"
 
 
 def show(
@@ -62,11 +49,10 @@ def show(
     for line in totals(plan):
         terminal.print_wrapped(console, line)
     console.print()
-    terminal.print_wrapped(console, Text(_grid_title(plan), "bold"))
     sizes = sorted({cell["fleet"]["count"] for cell in plan["cells"]})
     shown = sizes if is_whole else _selected(sizes)
     for first in range(0, len(shown), MAX_SIZES):
-        console.print(grid(plan, storages, shown[first : first + MAX_SIZES]))
+        rich_tables.show(console, plan_table(plan, storages, shown[first : first + MAX_SIZES], is_first=first == 0))
     if not is_whole and len(sizes) > MAX_SIZES:
         console.print(f"other sizes ({len(sizes) - MAX_SIZES}): --all")
     for line in use_lines(plan):
@@ -93,7 +79,7 @@ def refusal(plan: PlanDocument) -> CommandError | None:
     budgets = [warning["value"] for warning in plan.get("warnings") or [] if warning["path"] == BUDGET]
     if not budgets or expected <= budgets[0]:
         return None
-    message = f"this run would be refused: {money(expected)} expected, budgetUsd is {money(budgets[0])}"
+    message = f"this run would be refused: {cents(expected)} expected, budgetUsd is {cents(budgets[0])}"
     return CommandError(message, "raise budgetUsd, or measure less", ExitCode.BAD_INPUT)
 
 
@@ -113,41 +99,6 @@ def _selected(sizes: Sequence[int]) -> Sequence[int]:
     return [sizes[round(i * last / (MAX_SIZES - 1))] for i in range(MAX_SIZES)] if last >= MAX_SIZES else sizes
 
 
-def _grid_title(plan: PlanDocument) -> str:
-    workloads = len({json.dumps(cell["workload"], sort_keys=True) for cell in plan["cells"]})
-    together = f", {workloads} workloads together" if workloads > 1 else ""
-    types = _instance_types(plan)
-    each = types[0] if len(types) == 1 else "instances"
-    return f"Expected cost: each storage, and by the number of {each} on it{together}"
-
-
-def grid(plan: PlanDocument, in_order: Sequence[str], sizes: Sequence[int]) -> Table:
-    """Build the costs: a row for each storage and kind of fleet on it, a column for each number of instances."""
-    table = new_table("Storage")
-    by_use = any(system.get("by_use") for system in plan["file_systems"])
-    add_figures(table, "By hours", *(["By use"] if by_use else []), *(f"{size:,}" for size in sizes))
-    # The models of storages need pydantic: a quarter of a second for which `matrix --help` must not wait.
-    from matrix.storages.models import is_shared
-
-    storages = {system["id"]: json.dumps(system["storage"], sort_keys=True) for system in plan["file_systems"]}
-    for text, name in brief_names((text, json.loads(text)) for text in in_order).items():
-        systems = [system for system in plan["file_systems"] if storages[system["id"]] == text]
-        used = sum(use["cost_usd"]["expected"] for system in systems for use in system.get("by_use") or [])
-        by_hours = sum(system["cost_usd"]["expected"] for system in systems) - used
-        # Disks of instances are part of the cell's price, because they end with the instances.
-        is_apart = any(is_shared(system["storage"]) or system.get("populate") for system in systems)
-        shown = [money(max(0.0, by_hours)) if is_apart else "included"]
-        if by_use:
-            shown.append(f"{money(used)}{_assumed_mark(systems)}" if used else ABSENT)
-        for kind, costs in _costs([cell for cell in plan["cells"] if storages[cell["file_system"]] == text], plan):
-            table.add_row(Text(f"{name}{kind}"), *shown, *(money(costs.get(size)) for size in sizes))
-            shown = [""] * len(shown)
-    for image in plan["images"]:
-        if image["bake"]:
-            table.add_row(Text(f"baking {image['id']}"), money(image["cost_usd"]["expected"]))
-    return table
-
-
 def use_lines(plan: PlanDocument) -> Iterator[str]:
     """Yield a line for each storage that charges by bytes or requests, with amount and price; then their source."""
     storages = _storage_names(plan)
@@ -160,7 +111,7 @@ def use_lines(plan: PlanDocument) -> Iterator[str]:
         for use in (use for system in systems for use in system["by_use"]):
             amount = use["amount"] + (uses[use["charge"]]["amount"] if use["charge"] in uses else 0.0)
             uses[use["charge"]] = {**use, "amount": amount}
-        yield f"{name}: {', '.join(map(_describe_use, uses.values()))}{_assumed_mark(systems)}"
+        yield f"{name}: {', '.join(map(_describe_use, uses.values()))}{assumed_mark(systems)}"
     assumed = {system["assumed_bytes_per_s"] for system in plan["file_systems"] if "assumed_bytes_per_s" in system}
     if assumed:
         yield (
@@ -174,30 +125,6 @@ def _describe_use(use: PlanUse) -> str:
     unit = next((words for end, words in USED.items() if use["charge"].endswith(end)), use["unit"])
     price = f"${1e6 * use['unit_usd']:g} per million" if unit.endswith("requests") else f"${use['unit_usd']:g}"
     return f"{number(use['amount'])} {unit} at {price}"
-
-
-def _assumed_mark(systems: Iterable[PlanFileSystem]) -> str:
-    return " *" if any("assumed_bytes_per_s" in system for system in systems) else ""
-
-
-def _instance_types(plan: PlanDocument) -> list[str]:
-    return list(dict.fromkeys(cell["fleet"]["instanceType"] for cell in plan["cells"]))
-
-
-def _costs(planned: list[PlanCell], plan: PlanDocument) -> list[tuple[str, dict[int, float]]]:
-    """Add up the expected costs by number of instances, over workloads and launches, for each kind of fleet."""
-    is_typed = len(_instance_types(plan)) > 1
-    kinds: dict[str, dict[int, float]] = {}
-    for cell in planned:
-        fleet = cell["fleet"]
-        words = [
-            fleet["instanceType"] if is_typed else "",
-            describe_placement(fleet),
-            "Spot" if fleet.get("spot") else "",
-        ]
-        costs = kinds.setdefault("".join(f", {word}" for word in words if word), {})
-        costs[fleet["count"]] = costs.get(fleet["count"], 0.0) + cell["cost_usd"]["expected"]
-    return sorted(kinds.items())
 
 
 def cells(plan: PlanDocument) -> Iterator[Text]:
@@ -240,7 +167,7 @@ def totals(plan: PlanDocument) -> list[str]:
 def cost_sentence(plan: PlanDocument) -> str:
     """Return the cost of a run on AWS as text: `$3.20 expected, between $1.10 and $9.80`."""
     cost = plan["totals"]["cost_usd"]
-    return f"{money(cost['expected'])} expected, between {money(cost['low'])} and {money(cost['high'])}"
+    return f"{cents(cost['expected'])} expected, between {cents(cost['low'])} and {cents(cost['high'])}"
 
 
 def _show_list(console: Console, title: str, lines: list[str], style: str = "") -> None:

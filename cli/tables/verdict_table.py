@@ -4,17 +4,14 @@ from rich.console import Console
 from rich.text import Text
 
 from cli.messages import terminal
-from cli.tables import result_tables
-from cli.tables.rich_tables import drawn
+from cli.tables import result_tables, rich_tables
 from matrix.input.storage_names import NOT_AWS, brief_names
-from matrix.tables.best_table import best_table, largest
-from matrix.tables.ranking_table import ranking_table
+from matrix.tables.run_tables import answer_table
 from matrix.terms.documents.summary import Candidate, Decision, SummaryDocument
 from matrix.terms.sentences import left_behind_lines
-from matrix.terms.verdicts import judged, leading
+from matrix.terms.verdicts import leading
 from matrix.text.endings import describe_failed, describe_state
 from matrix.text.headlines import caveats, describe_busy_machine, headline, question_headline
-from matrix.text.rankings import Name
 
 # Comparisons that are shown, those of the largest fleets; `--all` has the others.
 MAX_ROWS = 12
@@ -67,7 +64,8 @@ def _show_answer(console: Console, summary: SummaryDocument, decision: Decision)
         terminal.print_wrapped(console, Text(f"{sentence}.", "bold"))
     if first is None or len(questions) > 1:
         terminal.print_wrapped(console, headline(decision, short))
-    _show_comparisons(console, summary, decision, short)
+    if table := answer_table(summary, decision, short, MAX_ROWS):
+        rich_tables.show(console, table)
     if busy := describe_busy_machine(summary, decision, short):
         terminal.print_wrapped(console, Text(busy, "yellow"))
     for caveat in caveats(decision, short):
@@ -81,12 +79,3 @@ def _state(summary: SummaryDocument) -> Text:
     if summary["environment"] == "published":
         return Text(f"Figures of others: {summary['status']}; no difference was tested", "yellow")
     return Text(describe_state(summary), "green" if summary["status"] == "measured" else "red")
-
-
-def _show_comparisons(console: Console, summary: SummaryDocument, decision: Decision, name: Name) -> None:
-    questions = [question for question in decision["questions"] if judged(question)]
-    if len(questions) == 1:
-        console.print(drawn(ranking_table(summary, decision, questions[0], name)))
-    elif questions:
-        some = largest(questions, MAX_ROWS)
-        console.print(drawn(best_table(summary, decision, some, name, of=len(questions))))

@@ -4,7 +4,7 @@ import pytest
 from support.cli_documents import summary_document
 
 from cli.inputs import this_machine
-from cli.tables.result_tables import LONGEST_REASON, shortened
+from cli.tables.rich_tables import LONGEST_TEXT, shortened
 from matrix.terms.sentences import error_text
 
 FIO = {"type": "fio", "rw": "randwrite", "bs": "4k", "size": "128M", "runtime": 2, "time_based": 1}
@@ -45,11 +45,11 @@ def test_what_is_only_guessed_is_a_note_and_what_fits_is_not_mentioned(monkeypat
 
 
 def test_the_last_words_of_a_long_error_are_never_cut():
-    words = "disk full: 2.9 of 24.0 MiB are free in /mnt; " + "x " * LONGEST_REASON + "fio: ENOSPC on laying out file"
+    words = "disk full: 2.9 of 24.0 MiB are free in /mnt; " + "x " * LONGEST_TEXT + "fio: ENOSPC on laying out file"
     cell = summary_document()["cells"][0] | {"error": {"name": "DiskFull", "message": words}}
 
     shown = shortened(error_text(cell["error"]))
 
     assert shown.startswith("DiskFull: disk full: 2.9 of 24.0 MiB are free in /mnt")
     assert shown.endswith("fio: ENOSPC on laying out file (whole in summary.json)")
-    assert len(shown) < LONGEST_REASON + 40
+    assert len(shown) < LONGEST_TEXT + 40

@@ -37,13 +37,13 @@ def test_the_only_comparison_is_ranked_with_intervals_costs_and_bottlenecks():
 
     assert lines[0] == "✓ 2 of 2 cells measured"
     assert lines[1] == ("EBS gp3 on 50 × m6i.large: 50m 31s, $0.107 per build, the cheapest with P90 at most 66m 40s.")
-    assert lines[2].split() == [
+    assert lines[3].split() == [
         *("Storage", "P90", "80", "%", "interval", "USD", "per", "build", "×", "cheapest", "Bottleneck"),
         "Verdict",
     ]
-    assert lines[3].startswith("★ EBS gp3")
-    assert "client CPU" in lines[3]
-    assert lines[4].startswith("EFS bursting")
+    assert lines[4].startswith("★ EBS gp3")
+    assert "client CPU" in lines[4]
+    assert lines[5].startswith("EFS bursting")
     assert lines[-2:] == ["Next:", "  matrix report r1 --open"]
 
 
@@ -58,8 +58,8 @@ def test_of_many_comparisons_each_has_its_best_value_and_how_far_the_next_is_beh
         "Best value at 3 and 200 instances: EBS gp3. "
         "Expected fastest, not measured: EBS gp3 at 50 and 100 instances. Nothing to compare at 10 instances."
     )
-    # What all have in common stands once, in the head.
-    assert lines[3].startswith("build, jobs 4 ")
+    # What all have in common stands once, in the title.
+    assert lines[3] == "build, jobs 4"
     [largest] = [line for line in lines if line.startswith("200 × m6i.large")]
     assert "★ EBS gp3" in largest
     # 5,000 s beside 3,050 s, with noise that depends on the order of the cells.

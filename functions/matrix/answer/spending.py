@@ -9,8 +9,6 @@ from typing_extensions import TypedDict
 from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.documents.receipt import ReceiptDocument
 
-COLUMNS = ("owner", "matrix", "month", "environment", "runs", "open", "cost_usd")
-
 
 class Spending(TypedDict):
     """The cost of the runs of one owner, matrix and month."""

@@ -7,10 +7,11 @@ from matrix.answer.history import KeptRun
 from matrix.report import shell
 from matrix.report.charts.chart import Chart, Series
 from matrix.report.facets import Facets, Marks
-from matrix.report.html import Figure, Markup, figure_of, table, tag
+from matrix.report.html import Markup, tag
+from matrix.report.html_table import html_table
+from matrix.tables.compared_table import compared_table
 from matrix.terms.documents.compared import ComparedPair, ComparedRuns
-from matrix.terms.metrics import metric_title
-from matrix.terms.quantities import ABSENT, instant, number, quantity
+from matrix.terms.quantities import ABSENT, instant, number
 
 # Marks of verdicts: colour and shape by style, hollow without a verdict.
 LOOKS = {"slower": (1, False), "faster": (2, False), "no difference shown": (0, False), "cannot tell": (6, True)}
@@ -34,7 +35,7 @@ def render_comparison(document: ComparedRuns, base: KeptRun, run: KeptRun) -> st
         shell.contents([("ratios", "Each cell"), ("changed", "What was different"), ("tables", "All figures")]),
         tag("section", tag("h2", "Each cell"), *map(shell.figure, charts), id="ratios"),
         _changed(base, run),
-        tag("section", tag("h2", "All figures"), _figures(document, rows, marks), *_alone(document), id="tables"),
+        tag("section", tag("h2", "All figures"), _figures(document, facets), *_alone(document), id="tables"),
     )  # fmt: skip
     title = f"{run.name} beside {base.name}"
     return shell.whole(title, [_head(title, document, base, run), main], charts=charts, facets=facets)
@@ -145,19 +146,9 @@ def _changed(base: KeptRun, run: KeptRun) -> Markup:
                tag("ul", *lines) if lines else tag("p", nothing), id="changed")  # fmt: skip
 
 
-def _figures(document: ComparedRuns, rows: Sequence[tuple[ComparedPair, str]], marks: Sequence[Marks]) -> Markup:
-    listed = [
-        (
-            storage, pair["fleet"], f"{pair['workload']}, {pair['point']}",
-            metric_title(pair["metric"], pair["workload"]),
-            *(Figure(quantity(pair[side]["p50"], pair["unit"]), pair[side]["p50"]) for side in ("base", "run")),
-            figure_of(pair["ratio"]), pair["words"],
-        )
-        for pair, storage in rows
-    ]  # fmt: skip
-    heads = ("Storage", "Fleet", "Point", "Metric", f"P50 of {document['base']}", f"P50 of {document['run']}", "Ratio",
-             "What it means")  # fmt: skip
-    return table(heads, listed, caption="Each cell and point that both runs have", class_="many", marks=marks)
+def _figures(document: ComparedRuns, facets: Facets) -> Markup:
+    built = compared_table(document["compared"])
+    return html_table(built, class_="many", marks=lambda pair: _marks(facets, pair, pair["storage"]))
 
 
 def _alone(document: ComparedRuns) -> list[Markup]:

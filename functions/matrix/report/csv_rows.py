@@ -5,15 +5,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from matrix.input.storage_names import brief_names, cell_names
+from matrix.tables.csv_table import csv_table
 from matrix.tables.layers_table import is_far, layer_sentence, layers_of
 from matrix.tables.point_figures import csv_columns, csv_values
+from matrix.tables.table import Table, TableColumn, exact_row
 from matrix.terms.documents.result import PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.figures import PERCENTILES, SLOW_OF_RATES
 from matrix.terms.measured import Measured, measured
 from matrix.terms.names import marks
 from matrix.terms.open_loop import HIGHEST_RATE
-from matrix.terms.printable import csv_text
 from matrix.terms.sentences import error_text
 
 # Programs read columns by their place: a new one is the last.
@@ -34,7 +35,8 @@ def to_csv(summary: SummaryDocument) -> str:
     The times that AWS took for a storage are rows without a cell.
     """
     more = [column for column in csv_columns() if column not in _FIRST_COLUMNS]
-    return csv_text((*_FIRST_COLUMNS, *more), _rows(summary))
+    columns = [TableColumn(name) for name in (*_FIRST_COLUMNS, *more)]
+    return csv_table(Table(summary["run"], columns, [exact_row(columns, values) for values in _rows(summary)]))
 
 
 def _rows(summary: SummaryDocument) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,9 @@ from matrix.report import shell
 from matrix.report.charts.chart import Chart, Series
 from matrix.report.charts.labels import lower
 from matrix.report.facets import Facets, Marks
-from matrix.report.html import Figure, Markup, figure_of, table, tag
+from matrix.report.html import Markup, tag
+from matrix.report.html_table import html_table
+from matrix.tables.table import Table, TableCell, TableColumn, TableRow, row
 from matrix.terms.metrics import metric_title
 from matrix.terms.quantities import ABSENT, instant, quantity
 
@@ -55,21 +57,21 @@ def _name(track: Track) -> str:
 
 
 def _changes(runs: Sequence[KeptRun], facets: Facets, tracks: Sequence[Track], followed: Sequence[Track]) -> Markup:
-    rows, marks = [], []
+    rows: list[TableRow] = []
     changes = [(change, track) for track in tracks for change in track.changes]
     for change, track in sorted(changes, key=lambda pair: -pair[0].run):
         differing = (
             "; ".join(describe_change(each) for each in change.changed) or "nothing that instances say of themselves"
         )
-        rows.append((runs[change.run].name, _name(track), change.words, differing))
-        marks.append(_marks(facets, track))
+        rows.append(row((runs[change.run].name, _name(track), change.words, differing), track))
     if not rows:
         words = _nothing_shown(followed) if followed else "No cell was measured twice yet."
         return tag("section", tag("h2", "What changed"), _panel(words), id="changes")  # fmt: skip
     slower = sum(change.verdict == "slower" for change, _ in changes)
     headline = f"{slower} became slower, {len(changes) - slower} faster, by more than chance explains."
-    listed = table(("Run", "Cell and point", "Beside the runs before", "What was different"), rows, marks=marks,
-                   caption="Changes, newest first", class_="prose")  # fmt: skip
+    heads = map(TableColumn, ("Run", "Cell and point", "Beside the runs before", "What was different"))
+    built = Table("Changes, newest first", list(heads), rows)
+    listed = html_table(built, class_="prose", marks=lambda track: _marks(facets, track))
     return tag("section", tag("h2", "What changed"), _panel(headline), listed, id="changes")  # fmt: skip
 
 
@@ -152,17 +154,8 @@ def _day(run: KeptRun) -> str:
 
 
 def _latest(runs: Sequence[KeptRun], facets: Facets, tracks: Sequence[Track]) -> Markup:
-    rows = []
     # Measured figures come before published ones.
     shown = sorted(tracks, key=lambda track: track.environment == "published")
-    for track in shown:
-        last = track.measured[-1]
-        rows.append(
-            (track.storage, track.fleet, f"{track.workload}, {track.point}", track.environment,
-             metric_title(track.metric, track.workload), len(track.measured), len(track.changes) or ABSENT,
-             Figure(quantity(last.p50, track.unit), last.p50), runs[last.run].name,
-             _published(track))
-        )  # fmt: skip
     heads = (
         "Storage",
         "Fleet",
@@ -175,21 +168,32 @@ def _latest(runs: Sequence[KeptRun], facets: Facets, tracks: Sequence[Track]) ->
         "In",
         "Published P50",
     )
-    written = [[figure_of(value) if isinstance(value, int) else value for value in row] for row in rows]
-    marks = [_marks(facets, track) for track in shown]
-    return table(heads, written, caption="The latest figure of each cell and point", class_="many", marks=marks)
+    rows = [row(_of_track(runs, track), track) for track in shown]
+    built = Table("The latest figure of each cell and point", list(map(TableColumn, heads)), rows)
+    return html_table(built, class_="many", marks=lambda track: _marks(facets, track))
 
 
-def _published(track: Track) -> Figure | str:
-    if not track.published or track.environment == "published":
-        return ABSENT
-    return Figure(quantity(track.published, track.unit), track.published)
+def _of_track(runs: Sequence[KeptRun], track: Track) -> tuple[object, ...]:
+    last = track.measured[-1]
+    published = None if track.environment == "published" else track.published
+    return (
+        track.storage,
+        track.fleet,
+        f"{track.workload}, {track.point}",
+        track.environment,
+        metric_title(track.metric, track.workload),
+        len(track.measured),
+        len(track.changes) or None,
+        TableCell(quantity(last.p50, track.unit), last.p50),
+        runs[last.run].name,
+        TableCell(quantity(published, track.unit), published) if published else None,
+    )
 
 
 def _runs(runs: Sequence[KeptRun]) -> Markup:
     rows = [
-        (run.name, instant(run.summary.get("started_at")), run.environment, str(run.summary.get("status", ABSENT)),
-         figure_of(len(run.summary.get("cells", []))))
+        (run.name, instant(run.summary.get("started_at")), run.environment, run.summary.get("status", ABSENT),
+         len(run.summary.get("cells", [])))
         for run in reversed(runs)
     ]  # fmt: skip
-    return table(("Run", "Begun", "Environment", "State", "Cells"), rows, caption="Runs, newest first")
+    return html_table(Table.of("Runs, newest first", ("Run", "Begun", "Environment", "State", "Cells"), rows))

@@ -10,7 +10,6 @@ from html import escape
 from typing import Any
 
 from matrix.terms.embedded import element, embedded, safe_json
-from matrix.terms.quantities import ABSENT, number
 
 
 @dataclass(slots=True)
@@ -18,14 +17,6 @@ class Markup:
     """Text that is HTML already."""
 
     text: str
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A number as text for the reader, and its exact value for copying and comparing."""
-
-    text: str
-    value: float | int | None
 
 
 # Elements of SVG that have no text; a page has thousands of them.
@@ -37,8 +28,6 @@ LONG = 100_000
 # A page of 200 cells had 13 MB of charts and their data; a shorter block than this is not zipped.
 VERY_LONG = 250_000
 ZIPPED_START = '<script type="application/gzip"'
-# The visible head, and if it differs, the name of the exact values below it in a copy.
-Head = str | tuple[str, str]
 
 
 def tag(name: str, *children: object, **attributes: str | None) -> Markup:
@@ -47,7 +36,7 @@ def tag(name: str, *children: object, **attributes: str | None) -> Markup:
     written = ""
     for key, value in attributes.items():
         if value is not None:
-            written += f' {_attribute(key)}="{_escaped(value)}"'
+            written += f' {_attribute(key)}="{escaped(value)}"'
     if name in CHILDLESS and not children:
         return Markup(f"<{name}{written}/>")
     return Markup(f"<{name}{written}>{join(children).text}</{name}>")
@@ -55,7 +44,7 @@ def tag(name: str, *children: object, **attributes: str | None) -> Markup:
 
 def join(children: Iterable[object]) -> Markup:
     """Concatenate children; everything but Markup is escaped."""
-    return Markup("".join([child.text if isinstance(child, Markup) else _escaped(str(child)) for child in children]))
+    return Markup("".join([child.text if isinstance(child, Markup) else escaped(str(child)) for child in children]))
 
 
 @cache
@@ -63,71 +52,8 @@ def _attribute(key: str) -> str:
     return key.rstrip("_").replace("_", "-")
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     return escape(text) if _SPECIAL.search(text) else text
-
-
-def figure_of(value: object) -> Figure | str:
-    """Return a number as a figure and anything else as text; None becomes a dash."""
-    if value is None:
-        return ABSENT
-    if isinstance(value, Figure):
-        return value
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return str(value)
-    return Figure(
-        f"{value:,}" if isinstance(value, int) else number(value) if value >= 0 else f"−{number(-value)}", value
-    )
-
-
-def table(
-    heads: Sequence[Head],
-    rows: Iterable[Sequence[object]],
-    *,
-    caption: str,
-    class_: str | None = None,
-    marks: Sequence[Mapping[str, str]] = (),
-    is_captioned: bool = True,
-) -> Markup:
-    """Return a table that scrolls by keyboard; figures align right, as do their heads, with exact values as data.
-
-    `marks` are attributes of each row, by which the page's chips choose rows; a table below a title of its
-    own words needs no caption.
-    """
-    known = list(rows)
-    figured = {index for row in known for index, value in enumerate(row) if isinstance(value, Figure)}
-    head = tag("thead", tag("tr", *(_head(text, index in figured) for index, text in enumerate(heads))))
-    attributes = marks or [{}] * len(known)
-    body = tag(
-        "tbody",
-        *(
-            tag("tr", *(_cell(value, index == 0) for index, value in enumerate(row)), **mark)
-            for row, mark in zip(known, attributes, strict=True)
-        ),
-    )
-    above = [tag("caption", caption)] if is_captioned else []
-    built = tag("table", *above, head, body, class_=class_)
-    return tag("div", built, class_="table", tabindex="0", role="region", aria_label=caption)
-
-
-def _head(head: Head, is_figure: bool) -> Markup:
-    text, exact = (head, None) if isinstance(head, str) else head
-    return tag("th", text, scope="col", class_="figure" if is_figure else None, data_value=exact)
-
-
-def _cell(value: object, is_first: bool) -> Markup:
-    if isinstance(value, Figure):
-        # The page's style aligns cells with an exact value; a page has thousands of them.
-        return (
-            tag("td", value.text, class_="figure")
-            if value.value is None
-            else Markup(f'<td data-value="{value.value!r}">{_escaped(value.text)}</td>')
-        )
-    if isinstance(value, Markup):
-        return tag("td", value)
-    if value == ABSENT:
-        return tag("td", value, class_="figure")
-    return tag("th", value, scope="row") if is_first else tag("td", value)
 
 
 def details(summary: str, *children: object, is_open: bool = False, elsewhere: str = "") -> Markup:

@@ -6,21 +6,21 @@ from typing import Any
 from matrix.answer.costs import prices_read
 from matrix.input.storage_names import storage_label
 from matrix.price.book import published_prices
-from matrix.report.html import Figure, Markup, details, join, table, tag
+from matrix.report.html import Markup, details, join, tag
+from matrix.report.html_table import html_table
 from matrix.report.origin import origin
-from matrix.report.page_table import page_table
 from matrix.report.ranking import rankings
 from matrix.report.view import View
 from matrix.samples.provenance import lines
 from matrix.tables.directories_table import directories_table
 from matrix.tables.earlier_runs import earlier_runs_table
-from matrix.tables.failed_table import FLEET, STATE, STORAGE, WHY, WORKLOAD, failed_table
+from matrix.tables.failed_table import failed_table
 from matrix.tables.highest_rates import highest_rates_table
 from matrix.tables.layers_table import all_layers_table, far_layers_table
 from matrix.tables.other_metrics import other_metrics_table
-from matrix.tables.percentiles import Medium, percentile_tables
+from matrix.tables.percentiles import has_refused, percentile_tables
 from matrix.tables.service_times_table import service_times_table
-from matrix.tables.table import RunTable
+from matrix.tables.table import Table, TableCell
 from matrix.terms.figures import NOT_CARRIED_NOTE
 from matrix.terms.measured import measured
 from matrix.terms.metrics import metric_title
@@ -32,8 +32,9 @@ from matrix.text.headlines import BEST_MEASURED, doubts, headline, question_head
 from matrix.text.rankings import OPEN
 from matrix.text.warnings import every_warning, kinds_of, of_run
 
-# Longer tables of percentiles are folded away.
+# Longer tables of percentiles are folded away, and of what has no figures.
 MAX_ROWS = 500
+MAX_OPEN_ROWS = 12
 ONLY_IN_CSV = "This browser cannot show these figures: they are in summary.csv, beside this page."
 # A matrix of so many columns stands beside the bars.
 BESIDE_COLUMNS = 6
@@ -119,24 +120,24 @@ def figures(view: View) -> tuple[list[Markup], int]:
 
     With them comes how many columns the widest of the first has.
     """
-    primary = percentile_tables(view.entries, lambda each: view.curve(each.cell), Medium.PAGE)
+    primary = list(percentile_tables(view.entries, lambda each: view.curve(each.cell)))
     others = _other_metrics(view)
-    notes = [tag("p", NOT_CARRIED_NOTE)] if any(table.has_bound for table in primary) else []
+    notes = [tag("p", NOT_CARRIED_NOTE)] if has_refused(view.entries) else []
     far_off = _far_off(view)
     rates = highest_rates_table(view.cells)
     blocks = [
-        *([page_table(rates)] if rates.rows else []),
+        *([html_table(rates, class_="many")] if rates.rows else []),
         *(_percentiles(view, built) for built in primary),
         *notes,
         *([far_off] if far_off else []),
         *([details("All other metrics", others, elsewhere=ONLY_IN_CSV)] if others else []),
     ]
-    return blocks, max((len(built.columns) for built in primary), default=0)
+    return blocks, max((len(built.shown(has_details=True).columns) for built in primary), default=0)
 
 
-def _percentiles(view: View, built: RunTable) -> Markup:
+def _percentiles(view: View, built: Table) -> Markup:
     """Return a table of percentiles, folded if it is long, and the reasons for missing figures."""
-    shown = page_table(built, marks=lambda row: view.marks(row.about))
+    shown = html_table(built, class_="many", marks=view.marks)
     if len(built.rows) > MAX_ROWS:
         shown = details(f"{built.title}: {len(built.rows):,} rows", shown, elsewhere=ONLY_IN_CSV)
     return join([shown, *(tag("p", note.text, class_="quiet", **view.marks(note.about)) for note in built.notes)])
@@ -152,16 +153,19 @@ def _far_off(view: View) -> Markup | None:
             continue
         count += outliers["count"]
         rows += [
-            (entry.storage, entry.fleet, entry.label, outlier["instance"], outlier["repetition"],
-             Figure(quantity(outlier["value"], entry.unit), outlier["value"]), f"{outlier['kind']}, {outlier['side']}")
+            (
+                *(entry.storage, entry.fleet, entry.label, outlier["instance"], outlier["repetition"]),
+                TableCell(quantity(outlier["value"], entry.unit), outlier["value"]),
+                f"{outlier['kind']}, {outlier['side']}",
+            )
             for outlier in outliers["listed"]
-        ]  # fmt: skip
+        ]
     if not rows:
         return None
     heads = ("Storage", "Instances", "Point", "Instance", "Repetition", "Value", "How far")
     rule = "Outside: more than 1.5 times the interquartile range from the quartiles; far out: 3 times. All count."
     rule += f" Of {count} the farthest of each point are shown." if count > len(rows) else ""
-    listed = table(heads, rows, caption="Values far from the others", class_="many")
+    listed = html_table(Table.of("Values far from the others", heads, rows), class_="many")
     return details(f"Values far from the others: {count}, none left out", tag("p", rule, class_="quiet"), listed)
 
 
@@ -175,7 +179,7 @@ def _other_metrics(view: View) -> Markup | None:
             command,
             " prints them.",
         )
-    return page_table(other_metrics_table(others), marks=lambda row: view.marks(row.about)) if others else None
+    return html_table(other_metrics_table(others), class_="many", marks=view.marks) if others else None
 
 
 # --- caveats ----------------------------------------------------------------------------------------------------------
@@ -208,25 +212,22 @@ def _list(texts: Iterable[str]) -> Markup:
 
 def failed(view: View) -> Markup:
     """Cells without a result, with the reason."""
-    built = failed_table(view.summary, view.curve)
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for *what, why, fleet in built.texts(STORAGE, WORKLOAD, STATE, WHY, FLEET):
-        alike.setdefault((*what, why.removeprefix("not published: ")), []).append(fleet)
-    if not alike:
-        return Markup("")
-    rows = [(storage, workload, ", ".join(fleets), *ends) for (storage, workload, *ends), fleets in alike.items()]
-    heads = (STORAGE, WORKLOAD, f"{FLEET}s", STATE, WHY)
-    return tag("section", tag("h2", built.title), table(heads, rows, caption=WHY), id="failed")
+    return _section(failed_table(view.summary, view.curve), "failed")
 
 
 def earlier_runs(view: View) -> Markup:
     """Cells with an earlier run's result, or with unused samples of one; nothing for a run without `resume`."""
-    built = earlier_runs_table(view.summary)
-    return (
-        tag("section", tag("h2", built.title), page_table(built, class_="prose"), id="earlier")
-        if built.rows
-        else Markup("")
-    )
+    return _section(earlier_runs_table(view.summary), "earlier")
+
+
+def _section(built: Table, id_: str) -> Markup:
+    """Return a table as a section, folded if it is long; nothing without rows."""
+    if not built.rows:
+        return Markup("")
+    shown = html_table(built, class_="prose", is_captioned=False)
+    if len(built.rows) > MAX_OPEN_ROWS:
+        shown = details(f"{len(built.rows):,} rows", shown)
+    return tag("section", tag("h2", built.title), shown, id=id_)
 
 
 # --- sections on the side ---------------------------------------------------------------------------------------------
@@ -242,7 +243,7 @@ def service_times(view: View) -> Markup | None:
     return _sentences(service_times_table(view.summary), "service-times")
 
 
-def _sentences(built: RunTable, name: str) -> Markup | None:
+def _sentences(built: Table, name: str) -> Markup | None:
     sentences = [tag("li", f"{subject}: {sentence}.") for subject, sentence in built.texts()]
     return tag("section", tag("h2", built.title), tag("ul", *sentences), id=name) if sentences else None
 
@@ -259,14 +260,14 @@ def layers(view: View) -> Markup | None:
         tag("h2", far.title),
         tag("p", LAYERS_READ, class_="quiet"),
         tag("ul", *sentences) if sentences else tag("p", "Nowhere was more or less seen than was asked for."),
-        details(f"All {len(built.rows)} ratios", page_table(built)),
+        details(f"All {len(built.rows)} ratios", html_table(built, class_="many")),
         id="layers",
     )
 
 
 def receipt(drawn: Mapping[str, Any]) -> Markup:
     """Draw the result of `receipt_text.island`; the page's script draws it again, readers without it keep this."""
-    rows = [[Figure(**cell) if isinstance(cell, dict) else cell for cell in row] for row in drawn["rows"]]
+    rows = [[TableCell(**cell) if isinstance(cell, dict) else cell for cell in row] for row in drawn["rows"]]
     note = "As of when this page was drawn. The clean-up after a run completes the receipt in receipt.json."
     return tag(
         "section",
@@ -275,7 +276,7 @@ def receipt(drawn: Mapping[str, Any]) -> Markup:
         tag(
             "div",
             *(tag("p", sentence) for sentence in drawn["sentences"]),
-            *([details("Each resource", table(drawn["heads"], rows, caption="Resources"))] if rows else []),
+            *([details("Each resource", html_table(Table.of("Resources", drawn["heads"], rows)))] if rows else []),
             id="receipt-drawn",
         ),
         id="receipt-section",
@@ -301,11 +302,10 @@ def provenance(view: View) -> Markup:
         *((f"Storage {name}", label) for name, label in _storages(view).items()),
     ]
     listed = [(name, str(value)) for name, value in facts if value is not None]
-    blocks = [table(("What", "Which"), listed, caption="Provenance of the run")]
+    blocks = [html_table(Table.of("Provenance of the run", ("What", "Which"), listed))]
     if rows:
-        cells = table(
-            ("Cell", "What", "Which (of how many instances or samples)"), rows, caption="Provenance of the cells"
-        )
+        heads = ("Cell", "What", "Which (of how many instances or samples)")
+        cells = html_table(Table.of("Provenance of the cells", heads, rows))
         blocks.append(details("Instances, kernels, mount options, tools of each cell", cells))
     assumed = plan.get("assumptions") or []
     if assumed:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from matrix.report.charts.chart import MAX_BEYOND
 from matrix.report.heat_map import level_of, question_id
 from matrix.report.html import Markup, details, join, packed, tag, zipped
+from matrix.report.html_table import html_table
 from matrix.report.neighbours import Absent, absences
-from matrix.report.page_table import page_table
 from matrix.report.view import View
 from matrix.tables.ranking_table import figure_column, ranking_table
 from matrix.terms.documents.summary import Candidate, Question
@@ -56,7 +56,7 @@ def _zipped(inner: Markup) -> Markup:
 def _panel(view: View, question: Question, index: int, *, is_first: bool, fold: Callable[[Markup], Markup]) -> Markup:
     absent = absences(view, question)
     notes = _caveats(view, question)
-    table = page_table(ranking_table(view.summary, view.decision, question, view.called))
+    table = html_table(ranking_table(view.summary, view.decision, question, view.called))
     count = f"{len(notes)} note{'s' if len(notes) > 1 else ''}, costs" if notes else "Costs"
     more = [*(tag("p", note, class_="quiet") for note in notes), table]
     inner = join(

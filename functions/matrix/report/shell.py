@@ -12,7 +12,9 @@ from matrix.report.charts.chart import Chart
 from matrix.report.drawing import svg
 from matrix.report.drawing.points import points
 from matrix.report.facets import Facets
-from matrix.report.html import Markup, data, details, figure_of, join, large_data, table, tag
+from matrix.report.html import Markup, data, details, join, large_data, tag
+from matrix.report.html_table import html_table
+from matrix.tables.table import Table
 
 # More notes below a chart than this are folded away.
 MAX_NOTES = 3
@@ -56,16 +58,11 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
 
 def figure(chart: Chart) -> Markup:
     """Return a chart with its title, how it is read, its legend, its notes and its figures as a table."""
-    kept = [at for at, _ in enumerate(chart.heads) if any(row[at] not in (None, "") for row in chart.rows)]
-    rows = [[figure_of(row[at]) for at in kept] for row in chart.rows]
     notes = [tag("ul", *(tag("li", note) for note in chart.notes), class_="quiet")] if chart.notes else []
     if len(chart.notes) > MAX_NOTES:
         notes = [details(f"{len(chart.notes)} notes", *notes)]
-    numbers = (
-        [details("Figures", table([chart.heads[at] for at in kept], rows, caption=chart.title, is_captioned=False))]
-        if rows
-        else []
-    )
+    numbers = Table.of(chart.title, chart.heads, chart.rows)
+    shown = [details("Figures", html_table(numbers, is_captioned=False))] if chart.rows else []
     keys = (
         tag("span", svg.swatch(mark), series.legend, class_="unseen" if series.is_off else None, **series.of)
         for series, mark in svg.legend(chart)
@@ -82,7 +79,7 @@ def figure(chart: Chart) -> Markup:
             tabindex="0",
             aria_label=chart.title,
         ),
-        tag("div", *notes, *numbers),
+        tag("div", *notes, *shown),
         id=chart.id,
         class_="drawn",
         **chart.of,

@@ -10,13 +10,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 from contract.histogram import FIO_LAST_VALUE_NS, bin_index, bin_value, percentile, repaired
 from matrix.samples.tool_logs import NotALog, objects_in
-from matrix.terms.printable import csv_text, printable
+from matrix.terms.printable import printable
 
 # An object of fio's JSON: keys differ between versions of fio, and types of values are not guaranteed.
 FioObject: TypeAlias = dict[str, Any]
@@ -93,9 +93,6 @@ class Row:
     note: str
 
 
-COLUMNS = tuple(field.name for field in fields(Row))
-
-
 def read(text: str) -> FioFile:
     """Return the records of a file. Raises NotALog if none did any I/O."""
     documents = list(objects_in(text, "fio", ("jobs", "client_stats"), begins="fio version"))
@@ -123,11 +120,6 @@ def rows(file: FioFile, name: str) -> list[Row]:
         for way, side in job.sides.items()
         for row in [_row(job, way, side, name)]
     ]
-
-
-def to_csv(rows: list[Row]) -> str:
-    """Write rows as CSV."""
-    return csv_text(COLUMNS, map(asdict, rows))
 
 
 def _row(job: Job, way: str, side: FioObject, file: str) -> Row:

@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from matrix.samples.histograms import Histogram
-from matrix.terms.printable import csv_text
 
 # More is not a rate, size or time of any storage.
 LARGEST = 1e15
@@ -116,7 +115,6 @@ class LogRow:
     note: str
 
 
-COLUMNS = tuple(each.name for each in fields(LogRow))
 RATES = (("iops", "IOPS"), ("requests_per_s", "requests/s"), ("entries_per_s", "entries/s"))
 
 
@@ -151,11 +149,6 @@ def workers_of(stated: int | None, in_flight: float) -> tuple[int | None, tuple[
     if stated is None or in_flight <= stated * (1 + TOLERANCE):
         return stated, ()
     return None, (f"its threads are unknown: the file has {stated}, but {in_flight:.3g} operations were in flight",)
-
-
-def to_csv(rows: list[LogRow]) -> str:
-    """Write rows as CSV."""
-    return csv_text(COLUMNS, map(asdict, rows))
 
 
 def _ending(metrics: Mapping[str, float], ending: str) -> float | None:

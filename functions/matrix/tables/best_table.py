@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from matrix.tables.ranking_table import figure_column
-from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
+from matrix.tables.table import Table, TableCell, figures
 from matrix.terms.documents.summary import Candidate, Decision, Question, SummaryDocument
 from matrix.terms.figures import describe_bounded_cost
 from matrix.terms.quantities import ABSENT, quantity
@@ -21,17 +21,13 @@ from matrix.text.rankings import (
 )
 from matrix.text.verdicts import describe_next
 
-INTERVAL, BOTTLENECK = "Interval", "Bottleneck"
-# Places of figure, interval and cost.
-FIGURES = (2, 3, 4)
-
 
 def best_table(
     summary: SummaryDocument, decision: Decision, questions: Sequence[Question], name: Name, *, of: int | None = None
-) -> RunTable:
+) -> Table:
     """Name the winner of each comparison, and its distance to the next one.
 
-    The head has the properties that all comparisons share; `of` is the number of all comparisons, if these are a part.
+    The title has the properties that all comparisons share; `of` is the number of all comparisons, if these are a part.
     """
     named = [parts(question) for question in questions]
     shared = [part for part, *others in zip(*named, strict=True) if all(other == part for other in others)]
@@ -44,25 +40,26 @@ def best_table(
         best_words = "Ahead, not shown"
     else:
         best_words = "Best value" if decision["is_recommendation"] else "Fastest"
-    heads = (f"{_joined(shared) or 'Comparison'}{some}", best_words, "Figure", INTERVAL,
-             _cost_head(questions, decision), BOTTLENECK, "Next best")  # fmt: skip
-    columns = [TableColumn(head, is_figure=at in FIGURES, is_fixed=at == 0) for at, head in enumerate(heads)]
+    heads = ("Comparison", best_words, *figures("Figure", "Interval", _cost_head(questions, decision)), "Bottleneck",
+             "Next best")  # fmt: skip
     rows = []
     for question in questions:
         where = _joined(part for part in parts(question) if part not in shared) or question["fleet"]
         best = winner(question)
-        texts = _best(summary, decision, question, best, name) if best else ("none", *[ABSENT] * 4, "")
-        rows.append(TableRow([TableCell(text) for text in (where, *texts)]))
-    return RunTable("The best of each comparison", columns, rows).without_empty()
+        rows.append((where, *(_best(summary, decision, question, best, name) if best else ("none", *[None] * 5))))
+    return Table.of(f"{_joined(shared) or 'The best of each comparison'}{some}", heads, rows)
 
 
 def _best(
     summary: SummaryDocument, decision: Decision, question: Question, best: Candidate, name: Name
-) -> tuple[str, ...]:
+) -> tuple[object, ...]:
     called, cost = name(best), best["cost"] if decision["is_recommendation"] else None
     return (
         f"({called})" if question.get("state") == "expected" else f"{mark(best, question)}{called}",
-        f"{describe_level(question)} {quantity(ranked_of(best)['value'], question['unit'])}",
+        TableCell(
+            f"{describe_level(question)} {quantity(ranked_of(best)['value'], question['unit'])}",
+            ranked_of(best)["value"],
+        ),
         interval_of(best, figure_column(question)),
         describe_bounded_cost(cost) if cost else ABSENT,
         bottleneck_of(summary, best),

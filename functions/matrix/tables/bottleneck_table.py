@@ -1,50 +1,79 @@
-"""The table of each cell's bottleneck: its evidence, advice, and the other limits."""
+"""The tables of bottlenecks: of each cell with its evidence and advice, and of each storage if there are many cells."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator, Sequence
 
-from matrix.tables.table import RunTable, TableCell, TableColumn, TableNote, TableRow
+from matrix.input.storage_names import cell_names
+from matrix.tables.table import Table, TableColumn, TableNote, row
 from matrix.terms.ceilings import bottlenecks, describe_limit
 from matrix.terms.documents.bottleneck import Bottleneck
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
+from matrix.terms.names import describe_workload, fleet_label
 from matrix.text.bottlenecks import PROVISIONAL, describe_evidence, describe_next_limit, describe_others
 
-CELL, BOTTLENECK, EVIDENCE, NEXT = "Cell", "Bottleneck", "Evidence", "What to do next"
-OTHERS, POINTS = "Other limits, used", "Points that reached it"
+Hit = tuple[ResultDocument, Bottleneck]
+# With more cells than this many rows would be equal.
+MAX_CELLS = 12
 COLUMNS = (
-    TableColumn(CELL, is_code=True),
-    TableColumn(BOTTLENECK, is_strong=True),
-    *(TableColumn(head) for head in (EVIDENCE, NEXT, OTHERS, POINTS)),
+    TableColumn("Cell", "id"),
+    *map(TableColumn, ("Bottleneck", "Evidence", "What to do next")),
+    *(TableColumn(head, is_detail=True) for head in ("Other limits, used", "Points that reached it")),
 )
 
 
-def bottleneck_table(
+def bottleneck_tables(
     summary: SummaryDocument, call: Callable[[ResultDocument], str] = lambda cell: cell["id"]
-) -> RunTable:
-    """Return a row for each cell that has a bottleneck, in reading order; `call` names a cell."""
-    found = bottlenecks(summary)
-    rows = [
-        TableRow(
-            [
-                TableCell(text)
-                for text in (
-                    call(cell),
-                    describe_limit(bottleneck["name"]),
-                    describe_evidence(cell, bottleneck),
-                    describe_next_limit(cell, bottleneck),
-                    describe_others(bottleneck),
-                    _points(bottleneck),
-                )
-            ]
-        )
-        for cell, bottleneck in found
+) -> list[Table]:
+    """Return the bottleneck of each cell, which `call` names, and of many cells first those of each storage."""
+    hits = bottlenecks(summary)
+    rows = [row(_contents(call(cell), cell, hit)) for cell, hit in hits]
+    is_provisional = any(hit["is_provisional"] for _, hit in hits)
+    notes = [TableNote(f"{PROVISIONAL}.")] if is_provisional else []
+    of_cells = Table("The bottleneck of each cell", COLUMNS, rows, notes, grouped_by=1)
+    if len(hits) <= MAX_CELLS:
+        return [of_cells] if hits else []
+    heads = map(TableColumn, ("Storage", "Bottleneck", "Cells", "Which", "What to do next"))
+    names = cell_names(summary["cells"])
+    return [
+        Table("The bottlenecks of each storage", list(heads), list(map(row, _of_storages(hits, names))), notes),
+        of_cells,
     ]
-    is_provisional = any(bottleneck["is_provisional"] for _, bottleneck in found)
-    notes = [TableNote(PROVISIONAL)] if is_provisional else []
-    return RunTable("The bottleneck of each cell", COLUMNS, rows, notes)
 
 
-def _points(bottleneck: Bottleneck) -> str:
+def _contents(name: str, cell: ResultDocument, bottleneck: Bottleneck) -> Iterator[str]:
+    yield name
+    yield describe_limit(bottleneck["name"])
+    yield describe_evidence(cell, bottleneck)
+    yield describe_next_limit(cell, bottleneck)
+    yield describe_others(bottleneck)
     points = bottleneck["points"]
-    count = sum(name == bottleneck["name"] for name in points.values())
-    return f"{count} of {len(points)}"
+    yield f"{sum(limit == bottleneck['name'] for limit in points.values())} of {len(points)}"
+
+
+def _of_storages(hits: Sequence[Hit], names: dict[str, str]) -> Iterator[Sequence[str]]:
+    """Yield a row for each bottleneck of a storage, the most frequent first: in how many cells, and in which."""
+    of_storage: dict[str, list[Hit]] = {}
+    for cell, hit in hits:
+        of_storage.setdefault(names[cell["id"]], []).append((cell, hit))
+    all_cells = [cell for cell, _ in hits]
+    for storage, own in of_storage.items():
+        alike: dict[tuple[str, str], list[ResultDocument]] = {}
+        for cell, hit in own:
+            alike.setdefault((hit["name"], describe_next_limit(cell, hit)), []).append(cell)
+        for (limit, advice), those in sorted(alike.items(), key=lambda item: -len(item[1])):
+            fleets = dict.fromkeys(fleet_label(cell["fleet"]) for cell in those)
+            # Fleets are named if they distinguish these cells from others.
+            is_some = fleets.keys() != {fleet_label(cell["fleet"]) for cell, _ in own}
+            workloads = dict.fromkeys(workload_name(cell, all_cells) for cell in those)
+            where = "; ".join([", ".join(workloads), *([", ".join(fleets)] if is_some else [])])
+            yield storage, describe_limit(limit), f"{len(those)} of {len(own)}", where, advice
+
+
+def workload_name(cell: ResultDocument, cells: Sequence[ResultDocument]) -> str:
+    """Name a workload by its type, and also by its own name if other cells have another workload of that type."""
+    words = describe_workload(cell["workload"])
+    all_workloads = [each.get("workload") or {} for each in cells]
+    alike = {json.dumps(each, sort_keys=True) for each in all_workloads if describe_workload(each) == words}
+    name = str(cell["workload"].get("name", ""))
+    return f"{words} {name}" if len(alike) > 1 and name and name not in words else words

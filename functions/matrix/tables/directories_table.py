@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
+from matrix.tables.table import Table, TableColumn
 from matrix.terms.documents.parts import Params
 from matrix.terms.documents.result import MetricResult
 from matrix.terms.documents.summary import SummaryDocument
@@ -83,8 +83,7 @@ def _end(metric: MetricResult, end: Literal["low", "high"]) -> float | None:
     return interval[end] if interval else None
 
 
-def directories_table(summary: SummaryDocument) -> RunTable:
+def directories_table(summary: SummaryDocument) -> Table:
     """Return a row for each point that was measured with one directory and with one for each worker."""
-    columns = [TableColumn("Cell", is_code=True), TableColumn("What one directory costs")]
-    rows = [TableRow([TableCell(each.cell), TableCell(each.sentence)]) for each in shared_directories(summary)]
-    return RunTable(TITLE, columns, rows)
+    rows = [(each.cell, each.sentence) for each in shared_directories(summary)]
+    return Table.of(TITLE, (TableColumn("Cell", "id"), "What one directory costs"), rows, grouped_by=1)

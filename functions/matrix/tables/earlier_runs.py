@@ -2,19 +2,17 @@
 
 from collections.abc import Iterator
 
-from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
+from matrix.tables.table import Table, TableColumn
 from matrix.terms.documents.result import ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 
-CELL, WHAT = "Cell", "What"
 
-
-def earlier_runs_table(summary: SummaryDocument) -> RunTable:
+def earlier_runs_table(summary: SummaryDocument) -> Table:
     """Return first the cells with an earlier run's result, then the cells with unused samples of an earlier run."""
     cells = summary.get("cells", [])
-    rows = [*_taken(cells), *_left(cells)]
-    columns = [TableColumn(CELL, is_code=True), TableColumn(WHAT)]
-    return RunTable("From earlier runs", columns, [TableRow([TableCell(text) for text in row]) for row in rows])
+    return Table.of(
+        "From earlier runs", (TableColumn("Cell", "id"), "What"), [*_taken(cells), *_left(cells)], grouped_by=1
+    )
 
 
 def _taken(cells: list[ResultDocument]) -> Iterator[tuple[str, str]]:

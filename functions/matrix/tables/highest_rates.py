@@ -3,22 +3,25 @@
 from collections.abc import Iterator, Sequence
 
 from matrix.input.storage_names import cell_names
-from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
+from matrix.tables.table import Table, TableColumn, figures
 from matrix.terms.documents.parts import Point
 from matrix.terms.documents.result import HighestRate, ResultDocument
 from matrix.terms.figures import sample_count
 from matrix.terms.names import describe_fleet, point_labels, reading_order
 from matrix.terms.open_loop import offered_per_s
 
-STORAGE, INSTANCES, POINT, LIMIT, HIGHEST = "Storage", "Instances", "Point", "P99 at most", "P50"
-HEADS = (STORAGE, INSTANCES, POINT, LIMIT, "P0", HIGHEST, "P100", "Rates that were tried", "n/expected")
+HEADS = (
+    *map(TableColumn, ("Storage", "Instances", "Point")),
+    *figures("P99 at most", "P0"),
+    TableColumn("P50"),
+    *figures("P100"),
+    *map(TableColumn, ("Rates that were tried", "n/expected")),
+)
 
 
-def highest_rates_table(cells: Sequence[ResultDocument]) -> RunTable:
+def highest_rates_table(cells: Sequence[ResultDocument]) -> Table:
     """Return a row for each sweep of rates with a limit; in operations per second of one instance."""
-    rows = [TableRow([TableCell(text) for text in texts]) for texts in _rows(cells)]
-    title = "Highest rate of one instance with its P99 within the limit"
-    return RunTable(title, [TableColumn(head) for head in HEADS], rows)
+    return Table.of("Highest rate of one instance with its P99 within the limit", HEADS, _rows(cells), grouped_by=2)
 
 
 def _rows(cells: Sequence[ResultDocument]) -> Iterator[tuple[str, ...]]:

@@ -3,15 +3,16 @@
 import math
 from collections.abc import Iterator
 
-from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
+from matrix.tables.table import Table, TableCell, TableColumn, TableNote, figures, row
 from matrix.terms.documents.result import Layer, PointResult, ResultDocument
 from matrix.terms.documents.summary import SummaryDocument
 from matrix.terms.names import point_labels, reading_order
 from matrix.terms.quantities import ABSENT, number
 
+# A sweep of 30 points through a cache has 30 ratios far from 1.
+MAX_FAR = 10
 TITLE = "What each layer saw of the work"
-CELL, POINT = "Cell", "Point"
-FIGURES = ("Asked", "Seen", "Ratio")
+CELL = TableColumn("Cell", "id")
 # Two counters that are read at slightly different times, and cut minutes, differ by less than a fifth.
 FAR_BELOW, FAR_ABOVE = 0.8, 1.25
 
@@ -82,31 +83,22 @@ def _why(layer: Layer) -> str:
     return reasons[is_more]
 
 
-def far_layers_table(summary: SummaryDocument) -> RunTable:
+def far_layers_table(summary: SummaryDocument) -> Table:
     """Return a row for each ratio that a cache or an amplification explains, the farthest from 1 first."""
-    columns = [TableColumn(CELL, is_code=True), TableColumn(POINT), TableColumn("What it saw")]
-    rows = [_row(cell, label, TableCell(layer_sentence(layer))) for cell, label, layer in far_layers(summary)]
-    return RunTable(TITLE, columns, rows)
+    far = far_layers(summary)
+    rows = [row((cell, label, layer_sentence(layer))) for cell, label, layer in far[:MAX_FAR]]
+    notes = [TableNote(f"and {len(far) - MAX_FAR} more, in the report")] if len(far) > MAX_FAR else []
+    return Table(TITLE, (CELL, TableColumn("Point"), TableColumn("What it saw")), rows, notes, grouped_by=2)
 
 
-def all_layers_table(summary: SummaryDocument) -> RunTable:
+def all_layers_table(summary: SummaryDocument) -> Table:
     """Return a row for each ratio, in reading order."""
-    words = [TableColumn(head) for head in (CELL, POINT, "Way", "Counted", "Layers")]
-    figures = [TableColumn(head, is_figure=True) for head in FIGURES]
-    rows = [_row(cell, label, *_ratio(layer)) for cell, label, layer in all_layers(summary)]
-    return RunTable("Asked and seen, by layer", [*words, *figures, TableColumn("Between them")], rows)
+    heads = (CELL, "Point", "Way", "Counted", "Layers", *figures("Asked", "Seen", "Ratio"), "Between them")
+    rows = [(cell, label, *_ratio(layer)) for cell, label, layer in all_layers(summary)]
+    return Table.of("Asked and seen, by layer", heads, rows)
 
 
-def _row(cell: str, label: str, *cells: TableCell) -> TableRow:
-    return TableRow([TableCell(cell), TableCell(label), *cells])
-
-
-def _ratio(layer: Layer) -> list[TableCell]:
-    words = (layer["way"], layer["counts"], f"{layer['above']} → {layer['below']}")
-    figures = (layer["asked"], layer["seen"], layer["ratio"])
+def _ratio(layer: Layer) -> tuple[object, ...]:
     between = layer_sentence(layer).partition(": ")[2] if is_far(layer) else ABSENT
-    return [
-        *(TableCell(text) for text in words),
-        *(TableCell(number(figure), figure) for figure in figures),
-        TableCell(between),
-    ]
+    counts = (TableCell(number(count), count) for count in (layer["asked"], layer["seen"], layer["ratio"]))
+    return layer["way"], layer["counts"], f"{layer['above']} → {layer['below']}", *counts, between

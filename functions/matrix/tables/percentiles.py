@@ -1,135 +1,94 @@
 """The tables of percentiles: one for each workload and the metric that it is judged by."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import Enum, auto
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from matrix.tables.point_figures import Write, shown_figures
-from matrix.tables.table import RunTable, TableCell, TableColumn, TableNote, TableRow
+from matrix.tables.point_figures import shown_figures
+from matrix.tables.table import Table, TableCell, TableColumn, TableNote, TableRow, figures
 from matrix.terms.figures import percentile_of, percentiles_of
 from matrix.terms.measured import Measured
-from matrix.terms.metrics import describe_measure
-from matrix.terms.names import describe_fleet, describe_launch, direction, marked_label, marks
-from matrix.terms.quantities import ABSENT, Column, quantity
+from matrix.terms.names import describe_fleet, describe_launch, direction, marks
+from matrix.terms.quantities import ABSENT, Column, latency, number
 
 # Returns the name of a storage in the table's place.
 Name = Callable[[Measured], str]
-# Heads of the columns that identify a row; a point's marks follow its label.
-SUBJECTS = ("Storage", "Instances", "Point")
+SUBJECTS = (*map(TableColumn, ("Storage", "Instances", "Launches")), TableColumn("Point"))
+GROUPED_BY = 3
+DIRECTIONS = ("read", "write", "sync")
+MS_US = 1000
 
 
-class Medium(Enum):
-    """The output of a table, which decides its width and the place of its units."""
+def percentile_tables(measured: Iterable[Measured], name: Name) -> Iterator[Table]:
+    """Yield a table for each workload and metric, with a row for each of these points, in their order.
 
-    PAGE = auto()
-    """Wide enough for all columns. The title has the unit and the properties that all rows share."""
-    DOCUMENT = auto()
-    """Single lines may be quoted, so each figure has its unit."""
-    TERMINAL = auto()
-    """Narrow. The title has the unit."""
-
-
-def percentile_tables(measured: Iterable[Measured], name: Name, medium: Medium) -> list[RunTable]:
-    """Return a table for each workload and metric, with a row for each of these points, in their order."""
+    Behind one of fio comes a table of its reads and writes.
+    """
     groups: dict[tuple[str, str], list[Measured]] = {}
     for each in measured:
         groups.setdefault((each.workload, each.name), []).append(each)
-    return [_table(rows, name, medium) for rows in groups.values()]
+    for points in groups.values():
+        yield _table(points, name)
+        if (apart := _reads_and_writes(points, name)).rows:
+            yield apart
 
 
-def _table(measured: Sequence[Measured], name: Name, medium: Medium) -> RunTable:
-    is_page = medium is Medium.PAGE
-    figures = shown_figures(measured, are_brief=not is_page)
-    title, write = _TITLES[medium](measured), _write(measured, medium)
-    heads, subjects = _whole_subjects(measured, name) if is_page else _brief_subjects(measured, name)
+def has_refused(measured: Iterable[Measured]) -> bool:
+    """Return whether a percentile is shown as `≥`, `≤` or a dash because it has too few samples."""
+    return any(not all((each.metric.get("carried") or {}).values()) for each in measured)
+
+
+def _table(measured: Sequence[Measured], name: Name) -> Table:
+    first, shown = measured[0], shown_figures(measured)
+    names = percentiles_of(each.metric for each in measured)
+    column = Column.of((percentile_of(each.metric, name) for each in measured for name in names), first.unit)
     rows = [
-        TableRow([*subject, *(figure.cell(each, write) for figure in figures)], about=each)
-        for each, subject in zip(measured, subjects, strict=True)
+        TableRow([*_subject(each, name), *(figure.cell(each, column.write) for figure in shown), _marks(each)], each)
+        for each in measured
     ]
     notes = [
-        TableNote(f"Left out: {name(each)}, {each.fleet}: {each.left_out}.", about=each)
-        for each in measured
-        if each.left_out
+        TableNote(f"Left out: {name(each)}, {each.fleet}: {each.left_out}.", each) for each in measured if each.left_out
     ]
-    return RunTable(title, [*heads, *(figure.column for figure in figures)], rows, notes).without_empty()
+    title = f"{first.workload}: {column.head(first.quantity)}, {direction(first.metric)}"
+    columns = [*SUBJECTS, *(figure.column for figure in shown), TableColumn("Marks")]
+    return Table(title, columns, rows, notes, GROUPED_BY)
 
 
-# --- titles, and how numbers are written ------------------------------------------------------------------------------
-
-
-def _column(measured: Sequence[Measured]) -> Column:
-    names = percentiles_of(each.metric for each in measured)
-    return Column.of((percentile_of(each.metric, name) for each in measured for name in names), measured[0].unit)
-
-
-def _write(measured: Sequence[Measured], medium: Medium) -> Write:
-    unit = measured[0].unit
-    if medium is Medium.DOCUMENT:
-        return None
-    # `1m 40s` is shorter than a title with the unit of each duration.
-    return partial(quantity, unit=unit) if unit == "s" and medium is Medium.TERMINAL else _column(measured).write
-
-
-def _page_title(measured: Sequence[Measured]) -> str:
-    first, label, kind = measured[0], *_in_common(measured)
-    work = ", ".join(filter(None, [first.workload, label])) + (f" on {kind}" if kind else "")
-    return f"{work}: {_column(measured).head(first.quantity)}, {direction(first.metric)}"
-
-
-def _document_title(measured: Sequence[Measured]) -> str:
-    return f"{measured[0].workload}: {measured[0].quantity} ({direction(measured[0].metric)})"
-
-
-def _terminal_title(measured: Sequence[Measured]) -> str:
-    first = measured[0]
-    return f"{first.workload}: {describe_measure(first.name, first.unit)} ({direction(first.metric)})"
-
-
-_TITLES: Mapping[Medium, Callable[[Sequence[Measured]], str]] = {
-    Medium.PAGE: _page_title,
-    Medium.DOCUMENT: _document_title,
-    Medium.TERMINAL: _terminal_title,
-}
-
-
-# --- subject of a row -------------------------------------------------------------------------------------------------
-
-Subjects = tuple[Sequence[TableColumn], list[list[TableCell]]]
-
-
-def _whole_subjects(measured: Sequence[Measured], name: Name) -> Subjects:
-    label, kind = _in_common(measured)
-    cells = [
-        [
-            TableCell(name(each)),
-            TableCell(str(each.instances), each.instances) if kind else TableCell(each.fleet),
-            TableCell(describe_launch(each.cell).removesuffix(" launches") or ABSENT),
-            TableCell(ABSENT if label else each.label),
-            TableCell("; ".join([*(["left out"] if each.left_out else []), *marks(each.point, each.cell)]) or ABSENT),
-        ]
-        for each in measured
+def _subject(each: Measured, name: Name) -> list[TableCell]:
+    return [
+        TableCell(name(each)),
+        TableCell(describe_fleet(each.cell["fleet"])),
+        TableCell(describe_launch(each.cell)),
+        TableCell(each.label),
     ]
-    return [TableColumn(head) for head in ("Storage", "Instances", "Launches", "Point", "Marks")], cells
 
 
-def _brief_subjects(measured: Sequence[Measured], name: Name) -> Subjects:
-    cells = [
-        [
-            TableCell(name(each)),
-            TableCell(
-                ", ".join(filter(None, [describe_fleet(each.cell.get("fleet") or {}), describe_launch(each.cell)]))
-            ),
-            TableCell(marked_label(each.label, each.point, each.cell)),
-        ]
-        for each in measured
-    ]
-    return [TableColumn(head, is_fixed=True) for head in SUBJECTS], cells
+def _marks(each: Measured) -> TableCell:
+    return TableCell("; ".join([*(["left out"] if each.left_out else []), *marks(each.point, each.cell)]))
 
 
-def _in_common(measured: Sequence[Measured]) -> tuple[str, str]:
-    """Return the label and the instance type that several rows share; empty if they differ."""
-    return _constant([each.label for each in measured]), _constant([each.instance_type for each in measured])
+def _reads_and_writes(points: Iterable[Measured], name: Name) -> Table:
+    """Return fio's rates and latencies of reads, writes and syncs, as medians over the samples."""
+    rows = []
+    for each in points:
+        if each.cell["workload"]["type"] != "fio":
+            continue
+        for side in DIRECTIONS:
+            # Files of fio may have only the latency from the submission on.
+            is_whole = f"{side}_lat_p50_us" in each.point["metrics"]
+            timed = side if is_whole else f"{side}_completion"
+            metrics = (f"{side}_iops", f"{timed}_lat_p50_us", f"{timed}_lat_p99_us")
+            rate, *latencies = [each.point["metrics"].get(metric) for metric in metrics]
+            if rate or any(latencies):
+                way = TableCell(timed.replace("_", " ") if latencies[0] else side)
+                medians = [metric["p50"] if metric else None for metric in (rate, *latencies)]
+                rows.append(TableRow([*_subject(each, name), way, *map(_median, medians, (False, True, True))], each))
+    columns = [*SUBJECTS, TableColumn("Way"), *figures("IOPS", "P50 latency", "P99 latency")]
+    return Table("fio, reads and writes apart (medians)", columns, rows, grouped_by=GROUPED_BY)
 
 
-def _constant(words: Sequence[str]) -> str:
-    return words[0] if len(words) > 1 and len(set(words)) == 1 else ""
+def _median(value: float | None, is_us: bool) -> TableCell:
+    """Return a rate, or a latency in µs or ms, whichever text is shorter."""
+    if value is None:
+        return TableCell(ABSENT)
+    if not is_us:
+        return TableCell(number(value), value)
+    return TableCell(f"{latency(value, in_ms=True)} ms" if value >= MS_US else f"{latency(value)} µs", value)

@@ -3,12 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from matrix.tables.table import TableCell, TableColumn, number_cell
+from matrix.tables.table import TableCell, TableColumn, cell
 from matrix.terms.figures import (
-    INTERVAL_HEAD,
     PERCENTILES,
     SLOW_OF_RATES,
-    bound_of,
     figure,
     interval,
     percentile_of,
@@ -19,8 +17,8 @@ from matrix.terms.measured import Measured
 from matrix.terms.names import describe_steadiness
 from matrix.terms.quantities import ABSENT
 
-# Writes a number without its unit, which is elsewhere; None if each number has its unit.
-Write = Callable[[float | None], str] | None
+# Writes a number without its unit, which the title has.
+Write = Callable[[float | None], str]
 Value = Callable[[Measured], object]
 
 
@@ -32,8 +30,6 @@ class PointFigure:
     cell: Callable[[Measured, Write], TableCell]
     csv: Mapping[str, Value] = field(default_factory=dict)
     """Its columns in summary.csv; a new one follows the existing columns."""
-    is_brief: bool = True
-    """Whether Markdown and the terminal show it too, and not only the page, which has room for many columns."""
     is_of_point: bool = False
     """Whether it is the same for all metrics of a point."""
 
@@ -41,12 +37,11 @@ class PointFigure:
 def percentile_figure(name: str, metric: str = "", unit: str = "") -> PointFigure:
     """Return the figure of a percentile by its name, such as `p90`; a copy names its numbers by `metric` and `unit`."""
 
-    def cell(measured: Measured, write: Write) -> TableCell:
-        text, is_bound = figure(measured.metric, name, write).strip(), bound_of(measured.metric, name) is not None
-        return TableCell(text, percentile_of(measured.metric, name), is_bound=is_bound)
+    def shown(measured: Measured, write: Write) -> TableCell:
+        return TableCell(figure(measured.metric, name, write).strip(), percentile_of(measured.metric, name))
 
-    column = TableColumn(name.upper(), exact=f"{metric} {name} ({unit})", is_figure=True, is_fixed=True)
-    return PointFigure(column, cell, {name: _of_metric(name)})
+    column = TableColumn(name.upper(), "figure", exact=f"{metric} {name} ({unit})")
+    return PointFigure(column, shown, {name: _of_metric(name)})
 
 
 def _of_metric(key: str) -> Value:
@@ -80,7 +75,7 @@ def _interval(measured: Measured, write: Write) -> TableCell:
 
 def _count(measured: Measured, _: Write) -> TableCell:
     is_short = measured.metric.get("n") != measured.metric.get("expected_n")
-    return TableCell(sample_count(measured.metric), is_alarming=is_short)
+    return TableCell(sample_count(measured.metric), tone="bad" if is_short else "")
 
 
 def _steady(measured: Measured, _: Write) -> TableCell:
@@ -88,39 +83,39 @@ def _steady(measured: Measured, _: Write) -> TableCell:
 
 
 def _independent(measured: Measured, _: Write) -> TableCell:
-    return number_cell(measured.metric.get("independent_n"))
+    return cell(measured.metric.get("independent_n"))
 
 
 def _far_off(measured: Measured, _: Write) -> TableCell:
     outliers = measured.metric.get("outliers")
-    return number_cell(outliers["count"] or None if outliers else None)
+    return cell(outliers["count"] or None if outliers else None)
 
 
 def _between(units: str) -> PointFigure:
     """Return the variation between launches, instances or repetitions, as coefficient of variation in per cent."""
 
-    def cell(measured: Measured, _: Write) -> TableCell:
+    def shown(measured: Measured, _: Write) -> TableCell:
         spread: Mapping[str, object] = measured.metric.get("spread") or {}
         value = spread.get(f"between_{units}_cv")
         return TableCell(f"{100 * value:.1f} %", value) if isinstance(value, int | float) else TableCell(ABSENT)
 
-    return PointFigure(TableColumn(f"Between {units}", is_figure=True), cell, is_brief=False)
+    return PointFigure(TableColumn(f"Between {units}", "figure", is_detail=True), shown)
 
 
 # Behind the percentiles, in the order of all tables.
 FIGURES: tuple[PointFigure, ...] = (
     PointFigure(
-        TableColumn(INTERVAL_HEAD, short="P50, 95 %", is_figure=True),
+        TableColumn("P50, 95 % interval", "figure"),
         _interval,
         {"p50_low": _end_of_median("low"), "p50_high": _end_of_median("high")},
     ),
     PointFigure(
-        TableColumn("n/expected", short="n", is_figure=True),
+        TableColumn("n/expected", "figure"),
         _count,
         {"n": _of_metric("n"), "expected_n": _of_metric("expected_n")},
     ),
     PointFigure(
-        TableColumn("Steady"),
+        TableColumn("Steady", is_detail=True),
         _steady,
         {
             "judged_samples": _of_steadiness("judged"),
@@ -130,25 +125,22 @@ FIGURES: tuple[PointFigure, ...] = (
             "too_short_samples": _of_steadiness("too_short"),
             "too_noisy_samples": _of_steadiness("too_noisy"),
         },
-        is_brief=False,
         is_of_point=True,
     ),
     PointFigure(
-        TableColumn("n, independent", is_figure=True),
+        TableColumn("n, independent", "figure", is_detail=True),
         _independent,
         {"independent_n": _of_metric("independent_n"), "not_carried": _not_carried},
-        is_brief=False,
     ),
     *map(_between, ("launches", "instances", "repetitions")),
-    PointFigure(TableColumn("Far off", is_figure=True), _far_off, is_brief=False),
+    PointFigure(TableColumn("Far off", "figure", is_detail=True), _far_off),
 )
 
 
-def shown_figures(measured: Sequence[Measured], *, are_brief: bool) -> list[PointFigure]:
+def shown_figures(measured: Sequence[Measured]) -> list[PointFigure]:
     """Return the figures that a table of one metric shows: its percentiles, the best first, then all others."""
     first, names = measured[0], percentiles_of(each.metric for each in measured)
-    others = [each for each in FIGURES if each.is_brief or not are_brief]
-    return [*(percentile_figure(name, first.name, first.unit) for name in names), *others]
+    return [*(percentile_figure(name, first.name, first.unit) for name in names), *FIGURES]
 
 
 _PERCENTILES = tuple(map(percentile_figure, (*PERCENTILES, *SLOW_OF_RATES)))

@@ -1,6 +1,6 @@
 """The table of one comparison: its storages, the best first, each with its cost and bottleneck."""
 
-from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
+from matrix.tables.table import Table, TableCell, TableColumn, figures, row
 from matrix.terms.documents.summary import Candidate, Decision, PointCost, Question, SummaryDocument
 from matrix.terms.figures import describe_bounded_cost, describe_interval
 from matrix.terms.metrics import metric_title
@@ -22,51 +22,48 @@ from matrix.text.verdicts import describe_verdict
 SPREAD = 10
 
 
-def ranking_table(summary: SummaryDocument, decision: Decision, question: Question, name: Name) -> RunTable:
-    """Return a row for each ranked storage, the best first, without columns in which no storage has anything.
-
-    `name` names a storage.
-    """
+def ranking_table(summary: SummaryDocument, decision: Decision, question: Question, name: Name) -> Table:
+    """Return a row for each ranked storage, the best first; `name` names a storage."""
     column, level = figure_column(question), describe_level(question)
     ranked = judged(question)
     columns = [
         TableColumn("Storage"),
-        TableColumn(column.head(level), exact=f"{question['metric']} {level} ({question['unit']})", is_figure=True),
-        TableColumn(column.head(describe_interval(ranked)), is_figure=True),
-        TableColumn("Whole fleet", is_figure=True),
-        TableColumn(f"USD per {cost_unit(question, decision)}", is_figure=True),
-        TableColumn("× cheapest", is_figure=True),
-        TableColumn("With cache fill", is_figure=True),
-        TableColumn(f"Fill over {SPREAD} builds", is_figure=True),
+        TableColumn(column.head(level), "figure", exact=f"{question['metric']} {level} ({question['unit']})"),
+        *figures(
+            column.head(describe_interval(ranked)),
+            "Whole fleet",
+            f"USD per {cost_unit(question, decision)}",
+            "× cheapest",
+            "With cache fill",
+            f"Fill over {SPREAD} builds",
+        ),
         TableColumn("Bottleneck"),
         TableColumn("Verdict"),
     ]
     is_alone = len(ranked) == 1
-    rows = [
-        TableRow(_cells(summary, question, decision, each, name, is_alone=is_alone), candidate=each) for each in ranked
-    ]
+    rows = [row(_contents(summary, question, decision, each, name, is_alone=is_alone)) for each in ranked]
     title = f"{describe_comparison(question)}: {metric_title(question['metric'], question['workload'])}"
-    return RunTable(title, columns, rows).without_empty()
+    return Table(title, columns, rows)
 
 
-def _cells(
+def _contents(
     summary: SummaryDocument, question: Question, decision: Decision, each: Candidate, name: Name, *, is_alone: bool
-) -> list[TableCell]:
+) -> list[object]:
     column, value = figure_column(question), ranked_of(each)["value"]
     cost = each["cost"] if cost_unit(question, decision) else None
     whole_s, dear = each.get("fleet_s"), each.get("times_as_dear")
     front = "; nothing is both cheaper and faster" if each["on_front"] and cost else ""
     return [
-        TableCell(f"{mark(each, question)}{name(each)}"),
+        f"{mark(each, question)}{name(each)}",
         TableCell(f"{column.write(value)}{unclear(each, question)}", value),
-        TableCell(interval_of(each, column)),
+        interval_of(each, column),
         TableCell(ABSENT if whole_s is None else quantity(whole_s, "s"), whole_s),
         _cost_cell(cost, times=None),
         TableCell(f"{dear:.2f}" if cost and dear is not None else ABSENT, dear if cost else None),
         _cost_cell(cost, times=1),
         _cost_cell(cost, times=SPREAD),
-        TableCell(bottleneck_of(summary, each)),
-        TableCell(f"{describe_verdict(each, is_alone=is_alone, is_shown=has_winner(question))}{front}"),
+        bottleneck_of(summary, each),
+        f"{describe_verdict(each, is_alone=is_alone, is_shown=has_winner(question))}{front}",
     ]
 
 

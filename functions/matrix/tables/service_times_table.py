@@ -1,11 +1,10 @@
 """The table of how long AWS took for each storage."""
 
 from matrix.input.storage_names import brief_names
-from matrix.tables.table import RunTable, TableCell, TableColumn, TableRow
+from matrix.tables.table import Table
 from matrix.terms.documents.summary import ServiceTime, SummaryDocument
 from matrix.terms.quantities import number
 
-TITLE = "Service times"
 WORDS = {
     "available_s": "available {} after its creation",
     "mounted_s": "mounted in {}",
@@ -13,15 +12,15 @@ WORDS = {
 }
 
 
-def service_times_table(summary: SummaryDocument) -> RunTable:
+def service_times_table(summary: SummaryDocument) -> Table:
     """Return a row for each storage, with its times in a sentence."""
     times = summary.get("service_times") or []
     names = brief_names((each["file_system"], each["storage"]) for each in times)
     rows = [
-        TableRow([TableCell(name), TableCell(", ".join(_words(each) for each in times if each["file_system"] == made))])
-        for made, name in names.items()
+        (name, ", ".join(_words(each) for each in times if each["file_system"] == created))
+        for created, name in names.items()
     ]
-    return RunTable(TITLE, [TableColumn("Storage"), TableColumn("Took AWS")], rows)
+    return Table.of("Service times", ("Storage", "Took AWS"), rows, grouped_by=1)
 
 
 def _words(time: ServiceTime) -> str:

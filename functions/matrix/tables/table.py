@@ -1,11 +1,14 @@
-"""A table before it is drawn: its columns, its rows, and its notes."""
+"""A table before it is written. HTML, Markdown, the terminal and CSV have one writer each, for all tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Literal
 
-from matrix.terms.documents.summary import Candidate
-from matrix.terms.measured import Measured
 from matrix.terms.quantities import ABSENT, number
+
+# Figures are right-aligned; an id stays whole, because readers copy it.
+Kind = Literal["text", "figure", "id"]
+Tone = Literal["", "good", "bad", "unsure", "quiet"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,94 +16,112 @@ class TableCell:
     """The content of one row in one column."""
 
     text: str
-    value: float | None = None
-    """The exact number that the text rounds; None if the text is not a number."""
-    is_alarming: bool = False
-    """Whether it reports that something is missing."""
-    is_bound: bool = False
-    """Whether the figure is only known to be at least or at most so much."""
+    value: float | str | None = None
+    """The exact number or the whole text that `text` shortens; None if there is none."""
+    tone: Tone = ""
 
 
-def number_cell(value: float | None) -> TableCell:
-    """Return a number: a count with all its digits, else three of them; an unknown one is a dash."""
-    if value is None:
-        return TableCell(ABSENT)
-    if isinstance(value, int):
-        return TableCell(f"{value:,}", value)
-    return TableCell(number(value) if value >= 0 else f"−{number(-value)}", value)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TableColumn:
     """The head of a column, and the format of its cells."""
 
     head: str
-    short: str = ""
-    """The head in narrow outputs; empty if it is the same."""
+    kind: Kind = "text"
     exact: str = ""
-    """Name of the column's exact numbers in a copy, with their unit; empty if it is the head."""
-    is_figure: bool = False
-    """Whether it has figures, which are right-aligned."""
-    is_code: bool = False
-    """Whether it has ids, which a reader types as they are."""
-    is_strong: bool = False
-    """Whether readers look at this column first."""
-    is_fixed: bool = False
-    """Whether tables of one kind all have it, though in one of them no row may have a value."""
+    """Name of its exact values in CSV and in copies, with their unit; empty if it is the head."""
+    is_detail: bool = False
+    """Whether only media with room for all columns have it: the page and CSV."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TableRow:
     cells: Sequence[TableCell]
-    about: Measured | None = None
-    candidate: Candidate | None = None
-    """The storage of a comparison that it ranks."""
+    about: Any = None
+    """What the row shows, such as a measurement: filters of the page choose rows by it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TableNote:
-    """A sentence below a table, and which measurement it is about."""
+    """A sentence below a table, and what it is about."""
 
     text: str
-    about: Measured | None = None
+    about: Any = None
 
 
 @dataclass(frozen=True)
-class RunTable:
+class Table:
     title: str
     columns: Sequence[TableColumn]
     rows: Sequence[TableRow]
     notes: Sequence[TableNote] = ()
+    grouped_by: int = 0
+    """How many of the first columns name a group of rows. A narrow medium writes them on a line above the group."""
 
-    @property
-    def has_bound(self) -> bool:
-        """Whether a figure of it is only known to be at least or at most so much."""
-        return any(cell.is_bound for row in self.rows for cell in row.cells)
+    @classmethod
+    def of(
+        cls, title: str, heads: Iterable[object], rows: Iterable[Sequence[object]], *, grouped_by: int = 0
+    ) -> "Table":
+        """Return a table of plain heads and contents: texts, numbers, or None for what is not known."""
+        columns = [head if isinstance(head, TableColumn) else TableColumn(str(head)) for head in heads]
+        return cls(title, columns, list(map(row, rows)), grouped_by=grouped_by)
 
     @property
     def sentences(self) -> list[str]:
-        """The texts of its notes, each once, without their subjects."""
+        """The texts of its notes, each once."""
         return list(dict.fromkeys(note.text for note in self.notes))
 
     def texts(self, *heads: str) -> Iterator[tuple[str, ...]]:
         """Yield the texts of each row in these columns, or in all columns if none is named."""
-        table = self.only(*heads) if heads else self
-        return (tuple(cell.text for cell in row.cells) for row in table.rows)
+        known = [column.head for column in self.columns]
+        places = [known.index(head) for head in heads] if heads else range(len(known))
+        return (tuple(row.cells[place].text for place in places) for row in self.rows)
 
-    def only(self, *heads: str) -> "RunTable":
-        """Return these columns, in this order."""
-        places = [[column.head for column in self.columns].index(head) for head in heads]
-        return self._of(places)
-
-    def without_empty(self) -> "RunTable":
-        """Leave out columns without any content: they take room from the others."""
+    def shown(self, *, has_details: bool = False) -> "Table":
+        """Leave out columns whose rows have no content, and details, unless there is room for them."""
+        roomy = [place for place, column in enumerate(self.columns) if has_details or not column.is_detail]
         kept = [
-            index
-            for index, column in enumerate(self.columns)
-            if column.is_fixed or any(row.cells[index].text != ABSENT for row in self.rows)
+            place
+            for place in roomy
+            if not self.rows
+            or place == roomy[0]
+            or any(_has_content(row.cells[place], has_details) for row in self.rows)
         ]
-        return self._of(kept)
+        rows = [replace(row, cells=[row.cells[place] for place in kept]) for row in self.rows]
+        grouped_by = sum(place < self.grouped_by for place in kept)
+        return replace(self, columns=[self.columns[place] for place in kept], rows=rows, grouped_by=grouped_by)
 
-    def _of(self, places: Sequence[int]) -> "RunTable":
-        rows = [replace(row, cells=[row.cells[place] for place in places]) for row in self.rows]
-        return replace(self, columns=[self.columns[place] for place in places], rows=rows)
+
+def _has_content(cell: TableCell, is_exact: bool) -> bool:
+    """Return whether there is anything to read, or an exact value where those are copied."""
+    return cell.text not in ("", ABSENT) or (is_exact and cell.value not in (None, ""))
+
+
+def figures(*heads: str) -> Iterator[TableColumn]:
+    """Yield columns of figures."""
+    return (TableColumn(head, "figure") for head in heads)
+
+
+def row(contents: Iterable[object], about: Any = None) -> TableRow:
+    return TableRow(list(map(cell, contents)), about)
+
+
+def cell(content: object) -> TableCell:
+    """Return a cell. A count has all its digits, another number three; what is not known is a dash."""
+    if isinstance(content, TableCell):
+        return content
+    if content is None:
+        return TableCell(ABSENT)
+    if isinstance(content, bool) or not isinstance(content, int | float):
+        return TableCell(str(content))
+    if isinstance(content, int):
+        return TableCell(f"{content:,}", content)
+    return TableCell(number(content) if content >= 0 else f"−{number(-content)}", content)
+
+
+def exact_row(columns: Sequence[TableColumn], values: Mapping[str, object]) -> TableRow:
+    """Return a row for CSV alone, from values by their names; text of numbers is not needed there."""
+    return TableRow([_exact(values.get(column.exact or column.head)) for column in columns])
+
+
+def _exact(value: object) -> TableCell:
+    return TableCell("", value) if isinstance(value, int | float) else TableCell("" if value is None else str(value))

@@ -12,7 +12,6 @@ PERCENTILES = ("p0", "p50", "p75", "p90", "p98", "p100")
 RATE_PERCENTILES = ("p100", "p50", "p25", "p10", "p2", "p0")
 # Percentiles that only rates have.
 SLOW_OF_RATES = ("p2", "p10", "p25")
-INTERVAL_HEAD = "P50 with 95 % confidence"
 NOT_CARRIED_NOTE = (
     "≥ x or ≤ x: too few samples for this percentile; it is at least or at most x (97.5 % confidence). "
     "–: too few to say more than the median does."

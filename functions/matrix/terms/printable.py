@@ -1,10 +1,6 @@
 """Texts of others, as they may be printed or opened: they shall do nothing to a terminal or a spreadsheet."""
 
-import csv
-import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 # Characters that could clear the terminal, or type into it, but line feeds and tabs; that change the direction of the
 # text beside them (https://www.unicode.org/reports/tr9/, 2); that break lines unseen, or cannot be seen at all.
@@ -24,16 +20,8 @@ def printable(text: str) -> str:
     return SURROGATE.sub("?", CONTROL.sub("?", text))
 
 
-def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return rows as CSV. A text that a spreadsheet would take for a formula begins with an apostrophe."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _field(value) for name, value in row.items()} for row in rows)
-    return text.getvalue()
-
-
-def _field(value: object) -> object:
+def csv_field(value: object) -> object:
+    """Return a value for CSV. A text that a spreadsheet would take for a formula begins with an apostrophe."""
     if not isinstance(value, str):
         return value
     return printable(f"'{value}" if value.startswith(FORMULA) else value)

@@ -110,3 +110,17 @@ def money(usd: float | None) -> str:
 def times(ratio: float) -> str:
     """Write a ratio: `2.5 times`."""
     return f"{ratio:.1f} times" if ratio < 10 else f"{ratio:.0f} times"  # noqa: PLR2004
+
+
+# Smaller estimates get more digits than whole cents.
+CENTS_MATTER = 0.1
+LEAST_USD = 0.001
+
+
+def cents(usd: float | None) -> str:
+    """Format estimated US dollars, which need no third digit: `$1.58`, `$0.012`, `<$0.001`. Unknown: a dash."""
+    if usd is None or usd == 0:
+        return ABSENT if usd is None else "$0"
+    if usd < LEAST_USD:
+        return f"<${LEAST_USD}"
+    return f"${usd:,.2f}" if usd >= CENTS_MATTER else f"${usd:.3f}"

@@ -199,7 +199,7 @@ def test_tables_charts_and_rows_say_how_often_cells_were_launched():
 
     html = page.render(summary, results=join(document, results), plan=document)
 
-    assert "2 × m6i.large, 2 of 3 launches" in markdown.to_markdown(summary)
+    assert "| 2 × m6i.large | 2 of 3 launches |" in markdown.to_markdown(summary)
     [row] = [line for line in csv_rows.to_csv(summary).splitlines() if ",duration_s," in line]
     assert row.startswith("r1,aws,efs.build.m6i.large-x2,measured,efs,")
     assert ",2,2,p01," in row

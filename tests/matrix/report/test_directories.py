@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 from support.cli_documents import summary_document
 
-from cli.tables.result_tables import show_sentences
+from cli.tables.rich_tables import show
 from matrix.report import page
 from matrix.report.markdown import to_markdown
 from matrix.tables.directories_table import WHY, directories_table, shared_directories
@@ -39,10 +39,10 @@ def test_what_one_directory_costs_is_said_on_the_page_in_markdown_and_in_the_ter
         shared.sentence
         == f"32 threads in one directory: 0.250 of the speed of one for each (100 and 400 files/s): {WHY}"
     )
-    assert f"- `c0`: {shared.sentence}" in to_markdown(summary)
+    assert f"| `c0` | {shared.sentence} |" in to_markdown(summary)
     assert shared.sentence in page.render(summary)
     console = Console(file=io.StringIO(), width=200)
-    show_sentences(console, directories_table(summary))
+    show(console, directories_table(summary))
     assert shared.sentence in " ".join(console.file.getvalue().split())
 
 

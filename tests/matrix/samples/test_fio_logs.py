@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from matrix.samples import fio_logs
-from matrix.samples.fio_logs import to_csv
 from matrix.samples.tool_logs import NotALog
+from matrix.tables.csv_table import csv_table
+from matrix.tables.logs_tables import fio_table
 
 FIO_2 = {
     "fio version": "fio-2.2.10",
@@ -289,7 +290,7 @@ def test_what_is_not_an_output_of_fio_is_said_to_be_none(text):
 
 
 def test_csv_has_the_columns_of_the_rows():
-    lines = to_csv(rows(json.dumps(FIO_2), "old.json")).splitlines()
+    lines = csv_table(fio_table(rows(json.dumps(FIO_2), "old.json"))).splitlines()
 
     assert lines[0] == "file,jobname,rw,block_kib,jobs,iodepth,iops,mib_per_s,lat_p50_us,lat_p99_us,host,error,note"
     assert lines[1] == "old.json,old,randread,4.0,4,32,512.0,2.0,250.0,900.0,,0,"

@@ -15,18 +15,18 @@ def best(summary, questions, **options):
     return best_table(summary, summary["decision"], questions, lambda each: each["storage"], **options)
 
 
-def test_what_all_comparisons_share_stands_in_the_head_with_how_many_are_shown():
+def test_what_all_comparisons_share_stands_in_the_title_with_how_many_are_shown():
     summary = decided()
     [one, _] = questions = summary["decision"]["questions"]
 
-    assert best(summary, questions).columns[0].head == "build, jobs 4"
-    assert best(summary, [one], of=2).columns[0].head == "build, jobs 4, 1 × m6i.large (1 of 2)"
+    assert best(summary, questions).title == "build, jobs 4"
+    assert best(summary, [one], of=2).title == "build, jobs 4, 1 × m6i.large (1 of 2)"
 
 
 def test_figures_stand_at_the_right_though_a_column_before_them_is_left_out():
-    table = best(decided(), decided()["decision"]["questions"])
+    table = best(decided(), decided()["decision"]["questions"]).shown()
 
-    figures = [column.head for column in table.columns if column.is_figure]
+    figures = [column.head for column in table.columns if column.kind == "figure"]
     assert figures == [head for head in ("Figure", "Interval", "$/build") if head in figures]
     assert {"Figure", "$/build"} <= {*figures}
 

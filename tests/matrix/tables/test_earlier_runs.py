@@ -9,7 +9,7 @@ from support.cli_documents import summary_document
 from cli.tables import result_tables
 from matrix.report.markdown import to_markdown
 from matrix.report.page import render
-from matrix.tables.earlier_runs import CELL, WHAT, earlier_runs_table
+from matrix.tables.earlier_runs import earlier_runs_table
 
 
 def terminal(summary):
@@ -44,7 +44,7 @@ def test_a_run_that_began_anew_says_nothing_of_earlier_ones(draw):
 def test_what_was_taken_stands_before_what_was_left(resumed):
     first, second = (cell["id"] for cell in resumed["cells"])
 
-    assert [*earlier_runs_table(resumed).texts(CELL, WHAT)] == [
+    assert [*earlier_runs_table(resumed).texts()] == [
         (first, "result of run `builds-1`"),
         (second, "3 instances uploaded samples to `runs/builds-1/cells/x`; not used here"),
     ]

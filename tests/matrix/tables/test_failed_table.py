@@ -2,7 +2,7 @@
 
 from support.cli_documents import summary_document
 
-from matrix.tables.failed_table import CELL, FLEET, STATE, WHY, failed_table
+from matrix.tables.failed_table import failed_table
 
 
 def failed_run(**changes):
@@ -18,17 +18,17 @@ def failed_run(**changes):
 def test_cells_without_a_result_stand_in_reading_order_whatever_order_they_ran_in():
     table = failed_table(failed_run())
 
-    assert [*table.texts(CELL, FLEET, STATE)] == [
+    assert [*table.texts("Cell", "Fleet", "State")] == [
         ("c2", "2 × m6i.large", "failed"),
         ("c10", "10 × m6i.large", "failed"),
     ]
 
 
 def test_a_cell_without_a_reason_has_a_dash():
-    assert [*failed_table(failed_run(error=None)).texts(WHY)] == [("–",), ("–",)]
+    assert [*failed_table(failed_run(error=None)).texts("Why")] == [("–",), ("–",)]
 
 
 def test_what_others_did_not_publish_is_not_a_failure():
     summary = failed_run() | {"environment": "published"}
 
-    assert {*failed_table(summary).texts(STATE)} == {("not published",)}
+    assert {*failed_table(summary).texts("State")} == {("not published",)}

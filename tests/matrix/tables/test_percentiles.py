@@ -14,7 +14,7 @@ from matrix.report.csv_rows import to_csv
 from matrix.report.markdown import to_markdown
 from matrix.report.page import render
 from matrix.tables import point_figures
-from matrix.tables.percentiles import Medium, percentile_tables
+from matrix.tables.percentiles import percentile_tables
 from matrix.tables.point_figures import PointFigure
 from matrix.tables.table import TableCell, TableColumn
 from matrix.terms.measured import judged_metrics, measured
@@ -38,14 +38,9 @@ def latencies(**changes):
     return summary
 
 
-def table_of(summary, medium):
-    [table] = percentile_tables(judged_metrics(summary["cells"]), lambda each: each.cell["file_system"], medium)
-    return table
-
-
 def test_a_new_figure_is_one_entry_that_all_four_outputs_show(monkeypatch):
     switches = PointFigure(
-        TableColumn("Context switches/s", is_figure=True),
+        TableColumn("Context switches/s", "figure"),
         lambda each, write: TableCell(
             f"{each.point['use']['switches_per_s']:,.0f}", each.point["use"]["switches_per_s"]
         ),
@@ -67,14 +62,13 @@ def test_a_new_figure_is_one_entry_that_all_four_outputs_show(monkeypatch):
         assert "7,654" in text
 
 
-def test_a_figure_is_written_alike_but_for_where_its_unit_stands():
+def test_the_unit_of_figures_stands_in_the_title():
     summary = latencies(p50=4425.4, p100=17_112_760.32)
 
-    written = {medium: [cell.text for cell in table_of(summary, medium).rows[0].cells] for medium in Medium}
+    [table] = percentile_tables(judged_metrics(summary["cells"]), lambda each: each.cell["file_system"])
 
-    assert {"4,430", "≥ 17,000,000"} <= set(written[Medium.PAGE])
-    assert {"4,430", "≥ 17,000,000"} <= set(written[Medium.TERMINAL])
-    assert {"4,430 µs", "≥ 17,000,000 µs"} <= set(written[Medium.DOCUMENT])
+    assert {"4,430", "≥ 17,000,000"} <= {cell.text for cell in table.rows[0].cells}
+    assert "(µs)" in table.title
 
 
 def test_a_point_stands_only_in_the_table_of_the_metric_that_it_is_judged_by():
@@ -82,7 +76,7 @@ def test_a_point_stands_only_in_the_table_of_the_metric_that_it_is_judged_by():
     point = summary["cells"][1]["points"][0]
     point["metrics"] = {name: {**metric, "primary": name == "files_per_s"} for name, metric in point["metrics"].items()}
 
-    tables = percentile_tables(judged_metrics(summary["cells"]), lambda each: each.cell["id"], Medium.TERMINAL)
+    tables = list(percentile_tables(judged_metrics(summary["cells"]), lambda each: each.cell["id"]))
 
     count = sum(len(cell["points"]) for cell in summary["cells"])
     assert [len(table.rows) for table in tables] == [count - 1, 1]

@@ -1,10 +1,13 @@
 """How each figure is read from what was measured, for tables and for summary.csv."""
 
+from functools import partial
+
 import pytest
 from support.cli_documents import summary_document
 
 from matrix.tables.point_figures import FIGURES, csv_values
 from matrix.terms.measured import measured
+from matrix.terms.quantities import quantity
 
 STEADINESS = {"judged": 6, "steady": 5, "from_s": 4.0, "ratio": 0.62, "too_short": 1, "too_noisy": 2}
 
@@ -23,10 +26,10 @@ def each():
 
 
 def test_each_figure_is_read_from_its_place(each):
-    cells = {figure.column.head: figure.cell(each, None) for figure in FIGURES}
+    cells = {figure.column.head: figure.cell(each, partial(quantity, unit=each.unit)) for figure in FIGURES}
 
     assert {head: (cell.text, cell.value) for head, cell in cells.items()} == {
-        "P50 with 95 % confidence": ("290 – 320 files/s, not replicated", None),
+        "P50, 95 % interval": ("290 files/s – 320 files/s, not replicated", None),
         "n/expected": ("1999/2000", None),
         "Steady": ("from 4s, 5 of 6", None),
         "n, independent": ("1,234", 1234),
@@ -35,7 +38,7 @@ def test_each_figure_is_read_from_its_place(each):
         "Between repetitions": ("0.2 %", 0.002),
         "Far off": ("7", 7),
     }
-    assert [head for head, cell in cells.items() if cell.is_alarming] == ["n/expected"]
+    assert [head for head, cell in cells.items() if cell.tone == "bad"] == ["n/expected"]
 
 
 def test_a_row_of_csv_has_the_exact_numbers(each):

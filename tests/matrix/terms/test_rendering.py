@@ -115,12 +115,12 @@ def test_markdown_has_one_row_per_point_with_published_durations():
     row = next(line for line in markdown.to_markdown(summary()).splitlines() if "EBS" in line)
 
     assert row == (
-        "| EBS gp3 | 10 × m6i.4xlarge | jobs 16 | 97m 42s | 99m 35s | 99m 48s | 101m 17s | – | 106m 08s | 9/10 |"
+        "| EBS gp3 | 10 × m6i.4xlarge | jobs 16 | 97m 42s | 99m 35s | 99m 48s | 101m 17s | 106m 08s | **9/10** |"
     )
 
 
 def test_markdown_names_failed_cells_on_one_line():
-    assert "| `efs.touch.m6i.4xlarge-x1` | ToolMissing: parallel is missing \\| install it |" in (
+    assert "| `efs.touch.m6i.4xlarge-x1` | failed | ToolMissing: parallel is missing \\| install it |" in (
         markdown.to_markdown(summary()).splitlines()
     )
 
@@ -274,10 +274,10 @@ def test_intervals_have_their_column_and_bounds_their_note():
     document["cells"][0]["points"][0]["metrics"]["duration_s"] |= sure(primary=True)
     text = markdown.to_markdown(document)
 
-    assert "P50 with 95 % confidence" in text
+    assert "P50, 95 % interval" in text
     assert "| 1m 30s – 1m 51s | 12/12 |" in text
     assert figures.NOT_CARRIED_NOTE in text
-    assert "P50 with 95 % confidence" not in markdown.to_markdown(summary())
+    assert "P50, 95 % interval" not in markdown.to_markdown(summary())
 
 
 def test_csv_says_which_percentiles_are_not_carried():

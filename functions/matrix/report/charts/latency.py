@@ -6,8 +6,8 @@ import numpy as np
 
 from matrix.report.charts.chart import MAX_SERIES, Chart, Series, few_lines
 from matrix.report.charts.labels import point_title, slug
-from matrix.report.html import Figure
 from matrix.report.view import Entry, View
+from matrix.tables.table import TableCell
 from matrix.terms.documents.result import Latency
 from matrix.terms.figures import percentile_of
 from matrix.terms.quantities import latency as written
@@ -100,16 +100,18 @@ def _latency_chart(
     )
 
 
-def _percentile_ms(latency: Latency, name: str) -> Figure | None:
+def _percentile_ms(latency: Latency, name: str) -> TableCell | None:
     """Return a percentile in ms, or of too few operations its lower bound: `≥ 4.2`."""
     bound = latency.get("at_least", {}).get(name)
     return (
-        _ms(percentile_of(latency, name)) if bound is None else Figure(f"≥ {written(bound, in_ms=True)}", bound / 1000)
+        _ms(percentile_of(latency, name))
+        if bound is None
+        else TableCell(f"≥ {written(bound, in_ms=True)}", bound / 1000)
     )
 
 
-def _ms(micros: float | None) -> Figure | None:
-    return None if micros is None else Figure(written(micros, in_ms=True), micros / 1000)
+def _ms(micros: float | None) -> TableCell | None:
+    return None if micros is None else TableCell(written(micros, in_ms=True), micros / 1000)
 
 
 def _tail(bins: dict[str, int]) -> tuple[list[float], list[float]]:

@@ -1,0 +1,44 @@
+"""The table of two runs, point by point."""
+
+from collections.abc import Iterable, Mapping
+
+from matrix.tables.table import Table, TableCell, TableColumn, Tone, figures, row
+from matrix.terms.documents.compared import ComparedPair, ComparedSide
+from matrix.terms.metrics import metric_title
+from matrix.terms.quantities import ABSENT, quantity
+
+TONES: Mapping[str, Tone] = {"slower": "bad", "faster": "good", "cannot tell": "unsure"}
+COLUMNS = (
+    *map(TableColumn, ("Storage", "Fleet", "Point")),
+    TableColumn("Metric", is_detail=True),
+    *figures("Base P50", "Run P50", "Change"),
+    TableColumn("What it means"),
+)
+
+
+def compared_table(pairs: Iterable[ComparedPair]) -> Table:
+    """Return a row for each point that both runs have."""
+    title = "Each cell and point that both runs have"
+    return Table(title, COLUMNS, [row(_contents(pair), pair) for pair in pairs], grouped_by=2)
+
+
+def _contents(pair: ComparedPair) -> tuple[object, ...]:
+    return (
+        pair["storage"],
+        pair["fleet"],
+        f"{pair['workload']}, {pair['point']}",
+        metric_title(pair["metric"], pair["workload"]),
+        _median(pair["base"], pair["unit"]),
+        _median(pair["run"], pair["unit"]),
+        _change(pair["ratio"]),
+        TableCell(pair["words"], tone=TONES.get(pair["verdict"], "")),
+    )
+
+
+def _median(side: ComparedSide | None, unit: str) -> TableCell:
+    return TableCell(quantity(side["p50"], unit), side["p50"]) if side else TableCell(ABSENT)
+
+
+def _change(ratio: float | None) -> TableCell:
+    """Return the relative change of the figure itself: `+12.5 %`; the verdict's words say whether that is better."""
+    return TableCell(ABSENT if ratio is None else f"{100 * (ratio - 1):+.1f} %", ratio)
