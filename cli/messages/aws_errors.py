@@ -41,7 +41,9 @@ _STACK = r"(?:^|\bStack:\S+ is in )"
 CAUSES: tuple[tuple[str, str, str, str], ...] = (
     ("ExpiredToken", "", "your AWS credentials have expired", LOG_IN),
     ("RequestExpired", "", "your AWS credentials have expired, or this machine's clock is wrong", LOG_IN),
-    ("RegionDisabled", "", "your account has not enabled this region", ENABLE_REGION),
+    # Of STS, for both causes.
+    ("RegionDisabled", "", "your account has not enabled this region, or STS in it",
+     f"{ENABLE_REGION}; if it is enabled, activate STS for it (IAM console, Account settings)"),
     # Of a key in a region that is not enabled, and of a session token that is only valid in regions enabled by default.
     ("InvalidClientTokenId|UnrecognizedClient", "", "AWS does not know your access key in this region",
      f"{LOG_IN}; in a region that accounts enable first: {ENABLE_REGION}"),

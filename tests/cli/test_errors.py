@@ -45,9 +45,15 @@ def test_each_error_says_what_to_try_next(error, meaning, advice):
 
 STACK = "Stack:arn:aws:cloudformation:eu-west-1:1:stack/storage-matrix/1 is in {} state and can not be updated."
 VERIFYING = "Your request for accessing resources in this region is being validated, and you will not be able to launch"
+# As users report these in public issues (scrapoxy 202, org-formation-cli 465).
+NO_STS = (
+    "STS is not activated in this region for account:123456789012. Your account administrator can activate STS in this"
+    " region using the IAM Console."
+)
 VCPUS = (
     "You have requested more vCPU capacity than your current vCPU limit of 0 allows for the instance bucket that the"
-    " specified instance type belongs to."
+    " specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to request an"
+    " adjustment to this limit."
 )
 
 
@@ -65,10 +71,11 @@ VCPUS = (
         ("AuthFailure", "AWS was not able to validate the provided access credentials", "in this region", "date -u"),
         ("AuthFailure.ServiceLinkedRoleCreationNotPermitted", "The provided credentials do not have permission to"
          " create the service-linked role for EC2 Spot Instances.", "role of Spot", "spot.amazonaws.com"),
-        ("OptInRequired", "You are not subscribed to this service.", "may not use this service", "enable-region"),
+        ("OptInRequired", "You are not subscribed to this service. Please go to http://aws.amazon.com to subscribe.",
+         "may not use this service", "enable-region"),
         ("PendingVerification", VERIFYING, "still checks your account", "4 hours"),
         ("VcpuLimitExceeded", VCPUS, "vCPU quota is too small", "Service Quotas"),
-        ("RegionDisabledException", "STS is not activated in this region", "not enabled this region", "enable-region"),
+        ("RegionDisabledException", NO_STS, "or STS in it", "activate STS"),
         ("InvalidClientTokenId", "The security token included in the request is invalid.", "in this region",
          "enable-region"),
         # A stack in this state can be updated, and nothing is known of these.

@@ -59,6 +59,8 @@ LUSTRE_TIERED = {
     "readCacheGiB": 512,
     "metadataIops": 6000,
 }
+# A write-ahead log: each write is on the storage before the next.
+LOGGED = {"type": "fio", "rw": "write", "bs": "8k", "size": "1G", "fdatasync": 1, "time_based": 1}
 ONTAP = {"type": "fsx-ontap", "storageCapacityGiB": 1024, "throughputMBpsPerHaPair": 1536}
 ONTAP_MULTI = ONTAP | {"deploymentType": "MULTI_AZ_2"}
 ONTAP_TWO = ONTAP | {"haPairs": 2, "storageCapacityGiB": 2048, "volumeStyle": "FLEXGROUP"}
@@ -165,6 +167,10 @@ STORAGES = [
     (LUSTRE_TIERED | {"readCacheGiB": 262_145}, "readCacheGiB", "tiering-is-offered"),
     (without(LUSTRE_TIERED, "metadataIops"), "metadataIops", "storage-class-has-its-fields"),
     (LUSTRE_TIERED | {"metadataIops": 24_000}, "metadataIops", "metadata-iops-are-offered"),
+    *[
+        (ONTAP | {"deploymentType": of_aws}, "deploymentType", "literal-error")
+        for of_aws in ("SINGLE_AZ_3", "MULTI_AZ_1")
+    ],
     (ONTAP | {"throughputMBpsPerHaPair": 384}, "throughputMBpsPerHaPair", "throughput-is-offered"),
     (ONTAP_MULTI | {"throughputMBpsPerHaPair": 500}, "throughputMBpsPerHaPair", "throughput-is-offered"),
     (ONTAP | {"storageCapacityGiB": 512}, "storageCapacityGiB", "capacity-is-offered"),
@@ -985,8 +991,22 @@ WARNED: list[tuple[Document, str, str]] = [
     (
         {"workload": [TOUCH | {"files": 364, "ratePerSecondPerInstance": 100}]},
         "workload[0].files",
-        "an-open-loop-has-a-p99",
+        "percentiles-have-operations",
     ),
+    *[
+        (
+            {"workload": [workload], "objective": {"metric": metric, "atMost": 10_000}},
+            path,
+            "percentiles-have-operations",
+        )
+        for workload, metric, path in (
+            (LOGGED | {"runtime": 3}, "sync_lat_p999_us", "workload[0].runtime"),
+            (LOGGED | {"runtime": 60, "fdatasync": 64}, "sync_lat_p999_us", "workload[0].runtime"),
+            (TOUCH | {"files": 3_680, "threads": [1, 2]}, "create_lat_p999_us", "workload[0].files"),
+            (READ | {"records": 3_680, "access": "random"}, "read_lat_p999_us", "workload[0].records"),
+            (METADATA | {"files": 3_680}, "stat_lat_p999_us", "workload[0].files"),
+        )
+    ],
     ({"storage": [EBS, EFS]}, "fleet", "a-difference-can-be-tested"),
     ({"storage": [EBS, EFS], "fleet": fleet(count=10), "repetitions": 2}, "repetitions", "a-difference-can-be-tested"),
     ({"storage": [EBS, EFS], "fleet": fleet(count=10), "launches": 2}, "launches", "a-difference-can-be-tested"),

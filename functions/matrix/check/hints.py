@@ -54,6 +54,12 @@ _ELSEWHERE: dict[tuple[str, ...], str] = {
     " recommends (docs/storages.md)",
     ("role", "rolearn", "iamrole", "instanceprofile"): "leave it out: roles are the stack's (docs/company.md)",
 }
+# Values that AWS has and no run makes, and why.
+_UNSUPPORTED: dict[tuple[str, ...], str] = {
+    ("SINGLE_AZ_3", "MULTI_AZ_3"): "the third generation has no published prices, and a plan must know its cost",
+    ("SINGLE_AZ_1", "MULTI_AZ_1", "SCRATCH_1", "PERSISTENT_1"): "this generation is not supported",
+    ("standard",): "magnetic volumes are of the previous generation, which is not supported",
+}
 # With less in common two words are two words: `tags` and `storage` have 0.36, `labels` and `launches` 0.57, `nmae` and
 # `name` 0.75.
 _MIN_ALIKE = 0.75
@@ -79,6 +85,11 @@ def meant(written: str, names: Sequence[str]) -> str:
 def elsewhere(written: str) -> str:
     """Return the place of a setting that does not belong in the matrix, or '' if unknown."""
     return next((fix for fields, fix in _ELSEWHERE.items() if _folded(written) in fields), "")
+
+
+def unsupported(value: object) -> str:
+    """Return why a run does not have a value that AWS has, or '' if unknown."""
+    return next((reason for values, reason in _UNSUPPORTED.items() if value in values), "")
 
 
 def _folded(name: str) -> str:

@@ -16,7 +16,7 @@ from matrix.input.workloads.read import ReadWorkload
 from matrix.input.workloads.touch import TouchWorkload
 from matrix.statistics.sample_size import MIN_INSTANCES, MIN_LAUNCHES, MIN_REPETITIONS, Shortage, needed
 from matrix.storages.base import Storage
-from matrix.terms.open_loop import RATE
+from matrix.terms.metrics import latency_of
 from matrix.terms.problems import Problem, Problems
 from matrix.terms.quantities import number, rough_duration
 from matrix.terms.sizes import format_size
@@ -111,20 +111,33 @@ def creates_are_alike(given: Given) -> Problems:
         yield Problem(f"{path}.sync", "none", rule, fix, is_warning=True)
 
 
-def an_open_loop_has_a_p99(given: Given) -> Problems:
-    """Yield a warning for each open loop whose steps have too few operations for a P99."""
-    asked: set[str] = set()
+def percentiles_have_operations(given: Given) -> Problems:
+    """Yield a warning for each workload with a step of too few operations for the percentile that judges it."""
+    asked = [given.matrix.objective.metric] if given.matrix.objective else []
+    points = {path: workload.points() for path, workload in given.workloads}
+    fewest: dict[tuple[str, str], tuple[float, Combination, dict[str, Any]]] = {}
     for cell in given.cells:
-        workload = cell.workload
-        if workload.fingerprint in asked or not isinstance(workload, (ReadWorkload, TouchWorkload)):
-            continue
-        asked.add(workload.fingerprint)
-        fewest = min((workload.operations(point) for point in workload.points() if RATE in point), default=math.inf)
-        if fewest < needed(99):
-            rule = f"{fewest:,.0f} operations carry no P99, by which an open loop is judged: it takes {needed(99)}"
-            name = "records" if isinstance(workload, ReadWorkload) else "files"
-            path = cell.workload_path
-            yield Problem(f"{path}.{name}", None, rule, "write more, best for steps of 30 s and more", is_warning=True)
+        workload, clients = cell.workload, Clients(cell.fleet.count)
+        for point in points[cell.workload_path]:
+            for metric in {*asked, workload.judged_by(point, workload.document)} & workload.yields:
+                if latency := latency_of(metric):
+                    count = workload.latencies_of(latency[0], point, cell.storage, clients)
+                    least = fewest.get((cell.workload_path, metric), (math.inf,))[0]
+                    if 0 < count < min(least, needed(latency[1])):
+                        fewest[cell.workload_path, metric] = count, cell, point
+    for (path, metric), (count, cell, point) in fewest.items():
+        workload, field = cell.workload, cell.workload.operations_field
+        least = needed(latency[1]) if (latency := latency_of(metric)) else 0
+        rule = (
+            f"about {count:,.0f} operations in a step on {cell.storage.slug} are too few for {metric}, by which it is"
+            f" judged: it takes {least:,}"
+        )
+        if isinstance(workload, FioWorkload):
+            enough_s = math.ceil(least / count * workload.io_s(point, cell.storage, Clients(cell.fleet.count)))
+            fix, field = f"write time_based 1 with runtime {enough_s} or more", place(point, field)
+        else:
+            fix = f"write {math.ceil(least * point[field] / count):,} or more, best for steps of 30 s and more"
+        yield Problem(f"{path}.{field}", None, rule, fix, is_warning=True)
 
 
 def storage_has_no_burst(given: Given) -> Problems:
@@ -373,7 +386,7 @@ RULES = (
     fio_takes_a_second,
     fio_measures_the_storage,
     creates_are_alike,
-    an_open_loop_has_a_p99,
+    percentiles_have_operations,
     storage_has_no_burst,
     data_exceeds_the_servers_cache,
     charged_bytes_are_known,

@@ -200,7 +200,8 @@ def _describe_unknown_kind(fault: _Fault) -> tuple[str, str]:
 
 def _describe_choice(fault: _Fault) -> tuple[str, str]:
     choices = str(fault.context.get("expected", "")).replace("'", "").replace(" or ", ", ").split(", ")
-    return f"must be one of {', '.join(choices)}", _suggest(fault.value, choices)
+    rule, reason = f"must be one of {', '.join(choices)}", hints.unsupported(fault.value)
+    return (f"{rule}; {reason}", f"write {choices[0]}") if reason else (rule, _suggest(fault.value, choices))
 
 
 _BOUNDS = {

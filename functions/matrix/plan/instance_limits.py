@@ -181,14 +181,14 @@ def _outside_nitro(storage_id: str, volumes: AttachedVolumes) -> str:
 
 def describe_block(attached: Iterable[StorageVolumes]) -> Iterator[str]:
     """Write the block size at which the volumes of each storage reach both of their limits."""
-    alike: dict[str, list[str]] = {}
+    alike: dict[str, dict[str, None]] = {}
     for storage_id, volumes, _ in dict.fromkeys(attached):
         if volumes.iops:
             size = f"{volumes.bytes_per_s / volumes.iops / KIB:.3g} KiB"
             limits = f"{number(volumes.bytes_per_s / MIB)} MiB/s / {number(volumes.iops)} IOPS"
-            alike.setdefault(f"{size} ({limits})", []).append(storage_id)
+            alike.setdefault(f"{size} ({limits})", {})[storage_id] = None
     if alike:
-        sizes = (f"{first_of(storages, MAX_NAMED)} {size}" for size, storages in alike.items())
+        sizes = (f"{first_of(list(storages), MAX_NAMED)} {size}" for size, storages in alike.items())
         yield f"volumes reach both their IOPS and their throughput with blocks of: {', '.join(sizes)}"
 
 

@@ -133,6 +133,12 @@ def measured_names(samples: Sequence[Collection[str]]) -> list[str]:
     return sorted(name for name in set().union(*samples) if not any(lacks_tail(each, name) for each in samples))
 
 
+def latency_of(name: str) -> tuple[str, float] | None:
+    """Return the operation and the level of a metric that is a percentile of latencies; None for others."""
+    latency = _LATENCY.fullmatch(name)
+    return (latency["operation"], LEVELS[latency["level"]]) if latency and latency["level"] in LEVELS else None
+
+
 def lacks_tail(names: Collection[str], name: str) -> bool:
     """Whether metrics with these names are of too few operations for this percentile of their latency."""
     latency = _LATENCY.fullmatch(name)

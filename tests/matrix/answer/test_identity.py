@@ -33,13 +33,14 @@ OTHERS = {
     "sourceVolumeGiB": 50, "sourceVolumeType": "gp2", "stonewall": "first", "sync": "each", "threads": [2],
     "tool": "parallel", "keysPerDelete": 2, "keysPerList": 2, "prefixes": 2, "requests": 2000,
     "mix": {"get": 3, "delete": 1}, "totalSize": "128MiB", "verify": True, "workDirectory": "local",
-    "metrics": {"tps": TPS | {"pattern": "^latency = ([0-9.]+)"}}, "device": True,
+    "metrics": {"tps": TPS | {"pattern": "^latency = ([0-9.]+)"}}, "device": True, "data": "shared",
 }  # fmt: skip
 SPECIAL = {
     ("delete", "directories"): 8, ("delete", "threads"): 2, ("touch", "directories"): "own",
     ("metadata", "fileBytes"): 8192, ("read", "access"): "random", ("read", "caching"): "cached",
     ("instance-throughput", "tool"): "dd", ("transfer", "tool"): ["rsync"], ("dd", "sync"): "block",
     ("objects", "objects"): 30, ("objects", "partSize"): "8MiB", ("objects", "operation"): "put",
+    ("fio", "jobFile"): "[reads]\nrw=randread\nsize=1M\n",
 }  # fmt: skip
 # Fields that are in no key, with the reason.
 NOT_IN_KEY = {

@@ -29,6 +29,7 @@ from support.refused_matrices import (
     BY_COMMAND,
     EXISTING,
     LOCALLY,
+    LOGGED,
     LOOKS,
     LUSTRE,
     LUSTRE_TIERED,
@@ -283,7 +284,18 @@ def test_what_is_within_all_limits_has_no_problem(changes):
                 {"size": "64M", "io_size": "1G"},
             )
         ],
-        ({"workload": [TOUCH | {"files": 368, "ratePerSecondPerInstance": 100}]}, "an-open-loop-has-a-p99"),
+        *[
+            (changes, "percentiles-have-operations")
+            for changes in (
+                {"workload": [TOUCH | {"files": 368, "ratePerSecondPerInstance": 100}]},
+                {"workload": [TOUCH | {"files": 3_688}], "objective": {"metric": "create_lat_p999_us", "atMost": 9}},
+                {"workload": [TOUCH | {"files": 368}], "objective": {"metric": "files_per_s", "atLeast": 9}},
+                {
+                    "workload": [LOGGED | {"runtime": 60}],
+                    "objective": {"metric": "sync_lat_p999_us", "atMost": 10_000},
+                },
+            )
+        ],
         ({"storage": [EBS, EFS], "fleet": fleet(count=[1, 3])}, "a-difference-can-be-tested"),
         ({"storage": [EBS, EFS], "repetitions": 1, "launches": 3}, "a-difference-can-be-tested"),
         ({"storage": [EFS]}, "a-difference-can-be-tested"),

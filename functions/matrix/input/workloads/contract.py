@@ -25,6 +25,8 @@ class Workload(InputModel):
     """Programs that it always needs. Those of a point's `tool` are in plan/needed_tools.py."""
     size_field: ClassVar[str] = "size"
     """Field that decides how much data it stores."""
+    operations_field: ClassVar[str] = "files"
+    """Field that decides how many operations a step has."""
     setting_apart: ClassVar[tuple[str, ...]] = ()
     """Fields that change the measurement without being sweeps. A point has them if they are not the default."""
 
@@ -49,6 +51,11 @@ class Workload(InputModel):
     @abstractmethod
     def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected time, bytes and requests of one instance for one step of `params`."""
+
+    def latencies_of(self, operation: str, params: Params, storage: Storage, clients: Clients) -> float:
+        """Return how many latencies of an operation one instance measures in a step. 0: none; infinite: not known."""
+        del operation, params, storage, clients
+        return math.inf
 
     @classmethod
     def set_apart(cls, workload: Mapping[str, Any]) -> Params:

@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from contract.fio_job import READ, SYNCHRONOUS_ENGINES, SYNCING, FioJob
+from contract.fio_job import READ, SYNCHRONOUS_ENGINES, SYNCING, WRITE, FioJob
 from matrix.fields.types import Rule, Sweep, repeated
 from matrix.input.workloads import fio_job_file
 from matrix.input.workloads.clients import Clients
@@ -157,6 +157,7 @@ class FioWorkload(Workload):
         )
     )
     tools: ClassVar[frozenset[str]] = frozenset({"fio"})
+    operations_field: ClassVar[str] = "runtime"
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[OptionName, FioOption] = Field(init=False)
@@ -276,6 +277,19 @@ class FioWorkload(Workload):
             ),
             longest_s=before_s + max(_longest_s(job) for job in jobs),
         )
+
+    def latencies_of(self, operation: str, params: Params, storage: Storage, clients: Clients) -> float:
+        """Return the expected reads, writes or syncs of one instance while fio measures."""
+        jobs = _jobs_of(params, storage)
+        job, measured_s = jobs[0], self.io_s(params, storage, clients)
+        moved = job.split(min(_moved(job), _speed(job, storage, clients, len(jobs)) * measured_s))
+        reads, writes = moved.read / job.blocks[READ], moved.written / job.blocks[WRITE]
+        # Each operation in flight waits for the storage before the next.
+        waited_s = reads * storage.read_latency_s + writes * (storage.sync_latency_s if job.syncs_each else 0.0)
+        share = min(1.0, measured_s * job.jobs * job.depth / waited_s) if waited_s else 1.0
+        writes_of_a_sync = max(job.number("fsync"), job.number("fdatasync"))
+        syncs = writes / writes_of_a_sync if writes_of_a_sync else 0.0
+        return share * {"read": reads, "write": writes, "sync": syncs}[operation]
 
     def reads(self, params: Params) -> bool:
         """Return whether a point reads."""

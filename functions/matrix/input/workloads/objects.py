@@ -49,6 +49,7 @@ class ObjectsWorkload(OpenLoopModel):
         }
     )
     size_field: ClassVar[str] = "objectSize"
+    operations_field: ClassVar[str] = "requests"
 
     type: Literal["objects"]
     """Kind of workload."""
@@ -119,6 +120,12 @@ class ObjectsWorkload(OpenLoopModel):
 
     def operations(self, params: Params) -> float:
         return float(params["requests"])
+
+    def latencies_of(self, operation: str, params: Params, storage: Storage, clients: Clients) -> float:
+        """Return the requests of an operation, or of the whole mix."""
+        if operation == "request":
+            return super().latencies_of(operation, params, storage, clients)
+        return float(self._counts(params).get(operation, 0))
 
     def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance: requests by billing class, and bytes.

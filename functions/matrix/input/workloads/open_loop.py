@@ -6,8 +6,10 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from matrix.fields.types import Sweep
+from matrix.input.workloads.clients import Clients
 from matrix.input.workloads.contract import Workload
 from matrix.input.workloads.sweeps import Params
+from matrix.storages.base import Storage
 from matrix.terms.open_loop import RATE
 from matrix.terms.problems import Problems
 
@@ -34,6 +36,11 @@ class OpenLoopModel(Workload):
     @abstractmethod
     def operations(self, params: Params) -> float:
         """Return how many operations one instance does in a step."""
+
+    def latencies_of(self, operation: str, params: Params, storage: Storage, clients: Clients) -> float:
+        """Return its operations: each has a latency."""
+        del operation, storage, clients
+        return self.operations(params)
 
     def paced_s(self, params: Params) -> float:
         """Return the seconds in which the operations of one instance are due; 0 in a closed loop."""

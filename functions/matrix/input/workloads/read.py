@@ -34,6 +34,7 @@ class ReadWorkload(OpenLoopModel):
         {"mb_per_s", "mib_per_s", "longest_stall_s", "records_per_s", "requests_per_s", HIGHEST_RATE}
     ).union(latencies("read"))
     size_field: ClassVar[str] = "dataSize"
+    operations_field: ClassVar[str] = "records"
 
     type: Literal["read"]
     """Kind of workload."""

@@ -66,6 +66,11 @@ class TouchWorkload(OpenLoopModel):
     def operations(self, params: Params) -> float:
         return float(params["files"])
 
+    def latencies_of(self, operation: str, params: Params, storage: Storage, clients: Clients) -> float:
+        """Return its creates; only the engine has their latencies."""
+        is_measured = params["tool"] == "engine"
+        return super().latencies_of(operation, params, storage, clients) if is_measured else 0.0
+
     def footprint(self, params: Params, storage: Storage, clients: Clients) -> Footprint:
         """Return the expected footprint of one instance for one step of `params`."""
         # A shared storage answers when a file is stored, so a sync has nothing left to wait for.
