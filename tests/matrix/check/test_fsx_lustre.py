@@ -91,23 +91,10 @@ def test_intelligent_tiering_is_charged_for_throughput_cache_and_all_metadata_io
     assert cached / more == pytest.approx(each_hour["cache"] / each_hour["iops"], rel=0.02)
 
 
-def test_the_plan_says_that_no_price_of_intelligent_tiering_is_confirmed_and_what_is_left_out():
-    document = plan(matrix(storage=[TIERING])).to_document()
-    warned = " ".join(str(warning.get("value")) for warning in document["warnings"])
+def test_the_plan_says_what_of_intelligent_tiering_is_left_out():
+    assumptions = plan(matrix(storage=[TIERING])).assumptions
 
-    for name in ("tiering_gib", "tiering_mbps", "tiering_cache_gib", "metadata_iops"):
-        assert f"fsx_lustre_{name}_month" in warned
-    assert any("its requests are not in the estimate" in assumption for assumption in document["assumptions"])
-
-
-def test_one_that_exists_costs_nothing_beside_its_instances():
-    assert cost_of(TIERING | {"fileSystemId": "fs-0123456789abcdef0"}) == 0
-
-
-def test_intelligent_tiering_counts_for_its_own_quotas_and_not_for_that_of_capacity():
-    uses = {use.quota.code: use.amount for use in FsxLustreStorage.quota_uses(TIERING)}
-
-    assert uses == {"L-FD6F2F22": 1.0, "L-0CD18A5D": 8000, "L-B7391FCE": 512}
+    assert any("its requests are not in the estimate" in assumption for assumption in assumptions)
 
 
 def test_metadata_iops_that_come_with_the_capacity_cost_nothing_more():
@@ -120,20 +107,3 @@ def test_metadata_iops_that_come_with_the_capacity_cost_nothing_more():
     plain = plan(matrix(storage=[PERSISTENT])).to_document()["file_systems"][0]["cost_usd"]["expected"]
 
     assert plain == each < more
-
-
-def test_the_plan_has_its_quotas_and_says_which_prices_are_not_confirmed():
-    document = plan(matrix(storage=[SCRATCH, PERSISTENT])).to_document()
-
-    assert any("fsx_lustre_250_gib_month" in str(warning.get("value")) for warning in document["warnings"])
-    assert not any("fsx_lustre_scratch" in str(warning.get("value")) for warning in document["warnings"])
-
-
-def test_its_name_says_what_tells_it_from_others():
-    striped = PERSISTENT | {"stripeCount": -1, "stripeSizeMiB": 4, "metadataIops": 6000, "compression": "LZ4"}
-
-    assert storage(**SCRATCH).slug == "fsx-lustre-scratch-2-1200gib"
-    assert storage(**striped).slug == (
-        "fsx-lustre-persistent-2-2400gib-250mbps-per-tib-6000metadata-iops-allstripes-4mib-stripes-lz4"
-    )
-    assert storage(**TIERING).slug == "fsx-lustre-persistent-2-tiering-8000mbps-512gib-cache-6000metadata-iops"

@@ -54,13 +54,6 @@ def test_provisioned_iops_are_charged_beyond_those_that_come_with_it():
     assert more.hour_usd - plain.hour_usd == pytest.approx(10_000 * 0.017 / 730, rel=0.01)
 
 
-def test_one_that_exists_costs_nothing_and_takes_no_time_to_make():
-    there = plan(check_matrix(matrix(ONTAP | {"fileSystemId": "fs-0123456789abcdef0", "junctionPath": "/vol1"})))
-
-    assert there.file_systems[0].cost.high == 0
-    assert there.file_systems[0].expected_s < 3_600
-
-
 def test_what_fits_a_demand_carries_it():
     [fitting] = FsxOntapStorage.fitting(Demand(gib=2_000, bytes_per_s=2e9, iops=50_000))
 
@@ -71,7 +64,6 @@ def test_what_fits_a_demand_carries_it():
 
 
 def test_all_pairs_count_for_the_quotas_of_the_account():
-    uses = {use.quota.code: use.amount for use in FsxOntapStorage.quota_uses(TWO | {"throughputMBpsPerHaPair": 6_144})}
     beyond = {
         need.quota.name: need.amount
         for need in account.account_needs(
@@ -80,19 +72,7 @@ def test_all_pairs_count_for_the_quotas_of_the_account():
         if need.is_beyond
     }
 
-    # Two pairs of 6,144 MB/s, 2,048 GiB with 3 IOPS each.
-    assert uses == {"L-C28C1403": 1, "L-E2C89679": 2_048, "L-C5F860DD": 12_288, "L-57578687": 6_144}
     assert beyond == {"ONTAP throughput capacity": 12_288}
-
-
-def test_one_that_exists_takes_nothing_of_the_quotas():
-    there = ONTAP | {"fileSystemId": "fs-0123456789abcdef0", "junctionPath": "/vol1"}
-
-    assert not [
-        need
-        for need in account.account_needs(plan(check_matrix(matrix(there))).to_document(), 1)
-        if need.quota.service == "fsx"
-    ]
 
 
 def test_the_price_list_is_asked_for_the_second_generation_of_its_deployment_type():

@@ -43,19 +43,13 @@ def test_reads_may_be_a_third_more_than_what_is_written():
     assert metrics_of("fsx-openzfs").bytes_of(FSX, use) == 320e6
 
 
-def test_it_is_charged_for_throughput_and_cache_by_prices_that_are_not_confirmed():
+def test_it_is_charged_for_its_cache():
     plain, cached = (
         plan(matrix(storage=[TIERING | {"readCacheGiB": gib}])).to_document()["file_systems"][0]["cost_usd"]["expected"]
         for gib in (0, 512)
     )
-    warnings = plan(matrix(storage=[TIERING])).to_document()["warnings"]
 
     assert plain < cached
-    assert any("fsx_tiering_mbps_month" in str(warning.get("value")) for warning in warnings)
-
-
-def test_the_quota_of_throughput_counts_it_and_those_of_ssd_do_not():
-    assert [use.quota.code for use in FsxOpenZfsStorage.quota_uses(TIERING)] == ["L-4EDE4065"]
 
 
 @pytest.mark.parametrize("zones", [1, 2, 3])
@@ -69,7 +63,3 @@ def test_two_zones_are_needed_and_one_is_refused_before_anything_is_made(zones, 
 
     assert [problem.path for problem in found] == (["storage[0].deploymentType"] if zones == 1 else [])
     assert all("SubnetIds" in problem.fix for problem in found)
-
-
-def test_its_name_says_the_class_and_the_cache():
-    assert FsxOpenZfsStorage.model_validate(TIERING).slug == "fsx-multi-az-1-tiering-320mbps-512gib-cache"

@@ -11,7 +11,7 @@ from matrix.plan.planning import plan
 from matrix.storages.directory_buckets import ZONES
 
 EXPRESS = {"type": "s3-express"}
-BY_COMMAND = EXPRESS | {"client": "command"}
+MOUNTED = {"type": "mountpoint", "storageClass": "EXPRESS_ONEZONE"}
 TEMPLATE = Path(__file__).parents[3] / "template.yaml"
 
 
@@ -22,10 +22,12 @@ def refused_in(region, zone, storage=EXPRESS):
 
 def test_a_zone_that_has_it_is_planned():
     assert [refused_in(region, zone) for region, zones in ZONES.items() for zone in zones] == [[]] * 17
+    assert refused_in("us-east-1", "use1-az4", MOUNTED) == []
 
 
-def test_a_zone_without_it_is_refused_with_those_that_have_it():
-    [problem] = refused_in("us-east-1", "use1-az1")
+@pytest.mark.parametrize("storage", [EXPRESS, MOUNTED])
+def test_a_zone_without_it_is_refused_with_those_that_have_it(storage):
+    [problem] = refused_in("us-east-1", "use1-az1", storage)
 
     assert problem.path == "storage[0].type"
     assert "none in use1-az1, the zone of the stack's first subnet" in problem.rule
@@ -65,5 +67,9 @@ def test_requests_cost_less_than_on_s3_and_bytes_cost_something():
     assert cost(EXPRESS, **large) - cost(EXPRESS, **small) == pytest.approx(187.5 * 0.0032, rel=0.05)
 
 
-def test_its_fleet_is_in_its_zone():
+def test_its_fleet_is_in_its_zone_and_needs_its_own_gateway():
+    express, mounted, by_s3 = matrix(storage=[EXPRESS, MOUNTED, {"type": "mountpoint"}], workload=[READ]).matrix.storage
+
     assert placing.resolved(None, EXPRESS) == "same-az"
+    assert express.gateway_service == mounted.gateway_service == "s3express"
+    assert by_s3.gateway_service == ""
