@@ -10,6 +10,23 @@ import boto3, json, os, time
 def handler(event, context):
     boto3.client("s3").put_object(Bucket="events", Key=f"{os.environ['NAME']}/{time.time_ns()}", Body=json.dumps(event))
 """
+
+
+def recorder(name, **events):
+    """A function that writes each event that it gets, below this name."""
+    return {
+        "Type": "AWS::Serverless::Function",
+        "Properties": {
+            "Runtime": "python3.11",
+            "Handler": "index.handler",
+            "InlineCode": RECORD,
+            "Role": {"Fn::GetAtt": ["Role", "Arn"]},
+            "Environment": {"Variables": {"NAME": name}},
+            "Events": events,
+        },
+    }
+
+
 SAM = {
     "Transform": "AWS::Serverless-2016-10-31",
     "Resources": {
@@ -27,51 +44,30 @@ SAM = {
                 },
             },
         },
-        "Recorder": {
-            "Type": "AWS::Serverless::Function",
-            "Properties": {
-                "Runtime": "python3.11",
-                "Handler": "index.handler",
-                "InlineCode": RECORD,
-                "Role": {"Fn::GetAtt": ["Role", "Arn"]},
-                "Environment": {"Variables": {"NAME": "ended"}},
-                "Events": {
-                    "Ended": {
-                        "Type": "EventBridgeRule",
-                        "Properties": {
-                            "Pattern": {
-                                "source": ["aws.states"],
-                                "detail-type": ["Step Functions Execution Status Change"],
-                                "detail": {"stateMachineArn": [{"Ref": "Machine"}], "status": ["ABORTED", "SUCCEEDED"]},
-                            }
-                        },
+        "Recorder": recorder(
+            "ended",
+            Ended={
+                "Type": "EventBridgeRule",
+                "Properties": {
+                    "Pattern": {
+                        "source": ["aws.states"],
+                        "detail-type": ["Step Functions Execution Status Change"],
+                        "detail": {"stateMachineArn": [{"Ref": "Machine"}], "status": ["ABORTED", "SUCCEEDED"]},
                     }
                 },
             },
-        },
-        "Sweeper": {
-            "Type": "AWS::Serverless::Function",
-            "Properties": {
-                "Runtime": "python3.11",
-                "Handler": "index.handler",
-                "InlineCode": RECORD,
-                "Role": {"Fn::GetAtt": ["Role", "Arn"]},
-                "Environment": {"Variables": {"NAME": "swept"}},
-                "Events": {
-                    "Rule": {
-                        "Type": "Schedule",
-                        "Properties": {"Schedule": "rate(1 minute)", "Input": '{"by": "rule"}'},
-                    },
-                    "Scheduler": {
-                        "Type": "ScheduleV2",
-                        "Properties": {
-                            "ScheduleExpression": "rate(1 minute)",
-                            "Input": '{"by": "scheduler", "at": "<aws.scheduler.scheduled-time>"}',
-                        },
-                    },
+        ),
+        "Sweeper": recorder(
+            "swept",
+            Rule={"Type": "Schedule", "Properties": {"Schedule": "rate(1 minute)", "Input": '{"by": "rule"}'}},
+            Scheduler={
+                "Type": "ScheduleV2",
+                "Properties": {
+                    "ScheduleExpression": "rate(1 minute)",
+                    "Input": '{"by": "scheduler", "at": "<aws.scheduler.scheduled-time>"}',
                 },
             },
-        },
+        ),
     },
     "Outputs": {"Machine": {"Value": {"Ref": "Machine"}}},
 }

@@ -12,18 +12,11 @@ from local.roles.policies import Permission, about, decide, unknown_keys
 BUCKET = "arn:aws:s3:::results"
 
 
-def test_a_mount_target_that_is_gone_is_held_against_no_tags_that_nobody_can_know():
-    request = SimpleNamespace(path="/2015-02-01/mount-targets/fsmt-0123456789abcdef0")
+@pytest.mark.parametrize(("service", "path"), [("elasticfilesystem", "/2015-02-01"), ("s3files", "")])
+def test_a_mount_target_that_is_gone_is_held_against_no_tags_that_nobody_can_know(service, path):
+    request = SimpleNamespace(path=f"{path}/mount-targets/fsmt-0123456789abcdef0")
 
-    asked = needed("elasticfilesystem:DeleteMountTarget", request, {}, "123456789012", "us-east-1")
-
-    assert [action for action, _, _ in asked] == ["ec2:DeleteNetworkInterface"]
-
-
-def test_a_mount_target_of_s3_files_that_is_gone_is_held_against_no_tags_either():
-    request = SimpleNamespace(path="/mount-targets/fsmt-0123456789abcdef0")
-
-    asked = needed("s3files:DeleteMountTarget", request, {}, "123456789012", "us-east-1")
+    asked = needed(f"{service}:DeleteMountTarget", request, {}, "123456789012", "us-east-1")
 
     assert [action for action, _, _ in asked] == ["ec2:DeleteNetworkInterface"]
 
