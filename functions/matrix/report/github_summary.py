@@ -90,7 +90,7 @@ def _figures(summary: SummaryDocument) -> Iterator[str]:
     rows = [_row(each) for each in judged_metrics(reading_order(summary["cells"]))]
     if not rows:
         return
-    heads = ["Storage", "Fleet", "Point", "Metric", "P50", "P50, 95 %", "n/expected"]
+    heads = ["Storage", "Fleet", "Point", "Metric", "P50", "P50, 95 %", "n"]
     lines = [table_line(heads), table_line(["---"] * len(heads)), *(table_line(row) for row in rows[:MAX_ROWS])]
     more = ["", f"and {len(rows) - MAX_ROWS} more points"] if len(rows) > MAX_ROWS else []
     yield "\n".join(["<details><summary>Figures</summary>", "", *lines, *more, "", "</details>"])

@@ -9,7 +9,7 @@ from matrix.terms.names import marked_label
 
 COLUMNS = (
     *map(TableColumn, ("Cell", "Point", "Metric", "Unit")),
-    *figures(*(name.upper() for name in PERCENTILES), "n/expected"),
+    *figures(*(name.upper() for name in PERCENTILES), "n"),
 )
 
 

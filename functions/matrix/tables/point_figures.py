@@ -110,7 +110,7 @@ FIGURES: tuple[PointFigure, ...] = (
         {"p50_low": _end_of_median("low"), "p50_high": _end_of_median("high")},
     ),
     PointFigure(
-        TableColumn("n/expected", "figure"),
+        TableColumn("n", "figure"),
         _count,
         {"n": _of_metric("n"), "expected_n": _of_metric("expected_n")},
     ),

@@ -34,3 +34,16 @@ def test_a_column_without_content_is_left_out_of_rows():
 
     assert [column.head for column in table.shown().columns] == ["Storage"]
     assert csv_table(table).splitlines() == ["Cell,Storage,iops", "c1,EBS gp3,"]
+
+
+def test_in_the_terminal_figures_stay_whole_and_a_long_text_stands_once():
+    why = "not the same: " + "a word " * 20
+    heads = (*(TableColumn(head) for head in ("Storage", "Point")), TableColumn("P50 of all", "figure"), "Differs")
+    rows = [("EBS gp3", f"threads {threads}, directories own, not synced", "97m 42s", why) for threads in (1, 4)]
+
+    lines = _rich(Table.of("", heads, rows, grouped_by=1)).splitlines()
+
+    assert max(len(line) for line in lines if not line.startswith("Differs")) <= 80
+    assert [line.split()[-3:] for line in lines if "97m" in line] == [["97m", "42s", "1"]] * 2
+    assert " ".join(lines).split("Differs 1: ")[1].split() == why.split()
+    assert [line.strip() for line in lines].count("EBS gp3") == 1
