@@ -38,7 +38,7 @@ def handler(event: dict[str, Any], _context: LambdaContext) -> dict[str, Any]:
         ),
         job=partial(measuring_job, cell=cell, gate_margin_s=environment().gate_margin_s),
         subnets=clouds.subnets(cell["storage"]),
-        attach=partial(clouds.attach, cell["storage"]),
+        attach=partial(clouds.STORAGES[cell["storage"]["type"]].attach, cell["storage"]),
         storage_zone=clouds.zone_of(cell["storage"]),
     )
     table.set_cell(run, cell["id"], "waiting")

@@ -40,27 +40,27 @@ def replacements(root: str) -> Iterator[tuple[Any, str, Any]]:
     if root:
         yield from _folders(root)
     else:
-        yield file_server, "create", _refuse_server
+        yield file_server.cloud, "create", _refuse_server
 
 
 def _folders(root: str) -> Iterator[tuple[Any, str, Any]]:
     from aws.fleet import baking, launching
-    from aws.storages import clouds, ebs
+    from aws.storages import clouds
     from matrix.run import job
 
-    def of_instance(storage: "Part") -> "Mount":
+    def of_instance(_name: str, storage: "Part") -> "Mount":
         # An existing volume is not created, so the first instance that mounts it creates the folder.
         volume = storage.get("volumeId")
         return _folder(f"{root}/file-systems/{volume}", is_made=True) if volume else _folder(f"{root}/{OWN_FOLDER}")
 
-    for kind, module in clouds.FILE_SYSTEMS.items():
-        if kind not in OWN:
+    for kind, storage in clouds.STORAGES.items():
+        if kind not in clouds.FILE_SYSTEMS:
+            yield storage, "mount", of_instance
+            yield storage, "device", lambda document: of_instance("", document)
+        elif kind not in OWN:
             # AWS creates nothing where creation takes no time, so the local cloud creates no folder either.
-            is_made = not module.CREATION_LIMIT_S
-            yield module, "mount", lambda name, _, made=is_made: _folder(f"{root}/file-systems/{name}", is_made=made)
-    yield clouds, "OF_INSTANCES", dict.fromkeys(clouds.OF_INSTANCES, of_instance)
-    yield clouds, "DEVICES", dict.fromkeys(clouds.DEVICES, of_instance)
-    yield ebs, "mount", of_instance
+            is_made = not clouds.FILE_SYSTEMS[kind].CREATION_LIMIT_S
+            yield storage, "mount", lambda name, _, made=is_made: _folder(f"{root}/file-systems/{name}", is_made=made)
     yield launching, "root_mount", lambda: _folder(f"{root}/{OWN_FOLDER}")
     yield launching, "add_work_mount", lambda _document, _cell: None
     yield job, "HEARTBEAT_S", HEARTBEAT_S

@@ -6,7 +6,7 @@ import json
 import pytest
 from judge import history, template
 
-from aws.storages import fsx_openzfs
+from aws.storages.fsx_openzfs import cloud as fsx_openzfs
 from local.corrections.yaml_template import load
 from matrix.fields import limits
 from matrix.input import pace

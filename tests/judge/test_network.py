@@ -41,7 +41,7 @@ def test_the_stacks_own_subnets_reach_the_internet_the_endpoint_of_s3_and_names_
 
 def test_mounts_by_nfs_3_ask_by_tcp_and_lock_nothing_so_that_no_port_of_udp_is_needed(monkeypatch):
     monkeypatch.setattr(fsx, "describe", lambda _: {"DNSName": "fs.example"})
-    options = fsx_openzfs.mount("fs-1", {"nfsVersion": "3"})["options"].split(",")
+    options = fsx_openzfs.cloud.mount("fs-1", {"nfsVersion": "3"})["options"].split(",")
 
     assert {"mountproto=tcp", "nolock"} <= set(options)
 

@@ -25,7 +25,6 @@ from aws.results import analysing
 from aws.run import budget
 from aws.stack import clock
 from aws.stack.clients import client
-from aws.storages import efs, fsx
 from aws.teardown import copies, inventory, receipts
 from matrix.check.read import read_matrix
 from matrix.plan import quotas
@@ -303,7 +302,7 @@ def test_recovery_points_of_an_efs_are_found_and_deleted(planned, monkeypatch):
     point = {"of": "fs-1", "BackupVaultName": "aws/efs/automatic-backup-vault", "RecoveryPointArn": "arn:point",
              "CreationDate": datetime.now(UTC)}  # fmt: skip
     service = Backup([point])
-    monkeypatch.setattr(efs, "impatient_client", lambda _: service)
+    monkeypatch.setattr("aws.storages.efs.impatient_client", lambda _: service)
     table.record_resource(RUN, "efs", "fs-1", file_system=EFS)
 
     assert [copy.id for copy in copies.look(RUN, table.resources(RUN)).copies] == ["arn:point"]
@@ -317,8 +316,9 @@ def test_recovery_points_of_an_efs_are_found_and_deleted(planned, monkeypatch):
 def test_only_services_that_the_run_was_planned_for_are_asked_for_what_it_has(planned, monkeypatch):
     def asked():
         services = []
-        for module in (efs, fsx):
-            monkeypatch.setattr(module, "client", lambda service: services.append(service) or client(service))
+        for module in ("efs", "fsx"):
+            made = f"aws.storages.{module}.client"
+            monkeypatch.setattr(made, lambda service: services.append(service) or client(service))
         list(inventory.of_run(RUN))
         return services
 
@@ -336,7 +336,7 @@ def test_a_service_that_cannot_be_asked_for_copies_is_named_in_the_receipt(plann
     def refuse(_):
         raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "ListRecoveryPointsByResource")
 
-    monkeypatch.setattr(efs, "impatient_client", refuse)
+    monkeypatch.setattr("aws.storages.efs.impatient_client", refuse)
     table.record_resource(RUN, "efs", "fs-1", file_system=EFS)
 
     receipt = receipts.make(RUN, sweep=None)

@@ -18,7 +18,12 @@ from aws.records import bucket, table
 from aws.records.plans import plan_of
 from aws.stack import network, tags
 from aws.stack.clients import client as cached_client
-from aws.storages import clouds, efs, fsx_openzfs, mountpoint, nfs, reach, s3
+from aws.storages import clouds, reach
+from aws.storages.efs import cloud as efs
+from aws.storages.fsx_openzfs import cloud as fsx_openzfs
+from aws.storages.mountpoint import cloud as mountpoint
+from aws.storages.nfs import cloud as nfs
+from aws.storages.s3 import cloud as s3
 from aws.teardown import receipts
 from matrix.storages.models import existing_id
 from matrix.terms.errors import FileSystemFailed

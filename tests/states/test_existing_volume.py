@@ -11,7 +11,8 @@ import reap
 from aws.records import bucket, table
 from aws.stack import tags
 from aws.stack.clients import client as cached_client
-from aws.storages import clouds, ebs
+from aws.storages import clouds
+from aws.storages.ebs import cloud as ebs
 from matrix.terms.errors import LaunchRefused
 from matrix.terms.problems import InvalidMatrix
 
@@ -69,8 +70,8 @@ def test_a_run_uses_it_and_leaves_it_as_it_was(owned, context):
     [subnet] = clouds.subnets(storage)
     instance = instance_in(subnet)
 
-    clouds.attach(storage, [instance])
-    clouds.attach(storage, [instance])  # by an attempt after a crash
+    ebs.attach(storage, [instance])
+    ebs.attach(storage, [instance])  # by an attempt after a crash
 
     assert [each["InstanceId"] for each in described(owned)["Attachments"]] == [instance]
     boto3.client("ec2").terminate_instances(InstanceIds=[instance])
@@ -149,7 +150,7 @@ def failing(monkeypatch, *codes):
         return attach(**request)
 
     monkeypatch.setattr(cached_client("ec2"), "attach_volume", answer)
-    monkeypatch.setattr(ebs, "PAUSES_S", (0.0, 0.0))
+    monkeypatch.setattr("aws.storages.ebs.PAUSES_S", (0.0, 0.0))
     return asked
 
 
@@ -157,7 +158,7 @@ def test_an_instance_that_does_not_run_yet_is_waited_for(owned, stack, monkeypat
     asked = failing(monkeypatch, "IncorrectState", "VolumeInUse")
     instance = instance_in(stack["SUBNET_IDS"].split(",")[1])
 
-    clouds.attach(GP3 | {"volumeId": owned}, [instance])
+    ebs.attach(GP3 | {"volumeId": owned}, [instance])
 
     assert len(asked) == 3
     assert described(owned)["State"] == "in-use"
@@ -168,7 +169,7 @@ def test_what_no_wait_mends_ends_the_cell_with_its_reason(owned, stack, monkeypa
     asked = failing(monkeypatch, *[code] * 9)
 
     with pytest.raises(LaunchRefused, match=f"{owned} was not attached to i-"):
-        clouds.attach(GP3 | {"volumeId": owned}, [instance_in(stack["SUBNET_IDS"].split(",")[1])])
+        ebs.attach(GP3 | {"volumeId": owned}, [instance_in(stack["SUBNET_IDS"].split(",")[1])])
 
     assert len(asked) == times
     assert described(owned)["State"] == "available"

@@ -13,7 +13,8 @@ import plan_matrix
 from aws.ec2 import instances
 from aws.records.plans import plan_of
 from aws.stack import tags as tags_of
-from aws.storages import clouds, file_server
+from aws.storages import clouds
+from aws.storages.file_server import cloud as file_server
 from local.programs import stand_ins
 from matrix.run.receipt import SERVER, rate_usd
 from matrix.terms.errors import FileSystemFailed

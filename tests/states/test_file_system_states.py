@@ -63,7 +63,7 @@ def test_ebs_has_nothing_to_create_and_is_ready_at_once(planned, context):
 
 
 def test_a_file_system_that_never_becomes_available_is_given_up_after_its_types_limit(planned, context, monkeypatch):
-    monkeypatch.setattr("aws.storages.efs.is_ready", lambda *_: False)
+    monkeypatch.setattr("aws.storages.efs.cloud.is_ready", lambda *_: False)
     made = create(context)
 
     assert check(context, made) == "creating"
@@ -91,7 +91,7 @@ def test_a_file_system_that_its_service_does_not_know_yet_is_being_created_for_a
         def is_ready(*_):
             raise error
 
-        monkeypatch.setattr("aws.storages.efs.is_ready", is_ready)
+        monkeypatch.setattr("aws.storages.efs.cloud.is_ready", is_ready)
 
     refuse(code)
     looked = check_file_system.handler(made, context)
@@ -137,7 +137,7 @@ def test_a_snapshot_that_somebody_makes_of_a_volume_goes_too_and_keeps_nothing_w
 
 def test_a_file_system_that_does_not_go_away_is_an_error(planned, context, monkeypatch):
     create(context)
-    monkeypatch.setattr("aws.storages.efs.delete", lambda _: False)
+    monkeypatch.setattr("aws.storages.efs.cloud.delete", lambda _: False)
 
     with pytest.raises(FileSystemLeftBehind, match="still there"):
         delete(context, check_deleted.handler, since=clock.now() - 3601)
@@ -149,7 +149,7 @@ def test_why_a_file_system_could_not_be_deleted_is_told_though_a_sweep_deletes_i
 
     create(context)
     with monkeypatch.context() as patched:
-        patched.setattr("aws.storages.efs.delete", refuse)
+        patched.setattr("aws.storages.efs.cloud.delete", refuse)
         with pytest.raises(ClientError):
             delete(context, delete_file_system.handler)
     analyse_run.handler({"run": RUN}, context)
@@ -163,7 +163,7 @@ def test_why_a_file_system_could_not_be_deleted_is_told_though_a_sweep_deletes_i
 def test_a_deletion_that_succeeds_at_last_leaves_no_warning(planned, context, monkeypatch):
     create(context)
     with monkeypatch.context() as patched:
-        patched.setattr("aws.storages.efs.delete", lambda _: False)
+        patched.setattr("aws.storages.efs.cloud.delete", lambda _: False)
         with pytest.raises(FileSystemLeftBehind):
             delete(context, check_deleted.handler, since=clock.now() - 3601)
     for _ in range(3):

@@ -8,7 +8,7 @@ import pytest
 from botocore.validate import validate_parameters
 
 from aws.stack.clients import client
-from aws.storages import fsx_lustre
+from aws.storages.fsx_lustre import cloud as fsx_lustre
 
 TOKEN = "t" * 60
 TAGS = [{"Key": "storage-matrix:stack", "Value": "storage-matrix"}, {"Key": "storage-matrix:run", "Value": "r"}]

@@ -11,8 +11,8 @@ import plan_matrix
 import reap
 from aws.records import bucket, table
 from aws.stack import tags
-from aws.storages import clouds
-from aws.storages import fsx_ontap as ontap
+from aws.storages import clouds, fsx_ontap
+from aws.storages.fsx_ontap import cloud as ontap
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.problems import InvalidMatrix
 
@@ -109,8 +109,8 @@ def test_the_order_is_fsxs_own(service):
 
 def shown_as(monkeypatch, kind, **more):
     """Let FSx describe SVMs or volumes with other values."""
-    describe = getattr(ontap, f"_{kind}")
-    monkeypatch.setattr(ontap, f"_{kind}", lambda name: [{**each, **more} for each in describe(name)])
+    describe = getattr(fsx_ontap, f"_{kind}")
+    monkeypatch.setattr(fsx_ontap, f"_{kind}", lambda name: [{**each, **more} for each in describe(name)])
 
 
 @pytest.mark.parametrize("kind", ["svms", "volumes"])
@@ -127,13 +127,13 @@ def test_a_part_that_fails_ends_the_wait_with_fsxs_reason(service, monkeypatch, 
 def test_a_deletion_that_fsx_gives_up_is_told_and_begun_again(service, monkeypatch, kind):
     name = made()
     if kind == "svms":
-        until(lambda: not ontap.delete(name) and not ontap._volumes(name), "the end of the volume")
+        until(lambda: not ontap.delete(name) and not fsx_ontap._volumes(name), "the end of the volume")
     with monkeypatch.context() as patch:
         shown_as(patch, kind, Lifecycle="CREATED", LifecycleTransitionReason={"Message": "a peer is left"})
         with pytest.raises(FileSystemFailed, match="tries again: a peer is left"):
             ontap.delete(name)
 
-    assert {each["Lifecycle"] for each in getattr(ontap, f"_{kind}")(name)} <= {"DELETING"}
+    assert {each["Lifecycle"] for each in getattr(fsx_ontap, f"_{kind}")(name)} <= {"DELETING"}
     until(lambda: ontap.delete(name), "the end of it")
 
 

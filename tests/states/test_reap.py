@@ -13,7 +13,11 @@ from aws.ec2 import instances
 from aws.records import table
 from aws.run import executions
 from aws.stack.clients import client
-from aws.storages import clouds, efs, mountpoint, prefixes, s3, s3_files
+from aws.storages import clouds, prefixes
+from aws.storages.efs import cloud as efs
+from aws.storages.mountpoint import cloud as mountpoint
+from aws.storages.s3 import cloud as s3
+from aws.storages.s3_files import cloud as s3_files
 from aws.teardown import reaping
 
 LONG_AHEAD, LONG_PAST = 4_000_000_000.0, 1_000_000_000.0

@@ -9,7 +9,7 @@ from botocore.utils import S3ExpressIdentityCache
 
 from aws.stack.clients import client
 from aws.storages import directory_buckets as buckets
-from aws.storages import s3_express
+from aws.storages.s3_express import cloud as s3_express
 from local.corrections import directory_buckets as stand_in
 
 TOKEN = "a" * 60

@@ -7,7 +7,7 @@ import boto3
 import pytest
 
 from aws.stack.clients import client
-from aws.storages import s3_files
+from aws.storages.s3_files import cloud as s3_files
 from local.corrections import s3_files as stand_in
 from local.corrections.folders import Folders
 from matrix.terms.errors import FileSystemFailed
@@ -105,7 +105,7 @@ def test_a_state_that_leads_nowhere_fails_with_the_services_own_words(folder, mo
 def test_a_mount_target_that_failed_is_named_by_its_subnet(folder, monkeypatch):
     resource_id = made()
     target = {"subnetId": "subnet-1", "status": "error", "statusMessage": "no addresses are left"}
-    monkeypatch.setattr(s3_files, "_mount_targets", lambda _: [target])
+    monkeypatch.setattr("aws.storages.s3_files._mount_targets", lambda _: [target])
 
     with pytest.raises(FileSystemFailed, match="its mount target in subnet-1: no addresses are left"):
         s3_files.is_ready(resource_id, FILES)
@@ -155,7 +155,7 @@ def test_objects_of_a_file_system_that_is_gone_are_found_and_deleted_later(folde
     resource_id = made()
     boto3.client("s3").put_object(Bucket="files", Key=f"{TOKEN}/file", Body=b"exported at last")
     with monkeypatch.context() as patched:
-        patched.setattr(s3_files, "_delete_versions", Mock(side_effect=TimeoutError))
+        patched.setattr("aws.storages.s3_files._delete_versions", Mock(side_effect=TimeoutError))
         with pytest.raises(TimeoutError):
             delete(resource_id)
 
@@ -168,7 +168,7 @@ def test_objects_of_a_file_system_that_is_gone_are_found_and_deleted_later(folde
 
 def test_data_that_wait_for_their_export_are_lost_and_that_is_said(folder, monkeypatch):
     resource_id, log = made(), Mock()
-    monkeypatch.setattr(s3_files, "Logger", lambda: log)
+    monkeypatch.setattr("aws.storages.s3_files.Logger", lambda: log)
     (folder / resource_id / "file").write_text("not exported")
 
     delete(resource_id)

@@ -103,7 +103,7 @@ def test_where_only_the_first_could_be_made_it_is_deleted_and_nothing_is_left(on
 def test_the_deletion_of_the_second_does_not_wait_for_that_of_the_first(planned, context, monkeypatch):
     made = create_file_system.handler(EVENT, context)
     asked = []
-    monkeypatch.setattr("aws.storages.fsx_openzfs.delete", lambda resource_id: bool(asked.append(resource_id)))
+    monkeypatch.setattr("aws.storages.fsx_openzfs.cloud.delete", lambda resource_id: bool(asked.append(resource_id)))
 
     assert delete_file_system.handler(EVENT, context)["state"] == "deleting"
     assert asked == made["resource_ids"]

@@ -12,7 +12,13 @@ from support.partitions import domains
 
 from aws.ec2 import volume_mappings
 from aws.stack.clients import client
-from aws.storages import clouds, ebs, efs, fsx_openzfs, mountpoint, prefixes, s3, s3_express
+from aws.storages import clouds, prefixes
+from aws.storages.ebs import cloud as ebs
+from aws.storages.efs import cloud as efs
+from aws.storages.fsx_openzfs import cloud as fsx_openzfs
+from aws.storages.mountpoint import cloud as mountpoint
+from aws.storages.s3 import cloud as s3
+from aws.storages.s3_express import cloud as s3_express
 from local.corrections import mounted_buckets
 from local.corrections.folders import Folders
 from matrix.terms import keys
@@ -264,7 +270,7 @@ def test_a_raid0_brings_all_its_volumes_and_mounts_them_as_one():
     devices = [one["DeviceName"] for one in volume_mappings.mappings_of(storage, "m6i.large")]
 
     assert devices == ["/dev/sdf", "/dev/sdg", "/dev/sdh"]
-    assert ebs.mount(storage) == {"kind": "ebs", "devices": devices, "fstype": "xfs"}
+    assert ebs.mount("", storage) == {"kind": "ebs", "devices": devices, "fstype": "xfs"}
 
 
 def test_an_instance_store_comes_with_its_instances(stack):

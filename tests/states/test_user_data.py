@@ -15,7 +15,8 @@ import populate_cache
 from aws.ec2 import images, instances
 from aws.records import bucket, plans
 from aws.stack import tags
-from aws.storages import clouds, file_server
+from aws.storages import file_server
+from aws.storages.ebs import cloud as ebs
 from matrix.run.job import USER_DATA_MAX_BYTES, user_data
 from matrix.terms.keys import booted_image_key
 from matrix.terms.problems import InvalidMatrix
@@ -52,7 +53,7 @@ def scripts(stack, folders, monkeypatch):
     monkeypatch.setattr(images, "newest", lambda _parameter: "ami-1")  # moto has no parameters of Ubuntu
     # Scenarios that emulate their storages are for local runs only.
     monkeypatch.setenv("ENVIRONMENT", "local")
-    monkeypatch.setattr(clouds, "attach", lambda _storage, _instances: None)
+    monkeypatch.setattr(ebs, "attach", lambda _storage, _instances: None)
     # Nor does a file server tell where it listens.
     address = json.dumps({"host": "10.0.0.7", "port": 7575, "token": "of-this-run"}).encode()
     monkeypatch.setattr(file_server, "_document", lambda _, name: address if name == "address.json" else None)

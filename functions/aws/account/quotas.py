@@ -89,7 +89,7 @@ def _value(need: Need) -> float:
 def _in_use(need: Need) -> float:
     """Return how much of a quota the whole account uses now, other projects included."""
     uses: dict[str, Callable[[], float]] = {
-        **{code: use for module in FILE_SYSTEMS.values() for code, use in module.in_use().items()},
+        **{code: use for storage in FILE_SYSTEMS.values() for code, use in storage.in_use().items()},
         **{quota.code: partial(_of_volumes, kind, "Size", 1_024) for kind, quota in quotas.EBS_STORAGE.items()},
         **{quota.code: partial(_of_volumes, kind, "Iops") for kind, quota in quotas.EBS_IOPS.items()},
     }

@@ -1,77 +1,33 @@
-"""Storages: a module for each type.
-
-Most create, watch, mount and delete a file system (`FileSystem`). Volumes and disks come and go with their instances
-and are only mounted.
-
-Every function may be called again after a crash or a time-out. Creation is idempotent by a token made from the run and
-the file system's name; deletion continues from the state that AWS reports. Both find a file system by that token and by
-tags, never by a record of the project, which may not have been written.
-"""
+"""The storages with AWS, a module for each type: which one a document means, and how its instances mount it."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 
 from aws.stack import network
 from aws.stack.environment import environment
-from aws.storages import (
-    ebs,
-    efs,
-    file_server,
-    fsx,
-    fsx_lustre,
-    fsx_ontap,
-    fsx_openzfs,
-    instance_store,
-    mountpoint,
-    nfs,
-    s3,
-    s3_express,
-    s3_files,
-)
-from aws.storages.base import FileSystem, Refusal
+from aws.storages.base import CloudStorage, FileSystem
 from matrix.input.matrix import Matrix
 from matrix.storages.models import MODELS, existing_id, how_many, is_mounted_read_only, is_written_in
-from matrix.terms.documents.job import ExportedTo, Mount
+from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.keys import folder_on_existing
 from matrix.terms.problems import Problem, Problems
 
-# mypy checks each module against the protocol here.
-FILE_SYSTEMS: dict[str, FileSystem] = {
-    "efs": efs,
-    "fsx-lustre": fsx_lustre,
-    "fsx-ontap": fsx_ontap,
-    "fsx-openzfs": fsx_openzfs,
-    "mountpoint": mountpoint,
-    "nfs": nfs,
-    "s3": s3,
-    "s3-express": s3_express,
-    "s3-files": s3_files,
-    "file-server": file_server,
+STORAGES: dict[str, CloudStorage] = {
+    kind: import_module(f"aws.storages.{kind.replace('-', '_')}").cloud for kind in MODELS
 }
-# Volumes have no `FileSystem`: this checks existing volumes, and the snapshots of new volumes.
-_CHECKED: dict[str, Callable[[Part, str], Iterable[Refusal]]] = {"ebs": ebs.refusals}
-_SUBNETS: dict[str, Callable[[Part], list[str]]] = {"ebs": ebs.subnets, "mountpoint": mountpoint.subnets}
-# The zones of an existing one; the others are in the zone of the stack's first subnet, or in all of its zones.
-_FSX = dict.fromkeys(("fsx-lustre", "fsx-ontap", "fsx-openzfs"), fsx.zones_of)
-_ZONES: dict[str, Callable[[str], list[str]]] = {"efs": efs.zones_of, **_FSX}
-_ATTACHED: dict[str, Callable[[Part, Sequence[str]], None]] = {"ebs": ebs.attach}
-DEVICES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.device}
-OF_INSTANCES: dict[str, Callable[[Part], Mount]] = {"ebs": ebs.mount, "instance-store": instance_store.mount}
-_EXPORTED: dict[str, Callable[[str], ExportedTo]] = {"s3-files": s3_files.exported_to}
+FILE_SYSTEMS = {kind: storage for kind, storage in STORAGES.items() if isinstance(storage, FileSystem)}
 
 
 def file_system(storage: Part) -> FileSystem | None:
-    """Return the module of a file system; None for a storage that comes and goes with each instance."""
-    return None if storage["type"] in OF_INSTANCES else FILE_SYSTEMS[storage["type"]]
+    """Return what makes a storage's file systems; None for a storage that comes and goes with each instance."""
+    return FILE_SYSTEMS.get(storage["type"])
 
 
 def subnets(storage: Part) -> list[str]:
     """Return the stack's subnets in which its instances may be; the first is in the zone of a storage in one zone."""
-    if of_type := _SUBNETS.get(storage["type"]):
-        return of_type(storage)
-    existing, zones_of = existing_id(storage), _ZONES.get(storage["type"])
-    return network.subnets_from(zones_of(existing) if existing and zones_of else ())
+    return STORAGES[storage["type"]].subnets(storage)
 
 
 def zone_of(storage: Part) -> str | None:
@@ -79,12 +35,6 @@ def zone_of(storage: Part) -> str | None:
     if how_many(storage) > 1 or not MODELS[storage["type"]].is_in_one_zone(storage):
         return None
     return network.availability_zone(subnets(storage)[0])
-
-
-def attach(storage: Part, instances: Sequence[str]) -> None:
-    """Attach existing volumes to the instances of a fleet before they mount them; most storages need no such step."""
-    if of_type := _ATTACHED.get(storage["type"]):
-        of_type(storage, instances)
 
 
 def token(run: str, name: str, zone: int = 0) -> str:
@@ -100,12 +50,11 @@ def existing_problems(matrix: Matrix, account: str) -> Problems:
     Calls AWS, and changes nothing.
     """
     for path, storage in matrix.located("storage"):
-        refusals: Iterable[Refusal] = ()
-        if check := _CHECKED.get(storage.type):
-            refusals = check(storage.document, account)
-        elif storage.existing_id:
-            refusals = FILE_SYSTEMS[storage.type].refusals(storage.document)
-        for refusal in refusals:
+        kind = STORAGES[storage.type]
+        # A new file system has nothing to check. A new volume may have a snapshot.
+        if isinstance(kind, FileSystem) and not storage.existing_id:
+            continue
+        for refusal in kind.refusals(storage.document, account):
             yield Problem(
                 f"{path}.{refusal.field}", refusal.value, refusal.rule, refusal.fix, is_warning=refusal.is_doubt
             )
@@ -134,17 +83,15 @@ def _mount_of_one(storage: Part, resource_id: str | None, run: str, *, wants_dev
         mount["folder"] = folder_on_existing(run)
     elif is_mounted_read_only(storage):
         mount["is_read_only"] = True
-    elif resource_id and storage["type"] in _EXPORTED:
-        mount["exported_to"] = _EXPORTED[storage["type"]](resource_id)
+    elif resource_id and (exported_to := STORAGES[storage["type"]].exported_to(resource_id)):
+        mount["exported_to"] = exported_to
     return mount
 
 
 def _mount(storage: Part, resource_id: str | None, *, wants_device: bool) -> Mount:
-    module = file_system(storage)
+    kind = STORAGES[storage["type"]]
     if wants_device:
-        return DEVICES[storage["type"]](storage)
-    if module is None:
-        return OF_INSTANCES[storage["type"]](storage)
-    if resource_id is None:
+        return kind.device(storage)
+    if resource_id is None and isinstance(kind, FileSystem):
         raise ValueError(f"{storage['type']}: nothing was created that an instance could mount")
-    return module.mount(resource_id, storage)
+    return kind.mount(resource_id or "", storage)

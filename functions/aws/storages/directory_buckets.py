@@ -6,7 +6,7 @@ a session that botocore opens (CreateSession) and renews: they are valid for fiv
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from aws.stack import network
 from aws.stack.clients import client
@@ -15,20 +15,20 @@ from aws.storages.base import Existing
 from matrix.storages.directory_buckets import ENDING, ZONES
 from matrix.terms.errors import FileSystemFailed
 
-SEEN_GONE = "S3 ListDirectoryBuckets: not in the list"
 # Names have at most 63 characters, of which the longest zone, as in --apne1-az4--x-s3, takes 17, and a mark 4.
 TOKEN_DIGITS = 40
 OBJECTS_AT_ONCE = 1_000
 
 
-@dataclass(frozen=True)
+@dataclass
 class DirectoryBuckets:
     """Buckets of one type of storage, whose names begin with its mark; `others` are the marks of all other types."""
 
     mark: str
     others: tuple[str, ...] = ()
+    SEEN_GONE: ClassVar[str] = "S3 ListDirectoryBuckets: not in the list"
 
-    def create(self, token: str, tags: list[dict[str, str]], zone: int) -> str:
+    def make(self, token: str, tags: list[dict[str, str]], zone: int) -> str:
         """Create the bucket with its tags in a zone of the stack, or find the one that this token created before.
 
         Return its name.
@@ -83,26 +83,25 @@ class DirectoryBuckets:
         """Return the buckets that are not listed any more."""
         return set(created_at) - {bucket["Name"] for bucket in self._ours()}
 
+    def delete(self, bucket: str) -> bool:
+        """Abort unfinished uploads, delete all objects, then the bucket; return whether it is deleted.
 
-def delete(bucket: str) -> bool:
-    """Abort unfinished uploads, delete all objects, then the bucket; return whether it is deleted.
-
-    Raises FileSystemFailed for objects that S3 refuses to delete.
-    """
-    s3 = client("s3")
-    try:
-        for page in s3.get_paginator("list_multipart_uploads").paginate(Bucket=bucket):
-            for upload in page.get("Uploads", []):
-                _abort(bucket, upload)
-        while objects := s3.list_objects_v2(Bucket=bucket, MaxKeys=OBJECTS_AT_ONCE).get("Contents"):
-            keys = [{"Key": entry["Key"]} for entry in objects]
-            refused = s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True}).get("Errors")
-            if refused:
-                raise FileSystemFailed(f"S3 keeps {len(refused)} objects of {bucket}, such as {refused[0]}")
-        s3.delete_bucket(Bucket=bucket)
-    except s3.exceptions.NoSuchBucket:
-        return True  # deleted by an attempt whose response was lost
-    return True
+        Raises FileSystemFailed for objects that S3 refuses to delete.
+        """
+        s3 = client("s3")
+        try:
+            for page in s3.get_paginator("list_multipart_uploads").paginate(Bucket=bucket):
+                for upload in page.get("Uploads", []):
+                    _abort(bucket, upload)
+            while objects := s3.list_objects_v2(Bucket=bucket, MaxKeys=OBJECTS_AT_ONCE).get("Contents"):
+                keys = [{"Key": entry["Key"]} for entry in objects]
+                refused = s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True}).get("Errors")
+                if refused:
+                    raise FileSystemFailed(f"S3 keeps {len(refused)} objects of {bucket}, such as {refused[0]}")
+            s3.delete_bucket(Bucket=bucket)
+        except s3.exceptions.NoSuchBucket:
+            return True  # deleted by an attempt whose response was lost
+        return True
 
 
 def _abort(bucket: str, upload: dict[str, Any]) -> None:
@@ -116,4 +115,3 @@ def _abort(bucket: str, upload: dict[str, Any]) -> None:
 # The template's permissions are for names that begin with sm-. After it come digits of a token, in hexadecimal; a mark
 # has another letter.
 OF_MOUNTS = DirectoryBuckets("sm-m")
-OF_OBJECTS = DirectoryBuckets("sm-", others=(OF_MOUNTS.mark,))

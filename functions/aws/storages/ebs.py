@@ -16,7 +16,7 @@ from aws.stack.environment import environment
 from aws.stack.retrying import NotYet, retried
 from aws.stack.tags import MAY_ATTACH, RUN, as_mapping
 from aws.storages import reach
-from aws.storages.base import Refusal
+from aws.storages.base import CloudStorage, Refusal
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import LaunchRefused
@@ -30,55 +30,52 @@ NOT_YET = ("IncorrectState", "IncorrectInstanceState", "VolumeInUse", "InvalidIn
 PAUSES_S = (2.0, *[4.0] * 70)
 
 
-def device(storage: Part) -> Mount:
-    """Return how an instance opens its own volumes without a file system on them."""
-    return {"kind": "ebs-device", "devices": list(devices_of(storage))}
+class Ebs(CloudStorage):
+    def device(self, storage: Part) -> Mount:
+        """Return how an instance opens its own volumes without a file system on them."""
+        return {"kind": "ebs-device", "devices": list(devices_of(storage))}
 
+    def mount(self, _resource_id: str, storage: Part) -> Mount:
+        """Return how an instance mounts its own volume, its own volumes as one, or the existing one."""
+        if storage.get("volumeId"):
+            return {"kind": "ebs-existing", "volumes": [storage["volumeId"]]}
+        return {"kind": "ebs", "devices": list(devices_of(storage)), "fstype": "xfs"}
 
-def mount(storage: Part) -> Mount:
-    """Return how an instance mounts its own volume, its own volumes as one, or the existing one."""
-    if storage.get("volumeId"):
-        return {"kind": "ebs-existing", "volumes": [storage["volumeId"]]}
-    return {"kind": "ebs", "devices": list(devices_of(storage)), "fstype": "xfs"}
+    def subnets(self, storage: Part) -> list[str]:
+        """Return the subnets in which its instances may be: for an existing volume, those in its zone."""
+        if not storage.get("volumeId"):
+            return network.subnets()
+        [volume] = client("ec2").describe_volumes(VolumeIds=[storage["volumeId"]])["Volumes"]
+        return [each for each in network.subnets() if network.availability_zone(each) == volume["AvailabilityZone"]]
 
+    def attach(self, storage: Part, instances: Sequence[str]) -> None:
+        """Attach the existing volume to the instance of the fleet; a repeated call changes nothing."""
+        if not storage.get("volumeId"):
+            return
+        [instance], volume_id = instances, storage["volumeId"]
 
-def subnets(storage: Part) -> list[str]:
-    """Return the subnets in which its instances may be: for an existing volume, those in its zone."""
-    if not storage.get("volumeId"):
-        return network.subnets()
-    [volume] = client("ec2").describe_volumes(VolumeIds=[storage["volumeId"]])["Volumes"]
-    return [each for each in network.subnets() if network.availability_zone(each) == volume["AvailabilityZone"]]
+        def attached() -> None:
+            [volume] = client("ec2").describe_volumes(VolumeIds=[volume_id])["Volumes"]
+            if instance in {each["InstanceId"] for each in volume.get("Attachments", [])}:
+                return  # by an attempt whose response was lost
+            try:
+                client("ec2").attach_volume(VolumeId=volume_id, InstanceId=instance, Device=DEVICES[0])
+            except ClientError as error:
+                if error.response["Error"]["Code"] not in NOT_YET:
+                    raise
+                raise NotYet(f"EC2 does not attach it: {error.response['Error'].get('Message', '')}") from error
 
-
-def attach(storage: Part, instances: Sequence[str]) -> None:
-    """Attach the existing volume to the instance of the fleet; a repeated call changes nothing."""
-    if not storage.get("volumeId"):
-        return
-    [instance], volume_id = instances, storage["volumeId"]
-
-    def attached() -> None:
-        [volume] = client("ec2").describe_volumes(VolumeIds=[volume_id])["Volumes"]
-        if instance in {each["InstanceId"] for each in volume.get("Attachments", [])}:
-            return  # by an attempt whose response was lost
         try:
-            client("ec2").attach_volume(VolumeId=volume_id, InstanceId=instance, Device=DEVICES[0])
+            retried(f"attaching {volume_id} to {instance}", attached, PAUSES_S)
         except ClientError as error:
-            if error.response["Error"]["Code"] not in NOT_YET:
-                raise
-            raise NotYet(f"EC2 does not attach it: {error.response['Error'].get('Message', '')}") from error
+            raise LaunchRefused(f"{volume_id} was not attached to {instance}: {denials.describe(error)}") from error
 
-    try:
-        retried(f"attaching {volume_id} to {instance}", attached, PAUSES_S)
-    except ClientError as error:
-        raise LaunchRefused(f"{volume_id} was not attached to {instance}: {denials.describe(error)}") from error
-
-
-def refusals(storage: Part, account: str) -> Iterator[Refusal]:
-    """Yield reasons why its snapshot or its existing volume cannot be used. Changes nothing."""
-    if storage.get("volumeId"):
-        yield from _refusals_of_volume(storage, account)
-    elif storage.get("snapshotId"):
-        yield from _refusals_of_snapshot(storage, account)
+    def refusals(self, storage: Part, account: str) -> Iterator[Refusal]:
+        """Yield reasons why its snapshot or its existing volume cannot be used. Changes nothing."""
+        if storage.get("volumeId"):
+            yield from _refusals_of_volume(storage, account)
+        elif storage.get("snapshotId"):
+            yield from _refusals_of_snapshot(storage, account)
 
 
 def _refusals_of_volume(storage: Part, account: str) -> Iterator[Refusal]:
@@ -171,3 +168,6 @@ def _of_key(field: str, name: str, encrypted: Mapping[str, Any], account: str, r
     rule = f"is encrypted with {key}: unless that is aws/ebs, its policy has to let Launch fleet's role use it by EC2"
     fix = f"see KeyManager of aws kms describe-key --key-id {key}: AWS is aws/ebs"
     return Refusal(field, name, rule, fix, is_doubt=True)
+
+
+cloud = Ebs()

@@ -12,7 +12,7 @@ from aws.stack import encryption, network, tags
 from aws.stack.clients import client, impatient_client
 from aws.stack.environment import environment
 from aws.storages import reach
-from aws.storages.base import Copy, Existing, Refusal
+from aws.storages.base import Copy, Existing, FileSystem, Refusal
 from matrix.storages.efs import FILE_SYSTEMS
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
@@ -25,72 +25,171 @@ MOUNT_OPTIONS = "nfsvers=4.1,rsize=1048576,wsize=1048576,hard,timeo=600,retrans=
 # value there, so sequential reads are comparable with TLS, without it, and with the published runs.
 # https://github.com/aws/efs-utils#optimize-readahead-max-window-size-on-linux-54
 READ_AHEAD_KIB = 15 * 1_024
-# A file system takes seconds, its mount targets one to two minutes.
-CREATION_LIMIT_S = 900
-SEEN_GONE = "EFS DescribeFileSystems: not there"
-PURPOSE = ""
 
 
-def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
-    """Create the file system, or find the one that an earlier call with this token created; return its id."""
-    efs = client("efs")
-    resource_id = find(token)
-    if resource_id:
-        return resource_id
-    request: dict[str, Any] = {
-        "CreationToken": token,
-        "PerformanceMode": storage["performanceMode"],
-        "ThroughputMode": storage["throughputMode"],
-        "Encrypted": True,
-        **encryption.by_key(),
-        # EFS backs up One Zone file systems by default, and backups outlive the file system.
-        "Backup": False,
-        "Tags": tags,
-    }
-    if storage["throughputMode"] == "provisioned":
-        request["ProvisionedThroughputInMibps"] = storage["provisionedThroughputMiBps"]
-    if storage["deployment"] == "oneZone":
-        request["AvailabilityZoneName"] = network.availability_zone(network.subnets()[0])
-    try:
-        return efs.create_file_system(**request)["FileSystemId"]
-    except efs.exceptions.FileSystemAlreadyExists:
-        # An earlier attempt created it, and its response was lost.
-        resource_id = find(token)
-        if resource_id is None:
-            raise
-        return resource_id
+class Efs(FileSystem):
+    # A file system takes seconds, its mount targets one to two minutes.
+    CREATION_LIMIT_S = 900
+    SEEN_GONE = "EFS DescribeFileSystems: not there"
+    COPIES = "efs-recovery-point"
+    COPIES_SEEN_GONE = "AWS Backup ListRecoveryPointsByResource: not there"
 
+    def create(self, token: str, storage: Part, tags: list[dict[str, str]], *_: object) -> str:
+        """Create the file system, or find the one that an earlier call with this token created; return its id."""
+        efs = client("efs")
+        resource_id = self.find(token)
+        if resource_id:
+            return resource_id
+        request: dict[str, Any] = {
+            "CreationToken": token,
+            "PerformanceMode": storage["performanceMode"],
+            "ThroughputMode": storage["throughputMode"],
+            "Encrypted": True,
+            **encryption.by_key(),
+            # EFS backs up One Zone file systems by default, and backups outlive the file system.
+            "Backup": False,
+            "Tags": tags,
+        }
+        if storage["throughputMode"] == "provisioned":
+            request["ProvisionedThroughputInMibps"] = storage["provisionedThroughputMiBps"]
+        if storage["deployment"] == "oneZone":
+            request["AvailabilityZoneName"] = network.availability_zone(network.subnets()[0])
+        try:
+            return efs.create_file_system(**request)["FileSystemId"]
+        except efs.exceptions.FileSystemAlreadyExists:
+            # An earlier attempt created it, and its response was lost.
+            resource_id = self.find(token)
+            if resource_id is None:
+                raise
+            return resource_id
 
-def find(token: str) -> str | None:
-    file_systems = client("efs").describe_file_systems(CreationToken=token)["FileSystems"]
-    return file_systems[0]["FileSystemId"] if file_systems else None
+    def find(self, token: str) -> str | None:
+        file_systems = client("efs").describe_file_systems(CreationToken=token)["FileSystems"]
+        return file_systems[0]["FileSystemId"] if file_systems else None
 
+    def is_ready(self, resource_id: str, storage: Part) -> bool:
+        """Return whether instances can mount it; creates its policy and mount targets as soon as EFS allows it.
 
-def is_ready(resource_id: str, storage: Part) -> bool:
-    """Return whether instances can mount it; creates its policy and mount targets as soon as EFS allows it.
+        Raises FileSystemFailed if it ended in a state that it cannot leave.
+        """
+        [file_system] = client("efs").describe_file_systems(FileSystemId=resource_id)["FileSystems"]
+        if file_system["LifeCycleState"] in ("error", "deleting", "deleted"):
+            raise FileSystemFailed(
+                f"EFS {resource_id} is {file_system['LifeCycleState']}; see its events in CloudTrail"
+            )
+        if file_system["LifeCycleState"] != "available":
+            return False
+        if storage.get("fileSystemId"):
+            return True  # its owner has created its mount targets, and Plan matrix has checked them
+        targets = _mount_targets(resource_id)
+        wanted = network.subnets()[:1] if file_system.get("AvailabilityZoneName") else network.subnets()
+        missing = set(wanted) - {target["SubnetId"] for target in targets}
+        if missing:
+            _open(file_system, storage, sorted(missing))
+        return not missing and all(target["LifeCycleState"] == "available" for target in targets)
 
-    Raises FileSystemFailed if it ended in a state that it cannot leave.
-    """
-    [file_system] = client("efs").describe_file_systems(FileSystemId=resource_id)["FileSystems"]
-    if file_system["LifeCycleState"] in ("error", "deleting", "deleted"):
-        raise FileSystemFailed(f"EFS {resource_id} is {file_system['LifeCycleState']}; see its events in CloudTrail")
-    if file_system["LifeCycleState"] != "available":
-        return False
-    if storage.get("fileSystemId"):
-        return True  # its owner has created its mount targets, and Plan matrix has checked them
-    targets = _mount_targets(resource_id)
-    wanted = network.subnets()[:1] if file_system.get("AvailabilityZoneName") else network.subnets()
-    missing = set(wanted) - {target["SubnetId"] for target in targets}
-    if missing:
-        _open(file_system, storage, sorted(missing))
-    return not missing and all(target["LifeCycleState"] == "available" for target in targets)
+    def zones_of(self, resource_id: str) -> list[str]:
+        """Return the Availability Zone of an existing One Zone file system; none of a Regional one."""
+        [file_system] = client("efs").describe_file_systems(FileSystemId=resource_id)["FileSystems"]
+        zone = file_system.get("AvailabilityZoneName")
+        return [zone] if zone else []
 
+    def refusals(self, storage: Part, *_: object) -> Iterator[Refusal]:
+        """Yield reasons why an existing one cannot be measured: deleted, of a run, not as described, out of reach."""
+        resource_id = storage["fileSystemId"]
+        efs = client("efs")
+        try:
+            [file_system] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
+        except efs.exceptions.FileSystemNotFound:
+            rule = f"EFS has no such file system in {environment().region}"
+            yield Refusal("fileSystemId", resource_id, rule, "write one that `aws efs describe-file-systems` lists")
+            return
+        state = file_system["LifeCycleState"]
+        if state != "available":
+            yield Refusal(
+                "fileSystemId", resource_id, f"is {state}", "write one that is available, or wait until it is"
+            )
+            return
+        owner = tags.as_mapping(file_system.get("Tags", [])).get(tags.RUN)
+        if owner:
+            rule = f"was made by the run {owner}, and is deleted with it"
+            yield Refusal("fileSystemId", resource_id, rule, "write one of your own")
+            return
+        zone = file_system.get("AvailabilityZoneName")
+        described = {
+            "performanceMode": file_system["PerformanceMode"],
+            "throughputMode": file_system["ThroughputMode"],
+            "provisionedThroughputMiBps": file_system.get("ProvisionedThroughputInMibps"),
+            "deployment": "oneZone" if zone else "regional",
+        }
+        yield from reach.otherwise(resource_id, storage, described)
+        if zone and (elsewhere := reach.of_other_zones(resource_id, [zone])):
+            yield elsewhere
+            return
+        targets = [target for target in _mount_targets(resource_id) if target["LifeCycleState"] == "available"]
+        yield from reach.without_mount_targets(
+            resource_id,
+            {target["NetworkInterfaceId"]: target["MountTargetId"] for target in targets},
+            network.subnets_from([zone])[:1] if zone else network.subnets(),
+            create=f"aws efs create-mount-target --file-system-id {resource_id}",
+            regroup="aws efs modify-mount-target-security-groups",
+        )
 
-def zones_of(resource_id: str) -> list[str]:
-    """Return the Availability Zone of an existing One Zone file system; none of a Regional one."""
-    [file_system] = client("efs").describe_file_systems(FileSystemId=resource_id)["FileSystems"]
-    zone = file_system.get("AvailabilityZoneName")
-    return [zone] if zone else []
+    def mount(self, resource_id: str, storage: Part) -> Mount:
+        """Return how an instance mounts it. The name resolves to the mount target in the instance's own zone."""
+        if storage.get("tls"):
+            # The mount helper resolves the name and adds MOUNT_OPTIONS by itself.
+            return {"kind": "efs", "source": f"{resource_id}:/", "options": "tls,iam" if storage.get("iam") else "tls"}
+        return {
+            "kind": "nfs",
+            "source": f"{resource_id}.efs.{environment().region}.{environment().domain}:/",
+            "options": MOUNT_OPTIONS,
+            "read_ahead_kib": READ_AHEAD_KIB,
+        }
+
+    def existing(self) -> Iterator[Existing]:
+        for page in client("efs").get_paginator("describe_file_systems").paginate():
+            for listed in page["FileSystems"]:
+                if listed["LifeCycleState"] != "deleted":  # still listed for a while
+                    yield Existing(listed["FileSystemId"], listed.get("Tags", []), listed["CreationTime"].timestamp())
+
+    def delete(self, resource_id: str) -> bool:
+        """Take the deletion one step further: mount targets, then the file system. Return whether it is deleted."""
+        efs = client("efs")
+        try:
+            _refuse_another(resource_id)
+            for target in _mount_targets(resource_id):
+                if target["LifeCycleState"] not in ("deleting", "deleted"):
+                    _delete_mount_target(target["MountTargetId"])
+            if _mount_targets(resource_id):
+                return False
+            [file_system] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
+            if file_system["LifeCycleState"] not in ("deleting", "deleted"):
+                efs.delete_file_system(FileSystemId=resource_id)
+                [file_system] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
+            return file_system["LifeCycleState"] == "deleted"
+        except efs.exceptions.FileSystemNotFound:
+            return True
+        except (efs.exceptions.FileSystemInUse, efs.exceptions.IncorrectFileSystemLifeCycleState):
+            # A deleted mount target may still count for a moment, or the file system is not yet created.
+            return False
+
+    def copies(self, resource_ids: Sequence[str]) -> Iterator[Copy]:
+        """Ask AWS Backup once and briefly for each file system: an account may not use or allow the service."""
+        if not resource_ids:
+            return
+        backup = impatient_client("backup")
+        for resource_id in resource_ids:
+            pages = backup.get_paginator("list_recovery_points_by_resource").paginate(ResourceArn=_arn(resource_id))
+            for point in (point for page in pages for point in page["RecoveryPoints"]):
+                name, created_at = point["RecoveryPointArn"], float(point["CreationDate"].timestamp())
+                where = {"BackupVaultName": point["BackupVaultName"], "RecoveryPointArn": name}
+                yield Copy(self.COPIES, name, resource_id, created_at, partial(backup.delete_recovery_point, **where))
+
+    def in_use(self) -> dict[str, Callable[[], float]]:
+        """Return functions that read the number of the account's file systems."""
+        pages = client("efs").get_paginator("describe_file_systems").paginate
+        return {FILE_SYSTEMS.code: lambda: float(sum(len(page["FileSystems"]) for page in pages()))}
 
 
 def _open(file_system: Mapping[str, Any], storage: Part, subnets: Sequence[str]) -> None:
@@ -150,93 +249,6 @@ def _create_mount_target(resource_id: str, subnet: str) -> None:
         ) from err
 
 
-def refusals(storage: Part) -> Iterator[Refusal]:
-    """Yield reasons why an existing one cannot be measured: deleted, of a run, not as described, out of reach."""
-    resource_id = storage["fileSystemId"]
-    efs = client("efs")
-    try:
-        [file_system] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
-    except efs.exceptions.FileSystemNotFound:
-        rule = f"EFS has no such file system in {environment().region}"
-        yield Refusal("fileSystemId", resource_id, rule, "write one that `aws efs describe-file-systems` lists")
-        return
-    state = file_system["LifeCycleState"]
-    if state != "available":
-        yield Refusal("fileSystemId", resource_id, f"is {state}", "write one that is available, or wait until it is")
-        return
-    owner = tags.as_mapping(file_system.get("Tags", [])).get(tags.RUN)
-    if owner:
-        rule = f"was made by the run {owner}, and is deleted with it"
-        yield Refusal("fileSystemId", resource_id, rule, "write one of your own")
-        return
-    zone = file_system.get("AvailabilityZoneName")
-    described = {
-        "performanceMode": file_system["PerformanceMode"],
-        "throughputMode": file_system["ThroughputMode"],
-        "provisionedThroughputMiBps": file_system.get("ProvisionedThroughputInMibps"),
-        "deployment": "oneZone" if zone else "regional",
-    }
-    yield from reach.otherwise(resource_id, storage, described)
-    if zone and (elsewhere := reach.of_other_zones(resource_id, [zone])):
-        yield elsewhere
-        return
-    targets = [target for target in _mount_targets(resource_id) if target["LifeCycleState"] == "available"]
-    yield from reach.without_mount_targets(
-        resource_id,
-        {target["NetworkInterfaceId"]: target["MountTargetId"] for target in targets},
-        network.subnets_from([zone])[:1] if zone else network.subnets(),
-        create=f"aws efs create-mount-target --file-system-id {resource_id}",
-        regroup="aws efs modify-mount-target-security-groups",
-    )
-
-
-def mount(resource_id: str, storage: Part) -> Mount:
-    """Return how an instance mounts it. The name resolves to the mount target in the instance's own zone."""
-    if storage.get("tls"):
-        # The mount helper resolves the name and adds MOUNT_OPTIONS by itself.
-        return {"kind": "efs", "source": f"{resource_id}:/", "options": "tls,iam" if storage.get("iam") else "tls"}
-    return {
-        "kind": "nfs",
-        "source": f"{resource_id}.efs.{environment().region}.{environment().domain}:/",
-        "options": MOUNT_OPTIONS,
-        "read_ahead_kib": READ_AHEAD_KIB,
-    }
-
-
-def existing() -> Iterator[Existing]:
-    for page in client("efs").get_paginator("describe_file_systems").paginate():
-        for listed in page["FileSystems"]:
-            if listed["LifeCycleState"] != "deleted":  # still listed for a while
-                yield Existing(listed["FileSystemId"], listed.get("Tags", []), listed["CreationTime"].timestamp())
-
-
-def gone(created_at: Mapping[str, float]) -> set[str]:
-    """Return the ids that EFS does not list any more."""
-    return set(created_at) - {listed.id for listed in existing()}
-
-
-def delete(resource_id: str) -> bool:
-    """Take the deletion one step further: mount targets, then the file system. Return whether it is deleted."""
-    efs = client("efs")
-    try:
-        _refuse_another(resource_id)
-        for target in _mount_targets(resource_id):
-            if target["LifeCycleState"] not in ("deleting", "deleted"):
-                _delete_mount_target(target["MountTargetId"])
-        if _mount_targets(resource_id):
-            return False
-        [file_system] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
-        if file_system["LifeCycleState"] not in ("deleting", "deleted"):
-            efs.delete_file_system(FileSystemId=resource_id)
-            [file_system] = efs.describe_file_systems(FileSystemId=resource_id)["FileSystems"]
-        return file_system["LifeCycleState"] == "deleted"
-    except efs.exceptions.FileSystemNotFound:
-        return True
-    except (efs.exceptions.FileSystemInUse, efs.exceptions.IncorrectFileSystemLifeCycleState):
-        # A deleted mount target may still count for a moment, or the file system is not yet created.
-        return False
-
-
 def _refuse_another(resource_id: str) -> None:
     """Raise FileSystemFailed for a file system without the tags of this stack's runs, which the role may not delete."""
     [file_system] = client("efs").describe_file_systems(FileSystemId=resource_id)["FileSystems"]
@@ -256,23 +268,6 @@ def _mount_targets(resource_id: str) -> list[dict[str, Any]]:
     return client("efs").describe_mount_targets(FileSystemId=resource_id)["MountTargets"]
 
 
-COPIES = "efs-recovery-point"
-COPIES_SEEN_GONE = "AWS Backup ListRecoveryPointsByResource: not there"
-
-
-def copies(resource_ids: Sequence[str]) -> Iterator[Copy]:
-    """Ask AWS Backup once and briefly for each file system: an account may not use or allow the service."""
-    if not resource_ids:
-        return
-    backup = impatient_client("backup")
-    for resource_id in resource_ids:
-        pages = backup.get_paginator("list_recovery_points_by_resource").paginate(ResourceArn=_arn(resource_id))
-        for point in (point for page in pages for point in page["RecoveryPoints"]):
-            name, created_at = point["RecoveryPointArn"], float(point["CreationDate"].timestamp())
-            where = {"BackupVaultName": point["BackupVaultName"], "RecoveryPointArn": name}
-            yield Copy(COPIES, name, resource_id, created_at, partial(backup.delete_recovery_point, **where))
-
-
 def _arn(resource_id: str) -> str:
     account = client("sts").get_caller_identity()
     partition = account["Arn"].split(":")[1]
@@ -280,7 +275,4 @@ def _arn(resource_id: str) -> str:
     return f"arn:{partition}:elasticfilesystem:{region}:{account['Account']}:file-system/{resource_id}"
 
 
-def in_use() -> dict[str, Callable[[], float]]:
-    """Return functions that read the number of the account's file systems."""
-    pages = client("efs").get_paginator("describe_file_systems").paginate
-    return {FILE_SYSTEMS.code: lambda: float(sum(len(page["FileSystems"]) for page in pages()))}
+cloud = Efs()

@@ -4,7 +4,7 @@ It has the file system's tags, so the clean-up of a file system's instances term
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 
 from aws.ec2 import instances, resources
@@ -14,7 +14,7 @@ from aws.records import bucket
 from aws.records.plans import plan_of
 from aws.stack import tags
 from aws.storages import ebs
-from aws.storages.base import Copy, Existing, Refusal
+from aws.storages.base import Existing, FileSystem
 from contract.keys import FAILED
 from matrix.fields.fleet import architecture_of
 from matrix.plan import images
@@ -30,10 +30,6 @@ from matrix.terms.documents.plan import PlanDocument
 from matrix.terms.errors import FileSystemFailed, InvalidDocument
 from matrix.terms.keys import Board
 
-# Time limit for boot, packages and mount, as for a fleet.
-CREATION_LIMIT_S = 900
-SEEN_GONE = "EC2 DescribeInstances: terminated"
-PURPOSE = SERVER
 # At most this length of an instance's document is read.
 MAX_BYTES = 10_000
 LAST_PORT = 65_535
@@ -43,87 +39,82 @@ ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}", re.ASCII)
 TOKEN = re.compile(r"[\w-]{1,100}", re.ASCII)
 
 
-def create(_token: str, storage: Part, _tags: list[dict[str, str]], run: str, name: str, _zone: int) -> str:
-    """Launch the server, or find the one that was launched before; return its instance id."""
-    plan = plan_of(run)
-    board = Board.of_server(run, name)
-    fleet: Fleet = {"instanceType": storage["instanceType"], "count": 1, "placement": "same-az"}
-    own_volume = volume(storage["sizeGiB"])
-    cell: JobCell = {
-        "id": SERVER,
-        "file_system": name,
-        "storage": own_volume,
-        "workload": {"type": "serve"},
-        # Not the remaining time: EC2 accepts a repeated launch only with equal user data, which contains this value.
-        # The job ends with the run in any case.
-        "deadline_s": plan["deadline_at"] - plan["created_at"],
-        "ready_within_s": CREATION_LIMIT_S,
-        "root_volume_gib": ROOT_VOLUME_GIB,
-    }
-    parameter, root_device = images.base("al2023", architecture_of(storage["instanceType"]))
-    launching.launch(
-        plan=plan,
-        board=board,
-        cell=cell,
-        purpose=SERVER,
-        fleet=fleet,
-        boot=_own_image(plan) or instances.Boot(newest(parameter), root_device),
-        mount=ebs.mount(own_volume),
-        job=partial(serving_job, cell=cell),
-    )
-    return bucket.get(board.fleet)["instances"][0]
+class FileServer(FileSystem):
+    # Time limit for boot, packages and mount, as for a fleet.
+    CREATION_LIMIT_S = 900
+    SEEN_GONE = "EC2 DescribeInstances: terminated"
+    PURPOSE = SERVER
+
+    def create(self, _token: str, storage: Part, _tags: list[dict[str, str]], run: str, name: str, _zone: int) -> str:
+        """Launch the server, or find the one that was launched before; return its instance id."""
+        plan = plan_of(run)
+        board = Board.of_server(run, name)
+        fleet: Fleet = {"instanceType": storage["instanceType"], "count": 1, "placement": "same-az"}
+        own_volume = volume(storage["sizeGiB"])
+        cell: JobCell = {
+            "id": SERVER,
+            "file_system": name,
+            "storage": own_volume,
+            "workload": {"type": "serve"},
+            # Not the remaining time: EC2 accepts a repeated launch only with equal user data, which contains this.
+            # The job ends with the run in any case.
+            "deadline_s": plan["deadline_at"] - plan["created_at"],
+            "ready_within_s": self.CREATION_LIMIT_S,
+            "root_volume_gib": ROOT_VOLUME_GIB,
+        }
+        parameter, root_device = images.base("al2023", architecture_of(storage["instanceType"]))
+        launching.launch(
+            plan=plan,
+            board=board,
+            cell=cell,
+            purpose=SERVER,
+            fleet=fleet,
+            boot=_own_image(plan) or instances.Boot(newest(parameter), root_device),
+            mount=ebs.cloud.mount("", own_volume),
+            job=partial(serving_job, cell=cell),
+        )
+        return bucket.get(board.fleet)["instances"][0]
+
+    def find(self, _token: str) -> None:
+        """Return None: the server is deleted with the instances of its file system, which are found by their tags."""
+
+    def is_ready(self, resource_id: str, _storage: Part) -> bool:
+        """Return whether it serves. Raises FileSystemFailed if it never will, with the reason that it reported."""
+        # The state first: an agent may report why it ends while its instance is shutting down.
+        state = instances.states([resource_id]).get(resource_id, "pending")
+        failure = _document(resource_id, FAILED)
+        if failure is not None or state in ENDED_STATES:
+            for refused in instances.reasons_of_end([resource_id]).values() if failure is None else ():
+                if instances.is_of_ec2(refused, has_started=False):
+                    raise instances.refusal(refused, f"EC2 ended the file server {resource_id}")
+            why = "its log may say why" if failure is None else reason(failure)
+            raise FileSystemFailed(f"the file server {resource_id} is {state}: {why}"[:1_000])
+        return _address(resource_id) is not None
+
+    def mount(self, resource_id: str, storage: Part) -> Mount:
+        """Return the server's address and the token for it. Raises FileSystemFailed if it does not serve (any more)."""
+        address = _address(resource_id) if self.is_ready(resource_id, storage) else None
+        if address is None:
+            raise FileSystemFailed(f"the file server {resource_id} has not said where it listens")
+        return {"kind": "file-server", "host": address["host"], "port": address["port"], "token": address["token"]}
+
+    def existing(self) -> tuple[Existing, ...]:
+        """Return none: a server is listed as an instance."""
+        return ()
+
+    def gone(self, created_at: Mapping[str, float]) -> Iterable[str]:
+        """Return the servers that are terminated."""
+        return resources.gone_instances(created_at)
+
+    def delete(self, _resource_id: str) -> bool:
+        """Return True: it is deleted with the instances."""
+        return True
 
 
 def _own_image(plan: PlanDocument) -> instances.Boot | None:
     """Return the user's own image if the matrix names one; Plan matrix has checked it for the server's type too."""
     own = next((image for image in plan["images"] if "ami" in image), None)
     return instances.Boot(own["ami"], own["root_device"]) if own else None
-
-
-def find(_token: str) -> None:
-    """Return None: the server is deleted with the instances of its file system, which are found by their tags."""
-
-
-def is_ready(resource_id: str, _storage: Part) -> bool:
-    """Return whether it serves. Raises FileSystemFailed if it never will, with its own reason if it reported one."""
-    # The state first: an agent may report why it ends while its instance is shutting down.
-    state = instances.states([resource_id]).get(resource_id, "pending")
-    failure = _document(resource_id, FAILED)
-    if failure is not None or state in ENDED_STATES:
-        for refused in instances.reasons_of_end([resource_id]).values() if failure is None else ():
-            if instances.is_of_ec2(refused, has_started=False):
-                raise instances.refusal(refused, f"EC2 ended the file server {resource_id}")
-        why = "its log may say why" if failure is None else reason(failure)
-        raise FileSystemFailed(f"the file server {resource_id} is {state}: {why}"[:1_000])
-    return _address(resource_id) is not None
-
-
-def refusals(_storage: Part) -> tuple[Refusal, ...]:
-    """Return none: a matrix cannot name an existing one."""
-    return ()
-
-
-def mount(resource_id: str, storage: Part) -> Mount:
-    """Return the server's address, and the token for it. Raises FileSystemFailed if it does not serve (any more)."""
-    address = _address(resource_id) if is_ready(resource_id, storage) else None
-    if address is None:
-        raise FileSystemFailed(f"the file server {resource_id} has not said where it listens")
-    return {"kind": "file-server", "host": address["host"], "port": address["port"], "token": address["token"]}
-
-
-def existing() -> tuple[Existing, ...]:
-    """Return none: a server is listed as an instance."""
-    return ()
-
-
-def gone(created_at: Mapping[str, float]) -> Iterable[str]:
-    """Return the servers that are terminated."""
-    return resources.gone_instances(created_at)
-
-
-def delete(_resource_id: str) -> bool:
-    """Return True: it is deleted with the instances."""
-    return True
 
 
 def _address(instance: str) -> FileServerAddress | None:
@@ -159,14 +150,4 @@ def _document(instance: str, name: str) -> bytes | None:
     return None
 
 
-COPIES = COPIES_SEEN_GONE = ""
-
-
-def copies(_resource_ids: Sequence[str]) -> Iterable[Copy]:
-    """Return none: snapshots of its volumes are found with those of all instances."""
-    return ()
-
-
-def in_use() -> Mapping[str, Callable[[], float]]:
-    """Return nothing: no quota of its own counts it."""
-    return {}
+cloud = FileServer()

@@ -10,14 +10,11 @@ from aws.stack.clients import client
 from aws.stack.environment import environment
 from aws.stack.tags import RUN, as_mapping, is_ours
 from aws.storages import reach
-from aws.storages.base import Copy, Existing, Refusal
+from aws.storages.base import Copy, Existing, FileSystem, Refusal
 from matrix.storages.base import FILE_SYSTEM_ID
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
 
-SEEN_GONE = "FSx DescribeFileSystems: not there"
-COPIES = "fsx-backup"
-COPIES_SEEN_GONE = "FSx DescribeBackups: not there"
 # FSx has no look-up by client token: this tag contains it.
 TOKEN_TAG = "storage-matrix:token"  # noqa: S105 - an idempotency token, no secret
 Described = dict[str, Any]
@@ -37,9 +34,42 @@ def create(token: str, tags: list[dict[str, str]], **request: Any) -> str:
     return str(created["FileSystem"]["FileSystemId"])
 
 
-def find(token: str) -> str | None:
-    token_tag = {"Key": TOKEN_TAG, "Value": token}
-    return next((listed["FileSystemId"] for listed in _all() if token_tag in listed.get("Tags", [])), None)
+class Fsx(FileSystem):
+    """What all kinds of FSx have in common."""
+
+    SEEN_GONE = "FSx DescribeFileSystems: not there"
+    COPIES = "fsx-backup"
+    COPIES_SEEN_GONE = "FSx DescribeBackups: not there"
+
+    def find(self, token: str) -> str | None:
+        token_tag = {"Key": TOKEN_TAG, "Value": token}
+        return next((listed["FileSystemId"] for listed in _all() if token_tag in listed.get("Tags", [])), None)
+
+    def is_ready(self, resource_id: str, _storage: Part) -> bool:
+        """Return whether instances can mount it. Raises FileSystemFailed with FSx's reason if they never will."""
+        file_system = describe(resource_id)
+        if file_system["Lifecycle"] in ("FAILED", "MISCONFIGURED", "MISCONFIGURED_UNAVAILABLE", "DELETING"):
+            reason = file_system.get("FailureDetails", {}).get("Message", "FSx gives no reason")
+            raise FileSystemFailed(f"FSx {resource_id} is {file_system['Lifecycle']}: {reason}")
+        return bool(file_system["Lifecycle"] == "AVAILABLE")
+
+    def gone(self, created_at: Mapping[str, float]) -> set[str]:
+        """Return the ids that FSx does not list any more."""
+        return set(created_at) - {listed["FileSystemId"] for listed in _all()}
+
+    def zones_of(self, resource_id: str) -> list[str]:
+        """Return the Availability Zone of an existing one, or both of a Multi-AZ file system."""
+        return [network.availability_zone(subnet) for subnet in describe(resource_id)["SubnetIds"]]
+
+    def copies(self, resource_ids: Sequence[str]) -> Iterator[Copy]:
+        """Yield the backups of these file systems, found by the file system's id and not by tags."""
+        for resource_id in resource_ids:
+            of_it = [{"Name": "file-system-id", "Values": [resource_id]}]
+            for page in client("fsx").get_paginator("describe_backups").paginate(Filters=of_it):
+                for backup in page["Backups"]:
+                    name, created_at = backup["BackupId"], float(backup["CreationTime"].timestamp())
+                    delete_backup = partial(client("fsx").delete_backup, BackupId=name)
+                    yield Copy(self.COPIES, name, resource_id, created_at, delete_backup)
 
 
 def describe(resource_id: str) -> Described:
@@ -48,29 +78,15 @@ def describe(resource_id: str) -> Described:
     return file_system
 
 
-def is_ready(resource_id: str, _storage: Part) -> bool:
-    """Return whether instances can mount it. Raises FileSystemFailed with FSx's reason if they never will."""
-    file_system = describe(resource_id)
-    if file_system["Lifecycle"] in ("FAILED", "MISCONFIGURED", "MISCONFIGURED_UNAVAILABLE", "DELETING"):
-        reason = file_system.get("FailureDetails", {}).get("Message", "FSx gives no reason")
-        raise FileSystemFailed(f"FSx {resource_id} is {file_system['Lifecycle']}: {reason}")
-    return bool(file_system["Lifecycle"] == "AVAILABLE")
+def of_kind(kind: str) -> list[Described]:
+    """Return the account's file systems of an FSx type, as FSx describes them."""
+    return [file_system for file_system in _all() if file_system["FileSystemType"] == kind]
 
 
 def existing(kind: str) -> Iterator[Existing]:
     """Yield the file systems of an FSx type, such as OPENZFS, in the account and region."""
     for listed in of_kind(kind):
         yield Existing(listed["FileSystemId"], listed.get("Tags", []), listed["CreationTime"].timestamp())
-
-
-def gone(created_at: Mapping[str, float]) -> set[str]:
-    """Return the ids that FSx does not list any more."""
-    return set(created_at) - {listed["FileSystemId"] for listed in _all()}
-
-
-def of_kind(kind: str) -> list[Described]:
-    """Return the account's file systems of an FSx type, as FSx describes them."""
-    return [file_system for file_system in _all() if file_system["FileSystemType"] == kind]
 
 
 def _all() -> Iterator[Described]:
@@ -109,11 +125,6 @@ def refusals(storage: Part, wanted: Wanted) -> Iterator[Refusal]:
     else:
         yield from reach.otherwise(resource_id, storage, wanted.fields(file_system))
         yield from _out_of_reach(resource_id, file_system, wanted.ports)
-
-
-def zones_of(resource_id: str) -> list[str]:
-    """Return the Availability Zone of an existing one, or both of a Multi-AZ file system."""
-    return [network.availability_zone(subnet) for subnet in describe(resource_id)["SubnetIds"]]
 
 
 def _out_of_reach(resource_id: str, file_system: Described, ports: str) -> Iterator[Refusal]:
@@ -155,14 +166,3 @@ def _start_deletion(resource_id: str, lifecycle: str, how: Mapping[str, Any]) ->
         # until the file system is created; a refusal in any other state stays an error.
         if lifecycle != "CREATING":
             raise
-
-
-def copies(resource_ids: Sequence[str]) -> Iterator[Copy]:
-    """Yield the backups of these file systems, found by the file system's id and not by tags."""
-    for resource_id in resource_ids:
-        of_it = [{"Name": "file-system-id", "Values": [resource_id]}]
-        for page in client("fsx").get_paginator("describe_backups").paginate(Filters=of_it):
-            for backup in page["Backups"]:
-                name, created_at = backup["BackupId"], float(backup["CreationTime"].timestamp())
-                delete_backup = partial(client("fsx").delete_backup, BackupId=name)
-                yield Copy(COPIES, name, resource_id, created_at, delete_backup)

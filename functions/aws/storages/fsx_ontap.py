@@ -22,72 +22,152 @@ from matrix.terms.errors import FileSystemFailed
 
 # nconnect: EC2 limits one TCP connection to 5 Gbps, and several distribute the load over the servers' processors.
 MOUNT_OPTIONS = "rsize=1048576,wsize=1048576,hard,timeo=600,retrans=2"
-CREATION_LIMIT_S = 5_400
-PURPOSE = ""
 KIND = "ONTAP"
-SEEN_GONE, COPIES, COPIES_SEEN_GONE = fsx.SEEN_GONE, fsx.COPIES, fsx.COPIES_SEEN_GONE
-find, gone = fsx.find, fsx.gone
 THERE, FAILED = ("CREATED", "AVAILABLE"), ("FAILED", "MISCONFIGURED", "DELETING")
 SVM_NAME, VOLUME_NAME = "matrix", "matrix"
 
 
-def create(token: str, storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
-    """Create the file system, or get the one that an earlier call with this token created; return its id."""
-    is_multi = storage["deploymentType"] == MULTI
-    subnets = network.subnets()[: 2 if is_multi else 1]
-    configuration: dict[str, Any] = {
-        "DeploymentType": storage["deploymentType"],
-        "HAPairs": storage["haPairs"],
-        "ThroughputCapacityPerHAPair": storage["throughputMBpsPerHaPair"],
-        "AutomaticBackupRetentionDays": 0,
-    }
-    if storage.get("iops"):
-        configuration["DiskIopsConfiguration"] = {"Mode": "USER_PROVISIONED", "Iops": storage["iops"]}
-    if is_multi:
-        configuration["PreferredSubnetId"] = subnets[0]
-        # A route that FSx maintains leads to the endpoint; without this it would be in the VPC's main table only.
-        if network.route_table():
-            configuration["RouteTableIds"] = [network.route_table()]
-    return fsx.create(
-        token,
-        tags,
-        FileSystemType=KIND,
-        StorageType="SSD",
-        StorageCapacity=storage["storageCapacityGiB"],
-        **encryption.by_key(),
-        SubnetIds=subnets,
-        OntapConfiguration=configuration,
-    )
+class FsxOntap(fsx.Fsx):
+    CREATION_LIMIT_S = 5_400
 
-
-def is_ready(resource_id: str, storage: Part) -> bool:
-    """Return whether instances can mount the volume; creates the SVM and the volume as soon as FSx allows it.
-
-    Raises FileSystemFailed with FSx's own reason if one of the three cannot become available.
-    """
-    if not fsx.is_ready(resource_id, storage):
-        return False
-    if storage.get(FILE_SYSTEM_ID):
-        return True  # its owner has created its volume, and Plan matrix has checked it
-    tags = fsx.describe(resource_id)["Tags"]
-    svms = _svms(resource_id)
-    if not svms:
-        client("fsx").create_storage_virtual_machine(
-            ClientRequestToken=_token(resource_id, "svm"),
-            FileSystemId=resource_id,
-            Name=SVM_NAME,
-            RootVolumeSecurityStyle="UNIX",
-            Tags=tags,
+    def create(self, token: str, storage: Part, tags: list[dict[str, str]], *_: object) -> str:
+        """Create the file system, or get the one that an earlier call with this token created; return its id."""
+        is_multi = storage["deploymentType"] == MULTI
+        subnets = network.subnets()[: 2 if is_multi else 1]
+        configuration: dict[str, Any] = {
+            "DeploymentType": storage["deploymentType"],
+            "HAPairs": storage["haPairs"],
+            "ThroughputCapacityPerHAPair": storage["throughputMBpsPerHaPair"],
+            "AutomaticBackupRetentionDays": 0,
+        }
+        if storage.get("iops"):
+            configuration["DiskIopsConfiguration"] = {"Mode": "USER_PROVISIONED", "Iops": storage["iops"]}
+        if is_multi:
+            configuration["PreferredSubnetId"] = subnets[0]
+            # A route that FSx maintains leads to the endpoint; without this it would be in the VPC's main table only.
+            if network.route_table():
+                configuration["RouteTableIds"] = [network.route_table()]
+        return fsx.create(
+            token,
+            tags,
+            FileSystemType=KIND,
+            StorageType="SSD",
+            StorageCapacity=storage["storageCapacityGiB"],
+            **encryption.by_key(),
+            SubnetIds=subnets,
+            OntapConfiguration=configuration,
         )
-        return False
-    [svm] = svms
-    if not _is_there(svm, f"SVM {svm['StorageVirtualMachineId']}"):
-        return False
-    volumes = _volumes(resource_id)
-    if not volumes:
-        _create_volume(resource_id, svm["StorageVirtualMachineId"], storage, tags)
-        return False
-    return _is_there(volumes[0], f"volume {volumes[0]['VolumeId']}")
+
+    def is_ready(self, resource_id: str, storage: Part) -> bool:
+        """Return whether instances can mount the volume; creates the SVM and the volume as soon as FSx allows it.
+
+        Raises FileSystemFailed with FSx's own reason if one of the three cannot become available.
+        """
+        if not super().is_ready(resource_id, storage):
+            return False
+        if storage.get(FILE_SYSTEM_ID):
+            return True  # its owner has created its volume, and Plan matrix has checked it
+        tags = fsx.describe(resource_id)["Tags"]
+        svms = _svms(resource_id)
+        if not svms:
+            client("fsx").create_storage_virtual_machine(
+                ClientRequestToken=_token(resource_id, "svm"),
+                FileSystemId=resource_id,
+                Name=SVM_NAME,
+                RootVolumeSecurityStyle="UNIX",
+                Tags=tags,
+            )
+            return False
+        [svm] = svms
+        if not _is_there(svm, f"SVM {svm['StorageVirtualMachineId']}"):
+            return False
+        volumes = _volumes(resource_id)
+        if not volumes:
+            _create_volume(resource_id, svm["StorageVirtualMachineId"], storage, tags)
+            return False
+        return _is_there(volumes[0], f"volume {volumes[0]['VolumeId']}")
+
+    def refusals(self, storage: Part, *_: object) -> Iterator[Refusal]:
+        """Yield why an existing one cannot be measured: deleted, of a run, different, out of reach, no volume."""
+        resource_id, path = storage[FILE_SYSTEM_ID], storage["junctionPath"]
+        of_file_system = list(
+            fsx.refusals(
+                storage, fsx.Wanted(_is_measured, "ONTAP of the second generation on SSD", _fields, "port 2049")
+            )
+        )
+        yield from of_file_system
+        if any(refusal.field == FILE_SYSTEM_ID and not refusal.is_doubt for refusal in of_file_system):
+            return
+        volumes = _at(resource_id, path)
+        if len(volumes) != 1:
+            there = sorted(
+                {each["OntapConfiguration"].get("JunctionPath", "") for each in _volumes(resource_id)} - {""}
+            )
+            rule = f"{len(volumes) or 'no'} volumes of {resource_id} are there"
+            yield Refusal("junctionPath", path, rule, f"write one of {', '.join(there)}" if there else "make a volume")
+            return
+        [volume] = volumes
+        if volume["Lifecycle"] not in THERE:
+            fix = "write one that is available"
+            yield Refusal("junctionPath", path, f"{volume['VolumeId']} is {volume['Lifecycle']}", fix)
+        settings = volume["OntapConfiguration"]
+        if settings.get("VolumeStyle", storage["volumeStyle"]) != storage["volumeStyle"]:
+            rule = f"{volume['VolumeId']} has another"
+            yield Refusal("volumeStyle", storage["volumeStyle"], rule, f"write {settings['VolumeStyle']}")
+        if settings.get("StorageEfficiencyEnabled"):
+            rule = f"{volume['VolumeId']} is compressed and deduplicated, so that data which can be shows that, too"
+            yield Refusal("junctionPath", path, rule, "compare it with such volumes only", is_doubt=True)
+
+    def mount(self, resource_id: str, storage: Part) -> Mount:
+        """Return how an instance mounts the volume: at the address of its SVM."""
+        path = storage.get("junctionPath") or PATH
+        [volume] = _at(resource_id, path)
+        svm_id = volume["OntapConfiguration"]["StorageVirtualMachineId"]
+        [svm] = [each for each in _svms(resource_id) if each["StorageVirtualMachineId"] == svm_id]
+        options = f"nfsvers={storage['nfsVersion']},nconnect={storage['nconnect']},{MOUNT_OPTIONS}"
+        return {"kind": "nfs", "source": f"{svm['Endpoints']['Nfs']['DNSName']}:{path}", "options": options}
+
+    def existing(self) -> Iterator[Existing]:
+        return fsx.existing(KIND)
+
+    def delete(self, resource_id: str) -> bool:
+        """Take the deletion one step further: volumes, SVMs, the file system. Return whether it is deleted.
+
+        Raises FileSystemFailed if FSx gave up a deletion: a resource in state DELETING is then CREATED again, with
+        FSx's reason.
+        """
+        service = client("fsx")
+        try:
+            file_system = fsx.describe(resource_id)
+        except service.exceptions.FileSystemNotFound:
+            return True
+        if not is_ours(as_mapping(file_system.get("Tags", []))):
+            raise FileSystemFailed(f"FSx {resource_id} was made by no run of this stack: it is left as it is")
+        if volumes := _volumes(resource_id):
+            for volume in volumes:
+                request = {"OntapConfiguration": {"SkipFinalBackup": True}}
+                _start(volume, "VolumeId", partial(service.delete_volume, **request), service.exceptions.VolumeNotFound)
+            return False
+        if svms := _svms(resource_id):
+            unknown = service.exceptions.StorageVirtualMachineNotFound
+            for svm in svms:
+                _start(svm, "StorageVirtualMachineId", service.delete_storage_virtual_machine, unknown)
+            return False
+        return fsx.delete(resource_id)
+
+    def copies(self, resource_ids: Sequence[str]) -> Iterator[Copy]:
+        """Yield the backups of their volumes: FSx does not back up file systems of ONTAP as a whole."""
+        if not resource_ids:
+            return
+        of_ontap = [{"Name": "file-system-type", "Values": [KIND]}]
+        for page in client("fsx").get_paginator("describe_backups").paginate(Filters=of_ontap):
+            for backup in page["Backups"]:
+                of = backup.get("Volume", {}).get("FileSystemId") or backup.get("FileSystem", {}).get("FileSystemId")
+                if of in resource_ids:
+                    delete_backup = partial(client("fsx").delete_backup, BackupId=backup["BackupId"])
+                    yield Copy(
+                        self.COPIES, backup["BackupId"], of, float(backup["CreationTime"].timestamp()), delete_backup
+                    )
 
 
 def _create_volume(resource_id: str, svm: str, storage: Part, tags: list[dict[str, str]]) -> None:
@@ -145,34 +225,6 @@ def _at(resource_id: str, path: str) -> list[fsx.Described]:
     return [each for each in _volumes(resource_id) if each["OntapConfiguration"].get("JunctionPath") == path]
 
 
-def refusals(storage: Part) -> Iterator[Refusal]:
-    """Yield why an existing one cannot be measured: deleted, of a run, not as described, out of reach, no volume."""
-    resource_id, path = storage[FILE_SYSTEM_ID], storage["junctionPath"]
-    of_file_system = list(
-        fsx.refusals(storage, fsx.Wanted(_is_measured, "ONTAP of the second generation on SSD", _fields, "port 2049"))
-    )
-    yield from of_file_system
-    if any(refusal.field == FILE_SYSTEM_ID and not refusal.is_doubt for refusal in of_file_system):
-        return
-    volumes = _at(resource_id, path)
-    if len(volumes) != 1:
-        there = sorted({each["OntapConfiguration"].get("JunctionPath", "") for each in _volumes(resource_id)} - {""})
-        rule = f"{len(volumes) or 'no'} volumes of {resource_id} are there"
-        yield Refusal("junctionPath", path, rule, f"write one of {', '.join(there)}" if there else "make a volume")
-        return
-    [volume] = volumes
-    if volume["Lifecycle"] not in THERE:
-        fix = "write one that is available"
-        yield Refusal("junctionPath", path, f"{volume['VolumeId']} is {volume['Lifecycle']}", fix)
-    settings = volume["OntapConfiguration"]
-    if settings.get("VolumeStyle", storage["volumeStyle"]) != storage["volumeStyle"]:
-        rule = f"{volume['VolumeId']} has another"
-        yield Refusal("volumeStyle", storage["volumeStyle"], rule, f"write {settings['VolumeStyle']}")
-    if settings.get("StorageEfficiencyEnabled"):
-        rule = f"{volume['VolumeId']} is compressed and deduplicated, so that data which can be shows that, too"
-        yield Refusal("junctionPath", path, rule, "compare it with such volumes only", is_doubt=True)
-
-
 def _is_measured(file_system: fsx.Described) -> bool:
     deployment = file_system.get("OntapConfiguration", {}).get("DeploymentType", "")
     is_ssd = file_system["FileSystemType"] == KIND and file_system["StorageType"] == "SSD"
@@ -192,46 +244,6 @@ def _fields(file_system: fsx.Described) -> dict[str, object]:
     }
 
 
-def mount(resource_id: str, storage: Part) -> Mount:
-    """Return how an instance mounts the volume: at the address of its SVM."""
-    path = storage.get("junctionPath") or PATH
-    [volume] = _at(resource_id, path)
-    svm_id = volume["OntapConfiguration"]["StorageVirtualMachineId"]
-    [svm] = [each for each in _svms(resource_id) if each["StorageVirtualMachineId"] == svm_id]
-    options = f"nfsvers={storage['nfsVersion']},nconnect={storage['nconnect']},{MOUNT_OPTIONS}"
-    return {"kind": "nfs", "source": f"{svm['Endpoints']['Nfs']['DNSName']}:{path}", "options": options}
-
-
-def existing() -> Iterator[Existing]:
-    return fsx.existing(KIND)
-
-
-def delete(resource_id: str) -> bool:
-    """Take the deletion one step further: volumes, SVMs, the file system. Return whether it is deleted.
-
-    Raises FileSystemFailed if FSx gave up a deletion: a resource in state DELETING is then CREATED again, with FSx's
-    reason.
-    """
-    service = client("fsx")
-    try:
-        file_system = fsx.describe(resource_id)
-    except service.exceptions.FileSystemNotFound:
-        return True
-    if not is_ours(as_mapping(file_system.get("Tags", []))):
-        raise FileSystemFailed(f"FSx {resource_id} was made by no run of this stack: it is left as it is")
-    if volumes := _volumes(resource_id):
-        for volume in volumes:
-            request = {"OntapConfiguration": {"SkipFinalBackup": True}}
-            _start(volume, "VolumeId", partial(service.delete_volume, **request), service.exceptions.VolumeNotFound)
-        return False
-    if svms := _svms(resource_id):
-        unknown = service.exceptions.StorageVirtualMachineNotFound
-        for svm in svms:
-            _start(svm, "StorageVirtualMachineId", service.delete_storage_virtual_machine, unknown)
-        return False
-    return fsx.delete(resource_id)
-
-
 def _start(described: Mapping[str, Any], key: str, delete: Callable[..., object], unknown: type[Exception]) -> None:
     """Request a deletion that has not started, or start it again: then raise FileSystemFailed with its reason."""
     state, name, service = described["Lifecycle"], described[key], client("fsx")
@@ -249,19 +261,4 @@ def _start(described: Mapping[str, Any], key: str, delete: Callable[..., object]
         raise FileSystemFailed(f"FSx could not delete {name}, and tries again: {_reason(described)}")
 
 
-def copies(resource_ids: Sequence[str]) -> Iterator[Copy]:
-    """Yield the backups of their volumes: FSx does not back up file systems of ONTAP as a whole."""
-    if not resource_ids:
-        return
-    of_ontap = [{"Name": "file-system-type", "Values": [KIND]}]
-    for page in client("fsx").get_paginator("describe_backups").paginate(Filters=of_ontap):
-        for backup in page["Backups"]:
-            of = backup.get("Volume", {}).get("FileSystemId") or backup.get("FileSystem", {}).get("FileSystemId")
-            if of in resource_ids:
-                delete_backup = partial(client("fsx").delete_backup, BackupId=backup["BackupId"])
-                yield Copy(COPIES, backup["BackupId"], of, float(backup["CreationTime"].timestamp()), delete_backup)
-
-
-def in_use() -> Mapping[str, Callable[[], float]]:
-    """Return nothing: the codes of ONTAP's quotas are not known."""
-    return {}
+cloud = FsxOntap()

@@ -7,6 +7,7 @@ without it has no owner.
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from aws.stack.clients import client
 from aws.stack.environment import environment
@@ -14,18 +15,18 @@ from aws.storages.base import Existing
 from matrix.terms.errors import FileSystemFailed
 from matrix.terms.keys import PREFIX_TAGS
 
-SEEN_GONE = "S3 ListObjectsV2: no object"
 OBJECTS_AT_ONCE = 1_000
 
 
-@dataclass(frozen=True)
+@dataclass
 class Prefixes:
     """Prefixes of one type of storage, whose names begin with its mark; `others` are the marks of all other types."""
 
     mark: str = ""
     others: tuple[str, ...] = ()
+    SEEN_GONE: ClassVar[str] = "S3 ListObjectsV2: no object"
 
-    def create(self, token: str, tags: list[dict[str, str]]) -> str:
+    def make(self, token: str, tags: list[dict[str, str]]) -> str:
         """Record the prefix's owner; return its id. A repeated call changes nothing."""
         bucket = environment().data_bucket
         client("s3").put_object(Bucket=bucket, Key=f"{self.mark}{token}/{PREFIX_TAGS}", Body=json.dumps(tags).encode())
@@ -48,22 +49,22 @@ class Prefixes:
         """Return the prefixes without an object."""
         return set(created_at) - {prefix.id for prefix in self.existing()}
 
-
-def delete(resource_id: str) -> bool:
-    """Delete everything below the prefix. Return whether it is deleted; raises FileSystemFailed for S3's refusals."""
-    bucket, _, prefix = resource_id.partition("/")
-    s3 = client("s3")
-    while objects := s3.list_objects_v2(Bucket=bucket, Prefix=f"{prefix}/", MaxKeys=OBJECTS_AT_ONCE).get("Contents"):
-        keys = [{"Key": entry["Key"]} for entry in objects]
-        refused = s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True}).get("Errors")
-        if refused:
-            raise FileSystemFailed(f"S3 keeps {len(refused)} objects of {resource_id}, such as {refused[0]}")
-    return True
+    def delete(self, resource_id: str) -> bool:
+        """Delete everything below the prefix; return whether it is deleted. Raises FileSystemFailed if S3 refuses."""
+        bucket, _, prefix = resource_id.partition("/")
+        s3 = client("s3")
+        while objects := s3.list_objects_v2(Bucket=bucket, Prefix=f"{prefix}/", MaxKeys=OBJECTS_AT_ONCE).get(
+            "Contents"
+        ):
+            keys = [{"Key": entry["Key"]} for entry in objects]
+            refused = s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True}).get("Errors")
+            if refused:
+                raise FileSystemFailed(f"S3 keeps {len(refused)} objects of {resource_id}, such as {refused[0]}")
+        return True
 
 
 # Names of prefixes are tokens, in hexadecimal digits; a mark has another letter.
 OF_MOUNTS = Prefixes("mount-")
-OF_OBJECTS = Prefixes(others=(OF_MOUNTS.mark,))
 
 
 def all_tagged() -> Iterator[tuple[str, list[dict[str, str]], float]]:

@@ -3,50 +3,45 @@
 A user's bucket is only read, by a role with no other permission there: no deletion here uses its name.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from botocore.exceptions import ClientError
 
 from aws.stack.clients import client
 from aws.stack.environment import environment
-from aws.storages import prefixes
-from aws.storages.base import Copy, Refusal
+from aws.storages.base import FileSystem, Refusal
+from aws.storages.prefixes import OF_MOUNTS, Prefixes
 from matrix.terms.documents.job import Mount
 from matrix.terms.documents.parts import Part
 
-CREATION_LIMIT_S = 0
-SEEN_GONE = prefixes.SEEN_GONE
-PURPOSE = ""
 # GetBucketLocation's answers for buckets in the two oldest regions (S3 API reference).
 REGIONS = {None: "us-east-1", "EU": "eu-west-1"}
-PREFIXES = prefixes.OF_OBJECTS
-find, existing, gone, delete = PREFIXES.find, PREFIXES.existing, PREFIXES.gone, prefixes.delete
 
 
-def create(token: str, _storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
-    """Record the prefix's owner; return its id. A repeated call changes nothing."""
-    return PREFIXES.create(token, tags)
+class S3(Prefixes, FileSystem):
+    def create(self, token: str, _storage: Part, tags: list[dict[str, str]], *_: object) -> str:
+        """Record the prefix's owner; return its id. A repeated call changes nothing."""
+        return self.make(token, tags)
 
+    def refusals(self, storage: Part, *_: object) -> Iterator[Refusal]:
+        """Yield why instances cannot read existing objects: no bucket, no access, another region, no objects."""
+        bucket, region = storage["bucket"], environment().region
+        try:
+            answer = client("s3").get_bucket_location(Bucket=bucket)["LocationConstraint"]
+        except ClientError as error:
+            yield _refusal(error, storage)
+            return
+        theirs = REGIONS.get(answer, answer)
+        if theirs != region:
+            rule = f"is in {theirs}, and the stack in {region}: each byte would be billed between them"
+            yield Refusal("bucket", bucket, rule, f"deploy a stack in {theirs}")
+            return
+        yield from refusals_of_objects(storage)
 
-def is_ready(_resource_id: str, _storage: Part) -> bool:
-    """Return True: there is nothing to wait for."""
-    return True
-
-
-def refusals(storage: Part) -> Iterator[Refusal]:
-    """Yield reasons why instances cannot read existing objects: no bucket, no access, another region, no objects."""
-    bucket, region = storage["bucket"], environment().region
-    try:
-        answer = client("s3").get_bucket_location(Bucket=bucket)["LocationConstraint"]
-    except ClientError as error:
-        yield _refusal(error, storage)
-        return
-    theirs = REGIONS.get(answer, answer)
-    if theirs != region:
-        rule = f"is in {theirs}, and the stack in {region}: each byte would be billed between them"
-        yield Refusal("bucket", bucket, rule, f"deploy a stack in {theirs}")
-        return
-    yield from refusals_of_objects(storage)
+    def mount(self, resource_id: str, storage: Part) -> Mount:
+        """Return how an instance accesses it: its role allows only objects below its own name."""
+        bucket, _, token = resource_id.partition("/")
+        return place(bucket, token if storage.get("bucket") else f"{token}/{{userid}}", storage)
 
 
 def refusals_of_objects(storage: Part) -> Iterator[Refusal]:
@@ -72,26 +67,10 @@ def _refusal(error: ClientError, storage: Part) -> Refusal:
     raise error
 
 
-def mount(resource_id: str, storage: Part) -> Mount:
-    """Return how an instance accesses it: its role allows only objects below its own name."""
-    bucket, _, token = resource_id.partition("/")
-    return place(bucket, token if storage.get("bucket") else f"{token}/{{userid}}", storage)
-
-
 def place(bucket: str, prefix: str, storage: Part) -> Mount:
     """Return a place in a bucket of any kind, in the form for an instance's job."""
     region = environment().region
     return {"kind": "s3", "bucket": bucket, "prefix": prefix, "region": region, "client": storage["client"]}
 
 
-COPIES = COPIES_SEEN_GONE = ""
-
-
-def copies(_resource_ids: Sequence[str]) -> Iterable[Copy]:
-    """Return none: everything below its prefix is deleted with it."""
-    return ()
-
-
-def in_use() -> Mapping[str, Callable[[], float]]:
-    """Return nothing: no quota of its own counts it."""
-    return {}
+cloud = S3(others=(OF_MOUNTS.mark,))

@@ -7,7 +7,7 @@ exists and removed last, so that a deletion continues after a crash.
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -16,16 +16,12 @@ from aws.stack import encryption, network, tags
 from aws.stack.clients import client
 from aws.stack.environment import environment
 from aws.storages import reach
-from aws.storages.base import Copy, Existing, Refusal
+from aws.storages.base import Existing, FileSystem, Refusal
 from matrix.storages.base import FILE_SYSTEM_ID
 from matrix.terms.documents.job import ExportedTo, Mount
 from matrix.terms.documents.parts import Part
 from matrix.terms.errors import FileSystemFailed
 
-# A file system takes seconds, its mount targets up to about five minutes (S3 user guide, creating mount targets).
-CREATION_LIMIT_S = 1_200
-SEEN_GONE = "S3 Files GetFileSystem: not there, and S3 ListObjectVersions: nothing"
-PURPOSE = ""
 OWNERS = "owners/"
 VERSIONS_AT_ONCE = 1_000
 TRIGGERS = {"onDirectoryFirstAccess": "ON_DIRECTORY_FIRST_ACCESS", "onFileAccess": "ON_FILE_ACCESS"}
@@ -33,65 +29,145 @@ CLIENT_ACTIONS = ("s3files:ClientMount", "s3files:ClientWrite", "s3files:ClientR
 Described = dict[str, Any]
 
 
-def create(token: str, _storage: Part, tags: list[dict[str, str]], _run: str, _name: str, _zone: int) -> str:
-    """Create the file system, or find the one that an earlier call with this token created; return its id."""
-    file_system = client("s3files").create_file_system(
-        bucket=_bucket_arn(),
-        prefix=f"{token}/",
-        # "If this token matches a previous request, Amazon Web Services ignores the request" (service model).
-        clientToken=token,
-        roleArn=os.environ["FILES_ROLE_ARN"],
-        # The bucket is the stack's own and holds only data of runs, so warnings about it do not matter.
-        acceptBucketWarning=True,
-        tags=[{"key": tag["Key"], "value": tag["Value"]} for tag in tags],
-        **_key(),
-    )
-    return str(file_system["fileSystemId"])
+class S3Files(FileSystem):
+    # A file system takes seconds, its mount targets up to about five minutes (S3 user guide, creating mount targets).
+    CREATION_LIMIT_S = 1_200
+    SEEN_GONE = "S3 Files GetFileSystem: not there, and S3 ListObjectVersions: nothing"
+
+    def create(self, token: str, _storage: Part, tags: list[dict[str, str]], *_: object) -> str:
+        """Create the file system, or find the one that an earlier call with this token created; return its id."""
+        file_system = client("s3files").create_file_system(
+            bucket=_bucket_arn(),
+            prefix=f"{token}/",
+            # "If this token matches a previous request, Amazon Web Services ignores the request" (service model).
+            clientToken=token,
+            roleArn=os.environ["FILES_ROLE_ARN"],
+            # The bucket is the stack's own and holds only data of runs, so warnings about it do not matter.
+            acceptBucketWarning=True,
+            tags=[{"key": tag["Key"], "value": tag["Value"]} for tag in tags],
+            **_key(),
+        )
+        return str(file_system["fileSystemId"])
+
+    def find(self, token: str) -> str | None:
+        for resource_id, owner in _owners().items():
+            if owner["prefix"] == f"{token}/":
+                return resource_id
+        for described in _of_stack():
+            if described.get("prefix") == f"{token}/":
+                return str(described["fileSystemId"])
+        return None
+
+    def is_ready(self, resource_id: str, storage: Part) -> bool:
+        """Return whether instances can mount it; sets rules and creates mount targets as soon as S3 Files allows.
+
+        Raises FileSystemFailed if it ended in a state that it cannot leave.
+        """
+        file_system = client("s3files").get_file_system(fileSystemId=resource_id)
+        status = file_system["status"]
+        if status in ("error", "misconfigured", "deleting", "deleted"):
+            why = file_system.get("statusMessage") or "see its events in CloudTrail"
+            raise FileSystemFailed(f"S3 Files {resource_id} is {status}: {why}")
+        if status != "available":
+            return False
+        if storage.get(FILE_SYSTEM_ID):
+            return True  # its owner has created its mount targets, and Plan matrix has checked them
+        _mark(file_system)
+        targets = _mount_targets(resource_id)
+        for target in targets:
+            if target["status"] in ("error", "misconfigured"):
+                why = target.get("statusMessage") or "see its events in CloudTrail"
+                raise FileSystemFailed(f"S3 Files {resource_id}: its mount target in {target['subnetId']}: {why}")
+        missing = set(network.subnets()) - {target["subnetId"] for target in targets}
+        if missing:
+            # Set before the first mount target admits instances, so that no directory is imported by other rules.
+            _set_rules(resource_id, storage)
+            for subnet in sorted(missing):
+                _create_mount_target(resource_id, subnet)
+        return not missing and all(target["status"] == "available" for target in targets)
+
+    def refusals(self, storage: Part, *_: object) -> Iterator[Refusal]:
+        """Yield why an existing one cannot be measured: deleted, of a run, not as described, closed or out of reach."""
+        resource_id, files = storage[FILE_SYSTEM_ID], client("s3files")
+        try:
+            file_system = files.get_file_system(fileSystemId=resource_id)
+        except files.exceptions.ResourceNotFoundException:
+            rule = f"S3 Files has no such file system in {environment().region}"
+            yield Refusal(FILE_SYSTEM_ID, resource_id, rule, "write one that `aws s3files list-file-systems` lists")
+            return
+        if file_system["status"] != "available":
+            why = f": {file_system['statusMessage']}" if file_system.get("statusMessage") else ""
+            fix = "write one that is available, or wait until it is"
+            yield Refusal(FILE_SYSTEM_ID, resource_id, f"is {file_system['status']}{why}", fix)
+            return
+        owner = _tags(file_system).get(tags.RUN)
+        if owner:
+            rule = f"was made by the run {owner}, and is deleted with it"
+            yield Refusal(FILE_SYSTEM_ID, resource_id, rule, "write one of your own")
+            return
+        yield from reach.otherwise(resource_id, storage, _described_rules(resource_id))
+        yield from _closed(file_system)
+        target_of = {
+            target["networkInterfaceId"]: target["mountTargetId"]
+            for target in _mount_targets(resource_id)
+            if target["status"] == "available"
+        }
+        yield from reach.without_mount_targets(
+            resource_id,
+            target_of,
+            network.subnets(),
+            create=f"aws s3files create-mount-target --file-system-id {resource_id}",
+            regroup="aws s3files update-mount-target",
+        )
+
+    def mount(self, resource_id: str, storage: Part) -> Mount:
+        """Return how an instance mounts it: the mount helper finds the mount target in the instance's own zone."""
+        # The helper adds TLS, IAM, NFS 4.2 and its other options by itself.
+        options = "rw" if storage["directReads"] else "rw,nodirects3read"
+        return {"kind": "s3-files", "source": f"{resource_id}:/", "options": options}
+
+    def exported_to(self, resource_id: str) -> ExportedTo:
+        """Return the bucket and prefix to which its files are exported; the prefix is in its owner's mark there."""
+        return {"bucket": _bucket(), "mark": f"{OWNERS}{resource_id}", "region": environment().region}
+
+    def existing(self) -> Iterator[Existing]:
+        """Yield the file systems of the stack's bucket, and deleted ones whose objects are still there."""
+        there = {described["fileSystemId"]: described for described in _of_stack()}
+        for resource_id, described in there.items():
+            yield Existing(resource_id, _as_ec2(described), described["creationTime"].timestamp())
+        for resource_id, owner in _owners().items():
+            if resource_id not in there:
+                yield Existing(resource_id, owner["tags"], owner["created_at"])
+
+    def delete(self, resource_id: str) -> bool:
+        """Take the deletion one step further: mount targets, file system, objects. Return whether all is deleted."""
+        files = client("s3files")
+        try:
+            file_system = files.get_file_system(fileSystemId=resource_id)
+        except files.exceptions.ResourceNotFoundException:
+            return _empty(resource_id)
+        if not tags.is_ours(_tags(file_system)):
+            raise FileSystemFailed(f"S3 Files {resource_id} was made by no run of this stack: it is left as it is")
+        _mark(file_system)
+        try:
+            for target in _mount_targets(resource_id):
+                if target["status"] not in ("deleting", "deleted"):
+                    _delete_mount_target(target["mountTargetId"])
+            if not _mount_targets(resource_id) and file_system["status"] not in ("deleting", "deleted"):
+                _delete_file_system(resource_id)
+            files.get_file_system(fileSystemId=resource_id)
+        except files.exceptions.ResourceNotFoundException:
+            return _empty(resource_id)
+        except files.exceptions.ConflictException:
+            # A deleted mount target may still count for a moment, or the file system is not yet created.
+            return False
+        return False
 
 
 def _key() -> dict[str, str]:
     """Return the member for the stack's key, which has another name than in EFS and FSx."""
     key = encryption.by_key().get("KmsKeyId")
     return {"kmsKeyId": key} if key else {}
-
-
-def find(token: str) -> str | None:
-    for resource_id, owner in _owners().items():
-        if owner["prefix"] == f"{token}/":
-            return resource_id
-    for described in _of_stack():
-        if described.get("prefix") == f"{token}/":
-            return str(described["fileSystemId"])
-    return None
-
-
-def is_ready(resource_id: str, storage: Part) -> bool:
-    """Return whether instances can mount it; sets its rules and creates its mount targets as soon as S3 Files allows.
-
-    Raises FileSystemFailed if it ended in a state that it cannot leave.
-    """
-    file_system = client("s3files").get_file_system(fileSystemId=resource_id)
-    status = file_system["status"]
-    if status in ("error", "misconfigured", "deleting", "deleted"):
-        why = file_system.get("statusMessage") or "see its events in CloudTrail"
-        raise FileSystemFailed(f"S3 Files {resource_id} is {status}: {why}")
-    if status != "available":
-        return False
-    if storage.get(FILE_SYSTEM_ID):
-        return True  # its owner has created its mount targets, and Plan matrix has checked them
-    _mark(file_system)
-    targets = _mount_targets(resource_id)
-    for target in targets:
-        if target["status"] in ("error", "misconfigured"):
-            why = target.get("statusMessage") or "see its events in CloudTrail"
-            raise FileSystemFailed(f"S3 Files {resource_id}: its mount target in {target['subnetId']}: {why}")
-    missing = set(network.subnets()) - {target["subnetId"] for target in targets}
-    if missing:
-        # Set before the first mount target admits instances, so that no directory is imported by other rules.
-        _set_rules(resource_id, storage)
-        for subnet in sorted(missing):
-            _create_mount_target(resource_id, subnet)
-    return not missing and all(target["status"] == "available" for target in targets)
 
 
 def _set_rules(resource_id: str, storage: Part) -> None:
@@ -128,41 +204,6 @@ def _create_mount_target(resource_id: str, subnet: str) -> None:
         Logger().warning("tried again at the next look", what=f"opening {resource_id}", reason=str(error))
 
 
-def refusals(storage: Part) -> Iterator[Refusal]:
-    """Yield why an existing one cannot be measured: deleted, of a run, not as described, closed or out of reach."""
-    resource_id, files = storage[FILE_SYSTEM_ID], client("s3files")
-    try:
-        file_system = files.get_file_system(fileSystemId=resource_id)
-    except files.exceptions.ResourceNotFoundException:
-        rule = f"S3 Files has no such file system in {environment().region}"
-        yield Refusal(FILE_SYSTEM_ID, resource_id, rule, "write one that `aws s3files list-file-systems` lists")
-        return
-    if file_system["status"] != "available":
-        why = f": {file_system['statusMessage']}" if file_system.get("statusMessage") else ""
-        fix = "write one that is available, or wait until it is"
-        yield Refusal(FILE_SYSTEM_ID, resource_id, f"is {file_system['status']}{why}", fix)
-        return
-    owner = _tags(file_system).get(tags.RUN)
-    if owner:
-        rule = f"was made by the run {owner}, and is deleted with it"
-        yield Refusal(FILE_SYSTEM_ID, resource_id, rule, "write one of your own")
-        return
-    yield from reach.otherwise(resource_id, storage, _described_rules(resource_id))
-    yield from _closed(file_system)
-    target_of = {
-        target["networkInterfaceId"]: target["mountTargetId"]
-        for target in _mount_targets(resource_id)
-        if target["status"] == "available"
-    }
-    yield from reach.without_mount_targets(
-        resource_id,
-        target_of,
-        network.subnets(),
-        create=f"aws s3files create-mount-target --file-system-id {resource_id}",
-        regroup="aws s3files update-mount-target",
-    )
-
-
 def _described_rules(resource_id: str) -> dict[str, object]:
     """Return the fields that a matrix would need; of several rules, those for all objects."""
     rules = client("s3files").get_synchronization_configuration(fileSystemId=resource_id)
@@ -195,58 +236,6 @@ def _closed(file_system: Described) -> Iterator[Refusal]:
         f"{json.dumps(statement)}"
     )
     yield Refusal(FILE_SYSTEM_ID, resource_id, rule, fix, is_doubt=True)
-
-
-def mount(resource_id: str, storage: Part) -> Mount:
-    """Return how an instance mounts it: the mount helper finds the mount target in the instance's own zone."""
-    # The helper adds TLS, IAM, NFS 4.2 and its other options by itself.
-    options = "rw" if storage["directReads"] else "rw,nodirects3read"
-    return {"kind": "s3-files", "source": f"{resource_id}:/", "options": options}
-
-
-def exported_to(resource_id: str) -> ExportedTo:
-    """Return the bucket and prefix to which its files are exported; the prefix is in its owner's mark there."""
-    return {"bucket": _bucket(), "mark": f"{OWNERS}{resource_id}", "region": environment().region}
-
-
-def existing() -> Iterator[Existing]:
-    """Yield the file systems of the stack's bucket, and deleted ones whose objects are still there."""
-    there = {described["fileSystemId"]: described for described in _of_stack()}
-    for resource_id, described in there.items():
-        yield Existing(resource_id, _as_ec2(described), described["creationTime"].timestamp())
-    for resource_id, owner in _owners().items():
-        if resource_id not in there:
-            yield Existing(resource_id, owner["tags"], owner["created_at"])
-
-
-def gone(created_at: Mapping[str, float]) -> set[str]:
-    """Return the ids without a file system and without an object."""
-    return set(created_at) - {listed.id for listed in existing()}
-
-
-def delete(resource_id: str) -> bool:
-    """Take the deletion one step further: mount targets, file system, objects. Return whether all is deleted."""
-    files = client("s3files")
-    try:
-        file_system = files.get_file_system(fileSystemId=resource_id)
-    except files.exceptions.ResourceNotFoundException:
-        return _empty(resource_id)
-    if not tags.is_ours(_tags(file_system)):
-        raise FileSystemFailed(f"S3 Files {resource_id} was made by no run of this stack: it is left as it is")
-    _mark(file_system)
-    try:
-        for target in _mount_targets(resource_id):
-            if target["status"] not in ("deleting", "deleted"):
-                _delete_mount_target(target["mountTargetId"])
-        if not _mount_targets(resource_id) and file_system["status"] not in ("deleting", "deleted"):
-            _delete_file_system(resource_id)
-        files.get_file_system(fileSystemId=resource_id)
-    except files.exceptions.ResourceNotFoundException:
-        return _empty(resource_id)
-    except files.exceptions.ConflictException:
-        # A deleted mount target may still count for a moment, or the file system is not yet created.
-        return False
-    return False
 
 
 def _delete_file_system(resource_id: str) -> None:
@@ -361,14 +350,4 @@ def _delete_versions(prefix: str) -> None:
             raise FileSystemFailed(f"S3 keeps {len(refused)} objects below {prefix}, such as {refused[0]}")
 
 
-COPIES = COPIES_SEEN_GONE = ""
-
-
-def copies(_resource_ids: Sequence[str]) -> Iterable[Copy]:
-    """Return none: versions of its objects are deleted with it."""
-    return ()
-
-
-def in_use() -> Mapping[str, Callable[[], float]]:
-    """Return nothing: the quota of 1,000 file systems per account has no published code."""
-    return {}
+cloud = S3Files()

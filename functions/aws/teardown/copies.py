@@ -21,7 +21,7 @@ from aws.storages.clouds import FILE_SYSTEMS
 SNAPSHOT = "ebs-snapshot"
 WHO_SAYS_SO = {
     SNAPSHOT: "EC2 DescribeSnapshots: not there",
-    **{module.COPIES: module.COPIES_SEEN_GONE for module in FILE_SYSTEMS.values() if module.COPIES},
+    **{storage.COPIES: storage.COPIES_SEEN_GONE for storage in FILE_SYSTEMS.values() if storage.COPIES},
 }
 
 
@@ -42,9 +42,9 @@ def look(run: str, rows: Iterable[Mapping[str, Any]]) -> Look:
     for row in rows:
         ids.setdefault(row["kind"], []).append(row["id"])
     asked: dict[str, list[Iterable[Copy]]] = {SNAPSHOT: [_snapshots(run, ids.get("volume", []))]}
-    for kind, module in FILE_SYSTEMS.items():
-        if module.COPIES:
-            asked.setdefault(module.COPIES, []).append(module.copies(ids.get(kind, [])))
+    for kind, storage in FILE_SYSTEMS.items():
+        if storage.COPIES:
+            asked.setdefault(storage.COPIES, []).append(storage.copies(ids.get(kind, [])))
     copies: list[Copy] = []
     unasked: dict[str, str] = {}
     for kind, answers in asked.items():

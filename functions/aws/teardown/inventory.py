@@ -9,7 +9,7 @@ from aws.records import table
 from aws.stack import tags
 from aws.storages.clouds import FILE_SYSTEMS
 
-_SEEN_GONE = {kind: SeenGone(module.gone, module.SEEN_GONE) for kind, module in FILE_SYSTEMS.items()}
+_SEEN_GONE = {kind: SeenGone(storage.gone, storage.SEEN_GONE) for kind, storage in FILE_SYSTEMS.items()}
 
 
 def record(run: str, *, file_system: str | None = None) -> None:
@@ -26,10 +26,10 @@ def of_run(run: str, file_system: str | None = None) -> Iterator[Resource]:
     """
     yield from resources.of_fleets(run, file_system)
     planned = table.file_systems(run)
-    for kind, module in FILE_SYSTEMS.items():
+    for kind, storage in FILE_SYSTEMS.items():
         if all(row["storage_type"] != kind for row in planned):
             continue
-        for existing in module.existing():
+        for existing in storage.existing():
             if tags.is_ours(tags.as_mapping(existing.tags), run):
                 yield Resource(kind, existing.id, resources.facts_of(existing.tags, existing.created_at))
 

@@ -166,21 +166,21 @@ def _all_tagged(unasked: dict[str, str]) -> Iterator[Leftover]:
         yield Leftover(
             "volume", volume, volume_tags, lambda v=volume, free=is_free: free and instances.delete_volume(v) is None
         )
-    for kind, module in FILE_SYSTEMS.items():
-        for existing in _existing(kind, module, unasked):
+    for kind, storage in FILE_SYSTEMS.items():
+        for existing in _existing(kind, storage, unasked):
             resource_tags = tags.as_mapping(existing.tags)
             if tags.is_ours(resource_tags):
-                yield Leftover(kind, existing.id, resource_tags, partial(module.delete, existing.id))
+                yield Leftover(kind, existing.id, resource_tags, partial(storage.delete, existing.id))
 
 
-def _existing(kind: str, module: FileSystem, unasked: dict[str, str]) -> list[Existing]:
+def _existing(kind: str, storage: FileSystem, unasked: dict[str, str]) -> list[Existing]:
     """Return the account's file systems; an empty list, with the reason in `unasked`, if the service cannot be asked.
 
     That happens if an account forbids the service, or a region has no endpoint for it. Any other error ends the sweep,
     and Lambda retries it. The receipt of a run that uses the service stays incomplete until the service has been asked.
     """
     try:
-        return list(module.existing())
+        return list(storage.existing())
     except EndpointConnectionError as error:
         reason = str(error)
     except ClientError as error:

@@ -7,7 +7,7 @@ from support.matrices import BUILD, EBS, EFS, FSX, TOUCH, matrix
 
 from agent import mounts, workloads
 from agent.programs import tools
-from aws.storages import ebs
+from aws.storages.ebs import cloud as ebs
 from matrix.check.read import read_matrix
 from matrix.plan import needed_tools
 from matrix.plan.images import fingerprint
@@ -38,8 +38,8 @@ def test_the_table_of_tools_names_all_that_the_agent_calls_for(workload):
 @pytest.mark.parametrize(
     ("storage", "mount"),
     [
-        (EBS, ebs.mount(EBS)),
-        (EBS | {"raid0": 2}, ebs.mount(EBS | {"raid0": 2})),
+        (EBS, ebs.mount("", EBS)),
+        (EBS | {"raid0": 2}, ebs.mount("", EBS | {"raid0": 2})),
         (EFS, {"kind": "nfs"}),
         (FSX, {"kind": "nfs"}),
     ],
