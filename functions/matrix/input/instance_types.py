@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -129,6 +129,21 @@ def weighted(weighting: str | None, ebs: Bandwidth, network: Bandwidth) -> tuple
     if weighting == "vpc-1":
         return _less(ebs, by=SHIFTED * network.always), _more(network)
     return ebs, network
+
+
+def reached(limits: Mapping[str, Bandwidth], weighting: str | None, volumes: int, cards: int) -> dict[str, Bandwidth]:
+    """Return what an instance reaches of its limits `ebs_bytes_per_s`, `ebs_iops` and `network_bytes_per_s`.
+
+    A bandwidth weighting shifts bandwidth between EBS and the network; volumes use only the EBS cards they are on.
+    """
+    found = dict(limits)
+    if {"ebs_bytes_per_s", "network_bytes_per_s"} <= found.keys():
+        shifted = weighted(weighting, found["ebs_bytes_per_s"], found["network_bytes_per_s"])
+        found["ebs_bytes_per_s"], found["network_bytes_per_s"] = shifted
+    share = share_of_cards(volumes, cards)
+    for name in {"ebs_bytes_per_s", "ebs_iops"} & found.keys():
+        found[name] = Bandwidth(share * found[name].always, share * found[name].most)
+    return found
 
 
 def _more(favoured: Bandwidth) -> Bandwidth:

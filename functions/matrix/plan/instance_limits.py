@@ -201,11 +201,11 @@ def smallest_that_carries(volumes: AttachedVolumes, weighting: str | None = None
 
 def _reached(limits: EbsLimits, instance_type: str, volumes: int, weighting: str | None) -> EbsLimits:
     """Return the limits of a type for this number of volumes, with bandwidth weighting and the split over EBS cards."""
-    ebs = _ebs(limits)
+    of_type = {"ebs_bytes_per_s": _ebs(limits), "ebs_iops": Bandwidth(limits.iops, limits.most_iops)}
     if network := instance_types.network_of(instance_type):
-        ebs, _ = instance_types.weighted(weighting, ebs, network)
-    share = instance_types.share_of_cards(volumes, instance_types.ebs_cards(instance_type))
-    return EbsLimits(share * ebs.always, share * ebs.most, share * limits.iops, share * limits.most_iops)
+        of_type["network_bytes_per_s"] = network
+    found = instance_types.reached(of_type, weighting, volumes, instance_types.ebs_cards(instance_type))
+    return EbsLimits(*found["ebs_bytes_per_s"], *found["ebs_iops"])
 
 
 def _describe_instance(volumes: AttachedVolumes, weighting: str | None) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from matrix.input.instance_types import Bandwidth, share_of_cards, weighted
+from matrix.input import instance_types
+from matrix.input.instance_types import Bandwidth
 from matrix.terms.documents.parts import Fleet, Part
 from matrix.terms.documents.result import Limit
 
@@ -28,20 +29,11 @@ def limits_of(described: Mapping[str, Any]) -> dict[str, Limit]:
 
 
 def reached(limits: Mapping[str, Limit], described: Mapping[str, Any], storage: Part, fleet: Fleet) -> dict[str, Limit]:
-    """Return the limits of a type that an instance of the fleet can reach with its volumes (one, or a stripe).
-
-    A bandwidth weighting shifts bandwidth between EBS and the network, and volumes use only the EBS cards they are on.
-    """
+    """Return the limits of a type that an instance of the fleet can reach with its volumes (one, or a stripe)."""
     pairs = {name: Bandwidth(limit["baseline"], limit["maximum"]) for name, limit in limits.items()}
-    if "ebs_bytes_per_s" in pairs and "network_bytes_per_s" in pairs:
-        pairs["ebs_bytes_per_s"], pairs["network_bytes_per_s"] = weighted(
-            fleet.get("bandwidthWeighting"), pairs["ebs_bytes_per_s"], pairs["network_bytes_per_s"]
-        )
     cards = len(described.get("EbsInfo", {}).get("EbsCards", [])) or 1
-    share = share_of_cards(storage.get("raid0") or 1, cards)
-    for name in {"ebs_bytes_per_s", "ebs_iops"} & set(pairs):
-        pairs[name] = Bandwidth(share * pairs[name].always, share * pairs[name].most)
-    return {name: {"baseline": pair.always, "maximum": pair.most} for name, pair in pairs.items()}
+    found = instance_types.reached(pairs, fleet.get("bandwidthWeighting"), storage.get("raid0") or 1, cards)
+    return {name: {"baseline": pair.always, "maximum": pair.most} for name, pair in found.items()}
 
 
 def _pair(baseline: float | None, maximum: float | None, scale: float) -> Limit | None:
