@@ -12,6 +12,7 @@ import os
 import random
 import shutil
 from dataclasses import dataclass
+from functools import cached_property
 from io import FileIO
 from pathlib import Path
 
@@ -24,26 +25,41 @@ STRETCH_BYTES = POOL_BYTES // 2  # at most, of the pool at once: the longest sti
 SPARE_BYTES = 1 << 26
 
 
+# smallfile cuts its exponential distribution there (random_size_limit), and has no empty file.
+MOST_MEANS, LEAST_BYTES = 8, 1024
+
+
 @dataclass(frozen=True)
 class DataSet:
-    """`files` files of `file_bytes` below `folder`."""
+    """`files` files of `file_bytes` below `folder`, or exponentially distributed sizes of this mean."""
 
     folder: Path
     files: int
     file_bytes: int
+    is_exponential: bool = False
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """Size of each file, in the order of `names`; drawn sizes are the same on each instance and in each run."""
+        if not self.is_exponential:
+            return [self.file_bytes] * self.files
+        draw, most = random.Random(0), MOST_MEANS * self.file_bytes  # noqa: S311 a size is not a secret
+        least = min(LEAST_BYTES, self.file_bytes)
+        return [max(least, min(int(draw.expovariate(1 / self.file_bytes)), most)) for _ in range(self.files)]
 
     @property
     def total_bytes(self) -> int:
-        return self.files * self.file_bytes
+        return sum(self.sizes)
 
     def names(self) -> list[str]:
         """Path of each file below the folder; its last part is unique, too."""
         return [f"d{n // FILES_PER_DIRECTORY:05d}/f{n:08d}" for n in range(self.files)]
 
 
-def provide(root: Path, files: int, file_bytes: int) -> DataSet:
+def provide(root: Path, files: int, file_bytes: int, *, is_exponential: bool = False) -> DataSet:
     """Return the data set of that shape below `root`, an existing or a new one. Raises SourceDoesNotFit."""
-    data_set = DataSet(root / f"{files}x{file_bytes}", files, file_bytes)
+    shape = f"{files}x{file_bytes}{'-exponential' if is_exponential else ''}"
+    data_set = DataSet(root / shape, files, file_bytes, is_exponential)
     if data_set.folder.exists():
         return data_set
     free = shutil.disk_usage(root).free
@@ -62,12 +78,12 @@ def provide(root: Path, files: int, file_bytes: int) -> DataSet:
 
 def _fill(folder: Path, wanted: DataSet) -> None:
     pool = memoryview(os.urandom(POOL_BYTES))
-    for name in wanted.names():
+    for name, size in zip(wanted.names(), wanted.sizes):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb", buffering=0) as file:
-            for done in range(0, wanted.file_bytes, STRETCH_BYTES):
-                _write(file, _stretch(pool, min(STRETCH_BYTES, wanted.file_bytes - done)))
+            for done in range(0, size, STRETCH_BYTES):
+                _write(file, _stretch(pool, min(STRETCH_BYTES, size - done)))
 
 
 def _stretch(pool: memoryview, length: int) -> memoryview:

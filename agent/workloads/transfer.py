@@ -49,6 +49,7 @@ CHUNK_BYTES = 1 << 20
 def problems(params: dict[str, Any]) -> list[str]:
     sentences = integer_problems(params, files=1, file_bytes=1)
     sentences += choice_problems(params, tool=tuple(PROGRAMS))
+    sentences += choice_problems(params, sizes=("exponential",)) if "sizes" in params else []
     if params.get("threads") is not None:
         sentences += integer_problems(params, threads=1)
     return sentences
@@ -75,7 +76,8 @@ def prepare(job: Job, step: Step, workspace: Workspace) -> Trial:
     """Make the data set if it does not exist (not timed) and arm the tool."""
     del job
     params = step.params
-    source = data_set.provide(workspace.data, params["files"], params["file_bytes"])
+    is_exponential = params.get("sizes") == "exponential"
+    source = data_set.provide(workspace.data, params["files"], params["file_bytes"], is_exponential=is_exponential)
     threads = threads_of(params)
     argv = copy_argv(params["tool"], source.folder, workspace.target, threads, workspace.scratch)
     bash = tool_box.find("bash") or "bash"

@@ -44,6 +44,18 @@ def test_fpsync_copies_the_whole_data_set(measured, plain_storage):
     assert list(plain_storage.iterdir()) == []
 
 
+def test_sizes_are_drawn_as_smallfile_does_and_alike_on_each_instance(tmp_path_factory):
+    sets = [data_set.provide(tmp_path_factory.mktemp(name), 2_000, 4096, is_exponential=True) for name in ("a", "b")]
+
+    assert sets[0].sizes == sets[1].sizes
+    assert sets[0].total_bytes / 2_000 == pytest.approx(4096, rel=0.1)
+    assert (min(sets[0].sizes), max(sets[0].sizes) <= 8 * 4096) == (1024, True)
+    # Half of an exponential distribution is below 0.69 of its mean.
+    assert sorted(sets[0].sizes)[1_000] == pytest.approx(0.69 * 4096, rel=0.1)
+    made = [(sets[0].folder / name).stat().st_size for name in sets[0].names()]
+    assert made == sets[0].sizes
+
+
 def test_a_copy_that_takes_seconds_keeps_its_rate_over_time(cloud, instance, make_job, storage, fake_tool, bin_folder):
     fake_tool("cp", f'sleep 2.1; exec {shutil.which("cp")} "$@"')
     cloud.put("job.json", make_job("transfer", [transfer_params()]))

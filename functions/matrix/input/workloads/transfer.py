@@ -34,7 +34,7 @@ class TransferWorkload(Workload):
     primary_metric: ClassVar[str] = "mb_per_s"
     yields: ClassVar[frozenset[str]] = frozenset({"mb_per_s", "files_per_s"})
     size_field: ClassVar[str] = "files"
-    setting_apart: ClassVar[tuple[str, ...]] = ("source_volume_type", "source_volume_gib")
+    setting_apart: ClassVar[tuple[str, ...]] = ("sizes", "source_volume_type", "source_volume_gib")
 
     type: Literal["transfer"]
     """Kind of workload."""
@@ -47,6 +47,8 @@ class TransferWorkload(Workload):
     """Files that each instance copies in one step."""
     file_size: Sweep[Size] = Field(default=[1_000_000])
     """Size of each file; the data is incompressible."""
+    sizes: Annotated[Literal["equal", "exponential"], Field(examples=["exponential"])] = "equal"
+    """All files have this size, or it is the mean of drawn sizes, which are at most 8 times as large (smallfile)."""
     threads: Sweep[Annotated[int, Field(ge=1, le=256)]] | None = None
     """Copies at once, for the tools that can; 4 for each vCPU unless given."""
     source_volume_type: Literal["gp2", "gp3"] = "gp3"
